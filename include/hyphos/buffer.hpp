@@ -1,0 +1,133 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hyphos/export.hpp"
+
+namespace hyphos {
+
+/// Whoever keeps the bytes of a Buffer alive: a heap block, a shared-memory slot, a socket frame.
+/// Counted in the process; `release()` runs once, on whichever thread drops the last reference.
+class HYPHOS_EXPORT BufferOwner {
+ public:
+  BufferOwner() = default;
+  BufferOwner(const BufferOwner&) = delete;
+  BufferOwner& operator=(const BufferOwner&) = delete;
+
+  void add_ref() noexcept { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_ref() noexcept {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) release();
+  }
+  /// True if the caller's reference is the only one. Stable only in the hands of that caller.
+  [[nodiscard]] bool unique() const noexcept { return refs_.load(std::memory_order_acquire) == 1; }
+
+  /// Identifies the kind of memory, so that a transport recognises its own and forwards it without
+  /// a copy: the address of a constant private to the implementation, nullptr for ordinary memory.
+  [[nodiscard]] virtual const void* kind() const noexcept { return nullptr; }
+
+ protected:
+  virtual ~BufferOwner() = default;
+  /// Gives the memory back. Must not throw or block.
+  virtual void release() noexcept = 0;
+  /// For owners that are recycled: makes the count 1 again before the owner is handed out.
+  void reset_refs() noexcept { refs_.store(1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint32_t> refs_{1};
+};
+
+/// An immutable span of bytes that keeps its memory alive, wherever that is.
+///
+/// Copying a Buffer copies a pointer. It may outlive the callback, the subscription and the
+/// publisher; a Buffer in shared memory holds its slot until the last copy is gone, so keep it only
+/// as long as you need it. Thread-safe like a shared_ptr: different copies from different threads.
+class HYPHOS_EXPORT Buffer {
+ public:
+  Buffer() = default;
+  /// Takes over one reference of `owner` (may be null for memory that lives for ever).
+  Buffer(const std::byte* data, std::size_t size, BufferOwner* owner) noexcept
+      : data_(data), size_(size), owner_(owner) {}
+  Buffer(const Buffer& other) noexcept
+      : data_(other.data_), size_(other.size_), owner_(other.owner_) {
+    if (owner_ != nullptr) owner_->add_ref();
+  }
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        owner_(std::exchange(other.owner_, nullptr)) {}
+  Buffer& operator=(Buffer other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(owner_, other.owner_);
+    return *this;
+  }
+  ~Buffer() {
+    if (owner_ != nullptr) owner_->drop_ref();
+  }
+
+  /// A new heap block with a copy of `bytes`. Allocates.
+  [[nodiscard]] static Buffer copy_of(std::span<const std::byte> bytes);
+  [[nodiscard]] static Buffer copy_of(std::string_view text);
+  /// Takes over a vector without copying its elements. Allocates the owner only.
+  [[nodiscard]] static Buffer adopt(std::vector<std::byte> bytes);
+
+  [[nodiscard]] const std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+  [[nodiscard]] std::string_view text() const noexcept {
+    return {reinterpret_cast<const char*>(data_), size_};
+  }
+  /// A part of the same memory, sharing its owner. `offset + size` must lie within this buffer.
+  [[nodiscard]] Buffer slice(std::size_t offset, std::size_t size) const;
+  [[nodiscard]] BufferOwner* owner() const noexcept { return owner_; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  BufferOwner* owner_ = nullptr;
+};
+
+/// Memory on loan to one writer, to be filled and then frozen into a Buffer. Move-only. Dropping it
+/// unpublished gives the memory back. Not initialised: it holds whatever was there before.
+class HYPHOS_EXPORT WritableBuffer {
+ public:
+  WritableBuffer() = default;
+  /// Takes over the (only) reference of `owner`.
+  WritableBuffer(std::byte* data, std::size_t size, BufferOwner* owner) noexcept
+      : data_(data), buffer_(data, size, owner) {}
+  WritableBuffer(WritableBuffer&&) noexcept = default;
+  WritableBuffer& operator=(WritableBuffer&&) noexcept = default;
+  WritableBuffer(const WritableBuffer&) = delete;
+  WritableBuffer& operator=(const WritableBuffer&) = delete;
+  ~WritableBuffer() = default;
+
+  /// `size` uninitialised bytes on the heap, aligned to 64. Allocates.
+  [[nodiscard]] static WritableBuffer on_heap(std::size_t size);
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, buffer_.size()}; }
+  [[nodiscard]] bool empty() const noexcept { return buffer_.empty(); }
+  /// Ends the loan: from here on nobody may write. `size` may be less than what was lent.
+  [[nodiscard]] Buffer freeze(std::size_t size) && {
+    data_ = nullptr;
+    return size == buffer_.size() ? std::move(buffer_) : std::exchange(buffer_, {}).slice(0, size);
+  }
+  [[nodiscard]] Buffer freeze() && {
+    const std::size_t all = buffer_.size();
+    return std::move(*this).freeze(all);
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  Buffer buffer_;
+};
+
+}  // namespace hyphos

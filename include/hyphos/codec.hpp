@@ -1,0 +1,217 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "hyphos/envelope.hpp"
+
+namespace hyphos {
+
+enum class Encoding : std::uint8_t {
+  structure,  ///< the bytes of a trivially copyable struct, native layout, little endian
+  bytes,      ///< raw bytes, no structure known to Hyphos
+  protobuf,   ///< a serialized protobuf message
+  attached,   ///< a serialized protobuf head followed by attached buffers
+  custom,     ///< whatever the type's own serialize()/parse() pair writes
+};
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Encoding encoding);
+
+/// Names a message type over all processes and languages. Two ends of a channel must agree on it.
+struct TypeId {
+  std::string name;         ///< e.g. "hyphos.msgs.LaserScan"
+  Encoding encoding = Encoding::bytes;
+  std::uint64_t hash = 0;   ///< FNV-1a 64 of name, encoding and (for structures) size; see docs/wire.md
+
+  friend bool operator==(const TypeId& a, const TypeId& b) { return a.hash == b.hash; }
+};
+
+/// Makes the id; `size` is sizeof(T) for structures and 0 otherwise.
+[[nodiscard]] HYPHOS_EXPORT TypeId make_type_id(std::string_view name, Encoding encoding,
+                                                std::size_t size = 0);
+
+/// How values of one type become bytes and back: pure functions, thread-safe, without I/O.
+struct TypeSupport {
+  TypeId id;
+  std::size_t size = 0;   ///< sizeof(T)
+  std::size_t align = 1;  ///< alignof(T)
+  /// The value may be read where its bytes lie (structures): no decode, no copy.
+  bool in_place = false;
+  /// Bytes that `encode` will write. Null: the payload is what `borrow` gives.
+  std::size_t (*encoded_size)(const void* value) = nullptr;
+  /// Writes exactly encoded_size() bytes. False: the value cannot be encoded.
+  bool (*encode)(const void* value, std::span<std::byte> out) = nullptr;
+  /// For types that are a buffer already: the payload itself, without a copy.
+  Buffer (*borrow)(const void* value) = nullptr;
+  /// Appends the attached buffers; null if the type has none.
+  void (*attach)(const void* value, BufferList& out) = nullptr;
+  /// Constructs a value in `storage` (size, align). False: the bytes are corrupt, nothing is built.
+  bool (*decode)(const Envelope& envelope, void* storage) = nullptr;
+  void (*destroy)(void* value) = nullptr;
+};
+
+/// A protobuf head with attached buffers: images, point clouds, maps. The head is serialized as
+/// usual; the buffers (pixels, points) are handed over as they are, without a copy.
+template <typename Head>
+struct Attached {
+  Head head;
+  BufferList buffers;
+};
+
+namespace detail {
+
+template <typename T>
+concept ProtobufMessage = requires(T mutable_message, const T message, std::string name) {
+  { message.ByteSizeLong() } -> std::convertible_to<std::size_t>;
+  { message.SerializeToArray(static_cast<void*>(nullptr), 0) } -> std::same_as<bool>;
+  { mutable_message.ParseFromArray(static_cast<const void*>(nullptr), 0) } -> std::same_as<bool>;
+  { message.GetTypeName() };
+};
+
+/// A user type with its own pair: `size_t serialized_size() const`,
+/// `void serialize(std::span<std::byte>) const` and `static bool parse(std::span<const std::byte>, T&)`.
+template <typename T>
+concept SelfSerializing = requires(const T value, T target, std::span<std::byte> out,
+                                   std::span<const std::byte> in) {
+  { value.serialized_size() } -> std::convertible_to<std::size_t>;
+  { value.serialize(out) };
+  { T::parse(in, target) } -> std::same_as<bool>;
+};
+
+template <typename T>
+struct IsAttached : std::false_type {};
+template <typename Head>
+struct IsAttached<Attached<Head>> : std::true_type {};
+
+template <typename T>
+concept Structure = std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T> &&
+                    !std::is_pointer_v<T> && !ProtobufMessage<T> && !SelfSerializing<T>;
+
+template <typename T>
+consteval std::string_view compiler_type_name() {
+  constexpr std::string_view pretty = __PRETTY_FUNCTION__;  // "... [with T = pkg::Name; ...]"
+  constexpr std::size_t from = pretty.find("T = ") + 4;
+  constexpr std::size_t to = pretty.find_first_of(";]", from);
+  return pretty.substr(from, to - from);
+}
+
+/// `static constexpr std::string_view hyphos_type = "pkg.Name";` in a type wins over the name that
+/// the compiler prints, and keeps the id stable if the type moves to another namespace.
+template <typename T>
+constexpr std::string_view type_name() {
+  if constexpr (requires { T::hyphos_type; }) {
+    return T::hyphos_type;
+  } else {
+    return compiler_type_name<T>();
+  }
+}
+
+template <typename T>
+void destroy(void* value) {
+  static_cast<T*>(value)->~T();
+}
+
+template <ProtobufMessage T>
+std::size_t protobuf_size(const T& message) {
+  return message.ByteSizeLong();
+}
+inline constexpr std::size_t kMaxProtobufBytes = 0x7fffffff;
+
+template <ProtobufMessage T>
+bool protobuf_encode(const T& message, std::span<std::byte> out) {
+  return out.size() <= kMaxProtobufBytes &&
+         message.SerializeToArray(out.data(), static_cast<int>(out.size()));
+}
+template <ProtobufMessage T>
+bool protobuf_decode(std::span<const std::byte> in, T& message) {
+  return in.size() <= kMaxProtobufBytes &&
+         message.ParseFromArray(in.data(), static_cast<int>(in.size()));
+}
+
+template <typename T>
+TypeSupport make_support() {
+  TypeSupport s;
+  s.size = sizeof(T);
+  s.align = alignof(T);
+  s.destroy = &destroy<T>;
+  if constexpr (std::same_as<T, Buffer>) {
+    s.id = make_type_id("bytes", Encoding::bytes);
+    s.borrow = [](const void* v) { return *static_cast<const Buffer*>(v); };
+    s.decode = [](const Envelope& e, void* at) { return ::new (at) Buffer(e.payload), true; };
+  } else if constexpr (ProtobufMessage<T>) {
+    s.id = make_type_id(T().GetTypeName(), Encoding::protobuf);
+    s.encoded_size = [](const void* v) { return protobuf_size(*static_cast<const T*>(v)); };
+    s.encode = [](const void* v, std::span<std::byte> out) {
+      return protobuf_encode(*static_cast<const T*>(v), out);
+    };
+    s.decode = [](const Envelope& e, void* at) {
+      auto* value = ::new (at) T();
+      if (protobuf_decode(e.payload.bytes(), *value)) return true;
+      value->~T();
+      return false;
+    };
+  } else if constexpr (IsAttached<T>::value) {
+    using Head = decltype(T::head);
+    static_assert(ProtobufMessage<Head>, "Attached<Head> needs a protobuf head");
+    s.id = make_type_id(Head().GetTypeName(), Encoding::attached);
+    s.encoded_size = [](const void* v) { return protobuf_size(static_cast<const T*>(v)->head); };
+    s.encode = [](const void* v, std::span<std::byte> out) {
+      return protobuf_encode(static_cast<const T*>(v)->head, out);
+    };
+    s.attach = [](const void* v, BufferList& out) { out = static_cast<const T*>(v)->buffers; };
+    s.decode = [](const Envelope& e, void* at) {
+      auto* value = ::new (at) T();
+      value->buffers = e.buffers;
+      if (protobuf_decode(e.payload.bytes(), value->head)) return true;
+      value->~T();
+      return false;
+    };
+  } else if constexpr (SelfSerializing<T>) {
+    s.id = make_type_id(type_name<T>(), Encoding::custom);
+    s.encoded_size = [](const void* v) -> std::size_t {
+      return static_cast<const T*>(v)->serialized_size();
+    };
+    s.encode = [](const void* v, std::span<std::byte> out) {
+      return static_cast<const T*>(v)->serialize(out), true;
+    };
+    s.decode = [](const Envelope& e, void* at) {
+      auto* value = ::new (at) T();
+      if (T::parse(e.payload.bytes(), *value)) return true;
+      value->~T();
+      return false;
+    };
+  } else {
+    static_assert(Structure<T>,
+                  "a message is a protobuf message, a trivially copyable struct, hyphos::Buffer, "
+                  "hyphos::Attached<Head>, or a type with serialized_size/serialize/parse");
+    s.id = make_type_id(type_name<T>(), Encoding::structure, sizeof(T));
+    s.in_place = true;
+    s.encoded_size = [](const void*) { return sizeof(T); };
+    s.encode = [](const void* v, std::span<std::byte> out) {
+      return std::memcpy(out.data(), v, sizeof(T)), true;
+    };
+    s.decode = [](const Envelope& e, void* at) {
+      if (e.payload.size() != sizeof(T)) return false;
+      return std::memcpy(at, e.payload.data(), sizeof(T)), true;
+    };
+  }
+  return s;
+}
+
+}  // namespace detail
+
+/// The one TypeSupport of T in this program.
+template <typename T>
+const TypeSupport& type_support() {
+  static const TypeSupport support = detail::make_support<T>();
+  return support;
+}
+
+}  // namespace hyphos

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "hyphos/buffer.hpp"
+
+namespace hyphos {
+
+/// When a message passed each layer, CLOCK_MONOTONIC nanoseconds of the machine that reads them
+/// (transports between machines convert). 0: the layer was not crossed, as in `encoded` when a
+/// pointer was passed. The layers are those of the latency analysis of ROS 2 multi-node systems.
+struct Stamps {
+  std::int64_t publish = 0;    ///< publish() was called
+  std::int64_t encoded = 0;    ///< the payload was serialized
+  std::int64_t handed = 0;     ///< given to the transport
+  std::int64_t arrived = 0;    ///< taken from the transport in the receiving process
+  std::int64_t scheduled = 0;  ///< put into the subscription's queue
+  std::int64_t decoded = 0;    ///< parsed, on the receiving side
+  std::int64_t callback = 0;   ///< the callback began
+};
+
+/// What travels with every message besides its bytes.
+struct Meta {
+  std::uint64_t type_hash = 0;  ///< TypeId::hash of the publisher's type
+  std::uint64_t sequence = 0;   ///< counts from 1 per publisher
+  std::uint64_t sender = 0;     ///< unique per publisher handle, over all machines
+  bool replayed = false;        ///< a latched value sent again to a late subscriber
+  Stamps stamps;
+};
+
+inline constexpr std::size_t kMaxAttachedBuffers = 8;
+
+/// Up to kMaxAttachedBuffers buffers, without a heap allocation.
+class BufferList {
+ public:
+  void push_back(Buffer buffer) {
+    assert(size_ < kMaxAttachedBuffers && "a message carries at most 8 attached buffers");
+    items_[size_++] = std::move(buffer);
+  }
+  void clear() {
+    while (size_ > 0) items_[--size_] = {};
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] bool full() const { return size_ == kMaxAttachedBuffers; }
+  Buffer& operator[](std::size_t i) { return assert(i < size_), items_[i]; }
+  const Buffer& operator[](std::size_t i) const { return assert(i < size_), items_[i]; }
+  [[nodiscard]] const Buffer* begin() const { return items_.data(); }
+  [[nodiscard]] const Buffer* end() const { return items_.data() + size_; }
+
+ private:
+  std::array<Buffer, kMaxAttachedBuffers> items_;
+  std::size_t size_ = 0;
+};
+
+/// A message as it crosses a transport, in either direction: encoded once, shared by all.
+struct Envelope {
+  Meta meta;
+  Buffer payload;      ///< the encoded value: struct bytes, raw bytes or a serialized head
+  BufferList buffers;  ///< attached buffers, never copied or parsed on the way
+};
+
+}  // namespace hyphos

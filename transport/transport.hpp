@@ -1,0 +1,128 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hyphos/buffer.hpp"
+#include "hyphos/codec.hpp"
+#include "hyphos/envelope.hpp"
+#include "hyphos/policy.hpp"
+#include "hyphos/result.hpp"
+
+/// The seam between the graph and whatever carries messages out of the process.
+///
+/// A transport is one file that implements `Transport` and one line in transport/registry.cpp.
+/// Everything that passes here is an Envelope: encoded once, its memory reference-counted.
+namespace hyphos::transport {
+
+/// A channel as both ends must agree on it.
+struct ChannelSpec {
+  std::string name;
+  TypeId type;
+  Policy policy;
+};
+
+/// Why a transport lost a message. Each has its own counter, `drop.<transport>.<reason>`.
+enum class Drop : std::uint8_t {
+  overflow,      ///< the queue towards one receiver was full (drop_oldest, drop_newest)
+  timeout,       ///< `block` waited for its limit
+  no_memory,     ///< no slot or buffer could be had
+  disconnected,  ///< the receiver went away with messages on their way to it
+  gap,           ///< seen by the receiver: sequence numbers are missing
+  corrupt,       ///< seen by the receiver: the bytes failed a check
+  type,          ///< seen by the receiver: the type id is another one
+  injected,      ///< the `faulty` transport was asked to
+};
+inline constexpr std::size_t kDropReasons = 8;
+[[nodiscard]] std::string_view to_string(Drop reason);
+
+/// The receiving end of one channel in this process; implemented by the graph.
+class Inlet {
+ public:
+  /// Hands one message over. Called by the transport's own thread(s), at most one at a time per
+  /// channel and sender. Returns false, leaving `message` untouched, only when a `block` queue is
+  /// full: the transport then keeps the message and all after it of that sender, reads nothing
+  /// more for this channel, and tries again after `on_space` was called. Never blocks for long:
+  /// `inline` callbacks run in here.
+  virtual bool deliver(Envelope& message) = 0;
+  /// The transport lost `count` messages of this channel on the receiving side.
+  virtual void dropped(std::string_view transport, Drop reason, std::uint64_t count) = 0;
+  /// A publisher of this channel in another process appeared (true) or went (false).
+  virtual void peer(std::string_view transport, std::string_view who, bool present) = 0;
+  /// A publisher was refused at connect: the message names both types and both sides.
+  virtual void refused(std::string_view transport, const Error& why) = 0;
+
+ protected:
+  ~Inlet() = default;
+};
+
+/// The sending end of one channel in this process; implemented by the graph.
+class Outlet {
+ public:
+  /// The number of receivers that this transport now has for the channel. While it is 0 the graph
+  /// neither encodes nor calls send(). Set by the transport from any thread.
+  virtual void listeners(std::string_view transport, std::uint32_t count) = 0;
+  virtual void dropped(std::string_view transport, Drop reason, std::uint64_t count) = 0;
+  virtual void refused(std::string_view transport, const Error& why) = 0;
+
+ protected:
+  ~Outlet() = default;
+};
+
+/// A channel's handle within one transport; cheap to pass, 0 is invalid.
+using PortId = std::uint32_t;
+
+/// What became of one message: per receiver, taken or dropped.
+struct SendReport {
+  std::uint32_t taken = 0;
+  std::uint32_t dropped = 0;
+  /// Set when `reliable`/`block` could not keep its promise to some receiver.
+  std::optional<Code> failure;
+};
+
+/// For `hyphos channel info`, `node list` and `doctor`.
+struct PeerStatus {
+  std::string channel;
+  std::string who;       ///< node or process name as the peer gives it
+  std::string endpoint;  ///< where it is: "shm:<id>", "tcp://10.0.0.2:5553"
+  bool is_publisher = false;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// "shm", "zmq": the name in plans, counters and tables. Lives as long as the program.
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// Binds, maps and starts threads. After an error the object may only be destroyed.
+  virtual Result<void> start() = 0;
+  /// Ends all threads; afterwards no Inlet or Outlet is called. Messages already accepted by
+  /// reliable channels are flushed for at most `linger_ms`. Idempotent.
+  virtual void stop(std::int64_t linger_ms) = 0;
+
+  /// Joins a channel. Exactly one of `inlet` and `outlet` is given; it must outlive the port.
+  /// Thread-safe; may be called before and after start().
+  virtual Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) = 0;
+  /// Leaves it. On return no call into the port's Inlet/Outlet is running or will come.
+  /// Must not be called from inside Inlet/Outlet calls.
+  virtual void close(PortId port) = 0;
+
+  /// Sends to every receiver of the port. Takes its own references; the caller may drop the
+  /// envelope at once. Thread-safe; blocks only under `block`, for at most block_timeout_ms.
+  /// Latched channels: the transport keeps the last envelope and sends it to late receivers.
+  virtual SendReport send(PortId port, const Envelope& message) = 0;
+  /// Memory in which a message for this port needs no further copy. Empty if it has none.
+  virtual WritableBuffer loan(PortId port, std::size_t size) = 0;
+  /// The queue of the inlet behind this port has room again (after deliver() returned false).
+  virtual void on_space(PortId port) = 0;
+  /// The peers known now. Not for the data path: takes locks and allocates.
+  virtual std::vector<PeerStatus> peers() const = 0;
+};
+
+}  // namespace hyphos::transport

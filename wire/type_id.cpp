@@ -1,0 +1,31 @@
+#include "hyphos/codec.hpp"
+
+namespace hyphos {
+
+std::string_view to_string(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::structure: return "struct";
+    case Encoding::bytes: return "bytes";
+    case Encoding::protobuf: return "protobuf";
+    case Encoding::attached: return "attached";
+    case Encoding::custom: return "custom";
+  }
+  return "unknown";
+}
+
+TypeId make_type_id(std::string_view name, Encoding encoding, std::size_t size) {
+  // FNV-1a 64 over "<name>|<encoding>|<size>": every client library can compute it in ten lines.
+  std::string text(name);
+  text += '|';
+  text += to_string(encoding);
+  text += '|';
+  text += std::to_string(size);
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3ULL;
+  }
+  return {std::string(name), encoding, hash};
+}
+
+}  // namespace hyphos
