@@ -1,0 +1,163 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "hyphos/codec.hpp"
+#include "hyphos/envelope.hpp"
+
+namespace hyphos {
+
+namespace detail {
+
+class BlockPool;
+
+/// One message in this process, shared by every subscription: its value, its encoded form, or both.
+///
+/// Invariants: (1) a block that is visible to a second thread never changes except by (2);
+/// (2) the missing form is made at most once, by the first who needs it (`decode_state_`,
+/// `encode_state_`); (3) the last reference returns the block to its pool, whoever holds it.
+class HYPHOS_EXPORT Block {
+ public:
+  Meta& meta() { return envelope_.meta; }
+  [[nodiscard]] const Meta& meta() const { return envelope_.meta; }
+
+  /// The typed value, decoded on first use; null if the bytes are corrupt. `type` is the caller's
+  /// TypeSupport, with the id the channel has agreed on.
+  const void* value(const TypeSupport& type);
+  /// The encoded form, made on first use; null if the value cannot be encoded.
+  const Envelope* encoded();
+  [[nodiscard]] std::int64_t decoded_ns() const { return decoded_ns_; }
+
+  void add_ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_ref() {
+    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) recycle();
+  }
+
+  // What follows is for the one writer, before the block is published.
+
+  void* storage() { return storage_; }
+  /// A value was constructed in storage().
+  void set_stored(const TypeSupport& type);
+  /// The value belongs to the user; `owner` keeps it alive.
+  void set_shared(const TypeSupport& type, std::shared_ptr<const void> owner);
+  /// Only the encoded form exists; in-place types are read where they lie.
+  void set_encoded(const Buffer& payload, const BufferList& buffers);
+  void set_encoded(Envelope&& envelope);
+  /// Encodes into `memory` (exactly encoded_size() bytes) instead of the heap.
+  bool encode_into(WritableBuffer memory);
+  [[nodiscard]] std::size_t encoded_size() const;
+  [[nodiscard]] bool has_encoded() const {
+    return encode_state_.load(std::memory_order_acquire) == kReady;
+  }
+  /// The typed form is the encoded payload itself: no value needs to be built.
+  void set_in_place(const TypeSupport& type);
+
+ private:
+  friend class BlockPool;
+  enum State : std::uint8_t { kNone, kBusy, kReady, kFailed };
+
+  Block(BlockPool* pool, void* storage) : pool_(pool), storage_(storage) {}
+  void recycle();
+  void clear();
+  bool encode_now(WritableBuffer memory);
+
+  std::atomic<std::uint32_t> refs_{1};
+  std::atomic<std::uint8_t> decode_state_{kNone};
+  std::atomic<std::uint8_t> encode_state_{kNone};
+  bool stored_ = false;
+  const TypeSupport* type_ = nullptr;
+  const void* value_ = nullptr;
+  std::int64_t decoded_ns_ = 0;
+  Envelope envelope_;
+  std::shared_ptr<const void> shared_;
+  BlockPool* pool_;
+  void* storage_;
+  Block* next_ = nullptr;
+};
+
+/// Counted pointer to a Block.
+class BlockRef {
+ public:
+  BlockRef() = default;
+  explicit BlockRef(Block* adopted) : block_(adopted) {}
+  BlockRef(const BlockRef& other) : block_(other.block_) {
+    if (block_ != nullptr) block_->add_ref();
+  }
+  BlockRef(BlockRef&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  BlockRef& operator=(BlockRef other) noexcept { return std::swap(block_, other.block_), *this; }
+  ~BlockRef() {
+    if (block_ != nullptr) block_->drop_ref();
+  }
+  Block* operator->() const { return block_; }
+  Block& operator*() const { return *block_; }
+  explicit operator bool() const { return block_ != nullptr; }
+  [[nodiscard]] Block* get() const { return block_; }
+
+ private:
+  Block* block_ = nullptr;
+};
+
+/// What a queue hands to a callback.
+struct Delivery {
+  BlockRef block;
+  std::int64_t arrived_ns = 0;
+  std::int64_t scheduled_ns = 0;
+  std::int64_t callback_ns = 0;
+};
+
+}  // namespace detail
+
+/// A received message: a counted handle to an immutable value that all subscribers share.
+///
+/// Copy it to keep the message beyond the callback; in shared memory it then holds its slot.
+/// Reading is thread-safe. Copying costs one atomic increment, and never copies the value.
+template <typename T>
+class Message {
+ public:
+  Message() = default;
+  Message(const detail::Delivery& delivery, const void* value)
+      : block_(delivery.block),
+        value_(static_cast<const T*>(value)),
+        arrived_ns_(delivery.arrived_ns),
+        scheduled_ns_(delivery.scheduled_ns),
+        callback_ns_(delivery.callback_ns) {}
+
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_; }
+  [[nodiscard]] const T* get() const { return value_; }
+  explicit operator bool() const { return value_ != nullptr; }
+
+  [[nodiscard]] std::uint64_t sequence() const { return block_->meta().sequence; }
+  [[nodiscard]] std::uint64_t sender() const { return block_->meta().sender; }
+  /// True for a latched value that was sent again because this subscriber came late.
+  [[nodiscard]] bool replayed() const { return block_->meta().replayed; }
+  /// When the message passed each layer on its way here.
+  [[nodiscard]] Stamps stamps() const {
+    Stamps stamps = block_->meta().stamps;
+    if (arrived_ns_ != 0) stamps.arrived = arrived_ns_;
+    stamps.scheduled = scheduled_ns_;
+    stamps.decoded = block_->decoded_ns();
+    stamps.callback = callback_ns_;
+    return stamps;
+  }
+  [[nodiscard]] const detail::BlockRef& block() const { return block_; }
+
+ private:
+  detail::BlockRef block_;
+  const T* value_ = nullptr;
+  std::int64_t arrived_ns_ = 0;
+  std::int64_t scheduled_ns_ = 0;
+  std::int64_t callback_ns_ = 0;
+};
+
+/// A message whose type is known only by name: its bytes as they came. For tools and other languages.
+struct RawMessage {
+  Buffer payload;
+  BufferList buffers;
+};
+
+}  // namespace hyphos

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hyphos/codec.hpp"
+#include "hyphos/policy.hpp"
+#include "hyphos/publisher.hpp"
+#include "hyphos/result.hpp"
+#include "hyphos/subscription.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos {
+
+struct Plan;
+class Node;
+
+/// How far a channel's messages may travel.
+enum class Scope : std::uint8_t {
+  local,    ///< this process only (the paper's ToGraph/FromGraph)
+  network,  ///< wherever the plan lets them (ToAny/FromAny)
+};
+
+struct RuntimeOptions {
+  std::filesystem::path plan_file;  ///< empty: no plan, shared memory only, defaults for channels
+  std::string process = "main";     ///< which process of the plan this is
+  std::vector<std::string> overrides;  ///< "channels.scan.depth=3", as `--set` on the command line
+  std::string domain;               ///< wins over the plan's domain; separates robots on one machine
+  int threads = 0;                  ///< worker threads; 0: the plan's number, or one per core
+  bool offline = false;             ///< no transports at all: everything stays in this process
+};
+
+/// Everything of one process: the graph, its thread pool and its transports, as the plan says.
+///
+/// Open it once in main() and make nodes from it; programs with a single node use Node::open(). All
+/// functions are thread-safe. Closing (the last copy going away) stops timers, lets running callbacks
+/// finish, flushes reliable channels for up to 200 ms and leaves no file behind.
+class HYPHOS_EXPORT Runtime {
+ public:
+  static Result<Runtime> open(RuntimeOptions options);
+  /// Takes `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D` out of
+  /// the arguments: what `hyphos run` passes to every program of a plan.
+  static Result<Runtime> open(int argc, char** argv);
+
+  /// A node of this process. The name must be unique in the process.
+  Result<Node> node(std::string name);
+  /// Loads the plug-ins of this process that the plan names, in order of the plan.
+  Result<void> load_plugins();
+
+  /// Opens or closes a channel in this process while it runs. Closed: publish() reports a failure,
+  /// nothing is delivered, and both are counted.
+  Result<void> set_channel_open(const std::string& channel, bool open);
+  /// The same between this process and one peer endpoint, e.g. "tcp://10.0.0.2:5553".
+  Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
+
+  /// Waits until request_stop(), SIGINT or SIGTERM. Returns the exit code for main().
+  int spin();
+  void request_stop();
+  [[nodiscard]] bool stopping() const;
+
+  [[nodiscard]] const Plan* plan() const;
+  [[nodiscard]] const std::string& process() const;
+  [[nodiscard]] const std::string& domain() const;
+
+  class Impl;
+  explicit Runtime(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  [[nodiscard]] const std::shared_ptr<Impl>& impl() const { return impl_; }
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace hyphos

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "hyphos/message.hpp"
+#include "hyphos/policy.hpp"
+
+namespace hyphos {
+
+namespace detail {
+
+/// The type-erased half of a Subscription; implemented in graph/.
+class HYPHOS_EXPORT SubscriptionCore {
+ public:
+  virtual ~SubscriptionCore() = default;
+  virtual void close() = 0;
+  [[nodiscard]] virtual const std::string& channel() const = 0;
+  [[nodiscard]] virtual std::uint32_t publishers() const = 0;
+};
+
+/// Runs one callback. `false`: the message was corrupt and the user never saw it.
+using Callback = std::function<bool(const Delivery&)>;
+
+template <typename T, typename F>
+Callback typed_callback(F function) {
+  return [function = std::move(function)](const Delivery& delivery) mutable {
+    const void* value = delivery.block->value(type_support<T>());
+    if (value == nullptr) return false;
+    function(Message<T>(delivery, value));
+    return true;
+  };
+}
+
+template <typename F>
+Callback raw_callback(F function) {
+  return [function = std::move(function)](const Delivery& delivery) mutable {
+    const Envelope* envelope = delivery.block->encoded();
+    if (envelope == nullptr) return false;
+    const RawMessage raw{envelope->payload, envelope->buffers};
+    function(Message<RawMessage>(delivery, &raw));
+    return true;
+  };
+}
+
+}  // namespace detail
+
+/// A handle to a subscription. The node owns the subscription; dropping the handle changes nothing.
+class Subscription {
+ public:
+  Subscription() = default;
+  explicit Subscription(std::shared_ptr<detail::SubscriptionCore> core) : core_(std::move(core)) {}
+
+  /// Ends the subscription. On return no callback of it is running, unless close() was called from
+  /// inside that callback, and none will run again. Idempotent.
+  void close() const {
+    if (core_) core_->close();
+  }
+  [[nodiscard]] const std::string& channel() const { return core_->channel(); }
+  /// Publishers known now, in this process and outside.
+  [[nodiscard]] std::uint32_t publishers() const { return core_->publishers(); }
+
+ private:
+  std::shared_ptr<detail::SubscriptionCore> core_;
+};
+
+}  // namespace hyphos
