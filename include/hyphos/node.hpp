@@ -64,7 +64,9 @@ class HYPHOS_EXPORT Node {
   template <typename T, typename F>
     requires std::invocable<F&, Message<T>>
   Subscription subscribe(const std::string& channel, Mode mode, F callback) const {
-    return subscribe<T>(channel, SubscriptionOptions{.mode = mode}, std::move(callback));
+    SubscriptionOptions options;
+    options.mode = mode;
+    return subscribe<T>(channel, options, std::move(callback));
   }
 
   /// Ends for types known only by name (tools, Python). `type.id` alone matters.

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hyphos/codec.hpp"
+#include "hyphos/policy.hpp"
+#include "hyphos/result.hpp"
+
+namespace hyphos {
+
+/// A copy of a histogram of durations in nanoseconds. Bucket edges are log-linear as in HdrHistogram.
+struct HistogramSnapshot {
+  std::uint64_t count = 0;
+  std::int64_t min_ns = 0;
+  std::int64_t max_ns = 0;
+  double mean_ns = 0;
+  /// (upper edge in ns, count) of every bucket that is not empty, in order.
+  std::vector<std::pair<std::int64_t, std::uint64_t>> buckets;
+
+  /// The value below which `fraction` (0..1) of the samples lie; 0 without samples.
+  [[nodiscard]] HYPHOS_EXPORT std::int64_t percentile_ns(double fraction) const;
+  /// What was recorded after `earlier` was taken. min and max are then those of the buckets.
+  [[nodiscard]] HYPHOS_EXPORT HistogramSnapshot since(const HistogramSnapshot& earlier) const;
+};
+
+/// One end of one channel in one process, read live and without disturbing it.
+struct EndpointInfo {
+  std::string channel;
+  std::string node;
+  std::string type_name;
+  Encoding encoding = Encoding::bytes;
+  std::uint64_t type_hash = 0;
+  bool is_publisher = false;
+  Policy policy;
+  Mode mode = Mode::serial;  ///< subscriptions only
+  std::string transports;    ///< those in use now, e.g. "pointer+shm"
+  std::int64_t last_ns = 0;  ///< CLOCK_MONOTONIC of the last message, 0: none yet
+  /// Counters that are not zero, by name: "sent", "received", "bytes", "drop.queue.overflow",
+  /// "drop.shm.disconnected", "deadline_missed", "callback_error", ...
+  std::vector<std::pair<std::string, std::uint64_t>> counters;
+  /// publish() to callback start; subscriptions only.
+  HistogramSnapshot latency;
+  /// By layer: "encode", "hand", "transport", "deliver", "queue", "decode", "callback".
+  std::vector<std::pair<std::string, HistogramSnapshot>> layers;
+
+  [[nodiscard]] HYPHOS_EXPORT std::uint64_t counter(std::string_view name) const;
+};
+
+struct ProcessInfo {
+  std::string name;
+  std::string host;
+  std::int32_t pid = 0;
+  std::uint64_t participant = 0;
+  std::vector<EndpointInfo> endpoints;
+};
+
+/// All Hyphos processes of this user and `domain` on this machine. Reads shared memory only: costs
+/// the observed processes nothing.
+HYPHOS_EXPORT Result<std::vector<ProcessInfo>> inspect(const std::string& domain);
+
+}  // namespace hyphos
