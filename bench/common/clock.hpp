@@ -1,0 +1,33 @@
+#pragma once
+
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace hyphos::bench {
+
+// CLOCK_MONOTONIC in nanoseconds. Shared by every process and network namespace of one host, so a
+// stamp taken in one of them may be subtracted from a stamp taken in another.
+inline std::int64_t now_ns() {
+  timespec ts{};
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return ts.tv_sec * 1'000'000'000LL + ts.tv_nsec;
+}
+
+inline timespec to_timespec(std::int64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
+// Absolute sleep, so a late wake-up never shifts the messages after it (open loop).
+inline void sleep_until(std::int64_t deadline_ns) {
+  const timespec ts = to_timespec(deadline_ns);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, nullptr) == EINTR) {
+  }
+}
+
+// The default timer slack of 50 us would be added to every tick of the schedule.
+inline void use_precise_timers() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
+
+}  // namespace hyphos::bench

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "bench/common/parent.hpp"
+#include "bench/common/peer.hpp"
+#include "bench/common/roles.hpp"
+
+namespace hyphos::bench {
+
+inline std::string describe(const char* peer, const std::vector<Variant>& variants) {
+  std::string list;
+  for (const auto& variant : variants) {
+    std::string shapes;
+    for (const Shape shape : variant.shapes) {
+      shapes += (shapes.empty() ? "\"" : ", \"") + std::string(to_string(shape)) + "\"";
+    }
+    JsonLine entry;
+    entry.add("name", variant.name).raw("shapes", "[" + shapes + "]");
+    entry.add("max_size", static_cast<double>(variant.max_size));
+    entry.raw("floor", variant.floor ? "true" : "false");
+    list += (list.empty() ? "" : ", ") + entry.str();
+  }
+  return JsonLine().add("peer", peer).raw("variants", "[" + list + "]").str();
+}
+
+// The main function of a peer program. P is a Peer with `static constexpr const char* kName` and
+// `static std::vector<Variant> variants()`.
+template <class P>
+int bench_main(int argc, char** argv) {
+  try {
+    const Options options = parse_options(argc, argv);
+    if (options.describe) {
+      std::puts(describe(P::kName, P::variants()).c_str());
+      return 0;
+    }
+    if (options.role.empty()) {
+      Parent parent(P::kName, options);
+      return parent.run(P::daemon(parent.options()));
+    }
+    P peer(options);
+    Role(options, peer).run();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_%s: %s\n", P::kName, error.what());
+    return 1;
+  }
+}
+
+}  // namespace hyphos::bench

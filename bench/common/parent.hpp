@@ -1,0 +1,234 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/common/clock.hpp"
+#include "bench/common/options.hpp"
+#include "bench/common/sheet.hpp"
+#include "bench/common/stats.hpp"
+
+namespace hyphos::bench {
+
+// A child process. Its CPU time is read from outside, through its CPU clock, so that the reading
+// costs the child nothing and covers exactly the measured window.
+struct Child {
+  pid_t pid = -1;
+  std::string role;
+  std::int64_t cpu_start_ns = 0, cpu_ns = 0;
+  bool running = true;
+
+  [[nodiscard]] std::int64_t read_cpu_ns() const {
+    clockid_t clock{};
+    timespec ts{};
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &ts) != 0) return 0;
+    return ts.tv_sec * 1'000'000'000LL + ts.tv_nsec;
+  }
+};
+
+// Starts the processes of one run, times the window and prints the result. Whatever happens, no
+// process and no file outlives it.
+class Parent {
+ public:
+  Parent(std::string peer, Options o) : peer_(std::move(peer)), o_(std::move(o)) {
+    o_.run_id = getpid();
+    o_.run_dir = "/dev/shm/hyphos-bench-" + std::to_string(o_.run_id);
+    std::filesystem::create_directory(o_.run_dir);
+    o_.sheet_fd = memfd_create("hyphos-bench-sheet", 0);  // inherited across exec on purpose
+    if (o_.sheet_fd < 0) throw std::runtime_error("cannot create the result sheet");
+  }
+  Parent(const Parent&) = delete;
+  Parent& operator=(const Parent&) = delete;
+  ~Parent() {
+    for (auto& child : children_) end(child);
+    if (daemon_.pid > 0) end(daemon_);
+    std::filesystem::remove_all(o_.run_dir);
+  }
+
+  [[nodiscard]] const Options& options() const { return o_; }
+
+  int run(const std::vector<std::string>& daemon) {
+    Sheet sheet(o_.sheet_fd, o_, true);
+    if (!daemon.empty()) daemon_ = start(daemon, "", "daemon");
+    start_children();
+    const std::int64_t limit =
+        now_ns() + 90'000'000'000 +
+        (o_.floods() ? 120'000'000'000
+                     : static_cast<std::int64_t>(2e9 * static_cast<double>(o_.count) / o_.rate_hz));
+    await(sheet.head().ready, static_cast<std::uint32_t>(children_.size()), limit);
+    sheet.enter(kWarmingUp);
+    await(sheet.head().phase, kWarm, limit);
+    for (auto& child : children_) child.cpu_start_ns = child.read_cpu_ns();
+    sheet.enter(kMeasuring);
+    await(sheet.head().phase, kDrained, limit);
+    for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
+    sheet.enter(kStopping);
+    stop_children();
+    std::puts(report(sheet).c_str());
+    return 0;
+  }
+
+ private:
+  void start_children() {
+    if (o_.in_process()) {
+      start_role("both", 0, "");
+      return;
+    }
+    for (int i = 0; i < o_.sinks(); ++i) start_role("sub", i, o_.sub_netns);
+    for (int i = 0; i + 1 < o_.edges(); ++i) start_role("hop", i, "");
+    start_role("pub", 0, o_.pub_netns);
+  }
+
+  void start_role(const std::string& role, int index, const std::string& netns) {
+    std::vector<std::string> command{"/proc/self/exe"};
+    for (auto& argument : child_arguments(o_, role, index)) command.push_back(std::move(argument));
+    children_.push_back(start(command, netns, role));
+  }
+
+  static void enter_netns(const std::string& name) {
+    const int fd = open(("/run/netns/" + name).c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) {
+      std::fprintf(stderr, "cannot enter network namespace %s\n", name.c_str());
+      _exit(3);
+    }
+    close(fd);
+  }
+
+  static Child start(const std::vector<std::string>& command, const std::string& netns,
+                     const std::string& role) {
+    std::vector<char*> argv;
+    for (const auto& part : command) argv.push_back(const_cast<char*>(part.c_str()));
+    argv.push_back(nullptr);
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0) throw std::runtime_error("fork failed");
+    if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(3);
+      dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is for the one result line
+      if (!netns.empty()) enter_netns(netns);
+      execvp(argv[0], argv.data());
+      std::fprintf(stderr, "cannot run %s\n", argv[0]);
+      _exit(3);
+    }
+    Child child;
+    child.pid = pid;
+    child.role = role;
+    return child;
+  }
+
+  // Sleeps until `word` reaches `target`; throws when a process died or time is up.
+  void await(std::atomic<std::uint32_t>& word, std::uint32_t target, std::int64_t limit) {
+    for (std::uint32_t seen; (seen = word.load()) < target;) {
+      futex_wait(word, seen, 1'000'000'000);
+      for (auto& child : children_) {
+        if (child.running && waitpid(child.pid, nullptr, WNOHANG) == child.pid) {
+          child.running = false;
+          throw std::runtime_error("a process died (role " + child.role + ")");
+        }
+      }
+      if (now_ns() > limit) throw std::runtime_error("no end within the time limit");
+    }
+  }
+
+  // A clean end, so that middleware removes what it left in /dev/shm; a kill for who refuses.
+  void stop_children() {
+    const std::int64_t begin = now_ns();
+    for (bool any = true; any && now_ns() - begin < 4'000'000'000;) {
+      sleep_until(now_ns() + 10'000'000);
+      any = false;
+      for (auto& child : children_) {
+        if (child.running && waitpid(child.pid, nullptr, WNOHANG) == child.pid) {
+          child.running = false;
+        }
+        if (!child.running) continue;
+        any = true;
+        if (now_ns() - begin > 150'000'000) kill(child.pid, SIGUSR1);
+      }
+    }
+    for (auto& child : children_) end(child);
+  }
+
+  static void end(Child& child) {
+    if (!child.running) return;
+    if (child.role == "daemon") {
+      kill(child.pid, SIGTERM);
+      for (int i = 0; i < 300 && child.running; ++i) {
+        sleep_until(now_ns() + 10'000'000);
+        child.running = waitpid(child.pid, nullptr, WNOHANG) != child.pid;
+      }
+    }
+    if (child.running) {
+      kill(child.pid, SIGKILL);
+      waitpid(child.pid, nullptr, 0);
+    }
+    child.running = false;
+  }
+
+  std::string report(const Sheet& sheet) const {
+    const auto& head = sheet.head();
+    std::vector<std::int64_t> latencies, open_latencies, costs;
+    std::int64_t received = 0, duplicates = 0, corrupt = 0, last = 0;
+    for (int s = 0; s < o_.sinks(); ++s) {
+      for (std::int64_t i = 0; i < o_.count; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (const std::int64_t ns = sheet.latencies(s)[at]; ns != 0) {
+          latencies.push_back(ns);
+          open_latencies.push_back(ns + sheet.lateness()[at]);
+        }
+      }
+      received += head.sinks[s].received.load();
+      duplicates += head.sinks[s].duplicates.load();
+      corrupt += head.sinks[s].corrupt.load();
+      last = std::max(last, head.sinks[s].last_receive_ns.load());
+    }
+    costs.assign(sheet.costs().begin(), sheet.costs().end());
+    double cpu_us = 0, pub_cpu_us = 0;
+    for (const auto& child : children_) {
+      cpu_us += static_cast<double>(child.cpu_ns) / 1e3;
+      if (child.role == "pub") pub_cpu_us += static_cast<double>(child.cpu_ns) / 1e3;
+    }
+    const double seconds = static_cast<double>(last - head.first_send_ns.load()) / 1e9;
+    const auto count = static_cast<double>(o_.count);
+    JsonLine out;
+    out.add("peer", peer_).add("variant", o_.variant).add("shape", to_string(o_.shape));
+    out.add("size", static_cast<double>(o_.size)).add("rate", o_.floods() ? 0 : o_.rate_hz);
+    if (o_.shape == Shape::kPipeline) out.add("processes", o_.processes);
+    out.add("subscribers", o_.sinks());
+    out.add("sent", static_cast<double>(head.sent.load()));
+    out.add("received", static_cast<double>(received - duplicates));
+    out.add("lost", count * o_.sinks() - static_cast<double>(received - duplicates));
+    out.add("duplicates", static_cast<double>(duplicates));
+    out.add("corrupt", static_cast<double>(corrupt));
+    out.add("late_sends", static_cast<double>(head.late_sends.load()));
+    out.add("samples", static_cast<double>(latencies.size()));
+    out.add_percentiles("", latencies).add_percentiles("open_", open_latencies);
+    out.add_percentiles("pub_cost_", costs);
+    out.add("cpu_us_per_msg", cpu_us / count).add("pub_cpu_us_per_msg", pub_cpu_us / count);
+    out.add("seconds", seconds);
+    out.add("messages_per_s", static_cast<double>(received) / seconds);
+    out.add("mb_per_s", static_cast<double>(received) * static_cast<double>(o_.size) / 1e6 / seconds);
+    return out.str();
+  }
+
+  std::string peer_;
+  Options o_;
+  std::vector<Child> children_;
+  Child daemon_;
+};
+
+}  // namespace hyphos::bench

@@ -1,0 +1,114 @@
+// The floor between processes: a ring in mapped memory and one futex call per message. Nothing is
+// copied beyond the header, nothing is checked, nobody may die. A chain of these is the floor of
+// the pipelines.
+
+#include "bench/common/futex.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "bench/common/main.hpp"
+
+namespace hyphos::bench {
+namespace {
+
+constexpr std::uint32_t kSlots = 8;
+
+struct alignas(64) Control {
+  alignas(64) std::atomic<std::uint32_t> head;     // messages written
+  alignas(64) std::atomic<std::uint32_t> sleepers;  // subscribers about to wait on head
+  alignas(64) std::atomic<std::uint32_t> tail;     // messages read (flood only: one subscriber)
+  alignas(64) std::atomic<std::uint32_t> blocked;  // publisher about to wait on tail
+};
+
+class FutexEdge {
+ public:
+  FutexEdge(const Edge& edge, std::size_t size)
+      : block_(edge.block), stride_((size + 4095) / 4096 * 4096) {
+    const int fd = open(edge.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const std::size_t length = 4096 + kSlots * stride_;
+    if (fd < 0 || ftruncate(fd, static_cast<off_t>(length)) != 0) {
+      throw std::runtime_error("cannot make " + edge.path);
+    }
+    void* base = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (base == MAP_FAILED) throw std::runtime_error("cannot map " + edge.path);
+    control_ = static_cast<Control*>(base);
+    slots_ = static_cast<std::byte*>(base) + 4096;
+    seen_ = control_->head.load();
+  }
+
+  void publish(Fill fill) {
+    auto& c = *control_;
+    const std::uint32_t head = c.head.load(std::memory_order_relaxed);
+    for (std::uint32_t tail; block_ && head - (tail = c.tail.load()) >= kSlots;) {
+      c.blocked.store(1);
+      futex_wait(c.tail, tail, 100'000'000);
+      c.blocked.store(0);
+    }
+    fill(slots_ + head % kSlots * stride_);
+    c.head.store(head + 1);
+    if (c.sleepers.load() > 0) futex_wake(c.head);
+  }
+
+  void receive(const OnMessage& on_message, std::size_t size) {
+    auto& c = *control_;
+    if (c.head.load() == seen_) {
+      c.sleepers.fetch_add(1);
+      futex_wait(c.head, seen_);
+      c.sleepers.fetch_sub(1);
+    }
+    while (seen_ != c.head.load()) {
+      on_message(slots_ + seen_ % kSlots * stride_, size);
+      ++seen_;
+      if (!block_) continue;
+      c.tail.store(seen_);
+      if (c.blocked.load() != 0) futex_wake(c.tail);
+    }
+  }
+
+ private:
+  bool block_;
+  std::size_t stride_;
+  Control* control_ = nullptr;  // mapped for the life of the process
+  std::byte* slots_ = nullptr;
+  std::uint32_t seen_ = 0;
+};
+
+class FutexPeer : public Peer {
+ public:
+  static constexpr const char* kName = "futex";
+  static std::vector<Variant> variants() {
+    return {{"", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood}, 1u << 30, true}};
+  }
+
+  using Peer::Peer;
+  void open_publisher(const Edge& edge) override {
+    out_ = std::make_unique<FutexEdge>(edge, options_.size);
+  }
+  void open_subscriber(const Edge& edge, OnMessage on_message) override {
+    in_ = std::make_unique<FutexEdge>(edge, options_.size);
+    on_message_ = std::move(on_message);
+  }
+  void publish(std::size_t, Fill fill) override { out_->publish(fill); }
+  void forward(const void* data, std::size_t) override {
+    out_->publish([&](std::byte* out) { std::memcpy(out, data, sizeof(Header)); });
+  }
+  void spin(const std::function<bool()>& stopped) override {
+    while (!stopped()) in_->receive(on_message_, options_.size);
+  }
+
+ private:
+  std::unique_ptr<FutexEdge> out_, in_;
+  OnMessage on_message_;
+};
+
+}  // namespace
+}  // namespace hyphos::bench
+
+int main(int argc, char** argv) {
+  return hyphos::bench::bench_main<hyphos::bench::FutexPeer>(argc, argv);
+}

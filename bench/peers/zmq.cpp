@@ -1,0 +1,129 @@
+// Bare ZeroMQ: PUB/SUB, one frame a message, sent without copying (zmq_msg_init_data). The flood
+// uses PUSH/PULL, which blocks at its high-water mark where PUB drops.
+
+#include <zmq.h>
+
+#include <atomic>
+
+#include "bench/common/main.hpp"
+
+namespace hyphos::bench {
+namespace {
+
+void check(bool ok, const char* what) {
+  if (!ok) throw std::runtime_error(std::string(what) + ": " + zmq_strerror(zmq_errno()));
+}
+
+// Message buffers, allocated once. ZeroMQ gives one back, from its I/O thread, when it was sent.
+class Pool {
+ public:
+  explicit Pool(std::size_t size) {
+    for (auto& buffer : buffers_) buffer.bytes = std::make_unique<std::byte[]>(size);
+  }
+  // Waits while the next buffer is still being sent.
+  void take(zmq_msg_t& message, std::size_t size, Fill fill) {
+    Buffer& buffer = buffers_[next_++ % kBuffers];
+    buffer.busy.wait(true);
+    buffer.busy.store(true);
+    fill(buffer.bytes.get());
+    zmq_msg_init_data(&message, buffer.bytes.get(), size, &Pool::give_back, &buffer);
+  }
+
+ private:
+  static constexpr std::size_t kBuffers = 16;
+  struct Buffer {
+    std::unique_ptr<std::byte[]> bytes;
+    std::atomic<bool> busy{false};
+  };
+  static void give_back(void*, void* hint) {
+    auto& buffer = *static_cast<Buffer*>(hint);
+    buffer.busy.store(false);
+    buffer.busy.notify_one();
+  }
+  Buffer buffers_[kBuffers];
+  std::size_t next_ = 0;
+};
+
+class ZmqPeer : public Peer {
+ public:
+  static constexpr const char* kName = "zmq";
+  static std::vector<Variant> variants() {
+    return {{"ipc", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood}},
+            {"tcp", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood, Shape::kNet}}};
+  }
+
+  explicit ZmqPeer(const Options& options) : Peer(options), context_(zmq_ctx_new()) {}
+  ~ZmqPeer() override {
+    for (void* socket : {out_, in_}) {
+      if (socket != nullptr) zmq_close(socket);
+    }
+    zmq_ctx_term(context_);
+  }
+
+  void open_publisher(const Edge& edge) override {
+    pool_ = std::make_unique<Pool>(options_.size);
+    out_ = open(edge, edge.block ? ZMQ_PUSH : ZMQ_PUB);
+    check(zmq_bind(out_, url(edge).c_str()) == 0, "zmq_bind");
+  }
+  void open_subscriber(const Edge& edge, OnMessage on_message) override {
+    on_message_ = std::move(on_message);
+    in_ = open(edge, edge.block ? ZMQ_PULL : ZMQ_SUB);
+    if (!edge.block) zmq_setsockopt(in_, ZMQ_SUBSCRIBE, "", 0);
+    check(zmq_connect(in_, url(edge).c_str()) == 0, "zmq_connect");
+  }
+  void publish(std::size_t size, Fill fill) override {
+    zmq_msg_t message;
+    pool_->take(message, size, fill);
+    send(message);
+  }
+  void forward(const void*, std::size_t) override {
+    zmq_msg_t message;  // shares the received bytes
+    zmq_msg_init(&message);
+    zmq_msg_copy(&message, &received_);
+    send(message);
+  }
+  void spin(const std::function<bool()>& stopped) override {
+    while (!stopped()) {
+      zmq_msg_init(&received_);
+      if (zmq_msg_recv(&received_, in_, 0) >= 0) {
+        on_message_(zmq_msg_data(&received_), zmq_msg_size(&received_));
+      }
+      zmq_msg_close(&received_);
+    }
+  }
+
+ private:
+  void* open(const Edge& edge, int type) {
+    void* socket = zmq_socket(context_, type);
+    check(socket != nullptr, "zmq_socket");
+    const int linger = 0;
+    zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
+    const int high_water = edge.block ? 64 : 1000;
+    zmq_setsockopt(socket, ZMQ_SNDHWM, &high_water, sizeof high_water);
+    zmq_setsockopt(socket, ZMQ_RCVHWM, &high_water, sizeof high_water);
+    return socket;
+  }
+  [[nodiscard]] std::string url(const Edge& edge) const {
+    if (options_.variant == "tcp") return "tcp://" + edge.host + ":" + std::to_string(edge.port);
+    return "ipc://" + edge.path;
+  }
+  void send(zmq_msg_t& message) {
+    while (zmq_msg_send(&message, out_, 0) < 0) {
+      check(zmq_errno() == EINTR, "zmq_msg_send");
+    }
+  }
+
+  void* context_;
+  void* out_ = nullptr;
+  void* in_ = nullptr;
+  std::unique_ptr<Pool> pool_;
+  zmq_msg_t received_{};
+  OnMessage on_message_;
+};
+
+}  // namespace
+}  // namespace hyphos::bench
+
+int main(int argc, char** argv) {
+  return hyphos::bench::bench_main<hyphos::bench::ZmqPeer>(argc, argv);
+}
