@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "occupancy_grid.hpp"
+#include "pose.hpp"
+#include "pose_graph.hpp"
+#include "scan.hpp"
+#include "scan_matcher.hpp"
+
+namespace patrol {
+
+// What is known of the wheels: standard deviations of a motion, as a part of it.
+struct OdometryNoise {
+  double translation_per_m = 0.10;    // m/m
+  double rotation_per_rad = 0.10;     // rad/rad
+  double rotation_per_m = 0.05;       // rad/m
+  double translation_floor_m = 0.03;  // m per scan
+  double rotation_floor_rad = 0.015;  // rad per scan
+};
+
+struct MapperConfig {
+  Pose2 start;      // of the robot in the map, at the first scan
+  GridConfig grid;  // the map drawn
+  OdometryNoise odometry;
+
+  double match_range_m = 25.0;       // longer returns are not matched
+  std::size_t match_points = 240;    // a denser scan is thinned to about this many
+  double field_resolution_m = 0.05;  // m per cell of the likelihood field
+  double field_sigma_m = 0.08;       // its Gaussian
+  double min_score = 0.35;           // a match below this is not believed; odometry is
+
+  double keyframe_travel_m = 0.30;     // a scan is kept if no kept one is nearer than this ...
+  double keyframe_turn_rad = 0.30;     // ... and turned less than this
+  std::size_t max_keyframes = 20'000;  // then the map is finished, and only localises
+
+  double reference_travel_m = 12.0;  // scans are matched to the kept ones this near along the way
+  std::size_t reference_keyframes = 40;  // and to at most this many of them
+
+  double loop_radius_m = 4.0;  // how far odometry and matching may have drifted
+  double loop_turn_rad = 0.35;
+  double loop_every_m = 0.6;     // travel between two attempts
+  double loop_min_score = 0.62;  // part of the scans that must agree
+
+  std::size_t redraws_per_scan = 12;  // after a loop closes, kept scans redrawn with each new scan
+};
+
+struct MapperStats {
+  std::uint64_t scans = 0;
+  std::uint64_t unmatched = 0;  // scans that went by odometry alone
+  std::uint64_t keyframes = 0;
+  std::uint64_t loops_tried = 0;
+  std::uint64_t loops_closed = 0;
+  std::uint64_t redraws = 0;  // whole maps drawn anew
+  double last_score = 0.0;    // of the last match, in [0, 1]
+};
+
+// Builds a map from laser scans and wheel odometry, and tells where the robot is in it. Each scan
+// is matched to a likelihood field of the kept scans around; kept scans form a pose graph; places
+// seen again are searched for, verified by a second match that agrees, and tied into the graph;
+// the grid is drawn from the kept scans at their adjusted poses. Deterministic. Not thread-safe.
+// Cost: a few ms a scan; closing a loop solves the whole graph, tens of ms at 1000 kept scans.
+// Memory: about 4 KB per kept scan of 360 beams, and the grid.
+class Mapper {
+ public:
+  explicit Mapper(MapperConfig config = {});
+
+  // odometry: pose of the robot by its wheels when the scan was taken, in any fixed frame. Returns
+  // the pose of the robot in the map. Poses returned earlier are not revised; see trajectory().
+  Pose2 add_scan(const Scan& scan, const Pose2& odometry);
+
+  [[nodiscard]] const Pose2& pose() const { return pose_; }
+  // The map. The reference is good until the next call of a non-const member.
+  [[nodiscard]] const OccupancyGrid& grid() const { return *grid_; }
+  // Rises whenever the map has changed.
+  [[nodiscard]] std::uint64_t revision() const { return revision_; }
+  // Where the robot has been by present knowledge, a point every 5 cm or so.
+  [[nodiscard]] std::vector<Pose2> trajectory() const;
+  [[nodiscard]] const MapperStats& stats() const { return stats_; }
+
+  // Adjusts the whole graph once more and draws the whole map: for the end of a recording.
+  void finish();
+
+ private:
+  struct Keyframe {
+    Scan scan;
+    std::vector<Point2> points;  // thinned returns, in the frame of the robot
+    Pose2 drawn;                 // pose at which the map shows it
+  };
+  struct LoopMatch {
+    std::size_t from;  // the older keyframe
+    std::size_t to;    // the newer
+    Pose2 measured;
+    Eigen::Matrix3d information;
+  };
+  struct TrailPoint {
+    std::size_t keyframe;
+    Pose2 offset;  // from that keyframe
+  };
+
+  [[nodiscard]] const Pose2& pose_of(std::size_t keyframe) const {
+    return graph_.poses()[keyframe];
+  }
+  void match(const std::vector<Point2>& points, const Pose2& moved);
+  bool keyframe_wanted() const;
+  void add_keyframe(const Scan& scan, std::vector<Point2> points);
+  void choose_reference();
+  void refresh_reference();
+  std::vector<Point2> points_of(const std::vector<std::size_t>& keyframes,
+                                const Pose2& frame) const;
+  std::vector<std::size_t> nearest(const std::vector<double>& travel, const Pose2& to,
+                                   std::size_t count) const;
+  void try_loop(std::size_t keyframe);
+  std::optional<std::size_t> loop_candidate(std::size_t keyframe) const;
+  std::optional<LoopMatch> match_loop(std::size_t older, std::size_t newer) const;
+  bool confirmed(const LoopMatch& match) const;
+  void close_loop(const LoopMatch& match);
+  void adjust();
+  void draw(OccupancyGrid& grid, std::size_t keyframe);
+  void redraw_some(std::size_t count);
+  void remember_trail();
+
+  MapperConfig config_;
+  Pose2 pose_;
+  std::optional<Pose2> last_odometry_;
+  // Information of pose_ before the next match, in its own frame, from the match or the wheels.
+  Eigen::Matrix3d pose_information_ = Eigen::Matrix3d::Zero();
+  Eigen::Matrix3d edge_information_ = Eigen::Matrix3d::Zero();
+
+  PoseGraph graph_;
+  std::vector<Keyframe> keyframes_;
+  std::size_t reference_ = 0;        // the keyframe the robot is near
+  std::vector<std::size_t> active_;  // keyframes in field_
+  std::unique_ptr<LikelihoodField> field_;
+  Pose2 field_made_at_;
+
+  double since_loop_try_ = 0.0;  // m
+  std::vector<LoopMatch> unconfirmed_;
+
+  std::unique_ptr<OccupancyGrid> grid_;
+  std::unique_ptr<OccupancyGrid> next_grid_;  // while redrawing
+  std::size_t next_drawn_ = 0;
+  bool redraw_wanted_ = false;
+  std::uint64_t revision_ = 0;
+  std::vector<TrailPoint> trail_;
+  MapperStats stats_;
+};
+
+}  // namespace patrol

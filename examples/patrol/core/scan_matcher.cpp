@@ -1,0 +1,313 @@
+#include "scan_matcher.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace patrol {
+namespace {
+
+// Standard deviation with which one point tells its distance from a wall, m. Far above the noise of
+// a laser, because neighbouring beams are not independent witnesses.
+constexpr double kPointSigma = 0.1;
+
+struct Candidate {
+  int angle;  // index of the rotated point set
+  int x;      // cells from the guess
+  int y;
+  double bound;
+};
+
+// Block maxima at level h from those at level h - 1: the maximum of four overlapping blocks.
+std::vector<std::uint8_t> next_level(const std::vector<std::uint8_t>& fine, int width, int height,
+                                     int level) {
+  const int half = 1 << (level - 1);
+  const int fine_pad = half - 1, pad = 2 * half - 1;
+  const int fine_w = width + fine_pad, fine_h = height + fine_pad;
+  const int w = width + pad, h = height + pad;
+  auto at = [half](int i) { return i - half; };  // this level's index in the finer one's
+  std::vector<std::uint8_t> rows(static_cast<std::size_t>(w) * static_cast<std::size_t>(fine_h));
+  for (int y = 0; y < fine_h; ++y) {
+    const std::uint8_t* in = fine.data() + static_cast<std::ptrdiff_t>(y) * fine_w;
+    std::uint8_t* out = rows.data() + static_cast<std::ptrdiff_t>(y) * w;
+    for (int x = 0; x < w; ++x) {
+      const int a = at(x), b = a + half;
+      out[x] = std::max(a >= 0 && a < fine_w ? in[a] : std::uint8_t{0},
+                        b < fine_w ? in[b] : std::uint8_t{0});
+    }
+  }
+  std::vector<std::uint8_t> result(static_cast<std::size_t>(w) * static_cast<std::size_t>(h), 0);
+  for (int y = 0; y < h; ++y) {
+    std::uint8_t* out = result.data() + static_cast<std::ptrdiff_t>(y) * w;
+    for (const int source : {at(y), at(y) + half}) {
+      if (source < 0 || source >= fine_h) continue;
+      const std::uint8_t* in = rows.data() + static_cast<std::ptrdiff_t>(source) * w;
+      for (int x = 0; x < w; ++x) out[x] = std::max(out[x], in[x]);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+LikelihoodField::LikelihoodField(std::span<const Point2> points, double resolution_m,
+                                 double sigma_m, int levels)
+    : resolution_(resolution_m),
+      sigma_(sigma_m),
+      pyramid_(static_cast<std::size_t>(std::max(levels, 1))) {
+  if (points.empty()) return;
+  const int reach = static_cast<int>(std::ceil(3.0 * sigma_m / resolution_m));
+  double x_min = points[0].x, x_max = x_min, y_min = points[0].y, y_max = y_min;
+  for (const Point2& p : points) {
+    x_min = std::min(x_min, p.x), x_max = std::max(x_max, p.x);
+    y_min = std::min(y_min, p.y), y_max = std::max(y_max, p.y);
+  }
+  origin_ = {std::floor(x_min / resolution_m - reach - 1) * resolution_m,
+             std::floor(y_min / resolution_m - reach - 1) * resolution_m};
+  width_ = cell_x(x_max) + reach + 2;
+  height_ = cell_y(y_max) + reach + 2;
+
+  // exp() by squared distance in steps of 1/32 cell^2.
+  constexpr double kSteps = 32.0;
+  const double r2 = (reach + 1.0) * (reach + 1.0) * 2.0;
+  std::vector<std::uint8_t> falloff(static_cast<std::size_t>(r2 * kSteps) + 1);
+  const double scale = resolution_m * resolution_m / (2.0 * sigma_m * sigma_m * kSteps);
+  for (std::size_t i = 0; i < falloff.size(); ++i) {
+    falloff[i] =
+        static_cast<std::uint8_t>(std::lround(255.0 * std::exp(-scale * static_cast<double>(i))));
+  }
+  std::vector<std::uint8_t>& base = pyramid_[0];
+  base.assign(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), 0);
+  for (const Point2& p : points) {
+    const double px = (p.x - origin_.x) / resolution_m - 0.5;
+    const double py = (p.y - origin_.y) / resolution_m - 0.5;
+    const int cx = static_cast<int>(std::lround(px)), cy = static_cast<int>(std::lround(py));
+    for (int y = cy - reach; y <= cy + reach; ++y) {
+      std::uint8_t* row = base.data() + static_cast<std::ptrdiff_t>(y) * width_;
+      for (int x = cx - reach; x <= cx + reach; ++x) {
+        const double d2 = (x - px) * (x - px) + (y - py) * (y - py);
+        row[x] = std::max(row[x], falloff[static_cast<std::size_t>(d2 * kSteps)]);
+      }
+    }
+  }
+  for (int level = 1; level < this->levels(); ++level) {
+    const auto l = static_cast<std::size_t>(level);
+    pyramid_[l] = next_level(pyramid_[l - 1], width_, height_, level);
+  }
+}
+
+int LikelihoodField::cell_x(double x_m) const {
+  return static_cast<int>(std::floor((x_m - origin_.x) / resolution_));
+}
+
+int LikelihoodField::cell_y(double y_m) const {
+  return static_cast<int>(std::floor((y_m - origin_.y) / resolution_));
+}
+
+LikelihoodField::Sample LikelihoodField::sample(double x_m, double y_m) const {
+  const double fx = (x_m - origin_.x) / resolution_ - 0.5;
+  const double fy = (y_m - origin_.y) / resolution_ - 0.5;
+  const int x = static_cast<int>(std::floor(fx)), y = static_cast<int>(std::floor(fy));
+  const double tx = fx - x, ty = fy - y;
+  const double v00 = bound(0, x, y), v10 = bound(0, x + 1, y);
+  const double v01 = bound(0, x, y + 1), v11 = bound(0, x + 1, y + 1);
+  const double low = v00 + tx * (v10 - v00), high = v01 + tx * (v11 - v01);
+  const double left = v00 + ty * (v01 - v00), right = v10 + ty * (v11 - v10);
+  return {(low + ty * (high - low)) / 255.0, (right - left) / (255.0 * resolution_),
+          (high - low) / (255.0 * resolution_)};
+}
+
+namespace {
+
+// The points turned by one angle, as cells of the field, at the guess's translation.
+struct RotatedPoints {
+  double theta;
+  double discount;
+  std::vector<std::pair<int, int>> cells;
+};
+
+class Search {
+ public:
+  Search(const LikelihoodField& field, std::span<const Point2> points, const Pose2& guess,
+         const SearchWindow& window)
+      : field_(field), guess_(guess), window_(window) {
+    double reach = 1.0;
+    for (const Point2& p : points) reach = std::max(reach, std::hypot(p.x, p.y));
+    const double step = field.resolution() / reach;
+    const int steps = static_cast<int>(std::ceil(window.rotation_rad / step));
+    radius_ = static_cast<int>(std::ceil(window.translation_m / field.resolution()));
+    for (int i = -steps; i <= steps; ++i) {
+      const Pose2 turned{guess.x, guess.y, guess.theta + i * step};
+      RotatedPoints rotated{turned.theta, penalty(i, std::max(steps, 1)), {}};
+      rotated.cells.reserve(points.size());
+      for (const Point2& p : points) {
+        const Point2 q = transform(turned, p);
+        rotated.cells.emplace_back(field.cell_x(q.x), field.cell_y(q.y));
+      }
+      angles_.push_back(std::move(rotated));
+    }
+  }
+
+  MatchResult run(double min_score) {
+    best_ = {0, 0, 0, min_score};
+    found_ = false;
+    int level = 0;
+    while (level + 1 < field_.levels() && (2 << level) <= 2 * radius_ + 1) ++level;
+    std::vector<Candidate> roots;
+    for (int a = 0; a < static_cast<int>(angles_.size()); ++a) {
+      for (int y = -radius_; y <= radius_; y += 1 << level) {
+        for (int x = -radius_; x <= radius_; x += 1 << level) {
+          roots.push_back({a, x, y, score(level, a, x, y)});
+        }
+      }
+    }
+    std::sort(roots.begin(), roots.end(),
+              [](const Candidate& l, const Candidate& r) { return l.bound > r.bound; });
+    for (const Candidate& root : roots) {
+      if (root.bound <= best_.bound) break;
+      descend(level, root);
+    }
+    MatchResult result{guess_, 0.0, {}};
+    result.information.setZero();
+    if (!found_) return result;
+    result.pose = {guess_.x + best_.x * field_.resolution(),
+                   guess_.y + best_.y * field_.resolution(),
+                   wrap_angle(angles_[static_cast<std::size_t>(best_.angle)].theta)};
+    result.score = best_.bound;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] double penalty(int i, int n) const {
+    const double t = static_cast<double>(i) / n;
+    return window_.edge_penalty * t * t;
+  }
+
+  // Upper bound of the score in a block of offsets; the score itself at level 0.
+  [[nodiscard]] double score(int level, int angle, int x, int y) const {
+    const RotatedPoints& rotated = angles_[static_cast<std::size_t>(angle)];
+    std::uint32_t sum = 0;
+    for (const auto& [cx, cy] : rotated.cells) sum += field_.bound(level, cx + x, cy + y);
+    const double mean = sum / (255.0 * static_cast<double>(rotated.cells.size()));
+    // Nearest offset of the block to the guess: no other is penalised less.
+    const int last = (1 << level) - 1;
+    const int near_x = std::clamp(0, x, x + last), near_y = std::clamp(0, y, y + last);
+    const int n = std::max(radius_, 1);
+    return mean * std::max(0.0, 1.0 - rotated.discount - penalty(near_x, n) - penalty(near_y, n));
+  }
+
+  void descend(int level, const Candidate& node) {
+    if (level == 0) {
+      best_ = node;
+      found_ = true;
+      return;
+    }
+    const int half = 1 << (level - 1);
+    std::vector<Candidate> children;
+    children.reserve(4);
+    for (const int y : {node.y, node.y + half}) {
+      for (const int x : {node.x, node.x + half}) {
+        if (x > radius_ || y > radius_) continue;
+        children.push_back({node.angle, x, y, score(level - 1, node.angle, x, y)});
+      }
+    }
+    std::sort(children.begin(), children.end(),
+              [](const Candidate& l, const Candidate& r) { return l.bound > r.bound; });
+    for (const Candidate& child : children) {
+      if (child.bound <= best_.bound) break;
+      descend(level - 1, child);
+    }
+  }
+
+  const LikelihoodField& field_;
+  Pose2 guess_;
+  SearchWindow window_;
+  int radius_ = 0;  // cells
+  std::vector<RotatedPoints> angles_;
+  Candidate best_{};
+  bool found_ = false;
+};
+
+}  // namespace
+
+MatchResult search(const LikelihoodField& field, std::span<const Point2> points, const Pose2& guess,
+                   const SearchWindow& window, double min_score) {
+  if (field.empty() || points.empty()) return {guess, 0.0, Eigen::Matrix3d::Zero()};
+  return Search(field, points, guess, window).run(min_score);
+}
+
+namespace {
+
+// Cost, gradient and Gauss-Newton matrix of the scan at a pose, in the frame of the pose.
+struct Linearization {
+  double cost = 0.0;
+  double score = 0.0;
+  Eigen::Vector3d gradient = Eigen::Vector3d::Zero();
+  Eigen::Matrix3d hessian = Eigen::Matrix3d::Zero();
+};
+
+Linearization linearize(const LikelihoodField& field, std::span<const Point2> points,
+                        const Pose2& pose) {
+  Linearization out;
+  const double c = std::cos(pose.theta), s = std::sin(pose.theta);
+  const double information = 1.0 / (kPointSigma * kPointSigma);
+  const double weight = field.sigma() * field.sigma() * information;
+  for (const Point2& p : points) {
+    const LikelihoodField::Sample m =
+        field.sample(pose.x + c * p.x - s * p.y, pose.y + s * p.x + c * p.y);
+    out.cost += weight * (1.0 - m.value);
+    out.score += m.value;
+    const double slope = std::hypot(m.dx, m.dy);
+    if (slope < 1e-9) continue;
+    // Motion of the pose in its own frame moves the point by (dx - dtheta * y, dy + dtheta * x).
+    const double nx = (c * m.dx + s * m.dy) / slope, ny = (-s * m.dx + c * m.dy) / slope;
+    const Eigen::Vector3d j(-nx, -ny, nx * p.y - ny * p.x);
+    out.gradient += weight * slope * j;
+    out.hessian += information * m.value * j * j.transpose();
+  }
+  out.score /= static_cast<double>(points.size());
+  return out;
+}
+
+}  // namespace
+
+MatchResult refine(const LikelihoodField& field, std::span<const Point2> points, const Pose2& guess,
+                   const Pose2& prior, const Eigen::Matrix3d& prior_information) {
+  MatchResult result{guess, 0.0, Eigen::Matrix3d::Zero()};
+  if (field.empty() || points.empty()) return result;
+  auto pull = [&](const Pose2& pose) {  // from the pose to the prior, in the frame of the pose
+    const Pose2 d = between(pose, prior);
+    return Eigen::Vector3d(d.x, d.y, d.theta);
+  };
+  auto prior_cost = [&](const Pose2& pose) {
+    const Eigen::Vector3d d = pull(pose);
+    return 0.5 * d.dot(prior_information * d);
+  };
+  Pose2 pose = guess;
+  Linearization at = linearize(field, points, pose);
+  double cost = at.cost + prior_cost(pose);
+  double damping = 1e-3;
+  for (int i = 0; i < 15; ++i) {
+    Eigen::Matrix3d h = at.hessian + prior_information;
+    h.diagonal() *= 1.0 + damping;
+    h.diagonal().array() += 1e-6;
+    const Eigen::Vector3d step = h.ldlt().solve(prior_information * pull(pose) - at.gradient);
+    const Pose2 next = compose(pose, {step.x(), step.y(), step.z()});
+    const Linearization at_next = linearize(field, points, next);
+    const double next_cost = at_next.cost + prior_cost(next);
+    if (next_cost < cost) {
+      pose = next, at = at_next, cost = next_cost;
+      damping *= 0.3;
+      if (step.head<2>().norm() < 1e-4 && std::abs(step.z()) < 1e-5) break;
+    } else {
+      damping = std::max(damping, 1e-3) * 10.0;
+      if (damping > 1e3) break;
+    }
+  }
+  result.pose = pose;
+  result.score = at.score;
+  result.information = at.hessian;
+  return result;
+}
+
+}  // namespace patrol
