@@ -1,0 +1,160 @@
+"""What is measured, and which ratios the project promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KIB = 1024
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row group of a table: every peer that supports the shape runs it, interleaved."""
+
+    section: str
+    shape: str
+    size: int
+    rate_hz: float = 100.0
+    seconds: float = 4.0  # of measurement, for the shapes with a schedule
+    messages: int = 0  # for the floods
+    processes: int = 3
+    subscribers: int = 1
+    quick: bool = False  # also part of --quick
+
+    @property
+    def label(self) -> str:
+        size = size_label(self.size)
+        if self.shape == "pipeline":
+            return f"K={self.processes}, {size}"
+        if self.shape == "fanout":
+            return f"1→{self.subscribers}, {size}"
+        return size
+
+    def arguments(self, seconds: float | None) -> list[str]:
+        """The peer program's command line; `seconds` overrides the length."""
+        count = self.messages
+        if not count:
+            count = max(20, round(self.rate_hz * (seconds or self.seconds)))
+        elif seconds:
+            count = max(200, round(count * seconds / self.seconds))
+        warmup = 10 if self.size >= 4 * MIB or self.rate_hz < 50 else 50
+        return [
+            *("--shape", self.shape, "--size", str(self.size), "--rate", str(self.rate_hz)),
+            *("--count", str(count), "--warmup", str(warmup)),
+            *("--processes", str(self.processes), "--subscribers", str(self.subscribers)),
+        ]
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    title: str
+    base: str  # the row others are divided by; "wire" is computed
+    metric: str = "p50_us"  # what the ratio compares
+    higher_is_better: bool = False
+
+
+SECTIONS = [
+    Section("inproc", "In process, 100 Hz", "tbb"),
+    Section("inproc_flood", "In process, back to back", "tbb", "messages_per_s", True),
+    Section("pair", "Between two processes, 100 Hz (32 MB: 20 Hz)", "futex"),
+    Section("pipeline", "Pipelines of K processes, 100 Hz", "futex", "p95_us"),
+    Section("fanout", "Fan-out, one process per subscriber", "futex", "pub_cpu_us_per_msg"),
+    Section("flood", "Flood: back to back, nothing may be lost", "zmq/ipc", "mb_per_s", True),
+    Section("net", "Across a 1 Gbit/s link (two namespaces, veth, tbf)", "wire"),
+]
+
+
+def all_cases() -> list[Case]:
+    cases: list[Case] = []
+    for size in (KIB, 64 * KIB, MIB, 4 * MIB):
+        cases.append(Case("inproc", "inproc", size, quick=size in (KIB, 4 * MIB)))
+    for size in (KIB, 4 * MIB):
+        cases.append(Case("inproc_flood", "inproc_flood", size, messages=300_000, quick=size == KIB))
+    for size in (KIB, 4 * KIB, 64 * KIB, MIB, 4 * MIB):
+        cases.append(Case("pair", "pair", size, quick=size in (KIB, MIB)))
+    cases.append(Case("pair", "pair", 32 * MIB, rate_hz=20, seconds=6, quick=True))
+    for processes in (3, 7, 13, 23):
+        for size in (128, 500_000):
+            quick = processes in (3, 23)
+            cases.append(Case("pipeline", "pipeline", size, processes=processes, quick=quick))
+    for subscribers in (1, 8):
+        cases.append(Case("fanout", "fanout", MIB, subscribers=subscribers, quick=True))
+    cases.append(Case("flood", "flood", MIB, messages=4000, quick=True))
+    cases.append(Case("net", "net", 4 * MIB, rate_hz=10, seconds=8, quick=True))
+    return cases
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`subject`'s metric divided by the best of `bases` must be at most (at least) `limit`."""
+
+    text: str
+    section: str
+    subject: str
+    metric: str
+    bases: tuple[str, ...]
+    limit: float
+    at_least: bool = False
+    processes: int = 0  # 0: every case of the section
+    same_row: bool = False  # base is another case of the subject itself, see `bench_report`
+
+
+BARS = [
+    Bar("in process: serial p50 vs bare oneTBB edge", "inproc", "hyphos/serial", "p50_us",
+        ("tbb",), 1.1),
+    Bar("in process: serial p95 vs bare oneTBB edge", "inproc", "hyphos/serial", "p95_us",
+        ("tbb",), 1.1),
+    Bar("in process: CPU time vs bare oneTBB edge", "inproc", "hyphos/serial", "cpu_us_per_msg",
+        ("tbb",), 1.0),
+    Bar("in process: back to back messages/s vs bare edge", "inproc_flood", "hyphos/serial",
+        "messages_per_s", ("tbb",), 1.0, at_least=True),
+    Bar("between processes: p50 vs the better iceoryx", "pair", "hyphos/shm", "p50_us",
+        ("iceoryx", "iceoryx2"), 1.0),
+    Bar("between processes: CPU time vs the better iceoryx", "pair", "hyphos/shm",
+        "cpu_us_per_msg", ("iceoryx", "iceoryx2"), 1.0),
+    Bar("between processes: p50 vs bare futex ping", "pair", "hyphos/shm", "p50_us",
+        ("futex",), 1.5),
+    Bar("ZeroMQ path, ipc: p50 vs bare ZeroMQ", "pair", "hyphos/ipc", "p50_us", ("zmq/ipc",), 1.15),
+    Bar("ZeroMQ path, tcp: p50 vs bare ZeroMQ", "pair", "hyphos/tcp", "p50_us", ("zmq/tcp",), 1.15),
+    Bar("pipelines, 128 B: p95 vs chain of futex wake-ups", "pipeline", "hyphos/shm", "p95_us",
+        ("futex",), 1.3),
+    Bar("flood: MB/s vs raw ZeroMQ ipc", "flood", "hyphos/shm", "mb_per_s", ("zmq/ipc",), 10.0,
+        at_least=True),
+    Bar("across machines: p50 vs wire time", "net", "hyphos/tcp", "p50_us", ("wire",), 1.06),
+    Bar("across machines: p50 vs bare ZeroMQ", "net", "hyphos/tcp", "p50_us", ("zmq/tcp",), 1.02),
+]
+
+# Ratios between two cases of one row: (text, section, row, metric, numerator, denominator, limit).
+# Cases are named by their label.
+INNER_BARS = [
+    ("between processes: 32 MB vs 1 KB, p50", "pair", "hyphos/shm", "p50_us", "32 MB", "1 KB", 1.2),
+    ("fan-out: publisher's CPU, 1→8 vs 1→1", "fanout", "hyphos/shm", "pub_cpu_us_per_msg",
+     "1→8, 1 MB", "1→1, 1 MB", 1.5),
+    ("fan-out: publish call, 1→8 vs 1→1", "fanout", "hyphos/shm", "pub_cost_p50_us",
+     "1→8, 1 MB", "1→1, 1 MB", 1.5),
+    *(
+        (f"pipeline K={k}: 500 KB vs 128 B, p50", "pipeline", "hyphos/shm", "p50_us",
+         f"K={k}, 500 KB", f"K={k}, 128 B", 1.2)
+        for k in (3, 7, 13, 23)
+    ),
+]
+
+
+def size_label(size: int) -> str:
+    if size % MIB == 0:
+        return f"{size // MIB} MB"
+    if size % KIB == 0:
+        return f"{size // KIB} KB"
+    if size % 1000 == 0:
+        return f"{size // 1000} KB"
+    return f"{size} B"
+
+
+def wire_time_us(size: int, bits_per_second: float = 1e9) -> float:
+    """Time the bytes of one message need on Ethernet in full TCP segments (MTU 1500, timestamps).
+
+    A segment carries 1448 bytes of payload in a frame of 1514 bytes, which is what tbf counts.
+    """
+    return size * 8 / bits_per_second * 1514 / 1448 * 1e6
