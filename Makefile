@@ -1,0 +1,80 @@
+# Everything a user or CI calls. `make` alone lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+PYTHON ?=
+export PYTHON
+
+VENV := .venv/bin
+STEP := scripts/step
+
+.PHONY: help
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## install missing system packages (packages.txt) and .venv (requirements.txt)
+	@scripts/setup core
+
+.PHONY: build
+build: setup ## build/release and the Python package with the CLI .venv/bin/hyphos
+	@$(STEP) "configure release" cmake --preset release -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+	@$(STEP) "build release" cmake --build build/release -j $(JOBS)
+	@scripts/install_python_package
+
+.PHONY: demo
+demo: build ## a robot maps a building in three processes; leaves map.png, an MCAP file, report.html
+	@$(VENV)/hyphos run examples/patrol/three_processes.yaml
+
+.PHONY: test
+test: build style ## everything that must pass: C++, Python, examples, rooms, installed package, style
+	@$(STEP) -t "ctest" ctest --test-dir build/release -j $(JOBS) --output-on-failure --no-tests=error
+	@$(STEP) -t "pytest" $(VENV)/python -m pytest
+
+.PHONY: bench
+bench: build ## compare with the floors and peers that are installed; writes docs/performance.md
+	@cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_all
+	@$(VENV)/python bench/run.py --build build/bench
+
+.PHONY: asan
+asan: setup ## build with address and undefined-behaviour sanitizers and run the C++ tests
+	@scripts/sanitized asan $(JOBS)
+
+.PHONY: tsan
+tsan: setup ## build with the thread sanitizer and run the C++ tests
+	@scripts/sanitized tsan $(JOBS)
+
+.PHONY: fuzz
+fuzz: ## run every fuzzer for FUZZ_SECONDS (60) each
+	@scripts/setup core fuzz
+	@scripts/fuzz $(FUZZ_SECONDS) $(JOBS)
+
+.PHONY: crash
+crash: build ## kill and stop processes at random instants: full scale, minutes
+	@$(STEP) -t "crash tests" ctest --test-dir build/release -C crash -L crash --output-on-failure --no-tests=error
+
+.PHONY: style
+style: setup ## formatting, ruff and mypy (part of `make test`)
+	@$(STEP) "clang-format" bash -c "git ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | \
+	  xargs -0 -r $(VENV)/clang-format --dry-run --Werror"
+	@$(STEP) "ruff format" $(VENV)/ruff format --check --quiet --diff .
+	@$(STEP) "ruff" $(VENV)/ruff check .
+	@$(STEP) "mypy" $(VENV)/mypy
+
+.PHONY: lint
+lint: build style ## style plus clang-tidy over all of it: minutes
+	@$(STEP) "clang-tidy" scripts/tidy $(JOBS)
+
+.PHONY: format
+format: setup ## rewrite the sources to the style
+	@git ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | xargs -0 -r $(VENV)/clang-format -i
+	@$(VENV)/ruff format --quiet . && $(VENV)/ruff check --fix-only --quiet .
+
+.PHONY: clean
+clean: ## remove what was built; .venv stays
+	rm -rf build out
