@@ -28,8 +28,9 @@ class HYPHOS_EXPORT Block {
   /// The typed value, decoded on first use; null if the bytes are corrupt. `type` is the caller's
   /// TypeSupport, with the id the channel has agreed on.
   const void* value(const TypeSupport& type);
-  /// The encoded form, made on first use; null if the value cannot be encoded.
-  const Envelope* encoded();
+  /// The encoded form, made on first use; null if the value cannot be encoded. `memory`, if it is
+  /// large enough for encoded_size() bytes, is where it is written.
+  const Envelope* encoded(WritableBuffer memory = {});
   [[nodiscard]] std::int64_t decoded_ns() const { return decoded_ns_; }
 
   void add_ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
@@ -44,11 +45,12 @@ class HYPHOS_EXPORT Block {
   void set_stored(const TypeSupport& type);
   /// The value belongs to the user; `owner` keeps it alive.
   void set_shared(const TypeSupport& type, std::shared_ptr<const void> owner);
+  /// The value is another block's, which stays alive with this one.
+  void set_forwarded(const TypeSupport& type, const void* value, Block& upstream);
   /// Only the encoded form exists; in-place types are read where they lie.
   void set_encoded(const Buffer& payload, const BufferList& buffers);
   void set_encoded(Envelope&& envelope);
-  /// Encodes into `memory` (exactly encoded_size() bytes) instead of the heap.
-  bool encode_into(WritableBuffer memory);
+  /// Bytes that encoding will need; 0 if the payload exists already.
   [[nodiscard]] std::size_t encoded_size() const;
   [[nodiscard]] bool has_encoded() const {
     return encode_state_.load(std::memory_order_acquire) == kReady;
@@ -61,6 +63,7 @@ class HYPHOS_EXPORT Block {
   enum State : std::uint8_t { kNone, kBusy, kReady, kFailed };
 
   Block(BlockPool* pool, void* storage) : pool_(pool), storage_(storage) {}
+  bool decode_now(const TypeSupport& type);
   void recycle();
   void clear();
   bool encode_now(WritableBuffer memory);
@@ -74,6 +77,7 @@ class HYPHOS_EXPORT Block {
   std::int64_t decoded_ns_ = 0;
   Envelope envelope_;
   std::shared_ptr<const void> shared_;
+  Block* upstream_ = nullptr;
   BlockPool* pool_;
   void* storage_;
   Block* next_ = nullptr;
@@ -107,6 +111,7 @@ struct Delivery {
   std::int64_t arrived_ns = 0;
   std::int64_t scheduled_ns = 0;
   std::int64_t callback_ns = 0;
+  bool replayed = false;
 };
 
 }  // namespace detail
@@ -124,7 +129,8 @@ class Message {
         value_(static_cast<const T*>(value)),
         arrived_ns_(delivery.arrived_ns),
         scheduled_ns_(delivery.scheduled_ns),
-        callback_ns_(delivery.callback_ns) {}
+        callback_ns_(delivery.callback_ns),
+        replayed_(delivery.replayed) {}
 
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_; }
@@ -134,7 +140,7 @@ class Message {
   [[nodiscard]] std::uint64_t sequence() const { return block_->meta().sequence; }
   [[nodiscard]] std::uint64_t sender() const { return block_->meta().sender; }
   /// True for a latched value that was sent again because this subscriber came late.
-  [[nodiscard]] bool replayed() const { return block_->meta().replayed; }
+  [[nodiscard]] bool replayed() const { return replayed_; }
   /// When the message passed each layer on its way here.
   [[nodiscard]] Stamps stamps() const {
     Stamps stamps = block_->meta().stamps;
@@ -152,6 +158,7 @@ class Message {
   std::int64_t arrived_ns_ = 0;
   std::int64_t scheduled_ns_ = 0;
   std::int64_t callback_ns_ = 0;
+  bool replayed_ = false;
 };
 
 /// A message whose type is known only by name: its bytes as they came. For tools and other languages.

@@ -96,9 +96,7 @@ class Publisher {
       const Envelope* encoded = message.block()->encoded();
       block->set_encoded(encoded->payload, encoded->buffers);
     }
-    // The alias keeps the received block, and with it the value, alive.
-    auto keep = std::make_shared<Message<T>>(message);
-    block->set_shared(type_support<T>(), std::shared_ptr<const void>(keep, keep->get()));
+    block->set_forwarded(type_support<T>(), message.get(), *message.block());
     return core_->publish(std::move(block));
   }
   Published publish(Loan<T> loan) const

@@ -20,27 +20,14 @@ class HYPHOS_EXPORT SubscriptionCore {
   [[nodiscard]] virtual std::uint32_t publishers() const = 0;
 };
 
-/// Runs one callback. `false`: the message was corrupt and the user never saw it.
-using Callback = std::function<bool(const Delivery&)>;
+/// Runs the user's function. `value` is what the subscription asked for: a decoded T, or, for raw
+/// subscriptions, the Envelope. Never null.
+using Callback = std::function<void(const Delivery&, const void* value)>;
 
 template <typename T, typename F>
 Callback typed_callback(F function) {
-  return [function = std::move(function)](const Delivery& delivery) mutable {
-    const void* value = delivery.block->value(type_support<T>());
-    if (value == nullptr) return false;
+  return [function = std::move(function)](const Delivery& delivery, const void* value) mutable {
     function(Message<T>(delivery, value));
-    return true;
-  };
-}
-
-template <typename F>
-Callback raw_callback(F function) {
-  return [function = std::move(function)](const Delivery& delivery) mutable {
-    const Envelope* envelope = delivery.block->encoded();
-    if (envelope == nullptr) return false;
-    const RawMessage raw{envelope->payload, envelope->buffers};
-    function(Message<RawMessage>(delivery, &raw));
-    return true;
   };
 }
 

@@ -1,0 +1,198 @@
+#include "graph/block.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "hyphos/time.hpp"
+
+namespace hyphos::detail {
+namespace {
+
+std::size_t storage_offset(std::size_t align) {
+  return (sizeof(Block) + align - 1) / align * align;
+}
+
+}  // namespace
+
+BlockPool* BlockPool::create(const TypeSupport& type) {
+  return new BlockPool(type.size, std::max(type.align, alignof(Block)));
+}
+
+BlockPool::~BlockPool() {
+  while (free_ != nullptr) {
+    Block* next = free_->next_;
+    free_->~Block();
+    ::operator delete(free_, std::align_val_t{align_});
+    free_ = next;
+  }
+}
+
+void BlockPool::drop_ref() {
+  if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+Block* BlockPool::grow() {
+  const std::size_t offset = storage_offset(align_);
+  void* memory = ::operator new(offset + size_, std::align_val_t{align_});
+  return ::new (memory) Block(this, static_cast<std::byte*>(memory) + offset);
+}
+
+BlockRef BlockPool::take() {
+  Block* block = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (free_ != nullptr) block = std::exchange(free_, free_->next_);
+  }
+  if (block == nullptr) block = grow();
+  add_ref();
+  block->refs_.store(1, std::memory_order_relaxed);
+  return BlockRef(block);
+}
+
+void BlockPool::give(Block* block) {
+  {
+    const std::lock_guard lock(mutex_);
+    block->next_ = free_;
+    free_ = block;
+  }
+  drop_ref();
+}
+
+void Block::recycle() {
+  clear();
+  pool_->give(this);
+}
+
+void Block::clear() {
+  if (stored_) type_->destroy(storage_);
+  stored_ = false;
+  type_ = nullptr;
+  value_ = nullptr;
+  decoded_ns_ = 0;
+  shared_.reset();
+  if (upstream_ != nullptr) std::exchange(upstream_, nullptr)->drop_ref();
+  envelope_.meta = {};
+  envelope_.payload = {};
+  envelope_.buffers.clear();
+  decode_state_.store(kNone, std::memory_order_relaxed);
+  encode_state_.store(kNone, std::memory_order_relaxed);
+}
+
+void Block::set_stored(const TypeSupport& type) {
+  stored_ = true;
+  type_ = &type;
+  value_ = storage_;
+  decode_state_.store(kReady, std::memory_order_release);
+}
+
+void Block::set_shared(const TypeSupport& type, std::shared_ptr<const void> owner) {
+  type_ = &type;
+  shared_ = std::move(owner);
+  value_ = shared_.get();
+  decode_state_.store(kReady, std::memory_order_release);
+}
+
+void Block::set_encoded(const Buffer& payload, const BufferList& buffers) {
+  envelope_.payload = payload;
+  envelope_.buffers = buffers;
+  encode_state_.store(kReady, std::memory_order_release);
+}
+
+void Block::set_encoded(Envelope&& envelope) {
+  envelope_ = std::move(envelope);
+  encode_state_.store(kReady, std::memory_order_release);
+}
+
+void Block::set_in_place(const TypeSupport& type) {
+  type_ = &type;
+  value_ = envelope_.payload.data();
+  decode_state_.store(kReady, std::memory_order_release);
+}
+
+void Block::set_forwarded(const TypeSupport& type, const void* value, Block& upstream) {
+  upstream.add_ref();
+  upstream_ = &upstream;
+  type_ = &type;
+  value_ = value;
+  decode_state_.store(kReady, std::memory_order_release);
+}
+
+bool Block::decode_now(const TypeSupport& type) {
+  const auto address = reinterpret_cast<std::uintptr_t>(envelope_.payload.data());
+  if (type.in_place && envelope_.payload.size() == type.size && address % type.align == 0) {
+    type_ = &type;
+    value_ = envelope_.payload.data();
+    return true;
+  }
+  if (type.size <= pool_->size_ && type.align <= pool_->align_) {
+    if (!type.decode(envelope_, storage_)) return false;
+    stored_ = true;
+    type_ = &type;
+    value_ = storage_;
+  } else {
+    // The channel was first opened by an end that knows the type by name only: no room in the block.
+    const std::align_val_t align{type.align};
+    void* memory = ::operator new(type.size, align);
+    if (!type.decode(envelope_, memory)) return ::operator delete(memory, align), false;
+    shared_ = std::shared_ptr<const void>(memory, [&type, align](void* value) {
+      type.destroy(value);
+      ::operator delete(value, align);
+    });
+    type_ = &type;
+    value_ = memory;
+  }
+  decoded_ns_ = monotonic_now().ns;
+  return true;
+}
+
+const void* Block::value(const TypeSupport& type) {
+  std::uint8_t state = decode_state_.load(std::memory_order_acquire);
+  while (state != kReady) {
+    if (state == kFailed) return nullptr;
+    if (state == kNone && decode_state_.compare_exchange_strong(state, kBusy)) {
+      const bool good = decode_now(type);
+      decode_state_.store(good ? kReady : kFailed, std::memory_order_release);
+      decode_state_.notify_all();
+      return good ? value_ : nullptr;
+    }
+    decode_state_.wait(kBusy, std::memory_order_acquire);
+    state = decode_state_.load(std::memory_order_acquire);
+  }
+  return value_;
+}
+
+std::size_t Block::encoded_size() const {
+  return type_ != nullptr && type_->encoded_size != nullptr ? type_->encoded_size(value_) : 0;
+}
+
+bool Block::encode_now(WritableBuffer memory) {
+  if (type_ == nullptr) return false;
+  if (type_->borrow != nullptr) {
+    envelope_.payload = type_->borrow(value_);
+  } else {
+    const std::size_t size = encoded_size();
+    if (memory.size() < size) memory = WritableBuffer::on_heap(size);
+    if (!type_->encode(value_, memory.bytes().first(size))) return false;
+    envelope_.payload = std::move(memory).freeze(size);
+  }
+  if (type_->attach != nullptr) type_->attach(value_, envelope_.buffers);
+  return true;
+}
+
+const Envelope* Block::encoded(WritableBuffer memory) {
+  std::uint8_t state = encode_state_.load(std::memory_order_acquire);
+  while (state != kReady) {
+    if (state == kFailed) return nullptr;
+    if (state == kNone && encode_state_.compare_exchange_strong(state, kBusy)) {
+      const bool good = encode_now(std::move(memory));
+      encode_state_.store(good ? kReady : kFailed, std::memory_order_release);
+      encode_state_.notify_all();
+      return good ? &envelope_ : nullptr;
+    }
+    encode_state_.wait(kBusy, std::memory_order_acquire);
+    state = encode_state_.load(std::memory_order_acquire);
+  }
+  return &envelope_;
+}
+
+}  // namespace hyphos::detail

@@ -1,0 +1,276 @@
+#include "graph/channel.hpp"
+
+#include <algorithm>
+
+#include "graph/channel_publisher.hpp"
+#include "graph/subscriber.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::graph {
+Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::vector<Link> links,
+                 std::shared_ptr<trace::Registry> registry, Executor& executor)
+    : name_(std::move(name)),
+      type_(type.id),
+      policy_(policy),
+      registry_(std::move(registry)),
+      executor_(executor),
+      pool_(detail::BlockPool::create(type)),
+      subscribers_(std::make_shared<const Subscribers>()) {
+  for (const Link& link : links) {
+    ports_.push_back(std::make_unique<Port>());
+    ports_.back()->link = link;
+  }
+}
+
+Channel::~Channel() {
+  last_ = {};
+  pool_->drop_ref();
+}
+
+std::shared_ptr<const Channel::Subscribers> Channel::subscribers() const {
+  const std::lock_guard lock(mutex_);
+  return subscribers_;
+}
+
+std::uint32_t Channel::local_listeners() const {
+  return static_cast<std::uint32_t>(subscribers()->size());
+}
+
+std::uint32_t Channel::publisher_count() const {
+  std::uint32_t count = 0;
+  for (const auto& port : ports_) count += port->publishers.load(std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  return count + static_cast<std::uint32_t>(publishers_.size());
+}
+
+Channel::Port* Channel::find_port(std::string_view transport) {
+  for (const auto& port : ports_) {
+    if (port->link.transport->name() == transport) return port.get();
+  }
+  return nullptr;
+}
+
+Result<void> Channel::open_ports(bool inlet) {
+  for (const auto& port : ports_) {
+    transport::PortId& id = inlet ? port->in : port->out;
+    const transport::ChannelSpec spec{name_, type_, policy_};
+    auto opened = port->link.transport->open(spec, inlet ? this : nullptr, inlet ? nullptr : &out_);
+    if (!opened) return opened.error();
+    id = *opened;
+  }
+  return success();
+}
+
+void Channel::close_ports() {
+  const std::lock_guard lock(setup_);
+  for (const auto& port : ports_) {
+    if (port->in != 0) port->link.transport->close(std::exchange(port->in, 0));
+    if (port->out != 0) port->link.transport->close(std::exchange(port->out, 0));
+    port->listeners = 0;
+  }
+  remote_listeners_ = 0;
+}
+
+void Channel::watch_deadline(Timers& timers) {
+  // Checked once per deadline: a silence is noticed after one to two deadlines, and an idle channel
+  // costs one wake-up per deadline.
+  const std::int64_t deadline_ns = policy_.deadline_ms * 1'000'000;
+  timers.every(
+      deadline_ns,
+      [this, deadline_ns] {
+        const std::int64_t now = monotonic_now().ns;
+        for (const auto& s : *subscribers()) {
+          const std::int64_t last = (*s->trace()).last_ns.load(std::memory_order_relaxed);
+          // Before the first message there is no rhythm to keep.
+          if (last != 0 && now - last > deadline_ns) (*s->trace()).count(trace::Counter::deadline_missed);
+        }
+      },
+      [] {});
+}
+
+Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const TypeSupport& type,
+                                                                      bool network,
+                                                                      const std::string& node) {
+  trace::EndpointId id{name_, node, type_, policy_, Mode::serial, true};
+  auto publisher =
+      std::make_shared<ChannelPublisher>(shared_from_this(), type, network, registry_->add(id));
+  const std::lock_guard setup(setup_);
+  {
+    const std::lock_guard lock(mutex_);
+    publishers_.push_back(publisher.get());
+  }
+  if (network && network_publishers_++ == 0) {
+    if (auto opened = open_ports(false); !opened) return opened.error();
+  }
+  return std::shared_ptr<detail::PublisherCore>(std::move(publisher));
+}
+
+void Channel::remove(ChannelPublisher& publisher) {
+  const std::lock_guard setup(setup_);
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(publishers_, &publisher);
+  }
+  if (!publisher.network() || --network_publishers_ > 0) return;
+  for (const auto& port : ports_) {
+    if (port->out != 0) port->link.transport->close(std::exchange(port->out, 0));
+    port->listeners = 0;
+  }
+  remote_listeners_ = 0;
+}
+
+Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& type, Mode mode,
+                                                            bool raw, bool network,
+                                                            const std::string& node,
+                                                            detail::Callback callback) {
+  trace::EndpointId id{name_, node, type_, policy_, mode, false};
+  Subscriber::Options options{mode, raw, network, policy_, node};
+  auto subscriber =
+      std::make_shared<Subscriber>(shared_from_this(), type, std::move(options),
+                                   std::move(callback), executor_, registry_->add(id));
+  const std::lock_guard setup(setup_);
+  detail::BlockRef latched;
+  {
+    const std::lock_guard lock(mutex_);
+    auto list = std::make_shared<Subscribers>(*subscribers_);
+    list->push_back(subscriber);
+    subscribers_ = std::move(list);
+    latched = last_;
+  }
+  if (latched) subscriber->push_local({latched, 0, 0, 0, true});
+  if (network && network_subscribers_++ == 0) {
+    if (auto opened = open_ports(true); !opened) return opened.error();
+  }
+  return subscriber;
+}
+
+void Channel::remove(Subscriber& subscriber) {
+  const std::lock_guard setup(setup_);
+  {
+    const std::lock_guard lock(mutex_);
+    auto list = std::make_shared<Subscribers>(*subscribers_);
+    std::erase_if(*list, [&](const auto& s) { return s.get() == &subscriber; });
+    subscribers_ = std::move(list);
+  }
+  if (!subscriber.options().network || --network_subscribers_ > 0) return;
+  for (const auto& port : ports_) {
+    if (port->in != 0) port->link.transport->close(std::exchange(port->in, 0));
+    port->publishers = 0;
+  }
+}
+
+void Channel::deliver_local(const detail::BlockRef& block, bool from_network, std::int64_t arrived,
+                            Published& out) {
+  const auto list = subscribers();
+  for (const auto& subscriber : *list) {
+    if (from_network && !subscriber->options().network) continue;
+    detail::Delivery delivery{block, arrived, 0, 0, block->meta().replayed};
+    const auto result = from_network ? subscriber->push_remote(std::move(delivery))
+                                     : subscriber->push_local(std::move(delivery));
+    switch (result) {
+      case Subscriber::Push::taken: ++out.taken; break;
+      case Subscriber::Push::closed: break;
+      case Subscriber::Push::dropped_oldest: ++out.taken; [[fallthrough]];
+      case Subscriber::Push::dropped_newest: ++out.dropped; break;
+      case Subscriber::Push::timeout:
+        ++out.dropped;
+        out.failure = Code::timeout;
+        break;
+    }
+  }
+}
+
+bool Channel::deliver(Envelope& message) {
+  const std::int64_t arrived =
+      message.meta.stamps.arrived != 0 ? message.meta.stamps.arrived : monotonic_now().ns;
+  const auto list = subscribers();
+  if (!is_open()) {
+    for (const auto& s : *list) {
+      if (s->options().network) (*s->trace()).count(trace::Counter::closed);
+    }
+    return true;
+  }
+  if (policy_.overflow == Overflow::block) {
+    const auto all_have_room = [&] {
+      return std::all_of(list->begin(), list->end(),
+                         [](const auto& s) { return !s->options().network || s->has_room(); });
+    };
+    if (!all_have_room()) {
+      paused_.store(true);
+      // Room may have appeared before the flag was up; then nobody would call on_space().
+      if (!all_have_room() || !paused_.exchange(false)) return false;
+    }
+  }
+  detail::BlockRef block = pool_->take();
+  block->meta() = message.meta;
+  block->set_encoded(std::move(message));
+  Published ignored;
+  deliver_local(block, true, arrived, ignored);
+  return true;
+}
+
+void Channel::room_made() {
+  if (!paused_.load() || !paused_.exchange(false)) return;
+  for (const auto& port : ports_) {
+    if (port->in != 0) port->link.transport->on_space(port->in);
+  }
+}
+
+void Channel::dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) {
+  const Port* port = find_port(transport);
+  if (port == nullptr) return;
+  for (const auto& s : *subscribers()) {
+    if (s->options().network) s->trace().drop(port->link.index, static_cast<std::size_t>(reason), count);
+  }
+}
+
+void Channel::peer(std::string_view transport, std::string_view who, bool present) {
+  Port* port = find_port(transport);
+  if (port == nullptr) return;
+  if (present) {
+    ++port->publishers;
+  } else if (port->publishers > 0) {
+    --port->publishers;
+  }
+  for (const auto& s : *subscribers()) {
+    if (present) (*s->trace()).transports.fetch_or(2U << port->link.index);
+  }
+  log::debug("graph", "channel '" + name_ + "': publisher " + std::string(who) +
+                          (present ? " appeared on " : " left ") + std::string(transport));
+}
+
+void Channel::refused(std::string_view transport, const Error& why) {
+  if (std::uint64_t more = 0; refused_log_.allow(more)) {
+    log::error(transport, why.to_string());
+  }
+}
+
+void Channel::Out::listeners(std::string_view transport, std::uint32_t count) {
+  Port* port = channel.find_port(transport);
+  if (port == nullptr) return;
+  const std::lock_guard lock(channel.mutex_);
+  port->listeners = count;
+  std::uint32_t all = 0;
+  std::uint32_t mask = 0;
+  for (const auto& p : channel.ports_) {
+    all += p->listeners;
+    if (p->listeners > 0) mask |= 2U << p->link.index;
+  }
+  channel.remote_listeners_.store(all, std::memory_order_release);
+  for (ChannelPublisher* publisher : channel.publishers_) publisher->set_transports(mask);
+}
+
+void Channel::Out::dropped(std::string_view transport, transport::Drop reason,
+                           std::uint64_t count) {
+  const Port* port = channel.find_port(transport);
+  if (port == nullptr) return;
+  const std::lock_guard lock(channel.mutex_);
+  if (channel.publishers_.empty()) return;
+  channel.publishers_.front()->trace().drop(port->link.index, static_cast<std::size_t>(reason), count);
+}
+
+void Channel::Out::refused(std::string_view transport, const Error& why) {
+  channel.refused(transport, why);
+}
+
+}  // namespace hyphos::graph

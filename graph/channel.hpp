@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "graph/block.hpp"
+#include "graph/executor.hpp"
+#include "graph/timers.hpp"
+#include "hyphos/publisher.hpp"
+#include "hyphos/subscription.hpp"
+#include "trace/record.hpp"
+#include "transport/transport.hpp"
+
+namespace hyphos::graph {
+
+class Subscriber;
+class ChannelPublisher;
+
+/// A transport as one graph uses it.
+struct Link {
+  transport::Transport* transport = nullptr;
+  std::size_t index = 0;  // in trace::Registry
+};
+
+/// A hyperedge: all publishers and subscriptions of one name in this process, and the ports through
+/// which it reaches others.
+///
+/// Two locks: `setup_` orders joining and leaving (may call transports); `mutex_` guards the lists
+/// for the data path and is never held while anything else is called.
+class Channel final : public std::enable_shared_from_this<Channel>,
+                      private transport::Inlet {
+ public:
+  Channel(std::string name, const TypeSupport& type, Policy policy, std::vector<Link> links,
+          std::shared_ptr<trace::Registry> registry, Executor& executor);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  ~Channel();
+
+  Result<std::shared_ptr<detail::PublisherCore>> add_publisher(const TypeSupport& type,
+                                                               bool network,
+                                                               const std::string& node);
+  Result<std::shared_ptr<Subscriber>> add_subscriber(const TypeSupport& type, Mode mode, bool raw,
+                                                     bool network, const std::string& node,
+                                                     detail::Callback callback);
+  void remove(Subscriber& subscriber);
+  void remove(ChannelPublisher& publisher);
+
+  /// A queue of this channel has room again: lets paused transports go on.
+  void room_made();
+  void set_open(bool open) { open_.store(open, std::memory_order_release); }
+  [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_acquire); }
+  /// Counts `deadline_missed` at every subscription that got nothing for policy().deadline_ms.
+  void watch_deadline(Timers& timers);
+  /// Leaves all transports; publishing becomes local.
+  void close_ports();
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const TypeId& type() const { return type_; }
+  [[nodiscard]] const Policy& policy() const { return policy_; }
+  [[nodiscard]] std::uint32_t publisher_count() const;
+  [[nodiscard]] std::uint32_t remote_listeners() const {
+    return remote_listeners_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::uint32_t local_listeners() const;
+
+ private:
+  friend class ChannelPublisher;
+  using Subscribers = std::vector<std::shared_ptr<Subscriber>>;
+
+  struct Port {
+    Link link;
+    transport::PortId in = 0;
+    transport::PortId out = 0;
+    std::atomic<std::uint32_t> listeners{0};
+    std::atomic<std::uint32_t> publishers{0};
+  };
+
+  // transport::Inlet
+  bool deliver(Envelope& message) override;
+  void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
+  void peer(std::string_view transport, std::string_view who, bool present) override;
+  void refused(std::string_view transport, const Error& why) override;
+
+  /// Inlet and Outlet share the names of their functions: the sending end is a part of its own.
+  struct Out final : transport::Outlet {
+    explicit Out(Channel& c) : channel(c) {}
+    void listeners(std::string_view transport, std::uint32_t count) override;
+    void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
+    void refused(std::string_view transport, const Error& why) override;
+    Channel& channel;
+  };
+
+  Result<void> open_ports(bool inlet);
+  Port* find_port(std::string_view transport);
+  std::shared_ptr<const Subscribers> subscribers() const;
+  void deliver_local(const detail::BlockRef& block, bool from_network, std::int64_t arrived,
+                     Published& out);
+
+  const std::string name_;
+  const TypeId type_;
+  const Policy policy_;
+  const std::shared_ptr<trace::Registry> registry_;
+  Executor& executor_;
+  detail::BlockPool* const pool_;
+
+  std::mutex setup_;
+  std::uint32_t network_subscribers_ = 0;  // under setup_
+  std::uint32_t network_publishers_ = 0;   // under setup_
+  std::vector<std::unique_ptr<Port>> ports_;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Subscribers> subscribers_;
+  std::vector<ChannelPublisher*> publishers_;
+  detail::BlockRef last_;  // latched value of a publisher in this process
+
+  Out out_{*this};
+  std::atomic<std::uint32_t> remote_listeners_{0};
+  std::atomic<bool> open_{true};
+  std::atomic<bool> paused_{false};
+  log::OncePerSecond refused_log_;
+};
+
+}  // namespace hyphos::graph

@@ -1,0 +1,110 @@
+#include "graph/channel_publisher.hpp"
+
+#include <random>
+
+#include "hyphos/time.hpp"
+
+namespace hyphos::graph {
+namespace {
+
+std::uint64_t random_id() {
+  std::random_device device;
+  const std::uint64_t id = (std::uint64_t{device()} << 32) | device();
+  return id == 0 ? 1 : id;
+}
+
+}  // namespace
+
+ChannelPublisher::ChannelPublisher(std::shared_ptr<Channel> channel, const TypeSupport& type,
+                                   bool network, std::unique_ptr<trace::Endpoint> trace)
+    : channel_(std::move(channel)),
+      network_(network),
+      pool_(detail::BlockPool::create(type)),
+      trace_(std::move(trace)),
+      sender_(random_id()) {}
+
+ChannelPublisher::~ChannelPublisher() {
+  channel_->remove(*this);
+  pool_->drop_ref();
+}
+
+detail::BlockRef ChannelPublisher::block() {
+  detail::BlockRef block = pool_->take();
+  block->meta().stamps.publish = monotonic_now().ns;
+  return block;
+}
+
+bool ChannelPublisher::has_remote() const { return network_ && channel_->remote_listeners() > 0; }
+
+std::uint32_t ChannelPublisher::listeners() const {
+  return channel_->local_listeners() + (network_ ? channel_->remote_listeners() : 0);
+}
+
+WritableBuffer ChannelPublisher::loan(std::size_t size) {
+  if (!network_) return {};
+  for (const auto& port : channel_->ports_) {
+    if (port->out == 0 || port->listeners.load(std::memory_order_relaxed) == 0) continue;
+    WritableBuffer memory = port->link.transport->loan(port->out, size);
+    if (!memory.empty()) return memory;
+  }
+  return {};
+}
+
+Published ChannelPublisher::publish(detail::BlockRef block) {
+  Published out;
+  trace::Record& record = **trace_;
+  Meta& meta = block->meta();
+  meta.sender = sender_;
+  meta.type_hash = channel_->type().hash;
+  if (!channel_->is_open()) {
+    record.count(trace::Counter::closed);
+    out.failure = Code::disconnected;
+    return out;
+  }
+  // Latched values go to the transports even if nobody listens yet: they keep the last one.
+  const bool remote = network_ && !channel_->ports_.empty() &&
+                      (channel_->remote_listeners() > 0 || channel_->policy().latched);
+  if (remote) {
+    const std::lock_guard lock(send_);
+    meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+    publish_remote(*block, out);
+  } else {
+    meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  if (channel_->policy().latched) {
+    const std::lock_guard lock(channel_->mutex_);
+    channel_->last_ = block;
+  }
+  channel_->deliver_local(block, false, 0, out);
+  record.count(trace::Counter::sent);
+  record.last_ns.store(meta.stamps.publish, std::memory_order_relaxed);
+  return out;
+}
+
+void ChannelPublisher::publish_remote(detail::Block& block, Published& out) {
+  trace::Record& record = **trace_;
+  if (!block.has_encoded()) {
+    const std::size_t size = block.encoded_size();
+    if (block.encoded(size > 0 ? loan(size) : WritableBuffer{}) == nullptr) {
+      record.count(trace::Counter::encode_failed);
+      out.failure = Code::unsupported;
+      return;
+    }
+    block.meta().stamps.encoded = monotonic_now().ns;
+  }
+  const Envelope& envelope = *block.encoded();
+  std::size_t bytes = envelope.payload.size();
+  for (const Buffer& buffer : envelope.buffers) bytes += buffer.size();
+  record.count(trace::Counter::bytes, bytes);
+  block.meta().stamps.handed = monotonic_now().ns;
+  for (const auto& port : channel_->ports_) {
+    const bool wanted = port->listeners.load(std::memory_order_relaxed) > 0 || channel_->policy().latched;
+    if (port->out == 0 || !wanted) continue;
+    const transport::SendReport report = port->link.transport->send(port->out, envelope);
+    out.taken += report.taken;
+    out.dropped += report.dropped;
+    if (report.failure) out.failure = report.failure;
+  }
+}
+
+}  // namespace hyphos::graph

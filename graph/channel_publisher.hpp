@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "graph/channel.hpp"
+#include "hyphos/publisher.hpp"
+#include "trace/record.hpp"
+
+namespace hyphos::graph {
+
+/// One publisher handle's state: its sequence, its identity and its counters.
+class ChannelPublisher final : public detail::PublisherCore {
+ public:
+  ChannelPublisher(std::shared_ptr<Channel> channel, const TypeSupport& type, bool network,
+                   std::unique_ptr<trace::Endpoint> trace);
+  ~ChannelPublisher() override;
+
+  detail::BlockRef block() override;
+  Published publish(detail::BlockRef block) override;
+  [[nodiscard]] bool has_remote() const override;
+  [[nodiscard]] std::uint32_t listeners() const override;
+  WritableBuffer loan(std::size_t size) override;
+  [[nodiscard]] const std::string& channel() const override { return channel_->name(); }
+
+  [[nodiscard]] bool network() const { return network_; }
+  [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
+  void set_transports(std::uint32_t mask) { (*trace_)->transports.store(mask); }
+
+ private:
+  void publish_remote(detail::Block& block, Published& out);
+
+  const std::shared_ptr<Channel> channel_;
+  const bool network_;
+  detail::BlockPool* const pool_;
+  const std::unique_ptr<trace::Endpoint> trace_;
+  const std::uint64_t sender_;
+  std::atomic<std::uint64_t> sequence_{0};
+  // Keeps sequence numbers in the order in which they leave the process; publishing from one thread
+  // never waits for it.
+  std::mutex send_;
+};
+
+}  // namespace hyphos::graph

@@ -1,0 +1,132 @@
+#include "graph/graph.hpp"
+
+#include "base/log.hpp"
+#include "graph/channel_publisher.hpp"
+#include "graph/subscriber.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::graph {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 127;
+
+/// Letters, digits, '_', '-', '.', with '/' between the parts.
+bool good_name(const std::string& name) {
+  if (name.empty() || name.size() > kMaxNameBytes || name.back() == '/') return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '_' || c == '-' || c == '.';
+    const bool slash = c == '/' && (i == 0 || name[i - 1] != '/');
+    if (!word && !slash) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules)
+    : registry_(std::move(registry)), rules_(std::move(rules)), executor_(threads), timers_(executor_) {}
+
+Graph::~Graph() {
+  stop(0);
+  transports_.clear();
+}
+
+Result<void> Graph::add_transport(std::shared_ptr<transport::Transport> transport) {
+  if (auto started = transport->start(); !started) return started.error();
+  transports_.push_back(std::move(transport));
+  return success();
+}
+
+transport::Transport* Graph::transport(std::string_view name) const {
+  for (const auto& transport : transports_) {
+    if (transport->name() == name) return transport.get();
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const TypeSupport& type,
+                                                const Policy& wish) {
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return Error{Code::disconnected, "the runtime has been stopped", name};
+  if (const auto found = channels_.find(name); found != channels_.end()) {
+    const TypeId& there = found->second->type();
+    if (there == type.id) return found->second;
+    return Error{Code::type_mismatch,
+                 "channel '" + name + "' carries " + there.name + " (" +
+                     std::string(to_string(there.encoding)) + ") in this process, not " +
+                     type.id.name + " (" + std::string(to_string(type.id.encoding)) + ")",
+                 name};
+  }
+  if (!good_name(name)) {
+    return Error{Code::invalid_config,
+                 "'" + name + "' is not a channel name: use letters, digits, '_', '-', '.' and "
+                 "single '/' between parts, at most 127 bytes",
+                 name};
+  }
+  const ChannelRules rules = rules_(name, wish);
+  std::vector<Link> links;
+  for (const std::string& wanted : rules.transports) {
+    if (transport::Transport* transport = this->transport(wanted); transport != nullptr) {
+      links.push_back({transport, registry_->transport_index(wanted)});
+    }
+  }
+  auto made = std::make_shared<Channel>(name, type, rules.policy, std::move(links), registry_, executor_);
+  made->set_open(rules.open);
+  if (rules.policy.deadline_ms > 0) made->watch_deadline(timers_);
+  channels_.emplace(name, made);
+  return made;
+}
+
+Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::string& name,
+                                                                const TypeSupport& type,
+                                                                const Policy& wish, Scope scope,
+                                                                const std::string& node) {
+  auto found = channel(name, type, wish);
+  if (!found) return found.error();
+  return (*found)->add_publisher(type, scope == Scope::network, node);
+}
+
+Result<std::shared_ptr<Subscriber>> Graph::subscribe(const std::string& name,
+                                                     const TypeSupport& type, const Policy& wish,
+                                                     Scope scope, Mode mode, bool raw,
+                                                     const std::string& node,
+                                                     detail::Callback callback) {
+  auto found = channel(name, type, wish);
+  if (!found) return found.error();
+  return (*found)->add_subscriber(type, mode, raw, scope == Scope::network, node, std::move(callback));
+}
+
+Result<void> Graph::set_open(const std::string& name, bool open) {
+  const std::lock_guard lock(mutex_);
+  const auto found = channels_.find(name);
+  if (found == channels_.end()) {
+    std::string known;
+    for (const auto& [other, channel] : channels_) known += (known.empty() ? "" : ", ") + other;
+    return Error{Code::not_found, "no channel '" + name + "' in this process; there are: " + known, name};
+  }
+  found->second->set_open(open);
+  return success();
+}
+
+std::vector<std::string> Graph::channels() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, channel] : channels_) names.push_back(name);
+  return names;
+}
+
+void Graph::stop(std::int64_t linger_ms) {
+  std::map<std::string, std::shared_ptr<Channel>> channels;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(stopped_, true)) return;
+    channels = channels_;
+  }
+  timers_.stop();
+  for (const auto& transport : transports_) transport->stop(linger_ms);
+  for (const auto& [name, channel] : channels) channel->close_ports();
+}
+
+}  // namespace hyphos::graph

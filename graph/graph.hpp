@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "graph/channel.hpp"
+#include "graph/executor.hpp"
+#include "graph/timers.hpp"
+#include "hyphos/runtime.hpp"
+#include "trace/record.hpp"
+#include "transport/transport.hpp"
+
+namespace hyphos::graph {
+
+/// What a channel of a given name is to be: from the plan, or the caller's wish where it is silent.
+struct ChannelRules {
+  Policy policy;
+  bool open = true;
+  std::vector<std::string> transports;  ///< names, in order of preference for loans
+};
+
+/// The channels of one process, its thread pool and its transports.
+class Graph {
+ public:
+  /// `rules` is asked once per channel; `wish` is what the first end of it asked for.
+  using Rules = std::function<ChannelRules(const std::string& channel, const Policy& wish)>;
+
+  Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules);
+  ~Graph();
+
+  /// Starts the transport and keeps it. Call before the first channel is opened.
+  Result<void> add_transport(std::shared_ptr<transport::Transport> transport);
+
+  Result<std::shared_ptr<detail::PublisherCore>> publisher(const std::string& channel,
+                                                           const TypeSupport& type,
+                                                           const Policy& wish, Scope scope,
+                                                           const std::string& node);
+  Result<std::shared_ptr<Subscriber>> subscribe(const std::string& channel, const TypeSupport& type,
+                                                const Policy& wish, Scope scope, Mode mode, bool raw,
+                                                const std::string& node, detail::Callback callback);
+  Result<void> set_open(const std::string& channel, bool open);
+  [[nodiscard]] transport::Transport* transport(std::string_view name) const;
+  [[nodiscard]] Timers& timers() { return timers_; }
+  [[nodiscard]] std::vector<std::string> channels() const;
+
+  /// No callback of a transport or timer comes after this. Publishing becomes local. Idempotent.
+  void stop(std::int64_t linger_ms);
+
+ private:
+  Result<std::shared_ptr<Channel>> channel(const std::string& name, const TypeSupport& type,
+                                           const Policy& wish);
+
+  const std::shared_ptr<trace::Registry> registry_;
+  const Rules rules_;
+  Executor executor_;
+  Timers timers_;
+  std::vector<std::shared_ptr<transport::Transport>> transports_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Channel>> channels_;
+  bool stopped_ = false;
+};
+
+}  // namespace hyphos::graph

@@ -1,0 +1,247 @@
+#include "graph/subscriber.hpp"
+
+#include <chrono>
+#include <exception>
+
+#include "graph/channel.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::graph {
+namespace {
+
+// A drain task gives way to others after this many messages, so that one busy channel cannot keep
+// a worker from the rest.
+constexpr int kFairShare = 32;
+
+thread_local const Subscriber* running_here = nullptr;
+
+struct RunningHere {
+  explicit RunningHere(const Subscriber* s) : outer(std::exchange(running_here, s)) {}
+  ~RunningHere() { running_here = outer; }
+  const Subscriber* outer;
+};
+
+}  // namespace
+
+Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport& type, Options options,
+                       detail::Callback callback, Executor& executor,
+                       std::unique_ptr<trace::Endpoint> trace)
+    : channel_(std::move(channel)),
+      type_(type),
+      options_(std::move(options)),
+      callback_(std::move(callback)),
+      executor_(executor),
+      trace_(std::move(trace)),
+      ring_(options_.policy.depth) {}
+
+const std::string& Subscriber::channel() const { return channel_->name(); }
+std::uint32_t Subscriber::publishers() const { return channel_->publisher_count(); }
+
+bool Subscriber::has_room() {
+  if (options_.mode == Mode::inline_) return true;
+  const std::lock_guard lock(mutex_);
+  return closed_ || count_ < options_.policy.depth;
+}
+
+Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
+  if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
+  std::unique_lock lock(mutex_);
+  if (options_.policy.overflow == Overflow::block && count_ >= options_.policy.depth &&
+      !wait_for_room(lock)) {
+    (*trace_)->count(trace::Counter::queue_timeout);
+    return Push::timeout;
+  }
+  return push(std::move(delivery), lock);
+}
+
+Subscriber::Push Subscriber::push_remote(detail::Delivery delivery) {
+  if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
+  std::unique_lock lock(mutex_);
+  return push(std::move(delivery), lock);
+}
+
+Subscriber::Push Subscriber::push(detail::Delivery delivery, std::unique_lock<std::mutex>& lock) {
+  if (closed_) return Push::closed;
+  Push outcome = Push::taken;
+  detail::Delivery oldest;  // destroyed after the lock is gone: it may free a slot
+  if (count_ >= options_.policy.depth) {
+    if (options_.policy.overflow == Overflow::drop_newest) {
+      (*trace_)->count(trace::Counter::queue_overflow);
+      return Push::dropped_newest;
+    }
+    if (options_.policy.overflow == Overflow::drop_oldest) {
+      oldest = pop();
+      (*trace_)->count(trace::Counter::queue_overflow);
+      outcome = Push::dropped_oldest;
+    } else if (count_ == ring_.size()) {  // invariant (1): remote senders of a `block` channel
+      std::vector<detail::Delivery> larger(ring_.size() + 8);
+      for (std::size_t i = 0; i < count_; ++i) {
+        larger[i] = std::move(ring_[(head_ + i) % ring_.size()]);
+      }
+      ring_ = std::move(larger);
+      head_ = 0;
+    }
+  }
+  delivery.scheduled_ns = monotonic_now().ns;
+  ring_[(head_ + count_++) % ring_.size()] = std::move(delivery);
+  schedule(lock);
+  return outcome;
+}
+
+detail::Delivery Subscriber::pop() {
+  detail::Delivery out = std::move(ring_[head_]);
+  head_ = (head_ + 1) % ring_.size();
+  --count_;
+  return out;
+}
+
+void Subscriber::schedule(std::unique_lock<std::mutex>& lock) {
+  const bool serial_mode = options_.mode == Mode::serial;
+  const bool enough = serial_mode ? running_ + tasks_ > 0 : tasks_ >= count_;
+  if (count_ == 0 || enough) return;
+  ++tasks_;
+  lock.unlock();
+  executor_.enqueue(options_.policy.priority, [this] { drain_task(); });
+  lock.lock();
+}
+
+void Subscriber::drain_task() {
+  // The task may be the last to know this object: keep it until the lock is released.
+  const std::shared_ptr<Subscriber> self = shared_from_this();
+  std::unique_lock lock(mutex_);
+  const int share = options_.mode == Mode::serial ? kFairShare : 1;
+  if (options_.mode == Mode::concurrent || running_ == 0) {
+    for (int i = 0; i < share && run_one(lock); ++i) {
+    }
+  }
+  --tasks_;
+  schedule(lock);
+  changed_.notify_all();
+}
+
+bool Subscriber::run_one(std::unique_lock<std::mutex>& lock) {
+  if (count_ == 0 || closed_) return false;
+  detail::Delivery delivery = pop();
+  ++running_;
+  const bool wake = waiters_ > 0;
+  lock.unlock();
+  if (wake) changed_.notify_all();
+  if (options_.policy.overflow == Overflow::block) channel_->room_made();
+  run(delivery);
+  delivery = {};
+  lock.lock();
+  --running_;
+  return true;
+}
+
+bool Subscriber::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::milliseconds(options_.policy.block_timeout_ms);
+  const auto ready = [this] { return closed_ || count_ < options_.policy.depth; };
+  while (!ready()) {
+    const bool may_help = executor_.on_worker() &&
+                          (options_.mode == Mode::concurrent || running_ == 0);
+    if (may_help) {
+      run_one(lock);
+      changed_.notify_all();
+      continue;
+    }
+    ++waiters_;
+    bool in_time = true;
+    if (options_.policy.block_timeout_ms > 0) {
+      in_time = changed_.wait_until(lock, deadline) == std::cv_status::no_timeout;
+    } else {
+      changed_.wait(lock);
+    }
+    --waiters_;
+    if (!in_time && !ready()) return false;
+  }
+  return true;
+}
+
+Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return Push::closed;
+    ++running_;
+  }
+  run(delivery);
+  delivery = {};
+  const std::lock_guard lock(mutex_);
+  --running_;
+  if (closed_) changed_.notify_all();
+  return Push::taken;
+}
+
+void Subscriber::run(detail::Delivery& delivery) {
+  const std::int64_t dequeued = monotonic_now().ns;
+  const detail::BlockRef& block = delivery.block;
+  const void* value = options_.raw ? static_cast<const void*>(block->encoded()) : block->value(type_);
+  if (value == nullptr) {
+    (*trace_)->count(trace::Counter::decode_failed);
+    if (std::uint64_t more = 0; errors_.allow(more)) {
+      log::warn("graph", "channel '" + channel_->name() + "': a message that does not parse as " +
+                             type_.id.name + " was dropped (" + std::to_string(more) +
+                             " more before); check the sender's message definition");
+    }
+    return;
+  }
+  const std::int64_t decoded = block->decoded_ns();
+  delivery.callback_ns = decoded > dequeued ? monotonic_now().ns : dequeued;
+  Stamps stamps = block->meta().stamps;
+  stamps.arrived = delivery.arrived_ns;
+  stamps.scheduled = delivery.scheduled_ns;
+  stamps.decoded = decoded > dequeued ? decoded : 0;
+  stamps.callback = delivery.callback_ns;
+  trace::Record& record = **trace_;
+  // A latched value sent again is as old as it is: its age says nothing about the way it came.
+  if (!delivery.replayed) trace_->timings()->record(stamps, dequeued);
+  record.count(trace::Counter::received);
+  record.last_ns.store(delivery.callback_ns, std::memory_order_relaxed);
+  if (block->has_encoded()) {
+    const Envelope* envelope = block->encoded();
+    std::size_t bytes = envelope->payload.size();
+    for (const Buffer& buffer : envelope->buffers) bytes += buffer.size();
+    record.count(trace::Counter::bytes, bytes);
+  }
+  call(delivery, value);
+  trace_->timings()->record_callback(monotonic_now().ns - delivery.callback_ns);
+}
+
+void Subscriber::call(const detail::Delivery& delivery, const void* value) {
+  const RunningHere here(this);
+  std::string what;
+  try {
+    callback_(delivery, value);
+    return;
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+    what = "an exception that is not a std::exception";
+  }
+  (*trace_)->count(trace::Counter::callback_error);
+  if (std::uint64_t more = 0; errors_.allow(more)) {
+    log::error("graph", "node '" + options_.node + "': callback of channel '" + channel_->name() +
+                            "' threw: " + what + " (" + std::to_string(more) + " more before)");
+  }
+}
+
+void Subscriber::close() {
+  std::vector<detail::Delivery> rest;
+  std::unique_lock lock(mutex_);
+  if (!std::exchange(closed_, true)) {
+    rest.swap(ring_);
+    count_ = 0;
+    lock.unlock();
+    changed_.notify_all();
+    channel_->remove(*this);
+    rest.clear();
+    lock.lock();
+  }
+  // Called from inside its own callback, it cannot wait for itself; whoever owns the subscription
+  // closes it once more from outside before it is destroyed.
+  if (running_here == this) return;
+  changed_.wait(lock, [&] { return running_ == 0 && tasks_ == 0; });
+}
+
+}  // namespace hyphos::graph

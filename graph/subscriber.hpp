@@ -1,0 +1,86 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "graph/executor.hpp"
+#include "hyphos/subscription.hpp"
+#include "trace/record.hpp"
+
+namespace hyphos::graph {
+
+class Channel;
+
+/// One subscription: a bounded queue in front of one callback.
+///
+/// Invariants, all under `mutex_`:
+///  (1) `count_` <= depth, except that remote `block` deliveries may exceed it by one per sender;
+///  (2) if the queue is not empty and the subscription is open, a drain task is enqueued
+///      (`tasks_` > 0) or a thread is draining (`running_` > 0): no message is ever forgotten;
+///  (3) serial: `running_` <= 1. No callback runs under a lock.
+class Subscriber final : public detail::SubscriptionCore,
+                         public std::enable_shared_from_this<Subscriber> {
+ public:
+  enum class Push : std::uint8_t { taken, dropped_newest, dropped_oldest, timeout, closed };
+  struct Options {
+    Mode mode = Mode::serial;
+    bool raw = false;
+    bool network = true;  // also takes messages from other processes
+    Policy policy;
+    std::string node;
+  };
+
+  Subscriber(std::shared_ptr<Channel> channel, const TypeSupport& type, Options options,
+             detail::Callback callback, Executor& executor, std::unique_ptr<trace::Endpoint> trace);
+
+  /// From a publisher in this process. Blocks only under `block`; a pool thread that would block
+  /// runs waiting callbacks of this subscription meanwhile, so that the pool cannot starve itself.
+  Push push_local(detail::Delivery delivery);
+  /// From a transport. Never blocks: the caller asked has_room() first.
+  Push push_remote(detail::Delivery delivery);
+  [[nodiscard]] bool has_room();
+
+  void close() override;
+  [[nodiscard]] const std::string& channel() const override;
+  [[nodiscard]] std::uint32_t publishers() const override;
+
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
+
+ private:
+  Push push(detail::Delivery delivery, std::unique_lock<std::mutex>& lock);
+  Push run_inline(detail::Delivery delivery);
+  bool wait_for_room(std::unique_lock<std::mutex>& lock);
+  void schedule(std::unique_lock<std::mutex>& lock);
+  void drain_task();
+  /// Takes one message and runs it. Called and returns with `lock` held; false: queue was empty.
+  bool run_one(std::unique_lock<std::mutex>& lock);
+  void run(detail::Delivery& delivery);
+  void call(const detail::Delivery& delivery, const void* value);
+  detail::Delivery pop();
+
+  const std::shared_ptr<Channel> channel_;
+  const TypeSupport& type_;
+  const Options options_;
+  const detail::Callback callback_;
+  Executor& executor_;
+  const std::unique_ptr<trace::Endpoint> trace_;
+  log::OncePerSecond errors_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  // room appeared, or running_/tasks_ fell
+  std::vector<detail::Delivery> ring_;
+  std::size_t head_ = 0;
+  std::size_t count_ = 0;
+  std::uint32_t tasks_ = 0;
+  std::uint32_t running_ = 0;
+  std::uint32_t waiters_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace hyphos::graph

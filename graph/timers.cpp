@@ -1,0 +1,105 @@
+#include "graph/timers.hpp"
+
+#include <chrono>
+
+#include "base/log.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::graph {
+
+struct Timers::Entry {
+  Id id = 0;
+  std::int64_t period_ns = 0;
+  std::function<void()> work;
+  std::function<void()> late;
+  bool running = false;    // under mutex_
+  bool cancelled = false;  // under mutex_
+  std::thread::id runner;  // under mutex_
+};
+
+Timers::~Timers() { stop(); }
+
+Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work,
+                         std::function<void()> late) {
+  auto entry = std::make_shared<Entry>();
+  entry->period_ns = period_ns;
+  entry->work = std::move(work);
+  entry->late = std::move(late);
+  const std::lock_guard lock(mutex_);
+  entry->id = next_id_++;
+  entries_.emplace(entry->id, entry);
+  queue_.emplace(monotonic_now().ns + period_ns, entry);
+  if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { loop(); });
+  wake_.notify_one();
+  return entry->id;
+}
+
+void Timers::cancel(Id id) {
+  std::unique_lock lock(mutex_);
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  const std::shared_ptr<Entry> entry = found->second;
+  entries_.erase(found);
+  entry->cancelled = true;
+  idle_.wait(lock, [&] { return !entry->running || entry->runner == std::this_thread::get_id(); });
+}
+
+void Timers::stop() {
+  {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    wake_.notify_one();
+    for (auto& [id, entry] : entries_) {
+      entry->cancelled = true;
+      idle_.wait(lock, [&e = entry] { return !e->running; });
+    }
+    entries_.clear();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Timers::loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (queue_.empty()) {
+      wake_.wait(lock);
+      continue;
+    }
+    const std::int64_t next = queue_.begin()->first;
+    const std::int64_t now = monotonic_now().ns;
+    if (now < next) {
+      // steady_clock is CLOCK_MONOTONIC here; a new, earlier timer notifies.
+      wake_.wait_until(lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(next)));
+      continue;
+    }
+    const std::shared_ptr<Entry> entry = queue_.extract(queue_.begin()).mapped();
+    if (entry->cancelled) continue;
+    const std::int64_t behind = now - next;
+    const std::int64_t steps = 1 + behind / entry->period_ns;
+    queue_.emplace(next + steps * entry->period_ns, entry);
+    if (entry->running || steps > 1) entry->late();
+    if (!entry->running) fire(entry);
+  }
+}
+
+void Timers::fire(const std::shared_ptr<Entry>& entry) {
+  entry->running = true;
+  executor_.enqueue(Priority::normal, [this, entry] {
+    std::unique_lock lock(mutex_);
+    if (!entry->cancelled) {
+      entry->runner = std::this_thread::get_id();
+      lock.unlock();
+      try {
+        entry->work();
+      } catch (const std::exception& error) {
+        log::error("graph", std::string("a timer's callback threw: ") + error.what());
+      }
+      lock.lock();
+    }
+    entry->runner = {};
+    entry->running = false;
+    idle_.notify_all();
+  });
+}
+
+}  // namespace hyphos::graph

@@ -1,0 +1,278 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hyphos/export.hpp"
+#include "hyphos/policy.hpp"
+#include "hyphos/result.hpp"
+
+/// The plan: what a robot.yaml says, checked and complete. See docs/plan.md for every key.
+///
+/// A Plan is plain data. Once made it does not change; any number of threads may read it.
+namespace hyphos {
+
+/// The place in a file (or the `--set` option) that said something.
+struct SourceLine {
+  std::string file;
+  int line = 0;    ///< from 1; 0: not written anywhere, or given by an option
+  int column = 0;  ///< from 1, in bytes
+
+  /// "robot.yaml:12:5", or only the file if there is no line.
+  [[nodiscard]] HYPHOS_EXPORT std::string to_string() const;
+};
+
+/// A value under `nodes.<name>.params`: a scalar as written, a list or a map.
+struct HYPHOS_EXPORT ParamValue {
+  enum class Kind : std::uint8_t { null, scalar, list, map };
+
+  Kind kind = Kind::null;
+  bool quoted = false;  ///< a scalar in quotes is text, whatever it looks like
+  std::string text;     ///< of a scalar
+  std::vector<ParamValue> items;
+  std::vector<std::pair<std::string, ParamValue>> entries;  ///< of a map, in order
+  SourceLine source;
+
+  /// The value under a key, or under "a.b.c" inside nested maps; null if there is none.
+  [[nodiscard]] const ParamValue* find(std::string_view path) const;
+  /// These give invalid_config, with file and line, if the value cannot be read so. An integer
+  /// reads as a real as well, and every scalar as text.
+  [[nodiscard]] Result<std::int64_t> as_integer() const;
+  [[nodiscard]] Result<double> as_real() const;
+  [[nodiscard]] Result<bool> as_boolean() const;
+  [[nodiscard]] Result<std::string> as_text() const;
+};
+
+/// How far a channel's messages may travel: `scope:` in the plan.
+enum class Reach : std::uint8_t {
+  local,    ///< within each process
+  machine,  ///< between the processes of one host
+  network,  ///< everywhere in the plan
+};
+
+/// What carries a message from one process to another (or within one).
+enum class Route : std::uint8_t { none, pointer, shm, zmq };
+
+/// `transport:` of a channel. `automatic` picks shm on one host and zmq between hosts.
+enum class TransportChoice : std::uint8_t { automatic, shm, zmq };
+
+enum class NodeKind : std::uint8_t {
+  plugin,      ///< a shared object with HYPHOS_NODE, loaded into the process
+  python,      ///< a Python module or class, run by the process's interpreter
+  executable,  ///< a program of its own, alone in its process
+  external,    ///< no program named: something started by hand takes this name
+};
+
+/// What `hyphos run` starts for a process.
+enum class ProcessKind : std::uint8_t {
+  native,      ///< only plug-ins (or nothing yet)
+  python,      ///< at least one Python node; plug-ins are loaded into the same interpreter
+  executable,  ///< exactly one executable node
+};
+
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Reach value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Route value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(TransportChoice value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(NodeKind value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ProcessKind value);
+
+struct HostPlan {
+  std::string name;
+  std::string address;  ///< IPv4, IPv6 without brackets, or a host name
+  std::string netns;    ///< network namespace to run in; empty: none
+  std::string ssh;      ///< "user@host", kept for a supervisor; empty: none
+  SourceLine source;
+};
+
+struct ProcessPlan {
+  std::string name;
+  std::string host;
+  ProcessKind kind = ProcessKind::native;
+  std::vector<std::string> nodes;  ///< in the order in which they are started
+  int threads = 0;                 ///< worker threads; 0: one per core
+  std::vector<int> cpu_affinity;   ///< CPU numbers; empty: all
+  std::string log_level = "info";  ///< debug, info, warn, error, off
+  std::vector<std::pair<std::string, std::string>> env;  ///< added to the environment
+  /// "tcp://*:5553", as written or derived from the host's address; empty if it cannot have one
+  /// (no free port below 65536).
+  std::string endpoint;
+  bool endpoint_given = false;  ///< the plan names it
+  SourceLine source;
+};
+
+struct NodePlan {
+  std::string name;
+  std::string process;
+  NodeKind kind = NodeKind::external;
+  std::string program;            ///< plug-in file, executable, or Python module
+  std::string python_class;       ///< after the colon of `python: module:Class`; may be empty
+  std::vector<std::string> args;  ///< for executables
+  ParamValue params;              ///< a map, or null
+  std::vector<std::pair<std::string, std::string>> remap;  ///< name in the code → channel
+  SourceLine source;
+
+  /// The channel that the node's code means by `name`.
+  [[nodiscard]] HYPHOS_EXPORT const std::string& channel_for(const std::string& name) const;
+};
+
+struct ChannelPlan {
+  std::string name;
+  std::string type;  ///< type name; empty: whatever the first end says
+  Policy policy;
+  Reach reach = Reach::network;
+  TransportChoice transport = TransportChoice::automatic;
+  /// Names of nodes. Absent: not declared, any node may; empty list: none may.
+  std::optional<std::vector<std::string>> publishers;
+  std::optional<std::vector<std::string>> subscribers;
+  bool closed = false;   ///< named by data_graph.close_channels: starts closed everywhere
+  bool implied = false;  ///< only named by the network listing, not under `channels:`
+  SourceLine source;
+};
+
+/// An endpoint of the `network:` listing: `publisher` binds it, `subscribers` connect to it.
+struct LinkPlan {
+  std::string process;   ///< the process of this plan that binds or connects
+  std::string endpoint;  ///< with its scheme: "tcp://*:5553"
+  std::vector<std::string> channels;
+  std::string server_key;  ///< for subscribers under CURVE: file with the peer's public key
+  SourceLine source;
+};
+
+struct DiscoveryPlan {
+  bool multicast = false;
+  std::string group = "239.255.72.89";
+  int port = 5549;
+  std::string interface;  ///< e.g. "eth0"; empty: the system's choice
+  std::int64_t interval_ms = 1000;
+};
+
+/// CurveZMQ keys; files hold one Z85 key of 40 characters. Paths are resolved against the plan.
+struct CurvePlan {
+  bool enabled = false;
+  std::string public_key_file;
+  std::string secret_key_file;
+  std::vector<std::string> allowed_keys;  ///< public keys let in besides our own
+};
+
+struct NetworkPlan {
+  int base_port = 5550;  ///< derived endpoints use base_port + index of the process
+  std::vector<LinkPlan> publishers;
+  std::vector<LinkPlan> subscribers;
+  DiscoveryPlan discovery;
+  CurvePlan curve;
+};
+
+struct RecordPlan {
+  bool enabled = false;
+  bool all = false;                   ///< every channel of the plan
+  std::vector<std::string> channels;  ///< if not all
+  std::string path = "recordings";    ///< directory or .mcap file, resolved against the plan
+};
+
+struct HYPHOS_EXPORT Plan {
+  std::string file;                 ///< as given to load_plan, or the name given to parse_plan
+  std::filesystem::path directory;  ///< relative paths in the plan start here
+  std::string robot = "robot";
+  std::string domain = "0";
+  std::vector<std::filesystem::path> plugin_path;  ///< where plug-ins without a '/' are looked for
+  std::vector<HostPlan> hosts;
+  std::vector<ProcessPlan> processes;
+  std::vector<NodePlan> nodes;
+  std::vector<ChannelPlan> channels;
+  NetworkPlan network;
+  RecordPlan record;
+  std::vector<std::string> warnings;  ///< "robot.yaml:3:1: text": worth telling, not wrong
+
+  /// Null if there is none of that name. Linear: for start-up, not for the data path.
+  [[nodiscard]] const HostPlan* host(std::string_view name) const;
+  [[nodiscard]] const ProcessPlan* process(std::string_view name) const;
+  [[nodiscard]] const NodePlan* node(std::string_view name) const;
+  [[nodiscard]] const ChannelPlan* channel(std::string_view name) const;
+
+  /// `path` if absolute, else below the plan's directory.
+  [[nodiscard]] std::filesystem::path resolve(const std::string& path) const;
+  /// The file of a plug-in or executable: for a bare plug-in name the first that exists in
+  /// plugin_path, else the bare name, for the dynamic loader to find.
+  [[nodiscard]] std::filesystem::path program_file(const NodePlan& node) const;
+};
+
+struct PlanOptions {
+  /// "channels.scan.depth=3": set as if written in the file, before anything is checked.
+  std::vector<std::string> overrides;
+  /// Also check that plug-ins, executables and keys exist and that CPU numbers exist here.
+  bool check_files = false;
+};
+
+/// Reads and checks a plan. The Error's text has one line for every mistake, each with file, line,
+/// column, key and remedy; `where` is the place of the first. Reads files; nothing is started.
+[[nodiscard]] HYPHOS_EXPORT Result<Plan> load_plan(const std::filesystem::path& path,
+                                                   const PlanOptions& options = {});
+/// The same from memory; `include:` is refused. `name` stands for the file in messages.
+[[nodiscard]] HYPHOS_EXPORT Result<Plan> parse_plan(std::string_view text, const std::string& name,
+                                                    const PlanOptions& options = {});
+
+/// A peer that a process connects to.
+struct PeerLink {
+  std::string process;   ///< the peer's process in this plan; empty: outside of it
+  std::string endpoint;  ///< to connect to: "tcp://10.0.0.2:5551", "ipc://@hyphos.0.sense"
+  std::vector<std::string> channels;  ///< that may come from there
+  std::string server_key;             ///< CURVE: file with its public key; empty: ours
+};
+
+/// An endpoint that a process binds.
+struct BindLink {
+  std::string endpoint;
+  std::vector<std::string> channels;  ///< that may leave through it
+};
+
+/// How one channel travels as seen from one process.
+struct ChannelRoutes {
+  std::string channel;
+  bool publishes = false;   ///< a node of the process may publish it
+  bool subscribes = false;  ///< a node of the process may subscribe to it
+  bool shm = false;         ///< goes to or comes from another process of this host that way
+  bool zmq = false;         ///< goes to or comes from a peer by ZeroMQ
+};
+
+/// What the runtime of one process must open.
+struct Connections {
+  std::string process;
+  bool shm = false;  ///< shared memory is of use (also for channels that the plan does not name)
+  bool zmq = false;  ///< there are binds, peers, or multicast
+  std::vector<BindLink> binds;
+  std::vector<PeerLink> peers;
+  std::vector<ChannelRoutes> channels;  ///< every channel of the plan, in its order
+
+  /// Null if the plan does not name the channel: it then travels by pointer and shm, never zmq.
+  [[nodiscard]] HYPHOS_EXPORT const ChannelRoutes* channel(std::string_view name) const;
+};
+
+/// What carries `channel` from one process to another: pointer inside one, shm on one host, zmq
+/// between hosts, as the channel's `transport` and `scope` allow. Says nothing about who publishes.
+[[nodiscard]] HYPHOS_EXPORT Route route(const Plan& plan, const ChannelPlan& channel,
+                                        std::string_view from_process, std::string_view to_process);
+
+/// Errors: not_found, naming the processes there are.
+[[nodiscard]] HYPHOS_EXPORT Result<Connections> connections(const Plan& plan,
+                                                            std::string_view process);
+
+/// The plan as tables for people.
+[[nodiscard]] HYPHOS_EXPORT std::string to_text(const Plan& plan);
+/// The plan as one JSON object, UTF-8; its members are listed in docs/plan.md and only ever added to.
+[[nodiscard]] HYPHOS_EXPORT std::string to_json(const Plan& plan);
+/// The hypergraph in Graphviz's language: `dot -Tpng`, `dot -Tsvg`.
+[[nodiscard]] HYPHOS_EXPORT std::string to_dot(const Plan& plan);
+
+/// What is wrong with a channel's name, or "". Names are words of letters, digits and '_', not
+/// starting with a digit, joined by '/': "scan", "front/scan"; at most 128 bytes; the first word
+/// "hyphos" is reserved. The same rule holds at run time.
+[[nodiscard]] HYPHOS_EXPORT std::string channel_name_problem(std::string_view name);
+/// The same for nodes, processes, hosts and robots: one word, '-' allowed inside, at most 48 bytes.
+[[nodiscard]] HYPHOS_EXPORT std::string name_problem(std::string_view name);
+
+}  // namespace hyphos

@@ -1,0 +1,294 @@
+#include "trace/record.hpp"
+
+#include <unistd.h>
+
+#include <cassert>
+#include <climits>
+#include <cstring>
+#include <new>
+
+#include "base/log.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::trace {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kMaxRecords = 512;
+constexpr std::array<std::string_view, kCounters> kCounterNames = {
+    "sent",         "received",           "bytes",
+    "drop.queue.overflow", "drop.queue.timeout", "drop.closed",
+    "drop.encode.failed",  "drop.decode.failed", "deadline_missed",
+    "callback_error",      "late_timer"};
+// The order of transport::Drop; a test in transport/ compares the two.
+constexpr std::array<std::string_view, kDropKinds> kDropNames = {
+    "overflow", "timeout", "no_memory", "disconnected", "gap", "corrupt", "type", "injected"};
+
+struct Header {
+  std::atomic<std::uint64_t> magic;
+  std::uint32_t version;
+  std::uint32_t record_size;
+  std::uint32_t records;
+  std::uint32_t timings;
+  std::uint32_t timings_size;
+  std::int32_t pid;
+  std::uint64_t participant;
+  std::array<char, 64> process;
+  std::array<char, 64> host;
+  std::array<std::array<char, 16>, kMaxTransports> transports;
+};
+
+constexpr std::size_t round_up(std::size_t n) { return (n + 63) / 64 * 64; }
+constexpr std::size_t kRecordsAt = round_up(sizeof(Header));
+constexpr std::size_t kTimingsAt = round_up(kRecordsAt + kMaxRecords * sizeof(Record));
+
+template <std::size_t N>
+void put(std::array<char, N>& to, std::string_view from) {
+  to.fill(0);
+  std::memcpy(to.data(), from.data(), std::min(from.size(), N - 1));
+}
+
+template <std::size_t N>
+std::string get(const std::array<char, N>& from) {
+  return {from.data(), strnlen(from.data(), N)};
+}
+
+EndpointInfo to_info(const Record& record, const Timings* timings,
+                     const std::array<std::string, kMaxTransports>& transports) {
+  EndpointInfo info;
+  info.channel = get(record.channel);
+  info.node = get(record.node);
+  info.type_name = get(record.type_name);
+  info.type_hash = record.type_hash;
+  info.encoding = std::min(record.encoding, Encoding::custom);
+  info.is_publisher = record.is_publisher;
+  info.mode = std::min(record.mode, Mode::inline_);
+  info.policy = record.policy;
+  info.last_ns = record.last_ns.load(std::memory_order_relaxed);
+  const std::uint32_t mask = record.transports.load(std::memory_order_relaxed);
+  if ((mask & 1U) != 0) info.transports = "pointer";
+  for (std::size_t t = 0; t < kMaxTransports; ++t) {
+    if ((mask >> (t + 1) & 1U) == 0 || transports[t].empty()) continue;
+    if (!info.transports.empty()) info.transports += '+';
+    info.transports += transports[t];
+  }
+  for (std::size_t c = 0; c < kCounters; ++c) {
+    const std::uint64_t n = record.counters[c].load(std::memory_order_relaxed);
+    if (n != 0) info.counters.emplace_back(kCounterNames[c], n);
+  }
+  for (std::size_t t = 0; t < kMaxTransports; ++t) {
+    for (std::size_t k = 0; k < kDropKinds; ++k) {
+      const std::uint64_t n = record.drops[t][k].load(std::memory_order_relaxed);
+      if (n == 0) continue;
+      info.counters.emplace_back("drop." + transports[t] + "." + std::string(kDropNames[k]), n);
+    }
+  }
+  if (timings == nullptr) return info;
+  info.latency = timings->latency.snapshot();
+  for (std::size_t l = 0; l < kLayers; ++l) {
+    info.layers.emplace_back(to_string(static_cast<Layer>(l)), timings->layers[l].snapshot());
+  }
+  return info;
+}
+
+}  // namespace
+
+std::string_view to_string(Layer layer) {
+  constexpr std::array<std::string_view, kLayers> kNames = {
+      "encode", "hand", "transport", "deliver", "queue", "decode", "callback"};
+  return kNames[static_cast<std::size_t>(layer)];
+}
+
+void Timings::record(const Stamps& stamps, std::int64_t dequeued_ns) noexcept {
+  latency.record(stamps.callback - stamps.publish);
+  // A layer that was not crossed has the stamp 0 and takes no time.
+  std::int64_t last = stamps.publish;
+  const auto step = [&](Layer layer, std::int64_t stamp) {
+    if (stamp == 0) return;
+    layers[static_cast<std::size_t>(layer)].record(stamp - last);
+    last = stamp;
+  };
+  step(Layer::encode, stamps.encoded);
+  step(Layer::hand, stamps.handed);
+  step(Layer::transport, stamps.arrived);
+  step(Layer::deliver, stamps.scheduled);
+  step(Layer::queue, dequeued_ns);
+  if (stamps.decoded != 0) step(Layer::decode, stamps.callback);
+}
+
+void Timings::clear() noexcept {
+  latency.clear();
+  for (auto& layer : layers) layer.clear();
+}
+
+/// The memory behind a registry: a shared area, and the heap for what no longer fits.
+struct Registry::Area {
+  std::byte* base = nullptr;
+  std::uint32_t timings = 0;
+  std::vector<Record*> free_records;
+  std::vector<std::uint32_t> free_timings;
+
+  [[nodiscard]] Header* header() const { return reinterpret_cast<Header*>(base); }
+  [[nodiscard]] Record* record(std::size_t i) const {
+    return reinterpret_cast<Record*>(base + kRecordsAt) + i;
+  }
+  [[nodiscard]] Timings* timing(std::size_t i) const {
+    return reinterpret_cast<Timings*>(base + kTimingsAt) + i;
+  }
+  [[nodiscard]] bool inside(const Record* r) const {
+    const auto* at = reinterpret_cast<const std::byte*>(r);
+    return base != nullptr && at >= base + kRecordsAt && at < base + kTimingsAt;
+  }
+};
+
+Registry::Registry(std::span<std::byte> area, std::shared_ptr<const void> keep,
+                   std::string_view process, std::uint64_t participant)
+    : keep_(std::move(keep)), area_(std::make_unique<Area>()) {
+  if (area.empty()) return;
+  assert(area.size() >= kMinArea && reinterpret_cast<std::uintptr_t>(area.data()) % 64 == 0);
+  area_->base = area.data();
+  area_->timings = static_cast<std::uint32_t>((area.size() - kTimingsAt) / sizeof(Timings));
+  Header& header = *area_->header();
+  header.version = kVersion;
+  header.record_size = sizeof(Record);
+  header.records = kMaxRecords;
+  header.timings = area_->timings;
+  header.timings_size = sizeof(Timings);
+  header.pid = getpid();
+  header.participant = participant;
+  put(header.process, process);
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  gethostname(host.data(), HOST_NAME_MAX);
+  put(header.host, host.data());
+  for (std::uint32_t i = kMaxRecords; i > 0; --i) area_->free_records.push_back(area_->record(i - 1));
+  for (std::uint32_t i = area_->timings; i > 0; --i) area_->free_timings.push_back(i - 1);
+  header.magic.store(kMagic, std::memory_order_release);
+}
+
+Registry::~Registry() {
+  if (area_->base != nullptr) area_->header()->magic.store(0, std::memory_order_release);
+}
+
+Record* Registry::take_record() {
+  if (area_->free_records.empty()) return new Record{};
+  Record* record = area_->free_records.back();
+  area_->free_records.pop_back();
+  for (auto& counter : record->counters) counter.store(0, std::memory_order_relaxed);
+  for (auto& kinds : record->drops) {
+    for (auto& drop : kinds) drop.store(0, std::memory_order_relaxed);
+  }
+  record->last_ns.store(0, std::memory_order_relaxed);
+  record->transports.store(0, std::memory_order_relaxed);
+  return record;
+}
+
+Timings* Registry::take_timings(Record& record) {
+  record.timings.store(0, std::memory_order_relaxed);
+  if (!area_->inside(&record) || area_->free_timings.empty()) return new Timings{};
+  const std::uint32_t index = area_->free_timings.back();
+  area_->free_timings.pop_back();
+  area_->timing(index)->clear();
+  record.timings.store(index + 1, std::memory_order_relaxed);
+  return area_->timing(index);
+}
+
+std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
+  const std::lock_guard lock(mutex_);
+  Record* record = take_record();
+  put(record->channel, id.channel);
+  put(record->node, id.node);
+  put(record->type_name, id.type.name);
+  record->type_hash = id.type.hash;
+  record->encoding = id.type.encoding;
+  record->is_publisher = id.is_publisher;
+  record->mode = id.mode;
+  record->policy = id.policy;
+  record->timings.store(0, std::memory_order_relaxed);
+  Timings* timings = id.is_publisher ? nullptr : take_timings(*record);
+  record->state.store(Record::kLive, std::memory_order_release);
+  return std::unique_ptr<Endpoint>(new Endpoint(*this, record, timings));
+}
+
+void Registry::remove(Endpoint& endpoint) {
+  const std::lock_guard lock(mutex_);
+  Record* record = endpoint.record_;
+  record->state.store(Record::kFree, std::memory_order_release);
+  const std::uint32_t index = record->timings.load(std::memory_order_relaxed);
+  if (index != 0) {
+    area_->free_timings.push_back(index - 1);
+  } else {
+    delete endpoint.timings_;
+  }
+  if (area_->inside(record)) {
+    area_->free_records.push_back(record);
+  } else {
+    delete record;
+  }
+}
+
+std::size_t Registry::transport_index(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < transport_names_.size(); ++i) {
+    if (transport_names_[i] == name) return i;
+  }
+  assert(transport_names_.size() < kMaxTransports && "a process uses at most 4 transports");
+  transport_names_.emplace_back(name);
+  const std::size_t index = transport_names_.size() - 1;
+  if (area_->base != nullptr) put(area_->header()->transports[index], name);
+  return index;
+}
+
+std::string Registry::transport_names(std::uint32_t mask) const {
+  const std::lock_guard lock(mutex_);
+  std::string text = (mask & 1U) != 0 ? "pointer" : "";
+  for (std::size_t i = 0; i < transport_names_.size(); ++i) {
+    if ((mask >> (i + 1) & 1U) == 0) continue;
+    if (!text.empty()) text += '+';
+    text += transport_names_[i];
+  }
+  return text;
+}
+
+Endpoint::~Endpoint() { registry_.remove(*this); }
+
+EndpointInfo Endpoint::info() const {
+  std::array<std::string, kMaxTransports> names;
+  {
+    const std::lock_guard lock(registry_.mutex_);
+    std::copy(registry_.transport_names_.begin(), registry_.transport_names_.end(), names.begin());
+  }
+  return to_info(*record_, timings_, names);
+}
+
+Result<ProcessInfo> read_area(std::span<const std::byte> area) {
+  const auto corrupt = [](std::string why) {
+    return Error{Code::corrupt, "metrics area not readable: " + std::move(why), ""};
+  };
+  if (area.size() < Registry::kMinArea) return corrupt("too small");
+  const auto& header = *reinterpret_cast<const Header*>(area.data());
+  if (header.magic.load(std::memory_order_acquire) != kMagic) return corrupt("not in use");
+  if (header.version != kVersion || header.record_size != sizeof(Record) ||
+      header.records != kMaxRecords || header.timings_size != sizeof(Timings)) {
+    return Error{Code::unsupported, "metrics area of another Hyphos version; update both sides", ""};
+  }
+  const std::size_t timings_there = (area.size() - kTimingsAt) / sizeof(Timings);
+  ProcessInfo process;
+  process.pid = header.pid;
+  process.participant = header.participant;
+  process.name = get(header.process);
+  process.host = get(header.host);
+  std::array<std::string, kMaxTransports> names;
+  for (std::size_t t = 0; t < kMaxTransports; ++t) names[t] = get(header.transports[t]);
+  const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);
+  const auto* timings = reinterpret_cast<const Timings*>(area.data() + kTimingsAt);
+  for (std::size_t i = 0; i < kMaxRecords; ++i) {
+    if (records[i].state.load(std::memory_order_acquire) != Record::kLive) continue;
+    const std::uint32_t index = records[i].timings.load(std::memory_order_relaxed);
+    const bool timed = index != 0 && index <= timings_there;
+    process.endpoints.push_back(to_info(records[i], timed ? &timings[index - 1] : nullptr, names));
+  }
+  return process;
+}
+
+}  // namespace hyphos::trace

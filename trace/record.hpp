@@ -1,0 +1,156 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hyphos/envelope.hpp"
+#include "hyphos/inspect.hpp"
+#include "trace/histogram.hpp"
+
+/// Counters and histograms of every channel end, in memory that other processes read live.
+///
+/// The layout of an area is: Header, kMaxRecords records, then as many Timings as fit. Writers are
+/// the one process that owns the area; readers trust nothing they find (bounds, indices, text).
+namespace hyphos::trace {
+
+/// What can be counted at one end of a channel. Transports' drops are a matrix beside it.
+enum class Counter : std::uint8_t {
+  sent,            ///< publish() calls that went out
+  received,        ///< callbacks run
+  bytes,           ///< payload and buffers, encoded size; 0 for pointers
+  queue_overflow,  ///< a full queue dropped (drop_oldest, drop_newest)
+  queue_timeout,   ///< `block` waited for its limit
+  closed,          ///< published or delivered while the channel was closed
+  encode_failed,
+  decode_failed,
+  deadline_missed,
+  callback_error,
+  late_timer,
+};
+inline constexpr std::size_t kCounters = 11;
+inline constexpr std::size_t kMaxTransports = 4;
+inline constexpr std::size_t kDropKinds = 8;
+
+enum class Layer : std::uint8_t { encode, hand, transport, deliver, queue, decode, callback };
+inline constexpr std::size_t kLayers = 7;
+[[nodiscard]] std::string_view to_string(Layer layer);
+
+/// The timings of one subscription. Recording one message costs below 100 ns (bench: trace_record).
+struct Timings {
+  Histogram<6> latency;
+  std::array<Histogram<3>, kLayers> layers;
+
+  /// Takes all layers from a message's stamps at the start of its callback; `dequeued_ns` is when
+  /// it left the queue, before decoding. The layers add up to the latency exactly.
+  void record(const Stamps& stamps, std::int64_t dequeued_ns) noexcept;
+  void record_callback(std::int64_t ns) noexcept {
+    layers[static_cast<std::size_t>(Layer::callback)].record(ns);
+  }
+  void clear() noexcept;
+};
+
+struct Record {
+  enum State : std::uint32_t { kFree, kLive };
+
+  std::atomic<std::uint32_t> state;
+  std::atomic<std::uint32_t> timings;  // index + 1 into the area's timings; 0: none
+  std::array<char, 128> channel;
+  std::array<char, 64> node;
+  std::array<char, 128> type_name;
+  std::uint64_t type_hash;
+  Encoding encoding;
+  bool is_publisher;
+  Mode mode;
+  Policy policy;
+  std::atomic<std::uint32_t> transports;  // bit 0: pointer, bit 1+i: transport i of the header
+  std::atomic<std::int64_t> last_ns;
+  std::array<std::atomic<std::uint64_t>, kCounters> counters;
+  std::array<std::array<std::atomic<std::uint64_t>, kDropKinds>, kMaxTransports> drops;
+
+  void count(Counter counter, std::uint64_t n = 1) noexcept {
+    counters[static_cast<std::size_t>(counter)].fetch_add(n, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t get(Counter counter) const noexcept {
+    return counters[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
+  }
+};
+
+/// What a new end of a channel tells about itself.
+struct EndpointId {
+  std::string channel;
+  std::string node;
+  TypeId type;
+  Policy policy;
+  Mode mode = Mode::serial;
+  bool is_publisher = false;
+};
+
+/// One end's record and (for subscriptions) timings, until destroyed.
+class Endpoint {
+ public:
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+  ~Endpoint();
+
+  Record& operator*() const { return *record_; }
+  Record* operator->() const { return record_; }
+  [[nodiscard]] Timings* timings() const { return timings_; }
+  /// A transport's drop; `transport` is an index from Registry::transport_index().
+  void drop(std::size_t transport, std::size_t kind, std::uint64_t n) const noexcept {
+    record_->drops[transport][kind].fetch_add(n, std::memory_order_relaxed);
+  }
+  [[nodiscard]] EndpointInfo info() const;
+
+ private:
+  friend class Registry;
+  Endpoint(class Registry& registry, Record* record, Timings* timings)
+      : registry_(registry), record_(record), timings_(timings) {}
+  class Registry& registry_;
+  Record* record_;
+  Timings* timings_;
+};
+
+/// All records of one process. Thread-safe; must outlive its endpoints.
+class Registry {
+ public:
+  /// Lays out `area` (zeros, aligned to 64, at least kMinArea bytes) for readers in other processes;
+  /// an empty span keeps everything on the heap. `keep` owns the area's memory.
+  Registry(std::span<std::byte> area, std::shared_ptr<const void> keep, std::string_view process,
+           std::uint64_t participant);
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+  ~Registry();
+
+  /// Never fails: when the area is full the record lives on the heap and only tools do not see it.
+  [[nodiscard]] std::unique_ptr<Endpoint> add(const EndpointId& id);
+  /// The index of a transport's drops, the same for all endpoints. At most kMaxTransports names.
+  [[nodiscard]] std::size_t transport_index(std::string_view name);
+  [[nodiscard]] std::string transport_names(std::uint32_t mask) const;
+
+  static constexpr std::size_t kMinArea = 1 << 20;
+
+ private:
+  friend class Endpoint;
+  struct Area;
+  void remove(Endpoint& endpoint);
+  [[nodiscard]] Record* take_record();
+  [[nodiscard]] Timings* take_timings(Record& record);
+
+  mutable std::mutex mutex_;
+  const std::shared_ptr<const void> keep_;
+  std::unique_ptr<Area> area_;
+  std::vector<std::string> transport_names_;
+};
+
+/// Reads an area that another process writes. Corrupt content gives an Error, never a crash.
+[[nodiscard]] Result<ProcessInfo> read_area(std::span<const std::byte> area);
+
+}  // namespace hyphos::trace

@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <cmath>
+
+#include "hyphos/inspect.hpp"
+
+namespace hyphos {
+
+std::int64_t HistogramSnapshot::percentile_ns(double fraction) const {
+  if (count == 0) return 0;
+  const double wanted = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(count);
+  const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(wanted)));
+  std::uint64_t seen = 0;
+  for (const auto& [edge, n] : buckets) {
+    seen += n;
+    if (seen >= rank) return std::min(edge, max_ns);
+  }
+  return max_ns;
+}
+
+HistogramSnapshot HistogramSnapshot::since(const HistogramSnapshot& earlier) const {
+  HistogramSnapshot out;
+  auto old = earlier.buckets.begin();
+  for (const auto& [edge, n] : buckets) {
+    while (old != earlier.buckets.end() && old->first < edge) ++old;
+    const std::uint64_t before =
+        old != earlier.buckets.end() && old->first == edge ? old->second : 0;
+    if (n <= before) continue;
+    out.buckets.emplace_back(edge, n - before);
+    out.count += n - before;
+  }
+  if (out.count == 0) return out;
+  out.min_ns = out.buckets.front().first;
+  out.max_ns = std::min(out.buckets.back().first, max_ns);
+  const double sum = mean_ns * static_cast<double>(count) -
+                     earlier.mean_ns * static_cast<double>(earlier.count);
+  out.mean_ns = sum / static_cast<double>(out.count);
+  return out;
+}
+
+std::uint64_t EndpointInfo::counter(std::string_view name) const {
+  for (const auto& [key, n] : counters) {
+    if (key == name) return n;
+  }
+  return 0;
+}
+
+}  // namespace hyphos
