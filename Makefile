@@ -9,6 +9,9 @@ FUZZ_SECONDS ?= 60
 PYTHON ?=
 export PYTHON
 
+# Lets build folders share what ccache holds.
+export CCACHE_BASEDIR := $(CURDIR)
+
 VENV := .venv/bin
 STEP := scripts/step
 
@@ -24,7 +27,7 @@ setup: ## install missing system packages (packages.txt) and .venv (requirements
 build: setup ## build/release and the Python package with the CLI .venv/bin/hyphos
 	@$(STEP) "configure release" cmake --preset release -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build release" cmake --build build/release -j $(JOBS)
-	@scripts/install_python_package
+	@scripts/link_python_package
 
 .PHONY: demo
 demo: build ## a robot maps a building in three processes; leaves map.png, an MCAP file, report.html

@@ -1,0 +1,23 @@
+# What `cmake --install` gives: library, headers, messages, find_package(hyphos) and hyphos-host.
+# The component `python` is the wheel; the other rules leave it out and it leaves them out.
+include(CMakePackageConfigHelpers)
+
+set(HYPHOS_INSTALL_PROTO_DIR ${CMAKE_INSTALL_DATADIR}/hyphos/proto)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hyphos)
+
+install(TARGETS hyphos hyphos_msgs EXPORT hyphosTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
+install(EXPORT hyphosTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT devel)
+install(DIRECTORY include/hyphos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel
+  FILES_MATCHING PATTERN *.hpp)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/proto/hyphos_msgs_generated/hyphos COMPONENT devel
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.pb.h)
+install(DIRECTORY proto/hyphos/msgs DESTINATION ${HYPHOS_INSTALL_PROTO_DIR}/hyphos COMPONENT devel
+  FILES_MATCHING PATTERN *.proto)
+
+configure_package_config_file(cmake/hyphosConfig.cmake.in ${PROJECT_BINARY_DIR}/hyphosConfig.cmake
+  INSTALL_DESTINATION ${config_dir} PATH_VARS HYPHOS_INSTALL_PROTO_DIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/hyphosConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/hyphosConfig.cmake ${PROJECT_BINARY_DIR}/hyphosConfigVersion.cmake
+  cmake/hyphos_proto.cmake DESTINATION ${config_dir} COMPONENT devel)

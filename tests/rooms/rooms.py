@@ -1,0 +1,100 @@
+"""Reads #include lines and says which of them break the order of the rooms.
+
+A room may include itself and the rooms above it. A public header belongs to a room and may include
+only public headers of that room and those above; it shows no type of a library underneath.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node")
+
+PUBLIC_HEADERS = {
+    "base": ("buffer", "export", "policy", "result", "time"),
+    "wire": ("codec", "envelope"),
+    "trace": ("inspect",),
+    "plan": ("plan",),
+    "graph": ("message", "publisher", "subscription"),
+    "node": ("hyphos", "node", "plugin", "runtime"),
+}
+MAX_PUBLIC_HEADERS = 25
+
+# Rooms outside the library see it as users do.
+USERS = ("examples", "python")
+
+HIDDEN_LIBRARIES = re.compile(r"^(tbb|oneapi|zmq|yaml-cpp|google/protobuf)(/|\.h)")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^">]+)[">]', re.MULTILINE)
+SOURCES = {".cpp", ".hpp", ".h"}
+
+_ROOM_OF_HEADER = {
+    f"hyphos/{name}.hpp": room for room, names in PUBLIC_HEADERS.items() for name in names
+}
+
+
+def sources(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.suffix in SOURCES)
+
+
+def room_of(include: str) -> str | None:
+    """The room that an include path leads to; None if it leads out of the library."""
+    if include in _ROOM_OF_HEADER:
+        return _ROOM_OF_HEADER[include]
+    first = include.split("/", maxsplit=1)[0]
+    return first if first in ROOMS and "/" in include else None
+
+
+def _unknown(include: str) -> bool:
+    if not include.startswith("hyphos/") or include.endswith(".pb.h"):
+        return False
+    return include not in _ROOM_OF_HEADER
+
+
+def broken_in_room(room: str, text: str) -> list[str]:
+    """What a file of `room` includes against the rules."""
+    found = []
+    for include in INCLUDE.findall(text):
+        target = room_of(include)
+        if _unknown(include):
+            found.append(f"{include} is a public header that rooms.py assigns to no room")
+        elif target is not None and ROOMS.index(target) > ROOMS.index(room):
+            found.append(f"{include} is in {target}/, which is below {room}/")
+    return found
+
+
+def broken_in_public_header(room: str, text: str) -> list[str]:
+    """What a public header that belongs to `room` includes against the rules."""
+    found = broken_in_room(room, text)
+    for include in INCLUDE.findall(text):
+        if HIDDEN_LIBRARIES.match(include):
+            found.append(f"{include} belongs to a library that users must not see")
+        elif include.split("/", maxsplit=1)[0] in ROOMS and "/" in include:
+            found.append(f"{include} is not a public header")
+    return found
+
+
+def broken_in_user(text: str) -> list[str]:
+    """What an example or the Python module includes although it is not public."""
+    return [
+        f"{include} is inside the library; use include/hyphos"
+        for include in INCLUDE.findall(text)
+        if room_of(include) is not None and include not in _ROOM_OF_HEADER
+    ]
+
+
+def broken(root: Path) -> list[str]:
+    """Every broken rule in the repository at `root`, one line each."""
+    found = []
+    for room in ROOMS:
+        for path in sources(root / room):
+            found += [f"{path}: {line}" for line in broken_in_room(room, path.read_text())]
+    for path in sources(root / "include"):
+        room = _ROOM_OF_HEADER.get(path.relative_to(root / "include").as_posix())
+        if room is None:
+            found.append(f"{path}: rooms.py assigns it to no room")
+            continue
+        found += [f"{path}: {line}" for line in broken_in_public_header(room, path.read_text())]
+    for user in USERS:
+        for path in sources(root / user):
+            found += [f"{path}: {line}" for line in broken_in_user(path.read_text())]
+    return found
