@@ -63,7 +63,7 @@ crash: build ## kill and stop processes at random instants: full scale, minutes
 
 .PHONY: style
 style: setup ## formatting, ruff and mypy (part of `make test`)
-	@$(STEP) "clang-format" bash -c "git ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | \
+	@$(STEP) "clang-format" bash -c "git -c safe.directory='*' ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | \
 	  xargs -0 -r $(VENV)/clang-format --dry-run --Werror"
 	@$(STEP) "ruff format" $(VENV)/ruff format --check --quiet --diff .
 	@$(STEP) "ruff" $(VENV)/ruff check .
@@ -75,7 +75,7 @@ lint: build style ## style plus clang-tidy over all of it: minutes
 
 .PHONY: format
 format: setup ## rewrite the sources to the style
-	@git ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | xargs -0 -r $(VENV)/clang-format -i
+	@git -c safe.directory='*' ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | xargs -0 -r $(VENV)/clang-format -i
 	@$(VENV)/ruff format --quiet . && $(VENV)/ruff check --fix-only --quiet .
 
 .PHONY: clean
