@@ -81,7 +81,7 @@ def all_cases() -> list[Case]:
             cases.append(Case("pipeline", "pipeline", size, processes=processes, quick=quick))
     for subscribers in (1, 8):
         cases.append(Case("fanout", "fanout", MIB, subscribers=subscribers, quick=True))
-    cases.append(Case("flood", "flood", MIB, messages=4000, quick=True))
+    cases.append(Case("flood", "flood", MIB, messages=20_000, quick=True))
     cases.append(Case("net", "net", 4 * MIB, rate_hz=10, seconds=8, quick=True))
     return cases
 

@@ -119,7 +119,9 @@ class Parent {
     if (pid == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != parent) _exit(3);
-      dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout is for the one result line
+      // stdout is for the one result line; what a daemon tells about itself is of no interest.
+      const int quiet = role == "daemon" ? open("/dev/null", O_WRONLY) : STDERR_FILENO;
+      dup2(quiet, STDOUT_FILENO);
       if (!netns.empty()) enter_netns(netns);
       execvp(argv[0], argv.data());
       std::fprintf(stderr, "cannot run %s\n", argv[0]);
