@@ -124,9 +124,9 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
                                                             const std::string& node,
                                                             detail::Callback callback) {
   trace::EndpointId id{name_, node, type_, policy_, mode, false};
-  Subscriber::Options options{mode, raw, network, policy_, node};
+  Subscriber::Options options{mode, network, policy_, node};
   auto subscriber =
-      std::make_shared<Subscriber>(shared_from_this(), type, std::move(options),
+      std::make_shared<Subscriber>(shared_from_this(), raw ? nullptr : &type, std::move(options),
                                    std::move(callback), executor_, registry_->add(id));
   const std::lock_guard setup(setup_);
   detail::BlockRef latched;

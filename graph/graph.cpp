@@ -1,30 +1,10 @@
 #include "graph/graph.hpp"
 
-#include "base/log.hpp"
 #include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
-#include "hyphos/time.hpp"
+#include "hyphos/plan.hpp"
 
 namespace hyphos::graph {
-namespace {
-
-constexpr std::size_t kMaxNameBytes = 127;
-
-/// Letters, digits, '_', '-', '.', with '/' between the parts.
-bool good_name(const std::string& name) {
-  if (name.empty() || name.size() > kMaxNameBytes || name.back() == '/') return false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-' || c == '.';
-    const bool slash = c == '/' && (i == 0 || name[i - 1] != '/');
-    if (!word && !slash) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules)
     : registry_(std::move(registry)), rules_(std::move(rules)), executor_(threads), timers_(executor_) {}
 
@@ -59,11 +39,8 @@ Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const T
                      type.id.name + " (" + std::string(to_string(type.id.encoding)) + ")",
                  name};
   }
-  if (!good_name(name)) {
-    return Error{Code::invalid_config,
-                 "'" + name + "' is not a channel name: use letters, digits, '_', '-', '.' and "
-                 "single '/' between parts, at most 127 bytes",
-                 name};
+  if (std::string problem = channel_name_problem(name); !problem.empty()) {
+    return Error{Code::invalid_config, std::move(problem), name};
   }
   const ChannelRules rules = rules_(name, wish);
   std::vector<Link> links;

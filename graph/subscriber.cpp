@@ -23,7 +23,7 @@ struct RunningHere {
 
 }  // namespace
 
-Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport& type, Options options,
+Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type, Options options,
                        detail::Callback callback, Executor& executor,
                        std::unique_ptr<trace::Endpoint> trace)
     : channel_(std::move(channel)),
@@ -176,12 +176,13 @@ Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
 void Subscriber::run(detail::Delivery& delivery) {
   const std::int64_t dequeued = monotonic_now().ns;
   const detail::BlockRef& block = delivery.block;
-  const void* value = options_.raw ? static_cast<const void*>(block->encoded()) : block->value(type_);
+  const void* value = type_ == nullptr ? static_cast<const void*>(block->encoded())
+                                      : block->value(*type_);
   if (value == nullptr) {
     (*trace_)->count(trace::Counter::decode_failed);
     if (std::uint64_t more = 0; errors_.allow(more)) {
       log::warn("graph", "channel '" + channel_->name() + "': a message that does not parse as " +
-                             type_.id.name + " was dropped (" + std::to_string(more) +
+                             channel_->type().name + " was dropped (" + std::to_string(more) +
                              " more before); check the sender's message definition");
     }
     return;

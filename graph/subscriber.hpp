@@ -29,13 +29,13 @@ class Subscriber final : public detail::SubscriptionCore,
   enum class Push : std::uint8_t { taken, dropped_newest, dropped_oldest, timeout, closed };
   struct Options {
     Mode mode = Mode::serial;
-    bool raw = false;
     bool network = true;  // also takes messages from other processes
     Policy policy;
     std::string node;
   };
 
-  Subscriber(std::shared_ptr<Channel> channel, const TypeSupport& type, Options options,
+  /// `type` is null for raw subscriptions; otherwise it lives as long as the program.
+  Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type, Options options,
              detail::Callback callback, Executor& executor, std::unique_ptr<trace::Endpoint> trace);
 
   /// From a publisher in this process. Blocks only under `block`; a pool thread that would block
@@ -65,7 +65,7 @@ class Subscriber final : public detail::SubscriptionCore,
   detail::Delivery pop();
 
   const std::shared_ptr<Channel> channel_;
-  const TypeSupport& type_;
+  const TypeSupport* const type_;
   const Options options_;
   const detail::Callback callback_;
   Executor& executor_;

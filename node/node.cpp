@@ -1,0 +1,141 @@
+#include "hyphos/node.hpp"
+
+#include "base/log.hpp"
+#include "graph/subscriber.hpp"
+#include "node/runtime_impl.hpp"
+
+namespace hyphos {
+namespace {
+
+/// TypeSupport of an end that knows its type by name only: bytes in, bytes out.
+TypeSupport raw_support(const TypeId& id) {
+  TypeSupport support;
+  support.id = id;
+  return support;
+}
+
+}  // namespace
+
+Result<void> Node::Impl::check_open() const {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) return success();
+  return Error{Code::disconnected, "node '" + name_ + "' has been closed", name_};
+}
+
+void Node::Impl::keep(std::shared_ptr<graph::Subscriber> subscriber) {
+  const std::lock_guard lock(mutex_);
+  subscribers_.push_back(std::move(subscriber));
+}
+
+void Node::Impl::keep(std::shared_ptr<Timer::Impl> timer) {
+  const std::lock_guard lock(mutex_);
+  timers_.push_back(std::move(timer));
+}
+
+void Node::Impl::close() {
+  std::vector<std::shared_ptr<graph::Subscriber>> subscribers;
+  std::vector<std::shared_ptr<Timer::Impl>> timers;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    subscribers.swap(subscribers_);
+    timers.swap(timers_);
+  }
+  for (const auto& timer : timers) timer->close();
+  for (const auto& subscriber : subscribers) subscriber->close();
+}
+
+void Timer::close() const {
+  if (impl_) impl_->close();
+}
+
+Result<Node> Node::open(std::string name, int argc, char** argv) {
+  auto runtime = Runtime::open(argc, argv);
+  if (!runtime) return runtime.error();
+  return runtime->node(std::move(name));
+}
+
+Result<Node> Node::open(std::string name, RuntimeOptions options) {
+  auto runtime = Runtime::open(std::move(options));
+  if (!runtime) return runtime.error();
+  return runtime->node(std::move(name));
+}
+
+Result<std::shared_ptr<detail::PublisherCore>> Node::open_publisher(
+    const std::string& channel, const TypeSupport& type, const PublisherOptions& options) const {
+  if (auto open = impl_->check_open(); !open) return open.error();
+  return impl_->runtime().graph().publisher(impl_->channel_for(channel), type,
+                                            options.policy.value_or(Policy{}), options.scope,
+                                            impl_->name());
+}
+
+Result<std::shared_ptr<detail::SubscriptionCore>> Node::open_subscription(
+    const std::string& channel, const TypeSupport& type, bool raw,
+    const SubscriptionOptions& options, detail::Callback callback) const {
+  if (auto open = impl_->check_open(); !open) return open.error();
+  auto made = impl_->runtime().graph().subscribe(
+      impl_->channel_for(channel), type, options.policy.value_or(Policy{}), options.scope,
+      options.mode, raw, impl_->name(), std::move(callback));
+  if (!made) return made.error();
+  impl_->keep(*made);
+  return std::shared_ptr<detail::SubscriptionCore>(std::move(*made));
+}
+
+Result<RawPublisher> Node::raw_publisher(const std::string& channel, const TypeId& type,
+                                         PublisherOptions options) const {
+  auto core = open_publisher(channel, raw_support(type), options);
+  if (!core) return core.error();
+  return RawPublisher(std::move(*core));
+}
+
+Result<Subscription> Node::raw_subscribe(
+    const std::string& channel, const TypeId& type, SubscriptionOptions options,
+    std::function<void(const Message<RawMessage>&)> callback) const {
+  auto wrapped = [callback = std::move(callback)](const detail::Delivery& delivery, const void* value) {
+    const auto& envelope = *static_cast<const Envelope*>(value);
+    const RawMessage raw{envelope.payload, envelope.buffers};
+    callback(Message<RawMessage>(delivery, &raw));
+  };
+  auto core = open_subscription(channel, raw_support(type), true, options, std::move(wrapped));
+  if (!core) return core.error();
+  return Subscription(std::move(*core));
+}
+
+Timer Node::every(Duration period, std::function<void()> callback) const {
+  if (period.ns <= 0) {
+    throw Exception({Code::invalid_config, "a timer's period must be positive", impl_->name()});
+  }
+  impl_->check_open().or_throw();
+  graph::Timers& timers = impl_->runtime().graph().timers();
+  const auto id = timers.every(period.ns, std::move(callback), [] {});
+  auto timer = std::make_shared<Timer::Impl>(timers, id);
+  impl_->keep(timer);
+  return Timer(std::move(timer));
+}
+
+double Node::param(const std::string& name, double fallback) const {
+  const ParamValue* value = impl_->param(name);
+  return value == nullptr ? fallback : value->as_real().or_throw();
+}
+
+std::int64_t Node::param(const std::string& name, std::int64_t fallback) const {
+  const ParamValue* value = impl_->param(name);
+  return value == nullptr ? fallback : value->as_integer().or_throw();
+}
+
+bool Node::param(const std::string& name, bool fallback) const {
+  const ParamValue* value = impl_->param(name);
+  return value == nullptr ? fallback : value->as_boolean().or_throw();
+}
+
+std::string Node::param(const std::string& name, const std::string& fallback) const {
+  const ParamValue* value = impl_->param(name);
+  return value == nullptr ? fallback : value->as_text().or_throw();
+}
+
+const std::string& Node::name() const { return impl_->name(); }
+Runtime Node::runtime() const { return Runtime(impl_->runtime_ptr()); }
+int Node::spin() const { return impl_->runtime().spin(); }
+void Node::close() const { impl_->close(); }
+
+}  // namespace hyphos

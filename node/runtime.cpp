@@ -1,0 +1,250 @@
+#include "hyphos/runtime.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "base/log.hpp"
+#include "node/links.hpp"
+#include "node/runtime_impl.hpp"
+
+namespace hyphos {
+namespace {
+
+constexpr std::int64_t kLingerMs = 200;
+
+// A signal handler can reach nothing but statics: the event of the runtime that spins now.
+std::atomic<int> spinning_event{-1};
+
+extern "C" void hyphos_on_signal(int) {
+  const int saved = errno;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto n = ::write(spinning_event.load(), &one, sizeof(one));
+  errno = saved;
+}
+
+log::Level parse_level(const std::string& text) {
+  if (text == "debug") return log::Level::debug;
+  if (text == "warn") return log::Level::warn;
+  if (text == "error") return log::Level::error;
+  if (text == "off") return log::Level::off;
+  return log::Level::info;
+}
+
+}  // namespace
+
+Runtime::Impl::~Impl() {
+  shutdown();
+  if (stop_event_ >= 0) ::close(stop_event_);
+}
+
+Result<void> Runtime::Impl::read_plan() {
+  if (options_.plan_file.empty()) return success();
+  auto plan = load_plan(options_.plan_file, {options_.overrides, false});
+  if (!plan) return plan.error();
+  plan_ = std::move(*plan);
+  for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
+  auto links = connections(*plan_, options_.process);
+  if (!links) return links.error();
+  connections_ = std::move(*links);
+  domain_ = plan_->domain;
+  return apply_process_settings(*plan_->process(options_.process));
+}
+
+Result<void> Runtime::Impl::apply_process_settings(const ProcessPlan& process) {
+  log::set_level(parse_level(process.log_level));
+  if (process.threads > 0) threads_ = process.threads;
+  if (process.cpu_affinity.empty()) return success();
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (const int cpu : process.cpu_affinity) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
+  // Before any thread is made, so that all of them inherit it.
+  if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0) {
+    return Error{Code::invalid_config,
+                 "cpu_affinity of process '" + process.name + "' names no CPU of this machine (" +
+                     std::strerror(errno) + ")",
+                 process.source.to_string()};
+  }
+  return success();
+}
+
+Result<void> Runtime::Impl::start() {
+  stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
+  threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (auto read = read_plan(); !read) return read.error();
+  if (!options_.domain.empty()) domain_ = options_.domain;
+  if (options_.threads > 0) threads_ = options_.threads;
+  return open_transports();
+}
+
+Result<void> Runtime::Impl::open_transports() {
+  auto links = open_links(options_, plan(), connections_ ? &*connections_ : nullptr, domain_);
+  if (!links) return links.error();
+  registry_ = links->registry;
+  graph_ = std::make_unique<graph::Graph>(
+      threads_, registry_,
+      [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); });
+  for (auto& transport : links->transports) {
+    if (auto added = graph_->add_transport(std::move(transport)); !added) return added.error();
+  }
+  return success();
+}
+
+graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Policy& wish) const {
+  graph::ChannelRules rules;
+  rules.policy = wish;
+  rules.transports = {"shm"};
+  if (!plan_) return rules;
+  const ChannelPlan* planned = plan_->channel(channel);
+  if (planned == nullptr) return rules;
+  if (!planned->implied) rules.policy = planned->policy;
+  rules.open = !planned->closed;
+  rules.transports.clear();
+  const ChannelRoutes* routes = connections_->channel(channel);
+  if (routes != nullptr && routes->shm) rules.transports.emplace_back("shm");
+  if (routes != nullptr && routes->zmq) rules.transports.emplace_back("zmq");
+  return rules;
+}
+
+Result<Node> Runtime::Impl::make_node(std::string name) {
+  const NodePlan* planned = nullptr;
+  if (plan_) {
+    const ProcessPlan& process = *plan_->process(options_.process);
+    // A program with one node takes the name that the plan gives it, whatever its code says.
+    if (process.nodes.size() == 1) name = process.nodes.front();
+    planned = plan_->node(name);
+    if (planned == nullptr || planned->process != options_.process) {
+      std::string known;
+      for (const std::string& other : process.nodes) known += (known.empty() ? "" : ", ") + other;
+      return Error{Code::not_found,
+                   "process '" + process.name + "' has no node '" + name + "'; it has: " + known,
+                   process.source.to_string()};
+    }
+  }
+  if (std::string problem = name_problem(name); !problem.empty()) {
+    return Error{Code::invalid_config, std::move(problem), name};
+  }
+  const std::lock_guard lock(mutex_);
+  std::weak_ptr<Node::Impl>& place = nodes_[name];
+  if (!place.expired()) {
+    return Error{Code::already_exists, "this process has a node '" + name + "' already", name};
+  }
+  auto node = std::make_shared<Node::Impl>(std::move(name), shared_from_this(), planned);
+  place = node;
+  return Node(std::move(node));
+}
+
+Result<void> Runtime::Impl::load_plugins() {
+  if (!plan_) return Error{Code::invalid_config, "plug-ins need a plan (--hyphos-plan FILE)", ""};
+  for (const std::string& name : plan_->process(options_.process)->nodes) {
+    const NodePlan& planned = *plan_->node(name);
+    if (planned.kind != NodeKind::plugin) continue;
+    auto node = make_node(name);
+    if (!node) return node.error();
+    auto plugin = LoadedPlugin::load(plan_->program_file(planned), *node);
+    if (!plugin) return plugin.error();
+    plugins_.push_back(std::move(*plugin));
+  }
+  return success();
+}
+
+void Runtime::Impl::shutdown() {
+  if (down_.exchange(true)) return;
+  request_stop();
+  std::vector<std::shared_ptr<Node::Impl>> nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, weak] : nodes_) {
+      if (auto node = weak.lock()) nodes.push_back(std::move(node));
+    }
+  }
+  if (graph_) graph_->timers().stop();
+  for (const auto& node : nodes) node->close();
+  if (graph_) graph_->stop(kLingerMs);
+  plugins_.clear();
+}
+
+int Runtime::Impl::spin() {
+  struct sigaction action {};
+  action.sa_handler = hyphos_on_signal;
+  struct sigaction old_int {};
+  struct sigaction old_term {};
+  const int outer = spinning_event.exchange(stop_event_);
+  sigaction(SIGINT, &action, &old_int);
+  sigaction(SIGTERM, &action, &old_term);
+  pollfd wait{stop_event_, POLLIN, 0};
+  while (poll(&wait, 1, -1) < 0 && errno == EINTR) {
+  }
+  stopping_.store(true, std::memory_order_release);
+  sigaction(SIGINT, &old_int, nullptr);
+  sigaction(SIGTERM, &old_term, nullptr);
+  spinning_event.store(outer);
+  shutdown();
+  return 0;
+}
+
+void Runtime::Impl::request_stop() {
+  stopping_.store(true, std::memory_order_release);
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto n = ::write(stop_event_, &one, sizeof(one));
+}
+
+Result<Runtime> Runtime::open(RuntimeOptions options) {
+  auto impl = std::make_shared<Impl>(std::move(options));
+  if (auto started = impl->start(); !started) return started.error();
+  return Runtime(std::move(impl));
+}
+
+Result<Runtime> Runtime::open(int argc, char** argv) {
+  RuntimeOptions options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (!flag.starts_with("--hyphos-")) continue;
+    if (i + 1 == argc) {
+      return Error{Code::invalid_config, std::string(flag) + " needs a value", "command line"};
+    }
+    const std::string value = argv[++i];
+    if (flag == "--hyphos-plan") {
+      options.plan_file = value;
+    } else if (flag == "--hyphos-process") {
+      options.process = value;
+    } else if (flag == "--hyphos-set") {
+      options.overrides.push_back(value);
+    } else if (flag == "--hyphos-domain") {
+      options.domain = value;
+    } else {
+      return Error{Code::invalid_config,
+                   "unknown option " + std::string(flag) +
+                       "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain",
+                   "command line"};
+    }
+  }
+  return open(std::move(options));
+}
+
+Result<Node> Runtime::node(std::string name) { return impl_->make_node(std::move(name)); }
+Result<void> Runtime::load_plugins() { return impl_->load_plugins(); }
+int Runtime::spin() { return impl_->spin(); }
+void Runtime::request_stop() { impl_->request_stop(); }
+bool Runtime::stopping() const { return impl_->stopping(); }
+const Plan* Runtime::plan() const { return impl_->plan(); }
+const std::string& Runtime::process() const { return impl_->options().process; }
+const std::string& Runtime::domain() const { return impl_->domain(); }
+
+Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {
+  return impl_->graph().set_open(channel, open);
+}
+
+Result<void> Runtime::set_channel_open(const std::string& channel, const std::string& peer,
+                                       bool open) {
+  return set_peer_open(impl_->graph(), channel, peer, open);
+}
+
+}  // namespace hyphos

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "hyphos/node.hpp"
+#include "hyphos/plan.hpp"
+#include "hyphos/runtime.hpp"
+#include "node/plugin_loader.hpp"
+#include "trace/record.hpp"
+
+namespace hyphos {
+
+/// What a Runtime owns. The order of the members is the reverse of the order of destruction: plug-in
+/// objects first, then the graph with its threads, then the counters, which live in shared memory.
+class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
+ public:
+  explicit Impl(RuntimeOptions options) : options_(std::move(options)) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  Result<void> start();
+  Result<Node> make_node(std::string name);
+  Result<void> load_plugins();
+  /// Ends timers and callbacks, flushes, leaves the transports. Idempotent; not from a callback.
+  void shutdown();
+
+  int spin();
+  void request_stop();
+  [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_acquire); }
+
+  [[nodiscard]] graph::Graph& graph() { return *graph_; }
+  [[nodiscard]] const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
+  [[nodiscard]] const RuntimeOptions& options() const { return options_; }
+  [[nodiscard]] const std::string& domain() const { return domain_; }
+
+ private:
+  Result<void> read_plan();
+  Result<void> apply_process_settings(const ProcessPlan& process);
+  Result<void> open_transports();
+  graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
+
+  RuntimeOptions options_;
+  std::optional<Plan> plan_;
+  std::optional<Connections> connections_;
+  std::string domain_ = "0";
+  int threads_ = 1;
+
+  std::shared_ptr<trace::Registry> registry_;
+  std::unique_ptr<graph::Graph> graph_;
+  std::vector<LoadedPlugin> plugins_;
+
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Node::Impl>> nodes_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> down_{false};
+  int stop_event_ = -1;  // eventfd: readable once a stop was requested
+};
+
+class Node::Impl {
+ public:
+  Impl(std::string name, std::shared_ptr<Runtime::Impl> runtime, const NodePlan* plan)
+      : name_(std::move(name)), runtime_(std::move(runtime)), plan_(plan) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { close(); }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Runtime::Impl& runtime() { return *runtime_; }
+  [[nodiscard]] const std::shared_ptr<Runtime::Impl>& runtime_ptr() const { return runtime_; }
+  [[nodiscard]] const std::string& channel_for(const std::string& name) const {
+    return plan_ != nullptr ? plan_->channel_for(name) : name;
+  }
+  [[nodiscard]] const ParamValue* param(const std::string& name) const {
+    return plan_ != nullptr ? plan_->params.find(name) : nullptr;
+  }
+
+  Result<void> check_open() const;
+  void keep(std::shared_ptr<graph::Subscriber> subscriber);
+  void keep(std::shared_ptr<Timer::Impl> timer);
+  void close();
+
+ private:
+  const std::string name_;
+  const std::shared_ptr<Runtime::Impl> runtime_;
+  const NodePlan* const plan_;  // lives in runtime_
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
+  std::vector<std::shared_ptr<Timer::Impl>> timers_;
+};
+
+class Timer::Impl {
+ public:
+  Impl(graph::Timers& timers, graph::Timers::Id id) : timers_(timers), id_(id) {}
+  void close() { timers_.cancel(id_); }
+
+ private:
+  graph::Timers& timers_;
+  const graph::Timers::Id id_;
+};
+
+}  // namespace hyphos

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "trace/record.hpp"
+#include "transport/transport.hpp"
+
+namespace hyphos::trace {
+namespace {
+
+struct FreeArea {
+  void operator()(std::byte* p) const { ::operator delete(p, std::align_val_t{64}); }
+};
+using Area = std::unique_ptr<std::byte, FreeArea>;
+
+Area make_area(std::size_t size) {
+  Area area(static_cast<std::byte*>(::operator new(size, std::align_val_t{64})));
+  std::memset(area.get(), 0, size);
+  return area;
+}
+
+TEST(Histogram, EveryValueFallsIntoABucketWhoseEdgesHoldIt) {
+  using H = Histogram<6>;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t value = random() >> (24 + random() % 40);
+    const std::size_t at = H::index(value);
+    ASSERT_LE(value, static_cast<std::uint64_t>(H::upper_edge(at)));
+    if (at > 0) ASSERT_GT(value, static_cast<std::uint64_t>(H::upper_edge(at - 1)));
+  }
+}
+
+TEST(Histogram, PercentilesAreWithinOneBucketOfTheExactOnes) {
+  auto histogram = std::make_unique<Histogram<6>>();
+  std::vector<std::int64_t> values;
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto value = static_cast<std::int64_t>(random() % 5'000'000);
+    values.push_back(value);
+    histogram->record(value);
+  }
+  std::sort(values.begin(), values.end());
+  const HistogramSnapshot snapshot = histogram->snapshot();
+  EXPECT_EQ(snapshot.count, values.size());
+  EXPECT_EQ(snapshot.max_ns, values.back());
+  for (const double p : {0.5, 0.95, 0.99, 0.999}) {
+    const auto rank = static_cast<std::size_t>(p * static_cast<double>(values.size()));
+    const auto exact = static_cast<double>(values[std::min(rank, values.size() - 1)]);
+    EXPECT_NEAR(static_cast<double>(snapshot.percentile_ns(p)), exact, exact / 32 + 1) << p;
+  }
+}
+
+TEST(Histogram, VeryLongTimesCountInTheLastBucketAndNegativeOnesAsZero) {
+  auto histogram = std::make_unique<Histogram<3>>();
+  histogram->record(std::int64_t{1} << 60);
+  histogram->record(-5);
+  const auto snapshot = histogram->snapshot();
+  EXPECT_EQ(snapshot.count, 2U);
+  EXPECT_EQ(snapshot.min_ns, 0);
+  EXPECT_EQ(snapshot.max_ns, std::int64_t{1} << 60);
+}
+
+TEST(Histogram, ADifferenceOfSnapshotsHoldsOnlyWhatCameBetween) {
+  auto histogram = std::make_unique<Histogram<6>>();
+  histogram->record(1000);
+  const auto before = histogram->snapshot();
+  histogram->record(1000);
+  histogram->record(90'000);
+  const auto between = histogram->snapshot().since(before);
+  EXPECT_EQ(between.count, 2U);
+  EXPECT_NEAR(between.mean_ns, 45'500, 1);
+  EXPECT_GE(between.percentile_ns(1.0), 90'000);
+}
+
+TEST(Timings, LayersAddUpToTheLatency) {
+  auto timings = std::make_unique<Timings>();
+  // publish, encoded, handed, arrived, scheduled, decoded, callback
+  timings->record({100, 150, 160, 400, 420, 500, 510}, 450);
+  std::int64_t sum = 0;
+  for (const auto& layer : timings->layers) {
+    const auto snapshot = layer.snapshot();
+    sum += static_cast<std::int64_t>(snapshot.mean_ns * static_cast<double>(snapshot.count));
+  }
+  EXPECT_EQ(sum, 410);
+  EXPECT_EQ(timings->latency.snapshot().max_ns, 410);
+}
+
+TEST(Registry, WhatIsCountedIsReadThroughTheArea) {
+  const std::size_t size = Registry::kMinArea;
+  const Area area = make_area(size);
+  Registry registry({area.get(), size}, nullptr, "sense", 42);
+  const std::size_t shm = registry.transport_index("shm");
+  EndpointId id{"scan", "mapper", make_type_id("pkg.Scan", Encoding::structure, 8), {}, Mode::serial, false};
+  const auto endpoint = registry.add(id);
+  (**endpoint).count(Counter::received, 7);
+  (**endpoint).transports.store(1U | 2U << shm);
+  endpoint->drop(shm, static_cast<std::size_t>(transport::Drop::overflow), 3);
+  endpoint->timings()->latency.record(5000);
+
+  const auto process = read_area({area.get(), size});
+  ASSERT_TRUE(process.ok()) << process.error().to_string();
+  EXPECT_EQ(process->name, "sense");
+  EXPECT_EQ(process->participant, 42U);
+  ASSERT_EQ(process->endpoints.size(), 1U);
+  const EndpointInfo& info = process->endpoints[0];
+  EXPECT_EQ(info.channel, "scan");
+  EXPECT_EQ(info.node, "mapper");
+  EXPECT_EQ(info.type_name, "pkg.Scan");
+  EXPECT_EQ(info.transports, "pointer+shm");
+  EXPECT_EQ(info.counter("received"), 7U);
+  EXPECT_EQ(info.counter("drop.shm.overflow"), 3U);
+  EXPECT_EQ(info.latency.count, 1U);
+}
+
+TEST(Registry, ARemovedEndpointIsGoneAndItsPlaceIsCleanWhenUsedAgain) {
+  const std::size_t size = Registry::kMinArea;
+  const Area area = make_area(size);
+  Registry registry({area.get(), size}, nullptr, "p", 1);
+  const EndpointId id{"a", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, false};
+  {
+    const auto endpoint = registry.add(id);
+    (**endpoint).count(Counter::received, 9);
+    endpoint->timings()->latency.record(5);
+  }
+  EXPECT_TRUE(read_area({area.get(), size})->endpoints.empty());
+  const auto again = registry.add(id);
+  const auto process = read_area({area.get(), size});
+  ASSERT_EQ(process->endpoints.size(), 1U);
+  EXPECT_EQ(process->endpoints[0].counter("received"), 0U);
+  EXPECT_EQ(process->endpoints[0].latency.count, 0U);
+}
+
+TEST(Registry, MoreEndpointsThanTheAreaHoldsAreCountedOnTheHeap) {
+  const std::size_t size = Registry::kMinArea;
+  const Area area = make_area(size);
+  Registry registry({area.get(), size}, nullptr, "p", 1);
+  std::vector<std::unique_ptr<Endpoint>> all;
+  for (int i = 0; i < 700; ++i) {
+    all.push_back(registry.add({"c" + std::to_string(i), "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, false}));
+    (**all.back()).count(Counter::received);
+    ASSERT_NE(all.back()->timings(), nullptr);
+  }
+  EXPECT_EQ(all.back()->info().counter("received"), 1U);
+  EXPECT_LT(read_area({area.get(), size})->endpoints.size(), all.size());
+}
+
+TEST(ReadArea, GarbageIsRefused) {
+  const std::size_t size = Registry::kMinArea;
+  const Area area = make_area(size);
+  EXPECT_EQ(read_area({area.get(), 100}).error().code, Code::corrupt);
+  EXPECT_EQ(read_area({area.get(), size}).error().code, Code::corrupt);
+}
+
+TEST(ReadArea, ACorruptIndexIsIgnored) {
+  const std::size_t size = Registry::kMinArea;
+  const Area area = make_area(size);
+  Registry registry({area.get(), size}, nullptr, "p", 1);
+  const auto endpoint = registry.add({"c", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, false});
+  const std::uint32_t real = (**endpoint).timings.exchange(4'000'000);
+  (**endpoint).channel.fill('x');  // no end of text
+  const auto process = read_area({area.get(), size});
+  ASSERT_TRUE(process.ok());
+  EXPECT_EQ(process->endpoints.at(0).channel.size(), 128U);
+  EXPECT_EQ(process->endpoints.at(0).latency.count, 0U);
+  (**endpoint).timings.store(real);
+}
+
+TEST(Counters, NamesOfDropsAreThoseOfTheTransportSeam) {
+  const std::size_t size = Registry::kMinArea;
+  const Area area = make_area(size);
+  Registry registry({area.get(), size}, nullptr, "p", 1);
+  const std::size_t index = registry.transport_index("x");
+  const auto endpoint = registry.add({"c", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, true});
+  for (std::size_t kind = 0; kind < transport::kDropReasons; ++kind) {
+    endpoint->drop(index, kind, 1);
+    const auto name = "drop.x." + std::string(to_string(static_cast<transport::Drop>(kind)));
+    EXPECT_EQ(endpoint->info().counter(name), 1U) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hyphos::trace
