@@ -93,10 +93,10 @@ struct ProcessPlan {
   std::string name;
   std::string host;
   ProcessKind kind = ProcessKind::native;
-  std::vector<std::string> nodes;  ///< in the order in which they are started
-  int threads = 0;                 ///< worker threads; 0: one per core
-  std::vector<int> cpu_affinity;   ///< CPU numbers; empty: all
-  std::string log_level = "info";  ///< debug, info, warn, error, off
+  std::vector<std::string> nodes;                        ///< in the order in which they are started
+  int threads = 0;                                       ///< worker threads; 0: one per core
+  std::vector<int> cpu_affinity;                         ///< CPU numbers; empty: all
+  std::string log_level = "info";                        ///< debug, info, warn, error, off
   std::vector<std::pair<std::string, std::string>> env;  ///< added to the environment
   /// "tcp://*:5553", as written or derived from the host's address; empty if it cannot have one
   /// (no free port below 65536).
@@ -156,7 +156,7 @@ struct CurvePlan {
   bool enabled = false;
   std::string public_key_file;
   std::string secret_key_file;
-  std::vector<std::string> allowed_keys;  ///< public keys let in besides our own
+  std::vector<std::string> allowed_keys;  ///< files with public keys let in besides our own
 };
 
 struct NetworkPlan {
@@ -263,7 +263,8 @@ struct Connections {
 
 /// The plan as tables for people.
 [[nodiscard]] HYPHOS_EXPORT std::string to_text(const Plan& plan);
-/// The plan as one JSON object, UTF-8; its members are listed in docs/plan.md and only ever added to.
+/// The plan as one JSON object, UTF-8; its members are listed in docs/plan.md and only ever added
+/// to.
 [[nodiscard]] HYPHOS_EXPORT std::string to_json(const Plan& plan);
 /// The hypergraph in Graphviz's language: `dot -Tpng`, `dot -Tsvg`.
 [[nodiscard]] HYPHOS_EXPORT std::string to_dot(const Plan& plan);

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/config.hpp"
+#include "hyphos/plan.hpp"
+#include "plan/reader.hpp"
+
+/// From the YAML tree to a Plan, one function per section. Each reads, checks what it can see, and
+/// goes on after a mistake, so that all mistakes are reported together.
+namespace hyphos::plan {
+
+inline constexpr std::size_t kMaxHosts = 64;
+inline constexpr std::size_t kMaxProcesses = 128;
+inline constexpr std::size_t kMaxNodes = 1024;
+inline constexpr std::size_t kMaxChannels = 4096;
+
+/// The entries of `hosts:`, `processes:` and so on. Anything but a map of at most `most` names is
+/// reported, and gives none.
+[[nodiscard]] const std::vector<Entry>& named_entries(const Value* value, const std::string& path,
+                                                      std::size_t most, Problems& problems);
+
+/// The plan in the making, with what later sections and checks need to know.
+struct Draft {
+  explicit Draft(Problems& p) : problems(p) {}
+
+  Plan plan;
+  Problems& problems;
+  bool channels_declared = false;  ///< there is a `channels:` section: other names are mistakes
+  bool several_hosts = false;
+  /// Node → the process whose `nodes:` names it.
+  std::map<std::string, Word> placed;
+  std::map<std::string, std::string> placed_in;
+
+  void error(const Source& source, std::string text) { problems.error(source, std::move(text)); }
+  [[nodiscard]] std::vector<std::string_view> host_names() const;
+  [[nodiscard]] std::vector<std::string_view> process_names() const;
+  [[nodiscard]] std::vector<std::string_view> node_names() const;
+  [[nodiscard]] std::vector<std::string_view> channel_names() const;
+  [[nodiscard]] ChannelPlan* channel(std::string_view name);
+  [[nodiscard]] ProcessPlan* process(std::string_view name);
+
+  /// A channel that a section names: known, or taken up as implied if the plan has no `channels:`.
+  /// Null, and an error that begins with `path`, if it is neither.
+  ChannelPlan* refer_to_channel(const Word& word, const std::string& path);
+  /// The words that name channels, each checked; repeated ones are reported.
+  std::vector<std::string> refer_to_channels(const std::vector<Word>& words,
+                                             const std::string& path);
+};
+
+[[nodiscard]] Source to_source(const SourceLine& line);
+
+void read_hosts(const Value* value, Draft& draft);
+void read_processes(const Value* value, Draft& draft);
+void read_nodes(const Value* value, Draft& draft);
+/// Puts every node into a process, making the processes that defaults ask for.
+void place_nodes(Draft& draft);
+void read_channels(const Value* value, Draft& draft);
+void read_remaps(const Value* nodes, Draft& draft);
+void read_data_graph(const Value* value, Draft& draft);
+void read_record(const Value* value, Draft& draft);
+void read_network(const Value* value, Draft& draft);
+
+/// What only shows when all sections are known: who can reach whom, what is bound twice.
+void check_whole(Draft& draft);
+/// Files and CPUs of this machine.
+void check_files(Draft& draft);
+
+/// The whole: sections in order, then the checks.
+[[nodiscard]] Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& options,
+                                      Problems& problems);
+
+/// The endpoint to connect to for one that is bound on `host`.
+[[nodiscard]] std::string connect_form(const std::string& bound, const HostPlan& host);
+
+}  // namespace hyphos::plan

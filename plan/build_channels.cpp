@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "plan/build.hpp"
+#include "plan/names.hpp"
+
+namespace hyphos::plan {
+namespace {
+
+constexpr std::int64_t kMaxDepth = 65536;
+constexpr std::int64_t kMaxMs = 24LL * 3600 * 1000;
+
+std::vector<std::string> read_ends(const Section& section, std::string_view key, Draft& draft) {
+  std::vector<std::string> nodes;
+  for (const Word& word : section.words(key)) {
+    if (draft.plan.node(word.text) == nullptr) {
+      draft.error(word.source,
+                  section.path(key) + ": unknown node '" + word.text + "'" +
+                      suggestion(draft.problems, word.text, "nodes", draft.node_names()));
+    } else if (std::count(nodes.begin(), nodes.end(), word.text) > 0) {
+      draft.error(word.source, section.path(key) + ": node '" + word.text + "' stands here twice");
+    } else {
+      nodes.push_back(word.text);
+    }
+  }
+  return nodes;
+}
+
+Policy read_policy(const Section& section) {
+  Policy policy;
+  policy.reliability = section.choice(
+      "reliability", policy.reliability,
+      {{"best_effort", Reliability::best_effort}, {"reliable", Reliability::reliable}});
+  const bool is_reliable = policy.reliability == Reliability::reliable;
+  policy.overflow =
+      section.choice("overflow", is_reliable ? Overflow::block : Overflow::drop_oldest,
+                     {{"drop_oldest", Overflow::drop_oldest},
+                      {"drop_newest", Overflow::drop_newest},
+                      {"block", Overflow::block}});
+  policy.priority = section.choice(
+      "priority", policy.priority,
+      {{"low", Priority::low}, {"normal", Priority::normal}, {"high", Priority::high}});
+  policy.latched = section.boolean("latched", policy.latched);
+  policy.depth = static_cast<std::uint32_t>(section.integer("depth", policy.depth, 1, kMaxDepth));
+  policy.deadline_ms = section.integer("deadline_ms", 0, 0, kMaxMs);
+  policy.block_timeout_ms = section.integer("block_timeout_ms", 0, 0, kMaxMs);
+  if (policy.overflow == Overflow::block && !is_reliable) {
+    section.error("overflow",
+                  "'block' contradicts reliability best_effort, which drops; write "
+                  "reliability: reliable, or overflow: drop_oldest");
+  }
+  if (policy.overflow != Overflow::block && policy.block_timeout_ms != 0) {
+    section.error("block_timeout_ms", "has no effect with overflow " +
+                                          std::string(to_string(policy.overflow)) +
+                                          "; remove it, or write overflow: block");
+  }
+  return policy;
+}
+
+}  // namespace
+
+std::vector<std::string_view> Draft::channel_names() const {
+  std::vector<std::string_view> names;
+  for (const ChannelPlan& channel : plan.channels) names.push_back(channel.name);
+  return names;
+}
+
+ChannelPlan* Draft::channel(std::string_view name) {
+  return const_cast<ChannelPlan*>(std::as_const(plan).channel(name));
+}
+
+ChannelPlan* Draft::refer_to_channel(const Word& word, const std::string& path) {
+  if (ChannelPlan* known = channel(word.text)) return known;
+  if (const std::string why = channel_name_problem(word.text); !why.empty()) {
+    error(word.source, path + ": '" + word.text + "': " + why);
+    return nullptr;
+  }
+  if (channels_declared) {
+    error(word.source, path + ": unknown channel '" + word.text + "'" +
+                           suggestion(problems, word.text, "channels", channel_names()));
+    return nullptr;
+  }
+  if (plan.channels.size() >= kMaxChannels) {
+    error(word.source, path + ": more than " + std::to_string(kMaxChannels) + " channels");
+    return nullptr;
+  }
+  ChannelPlan implied;
+  implied.name = word.text;
+  implied.implied = true;
+  implied.source = to_line(word.source);
+  plan.channels.push_back(std::move(implied));
+  return &plan.channels.back();
+}
+
+std::vector<std::string> Draft::refer_to_channels(const std::vector<Word>& words,
+                                                  const std::string& path) {
+  std::vector<std::string> names;
+  for (const Word& word : words) {
+    if (std::count(names.begin(), names.end(), word.text) > 0) {
+      error(word.source, path + ": channel '" + word.text + "' stands here twice");
+    } else if (refer_to_channel(word, path) != nullptr) {
+      names.push_back(word.text);
+    }
+  }
+  return names;
+}
+
+void read_channels(const Value* value, Draft& draft) {
+  draft.channels_declared = value != nullptr && !value->is(Value::Kind::null);
+  for (const Entry& entry : named_entries(value, "channels", kMaxChannels, draft.problems)) {
+    const std::string path = "channels." + entry.key;
+    if (const std::string why = channel_name_problem(entry.key); !why.empty()) {
+      draft.error(entry.source, "channels: '" + entry.key + "': " + why);
+    }
+    const Section section(
+        &entry.value, path, draft.problems,
+        {"type", "reliability", "depth", "overflow", "latched", "deadline_ms", "priority",
+         "block_timeout_ms", "transport", "scope", "publishers", "subscribers"});
+    ChannelPlan channel;
+    channel.name = entry.key;
+    channel.source = to_line(entry.source);
+    channel.type = section.text("type", "");
+    if (section.has("type") && !type_problem(channel.type).empty()) {
+      section.error("type", "'" + channel.type + "': " + type_problem(channel.type));
+    }
+    channel.policy = read_policy(section);
+    channel.transport = section.choice("transport", TransportChoice::automatic,
+                                       {{"auto", TransportChoice::automatic},
+                                        {"shm", TransportChoice::shm},
+                                        {"zmq", TransportChoice::zmq}});
+    channel.reach = section.choice(
+        "scope", Reach::network,
+        {{"local", Reach::local}, {"machine", Reach::machine}, {"network", Reach::network}});
+    if (channel.reach == Reach::local && channel.transport != TransportChoice::automatic) {
+      section.error("transport",
+                    "has no effect with scope local, which stays in the process; "
+                    "remove it, or write scope: machine");
+    }
+    if (section.has("publishers")) channel.publishers = read_ends(section, "publishers", draft);
+    if (section.has("subscribers")) channel.subscribers = read_ends(section, "subscribers", draft);
+    draft.plan.channels.push_back(std::move(channel));
+  }
+}
+
+void read_remaps(const Value* nodes, Draft& draft) {
+  for (NodePlan& node : draft.plan.nodes) {
+    const Value* entry = nodes->find(node.name);
+    const Value* remap = entry == nullptr ? nullptr : entry->find("remap");
+    const std::string path = "nodes." + node.name + ".remap";
+    for (const Entry& pair : named_entries(remap, path, kMaxChannels, draft.problems)) {
+      if (const std::string why = channel_name_problem(pair.key); !why.empty()) {
+        draft.error(pair.source, path + ": '" + pair.key + "': " + why);
+      } else if (!pair.value.is(Value::Kind::scalar)) {
+        draft.error(pair.value.source,
+                    path + "." + pair.key + ": expected a channel, found " + describe(pair.value));
+      } else if (draft.refer_to_channel({pair.value.text, pair.value.source},
+                                        path + "." + pair.key) != nullptr) {
+        node.remap.emplace_back(pair.key, pair.value.text);
+      }
+    }
+  }
+}
+
+void read_data_graph(const Value* value, Draft& draft) {
+  const Section section(value, "data_graph", draft.problems, {"close_channels"});
+  const std::vector<std::string> names =
+      draft.refer_to_channels(section.words("close_channels"), section.path("close_channels"));
+  for (const std::string& name : names) draft.channel(name)->closed = true;
+}
+
+void read_record(const Value* value, Draft& draft) {
+  const Section section(value, "record", draft.problems, {"channels", "path"});
+  RecordPlan& record = draft.plan.record;
+  record.enabled = value != nullptr;
+  record.path = section.text("path", record.path);
+  if (const std::string why = file_name_problem(record.path); !why.empty()) {
+    section.error("path", why);
+  }
+  const Value* channels = section.find("channels");
+  record.all = channels == nullptr || channels->is(Value::Kind::null) ||
+               (channels->is(Value::Kind::scalar) && channels->text == "all");
+  if (record.all) return;
+  record.channels = draft.refer_to_channels(section.words("channels"), section.path("channels"));
+}
+
+}  // namespace hyphos::plan

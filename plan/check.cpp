@@ -1,0 +1,193 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "plan/build.hpp"
+#include "plan/names.hpp"
+
+namespace hyphos::plan {
+namespace {
+
+/// An endpoint that some process binds, and who says so.
+struct Bound {
+  Endpoint endpoint;
+  std::string process;
+  std::string machine;
+  std::string key;  ///< of the plan, for the message
+  SourceLine source;
+};
+
+std::string where_is(const Plan& plan, const NodePlan& node) {
+  return "'" + node.name + "' (process " + node.process + ", host " +
+         plan.process(node.process)->host + ")";
+}
+
+/// Every declared subscriber must be reached by at least one of the declared publishers.
+void check_reach(const ChannelPlan& channel, Draft& draft) {
+  const Plan& plan = draft.plan;
+  if (!channel.publishers || !channel.subscribers || channel.publishers->empty()) return;
+  for (const std::string& name : *channel.subscribers) {
+    const NodePlan& to = *plan.node(name);
+    const auto reaches = [&](const std::string& from) {
+      return route(plan, channel, plan.node(from)->process, to.process) != Route::none;
+    };
+    if (std::any_of(channel.publishers->begin(), channel.publishers->end(), reaches)) continue;
+    const NodePlan& from = *plan.node(channel.publishers->front());
+    const bool by_scope = channel.reach != Reach::network;
+    draft.error(to_source(channel.source),
+                "channels." + channel.name + ": subscriber " + where_is(plan, to) +
+                    " gets nothing from publisher " + where_is(plan, from) + ", because " +
+                    (by_scope ? "scope is " + std::string(to_string(channel.reach)) +
+                                    "; widen scope, or place them together"
+                              : std::string("transport is shm; write transport: auto")));
+  }
+}
+
+void add_bound(const ProcessPlan& process, const std::string& text, const std::string& key,
+               const SourceLine& source, const Plan& plan, std::vector<Bound>& bound) {
+  std::string why;
+  const std::optional<Endpoint> endpoint = parse_endpoint(text, why);
+  if (!endpoint) return;
+  const HostPlan& host = *plan.host(process.host);
+  // Hosts on loopback addresses share this machine's ports, unless each has its own namespace.
+  const bool shared = is_loopback(host.address) && host.netns.empty();
+  bound.push_back({*endpoint, process.name, shared ? "(loopback)" : host.name, key, source});
+}
+
+void check_bound_twice(Draft& draft) {
+  const Plan& plan = draft.plan;
+  std::vector<Bound> bound;
+  for (const ProcessPlan& process : plan.processes) {
+    const Connections links = *connections(plan, process.name);
+    const bool used = std::any_of(links.binds.begin(), links.binds.end(), [&](const BindLink& b) {
+      return b.endpoint == process.endpoint;
+    });
+    if (process.endpoint_given || used) {
+      add_bound(process, process.endpoint, "processes." + process.name + ".endpoint",
+                process.source, plan, bound);
+    }
+  }
+  const std::size_t own = bound.size();
+  for (const LinkPlan& link : plan.network.publishers) {
+    add_bound(*plan.process(link.process), link.endpoint, "network.publisher.ip", link.source, plan,
+              bound);
+  }
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const Bound& a = bound[j];
+      const Bound& b = bound[i];
+      if (a.machine != b.machine || !collide(a.endpoint, b.endpoint)) continue;
+      const std::string first = a.endpoint.to_string();
+      const std::string second = b.endpoint.to_string();
+      // A process may serve its peers and the listing's from one endpoint.
+      if (a.process == b.process && first == second && j < own) continue;
+      draft.error(
+          to_source(b.source),
+          b.key + ": process '" + b.process + "' binds " + second +
+              (first == second ? std::string(" a second time") : ", which collides with " + first) +
+              "; " + a.key + " of process '" + a.process + "' at " + a.source.to_string() +
+              " has it; give one of them another port");
+    }
+  }
+}
+
+/// What is bound must be reachable by who connects from another host.
+void check_peers(Draft& draft) {
+  const Plan& plan = draft.plan;
+  const auto loopback_without_netns = [](const HostPlan& host) {
+    return is_loopback(host.address) && host.netns.empty();
+  };
+  const bool one_machine =
+      std::all_of(plan.hosts.begin(), plan.hosts.end(), loopback_without_netns);
+  for (const ProcessPlan& process : plan.processes) {
+    const Connections links = *connections(plan, process.name);
+    for (const PeerLink& peer : links.peers) {
+      const ProcessPlan* other = peer.process.empty() ? nullptr : plan.process(peer.process);
+      if (other == nullptr || other->host == process.host) continue;
+      const std::string path = "processes." + other->name + ".endpoint";
+      std::string why;
+      const std::optional<Endpoint> endpoint = parse_endpoint(peer.endpoint, why);
+      if (!endpoint) {
+        draft.error(to_source(other->source), path +
+                                                  ": no port below 65536 is left to derive one; "
+                                                  "lower network.base_port, or name an endpoint");
+      } else if (endpoint->ipc) {
+        draft.error(to_source(other->source),
+                    path + ": " + peer.endpoint + " cannot be reached by process '" + process.name +
+                        "' on host '" + process.host + "'; write tcp://*:PORT");
+      } else if (is_loopback(endpoint->host) && !one_machine) {
+        draft.error(to_source(other->source), path + ": " + peer.endpoint +
+                                                  " cannot be reached by process '" + process.name +
+                                                  "' on host '" + process.host + "'; give host '" +
+                                                  other->host + "' an address of its network");
+      }
+    }
+  }
+}
+
+void warn_about_silence(Draft& draft) {
+  Plan& plan = draft.plan;
+  if (draft.several_hosts && plan.channels.empty()) {
+    draft.problems.warn({std::make_shared<const std::string>(plan.file), 1, 1},
+                        "channels: none are named, so nothing passes between the hosts");
+  }
+  for (const ProcessPlan& process : plan.processes) {
+    if (!process.nodes.empty() || plan.nodes.empty()) continue;
+    draft.problems.warn(to_source(process.source),
+                        "processes." + process.name + ": no node is placed here");
+  }
+}
+
+void need_file(const std::filesystem::path& file, int mode, const SourceLine& source,
+               const std::string& path, Draft& draft) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    draft.error(to_source(source), path + ": '" + file.string() + "' does not exist");
+  } else if (access(file.c_str(), mode) != 0) {
+    draft.error(to_source(source), path + ": '" + file.string() + "' cannot be " +
+                                       (mode == X_OK ? "executed" : "read") + "; mend its mode");
+  }
+}
+
+}  // namespace
+
+void check_whole(Draft& draft) {
+  for (const ChannelPlan& channel : draft.plan.channels) check_reach(channel, draft);
+  check_peers(draft);
+  check_bound_twice(draft);
+  warn_about_silence(draft);
+}
+
+void check_files(Draft& draft) {
+  const Plan& plan = draft.plan;
+  for (const NodePlan& node : plan.nodes) {
+    const std::string path = "nodes." + node.name + "." + std::string(to_string(node.kind));
+    const std::filesystem::path file = plan.program_file(node);
+    if (node.kind == NodeKind::plugin) need_file(file, R_OK, node.source, path, draft);
+    if (node.kind == NodeKind::executable) need_file(file, X_OK, node.source, path, draft);
+    if (node.kind == NodeKind::python && node.program.ends_with(".py")) {
+      need_file(file, R_OK, node.source, path, draft);
+    }
+  }
+  const unsigned cpus = std::thread::hardware_concurrency();
+  for (const ProcessPlan& process : plan.processes) {
+    for (const int cpu : process.cpu_affinity) {
+      if (cpus == 0 || static_cast<unsigned>(cpu) < cpus) continue;
+      draft.error(to_source(process.source),
+                  "processes." + process.name + ".cpu_affinity: CPU " + std::to_string(cpu) +
+                      " is not here; CPUs are 0 to " + std::to_string(cpus - 1));
+    }
+  }
+  const CurvePlan& curve = plan.network.curve;
+  if (!curve.enabled) return;
+  const SourceLine source{plan.file, 0, 0};
+  need_file(curve.public_key_file, R_OK, source, "network.curve.public_key_file", draft);
+  need_file(curve.secret_key_file, R_OK, source, "network.curve.secret_key_file", draft);
+  for (const std::string& key : curve.allowed_keys) {
+    need_file(key, R_OK, source, "network.curve.allowed_keys", draft);
+  }
+}
+
+}  // namespace hyphos::plan

@@ -1,0 +1,234 @@
+#include "hyphos/plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "plan/build.hpp"
+#include "plan/load.hpp"
+
+namespace hyphos {
+namespace {
+
+constexpr std::int64_t kSchemaVersion = 1;
+
+template <typename T>
+const T* find_named(const std::vector<T>& all, std::string_view name) {
+  for (const T& one : all) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+/// Takes the `hyphos: 1` line out of the tree. The listings of the paper have none.
+void check_version(config::Value& root, config::Problems& problems) {
+  const config::Value* version = root.find("hyphos");
+  std::int64_t number = 0;
+  if (version == nullptr) {
+    if (root.is(config::Value::Kind::map) && !plan::is_listing(root)) {
+      problems.error({root.source.file, 1, 1}, "hyphos: missing; begin the file with 'hyphos: 1'");
+    }
+  } else if (!plan::read_integer(*version, number) || number != kSchemaVersion) {
+    problems.error(version->source, "hyphos: expected 1, the version this program reads, found " +
+                                        plan::describe(*version));
+  }
+}
+
+Result<Plan> make_plan(std::string_view text, const std::string& name,
+                       const std::filesystem::path& path, const PlanOptions& options) {
+  config::Problems problems;
+  config::Value root = plan::load_tree(text, name, path, problems);
+  // Text that is not YAML has no parts worth checking.
+  if (problems.failed() && root.entries.empty()) return problems.to_error();
+  if (root.is(config::Value::Kind::null)) {
+    return Error{Code::invalid_config, "the file is empty; begin it with 'hyphos: 1'", name};
+  }
+  check_version(root, problems);
+  for (const std::string& one : options.overrides) plan::apply_override(root, one, problems);
+  Plan start;
+  start.file = name;
+  start.directory = path.parent_path();
+  return plan::build_plan(root, std::move(start), options, problems);
+}
+
+Error cannot_read(const ParamValue& value, const char* as) {
+  const bool scalar = value.kind == ParamValue::Kind::scalar;
+  const char* kind = value.kind == ParamValue::Kind::list  ? "a list"
+                     : value.kind == ParamValue::Kind::map ? "a map"
+                                                           : "nothing";
+  return Error{
+      Code::invalid_config,
+      std::string("expected ") + as + ", found " + (scalar ? "'" + value.text + "'" : kind),
+      value.source.to_string()};
+}
+
+config::Value as_scalar(const ParamValue& value) {
+  config::Value out;
+  out.kind = value.kind == ParamValue::Kind::scalar ? config::Value::Kind::scalar
+                                                    : config::Value::Kind::null;
+  out.plain = !value.quoted;
+  out.text = value.text;
+  return out;
+}
+
+}  // namespace
+
+std::string SourceLine::to_string() const {
+  if (line == 0) return file;
+  return file + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+std::string_view to_string(Reach value) {
+  switch (value) {
+    case Reach::local:
+      return "local";
+    case Reach::machine:
+      return "machine";
+    case Reach::network:
+      return "network";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Route value) {
+  switch (value) {
+    case Route::none:
+      return "none";
+    case Route::pointer:
+      return "pointer";
+    case Route::shm:
+      return "shm";
+    case Route::zmq:
+      return "zmq";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(TransportChoice value) {
+  switch (value) {
+    case TransportChoice::automatic:
+      return "auto";
+    case TransportChoice::shm:
+      return "shm";
+    case TransportChoice::zmq:
+      return "zmq";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(NodeKind value) {
+  switch (value) {
+    case NodeKind::plugin:
+      return "plugin";
+    case NodeKind::python:
+      return "python";
+    case NodeKind::executable:
+      return "executable";
+    case NodeKind::external:
+      return "external";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(ProcessKind value) {
+  switch (value) {
+    case ProcessKind::native:
+      return "native";
+    case ProcessKind::python:
+      return "python";
+    case ProcessKind::executable:
+      return "executable";
+  }
+  return "unknown";
+}
+
+const ParamValue* ParamValue::find(std::string_view path) const {
+  const ParamValue* at = this;
+  while (true) {
+    const std::size_t dot = path.find('.');
+    const std::string_view key = path.substr(0, dot);
+    const auto match = [&](const auto& entry) { return entry.first == key; };
+    const auto found = std::find_if(at->entries.begin(), at->entries.end(), match);
+    if (found == at->entries.end()) return nullptr;
+    if (dot == std::string_view::npos) return &found->second;
+    at = &found->second;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+Result<std::int64_t> ParamValue::as_integer() const {
+  std::int64_t number = 0;
+  if (plan::read_integer(as_scalar(*this), number)) return number;
+  return cannot_read(*this, "a whole number");
+}
+
+Result<double> ParamValue::as_real() const {
+  if (kind == Kind::scalar && !quoted) {
+    std::string_view number = text;
+    if (number.starts_with('+')) number.remove_prefix(1);
+    if (number == ".inf") return HUGE_VAL;
+    if (number == "-.inf") return -HUGE_VAL;
+    double real = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), real);
+    if (error == std::errc() && end == number.data() + number.size() && std::isfinite(real)) {
+      return real;
+    }
+  }
+  return cannot_read(*this, "a number");
+}
+
+Result<bool> ParamValue::as_boolean() const {
+  bool flag = false;
+  if (plan::read_boolean(as_scalar(*this), flag)) return flag;
+  return cannot_read(*this, "true or false");
+}
+
+Result<std::string> ParamValue::as_text() const {
+  if (kind == Kind::scalar) return text;
+  return cannot_read(*this, "text");
+}
+
+const std::string& NodePlan::channel_for(const std::string& code_name) const {
+  for (const auto& [from, to] : remap) {
+    if (from == code_name) return to;
+  }
+  return code_name;
+}
+
+const HostPlan* Plan::host(std::string_view name) const { return find_named(hosts, name); }
+const ProcessPlan* Plan::process(std::string_view name) const {
+  return find_named(processes, name);
+}
+const NodePlan* Plan::node(std::string_view name) const { return find_named(nodes, name); }
+const ChannelPlan* Plan::channel(std::string_view name) const { return find_named(channels, name); }
+
+std::filesystem::path Plan::resolve(const std::string& path) const {
+  return (directory / path).lexically_normal();
+}
+
+std::filesystem::path Plan::program_file(const NodePlan& node) const {
+  if (node.kind != NodeKind::plugin || node.program.find('/') != std::string::npos) {
+    return resolve(node.program);
+  }
+  for (const std::filesystem::path& place : plugin_path) {
+    std::error_code ignored;
+    std::filesystem::path candidate = place / node.program;
+    if (!std::filesystem::exists(candidate, ignored)) continue;
+    // A bare name would send the dynamic loader to its own search path.
+    return candidate.has_parent_path() ? candidate : "." / candidate;
+  }
+  return node.program;
+}
+
+Result<Plan> load_plan(const std::filesystem::path& path, const PlanOptions& options) {
+  Result<std::string> text = config::read_file(path.string());
+  if (!text) return text.error();
+  return make_plan(*text, path.string(), path, options);
+}
+
+Result<Plan> parse_plan(std::string_view text, const std::string& name,
+                        const PlanOptions& options) {
+  return make_plan(text, name, {}, options);
+}
+
+}  // namespace hyphos
