@@ -8,30 +8,57 @@
 namespace patrol {
 namespace {
 
-constexpr int kLocalLevels = 4;
+constexpr int kLocalLevels = 3;
 constexpr int kLoopLevels = 6;
 // Loop matches that wait for another to agree with them.
 constexpr std::size_t kUnconfirmedKept = 12;
 constexpr std::size_t kMaxTrail = 200'000;
 
-// The usable returns in the frame of the robot, thinned evenly along the walls rather than by beam,
-// so that what is near does not outvote what is far.
-std::vector<Point2> extract_points(const Scan& scan, double range_max_m, std::size_t target) {
-  std::vector<Point2> all;
-  all.reserve(scan.ranges.size());
+// The usable returns in the frame of the robot.
+std::vector<Point2> extract_points(const Scan& scan, double range_max_m) {
+  std::vector<Point2> out;
+  out.reserve(scan.ranges.size());
   for (std::size_t i = 0; i < scan.ranges.size(); ++i) {
     if (!scan.valid(i) || scan.ranges[i] > range_max_m) continue;
     const double a = scan.angle(i), r = scan.ranges[i];
-    all.push_back(transform(scan.mount, {r * std::cos(a), r * std::sin(a)}));
+    out.push_back(transform(scan.mount, {r * std::cos(a), r * std::sin(a)}));
   }
+  return out;
+}
+
+// At most `target` of the points, spaced evenly along the walls rather than by beam, so that what
+// is near does not outvote what is far.
+std::vector<Point2> thin(const std::vector<Point2>& points, std::size_t target) {
   std::vector<Point2> kept;
   for (double spacing = 0.02;; spacing *= 1.3) {
     kept.clear();
-    for (const Point2& p : all) {
+    for (const Point2& p : points) {
       if (kept.empty() || distance(kept.back(), p) >= spacing) kept.push_back(p);
     }
     if (kept.size() <= std::max<std::size_t>(target, 1)) return kept;
   }
+}
+
+// Adds points between neighbours that see one wall. Without them a far wall is a picket fence, and
+// scans are drawn to where its pickets were seen before.
+std::vector<Point2> close_gaps(const std::vector<Point2>& points, double beam_angle,
+                               double spacing_m) {
+  constexpr double kWidest = 0.35;  // m
+  constexpr double kSlant = 4.0;    // times the gap that a wall seen at a right angle shows
+  std::vector<Point2> out;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    out.push_back(points[i]);
+    if (i + 1 == points.size()) break;
+    const Point2 &a = points[i], &b = points[i + 1];
+    const double gap = distance(a, b);
+    if (gap > std::min(kWidest, kSlant * beam_angle * std::hypot(a.x, a.y))) continue;
+    const int pieces = static_cast<int>(std::ceil(gap / spacing_m));
+    for (int k = 1; k < pieces; ++k) {
+      const double t = static_cast<double>(k) / pieces;
+      out.push_back({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)});
+    }
+  }
+  return out;
 }
 
 // Points that share a cell become their mean.
@@ -83,18 +110,18 @@ Mapper::Mapper(MapperConfig config)
 
 Pose2 Mapper::add_scan(const Scan& scan, const Pose2& odometry) {
   ++stats_.scans;
-  std::vector<Point2> points = extract_points(scan, config_.match_range_m, config_.match_points);
+  const std::vector<Point2> points = extract_points(scan, config_.match_range_m);
   const Pose2 moved = last_odometry_ ? between(*last_odometry_, odometry) : Pose2{};
   last_odometry_ = odometry;
   since_loop_try_ += std::hypot(moved.x, moved.y);
   if (keyframes_.empty()) {
-    if (!points.empty()) add_keyframe(scan, std::move(points));
+    if (!points.empty()) add_keyframe(scan, points);
     return pose_;
   }
-  match(points, moved);
+  match(thin(points, config_.match_points), moved);
   choose_reference();
   if (keyframe_wanted() && !points.empty()) {
-    add_keyframe(scan, std::move(points));
+    add_keyframe(scan, points);
   } else if (distance(pose_, field_made_at_) > 1.0) {
     refresh_reference();
   }
@@ -141,9 +168,11 @@ bool Mapper::keyframe_wanted() const {
   });
 }
 
-void Mapper::add_keyframe(const Scan& scan, std::vector<Point2> points) {
+void Mapper::add_keyframe(const Scan& scan, const std::vector<Point2>& points) {
   const std::size_t k = graph_.add_pose(pose_);
-  keyframes_.push_back({scan, std::move(points), pose_});
+  keyframes_.push_back(
+      {scan, thin(points, config_.match_points),
+       close_gaps(points, std::abs(scan.angle_increment), config_.field_resolution_m), pose_});
   ++stats_.keyframes;
   if (k > 0) {
     graph_.add_edge({reference_, k, between(pose_of(reference_), pose_), edge_information_, false});
@@ -168,12 +197,13 @@ std::vector<std::size_t> Mapper::nearest(const std::vector<double>& travel, cons
   return out;
 }
 
-std::vector<Point2> Mapper::points_of(const std::vector<std::size_t>& keyframes,
-                                      const Pose2& frame) const {
+std::vector<Point2> Mapper::gather(const std::vector<std::size_t>& keyframes,
+                                   std::vector<Point2> Keyframe::* points,
+                                   const Pose2& frame) const {
   std::vector<Point2> out;
   for (const std::size_t k : keyframes) {
     const Pose2 pose = between(frame, pose_of(k));
-    for (const Point2& p : keyframes_[k].points) out.push_back(transform(pose, p));
+    for (const Point2& p : keyframes_[k].*points) out.push_back(transform(pose, p));
   }
   merge_by_cell(out, 0.5 * config_.field_resolution_m);
   return out;
@@ -182,8 +212,9 @@ std::vector<Point2> Mapper::points_of(const std::vector<std::size_t>& keyframes,
 void Mapper::refresh_reference() {
   active_ = nearest(graph_.travel_from(reference_, config_.reference_travel_m), pose_,
                     config_.reference_keyframes);
-  field_ = std::make_unique<LikelihoodField>(
-      points_of(active_, Pose2{}), config_.field_resolution_m, config_.field_sigma_m, kLocalLevels);
+  field_ = std::make_unique<LikelihoodField>(gather(active_, &Keyframe::surface, Pose2{}),
+                                             config_.field_resolution_m, config_.field_sigma_m,
+                                             kLocalLevels);
   field_made_at_ = pose_;
 }
 
@@ -208,9 +239,9 @@ std::optional<Mapper::LoopMatch> Mapper::match_loop(std::size_t older, std::size
       nearest(graph_.travel_from(older, kOlderTravel), pose_of(older), 30);
   const std::vector<std::size_t> here =
       nearest(graph_.travel_from(newer, kNewerTravel), pose_of(newer), 6);
-  const LikelihoodField field(points_of(there, pose_of(older)), config_.field_resolution_m,
-                              config_.field_sigma_m, kLoopLevels);
-  std::vector<Point2> points = points_of(here, pose_of(newer));
+  const LikelihoodField field(gather(there, &Keyframe::surface, pose_of(older)),
+                              config_.field_resolution_m, config_.field_sigma_m, kLoopLevels);
+  std::vector<Point2> points = gather(here, &Keyframe::points, pose_of(newer));
   merge_by_cell(points, 2.0 * config_.field_resolution_m);
   const std::size_t stride = points.size() / 240 + 1;
   std::vector<Point2> sparse;

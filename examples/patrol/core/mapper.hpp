@@ -28,7 +28,7 @@ struct MapperConfig {
   GridConfig grid;  // the map drawn
   OdometryNoise odometry;
 
-  double match_range_m = 25.0;       // longer returns are not matched
+  double match_range_m = 20.0;       // longer returns are not matched
   std::size_t match_points = 240;    // a denser scan is thinned to about this many
   double field_resolution_m = 0.05;  // m per cell of the likelihood field
   double field_sigma_m = 0.08;       // its Gaussian
@@ -64,7 +64,7 @@ struct MapperStats {
 // seen again are searched for, verified by a second match that agrees, and tied into the graph;
 // the grid is drawn from the kept scans at their adjusted poses. Deterministic. Not thread-safe.
 // Cost: a few ms a scan; closing a loop solves the whole graph, tens of ms at 1000 kept scans.
-// Memory: about 4 KB per kept scan of 360 beams, and the grid.
+// Memory: about 15 KB per kept scan of 360 beams, and the grid.
 class Mapper {
  public:
   explicit Mapper(MapperConfig config = {});
@@ -88,8 +88,9 @@ class Mapper {
  private:
   struct Keyframe {
     Scan scan;
-    std::vector<Point2> points;  // thinned returns, in the frame of the robot
-    Pose2 drawn;                 // pose at which the map shows it
+    std::vector<Point2> points;   // thinned returns, in the frame of the robot
+    std::vector<Point2> surface;  // the walls they show, without gaps between beams
+    Pose2 drawn;                  // pose at which the map shows it
   };
   struct LoopMatch {
     std::size_t from;  // the older keyframe
@@ -107,11 +108,11 @@ class Mapper {
   }
   void match(const std::vector<Point2>& points, const Pose2& moved);
   bool keyframe_wanted() const;
-  void add_keyframe(const Scan& scan, std::vector<Point2> points);
+  void add_keyframe(const Scan& scan, const std::vector<Point2>& points);
   void choose_reference();
   void refresh_reference();
-  std::vector<Point2> points_of(const std::vector<std::size_t>& keyframes,
-                                const Pose2& frame) const;
+  std::vector<Point2> gather(const std::vector<std::size_t>& keyframes,
+                             std::vector<Point2> Keyframe::* points, const Pose2& frame) const;
   std::vector<std::size_t> nearest(const std::vector<double>& travel, const Pose2& to,
                                    std::size_t count) const;
   void try_loop(std::size_t keyframe);

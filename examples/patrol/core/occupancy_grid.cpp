@@ -46,18 +46,19 @@ double OccupancyGrid::probability(int x, int y) const {
   return 1.0 / (1.0 + std::exp(-cell / kThousand));
 }
 
-std::int8_t OccupancyGrid::percent(int x, int y) const {
-  if (!known(x, y)) return -1;
-  return static_cast<std::int8_t>(std::lround(100.0 * probability(x, y)));
-}
-
-std::vector<std::int8_t> OccupancyGrid::percents() const {
-  std::vector<std::int8_t> out;
-  out.reserve(cells_.size());
-  for (int y = 0; y < height_; ++y) {
-    for (int x = 0; x < width_; ++x) out.push_back(percent(x, y));
+GridMap OccupancyGrid::snapshot() const {
+  std::vector<std::int8_t> percent_of(2 * static_cast<std::size_t>(limit_) + 1);
+  for (int i = -limit_; i <= limit_; ++i) {
+    percent_of[static_cast<std::size_t>(i + limit_)] =
+        static_cast<std::int8_t>(std::lround(100.0 / (1.0 + std::exp(-i / kThousand))));
   }
-  return out;
+  GridMap map{config_.resolution_m, origin(), width_, height_, {}};
+  map.percents.reserve(cells_.size());
+  for (const std::int16_t cell : cells_) {
+    map.percents.push_back(cell == kUnknown ? std::int8_t{-1}
+                                            : percent_of[static_cast<std::size_t>(cell + limit_)]);
+  }
+  return map;
 }
 
 void OccupancyGrid::integrate(const Scan& scan, const Pose2& laser) {

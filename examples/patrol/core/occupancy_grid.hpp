@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "grid_map.hpp"
 #include "pose.hpp"
 #include "scan.hpp"
 
@@ -44,10 +45,8 @@ class OccupancyGrid {
   [[nodiscard]] bool known(int x, int y) const { return cells_[index(x, y)] != kUnknown; }
   // In [0, 1]; 0.5 where nothing is known. The cell must lie inside.
   [[nodiscard]] double probability(int x, int y) const;
-  // The value of a ROS OccupancyGrid: -1 unknown, else 0 (free) to 100 (occupied).
-  [[nodiscard]] std::int8_t percent(int x, int y) const;
-  // All cells as such values, row-major from y = 0.
-  [[nodiscard]] std::vector<std::int8_t> percents() const;
+  // A copy to send or draw. Cost: one pass over the cells.
+  [[nodiscard]] GridMap snapshot() const;
 
   // Returns whose end lay outside max_extent_m, so far.
   [[nodiscard]] std::uint64_t dropped_outside() const { return dropped_outside_; }

@@ -94,11 +94,11 @@ void write_png(const std::string& path, const Image& image) {
   if (!file) throw std::runtime_error(path + ": cannot be written: " + std::strerror(errno));
 }
 
-Image draw_map(const OccupancyGrid& grid, std::span<const Pose2> trajectory) {
-  int left = grid.width(), right = -1, low = grid.height(), high = -1;
-  for (int y = 0; y < grid.height(); ++y) {
-    for (int x = 0; x < grid.width(); ++x) {
-      if (!grid.known(x, y)) continue;
+Image draw_map(const GridMap& map, std::span<const Pose2> trajectory) {
+  int left = map.width, right = -1, low = map.height, high = -1;
+  for (int y = 0; y < map.height; ++y) {
+    for (int x = 0; x < map.width; ++x) {
+      if (map.percent(x, y) < 0) continue;
       left = std::min(left, x), right = std::max(right, x);
       low = std::min(low, y), high = std::max(high, y);
     }
@@ -114,8 +114,8 @@ Image draw_map(const OccupancyGrid& grid, std::span<const Pose2> trajectory) {
   for (int y = low; y <= high; ++y) {
     for (int x = left; x <= right; ++x) {
       std::uint8_t gray = kUnknownGray;
-      if (grid.contains(x, y) && grid.known(x, y)) {
-        gray = static_cast<std::uint8_t>(std::lround(255.0 * (1.0 - grid.probability(x, y))));
+      if (map.contains(x, y) && map.percent(x, y) >= 0) {
+        gray = static_cast<std::uint8_t>(255 - 255 * map.percent(x, y) / 100);
       }
       std::fill_n(image.at(x - left, high - y), 3, gray);
     }
@@ -123,8 +123,8 @@ Image draw_map(const OccupancyGrid& grid, std::span<const Pose2> trajectory) {
   for (std::size_t i = 1; i < trajectory.size(); ++i) {
     const Pose2 &a = trajectory[i - 1], &b = trajectory[i];
     const auto red = static_cast<std::uint8_t>(255 * i / trajectory.size());
-    draw_line(image, grid.cell_x(a.x) - left, high - grid.cell_y(a.y), grid.cell_x(b.x) - left,
-              high - grid.cell_y(b.y), {red, 60, static_cast<std::uint8_t>(255 - red)});
+    draw_line(image, map.cell_x(a.x) - left, high - map.cell_y(a.y), map.cell_x(b.x) - left,
+              high - map.cell_y(b.y), {red, 60, static_cast<std::uint8_t>(255 - red)});
   }
   return image;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "occupancy_grid.hpp"
+#include "grid_map.hpp"
 #include "pose.hpp"
 
 namespace patrol {
@@ -35,6 +35,6 @@ void write_png(const std::string& path, const Image& image);
 
 // The map as seen from above, y up: white free, black occupied, gray unknown; cropped to what is
 // known; the trajectory drawn over it from blue (start) to red (end). One pixel is one cell.
-[[nodiscard]] Image draw_map(const OccupancyGrid& grid, std::span<const Pose2> trajectory = {});
+[[nodiscard]] Image draw_map(const GridMap& map, std::span<const Pose2> trajectory = {});
 
 }  // namespace patrol

@@ -18,35 +18,88 @@ struct Candidate {
   double bound;
 };
 
-// Block maxima at level h from those at level h - 1: the maximum of four overlapping blocks.
+// out[i] = max(a[i], b[i])
+void maximum(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* out, int count) {
+  for (int i = 0; i < count; ++i) out[i] = std::max(a[i], b[i]);
+}
+
+// Block maxima at level h from those at level h - 1: the maximum of four overlapping blocks. Cell i
+// of this level is made of cells i - half and i of the finer one, where they exist.
 std::vector<std::uint8_t> next_level(const std::vector<std::uint8_t>& fine, int width, int height,
                                      int level) {
   const int half = 1 << (level - 1);
-  const int fine_pad = half - 1, pad = 2 * half - 1;
-  const int fine_w = width + fine_pad, fine_h = height + fine_pad;
-  const int w = width + pad, h = height + pad;
-  auto at = [half](int i) { return i - half; };  // this level's index in the finer one's
+  const int fine_w = width + half - 1, fine_h = height + half - 1;
+  const int w = fine_w + half, h = fine_h + half;
+  const int shared = std::max(fine_w - half, 0);  // columns that have both
+  auto offset = [](int row, int columns) { return static_cast<std::ptrdiff_t>(row) * columns; };
   std::vector<std::uint8_t> rows(static_cast<std::size_t>(w) * static_cast<std::size_t>(fine_h));
   for (int y = 0; y < fine_h; ++y) {
-    const std::uint8_t* in = fine.data() + static_cast<std::ptrdiff_t>(y) * fine_w;
-    std::uint8_t* out = rows.data() + static_cast<std::ptrdiff_t>(y) * w;
-    for (int x = 0; x < w; ++x) {
-      const int a = at(x), b = a + half;
-      out[x] = std::max(a >= 0 && a < fine_w ? in[a] : std::uint8_t{0},
-                        b < fine_w ? in[b] : std::uint8_t{0});
-    }
+    const std::uint8_t* in = fine.data() + offset(y, fine_w);
+    std::uint8_t* out = rows.data() + offset(y, w);
+    std::copy_n(in, std::min(half, fine_w), out);
+    maximum(in, in + half, out + half, shared);
+    std::copy(in + shared, in + fine_w, out + half + shared);
   }
-  std::vector<std::uint8_t> result(static_cast<std::size_t>(w) * static_cast<std::size_t>(h), 0);
+  std::vector<std::uint8_t> result(static_cast<std::size_t>(w) * static_cast<std::size_t>(h));
   for (int y = 0; y < h; ++y) {
-    std::uint8_t* out = result.data() + static_cast<std::ptrdiff_t>(y) * w;
-    for (const int source : {at(y), at(y) + half}) {
-      if (source < 0 || source >= fine_h) continue;
-      const std::uint8_t* in = rows.data() + static_cast<std::ptrdiff_t>(source) * w;
-      for (int x = 0; x < w; ++x) out[x] = std::max(out[x], in[x]);
-    }
+    if (y >= fine_h && y < half) continue;
+    const int below = std::clamp(y - half, 0, fine_h - 1), above = std::min(y, fine_h - 1);
+    maximum(rows.data() + offset(y < half ? above : below, w),
+            rows.data() + offset(y >= fine_h ? below : above, w), result.data() + offset(y, w), w);
   }
   return result;
 }
+
+// The Gaussian round a point, ready for each of 8 x 8 places of the point inside its cell: pressing
+// one is then a maximum over a few rows of bytes, which compilers turn into vector instructions.
+class Stamps {
+ public:
+  explicit Stamps(double sigma_cells)
+      : reach_(static_cast<int>(std::ceil(3.0 * sigma_cells))),
+        row_((2 * reach_ + 2 + kLane - 1) / kLane * kLane),
+        bytes_(static_cast<std::size_t>(kSteps * kSteps * rows() * row_), 0) {
+    for (int place = 0; place < kSteps * kSteps; ++place) {
+      const double px = (place % kSteps + 0.5) / kSteps, py = (place / kSteps + 0.5) / kSteps;
+      std::uint8_t* out = bytes_.data() + static_cast<std::ptrdiff_t>(place) * rows() * row_;
+      for (int y = 0; y < rows(); ++y, out += row_) {
+        for (int x = 0; x < rows(); ++x) {
+          const double dx = x - reach_ - px, dy = y - reach_ - py;
+          out[x] = static_cast<std::uint8_t>(std::lround(
+              255.0 * std::exp(-(dx * dx + dy * dy) / (2.0 * sigma_cells * sigma_cells))));
+        }
+      }
+    }
+  }
+
+  // A point at cell c touches columns [c - reach, c - reach + row) and rows [c - reach, c + reach +
+  // 1].
+  [[nodiscard]] int reach() const { return reach_; }
+  [[nodiscard]] int row() const { return row_; }
+
+  // x, y: of the point, in cells from the centre of cell (0, 0) of `field`.
+  void press(std::uint8_t* field, int width, double x, double y) const {
+    const int cx = static_cast<int>(x), cy = static_cast<int>(y);  // neither is negative
+    const int place =
+        static_cast<int>((y - cy) * kSteps) * kSteps + static_cast<int>((x - cx) * kSteps);
+    const std::uint8_t* in = bytes_.data() + static_cast<std::ptrdiff_t>(place) * rows() * row_;
+    std::uint8_t* out = field + static_cast<std::ptrdiff_t>(cy - reach_) * width + (cx - reach_);
+    for (int i = 0; i < rows(); ++i, in += row_, out += width) {
+      for (int lane = 0; lane < row_; lane += kLane) {
+        for (int k = 0; k < kLane; ++k) out[lane + k] = std::max(out[lane + k], in[lane + k]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kSteps = 8;
+  static constexpr int kLane = 16;
+
+  [[nodiscard]] int rows() const { return 2 * reach_ + 2; }
+
+  int reach_;
+  int row_;
+  std::vector<std::uint8_t> bytes_;
+};
 
 }  // namespace
 
@@ -56,7 +109,8 @@ LikelihoodField::LikelihoodField(std::span<const Point2> points, double resoluti
       sigma_(sigma_m),
       pyramid_(static_cast<std::size_t>(std::max(levels, 1))) {
   if (points.empty()) return;
-  const int reach = static_cast<int>(std::ceil(3.0 * sigma_m / resolution_m));
+  const Stamps stamps(sigma_m / resolution_m);
+  const int reach = stamps.reach();
   double x_min = points[0].x, x_max = x_min, y_min = points[0].y, y_max = y_min;
   for (const Point2& p : points) {
     x_min = std::min(x_min, p.x), x_max = std::max(x_max, p.x);
@@ -64,31 +118,14 @@ LikelihoodField::LikelihoodField(std::span<const Point2> points, double resoluti
   }
   origin_ = {std::floor(x_min / resolution_m - reach - 1) * resolution_m,
              std::floor(y_min / resolution_m - reach - 1) * resolution_m};
-  width_ = cell_x(x_max) + reach + 2;
+  width_ = cell_x(x_max) - reach + stamps.row() + 1;
   height_ = cell_y(y_max) + reach + 2;
 
-  // exp() by squared distance in steps of 1/32 cell^2.
-  constexpr double kSteps = 32.0;
-  const double r2 = (reach + 1.0) * (reach + 1.0) * 2.0;
-  std::vector<std::uint8_t> falloff(static_cast<std::size_t>(r2 * kSteps) + 1);
-  const double scale = resolution_m * resolution_m / (2.0 * sigma_m * sigma_m * kSteps);
-  for (std::size_t i = 0; i < falloff.size(); ++i) {
-    falloff[i] =
-        static_cast<std::uint8_t>(std::lround(255.0 * std::exp(-scale * static_cast<double>(i))));
-  }
   std::vector<std::uint8_t>& base = pyramid_[0];
   base.assign(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_), 0);
   for (const Point2& p : points) {
-    const double px = (p.x - origin_.x) / resolution_m - 0.5;
-    const double py = (p.y - origin_.y) / resolution_m - 0.5;
-    const int cx = static_cast<int>(std::lround(px)), cy = static_cast<int>(std::lround(py));
-    for (int y = cy - reach; y <= cy + reach; ++y) {
-      std::uint8_t* row = base.data() + static_cast<std::ptrdiff_t>(y) * width_;
-      for (int x = cx - reach; x <= cx + reach; ++x) {
-        const double d2 = (x - px) * (x - px) + (y - py) * (y - py);
-        row[x] = std::max(row[x], falloff[static_cast<std::size_t>(d2 * kSteps)]);
-      }
-    }
+    stamps.press(base.data(), width_, (p.x - origin_.x) / resolution_m - 0.5,
+                 (p.y - origin_.y) / resolution_m - 0.5);
   }
   for (int level = 1; level < this->levels(); ++level) {
     const auto l = static_cast<std::size_t>(level);

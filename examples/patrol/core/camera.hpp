@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pose.hpp"
+#include "world.hpp"
+
+namespace patrol {
+
+struct CameraConfig {
+  int width = 640;              // pixels
+  int height = 480;             // pixels
+  double field_of_view = 1.40;  // rad, horizontal
+  double height_m = 0.9;        // of the lens above the floor
+};
+
+// Draws what a level camera on the robot sees of a world: blocks with brickwork and shade, a tiled
+// floor, a ceiling. One ray a column, all blocks along it drawn far to near. Not thread-safe (it
+// keeps scratch memory); allocates nothing after the first picture. Cost: a few ms on one core.
+class Camera {
+ public:
+  explicit Camera(CameraConfig config = {});
+
+  [[nodiscard]] const CameraConfig& config() const { return config_; }
+  // Size of a picture: width * height * 3.
+  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] double focal_length() const { return focal_; }  // pixels
+
+  // rgb: bytes() bytes, written row by row, top first.
+  void render(const World& world, const Pose2& camera, std::span<std::uint8_t> rgb);
+
+ private:
+  void draw_floor_and_ceiling(const Pose2& camera, std::span<std::uint8_t> rgb) const;
+  void draw_hit(const BlockHit& hit, Point2 from, Point2 direction, double flatten, int column,
+                std::span<std::uint8_t> rgb) const;
+
+  CameraConfig config_;
+  double focal_;
+  std::vector<BlockHit> hits_;
+};
+
+}  // namespace patrol

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "pose.hpp"
+
+namespace patrol {
+
+using Color = std::array<std::uint8_t, 3>;  // red, green, blue
+
+// A wall or a piece of furniture: an upright block along the axes, standing on the floor.
+struct Block {
+  Point2 low;     // m
+  Point2 high;    // m
+  double height;  // m
+  Color color;
+};
+
+// Where a ray meets a block.
+struct BlockHit {
+  double enter = 0.0;      // m along the ray
+  double leave = 0.0;      // m along the ray
+  bool side_is_x = false;  // the face entered is perpendicular to x
+  const Block* block = nullptr;
+};
+
+// A building seen from above. Immutable once built, so safe to share between threads.
+class World {
+ public:
+  explicit World(std::vector<Block> blocks) : blocks_(std::move(blocks)) {}
+
+  // 16 m x 12 m: six rooms along a corridor, with doors, furniture and pillars.
+  [[nodiscard]] static World building();
+
+  [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+
+  // Distance to the first block along a ray, m; limit if there is none before. Cost: one test
+  // per block.
+  [[nodiscard]] double ray(Point2 from, double angle, double limit) const;
+
+  // All blocks along a ray of unit direction, in no order, into `out`, which is cleared first.
+  void hits(Point2 from, Point2 direction, std::vector<BlockHit>& out) const;
+
+  // Distance from a point to the nearest block, m; 0 inside one.
+  [[nodiscard]] double clearance(Point2 p) const;
+
+ private:
+  std::vector<Block> blocks_;
+};
+
+}  // namespace patrol
