@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 
 #include "hyphos/plan.hpp"
 #include "plan/build.hpp"
 #include "plan/names.hpp"
+#include "plan/paths.hpp"
 
 namespace hyphos {
 namespace {
@@ -126,6 +128,43 @@ Route route(const Plan& plan, const ChannelPlan& channel, std::string_view from_
   const ProcessPlan* to = plan.process(to_process);
   if (from == nullptr || to == nullptr) return Route::none;
   return way_between(channel, *from, *to);
+}
+
+std::vector<plan::Path> plan::paths_of(const Plan& plan, const ChannelPlan& channel) {
+  std::vector<Path> out;
+  if (!channel.publishers || !channel.subscribers) return out;
+  for (const std::string& from : *channel.publishers) {
+    for (const std::string& to : *channel.subscribers) {
+      const Route way = route(plan, channel, plan.node(from)->process, plan.node(to)->process);
+      out.push_back({from, to, way});
+    }
+  }
+  return out;
+}
+
+std::vector<Route> plan::routes_of(const Plan& plan, const ChannelPlan& channel) {
+  std::array<bool, 4> used{};
+  for (const ProcessPlan& from : plan.processes) {
+    if (!has_end(plan, channel.publishers, from.name)) continue;
+    for (const ProcessPlan& to : plan.processes) {
+      if (!has_end(plan, channel.subscribers, to.name)) continue;
+      used[static_cast<std::size_t>(way_between(channel, from, to))] = true;
+    }
+  }
+  const auto names_channel = [&](const LinkPlan& link) {
+    return std::find(link.channels.begin(), link.channels.end(), channel.name) !=
+           link.channels.end();
+  };
+  for (const auto* links : {&plan.network.publishers, &plan.network.subscribers}) {
+    if (std::any_of(links->begin(), links->end(), names_channel)) {
+      used[static_cast<std::size_t>(Route::zmq)] = true;
+    }
+  }
+  std::vector<Route> out;
+  for (const Route way : {Route::pointer, Route::shm, Route::zmq}) {
+    if (used[static_cast<std::size_t>(way)]) out.push_back(way);
+  }
+  return out;
 }
 
 Result<Connections> connections(const Plan& plan, std::string_view process) {

@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <map>
+
+#include "hyphos/plan.hpp"
+#include "plan/paths.hpp"
+
+namespace hyphos {
+namespace {
+
+/// A quoted Graphviz string.
+std::string quote(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + '"';
+}
+
+std::string node_id(std::string_view name) { return quote("node " + std::string(name)); }
+std::string channel_id(std::string_view name) { return quote("channel " + std::string(name)); }
+std::string outside_id(std::string_view at) { return quote("outside " + std::string(at)); }
+
+/// Solid inside a process and dashed over the network, as in Fig. 1 of the HyperGraph ROS paper;
+/// shared memory, which the paper does not have, is dotted.
+std::string edge_style(Route way) {
+  switch (way) {
+    case Route::none:
+      return "[style=solid, color=\"#c62828\", arrowhead=tee]";
+    case Route::pointer:
+      return "[style=solid, color=\"#263238\"]";
+    case Route::shm:
+      return "[style=\"dotted,bold\", color=\"#1565c0\"]";
+    case Route::zmq:
+      return "[style=dashed, color=\"#e65100\", penwidth=1.4]";
+  }
+  return "";
+}
+
+std::string channel_line(const ChannelPlan& channel) {
+  const bool declared = channel.publishers || channel.subscribers;
+  const std::string label = channel.name + (channel.closed ? " (closed)" : "");
+  return channel_id(channel.name) + " [label=" + quote(label) +
+         ", shape=box, height=0.25, width=0.3, margin=\"0.06,0.03\", fontsize=10, style=\"filled" +
+         (declared ? "" : ",dashed") + "\", fillcolor=\"" +
+         (channel.closed ? "#eeeeee" : "#fff8e1") + "\", tooltip=" + quote(channel.type) + "];\n";
+}
+
+std::string node_line(const NodePlan& node) {
+  return node_id(node.name) + " [label=" + quote(node.name) +
+         ", shape=circle, style=filled, fillcolor=\"#e3f2fd\", fontsize=11, margin=\"0.03\", "
+         "tooltip=" +
+         quote(to_string(node.kind)) + "];\n";
+}
+
+/// Where a channel is drawn: with its publishers, if they are together.
+struct Homes {
+  std::map<std::string, std::string> process;  // channel → process
+  std::map<std::string, std::string> host;     // channel → host, if in several processes of it
+};
+
+Homes find_homes(const Plan& plan) {
+  Homes homes;
+  for (const ChannelPlan& channel : plan.channels) {
+    if (!channel.publishers || channel.publishers->empty()) continue;
+    const NodePlan& first = *plan.node(channel.publishers->front());
+    const std::string& host = plan.process(first.process)->host;
+    const auto in_process = [&](const std::string& name) {
+      return plan.node(name)->process == first.process;
+    };
+    const auto on_host = [&](const std::string& name) {
+      return plan.process(plan.node(name)->process)->host == host;
+    };
+    const auto& all = *channel.publishers;
+    if (std::all_of(all.begin(), all.end(), in_process)) {
+      homes.process[channel.name] = first.process;
+    } else if (std::all_of(all.begin(), all.end(), on_host)) {
+      homes.host[channel.name] = host;
+    }
+  }
+  return homes;
+}
+
+std::string process_cluster(const Plan& plan, const ProcessPlan& process, const Homes& homes) {
+  std::string out = "    subgraph " + quote("cluster process " + process.name) + " {\n";
+  out += "      label=" + quote("process " + process.name) +
+         "; style=rounded; color=\"#78909c\"; bgcolor=\"#ffffff\"; fontsize=12;\n";
+  for (const std::string& name : process.nodes) out += "      " + node_line(*plan.node(name));
+  for (const ChannelPlan& channel : plan.channels) {
+    const auto home = homes.process.find(channel.name);
+    if (home != homes.process.end() && home->second == process.name) {
+      out += "      " + channel_line(channel);
+    }
+  }
+  if (process.nodes.empty()) {
+    out += "      " + quote("empty " + process.name) + " [label=\"\", shape=point, style=invis];\n";
+  }
+  return out + "    }\n";
+}
+
+std::string host_cluster(const Plan& plan, const HostPlan& host, const Homes& homes) {
+  std::string out = "  subgraph " + quote("cluster host " + host.name) + " {\n";
+  out += "    label=" + quote("host " + host.name + " (" + host.address + ")") +
+         "; style=rounded; color=\"#455a64\"; bgcolor=\"#f5f7f8\"; fontsize=13;\n";
+  for (const ProcessPlan& process : plan.processes) {
+    if (process.host == host.name) out += process_cluster(plan, process, homes);
+  }
+  for (const ChannelPlan& channel : plan.channels) {
+    const auto home = homes.host.find(channel.name);
+    if (home != homes.host.end() && home->second == host.name)
+      out += "    " + channel_line(channel);
+  }
+  return out + "  }\n";
+}
+
+/// The edges of one hyperedge: publishers → box → subscribers.
+std::string channel_edges(const Plan& plan, const ChannelPlan& channel) {
+  std::string out;
+  const std::vector<std::string> none;
+  for (const std::string& name : channel.publishers.value_or(none)) {
+    out += "  " + node_id(name) + " -> " + channel_id(channel.name) + " " +
+           edge_style(Route::pointer) + ";\n";
+  }
+  // From several publishers the box joins several routes; the longest way is drawn.
+  std::map<std::string, Route> ways;
+  for (const plan::Path& path : plan::paths_of(plan, channel)) {
+    const auto [way, is_new] = ways.emplace(path.to, path.route);
+    if (!is_new) way->second = std::max(way->second, path.route);
+  }
+  for (const std::string& name : channel.subscribers.value_or(none)) {
+    const auto way = ways.find(name);
+    out += "  " + channel_id(channel.name) + " -> " + node_id(name) + " " +
+           edge_style(way == ways.end() ? Route::pointer : way->second) + ";\n";
+  }
+  return out;
+}
+
+std::string outside_edges(const Plan& plan) {
+  std::string out;
+  const auto outside = [&](const LinkPlan& link, const std::string& label) {
+    out += "  " + outside_id(link.endpoint) + " [label=" + quote(label) +
+           ", shape=cds, style=filled, fillcolor=\"#fbe9e7\", fontsize=10];\n";
+  };
+  for (const LinkPlan& link : plan.network.publishers) {
+    outside(link, "whoever connects to\n" + link.endpoint);
+    for (const std::string& name : link.channels) {
+      out += "  " + channel_id(name) + " -> " + outside_id(link.endpoint) + " " +
+             edge_style(Route::zmq) + ";\n";
+    }
+  }
+  for (const LinkPlan& link : plan.network.subscribers) {
+    outside(link, link.endpoint);
+    for (const std::string& name : link.channels) {
+      out += "  " + outside_id(link.endpoint) + " -> " + channel_id(name) + " " +
+             edge_style(Route::zmq) + ";\n";
+    }
+  }
+  return out;
+}
+
+std::string legend() {
+  std::string out =
+      "  subgraph \"cluster legend\" {\n"
+      "    label=\"carried by\"; style=rounded; color=\"#cfd8dc\"; fontsize=10;\n"
+      "    node [shape=plaintext, fontsize=9, width=0, height=0, margin=\"0.02\"];\n";
+  for (const auto& [way, label] :
+       {std::pair{Route::pointer, "pointer (one process)"},
+        std::pair{Route::shm, "shared memory (one host)"}, std::pair{Route::zmq, "network"}}) {
+    const std::string id(to_string(way));
+    out += "    " + quote("from " + id) + " [label=\"\"]; " + quote("to " + id) +
+           " [label=" + quote(label) + "];\n    " + quote("from " + id) + " -> " +
+           quote("to " + id) + " " + edge_style(way) + ";\n";
+  }
+  return out + "  }\n";
+}
+
+}  // namespace
+
+std::string to_dot(const Plan& plan) {
+  const Homes homes = find_homes(plan);
+  std::string out = "digraph " + quote(plan.robot) + " {\n";
+  out +=
+      "  rankdir=LR; compound=true; nodesep=0.25; ranksep=0.5;\n"
+      "  graph [fontname=\"Helvetica\"]; node [fontname=\"Helvetica\"];\n"
+      "  edge [fontname=\"Helvetica\", arrowsize=0.7];\n";
+  for (const HostPlan& host : plan.hosts) out += host_cluster(plan, host, homes);
+  for (const ChannelPlan& channel : plan.channels) {
+    if (homes.process.contains(channel.name) || homes.host.contains(channel.name)) continue;
+    out += "  " + channel_line(channel);
+  }
+  for (const ChannelPlan& channel : plan.channels) out += channel_edges(plan, channel);
+  out += outside_edges(plan) + legend();
+  return out + "}\n";
+}
+
+}  // namespace hyphos

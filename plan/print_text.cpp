@@ -1,0 +1,161 @@
+#include <algorithm>
+
+#include "hyphos/plan.hpp"
+#include "plan/paths.hpp"
+
+namespace hyphos {
+namespace {
+
+std::string join(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+
+/// Characters, not bytes, so that columns line up.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Rows of cells, printed in columns as wide as their widest cell. The first row is the heading.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heading) { add(std::move(heading)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  [[nodiscard]] std::string print() const {
+    std::vector<std::size_t> widths(rows_.front().size());
+    for (const auto& row : rows_) {
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    }
+    std::string out;
+    for (const auto& row : rows_) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        out += row[i];
+        if (i + 1 < row.size()) out.append(widths[i] - width(row[i]) + 2, ' ');
+      }
+      out += '\n';
+    }
+    return out + '\n';
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string policy_text(const ChannelPlan& channel) {
+  const Policy& policy = channel.policy;
+  std::string out(to_string(policy.reliability));
+  out += ", depth " + std::to_string(policy.depth) + ", " + std::string(to_string(policy.overflow));
+  if (policy.block_timeout_ms > 0) out += " " + std::to_string(policy.block_timeout_ms) + " ms";
+  if (policy.latched) out += ", latched";
+  if (policy.deadline_ms > 0) out += ", deadline " + std::to_string(policy.deadline_ms) + " ms";
+  if (policy.priority != Priority::normal) {
+    out += ", " + std::string(to_string(policy.priority)) + " priority";
+  }
+  if (channel.reach != Reach::network) out += ", scope " + std::string(to_string(channel.reach));
+  if (channel.closed) out += ", closed at start";
+  return out;
+}
+
+std::string ends_text(const std::optional<std::vector<std::string>>& ends) {
+  if (!ends) return "any node";
+  return ends->empty() ? "nobody" : join(*ends);
+}
+
+std::string carried_by(const Plan& plan, const ChannelPlan& channel) {
+  std::vector<std::string> words;
+  for (const Route way : plan::routes_of(plan, channel)) words.emplace_back(to_string(way));
+  return or_dash(join(words));
+}
+
+std::string program_text(const NodePlan& node) {
+  std::string out = node.program;
+  if (!node.python_class.empty()) out += ":" + node.python_class;
+  for (const std::string& arg : node.args) out += " " + arg;
+  return or_dash(std::move(out));
+}
+
+std::string remap_text(const NodePlan& node) {
+  std::vector<std::string> words;
+  for (const auto& [from, to] : node.remap) words.push_back(from + " -> " + to);
+  return or_dash(join(words));
+}
+
+std::string processes_table(const Plan& plan) {
+  Table table({"PROCESS", "HOST", "KIND", "THREADS", "CPUS", "NODES"});
+  for (const ProcessPlan& process : plan.processes) {
+    std::vector<std::string> cpus;
+    for (const int cpu : process.cpu_affinity) cpus.push_back(std::to_string(cpu));
+    table.add({process.name, process.host, std::string(to_string(process.kind)),
+               process.threads == 0 ? "one per core" : std::to_string(process.threads),
+               cpus.empty() ? "all" : join(cpus), or_dash(join(process.nodes))});
+  }
+  return table.print();
+}
+
+std::string network_lines(const Plan& plan) {
+  std::string out;
+  for (const ProcessPlan& process : plan.processes) {
+    const Connections links = *connections(plan, process.name);
+    for (const BindLink& bind : links.binds) {
+      out += "  " + process.name + " sends at " + bind.endpoint + ": " + join(bind.channels) + "\n";
+    }
+    for (const PeerLink& peer : links.peers) {
+      out += "  " + process.name + " receives from " +
+             (peer.process.empty() ? std::string() : peer.process + " at ") + peer.endpoint + ": " +
+             join(peer.channels) + "\n";
+    }
+  }
+  const DiscoveryPlan& discovery = plan.network.discovery;
+  if (discovery.multicast) {
+    out += "  multicast discovery on " + discovery.group + ":" + std::to_string(discovery.port) +
+           (discovery.interface.empty() ? "" : " through " + discovery.interface) + "\n";
+  }
+  if (plan.network.curve.enabled) out += "  encrypted and authenticated with CURVE\n";
+  return out.empty() ? "" : "NETWORK\n" + out + "\n";
+}
+
+std::string record_line(const Plan& plan) {
+  if (!plan.record.enabled) return "";
+  return "RECORD " + (plan.record.all ? std::string("all channels") : join(plan.record.channels)) +
+         " into " + plan.resolve(plan.record.path).string() + "\n\n";
+}
+
+}  // namespace
+
+std::string to_text(const Plan& plan) {
+  std::string out =
+      "robot " + plan.robot + ", domain " + plan.domain + ", from " + plan.file + "\n\n";
+  Table hosts({"HOST", "ADDRESS", "NETNS", "SSH"});
+  for (const HostPlan& host : plan.hosts) {
+    hosts.add({host.name, host.address, or_dash(host.netns), or_dash(host.ssh)});
+  }
+  out += hosts.print() + processes_table(plan);
+  if (!plan.nodes.empty()) {
+    Table nodes({"NODE", "PROCESS", "KIND", "PROGRAM", "REMAP"});
+    for (const NodePlan& node : plan.nodes) {
+      nodes.add({node.name, node.process, std::string(to_string(node.kind)), program_text(node),
+                 remap_text(node)});
+    }
+    out += nodes.print();
+  }
+  if (!plan.channels.empty()) {
+    Table channels({"CHANNEL", "TYPE", "FROM", "TO", "BY", "POLICY"});
+    for (const ChannelPlan& channel : plan.channels) {
+      channels.add({channel.name, or_dash(channel.type), ends_text(channel.publishers),
+                    ends_text(channel.subscribers), carried_by(plan, channel),
+                    policy_text(channel)});
+    }
+    out += channels.print();
+  }
+  out += network_lines(plan) + record_line(plan);
+  for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+}  // namespace hyphos
