@@ -6,6 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+BENCH ?=
 PYTHON ?=
 export PYTHON
 
@@ -39,10 +40,12 @@ test: build style ## everything that must pass: C++, Python, examples, rooms, in
 	@$(STEP) -t "pytest" $(VENV)/python -m pytest
 
 .PHONY: bench
-bench: build ## compare with the floors and peers that are installed; writes docs/performance.md
-	@cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+bench: build ## compare with the floors and the peers: three quarters of an hour; BENCH=--quick for a look
+	@scripts/setup core bench
+	@$(STEP) "configure bench" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_all
-	@$(VENV)/python bench/run.py --build build/bench
+	@$(VENV)/python bench/run.py --build build/bench/bench --json build/bench/runs.json \
+	  --out build/bench/tables.md $(BENCH)
 
 .PHONY: asan
 asan: setup ## build with address and undefined-behaviour sanitizers and run the C++ tests
