@@ -71,7 +71,8 @@ def all_cases() -> list[Case]:
     for size in (KIB, 64 * KIB, MIB, 4 * MIB):
         cases.append(Case("inproc", "inproc", size, quick=size in (KIB, 4 * MIB)))
     for size in (KIB, 4 * MIB):
-        cases.append(Case("inproc_flood", "inproc_flood", size, messages=300_000, quick=size == KIB))
+        quick = size == KIB
+        cases.append(Case("inproc_flood", "inproc_flood", size, messages=300_000, quick=quick))
     for size in (KIB, 4 * KIB, 64 * KIB, MIB, 4 * MIB):
         cases.append(Case("pair", "pair", size, quick=size in (KIB, MIB)))
     cases.append(Case("pair", "pair", 32 * MIB, rate_hz=20, seconds=6, quick=True))
@@ -82,13 +83,17 @@ def all_cases() -> list[Case]:
     for subscribers in (1, 8):
         cases.append(Case("fanout", "fanout", MIB, subscribers=subscribers, quick=True))
     cases.append(Case("flood", "flood", MIB, messages=20_000, quick=True))
-    cases.append(Case("net", "net", 4 * MIB, rate_hz=10, seconds=8, quick=True))
+    cases.append(Case("net", "net", 4 * MIB, rate_hz=5, seconds=10, quick=True))
     return cases
 
 
 @dataclass(frozen=True)
 class Bar:
-    """`subject`'s metric divided by the best of `bases` must be at most (at least) `limit`."""
+    """`subject`'s metric divided by the best of `bases` must be at most (at least) `limit`.
+
+    A base is a row of the same case; or "wire"; or "1", for bars on the figure itself; or, with a
+    leading dot, another metric of the subject's own row.
+    """
 
     text: str
     section: str
@@ -97,46 +102,131 @@ class Bar:
     bases: tuple[str, ...]
     limit: float
     at_least: bool = False
-    processes: int = 0  # 0: every case of the section
-    same_row: bool = False  # base is another case of the subject itself, see `bench_report`
+    size: int = 0  # 0: every case of the section
 
 
 BARS = [
-    Bar("in process: serial p50 vs bare oneTBB edge", "inproc", "hyphos/serial", "p50_us",
-        ("tbb",), 1.1),
-    Bar("in process: serial p95 vs bare oneTBB edge", "inproc", "hyphos/serial", "p95_us",
-        ("tbb",), 1.1),
-    Bar("in process: CPU time vs bare oneTBB edge", "inproc", "hyphos/serial", "cpu_us_per_msg",
-        ("tbb",), 1.0),
-    Bar("in process: back to back messages/s vs bare edge", "inproc_flood", "hyphos/serial",
-        "messages_per_s", ("tbb",), 1.0, at_least=True),
-    Bar("between processes: p50 vs the better iceoryx", "pair", "hyphos/shm", "p50_us",
-        ("iceoryx", "iceoryx2"), 1.0),
-    Bar("between processes: CPU time vs the better iceoryx", "pair", "hyphos/shm",
-        "cpu_us_per_msg", ("iceoryx", "iceoryx2"), 1.0),
-    Bar("between processes: p50 vs bare futex ping", "pair", "hyphos/shm", "p50_us",
-        ("futex",), 1.5),
+    Bar(
+        "in process: serial p50 vs bare oneTBB edge",
+        "inproc",
+        "hyphos/serial",
+        "p50_us",
+        ("tbb",),
+        1.1,
+    ),
+    Bar(
+        "in process: serial p95 vs bare oneTBB edge",
+        "inproc",
+        "hyphos/serial",
+        "p95_us",
+        ("tbb",),
+        1.1,
+    ),
+    Bar(
+        "in process: CPU time vs bare oneTBB edge",
+        "inproc",
+        "hyphos/serial",
+        "cpu_us_per_msg",
+        ("tbb",),
+        1.0,
+    ),
+    Bar("in process: inline p50, µs", "inproc", "hyphos/inline", "p50_us", ("1",), 1.0),
+    Bar(
+        "in process: back to back messages/s vs bare edge",
+        "inproc_flood",
+        "hyphos/serial",
+        "messages_per_s",
+        ("tbb",),
+        1.0,
+        at_least=True,
+    ),
+    Bar(
+        "between processes: p50 vs the better iceoryx",
+        "pair",
+        "hyphos/shm",
+        "p50_us",
+        ("iceoryx", "iceoryx2"),
+        1.0,
+    ),
+    Bar(
+        "between processes: CPU time vs the better iceoryx",
+        "pair",
+        "hyphos/shm",
+        "cpu_us_per_msg",
+        ("iceoryx", "iceoryx2"),
+        1.0,
+    ),
+    Bar(
+        "between processes: p50 vs bare futex ping", "pair", "hyphos/shm", "p50_us", ("futex",), 1.5
+    ),
     Bar("ZeroMQ path, ipc: p50 vs bare ZeroMQ", "pair", "hyphos/ipc", "p50_us", ("zmq/ipc",), 1.15),
     Bar("ZeroMQ path, tcp: p50 vs bare ZeroMQ", "pair", "hyphos/tcp", "p50_us", ("zmq/tcp",), 1.15),
-    Bar("pipelines, 128 B: p95 vs chain of futex wake-ups", "pipeline", "hyphos/shm", "p95_us",
-        ("futex",), 1.3),
-    Bar("flood: MB/s vs raw ZeroMQ ipc", "flood", "hyphos/shm", "mb_per_s", ("zmq/ipc",), 10.0,
-        at_least=True),
+    Bar(
+        "pipelines, 128 B: p95 vs chain of futex wake-ups",
+        "pipeline",
+        "hyphos/shm",
+        "p95_us",
+        ("futex",),
+        1.3,
+        size=128,
+    ),
+    Bar("no loss", "pair", "hyphos/shm", "lost", ("1",), 0.0),
+    Bar("no loss", "flood", "hyphos/shm", "lost", ("1",), 0.0),
+    Bar(
+        "flood: MB/s vs raw ZeroMQ ipc",
+        "flood",
+        "hyphos/shm",
+        "mb_per_s",
+        ("zmq/ipc",),
+        10.0,
+        at_least=True,
+    ),
     Bar("across machines: p50 vs wire time", "net", "hyphos/tcp", "p50_us", ("wire",), 1.06),
     Bar("across machines: p50 vs bare ZeroMQ", "net", "hyphos/tcp", "p50_us", ("zmq/tcp",), 1.02),
+    Bar("across machines: p95 vs p50", "net", "hyphos/tcp", "p95_us", (".p50_us",), 1.03),
 ]
 
 # Ratios between two cases of one row: (text, section, row, metric, numerator, denominator, limit).
 # Cases are named by their label.
 INNER_BARS = [
+    (
+        "in process: inline, 4 MB vs 1 KB, p50",
+        "inproc",
+        "hyphos/inline",
+        "p50_us",
+        "4 MB",
+        "1 KB",
+        1.1,
+    ),
     ("between processes: 32 MB vs 1 KB, p50", "pair", "hyphos/shm", "p50_us", "32 MB", "1 KB", 1.2),
-    ("fan-out: publisher's CPU, 1→8 vs 1→1", "fanout", "hyphos/shm", "pub_cpu_us_per_msg",
-     "1→8, 1 MB", "1→1, 1 MB", 1.5),
-    ("fan-out: publish call, 1→8 vs 1→1", "fanout", "hyphos/shm", "pub_cost_p50_us",
-     "1→8, 1 MB", "1→1, 1 MB", 1.5),
+    (
+        "fan-out: publisher's CPU, 1→8 vs 1→1",
+        "fanout",
+        "hyphos/shm",
+        "pub_cpu_us_per_msg",
+        "1→8, 1 MB",
+        "1→1, 1 MB",
+        1.5,
+    ),
+    (
+        "fan-out: publish call, 1→8 vs 1→1",
+        "fanout",
+        "hyphos/shm",
+        "pub_cost_p50_us",
+        "1→8, 1 MB",
+        "1→1, 1 MB",
+        1.5,
+    ),
     *(
-        (f"pipeline K={k}: 500 KB vs 128 B, p50", "pipeline", "hyphos/shm", "p50_us",
-         f"K={k}, 500 KB", f"K={k}, 128 B", 1.2)
+        (
+            f"pipeline K={k}: 500 KB vs 128 B, p50",
+            "pipeline",
+            "hyphos/shm",
+            "p50_us",
+            f"K={k}, 500 KB",
+            f"K={k}, 128 B",
+            1.2,
+        )
         for k in (3, 7, 13, 23)
     ),
 ]

@@ -6,6 +6,7 @@ import atexit
 import os
 import platform
 import resource
+import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -65,7 +66,8 @@ class LoadWatch:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         own_process = resource.getrusage(resource.RUSAGE_SELF)
         own = usage.ru_utime + usage.ru_stime + own_process.ru_utime + own_process.ru_stime
-        return (user + nice + system) * self._tick, steal * self._tick, sum(fields) * self._tick, own
+        busy = user + nice + system
+        return busy * self._tick, steal * self._tick, sum(fields) * self._tick, own
 
     def finish(self) -> Load:
         busy, steal, total, own = (
@@ -78,8 +80,8 @@ class LoadWatch:
 class Link:
     """Two network namespaces joined by a veth pair that carries 1 Gbit/s each way.
 
-    Torn down on exit, on Ctrl-C and on SIGTERM; what a killed run left behind is removed by the
-    next one.
+    Torn down on exit, on Ctrl-C and on SIGTERM; what a killed run left behind is removed by
+    `sweep` in the next one.
     """
 
     BURST = "32kb"  # the part of a message that tbf lets pass at once: under 1 % of 4 MB
@@ -102,7 +104,6 @@ class Link:
         return ""
 
     def up(self) -> None:
-        self.sweep()
         atexit.register(self.down)
         for number in (signal.SIGTERM, signal.SIGHUP):
             self._previous[number] = signal.signal(number, self._on_signal)
@@ -110,16 +111,43 @@ class Link:
         for name in self.names:
             _ip("netns", "add", name)
         # Both ends are born inside their namespaces: nothing appears in the host's.
-        _ip("link", "add", devices[0], "netns", self.names[0], "type", "veth",
-            "peer", "name", devices[1], "netns", self.names[1])
+        _ip(
+            "link",
+            "add",
+            devices[0],
+            "netns",
+            self.names[0],
+            "type",
+            "veth",
+            "peer",
+            "name",
+            devices[1],
+            "netns",
+            self.names[1],
+        )
         for name, device, address in zip(self.names, devices, self.addresses, strict=True):
             _ip("-n", name, "link", "set", "lo", "up")
             _ip("-n", name, "addr", "add", f"{address}/24", "dev", device)
             _ip("-n", name, "link", "set", device, "up", "multicast", "on")
             _ip("-n", name, "route", "add", "224.0.0.0/4", "dev", device)
             subprocess.run(
-                ["tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf",
-                 "rate", self.rate, "burst", self.BURST, "latency", "50ms"],
+                [
+                    "tc",
+                    "-n",
+                    name,
+                    "qdisc",
+                    "add",
+                    "dev",
+                    device,
+                    "root",
+                    "tbf",
+                    "rate",
+                    self.rate,
+                    "burst",
+                    self.BURST,
+                    "latency",
+                    "50ms",
+                ],
                 check=True,
             )
 
@@ -133,17 +161,29 @@ class Link:
         raise SystemExit(128 + number)
 
     def arguments(self) -> list[str]:
-        return ["--pub-netns", self.names[0], "--sub-netns", self.names[1],
-                "--pub-addr", self.addresses[0], "--sub-addr", self.addresses[1]]
+        return [
+            "--pub-netns",
+            self.names[0],
+            "--sub-netns",
+            self.names[1],
+            "--pub-addr",
+            self.addresses[0],
+            "--sub-addr",
+            self.addresses[1],
+        ]
 
-    @staticmethod
-    def sweep() -> None:
-        """Removes the namespaces of runs whose process is gone."""
-        directory = Path("/run/netns")
+
+def sweep() -> None:
+    """Removes the namespaces and the shared memory of runs whose process is gone."""
+    for directory in (Path("/run/netns"), Path("/dev/shm")):
         for entry in directory.glob(f"{PREFIX}*") if directory.exists() else []:
             pid = entry.name.removeprefix(PREFIX).split("-")[0]
-            if pid.isdigit() and not Path("/proc", pid).exists():
+            if not pid.isdigit() or Path("/proc", pid).exists():
+                continue
+            if directory.name == "netns":
                 subprocess.run(["ip", "netns", "del", entry.name], check=False)
+            else:
+                shutil.rmtree(entry, ignore_errors=True)
 
 
 def _ip(*arguments: str) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_cases import SECTIONS, Case, all_cases
-from bench_machine import PREFIX, Link, Load, LoadWatch, describe_machine
+from bench_machine import PREFIX, Link, Load, LoadWatch, describe_machine, sweep
 from bench_report import Row, Run, markdown
 
 RUN_LIMIT_S = 300
@@ -51,23 +51,33 @@ def find_contenders(build: Path) -> tuple[list[Contender], list[str]]:
     """The programs in `build`, in the order of peers.json, and a line for each that is absent."""
     listing = build / "peers.json"
     if not listing.exists():
-        sys.exit(f"{listing} does not exist: configure with -DHYPHOS_BUILD_BENCH=ON, or name the "
-                 "build's bench folder with --build")
+        sys.exit(
+            f"{listing} does not exist: configure with -DHYPHOS_BUILD_BENCH=ON, or name the "
+            "build's bench folder with --build"
+        )
     contenders: list[Contender] = []
     absent: list[str] = []
     for entry in json.loads(listing.read_text()):
         program = build / f"bench_{entry['peer']}"
         if not program.exists():
-            why = "its program is not built (target bench_all)" if entry["found"] else (
-                f"not installed ({entry['packages']})")
+            why = (
+                "its program is not built (target bench_all)"
+                if entry["found"]
+                else (f"not installed ({entry['packages']})")
+            )
             absent.append(f"{entry['peer']}: {why}")
             continue
         described = json.loads(
             subprocess.run([program, "--describe"], check=True, capture_output=True).stdout
         )
         contenders += [
-            Contender(program, described["peer"], variant["name"], frozenset(variant["shapes"]),
-                      int(variant["max_size"]))
+            Contender(
+                program,
+                described["peer"],
+                variant["name"],
+                frozenset(variant["shapes"]),
+                int(variant["max_size"]),
+            )
             for variant in described["variants"]
         ]
     return contenders, absent
@@ -76,8 +86,9 @@ def find_contenders(build: Path) -> tuple[list[Contender], list[str]]:
 @contextlib.contextmanager
 def program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     """A peer program in its own process group, which does not outlive the block."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
         yield process
     finally:
@@ -104,8 +115,9 @@ def run_once(command: list[str]) -> tuple[dict[str, Any] | None, str, Load]:
     return json.loads(lines[-1]), "", load
 
 
-def measure(rows: list[Row], contenders: dict[str, Contender], link: Link | None,
-            args: argparse.Namespace) -> None:
+def measure(
+    rows: list[Row], contenders: dict[str, Contender], link: Link | None, args: argparse.Namespace
+) -> None:
     """Repeats × cases × peers. Peers of one case run next to each other, in an order that rotates
     from repeat to repeat, so that drift of the machine falls on all of them alike."""
     begin = time.monotonic()
@@ -114,7 +126,7 @@ def measure(rows: list[Row], contenders: dict[str, Contender], link: Link | None
     for repeat in range(args.repeats):
         for case in dict.fromkeys(row.case for row in rows):
             group = [row for row in rows if row.case == case]
-            group = group[repeat % len(group):] + group[:repeat % len(group)]
+            group = group[repeat % len(group) :] + group[: repeat % len(group)]
             for row in group:
                 done += 1
                 if row.failure:
@@ -131,17 +143,26 @@ def measure(rows: list[Row], contenders: dict[str, Contender], link: Link | None
                     row.runs.append(Run(result, load))
                 shown = why or f"p50 {result['p50_us']:.1f} us" if result else why
                 note = " (disturbed)" if load.disturbed else ""
-                print(f"[{done}/{total}, {time.monotonic() - begin:.0f} s] {case.section} "
-                      f"{case.label}: {row.name}: {shown}{note}", file=sys.stderr, flush=True)
+                print(
+                    f"[{done}/{total}, {time.monotonic() - begin:.0f} s] {case.section} "
+                    f"{case.label}: {row.name}: {shown}{note}",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
 
 def parse_arguments() -> argparse.Namespace:
     names = ", ".join(section.name for section in SECTIONS)
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     default_build = Path(__file__).resolve().parent.parent / "build/bench/bench"
-    parser.add_argument("--build", type=Path, default=default_build,
-                        help="folder with the bench_* programs (default: %(default)s)")
+    parser.add_argument(
+        "--build",
+        type=Path,
+        default=default_build,
+        help="folder with the bench_* programs (default: %(default)s)",
+    )
     parser.add_argument("--only", default="", help=f"sections, comma-separated, of: {names}")
     parser.add_argument("--peers", default="", help="rows, comma-separated, e.g. futex,zmq/ipc,zmq")
     parser.add_argument("--sizes", default="", help="message sizes in bytes, comma-separated")
@@ -164,16 +185,24 @@ def choose(args: argparse.Namespace, contenders: list[Contender]) -> list[Row]:
     sizes = {int(size) for size in filter(None, args.sizes.split(","))}
     if unknown := only - {section.name for section in SECTIONS}:
         sys.exit(f"--only: no section {', '.join(sorted(unknown))}")
-    cases = [case for case in all_cases()
-             if (not only or case.section in only)
-             and (not sizes or case.size in sizes)
-             and (not args.quick or case.quick)]
-    return [Row(case, contender.name) for case in cases for contender in contenders
-            if contender.takes(case) and (not peers or {contender.peer, contender.name} & peers)]
+    cases = [
+        case
+        for case in all_cases()
+        if (not only or case.section in only)
+        and (not sizes or case.size in sizes)
+        and (not args.quick or case.quick)
+    ]
+    return [
+        Row(case, contender.name)
+        for case in cases
+        for contender in contenders
+        if contender.takes(case) and (not peers or {contender.peer, contender.name} & peers)
+    ]
 
 
 def main() -> int:
     args = parse_arguments()
+    sweep()
     contenders, absent = find_contenders(args.build.resolve())
     rows = choose(args, contenders)
     machine = describe_machine()
@@ -200,9 +229,18 @@ def main() -> int:
     if args.out:
         args.out.write_text(report)
     if args.json:
-        runs = [{"case": asdict(row.case), "row": row.name, "failure": row.failure,
-                 "runs": [{**run.result, "foreign_load": run.load.foreign,
-                           "steal": run.load.steal} for run in row.runs]} for row in rows]
+        runs = [
+            {
+                "case": asdict(row.case),
+                "row": row.name,
+                "failure": row.failure,
+                "runs": [
+                    {**run.result, "foreign_load": run.load.foreign, "steal": run.load.steal}
+                    for run in row.runs
+                ],
+            }
+            for row in rows
+        ]
         args.json.write_text(json.dumps({"machine": machine, "rows": runs}, indent=1))
     return 1 if any(row.failure for row in rows) else 0
 

@@ -16,9 +16,9 @@ struct ShapeName {
   const char* name;
 };
 inline constexpr ShapeName kShapeNames[] = {
-    {Shape::kInproc, "inproc"},     {Shape::kInprocFlood, "inproc_flood"},
-    {Shape::kPair, "pair"},         {Shape::kPipeline, "pipeline"},
-    {Shape::kFanout, "fanout"},     {Shape::kFlood, "flood"},
+    {Shape::kInproc, "inproc"}, {Shape::kInprocFlood, "inproc_flood"},
+    {Shape::kPair, "pair"},     {Shape::kPipeline, "pipeline"},
+    {Shape::kFanout, "fanout"}, {Shape::kFlood, "flood"},
     {Shape::kNet, "net"},
 };
 
@@ -77,24 +77,42 @@ inline Options parse_options(int argc, char** argv) {
     }
     if (i + 1 >= argc) throw std::invalid_argument(std::string(key) + " needs a value");
     const std::string value = argv[++i];
-    if (key == "--shape") o.shape = shape_from(value);
-    else if (key == "--variant") o.variant = value;
-    else if (key == "--size") o.size = std::stoull(value);
-    else if (key == "--rate") o.rate_hz = std::stod(value);
-    else if (key == "--count") o.count = std::stoll(value);
-    else if (key == "--warmup") o.warmup = std::stoll(value);
-    else if (key == "--processes") o.processes = std::stoi(value);
-    else if (key == "--subscribers") o.subscribers = std::stoi(value);
-    else if (key == "--pub-netns") o.pub_netns = value;
-    else if (key == "--sub-netns") o.sub_netns = value;
-    else if (key == "--pub-addr") o.pub_addr = value;
-    else if (key == "--sub-addr") o.sub_addr = value;
-    else if (key == "--role") o.role = value;
-    else if (key == "--index") o.index = std::stoi(value);
-    else if (key == "--sheet-fd") o.sheet_fd = std::stoi(value);
-    else if (key == "--run-dir") o.run_dir = value;
-    else if (key == "--run-id") o.run_id = std::stoi(value);
-    else throw std::invalid_argument("unknown option " + std::string(key));
+    if (key == "--shape")
+      o.shape = shape_from(value);
+    else if (key == "--variant")
+      o.variant = value;
+    else if (key == "--size")
+      o.size = std::stoull(value);
+    else if (key == "--rate")
+      o.rate_hz = std::stod(value);
+    else if (key == "--count")
+      o.count = std::stoll(value);
+    else if (key == "--warmup")
+      o.warmup = std::stoll(value);
+    else if (key == "--processes")
+      o.processes = std::stoi(value);
+    else if (key == "--subscribers")
+      o.subscribers = std::stoi(value);
+    else if (key == "--pub-netns")
+      o.pub_netns = value;
+    else if (key == "--sub-netns")
+      o.sub_netns = value;
+    else if (key == "--pub-addr")
+      o.pub_addr = value;
+    else if (key == "--sub-addr")
+      o.sub_addr = value;
+    else if (key == "--role")
+      o.role = value;
+    else if (key == "--index")
+      o.index = std::stoi(value);
+    else if (key == "--sheet-fd")
+      o.sheet_fd = std::stoi(value);
+    else if (key == "--run-dir")
+      o.run_dir = value;
+    else if (key == "--run-id")
+      o.run_id = std::stoi(value);
+    else
+      throw std::invalid_argument("unknown option " + std::string(key));
   }
   if (o.size < 32) throw std::invalid_argument("--size: at least 32 bytes, for the header");
   if (o.count < 1 || o.warmup < 1) throw std::invalid_argument("--count, --warmup: at least 1");
@@ -109,21 +127,21 @@ inline Options parse_options(int argc, char** argv) {
 // The command line of a child, so that parsing it gives back `o` with the role.
 inline std::vector<std::string> child_arguments(const Options& o, const std::string& role,
                                                 int index) {
-  return {"--shape",      to_string(o.shape),
-          "--variant",    o.variant,
-          "--size",       std::to_string(o.size),
-          "--rate",       std::to_string(o.rate_hz),
-          "--count",      std::to_string(o.count),
-          "--warmup",     std::to_string(o.warmup),
-          "--processes",  std::to_string(o.processes),
+  return {"--shape",       to_string(o.shape),
+          "--variant",     o.variant,
+          "--size",        std::to_string(o.size),
+          "--rate",        std::to_string(o.rate_hz),
+          "--count",       std::to_string(o.count),
+          "--warmup",      std::to_string(o.warmup),
+          "--processes",   std::to_string(o.processes),
           "--subscribers", std::to_string(o.subscribers),
-          "--pub-addr",   o.pub_addr,
-          "--sub-addr",   o.sub_addr,
-          "--role",       role,
-          "--index",      std::to_string(index),
-          "--sheet-fd",   std::to_string(o.sheet_fd),
-          "--run-dir",    o.run_dir,
-          "--run-id",     std::to_string(o.run_id)};
+          "--pub-addr",    o.pub_addr,
+          "--sub-addr",    o.sub_addr,
+          "--role",        role,
+          "--index",       std::to_string(index),
+          "--sheet-fd",    std::to_string(o.sheet_fd),
+          "--run-dir",     o.run_dir,
+          "--run-id",      std::to_string(o.run_id)};
 }
 
 }  // namespace hyphos::bench

@@ -54,11 +54,11 @@ using OnMessage = std::function<void(const void* data, std::size_t size)>;
 struct Edge {
   int index = 0;
   int subscribers = 1;
-  int subscriber = 0;   // which of them this process is (subscribing side)
-  bool block = false;   // flood: the publisher must wait, nothing may be lost
-  std::string name;     // unique on this machine
-  std::string path;     // a path in the run's own directory
-  std::string host;     // where the publisher is reachable
+  int subscriber = 0;  // which of them this process is (subscribing side)
+  bool block = false;  // flood: the publisher must wait, nothing may be lost
+  std::string name;    // unique on this machine
+  std::string path;    // a path in the run's own directory
+  std::string host;    // where the publisher is reachable
   std::uint16_t port = 0;
 };
 

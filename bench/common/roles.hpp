@@ -17,7 +17,7 @@ class Role {
  public:
   Role(const Options& o, Peer& peer) : o_(o), peer_(peer), sheet_(o.sheet_fd, o, false) {
     use_precise_timers();
-    struct sigaction wake {};
+    struct sigaction wake{};
     wake.sa_handler = [](int) {};  // no SA_RESTART: a blocked wait returns and asks `stopped`
     sigaction(SIGUSR1, &wake, nullptr);
   }
@@ -61,11 +61,11 @@ class Role {
   void open_sink() {
     auto& sink = sheet_.head().sinks[o_.index];
     auto latencies = sheet_.latencies(o_.index);
-    peer_.open_subscriber(
-        edge(o_.edges() - 1), [this, &sink, latencies](const void* data, std::size_t size) {
-          const std::int64_t arrived = now_ns();
-          record(sink, latencies, data, size, arrived);
-        });
+    peer_.open_subscriber(edge(o_.edges() - 1),
+                          [this, &sink, latencies](const void* data, std::size_t size) {
+                            const std::int64_t arrived = now_ns();
+                            record(sink, latencies, data, size, arrived);
+                          });
   }
 
   void record(Sheet::Sink& sink, std::span<std::int64_t> latencies, const void* data,

@@ -16,12 +16,12 @@ namespace hyphos::bench {
 
 // Steps of a run, in order. Each is entered by the side named.
 enum Phase : std::uint32_t {
-  kStarting,    // parent
-  kWarmingUp,   // parent: every process has opened its ends
-  kWarm,        // publisher: every subscriber hears it
-  kMeasuring,   // parent: CPU clocks read
-  kDrained,     // publisher: all sent, and received or given up
-  kStopping,    // parent: CPU clocks read again
+  kStarting,   // parent
+  kWarmingUp,  // parent: every process has opened its ends
+  kWarm,       // publisher: every subscriber hears it
+  kMeasuring,  // parent: CPU clocks read
+  kDrained,    // publisher: all sent, and received or given up
+  kStopping,   // parent: CPU clocks read again
 };
 
 // One page of memory shared by the parent and its children: the start barrier, and the results,

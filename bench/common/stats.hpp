@@ -12,17 +12,15 @@ namespace hyphos::bench {
 // Percentile by the nearest-rank rule, in microseconds; `sorted` holds nanoseconds. NaN if empty.
 inline double percentile_us(const std::vector<std::int64_t>& sorted, double percent) {
   if (sorted.empty()) return std::nan("");
-  const auto rank = static_cast<std::size_t>(
-      std::ceil(percent / 100.0 * static_cast<double>(sorted.size())));
+  const auto rank =
+      static_cast<std::size_t>(std::ceil(percent / 100.0 * static_cast<double>(sorted.size())));
   return static_cast<double>(sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1]) / 1e3;
 }
 
 // Writes one flat JSON object. Keys and strings are ours and need no escaping.
 class JsonLine {
  public:
-  JsonLine& add(const char* key, const std::string& value) {
-    return raw(key, "\"" + value + "\"");
-  }
+  JsonLine& add(const char* key, const std::string& value) { return raw(key, "\"" + value + "\""); }
   JsonLine& add(const char* key, double value) {
     if (!std::isfinite(value)) return raw(key, "null");
     char text[48];

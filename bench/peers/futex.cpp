@@ -18,10 +18,10 @@ namespace {
 constexpr std::uint32_t kSlots = 8;
 
 struct alignas(64) Control {
-  alignas(64) std::atomic<std::uint32_t> head;     // messages written
+  alignas(64) std::atomic<std::uint32_t> head;      // messages written
   alignas(64) std::atomic<std::uint32_t> sleepers;  // subscribers about to wait on head
-  alignas(64) std::atomic<std::uint32_t> tail;     // messages read (flood only: one subscriber)
-  alignas(64) std::atomic<std::uint32_t> blocked;  // publisher about to wait on tail
+  alignas(64) std::atomic<std::uint32_t> tail;      // messages read (flood only: one subscriber)
+  alignas(64) std::atomic<std::uint32_t> blocked;   // publisher about to wait on tail
 };
 
 class FutexEdge {

@@ -2,15 +2,14 @@
 // RouDi, gets a memory pool that fits the message size. A hop copies, since a received chunk cannot
 // be published again.
 
+#include <fstream>
+
+#include "bench/common/main.hpp"
 #include "iceoryx_hoofs/log/logmanager.hpp"
 #include "iceoryx_posh/popo/untyped_publisher.hpp"
 #include "iceoryx_posh/popo/untyped_subscriber.hpp"
 #include "iceoryx_posh/popo/wait_set.hpp"
 #include "iceoryx_posh/runtime/posh_runtime.hpp"
-
-#include <fstream>
-
-#include "bench/common/main.hpp"
 
 namespace hyphos::bench {
 namespace {
@@ -70,7 +69,8 @@ class IceoryxPeer : public Peer {
       for (bool more = true; more;) {
         subscriber_->take()
             .and_then([this](const void* chunk) {
-              on_message_(chunk, iox::mepoo::ChunkHeader::fromUserPayload(chunk)->userPayloadSize());
+              on_message_(chunk,
+                          iox::mepoo::ChunkHeader::fromUserPayload(chunk)->userPayloadSize());
               subscriber_->release(chunk);
             })
             .or_else([&more](auto) { more = false; });

@@ -13,8 +13,7 @@ Iox2Subscriber* bench_iox2_open_subscriber(const char* name, std::size_t depth,
 bool bench_iox2_publish(Iox2Publisher*, std::size_t size, void (*fill)(void*, std::uint8_t*),
                         void* context);
 bool bench_iox2_receive(Iox2Subscriber*,
-                        void (*on_message)(void*, const std::uint8_t*, std::size_t),
-                        void* context);
+                        void (*on_message)(void*, const std::uint8_t*, std::size_t), void* context);
 void bench_iox2_close_publisher(Iox2Publisher*);
 void bench_iox2_close_subscriber(Iox2Subscriber*);
 }
