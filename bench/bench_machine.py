@@ -173,12 +173,20 @@ class Link:
         ]
 
 
+def _runs(pid: str) -> bool:
+    try:
+        state = Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state not in "ZX"
+
+
 def sweep() -> None:
     """Removes the namespaces and the shared memory of runs whose process is gone."""
     for directory in (Path("/run/netns"), Path("/dev/shm")):
         for entry in directory.glob(f"{PREFIX}*") if directory.exists() else []:
             pid = entry.name.removeprefix(PREFIX).split("-")[0]
-            if not pid.isdigit() or Path("/proc", pid).exists():
+            if not pid.isdigit() or _runs(pid):
                 continue
             if directory.name == "netns":
                 subprocess.run(["ip", "netns", "del", entry.name], check=False)
