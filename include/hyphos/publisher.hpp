@@ -84,13 +84,16 @@ class Publisher {
     return core_->publish(std::move(block));
   }
   /// Publishes without moving the value: the pointer itself travels inside the process.
-  Published publish(std::shared_ptr<const T> value) const {
+  template <typename P>
+    requires std::convertible_to<P, std::shared_ptr<const T>>
+  Published publish(P value) const {
     detail::BlockRef block = core_->block();
-    block->set_shared(type_support<T>(), std::move(value));
+    block->set_shared(type_support<T>(), std::shared_ptr<const T>(std::move(value)));
     return core_->publish(std::move(block));
   }
   /// Sends a received message onward, without a copy of its value or its bytes.
-  Published publish(const Message<T>& message) const {
+  template <std::same_as<Message<T>> M>
+  Published publish(const M& message) const {
     detail::BlockRef block = core_->block();
     if (message.block()->has_encoded()) {
       const Envelope* encoded = message.block()->encoded();
@@ -99,9 +102,9 @@ class Publisher {
     block->set_forwarded(type_support<T>(), message.get(), *message.block());
     return core_->publish(std::move(block));
   }
-  Published publish(Loan<T> loan) const
+  template <std::same_as<Loan<T>> L>
     requires detail::Structure<T>
-  {
+  Published publish(L loan) const {
     return publish_in_place(core_->block(), std::move(loan).take());
   }
 

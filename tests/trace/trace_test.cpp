@@ -30,7 +30,9 @@ TEST(Histogram, EveryValueFallsIntoABucketWhoseEdgesHoldIt) {
     const std::uint64_t value = random() >> (24 + random() % 40);
     const std::size_t at = H::index(value);
     ASSERT_LE(value, static_cast<std::uint64_t>(H::upper_edge(at)));
-    if (at > 0) ASSERT_GT(value, static_cast<std::uint64_t>(H::upper_edge(at - 1)));
+    if (at > 0) {
+      ASSERT_GT(value, static_cast<std::uint64_t>(H::upper_edge(at - 1)));
+    }
   }
 }
 

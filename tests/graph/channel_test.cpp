@@ -1,0 +1,375 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/graph/harness.hpp"
+
+namespace hyphos::graph::test {
+namespace {
+
+struct Number {
+  std::int64_t value;
+};
+struct Other {
+  double value;
+};
+
+/// A type with its own serialize/parse pair that counts how often they run.
+struct Counted {
+  std::int64_t value = 0;
+  static inline std::atomic<int> encodes{0};
+  static inline std::atomic<int> decodes{0};
+  [[nodiscard]] std::size_t serialized_size() const { return sizeof(value) * 2; }
+  void serialize(std::span<std::byte> out) const {
+    ++encodes;
+    std::memcpy(out.data(), &value, sizeof(value));
+    std::memset(out.data() + sizeof(value), 0x5a, sizeof(value));
+  }
+  static bool parse(std::span<const std::byte> in, Counted& out) {
+    ++decodes;
+    if (in.size() != sizeof(value) * 2 || in.back() != std::byte{0x5a}) return false;
+    std::memcpy(&out.value, in.data(), sizeof(value));
+    return true;
+  }
+};
+
+/// A transport that keeps what it is given; tests play the other machine through it.
+class Recorder final : public transport::Transport {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "recorder"; }
+  Result<void> start() override { return success(); }
+  void stop(std::int64_t) override {}
+  Result<transport::PortId> open(const transport::ChannelSpec& spec, transport::Inlet* in,
+                                 transport::Outlet* out) override {
+    if (spec.name == "refused") return Error{Code::io, "no port", "recorder"};
+    (in != nullptr ? inlet : outlet_id) = in != nullptr ? in : inlet;
+    if (out != nullptr) outlet = out;
+    return ++ports;
+  }
+  void close(transport::PortId) override { ++closed; }
+  transport::SendReport send(transport::PortId, const Envelope& message) override {
+    sent.push_back(message);
+    return {1, 0, std::nullopt};
+  }
+  WritableBuffer loan(transport::PortId, std::size_t size) override {
+    ++loans;
+    return WritableBuffer::on_heap(size);
+  }
+  void on_space(transport::PortId) override { spaces.add(); }
+  [[nodiscard]] std::vector<transport::PeerStatus> peers() const override { return {}; }
+
+  transport::Inlet* inlet = nullptr;
+  transport::Inlet* outlet_id = nullptr;
+  transport::Outlet* outlet = nullptr;
+  std::vector<Envelope> sent;
+  std::uint32_t ports = 0;
+  int closed = 0;
+  int loans = 0;
+  Arrivals spaces;
+};
+
+struct WithRecorder {
+  WithRecorder() : g(2, {"recorder"}), recorder(new Recorder) {
+    g.graph.add_transport(std::shared_ptr<transport::Transport>(recorder)).or_throw();
+  }
+  Envelope envelope(const TypeId& type, Buffer payload) {
+    Envelope e;
+    e.meta.type_hash = type.hash;
+    e.meta.sequence = ++sequence;
+    e.meta.sender = 99;
+    e.payload = std::move(payload);
+    return e;
+  }
+  OneGraph g;
+  Recorder* recorder;
+  std::uint64_t sequence = 0;
+};
+
+TEST(Pointer, SubscribersSeeThePublishedObjectItself) {
+  OneGraph g;
+  const auto value = std::make_shared<const Counted>(Counted{5});
+  const void* seen = nullptr;
+  g.subscribe<Counted>("c", inlined, [&](const Message<Counted>& m) { seen = m.get(); });
+  g.publisher<Counted>("c").publish(value);
+  EXPECT_EQ(seen, value.get());
+}
+
+TEST(Pointer, AMessageKeptBeyondItsCallbackStaysWhole) {
+  OneGraph g;
+  Message<Number> kept;
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) {
+    if (!kept) kept = m;
+  });
+  auto pub = g.publisher<Number>("n");
+  for (int i = 1; i <= 100; ++i) pub.publish({i});
+  EXPECT_EQ(kept->value, 1);
+  EXPECT_EQ(kept.sequence(), 1U);
+  kept = {};
+}
+
+TEST(Channel, AnotherTypeIsRefusedByName) {
+  OneGraph g;
+  auto pub = g.publisher<Number>("n");
+  const auto other = g.graph.subscribe("n", type_support<Other>(), {}, Scope::network, serial, false,
+                                       "node", [](const auto&, const void*) {});
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, Code::type_mismatch);
+  EXPECT_NE(other.error().message.find("Number"), std::string::npos);
+  EXPECT_NE(other.error().message.find("Other"), std::string::npos);
+}
+
+TEST(Channel, BadNamesAreRefused) {
+  OneGraph g;
+  for (const char* name : {"", "a b", "a//b", "/a/", "ü"}) {
+    EXPECT_THROW(g.publisher<Number>(name), Exception) << name;
+  }
+  EXPECT_THROW(g.publisher<Number>(std::string(300, 'x')), Exception);
+}
+
+TEST(Channel, AClosedChannelDeliversNothingAndCounts) {
+  OneGraph g;
+  Arrivals got;
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
+  auto pub = g.publisher<Number>("n");
+  ASSERT_TRUE(g.graph.set_open("n", false).ok());
+  EXPECT_EQ(pub.publish({1}).failure, Code::disconnected);
+  EXPECT_EQ(got.count(), 0U);
+  ASSERT_TRUE(g.graph.set_open("n", true).ok());
+  EXPECT_TRUE(pub.publish({2}));
+  EXPECT_EQ(got.count(), 1U);
+  const auto unknown = g.graph.set_open("m", true);
+  EXPECT_EQ(unknown.error().code, Code::not_found);
+  EXPECT_NE(unknown.error().message.find("there are: n"), std::string::npos);
+}
+
+TEST(Latched, ALateSubscriberGetsTheLastValueMarkedAsReplayed) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  auto pub = g.publisher<Number>("n", p);
+  pub.publish({1});
+  pub.publish({2});
+  std::vector<std::pair<std::int64_t, bool>> got;
+  auto sub = g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) {
+    got.emplace_back(m->value, m.replayed());
+  });
+  pub.publish({3});
+  EXPECT_EQ(got, (std::vector<std::pair<std::int64_t, bool>>{{2, true}, {3, false}}));
+  EXPECT_EQ(sub->trace().info().latency.count, 1U);  // an old value says nothing about latency
+}
+
+TEST(Latched, OthersGetNothingLate) {
+  OneGraph g;
+  g.publisher<Number>("n").publish({1});
+  Arrivals got;
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
+  EXPECT_EQ(got.count(), 0U);
+}
+
+TEST(Encoding, NothingIsEncodedWhileNobodyOutsideListensAndOnceWhenManyDo) {
+  WithRecorder w;
+  Arrivals got;
+  w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
+  w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
+  auto pub = w.g.publisher<Counted>("c");
+  Counted::encodes = 0;
+  Counted::decodes = 0;
+  pub.publish({1});
+  EXPECT_EQ(Counted::encodes, 0);
+  w.recorder->outlet->listeners("recorder", 8);
+  pub.publish({2});
+  EXPECT_EQ(Counted::encodes, 1);
+  EXPECT_EQ(Counted::decodes, 0);
+  ASSERT_EQ(w.recorder->sent.size(), 1U);
+  EXPECT_EQ(w.recorder->sent[0].meta.sequence, 2U);
+  EXPECT_EQ(got.count(), 4U);
+}
+
+TEST(Encoding, AnArrivedMessageIsDecodedOnceForAllSubscribers) {
+  WithRecorder w;
+  Arrivals got;
+  for (int i = 0; i < 3; ++i) {
+    w.g.subscribe<Counted>("c", concurrent, [&](const Message<Counted>& m) { got.add(m->value); });
+  }
+  Counted::decodes = 0;
+  const Counted value{7};
+  std::vector<std::byte> bytes(value.serialized_size());
+  value.serialize(bytes);
+  Envelope e = w.envelope(type_support<Counted>().id, Buffer::copy_of(bytes));
+  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  ASSERT_TRUE(got.wait_for(3));
+  EXPECT_EQ(got.values(), (std::vector<std::int64_t>{7, 7, 7}));
+  EXPECT_EQ(Counted::decodes, 1);
+}
+
+TEST(Encoding, CorruptBytesAreCountedAndNeverReachTheUser) {
+  WithRecorder w;
+  Arrivals got;
+  auto sub = w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
+  Envelope e = w.envelope(type_support<Counted>().id, Buffer::copy_of(std::string_view("rubbish")));
+  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  EXPECT_EQ(got.count(), 0U);
+  EXPECT_EQ(counter(*sub, "drop.decode.failed"), 1U);
+}
+
+TEST(Encoding, AStructIsReadWhereItArrived) {
+  WithRecorder w;
+  const void* seen = nullptr;
+  w.g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { seen = m.get(); });
+  const Number number{3};
+  Envelope e = w.envelope(type_support<Number>().id,
+                          Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
+  const void* where = e.payload.data();
+  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  EXPECT_EQ(seen, where);
+}
+
+TEST(Encoding, AStructForOutsideIsWrittenIntoLentMemory) {
+  WithRecorder w;
+  auto pub = w.g.publisher<Number>("n");
+  w.recorder->outlet->listeners("recorder", 1);
+  pub.publish({4});
+  auto loan = pub.loan();
+  loan->value = 5;
+  const void* where = loan.get();
+  pub.publish(std::move(loan));
+  EXPECT_EQ(w.recorder->loans, 2);
+  ASSERT_EQ(w.recorder->sent.size(), 2U);
+  EXPECT_EQ(w.recorder->sent[1].payload.data(), where);
+}
+
+TEST(Forwarding, AReceivedBufferGoesOnWithoutACopy) {
+  WithRecorder w;
+  auto pub = w.g.publisher<Buffer>("out");
+  w.recorder->outlet->listeners("recorder", 1);
+  w.g.subscribe<Buffer>("in", inlined, [&](const Message<Buffer>& m) { pub.publish(*m); });
+  Envelope e = w.envelope(type_support<Buffer>().id, Buffer::copy_of(std::string_view("pixels")));
+  const void* where = e.payload.data();
+  EXPECT_TRUE(w.recorder->inlet->deliver(e));
+  ASSERT_EQ(w.recorder->sent.size(), 1U);
+  EXPECT_EQ(w.recorder->sent[0].payload.data(), where);
+}
+
+TEST(Forwarding, AWholeMessageGoesOnWithoutACopyOfValueOrBytes) {
+  WithRecorder w;
+  auto pub = w.g.publisher<Number>("out");
+  w.recorder->outlet->listeners("recorder", 1);
+  const void* local = nullptr;
+  w.g.subscribe<Number>("out", inlined, [&](const Message<Number>& m) { local = m.get(); });
+  w.g.subscribe<Number>("in", inlined, [&](const Message<Number>& m) { pub.publish(m); });
+  const Number number{3};
+  Envelope e = w.envelope(type_support<Number>().id,
+                          Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
+  const void* where = e.payload.data();
+  w.recorder->inlet->deliver(e);
+  EXPECT_EQ(local, where);
+  ASSERT_EQ(w.recorder->sent.size(), 1U);
+  EXPECT_EQ(w.recorder->sent[0].payload.data(), where);
+}
+
+TEST(Remote, AFullBlockQueueTurnsTheTransportAwayAndCallsItBack) {
+  WithRecorder w;
+  Gate gate;
+  Arrivals got;
+  const Policy p = policy(Overflow::block, 1);
+  w.g.subscribe<Number>("n", serial, [&](const Message<Number>& m) { gate.pass(); got.add(m->value); }, p);
+  const auto deliver = [&](std::int64_t value) {
+    const Number number{value};
+    Envelope e = w.envelope(type_support<Number>().id,
+                            Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
+    return w.recorder->inlet->deliver(e);
+  };
+  EXPECT_TRUE(deliver(1));
+  gate.wait_for_waiting(1);
+  EXPECT_TRUE(deliver(2));
+  EXPECT_FALSE(deliver(3));
+  gate.open();
+  ASSERT_TRUE(w.recorder->spaces.wait_for(1));
+  while (!deliver(3)) std::this_thread::yield();
+  ASSERT_TRUE(got.wait_for(3));
+  EXPECT_EQ(got.values(), (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+TEST(Remote, DropsOfTheTransportAreCountedAtBothEnds) {
+  WithRecorder w;
+  auto sub = w.g.subscribe<Number>("n", inlined, [](const Message<Number>&) {});
+  auto pub = w.g.publisher<Number>("n");
+  w.recorder->inlet->dropped("recorder", transport::Drop::gap, 4);
+  EXPECT_EQ(counter(*sub, "drop.recorder.gap"), 4U);
+}
+
+TEST(Remote, LocalScopeNeverOpensAPort) {
+  WithRecorder w;
+  auto pub = w.g.publisher<Number>("n", {}, Scope::local);
+  Arrivals got;
+  w.g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); }, {}, Scope::local);
+  pub.publish({1});
+  EXPECT_EQ(got.count(), 1U);
+  EXPECT_EQ(w.recorder->ports, 0U);
+}
+
+TEST(Remote, PortsAreClosedWithTheLastEnd) {
+  WithRecorder w;
+  {
+    auto pub = w.g.publisher<Number>("n");
+    auto sub = w.g.subscribe<Number>("n", inlined, [](const Message<Number>&) {});
+    EXPECT_EQ(w.recorder->ports, 2U);
+    sub->close();
+    EXPECT_EQ(w.recorder->closed, 1);
+  }
+  EXPECT_EQ(w.recorder->closed, 2);
+}
+
+TEST(Remote, AnErrorOfTheTransportReachesTheCaller) {
+  WithRecorder w;
+  EXPECT_THROW(w.g.publisher<Number>("refused"), Exception);
+}
+
+TEST(Publisher, AHandleMayOutliveItsGraph) {
+  Publisher<Number> pub;
+  {
+    OneGraph g;
+    pub = g.publisher<Number>("n");
+  }
+  EXPECT_EQ(pub.publish({1}).taken, 0U);
+}
+
+TEST(Timer, FiresOnAGridAndNotAfterCancel) {
+  OneGraph g;
+  Arrivals ticks;
+  const auto id = g.graph.timers().every(1'000'000, [&] { ticks.add(); }, [] {});
+  ASSERT_TRUE(ticks.wait_for(5));
+  g.graph.timers().cancel(id);
+  const std::size_t seen = ticks.count();
+  Arrivals later;
+  g.graph.timers().every(2'000'000, [&] { later.add(); }, [] {});
+  ASSERT_TRUE(later.wait_for(5));
+  EXPECT_EQ(ticks.count(), seen);
+}
+
+TEST(Timer, MayCancelItself) {
+  OneGraph g;
+  Arrivals ticks;
+  std::atomic<graph::Timers::Id> id{0};
+  id = g.graph.timers().every(1'000'000, [&] {
+    while (id == 0) std::this_thread::yield();
+    g.graph.timers().cancel(id);
+    ticks.add();
+  }, [] {});
+  ASSERT_TRUE(ticks.wait_for(1));
+}
+
+TEST(Deadline, SilenceIsCountedAndTrafficIsNot) {
+  OneGraph g;
+  Policy p;
+  p.deadline_ms = 1;
+  auto sub = g.subscribe<Number>("n", inlined, [](const Message<Number>&) {}, p);
+  auto pub = g.publisher<Number>("n", p);
+  EXPECT_EQ(counter(*sub, "deadline_missed"), 0U);  // before the first message there is no rhythm
+  pub.publish({1});
+  while (counter(*sub, "deadline_missed") < 3) std::this_thread::yield();
+}
+
+}  // namespace
+}  // namespace hyphos::graph::test

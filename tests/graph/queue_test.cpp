@@ -1,0 +1,278 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "tests/graph/harness.hpp"
+
+namespace hyphos::graph::test {
+namespace {
+
+struct Number {
+  std::int64_t value;
+};
+
+TEST(Serial, MessagesComeOneAtATimeAndInOrder) {
+  OneGraph g(4);
+  Arrivals got;
+  std::atomic<int> inside{0};
+  std::atomic<bool> overlapped{false};
+  auto policy_all = policy(Overflow::block, 16);
+  g.subscribe<Number>(
+      "n", serial,
+      [&](const Message<Number>& m) {
+        if (inside.fetch_add(1) != 0) overlapped = true;
+        got.add(m->value);
+        inside.fetch_sub(1);
+      },
+      policy_all);
+  auto pub = g.publisher<Number>("n", policy_all);
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(pub.publish({i}));
+  ASSERT_TRUE(got.wait_for(5000));
+  const auto values = got.values();
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], i);
+  EXPECT_FALSE(overlapped);
+}
+
+TEST(Concurrent, CallbacksOverlap) {
+  OneGraph g(3);
+  Gate gate;
+  Arrivals got;
+  g.subscribe<Number>("n", concurrent, [&](const Message<Number>& m) {
+    gate.pass();
+    got.add(m->value);
+  });
+  auto pub = g.publisher<Number>("n");
+  for (int i = 0; i < 3; ++i) pub.publish({i});
+  gate.wait_for_waiting(3);  // all three are inside at once
+  gate.open();
+  EXPECT_TRUE(got.wait_for(3));
+}
+
+TEST(Inline, RunsInThePublishersThreadBeforePublishReturns) {
+  OneGraph g;
+  std::thread::id where;
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { where = std::this_thread::get_id(); });
+  g.publisher<Number>("n").publish({1});
+  EXPECT_EQ(where, std::this_thread::get_id());
+}
+
+/// Publishes while the only worker is held at a gate, so that the queue fills exactly.
+struct Held {
+  explicit Held(Policy p) : g(1), pub(g.publisher<Number>("n", p)) {
+    sub = g.subscribe<Number>(
+        "n", serial,
+        [this](const Message<Number>& m) {
+          gate.pass();
+          got.add(m->value);
+        },
+        p);
+    pub.publish({0});
+    gate.wait_for_waiting(1);
+  }
+  OneGraph g;
+  Gate gate;
+  Arrivals got;
+  Publisher<Number> pub;
+  std::shared_ptr<Subscriber> sub;
+};
+
+TEST(Overflow, DropOldestKeepsTheNewestAndCounts) {
+  Held h(policy(Overflow::drop_oldest, 3));
+  std::uint32_t dropped = 0;
+  for (int i = 1; i <= 10; ++i) dropped += h.pub.publish({i}).dropped;
+  h.gate.open();
+  ASSERT_TRUE(h.got.wait_for(4));
+  EXPECT_EQ(h.got.values(), (std::vector<std::int64_t>{0, 8, 9, 10}));
+  EXPECT_EQ(dropped, 7U);
+  EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 7U);
+}
+
+TEST(Overflow, DropNewestKeepsTheOldestAndCounts) {
+  Held h(policy(Overflow::drop_newest, 3));
+  std::uint32_t dropped = 0;
+  for (int i = 1; i <= 10; ++i) dropped += h.pub.publish({i}).dropped;
+  h.gate.open();
+  ASSERT_TRUE(h.got.wait_for(4));
+  EXPECT_EQ(h.got.values(), (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(dropped, 7U);
+  EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 7U);
+}
+
+TEST(Overflow, BlockHoldsThePublisherUntilThereIsRoom) {
+  Held h(policy(Overflow::block, 2));
+  ASSERT_TRUE(h.pub.publish({1}));
+  ASSERT_TRUE(h.pub.publish({2}));
+  std::atomic<bool> through{false};
+  std::thread publisher([&] {
+    EXPECT_TRUE(h.pub.publish({3}));
+    through = true;
+  });
+  EXPECT_FALSE(through);
+  h.gate.open();
+  publisher.join();
+  EXPECT_TRUE(through);
+  ASSERT_TRUE(h.got.wait_for(4));
+  EXPECT_EQ(h.got.values(), (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 0U);
+}
+
+TEST(Overflow, BlockGivesUpAfterItsTimeoutAndSaysSo) {
+  Policy p = policy(Overflow::block, 1);
+  p.block_timeout_ms = 20;
+  Held h(p);
+  ASSERT_TRUE(h.pub.publish({1}));
+  const Published late = h.pub.publish({2});
+  EXPECT_EQ(late.failure, Code::timeout);
+  EXPECT_EQ(late.dropped, 1U);
+  EXPECT_EQ(counter(*h.sub, "drop.queue.timeout"), 1U);
+  h.gate.open();
+  ASSERT_TRUE(h.got.wait_for(2));
+}
+
+TEST(Overflow, APublisherBlockedOnAWorkerRunsTheCallbacksItWaitsFor) {
+  // One worker, and the message that it handles publishes into a full queue: without help from the
+  // blocked publisher nobody could ever empty that queue.
+  OneGraph g(1);
+  const Policy p = policy(Overflow::block, 2);
+  Arrivals got;
+  g.subscribe<Number>("b", serial, [&](const Message<Number>& m) { got.add(m->value); }, p);
+  auto to_b = g.publisher<Number>("b", p);
+  g.subscribe<Number>(
+      "a", serial,
+      [&](const Message<Number>& m) {
+        for (int i = 0; i < 20; ++i) to_b.publish({m->value * 100 + i});
+      },
+      p);
+  auto to_a = g.publisher<Number>("a", p);
+  to_a.publish({1});
+  to_a.publish({2});
+  ASSERT_TRUE(got.wait_for(40));
+  const auto values = got.values();
+  EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+}
+
+TEST(Overflow, ASlowSubscriberDoesNotSlowOrStarveAnother) {
+  OneGraph g(2);
+  Gate gate;
+  Arrivals slow;
+  Arrivals fast;
+  const Policy p = policy(Overflow::drop_oldest, 1);
+  g.subscribe<Number>("n", serial, [&](const Message<Number>&) { gate.pass(); slow.add(); }, p);
+  g.subscribe<Number>("n", serial, [&](const Message<Number>& m) { fast.add(m->value); }, p);
+  auto pub = g.publisher<Number>("n", p);
+  pub.publish({0});
+  gate.wait_for_waiting(1);
+  ASSERT_TRUE(fast.wait_for(1));
+  for (std::size_t i = 1; i <= 50; ++i) {
+    pub.publish({static_cast<std::int64_t>(i)});
+    ASSERT_TRUE(fast.wait_for(i + 1));
+  }
+  gate.open();
+  EXPECT_TRUE(slow.wait_for(2));
+}
+
+TEST(Counting, SentIsReceivedPlusDropsUnderEveryOverflowRuleWithManyThreads) {
+  for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest, Overflow::block}) {
+    for (const Mode mode : {serial, concurrent}) {
+      OneGraph g(2);
+      const Policy p = policy(overflow, 4);
+      std::atomic<std::uint64_t> received{0};
+      auto sub = g.subscribe<Number>("n", mode, [&](const Message<Number>&) { ++received; }, p);
+      constexpr int kThreads = 3;
+      constexpr int kEach = 3000;
+      std::vector<std::thread> threads;
+      for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&] {
+          auto pub = g.publisher<Number>("n", p);
+          for (int i = 0; i < kEach; ++i) pub.publish({i});
+        });
+      }
+      for (auto& thread : threads) thread.join();
+      const auto accounted = [&] { return received + counter(*sub, "drop.queue.overflow"); };
+      while (accounted() < kThreads * kEach) std::this_thread::yield();
+      EXPECT_EQ(accounted(), static_cast<std::uint64_t>(kThreads * kEach));
+      if (overflow == Overflow::block) {
+        EXPECT_EQ(received, accounted());
+      }
+      EXPECT_EQ(counter(*sub, "received"), received);
+    }
+  }
+}
+
+TEST(Priority, HighGoesBeforeLowWhenTheWorkerIsBusy) {
+  OneGraph g(1);
+  Gate gate;
+  Arrivals order;
+  Policy low;
+  low.priority = Priority::low;
+  Policy high;
+  high.priority = Priority::high;
+  g.subscribe<Number>("hold", serial, [&](const Message<Number>&) { gate.pass(); });
+  g.subscribe<Number>("low", concurrent, [&](const Message<Number>&) { order.add(1); }, low);
+  g.subscribe<Number>("high", concurrent, [&](const Message<Number>&) { order.add(2); }, high);
+  g.publisher<Number>("hold").publish({0});
+  gate.wait_for_waiting(1);
+  auto to_low = g.publisher<Number>("low", low);
+  auto to_high = g.publisher<Number>("high", high);
+  for (int i = 0; i < 5; ++i) to_low.publish({i});
+  for (int i = 0; i < 5; ++i) to_high.publish({i});
+  gate.open();
+  ASSERT_TRUE(order.wait_for(10));
+  const auto values = order.values();
+  const auto highs_in_front = std::count(values.begin(), values.begin() + 5, 2);
+  EXPECT_GE(highs_in_front, 4);  // the worker may have one low task in hand already
+}
+
+TEST(Close, NoCallbackRunsAfterCloseReturned) {
+  for (int round = 0; round < 50; ++round) {
+    OneGraph g(2);
+    std::atomic<bool> closed{false};
+    std::atomic<bool> late{false};
+    auto sub = g.subscribe<Number>("n", concurrent, [&](const Message<Number>&) {
+      if (closed) late = true;
+    });
+    auto pub = g.publisher<Number>("n");
+    std::thread publisher([&] {
+      for (int i = 0; i < 200; ++i) pub.publish({i});
+    });
+    sub->close();
+    closed = true;
+    publisher.join();
+    EXPECT_FALSE(late);
+  }
+}
+
+TEST(Close, ASubscriptionMayCloseItselfInItsCallback) {
+  OneGraph g;
+  Arrivals got;
+  std::shared_ptr<Subscriber> sub;
+  sub = g.subscribe<Number>("n", serial, [&](const Message<Number>&) {
+    sub->close();
+    got.add();
+  });
+  auto pub = g.publisher<Number>("n");
+  pub.publish({1});
+  ASSERT_TRUE(got.wait_for(1));
+  sub->close();
+  EXPECT_EQ(pub.publish({2}).taken, 0U);
+  EXPECT_EQ(got.count(), 1U);
+}
+
+TEST(Callback, AnExceptionIsCountedAndTheNextMessageStillComes) {
+  OneGraph g;
+  Arrivals got;
+  auto sub = g.subscribe<Number>("n", serial, [&](const Message<Number>& m) {
+    got.add();
+    if (m->value == 1) throw std::runtime_error("bad day");
+  });
+  auto pub = g.publisher<Number>("n");
+  pub.publish({1});
+  pub.publish({2});
+  ASSERT_TRUE(got.wait_for(2));
+  EXPECT_EQ(counter(*sub, "callback_error"), 1U);
+}
+
+}  // namespace
+}  // namespace hyphos::graph::test
