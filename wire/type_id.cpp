@@ -1,4 +1,5 @@
 #include "hyphos/codec.hpp"
+#include "wire/packet.hpp"
 
 namespace hyphos {
 
@@ -20,12 +21,7 @@ TypeId make_type_id(std::string_view name, Encoding encoding, std::size_t size) 
   text += to_string(encoding);
   text += '|';
   text += std::to_string(size);
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return {std::string(name), encoding, hash};
+  return {std::string(name), encoding, wire::fnv1a(text)};
 }
 
 }  // namespace hyphos

@@ -1,0 +1,274 @@
+#include "transport/zmq_receiver.hpp"
+
+#include <algorithm>
+
+#include "transport/host_clock.hpp"
+#include "transport/zmq_receiver_state.hpp"
+
+namespace hyphos::transport::zmq {
+namespace {
+constexpr std::string_view kName = "zmq";
+}
+
+Receiver::Receiver(Settings settings, Uplink& uplink)
+    : settings_(std::move(settings)), uplink_(uplink) {}
+Receiver::~Receiver() = default;
+
+void Receiver::Subscription::dropped(Drop reason, std::uint64_t count) {
+  const std::lock_guard calls(port->calls);
+  if (port->inlet != nullptr) port->inlet->dropped(kName, reason, count);
+}
+
+void Receiver::Subscription::consumed(std::uint64_t sequence,
+                                      std::vector<Subscription*>& due_list) {
+  taken = sequence;
+  if (!std::exchange(due, true)) due_list.push_back(this);
+}
+
+// --- Ports -------------------------------------------------------------------------------------
+
+Result<void> Receiver::open(PortId id, const ChannelSpec& spec, Inlet* inlet) {
+  auto port = std::make_shared<Port>();
+  port->id = id;
+  port->spec = spec;
+  port->inlet = inlet;
+  const std::lock_guard lock(ports_mutex_);
+  if (!ports_.emplace(spec.name, port).second) {
+    return Error{Code::already_exists, "the channel is subscribed through this transport already",
+                 spec.name};
+  }
+  changed_ = true;
+  return success();
+}
+
+void Receiver::close(PortId id) {
+  PortPtr port;
+  {
+    const std::lock_guard lock(ports_mutex_);
+    const auto found = std::find_if(ports_.begin(), ports_.end(),
+                                    [id](const auto& entry) { return entry.second->id == id; });
+    if (found == ports_.end()) return;
+    port = found->second;
+    ports_.erase(found);
+    changed_ = true;
+  }
+  port->closed = true;
+  const std::lock_guard calls(port->calls);
+  port->inlet = nullptr;
+}
+
+void Receiver::poll_ports() {
+  {
+    const std::lock_guard lock(ports_mutex_);
+    if (!std::exchange(changed_, false)) return;
+  }
+  for (auto& [session, publisher] : publishers_) reconcile(*publisher);
+}
+
+bool Receiver::is_wanted(const Link& link, const std::string& channel) const {
+  const auto found = link.overrides.find(channel);
+  if (found != link.overrides.end()) return found->second;
+  return !link.channels || link.channels->contains(channel);
+}
+
+/// Makes the subscriptions at one publisher what the open ports and the link's filter ask for.
+void Receiver::reconcile(Publisher& publisher) {
+  if (publisher.active == 0) return;
+  const Link& link = *links_.at(publisher.active);
+  std::vector<PortPtr> wanted;
+  {
+    const std::lock_guard lock(ports_mutex_);
+    for (const auto& [name, port] : ports_) {
+      if (is_wanted(link, name)) wanted.push_back(port);
+    }
+  }
+  std::vector<std::uint32_t> ended;
+  for (auto& [stream, subscription] : publisher.subscriptions) {
+    if (std::erase(wanted, subscription->port) > 0) continue;
+    tell(link, wire::Unsubscribe{stream, subscription->taken});
+    set_present(publisher, *subscription, false);
+    std::erase(due_, subscription.get());
+    ended.push_back(stream);
+  }
+  const std::lock_guard lock(peers_mutex_);
+  for (const std::uint32_t stream : ended) publisher.subscriptions.erase(stream);
+  for (const PortPtr& port : wanted) {
+    auto subscription = std::make_unique<Subscription>();
+    subscription->publisher = &publisher;
+    subscription->port = port;
+    subscription->stream = next_stream_++;
+    subscribe(link, *subscription);
+    const std::uint32_t stream = subscription->stream;
+    publisher.subscriptions.emplace(stream, std::move(subscription));
+  }
+}
+
+void Receiver::subscribe(const Link& link, Subscription& subscription) {
+  const ChannelSpec& spec = subscription.port->spec;
+  subscription.accepted = false;
+  // After a reconnect the publisher counts or resends all that was not taken, so what is held here
+  // is let go; keeping it would open the window twice.
+  subscription.held.clear();
+  subscription.held_bytes = 0;
+  subscription.received = subscription.taken;
+  tell(link, wire::Subscribe{subscription.stream, spec.name, spec.type, spec.policy.depth,
+                             kWindowBytes, subscription.reliable(), subscription.received});
+}
+
+void Receiver::set_present(Publisher& publisher, Subscription& subscription, bool present) {
+  if (subscription.present.exchange(present) == present) return;
+  const std::lock_guard calls(subscription.port->calls);
+  Inlet* inlet = subscription.port->inlet;
+  if (inlet != nullptr) inlet->peer(kName, publisher.process, present);
+}
+
+void Receiver::allow(const std::string& channel, LinkId only, bool allowed) {
+  for (auto& [id, link] : links_) {
+    if (only == 0 || only == id) link->overrides[channel] = allowed;
+  }
+  for (auto& [session, publisher] : publishers_) reconcile(*publisher);
+}
+
+std::vector<PeerStatus> Receiver::peers() const {
+  const std::lock_guard lock(peers_mutex_);
+  std::vector<PeerStatus> all;
+  for (const auto& [session, publisher] : publishers_) {
+    const auto link = links_.find(publisher->active);
+    if (link == links_.end()) continue;
+    for (const auto& [id, subscription] : publisher->subscriptions) {
+      if (!subscription->present) continue;
+      all.push_back({subscription->port->spec.name, publisher->process, link->second->endpoint, true});
+    }
+  }
+  return all;
+}
+
+// --- Data --------------------------------------------------------------------------------------
+
+bool Receiver::receive(LinkId id, std::span<Frame> frames, std::int64_t now_ns) {
+  const auto found = links_.find(id);
+  if (found == links_.end() || frames.empty()) return true;
+  const std::span<const std::byte> first = frames[0].bytes();
+  bool good = false;
+  if (frames.size() == 1 && !first.empty() && first[0] == std::byte{0}) {
+    const auto message = wire::parse_control(first);
+    good = message && handle(*found->second, *message, now_ns);
+  } else if (frames.size() >= 3) {
+    good = data(*found->second, frames, now_ns);
+  }
+  if (!good) ++malformed_;
+  return good;
+}
+
+Receiver::Subscription* Receiver::find(Link& link, std::uint32_t stream) {
+  const auto publisher = publishers_.find(link.session);
+  if (publisher == publishers_.end() || publisher->second->active != link.id) return nullptr;
+  const auto found = publisher->second->subscriptions.find(stream);
+  return found == publisher->second->subscriptions.end() ? nullptr : found->second.get();
+}
+
+bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
+  const auto key = wire::parse_key(frames[0].bytes());
+  if (!key) return false;
+  const auto trailer = wire::parse_trailer(key->rest);
+  if (!trailer) return false;
+  Subscription* subscription = find(link, trailer->stream);
+  // Left over from a subscription that ended while this was on its way: the sender counts it.
+  if (subscription == nullptr || !subscription->accepted) return true;
+  const std::uint64_t sequence = trailer->sequence;
+  if (sequence <= subscription->received) return true;  // never twice
+  if (sequence > subscription->received + 1) {
+    subscription->dropped(Drop::gap, sequence - subscription->received - 1);
+  }
+  subscription->received = sequence;
+  Envelope message;
+  const ChannelSpec& spec = subscription->port->spec;
+  const bool same_type = key->type_hash == spec.type.hash && key->channel == spec.name;
+  if (!same_type || !unpack(*subscription, frames, message)) {
+    subscription->dropped(same_type ? Drop::corrupt : Drop::type, 1);
+    if (subscription->held.empty()) subscription->consumed(sequence, due_);
+    return false;
+  }
+  message.meta.stamps.arrived = now_ns;
+  accept(*subscription, std::move(message), sequence);
+  return true;
+}
+
+bool Receiver::unpack(const Subscription& subscription, std::span<Frame> frames, Envelope& out) {
+  const auto read = wire::read_head(frames[1].bytes(), header_);
+  if (!read || *read != frames[1].size()) return false;
+  if (frames.size() - 3 > kMaxAttachedBuffers) return false;
+  std::array<std::size_t, kMaxAttachedBuffers> sizes{};
+  for (std::size_t i = 3; i < frames.size(); ++i) sizes[i - 3] = frames[i].size();
+  if (!wire::sizes_match(header_, frames[2].size(), {sizes.data(), frames.size() - 3})) return false;
+  if (header_.meta.type_hash != subscription.port->spec.type.hash) return false;
+  out.meta = header_.meta;
+  wire::convert_stamps(out.meta.stamps, header_.clock, local_clock());
+  out.payload = pool_.take(std::move(frames[2]));
+  for (std::size_t i = 3; i < frames.size(); ++i) {
+    out.buffers.push_back(pool_.take(std::move(frames[i])));
+  }
+  return true;
+}
+
+bool Receiver::deliver(Port& port, Envelope& message) {
+  const std::lock_guard calls(port.calls);
+  return port.inlet == nullptr || port.inlet->deliver(message);
+}
+
+void Receiver::accept(Subscription& subscription, Envelope message, std::uint64_t sequence) {
+  if (subscription.held.empty() && deliver(*subscription.port, message)) {
+    subscription.consumed(sequence, due_);
+    return;
+  }
+  std::uint64_t bytes = message.payload.size();
+  for (const Buffer& buffer : message.buffers) bytes += buffer.size();
+  // An honest sender keeps to the window; what a dishonest one sends beyond it is not kept.
+  if (subscription.held.size() >= subscription.port->spec.policy.depth &&
+      subscription.held_bytes + bytes > kWindowBytes) {
+    subscription.dropped(Drop::overflow, 1);
+    return;
+  }
+  subscription.held_bytes += bytes;
+  subscription.held.push_back({std::move(message), sequence, bytes});
+}
+
+void Receiver::drain(Subscription& subscription) {
+  while (!subscription.held.empty()) {
+    Subscription::Held& next = subscription.held.front();
+    if (!deliver(*subscription.port, next.message)) return;
+    subscription.held_bytes -= next.bytes;
+    subscription.consumed(next.sequence, due_);
+    subscription.held.pop_front();
+  }
+  // Whatever was dropped behind the held ones is done with, too.
+  subscription.consumed(subscription.received, due_);
+}
+
+void Receiver::on_space(PortId id) {
+  std::vector<std::uint64_t> done;
+  for (auto& [session, publisher] : publishers_) {
+    for (auto& [stream, subscription] : publisher->subscriptions) {
+      if (subscription->port->id == id && !subscription->held.empty()) drain(*subscription);
+    }
+    if (publisher->said_bye && publisher->drained()) done.push_back(session);
+  }
+  for (const std::uint64_t session : done) drop_publisher(session);
+}
+
+void Receiver::acknowledge() {
+  for (Subscription* subscription : due_) {
+    subscription->due = false;
+    Publisher& publisher = *subscription->publisher;
+    const std::uint64_t pending = subscription->taken - subscription->acked;
+    const std::uint32_t depth = subscription->port->spec.policy.depth;
+    // Best effort needs no confirmation, only room in the window before it is used up.
+    if (!subscription->reliable() && pending < std::max<std::uint64_t>(1, depth / 2)) continue;
+    if (publisher.active == 0 || !subscription->accepted) continue;
+    tell(*links_.at(publisher.active), wire::Ack{subscription->stream, subscription->taken});
+    subscription->acked = subscription->taken;
+  }
+  due_.clear();
+}
+
+}  // namespace hyphos::transport::zmq

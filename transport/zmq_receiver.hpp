@@ -1,0 +1,125 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "transport/transport.hpp"
+#include "transport/zmq_socket.hpp"
+#include "wire/control.hpp"
+#include "wire/packet.hpp"
+
+namespace hyphos::transport::zmq {
+
+/// A connection to one publishing process, as the receiver sees it.
+using LinkId = std::uint32_t;
+
+/// Where the receiver's control messages go: the DEALER sockets, or a test.
+class Uplink {
+ public:
+  /// Sends one frame over the link; lost without notice if the link is down, which is always found
+  /// out in another way.
+  virtual void say(LinkId link, Frame frame) = 0;
+
+ protected:
+  ~Uplink() = default;
+};
+
+/// The subscribing half of the ZeroMQ transport, without sockets or threads of its own.
+///
+/// Knows the channels wanted here (ports), the links, and the publishers found behind them. Two
+/// links to the same process are one publisher: the second stands by until the first is lost, so
+/// that nothing arrives twice.
+///
+/// Threads: open() and close() from any; everything else from the one thread that reads the
+/// sockets, which is also the thread that calls the inlets (without any lock but the port's own).
+class Receiver {
+ public:
+  struct Settings {
+    std::uint64_t session = 0;
+    std::string process;
+    std::int64_t reconnect_window_ns = 0;
+  };
+  Receiver(Settings settings, Uplink& uplink);
+  ~Receiver();
+
+  /// The port counts from the next call of poll_ports() on.
+  Result<void> open(PortId id, const ChannelSpec& spec, Inlet* inlet);
+  void close(PortId id);
+  /// Carries out what open() and close() asked for since the last call.
+  void poll_ports();
+
+  /// `channels`: subscribe to these only; nullopt: to all that are open here.
+  void add_link(LinkId id, std::string endpoint, std::optional<std::vector<std::string>> channels);
+  void remove_link(LinkId id, std::int64_t now_ns);
+  void lost(LinkId id, std::int64_t now_ns);
+  /// One whole message. False if it was malformed. Keeps nothing of `frames` but their bytes.
+  bool receive(LinkId id, std::span<Frame> frames, std::int64_t now_ns);
+  /// Sends the acknowledgements that have become due. To be called when nothing more is waiting.
+  void acknowledge();
+  /// The inlet has room again.
+  void on_space(PortId id);
+  void allow(const std::string& channel, LinkId link, bool allowed);
+  /// Forgets publishers that have been away too long. Returns when to call again, or 0.
+  std::int64_t expire(std::int64_t now_ns);
+  /// Unsubscribes everywhere, says goodbye and forgets all ports.
+  void shut_down();
+
+  [[nodiscard]] std::vector<PeerStatus> peers() const;
+  [[nodiscard]] std::uint64_t malformed() const { return malformed_.load(); }
+
+  static constexpr std::uint64_t kWindowBytes = 256 * 1024;
+
+ private:
+  struct Port;
+  struct Link;
+  struct Publisher;
+  struct Subscription;
+  using PortPtr = std::shared_ptr<Port>;
+
+  bool handle(Link& link, const wire::Control& message, std::int64_t now_ns);
+  void welcome(Link& link, const wire::Welcome& message, std::int64_t now_ns);
+  void report_refusal(const Link& link, Subscription& subscription, const TypeId& theirs);
+  void activate(Link& link, Publisher& publisher);
+  void stand_down(Publisher& publisher, Link& link, std::int64_t now_ns);
+  void reconcile(Publisher& publisher);
+  void subscribe(const Link& link, Subscription& subscription);
+  void drop_publisher(std::uint64_t session);
+  void tell(const Link& link, const wire::Control& message);
+  static void set_present(Publisher& publisher, Subscription& subscription, bool present);
+  [[nodiscard]] bool is_wanted(const Link& link, const std::string& channel) const;
+
+  Subscription* find(Link& link, std::uint32_t stream);
+  bool data(Link& link, std::span<Frame> frames, std::int64_t now_ns);
+  bool unpack(const Subscription& subscription, std::span<Frame> frames, Envelope& out);
+  static bool deliver(Port& port, Envelope& message);
+  void accept(Subscription& subscription, Envelope message, std::uint64_t sequence);
+  void drain(Subscription& subscription);
+
+  const Settings settings_;
+  Uplink& uplink_;
+  FramePool pool_;
+  wire::Header header_;  // reused: decoding allocates nothing
+  std::uint32_t next_stream_ = 1;
+  std::atomic<std::uint64_t> malformed_{0};
+
+  mutable std::mutex ports_mutex_;  // ports_, changed_
+  std::map<std::string, PortPtr, std::less<>> ports_;
+  bool changed_ = false;
+
+  mutable std::mutex peers_mutex_;  // guards the shape of the two maps for peers()
+  std::map<LinkId, std::unique_ptr<Link>> links_;
+  std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;  // by session
+  std::vector<Subscription*> due_;  // with messages taken since the last acknowledgement
+};
+
+}  // namespace hyphos::transport::zmq

@@ -1,0 +1,336 @@
+#include "transport/zmq_sender.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "hyphos/time.hpp"
+#include "transport/host_clock.hpp"
+#include "transport/zmq_sender_state.hpp"
+
+namespace hyphos::transport::zmq {
+namespace {
+
+constexpr std::string_view kName = "zmq";
+
+std::chrono::steady_clock::time_point to_time_point(std::int64_t monotonic_ns) {
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(monotonic_ns));
+}
+
+}  // namespace
+
+void Sender::Port::pack(const Envelope& message, std::vector<std::byte>& scratch,
+                        Parcel& out) const {
+  scratch.clear();
+  wire::append_head(spec.name, spec.type, message, local_clock(), scratch);
+  out.frames[0] = Frame::copy_of(scratch);
+  out.frames[1] = Frame::of(message.payload);
+  out.count = 2;
+  out.bytes = message.payload.size();
+  for (const Buffer& buffer : message.buffers) {
+    out.frames[out.count++] = Frame::of(buffer);
+    out.bytes += buffer.size();
+  }
+}
+
+void Sender::Notices::fire() {
+  for (Notice& notice : std::exchange(notices_, {})) {
+    const std::lock_guard calls(notice.port->calls);
+    Outlet* outlet = notice.port->outlet;
+    if (outlet == nullptr) continue;
+    switch (notice.kind) {
+      case Notice::Kind::listeners: {
+        // Counted here, so that of two racing notices the later call tells the newer number.
+        std::uint32_t count = 0;
+        {
+          const std::lock_guard lock(sender_.mutex_);
+          for (const Stream* stream : notice.port->streams) count += stream->active() ? 1 : 0;
+        }
+        outlet->listeners(kName, count);
+        break;
+      }
+      case Notice::Kind::dropped: outlet->dropped(kName, notice.reason, notice.count); break;
+      case Notice::Kind::refused: outlet->refused(kName, notice.error); break;
+    }
+  }
+}
+
+Sender::Sender(Settings settings, Wire& wire) : settings_(std::move(settings)), wire_(wire) {}
+Sender::~Sender() = default;
+
+Sender::PortPtr Sender::find_port(PortId id) const {
+  const auto found = ports_.find(id);
+  return found == ports_.end() ? nullptr : found->second;
+}
+
+bool Sender::is_allowed(const std::string& channel, const std::string& process) const {
+  for (const std::string& who : {process, std::string()}) {
+    const auto found = overrides_.find({who, channel});
+    if (found != overrides_.end()) return found->second;
+  }
+  if (!settings_.publish_channels) return true;
+  const auto& listed = *settings_.publish_channels;
+  return std::find(listed.begin(), listed.end(), channel) != listed.end();
+}
+
+Result<void> Sender::open(PortId id, const ChannelSpec& spec, Outlet* outlet) {
+  auto port = std::make_shared<Port>();
+  port->id = id;
+  port->spec = spec;
+  port->key = wire::make_key(spec.name, spec.type.hash);
+  port->outlet = outlet;
+  Notices notices(*this);
+  const std::lock_guard lock(mutex_);
+  if (!by_channel_.emplace(spec.name, port).second) {
+    return Error{Code::already_exists, "the channel is published through this transport already",
+                 spec.name};
+  }
+  ports_.emplace(id, port);
+  for (auto& [session, subscriber] : subscribers_) {
+    for (auto& [stream_id, stream] : subscriber->streams) {
+      if (stream.channel == spec.name) match(stream, notices);
+    }
+  }
+  settle_lost(notices);
+  return success();
+}
+
+void Sender::close(PortId id) {
+  PortPtr port;
+  {
+    Notices notices(*this);
+    const std::lock_guard lock(mutex_);
+    port = find_port(id);
+    if (!port) return;
+    while (!port->streams.empty()) detach(*port->streams.back(), notices);
+    ports_.erase(id);
+    by_channel_.erase(port->spec.name);
+    settle_lost(notices);
+    room_.notify_all();
+  }
+  const std::lock_guard calls(port->calls);
+  port->outlet = nullptr;
+}
+
+SendReport Sender::send(PortId id, const Envelope& message,
+                        const std::function<void(std::int64_t)>& pump) {
+  SendReport report;
+  Notices notices(*this);
+  std::unique_lock lock(mutex_);
+  const PortPtr port = find_port(id);
+  if (!port || stopping_) return report;
+  if (port->spec.policy.latched) port->latched = message;
+  if (port->streams.empty()) return report;
+
+  Outgoing out;
+  port->pack(message, scratch_, out.now);
+  if (out.now.bytes > settings_.max_message_bytes) {
+    report.dropped = static_cast<std::uint32_t>(port->streams.size());
+    report.failure = Code::exhausted;
+    notices.dropped(port, Drop::no_memory, report.dropped);
+    return report;
+  }
+  std::vector<StreamName> full;
+  for (Stream* stream : port->streams) {
+    if (!stream->active()) continue;
+    switch (offer(*stream, out, notices)) {
+      case Offer::taken: ++report.taken; break;
+      case Offer::dropped: ++report.dropped; break;
+      case Offer::full: full.emplace_back(stream->who->session, stream->id); break;
+    }
+  }
+  const Policy& policy = port->spec.policy;
+  if (report.dropped > 0 && policy.reliability == Reliability::reliable) {
+    report.failure = Code::overloaded;
+  }
+  if (!full.empty()) wait_for_room(lock, port, out, std::move(full), pump, report, notices);
+  settle_lost(notices);
+  return report;
+}
+
+Sender::Offer Sender::offer(Stream& stream, Outgoing& message, Notices& notices) {
+  if (stream.queue.empty() && transmit(stream, message)) return Offer::taken;
+  if (!stream.active()) {  // found gone while sending
+    notices.dropped(stream.port, Drop::disconnected, 1);
+    return Offer::dropped;
+  }
+  const Policy& policy = stream.port->spec.policy;
+  if (stream.queue.size() >= policy.depth) {
+    if (policy.overflow == Overflow::block) return Offer::full;
+    notices.dropped(stream.port, Drop::overflow, 1);
+    if (policy.overflow == Overflow::drop_newest) return Offer::dropped;
+    stream.queue.pop_front();
+  }
+  stream.queue.push_back(message.keep());
+  return Offer::taken;
+}
+
+void Sender::wait_for_room(std::unique_lock<std::mutex>& lock, const PortPtr& port,
+                           Outgoing& message, std::vector<StreamName> full,
+                           const std::function<void(std::int64_t)>& pump, SendReport& report,
+                           Notices& notices) {
+  const std::int64_t limit_ms = port->spec.policy.block_timeout_ms;
+  const std::int64_t deadline =
+      limit_ms > 0 ? monotonic_now().ns + limit_ms * 1'000'000 : INT64_MAX;
+  const auto fail = [&](Drop reason, Code code, std::uint32_t count) {
+    report.dropped += count;
+    report.failure = code;
+    notices.dropped(port, reason, count);
+  };
+  for (;;) {
+    std::erase_if(full, [&](const StreamName& name) {
+      Stream* stream = find_stream(name);
+      if (stream == nullptr || stream->port != port || stopping_) {
+        fail(Drop::disconnected, Code::disconnected, 1);
+        return true;
+      }
+      switch (offer(*stream, message, notices)) {
+        case Offer::taken: ++report.taken; return true;
+        case Offer::dropped:
+          ++report.dropped;
+          report.failure = Code::disconnected;
+          return true;
+        case Offer::full: break;
+      }
+      return false;
+    });
+    if (full.empty()) return;
+    if (monotonic_now().ns >= deadline) {
+      fail(Drop::timeout, Code::timeout, static_cast<std::uint32_t>(full.size()));
+      return;
+    }
+    if (pump) {
+      lock.unlock();
+      pump(deadline);
+      lock.lock();
+    } else if (deadline == INT64_MAX) {
+      room_.wait(lock);
+    } else {
+      room_.wait_until(lock, to_time_point(deadline));
+    }
+  }
+}
+
+bool Sender::window_open(const Stream& stream, std::uint64_t bytes) {
+  if (stream.in_flight.size() < stream.window_messages) return true;
+  return stream.in_flight.size() < kMaxInFlight &&
+         stream.in_flight_bytes + bytes <= stream.window_bytes;
+}
+
+bool Sender::transmit(Stream& stream, Outgoing& message) {
+  Parcel& parcel = message.parcel();
+  if (!stream.connected() || !window_open(stream, parcel.bytes)) return false;
+  if (!write(stream, stream.sent + 1, parcel)) return false;
+  ++stream.sent;
+  stream.in_flight.push_back({parcel.bytes, stream.reliable ? message.keep() : nullptr});
+  stream.in_flight_bytes += parcel.bytes;
+  return true;
+}
+
+bool Sender::write(Stream& stream, std::uint64_t sequence, Parcel& parcel) {
+  std::array<Frame, 3 + kMaxAttachedBuffers> frames;
+  std::array<std::byte, wire::kMaxChannelBytes + 18 + wire::kTrailerBytes> first;
+  const std::string& key = stream.port->key;
+  const auto end = std::copy_n(reinterpret_cast<const std::byte*>(key.data()), key.size(),
+                               first.begin());
+  *end = std::byte{0};
+  wire::write_trailer({stream.id, sequence},
+                      std::span<std::byte, wire::kTrailerBytes>(&*end + 1, wire::kTrailerBytes));
+  frames[0] = Frame::copy_of({first.data(), key.size() + 1 + wire::kTrailerBytes});
+  for (std::size_t i = 0; i < parcel.count; ++i) frames[1 + i] = parcel.frames[i].share();
+  if (wire_.write(stream.who->connection, {frames.data(), 1 + parcel.count})) return true;
+  lose_connection(*stream.who);
+  return false;
+}
+
+void Sender::take(Stream& stream, std::uint64_t taken) {
+  while (!stream.in_flight.empty() && stream.taken() < taken) {
+    stream.in_flight_bytes -= stream.in_flight.front().bytes;
+    stream.in_flight.pop_front();
+  }
+}
+
+void Sender::flush_queue(Stream& stream) {
+  while (!stream.queue.empty()) {
+    Outgoing out;
+    out.kept = stream.queue.front();
+    if (!transmit(stream, out)) break;
+    stream.queue.pop_front();
+  }
+  room_.notify_all();
+}
+
+void Sender::allow(const std::string& channel, const std::string& process, bool allowed) {
+  Notices notices(*this);
+  const std::lock_guard lock(mutex_);
+  overrides_[{process, channel}] = allowed;
+  for (auto& [session, subscriber] : subscribers_) {
+    for (auto& [id, stream] : subscriber->streams) {
+      if (stream.channel != channel) continue;
+      if (!stream.port) {
+        match(stream, notices);
+      } else if (!is_allowed(channel, subscriber->process)) {
+        detach(stream, notices);
+      }
+    }
+  }
+  settle_lost(notices);
+}
+
+void Sender::flush(std::int64_t deadline_ns) {
+  std::unique_lock lock(mutex_);
+  room_.wait_until(lock, to_time_point(deadline_ns), [this] {
+    for (const auto& [id, port] : ports_) {
+      for (const Stream* stream : port->streams) {
+        if (stream->reliable && !(stream->queue.empty() && stream->in_flight.empty())) return false;
+      }
+    }
+    return true;
+  });
+}
+
+void Sender::shut_down() {
+  std::vector<PortPtr> ports;
+  {
+    Notices notices(*this);
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (auto& [session, subscriber] : subscribers_) {
+      for (auto& [id, stream] : subscriber->streams) {
+        if (!stream.port) continue;
+        // What a best-effort stream has under way stays in libzmq's hands and is sent while the
+        // sockets linger; what a reliable one has not seen acknowledged is reported as lost.
+        notices.dropped(stream.port, Drop::disconnected,
+                        stream.queue.size() + (stream.reliable ? stream.in_flight.size() : 0));
+        stream.queue.clear();
+        stream.in_flight.clear();
+      }
+      if (!subscriber->connection.empty()) say(*subscriber, wire::Bye{});
+    }
+    for (auto& [id, port] : ports_) {
+      port->streams.clear();
+      ports.push_back(port);
+    }
+    ports_.clear();
+    by_channel_.clear();
+    by_connection_.clear();
+    subscribers_.clear();
+    room_.notify_all();
+  }
+  for (const PortPtr& port : ports) {
+    const std::lock_guard calls(port->calls);
+    port->outlet = nullptr;
+  }
+}
+
+std::vector<PeerStatus> Sender::peers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PeerStatus> all;
+  for (const auto& [session, subscriber] : subscribers_) {
+    for (const auto& [id, stream] : subscriber->streams) {
+      if (stream.port) all.push_back({stream.channel, subscriber->process, subscriber->via, false});
+    }
+  }
+  return all;
+}
+
+}  // namespace hyphos::transport::zmq

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "transport/transport.hpp"
+#include "transport/zmq_socket.hpp"
+#include "wire/control.hpp"
+#include "wire/packet.hpp"
+
+namespace hyphos::transport::zmq {
+
+/// Where the sender's frames go: the ROUTER socket, or a test. Called under the sender's lock.
+class Wire {
+ public:
+  /// Sends all frames as one message to `connection`, or returns false if it is gone.
+  virtual bool write(const std::string& connection, std::span<Frame> frames) = 0;
+
+ protected:
+  ~Wire() = default;
+};
+
+/// The publishing half of the ZeroMQ transport, without sockets or threads of its own.
+///
+/// Knows the channels published here (ports), the processes that are connected (subscribers) and
+/// for every channel that one of them wants a *stream*: a counted sequence of messages with a
+/// bounded window under way and a bounded queue before it. docs/wire.md, "Links", is the protocol.
+///
+/// Invariants, for every stream attached to a port:
+///   1. taken <= sent, and the messages taken+1 … sent are in `in_flight`, oldest first.
+///   2. `queue` holds messages not yet numbered; it is empty unless the window is full or the
+///      subscriber is away.
+///   3. Each message offered is eventually counted exactly once: taken, or one Drop reason.
+///
+/// Thread-safe. Outlets are called without the lock, one call at a time per port.
+class Sender {
+ public:
+  struct Settings {
+    std::uint64_t session = 0;
+    std::string process;
+    std::optional<std::vector<std::string>> publish_channels;  ///< nullopt: all
+    std::uint64_t max_message_bytes = 0;
+    std::int64_t reconnect_window_ns = 0;
+  };
+  Sender(Settings settings, Wire& wire);
+  ~Sender();
+
+  Result<void> open(PortId id, const ChannelSpec& spec, Outlet* outlet);
+  void close(PortId id);
+  /// `pump(deadline_ns)` is used instead of waiting when the caller is the thread that would have
+  /// to make room: it lets one round of subscriber messages through.
+  SendReport send(PortId id, const Envelope& message,
+                  const std::function<void(std::int64_t)>& pump = nullptr);
+  /// Permits or forbids a channel from now on, for one process or (empty) for all.
+  void allow(const std::string& channel, const std::string& process, bool allowed);
+
+  /// One whole message from a subscriber. Returns false if it was malformed.
+  bool receive(const std::string& connection, std::span<const Frame> frames);
+  /// Finds out which connections are gone. Needed after the socket reported that one is.
+  void probe();
+  /// Forgets subscribers that have been away too long. Returns when to call again, or 0.
+  std::int64_t expire(std::int64_t now_ns);
+
+  /// Waits until all reliable streams are acknowledged, at most until `deadline_ns`.
+  void flush(std::int64_t deadline_ns);
+  /// Wakes every waiting send(), says goodbye, counts what is left as lost and forgets all ports.
+  void shut_down();
+
+  [[nodiscard]] std::vector<PeerStatus> peers() const;
+  /// For the socket's owner, who shares this lock between receiving and sending.
+  [[nodiscard]] std::mutex& mutex() { return mutex_; }
+
+  static constexpr std::size_t kMaxSubscribers = 256;
+  static constexpr std::size_t kMaxStreamsPerSubscriber = 4096;
+  static constexpr std::size_t kMaxInFlight = 65536;
+
+ private:
+  struct Parcel;
+  struct Port;
+  struct Stream;
+  struct Subscriber;
+  struct Notice;
+  class Notices;
+  struct Outgoing;
+  using PortPtr = std::shared_ptr<Port>;
+
+  using StreamName = std::pair<std::uint64_t, std::uint32_t>;  // session, stream
+
+  // All of these expect the lock to be held.
+  PortPtr find_port(PortId id) const;
+  bool is_allowed(const std::string& channel, const std::string& process) const;
+  Stream* find_stream(const StreamName& name);
+
+  enum class Offer { taken, dropped, full };
+  Offer offer(Stream& stream, Outgoing& message, Notices& notices);
+  void wait_for_room(std::unique_lock<std::mutex>& lock, const PortPtr& port, Outgoing& message,
+                     std::vector<StreamName> full, const std::function<void(std::int64_t)>& pump,
+                     SendReport& report, Notices& notices);
+  static bool window_open(const Stream& stream, std::uint64_t bytes);
+  bool transmit(Stream& stream, Outgoing& message);
+  bool write(Stream& stream, std::uint64_t sequence, Parcel& parcel);
+  static void take(Stream& stream, std::uint64_t taken);
+  void flush_queue(Stream& stream);
+
+  bool say(Subscriber& to, const wire::Control& message);
+  void welcome(const std::string& connection);
+  void handle(const std::string& connection, const wire::Hello& hello, Notices& notices);
+  void handle(Subscriber& from, wire::Subscribe& subscribe, Notices& notices);
+  void handle(Subscriber& from, const wire::Unsubscribe& unsubscribe, Notices& notices);
+  void handle(Subscriber& from, const wire::Ack& ack);
+  void match(Stream& stream, Notices& notices);
+  void attach(Stream& stream, const PortPtr& port, Notices& notices);
+  void detach(Stream& stream, Notices& notices);
+  void resume(Stream& stream, std::uint64_t taken, Notices& notices);
+  void replay_latched(Stream& stream);
+  void lose_connection(Subscriber& subscriber);
+  void settle_lost(Notices& notices);
+  void forget(Stream& stream, Notices& notices);
+  void remove(std::uint64_t session, Notices& notices);
+
+  const Settings settings_;
+  Wire& wire_;
+  mutable std::mutex mutex_;
+  std::condition_variable room_;
+  bool stopping_ = false;
+  std::unordered_map<PortId, PortPtr> ports_;
+  std::map<std::string, PortPtr, std::less<>> by_channel_;
+  std::map<std::uint64_t, std::unique_ptr<Subscriber>> subscribers_;  // by session
+  std::unordered_map<std::string, Subscriber*> by_connection_;
+  std::map<std::pair<std::string, std::string>, bool> overrides_;  // (process or "", channel)
+  std::vector<std::byte> scratch_;
+  bool some_lost_ = false;
+};
+
+}  // namespace hyphos::transport::zmq

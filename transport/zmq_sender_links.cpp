@@ -1,0 +1,277 @@
+// What subscribers say, and what follows from it: the publisher's side of docs/wire.md, "Links".
+#include <algorithm>
+
+#include "hyphos/time.hpp"
+#include "transport/host_clock.hpp"
+#include "transport/zmq_sender.hpp"
+#include "transport/zmq_sender_state.hpp"
+
+namespace hyphos::transport::zmq {
+
+Sender::Stream* Sender::find_stream(const StreamName& name) {
+  const auto subscriber = subscribers_.find(name.first);
+  if (subscriber == subscribers_.end()) return nullptr;
+  const auto stream = subscriber->second->streams.find(name.second);
+  return stream == subscriber->second->streams.end() ? nullptr : &stream->second;
+}
+
+bool Sender::say(Subscriber& to, const wire::Control& message) {
+  if (to.connection.empty()) return false;
+  Frame frame = Frame::copy_of(wire::encode_control(message));
+  if (wire_.write(to.connection, {&frame, 1})) return true;
+  lose_connection(to);
+  return false;
+}
+
+void Sender::welcome(const std::string& connection) {
+  Frame frame = Frame::copy_of(
+      wire::encode_control(wire::Welcome{settings_.session, settings_.process, local_host()}));
+  (void)wire_.write(connection, {&frame, 1});  // gone already: nobody misses it
+}
+
+bool Sender::receive(const std::string& connection, std::span<const Frame> frames) {
+  if (frames.size() != 1) return false;
+  Notices notices(*this);
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return true;
+  if (frames[0].size() == 0) {  // libzmq's probe: a new connection
+    if (by_connection_.size() < kMaxSubscribers) welcome(connection);
+    return true;
+  }
+  auto parsed = wire::parse_control(frames[0].bytes());
+  if (!parsed) return false;
+  if (const auto* hello = std::get_if<wire::Hello>(&*parsed)) {
+    handle(connection, *hello, notices);
+  } else if (const auto found = by_connection_.find(connection); found != by_connection_.end()) {
+    Subscriber& from = *found->second;
+    if (auto* subscribe = std::get_if<wire::Subscribe>(&*parsed)) {
+      handle(from, *subscribe, notices);
+    } else if (const auto* unsubscribe = std::get_if<wire::Unsubscribe>(&*parsed)) {
+      handle(from, *unsubscribe, notices);
+    } else if (const auto* ack = std::get_if<wire::Ack>(&*parsed)) {
+      handle(from, *ack);
+    } else if (std::holds_alternative<wire::Bye>(*parsed)) {
+      remove(from.session, notices);
+    }
+  }
+  settle_lost(notices);
+  return true;
+}
+
+void Sender::handle(const std::string& connection, const wire::Hello& hello, Notices& notices) {
+  if (hello.version != wire::kLinkVersion || hello.session == settings_.session) return;
+  if (by_connection_.contains(connection)) return;
+  // A process that was started again takes the place of its dead predecessor at once.
+  const auto predecessor = std::find_if(subscribers_.begin(), subscribers_.end(), [&](auto& entry) {
+    const Subscriber& other = *entry.second;
+    return other.connection.empty() && other.session != hello.session &&
+           other.process == hello.process && other.host == hello.host;
+  });
+  if (predecessor != subscribers_.end()) remove(predecessor->first, notices);
+
+  auto& slot = subscribers_[hello.session];
+  if (!slot) {
+    if (subscribers_.size() > kMaxSubscribers) {
+      subscribers_.erase(hello.session);
+      return;
+    }
+    slot = std::make_unique<Subscriber>();
+    slot->session = hello.session;
+  }
+  // The same process over a new connection: what was sent over the old one and not acknowledged is
+  // settled when it subscribes again and says how far it came.
+  if (!slot->connection.empty()) by_connection_.erase(slot->connection);
+  slot->process = hello.process;
+  slot->host = hello.host;
+  slot->via = hello.via;
+  slot->settled = true;
+  slot->connection = connection;
+  for (auto& [id, stream] : slot->streams) stream.resumed = false;
+  for (auto it = slot->streams.begin(); it != slot->streams.end();) {
+    const auto& kept = hello.streams;
+    if (std::find(kept.begin(), kept.end(), it->first) != kept.end()) {
+      ++it;
+    } else {  // closed while the connection was down
+      forget(it->second, notices);
+      it = slot->streams.erase(it);
+    }
+  }
+  by_connection_[connection] = slot.get();
+}
+
+void Sender::handle(Subscriber& from, wire::Subscribe& subscribe, Notices& notices) {
+  const auto known = from.streams.find(subscribe.stream);
+  if (known != from.streams.end()) {
+    Stream& stream = known->second;
+    stream.resumed = true;
+    if (stream.channel != subscribe.channel) return;
+    if (stream.port) {
+      resume(stream, subscribe.resume_after, notices);
+    } else {
+      match(stream, notices);
+    }
+    return;
+  }
+  if (from.streams.size() >= kMaxStreamsPerSubscriber) return;
+  Stream& stream = from.streams[subscribe.stream];
+  stream.who = &from;
+  stream.id = subscribe.stream;
+  stream.channel = std::move(subscribe.channel);
+  stream.type = std::move(subscribe.type);
+  stream.window_messages = subscribe.window_messages;
+  stream.window_bytes = subscribe.window_bytes;
+  stream.wants_reliable = subscribe.reliable;
+  match(stream, notices);
+}
+
+void Sender::handle(Subscriber& from, const wire::Unsubscribe& unsubscribe, Notices& notices) {
+  const auto found = from.streams.find(unsubscribe.stream);
+  if (found == from.streams.end()) return;
+  take(found->second, unsubscribe.taken);
+  forget(found->second, notices);
+  from.streams.erase(found);
+}
+
+void Sender::handle(Subscriber& from, const wire::Ack& ack) {
+  const auto found = from.streams.find(ack.stream);
+  if (found == from.streams.end() || !found->second.port) return;
+  take(found->second, ack.taken);
+  flush_queue(found->second);
+}
+
+void Sender::match(Stream& stream, Notices& notices) {
+  const auto found = by_channel_.find(stream.channel);
+  if (found == by_channel_.end() || !is_allowed(stream.channel, stream.who->process)) return;
+  const PortPtr& port = found->second;
+  if (stream.type == port->spec.type) {
+    attach(stream, port, notices);
+    return;
+  }
+  const TypeId& own = port->spec.type;
+  say(*stream.who, wire::Refused{stream.id, own});
+  notices.refused(port, {Code::type_mismatch,
+                         "'" + stream.who->process + "' subscribes to channel '" + stream.channel +
+                             "' as " + std::string(to_string(stream.type.encoding)) + " '" +
+                             stream.type.name + "', but '" + settings_.process + "' publishes " +
+                             std::string(to_string(own.encoding)) + " '" + own.name + "'",
+                         stream.who->via});
+}
+
+void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {
+  stream.port = port;
+  stream.resumed = true;
+  stream.reliable =
+      stream.wants_reliable || port->spec.policy.reliability == Reliability::reliable;
+  port->streams.push_back(&stream);
+  say(*stream.who, wire::Accepted{stream.id, stream.sent + 1});
+  replay_latched(stream);
+  notices.listeners(port);
+}
+
+void Sender::replay_latched(Stream& stream) {
+  if (!stream.port->latched) return;
+  Envelope again = *stream.port->latched;
+  again.meta.replayed = true;
+  Outgoing out;
+  stream.port->pack(again, scratch_, out.now);
+  // A replay is extra: if the connection broke meanwhile, the next subscribe brings it.
+  (void)transmit(stream, out);
+}
+
+void Sender::detach(Stream& stream, Notices& notices) {
+  // On a living connection what is under way arrives before the Closed does.
+  const std::uint64_t lost = stream.queue.size() + (stream.connected() ? 0 : stream.in_flight.size());
+  notices.dropped(stream.port, Drop::disconnected, lost);
+  say(*stream.who, wire::Closed{stream.id, stream.sent});
+  stream.queue.clear();
+  stream.in_flight.clear();
+  stream.in_flight_bytes = 0;
+  std::erase(stream.port->streams, &stream);
+  notices.listeners(stream.port);
+  stream.port = nullptr;
+  room_.notify_all();
+}
+
+void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
+  take(stream, std::min(taken, stream.sent));
+  if (!stream.reliable) {
+    notices.dropped(stream.port, Drop::disconnected, stream.in_flight.size());
+    stream.in_flight.clear();
+    stream.in_flight_bytes = 0;
+  }
+  const std::uint64_t first = stream.taken() + 1;
+  if (!say(*stream.who, wire::Accepted{stream.id, first})) return;
+  notices.listeners(stream.port);
+  for (std::size_t i = 0; i < stream.in_flight.size(); ++i) {
+    if (!write(stream, first + i, *stream.in_flight[i].parcel)) return;
+  }
+  flush_queue(stream);
+}
+
+void Sender::lose_connection(Subscriber& subscriber) {
+  by_connection_.erase(subscriber.connection);
+  subscriber.connection.clear();
+  subscriber.away_since_ns = monotonic_now().ns;
+  subscriber.settled = false;
+  some_lost_ = true;
+}
+
+void Sender::settle_lost(Notices& notices) {
+  if (!std::exchange(some_lost_, false)) return;
+  for (auto& [session, subscriber] : subscribers_) {
+    if (std::exchange(subscriber->settled, true)) continue;
+    for (auto& [id, stream] : subscriber->streams) {
+      if (!stream.port) continue;
+      notices.listeners(stream.port);
+      if (stream.reliable) continue;
+      notices.dropped(stream.port, Drop::disconnected, stream.queue.size());
+      stream.queue.clear();
+    }
+  }
+  room_.notify_all();
+}
+
+void Sender::probe() {
+  Notices notices(*this);
+  const std::lock_guard lock(mutex_);
+  for (auto& [session, subscriber] : subscribers_) say(*subscriber, wire::Nothing{});
+  settle_lost(notices);
+}
+
+std::int64_t Sender::expire(std::int64_t now_ns) {
+  Notices notices(*this);
+  const std::lock_guard lock(mutex_);
+  std::int64_t next = 0;
+  std::vector<std::uint64_t> gone;
+  for (const auto& [session, subscriber] : subscribers_) {
+    if (!subscriber->connection.empty()) continue;
+    const std::int64_t until =
+        subscriber->can_return() ? subscriber->away_since_ns + settings_.reconnect_window_ns : 0;
+    if (until <= now_ns) {
+      gone.push_back(session);
+    } else if (next == 0 || until < next) {
+      next = until;
+    }
+  }
+  for (const std::uint64_t session : gone) remove(session, notices);
+  return next;
+}
+
+void Sender::forget(Stream& stream, Notices& notices) {
+  if (!stream.port) return;
+  notices.dropped(stream.port, Drop::disconnected, stream.queue.size() + stream.in_flight.size());
+  std::erase(stream.port->streams, &stream);
+  notices.listeners(stream.port);
+  stream.port = nullptr;
+  room_.notify_all();
+}
+
+void Sender::remove(std::uint64_t session, Notices& notices) {
+  const auto found = subscribers_.find(session);
+  if (found == subscribers_.end()) return;
+  for (auto& [id, stream] : found->second->streams) forget(stream, notices);
+  if (!found->second->connection.empty()) by_connection_.erase(found->second->connection);
+  subscribers_.erase(found);
+}
+
+}  // namespace hyphos::transport::zmq

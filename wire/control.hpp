@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hyphos/codec.hpp"
+#include "hyphos/result.hpp"
+
+/// The control messages of a link between two processes; meaning and order are in docs/wire.md,
+/// "Links". Pure functions; everything that parse_control() lets through is within bounds.
+namespace hyphos::wire {
+
+inline constexpr std::uint32_t kLinkVersion = 1;
+inline constexpr std::size_t kMaxControlBytes = 32 * 1024;
+inline constexpr std::size_t kMaxProcessBytes = 255;
+
+struct Welcome {
+  std::uint64_t session = 0;
+  std::string process;
+  std::uint64_t host = 0;
+  std::uint32_t version = kLinkVersion;
+};
+struct Hello {
+  std::uint64_t session = 0;
+  std::string process;
+  std::uint64_t host = 0;
+  std::uint32_t version = kLinkVersion;
+  std::string via;
+  std::vector<std::uint32_t> streams;
+};
+struct Subscribe {
+  std::uint32_t stream = 0;
+  std::string channel;
+  TypeId type;
+  std::uint32_t window_messages = 1;
+  std::uint64_t window_bytes = 0;
+  bool reliable = false;
+  std::uint64_t resume_after = 0;
+};
+struct Unsubscribe {
+  std::uint32_t stream = 0;
+  std::uint64_t taken = 0;
+};
+struct Accepted {
+  std::uint32_t stream = 0;
+  std::uint64_t first = 0;
+};
+struct Refused {
+  std::uint32_t stream = 0;
+  TypeId type;
+};
+struct Closed {
+  std::uint32_t stream = 0;
+  std::uint64_t sent = 0;
+};
+struct Ack {
+  std::uint32_t stream = 0;
+  std::uint64_t taken = 0;
+};
+struct Bye {};
+struct Nothing {};
+
+using Control = std::variant<Welcome, Hello, Subscribe, Unsubscribe, Accepted, Refused, Closed, Ack,
+                             Bye, Nothing>;
+
+/// A control message is one frame: a zero byte (no channel begins so), then protobuf.
+[[nodiscard]] std::string encode_control(const Control& message);
+/// Code::corrupt for anything malformed, too long, or with an impossible value.
+[[nodiscard]] Result<Control> parse_control(std::span<const std::byte> frame);
+
+/// What follows the key in the first frame of a data message on a link.
+struct Trailer {
+  std::uint32_t stream = 0;
+  std::uint64_t sequence = 0;  ///< counts from 1 per stream, without holes
+};
+inline constexpr std::size_t kTrailerBytes = 12;
+void write_trailer(const Trailer& trailer, std::span<std::byte, kTrailerBytes> out);
+[[nodiscard]] Result<Trailer> parse_trailer(std::span<const std::byte> in);
+
+/// A multicast announcement: `transport/announce.hpp` sends and judges them.
+struct Beacon {
+  std::string domain;
+  std::uint64_t session = 0;
+  std::string process;
+  std::uint64_t host = 0;
+  std::vector<std::string> endpoints;
+  std::uint32_t period_ms = 0;
+  bool leaving = false;
+  std::string curve_key;
+  std::vector<std::string> channels;
+  std::uint64_t channels_digest = 0;
+
+  bool operator==(const Beacon&) const = default;
+};
+inline constexpr std::uint32_t kBeaconVersion = 1;
+inline constexpr std::size_t kMaxBeaconBytes = 1400;  // one Ethernet frame, never fragmented
+inline constexpr std::size_t kMaxBeaconEndpoints = 8;
+inline constexpr std::size_t kMaxBeaconChannels = 64;
+/// Channel names that do not fit any more are left out; the digest still tells of them.
+[[nodiscard]] Result<std::string> encode_beacon(const Beacon& beacon);
+[[nodiscard]] Result<Beacon> parse_beacon(std::span<const std::byte> datagram);
+
+}  // namespace hyphos::wire
