@@ -64,7 +64,7 @@ class Parent {
 
   int run(const std::vector<std::string>& daemon) {
     Sheet sheet(o_.sheet_fd, o_, true);
-    if (!daemon.empty()) daemon_ = start(daemon, "", "daemon");
+    if (!daemon.empty()) daemon_ = start(daemon, o_.pub_netns, "daemon");
     start_children();
     const std::int64_t limit =
         now_ns() + 90'000'000'000 +
