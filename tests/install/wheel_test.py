@@ -1,0 +1,64 @@
+"""`pip install .` gives a package that stands alone: module, library, host program and command."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation"]
+    command += ["--wheel-dir", str(folder), "--config-settings", "build-dir=build/wheel"]
+    # Same compiler cache as the build before, whose files have the same depth.
+    environment = {**os.environ, "CCACHE_BASEDIR": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [path] = folder.glob("hyphos-*.whl")
+    return path
+
+
+def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for part in ("hyphos/_hyphos.", "hyphos/libhyphos.so", "hyphos/hyphos-host"):
+        assert len([name for name in names if name.startswith(part) and "pyi" not in name]) == 1
+    for part in ("hyphos/__init__.py", "hyphos/py.typed", "hyphos/msgs/sensor_pb2.py"):
+        assert part in names
+    assert not [name for name in names if name.endswith((".hpp", ".cpp", ".cmake", ".proto"))]
+
+
+def test_an_installed_wheel_works_without_the_repository(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
+    subprocess.run(pip, check=True, capture_output=True)
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    program = """
+import threading
+from pathlib import Path
+import hyphos
+from hyphos.msgs import String
+
+print(Path(hyphos.__file__).parent)
+node = hyphos.Node.open("alone", offline=True)
+heard = threading.Event()
+node.subscribe("word", String, lambda word: heard.set())
+node.publisher("word", String).publish(String(data="hello"))
+assert heard.wait(60)
+"""
+
+    def run(*command: str | Path) -> str:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, check=True
+        )
+        return done.stdout
+
+    assert run(sys.executable, "-c", program).strip() == str(site / "hyphos")
+    assert str(site / "hyphos/libhyphos.so") in run("ldd", site / "hyphos/hyphos-host")
+    run(site / "bin/hyphos", "--help")
