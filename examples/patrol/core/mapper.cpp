@@ -162,10 +162,15 @@ void Mapper::choose_reference() {
 
 bool Mapper::keyframe_wanted() const {
   if (keyframes_.size() >= config_.max_keyframes) return false;
-  return std::none_of(active_.begin(), active_.end(), [&](std::size_t k) {
-    return distance(pose_of(k), pose_) < config_.keyframe_travel_m &&
-           turn_between(pose_of(k), pose_) < config_.keyframe_turn_rad;
-  });
+  std::size_t around = 0;
+  for (const std::size_t k : active_) {
+    // 1 where a single kept scan is near enough, 2 at the edge of a crowd.
+    const double apart = std::max(distance(pose_of(k), pose_) / config_.keyframe_travel_m,
+                                  turn_between(pose_of(k), pose_) / config_.keyframe_turn_rad);
+    if (apart < 1.0) return false;
+    if (apart < 2.0) ++around;
+  }
+  return around < config_.keyframe_crowd;
 }
 
 void Mapper::add_keyframe(const Scan& scan, const std::vector<Point2>& points) {
@@ -203,7 +208,10 @@ std::vector<Point2> Mapper::gather(const std::vector<std::size_t>& keyframes,
   std::vector<Point2> out;
   for (const std::size_t k : keyframes) {
     const Pose2 pose = between(frame, pose_of(k));
-    for (const Point2& p : keyframes_[k].*points) out.push_back(transform(pose, p));
+    const double c = std::cos(pose.theta), s = std::sin(pose.theta);
+    for (const Point2& p : keyframes_[k].*points) {
+      out.push_back({pose.x + c * p.x - s * p.y, pose.y + s * p.x + c * p.y});
+    }
   }
   merge_by_cell(out, 0.5 * config_.field_resolution_m);
   return out;

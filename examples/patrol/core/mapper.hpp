@@ -35,7 +35,8 @@ struct MapperConfig {
   double min_score = 0.35;           // a match below this is not believed; odometry is
 
   double keyframe_travel_m = 0.30;     // a scan is kept if no kept one is nearer than this ...
-  double keyframe_turn_rad = 0.30;     // ... and turned less than this
+  double keyframe_turn_rad = 0.30;     // ... and turned less than this,
+  std::size_t keyframe_crowd = 3;      // and fewer than so many within twice both
   std::size_t max_keyframes = 20'000;  // then the map is finished, and only localises
 
   double reference_travel_m = 12.0;  // scans are matched to the kept ones this near along the way

@@ -38,7 +38,7 @@ void Planner::set_map(const GridMap& map) {
 
 Drive Planner::update(const Pose2& pose, double now_s) {
   if (!map_) return {};
-  note_visit(pose, now_s);
+  note_visit(pose.position(), now_s);
   if (state_ == PlannerState::kRecovering) {
     last_drive_ = recover(now_s);
     return last_drive_;
@@ -46,6 +46,7 @@ Drive Planner::update(const Pose2& pose, double now_s) {
   if (stuck(pose, now_s)) start_recovery(now_s);
   if (goal_ && distance(*goal_, pose.position()) < config_.goal_tolerance_m) {
     ++goals_reached_;
+    note_visit(*goal_, now_s);  // arrival is a visit, though the robot stops short of the spot
     // An edge of the unknown that is still there on arrival would attract for ever.
     drop_goal(state_ == PlannerState::kExploring);
   }
@@ -69,8 +70,10 @@ bool Planner::go_to(Point2 goal, const Pose2& pose) {
   return true;
 }
 
-void Planner::note_visit(const Pose2& pose, double now_s) {
-  visited_[{static_cast<int>(std::floor(pose.x)), static_cast<int>(std::floor(pose.y))}] = now_s;
+void Planner::note_visit(Point2 place, double now_s) { visited_[block_of(place)] = now_s; }
+
+Planner::Block Planner::block_of(Point2 p) {
+  return {static_cast<int>(std::floor(p.x)), static_cast<int>(std::floor(p.y))};
 }
 
 bool Planner::stuck(const Pose2& pose, double now_s) {
@@ -181,7 +184,7 @@ std::optional<Point2> Planner::longest_unvisited(const std::vector<double>& cost
   for (std::size_t cell = 0; cell < map_->size(); ++cell) {
     if (!std::isfinite(costs[cell]) || !map_->passable(cell)) continue;
     const Point2 p = map_->center(cell);
-    const Block block{static_cast<int>(std::floor(p.x)), static_cast<int>(std::floor(p.y))};
+    const Block block = block_of(p);
     const auto [it, fresh] = rooms.emplace(block, cell);
     if (!fresh && map_->clearance(cell) > map_->clearance(it->second)) it->second = cell;
   }

@@ -63,7 +63,8 @@ class Planner {
  private:
   using Block = std::pair<int, int>;  // a square metre
 
-  void note_visit(const Pose2& pose, double now_s);
+  static Block block_of(Point2 p);
+  void note_visit(Point2 place, double now_s);
   bool stuck(const Pose2& pose, double now_s);
   void start_recovery(double now_s);
   Drive recover(double now_s);

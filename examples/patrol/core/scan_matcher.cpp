@@ -168,18 +168,21 @@ class Search {
   Search(const LikelihoodField& field, std::span<const Point2> points, const Pose2& guess,
          const SearchWindow& window)
       : field_(field), guess_(guess), window_(window) {
-    double reach = 1.0;
-    for (const Point2& p : points) reach = std::max(reach, std::hypot(p.x, p.y));
-    const double step = field.resolution() / reach;
+    // An angle step moves a typical point by a cell; far ones by more, which refine() makes good.
+    double sum2 = 0.0;
+    for (const Point2& p : points) sum2 += p.x * p.x + p.y * p.y;
+    const double reach = std::sqrt(sum2 / static_cast<double>(points.size()));
+    const double step = field.resolution() / std::max(reach, 1.0);
     const int steps = static_cast<int>(std::ceil(window.rotation_rad / step));
     radius_ = static_cast<int>(std::ceil(window.translation_m / field.resolution()));
     for (int i = -steps; i <= steps; ++i) {
       const Pose2 turned{guess.x, guess.y, guess.theta + i * step};
       RotatedPoints rotated{turned.theta, penalty(i, std::max(steps, 1)), {}};
       rotated.cells.reserve(points.size());
+      const double c = std::cos(turned.theta), s = std::sin(turned.theta);
       for (const Point2& p : points) {
-        const Point2 q = transform(turned, p);
-        rotated.cells.emplace_back(field.cell_x(q.x), field.cell_y(q.y));
+        rotated.cells.emplace_back(field.cell_x(turned.x + c * p.x - s * p.y),
+                                   field.cell_y(turned.y + s * p.x + c * p.y));
       }
       angles_.push_back(std::move(rotated));
     }
