@@ -13,10 +13,8 @@ Graph::~Graph() {
   transports_.clear();
 }
 
-Result<void> Graph::add_transport(std::shared_ptr<transport::Transport> transport) {
-  if (auto started = transport->start(); !started) return started.error();
+void Graph::add_transport(std::shared_ptr<transport::Transport> transport) {
   transports_.push_back(std::move(transport));
-  return success();
 }
 
 transport::Transport* Graph::transport(std::string_view name) const {

@@ -32,8 +32,8 @@ class Graph {
   Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules);
   ~Graph();
 
-  /// Starts the transport and keeps it. Call before the first channel is opened.
-  Result<void> add_transport(std::shared_ptr<transport::Transport> transport);
+  /// A transport that has been started. Call before the first channel is opened.
+  void add_transport(std::shared_ptr<transport::Transport> transport);
 
   Result<std::shared_ptr<detail::PublisherCore>> publisher(const std::string& channel,
                                                            const TypeSupport& type,

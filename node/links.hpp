@@ -12,7 +12,7 @@
 
 namespace hyphos {
 
-/// The transports that one process needs, not yet started, and its counters.
+/// The transports that one process needs, started, and its counters.
 struct Links {
   std::shared_ptr<trace::Registry> registry;
   std::vector<std::shared_ptr<transport::Transport>> transports;

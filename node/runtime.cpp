@@ -91,9 +91,7 @@ Result<void> Runtime::Impl::open_transports() {
   graph_ = std::make_unique<graph::Graph>(
       threads_, registry_,
       [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); });
-  for (auto& transport : links->transports) {
-    if (auto added = graph_->add_transport(std::move(transport)); !added) return added.error();
-  }
+  for (auto& transport : links->transports) graph_->add_transport(std::move(transport));
   return success();
 }
 

@@ -71,7 +71,7 @@ class Recorder final : public transport::Transport {
 
 struct WithRecorder {
   WithRecorder() : g(2, {"recorder"}), recorder(new Recorder) {
-    g.graph.add_transport(std::shared_ptr<transport::Transport>(recorder)).or_throw();
+    g.graph.add_transport(std::shared_ptr<transport::Transport>(recorder));
   }
   Envelope envelope(const TypeId& type, Buffer payload) {
     Envelope e;

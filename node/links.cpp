@@ -1,0 +1,136 @@
+#include "node/links.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "shm/metrics.hpp"
+#include "transport/shm.hpp"
+#include "transport/zmq.hpp"
+
+namespace hyphos {
+namespace {
+
+using transport::CurveKeys;
+using transport::ZmqConfig;
+using transport::ZmqPeer;
+using transport::ZmqTransport;
+
+constexpr std::size_t kZ85KeyLength = 40;
+
+Result<std::string> read_key(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string key;
+  if (!(in >> key) || key.size() != kZ85KeyLength) {
+    return Error{Code::invalid_config,
+                 "not a key file: it must hold one Z85 key of 40 characters "
+                 "(hyphos doctor --make-keys writes a pair)",
+                 file.string()};
+  }
+  return key;
+}
+
+Result<std::optional<CurveKeys>> read_curve(const Plan& plan) {
+  const CurvePlan& curve = plan.network.curve;
+  if (!curve.enabled) return std::optional<CurveKeys>();
+  CurveKeys keys;
+  auto public_key = read_key(plan.resolve(curve.public_key_file));
+  if (!public_key) return public_key.error();
+  auto secret_key = read_key(plan.resolve(curve.secret_key_file));
+  if (!secret_key) return secret_key.error();
+  keys.public_key = std::move(*public_key);
+  keys.secret_key = std::move(*secret_key);
+  keys.allowed = curve.allowed_keys;
+  // Processes of one plan share its key pair.
+  keys.allowed.push_back(keys.public_key);
+  return std::optional<CurveKeys>(std::move(keys));
+}
+
+Result<std::shared_ptr<ZmqTransport>> open_zmq(const RuntimeOptions& options, const Plan& plan,
+                                               const Connections& connections) {
+  ZmqConfig config;
+  config.process_name = options.process;
+  auto curve = read_curve(plan);
+  if (!curve) return curve.error();
+  config.curve = std::move(*curve);
+  std::vector<std::string> published;
+  for (const BindLink& bind : connections.binds) {
+    config.bind.push_back(bind.endpoint);
+    published.insert(published.end(), bind.channels.begin(), bind.channels.end());
+  }
+  config.publish_channels = std::move(published);
+  for (const PeerLink& link : connections.peers) {
+    ZmqPeer peer{link.endpoint, link.channels, std::nullopt};
+    if (config.curve) {
+      peer.server_key = config.curve->public_key;
+      if (!link.server_key.empty()) {
+        auto key = read_key(plan.resolve(link.server_key));
+        if (!key) return key.error();
+        peer.server_key = std::move(*key);
+      }
+    }
+    config.connect.push_back(std::move(peer));
+  }
+  std::shared_ptr<ZmqTransport> zmq = transport::make_zmq(std::move(config));
+  if (auto started = zmq->start(); !started) return started.error();
+  return zmq;
+}
+
+}  // namespace
+
+Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
+                         const Connections* connections, const std::string& domain) {
+  Links links;
+  if (options.offline) {
+    links.registry = std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr,
+                                                       options.process, 0);
+    return links;
+  }
+  // Shared memory is always there: tools find the process and its counters through it.
+  transport::ShmConfig config;
+  config.domain = domain;
+  config.process_name = options.process;
+  std::shared_ptr<transport::ShmTransport> shm = transport::make_shm(std::move(config));
+  if (auto started = shm->start(); !started) return started.error();
+  links.registry =
+      std::make_shared<trace::Registry>(shm->metrics(), shm, options.process, shm->participant_id());
+  links.transports.push_back(shm);
+  if (connections != nullptr && connections->zmq) {
+    auto zmq = open_zmq(options, *plan, *connections);
+    if (!zmq) return zmq.error();
+    links.transports.push_back(std::move(*zmq));
+  }
+  return links;
+}
+
+Result<void> set_peer_open(graph::Graph& graph, const std::string& channel, const std::string& peer,
+                           bool open) {
+  auto* zmq = dynamic_cast<ZmqTransport*>(graph.transport("zmq"));
+  if (zmq == nullptr) {
+    return Error{Code::unsupported, "this process has no network peers: its plan names none", peer};
+  }
+  const auto peers = zmq->peers();
+  const bool connected = std::any_of(peers.begin(), peers.end(),
+                                     [&](const auto& p) { return p.endpoint == peer || p.who == peer; });
+  if (!connected) {
+    std::string known;
+    for (const auto& p : peers) known += (known.empty() ? "" : ", ") + p.endpoint;
+    return Error{Code::not_found, "no peer '" + peer + "'; connected are: " + known, peer};
+  }
+  zmq->subscribe_channel(channel, open, peer);
+  zmq->publish_channel(channel, open, peer);
+  return success();
+}
+
+Result<std::vector<ProcessInfo>> inspect(const std::string& domain) {
+  auto views = shm::open_metrics(domain);
+  if (!views) return views.error();
+  std::vector<ProcessInfo> processes;
+  for (const auto& view : *views) {
+    if (!view.alive) continue;
+    auto process = trace::read_area(view.bytes());
+    if (process) processes.push_back(std::move(*process));
+  }
+  return processes;
+}
+
+}  // namespace hyphos

@@ -1,0 +1,100 @@
+// Counts every heap allocation of the test program: operator new and malloc end up here.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/node/harness.hpp"
+
+namespace {
+
+// Only allocations of threads that asked to be watched are counted.
+thread_local bool watched = false;
+std::atomic<std::uint64_t> allocations{0};
+
+void* counted(std::size_t size, std::size_t align) {
+  if (watched) allocations.fetch_add(1);
+  void* memory = align > alignof(std::max_align_t) ? std::aligned_alloc(align, (size + align - 1) / align * align)
+                                                   : std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, 1); }
+void* operator new(std::size_t size, std::align_val_t align) { return counted(size, static_cast<std::size_t>(align)); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace hyphos::test {
+namespace {
+
+template <typename F>
+std::uint64_t allocations_of(F publish) {
+  constexpr int kMessages = 1000;
+  for (int i = 0; i < kMessages; ++i) publish();  // pools and lanes grow here
+  const std::uint64_t before = allocations;
+  watched = true;
+  for (int i = 0; i < kMessages; ++i) publish();
+  watched = false;
+  return allocations - before;
+}
+
+TEST(Allocation, TheCounterCounts) {
+  const std::uint64_t before = allocations;
+  watched = true;
+  delete new int(1);
+  watched = false;
+  EXPECT_GT(allocations - before, 0U);
+}
+
+TEST(Allocation, PublishingStructsInsideTheProcessAllocatesNothing) {
+  RuntimeOptions options;
+  options.offline = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  const Node node = runtime.node("one").or_throw();
+  std::atomic<int> got{0};
+  node.subscribe<Number>("i", inlined, [&](const Message<Number>&) { ++got; });
+  SubscriptionOptions wish;
+  wish.policy = reliable_policy(8);
+  PublisherOptions same;
+  same.policy = wish.policy;
+  node.subscribe<Number>("s", wish, [&](const Message<Number>&) { ++got; });
+  const auto inline_pub = node.publisher<Number>("i");
+  const auto serial_pub = node.publisher<Number>("s", same);
+  EXPECT_EQ(allocations_of([&] { inline_pub.publish({1}); }), 0U);
+  EXPECT_EQ(allocations_of([&] { serial_pub.publish({1}); }), 0U);
+}
+
+TEST(Allocation, PublishingStructsAndBytesToAnotherProcessAllocatesNothing) {
+  const std::string domain = fresh_domain();
+  Runtime a = open_runtime(domain, "a");
+  Runtime b = open_runtime(domain, "b");
+  const Node talker = a.node("talker").or_throw();
+  const Node listener = b.node("listener").or_throw();
+  SubscriptionOptions wish;
+  wish.mode = Mode::inline_;
+  wish.policy = reliable_policy(8);
+  PublisherOptions same;
+  same.policy = wish.policy;
+  listener.subscribe<Number>("n", wish, [](const Message<Number>&) {});
+  listener.subscribe<Buffer>("b", wish, [](const Message<Buffer>&) {});
+  const auto numbers = talker.publisher<Number>("n", same);
+  const auto bytes = talker.publisher<Buffer>("b", same);
+  ASSERT_TRUE(eventually([&] { return numbers.listeners() == 1 && bytes.listeners() == 1; }));
+  EXPECT_EQ(allocations_of([&] { numbers.publish({1}); }), 0U);
+  EXPECT_EQ(allocations_of([&] {
+              WritableBuffer memory = bytes.loan_bytes(10'000);
+              memory.bytes()[0] = std::byte{1};
+              bytes.publish(std::move(memory).freeze());
+            }),
+            0U);
+}
+
+}  // namespace
+}  // namespace hyphos::test

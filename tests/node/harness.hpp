@@ -1,0 +1,67 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "hyphos/hyphos.hpp"
+#include "tests/graph/harness.hpp"
+#include "tests/node/number.hpp"
+
+namespace hyphos::test {
+
+using graph::test::Arrivals;
+
+/// A domain that no other test and no robot uses.
+inline std::string fresh_domain() {
+  static std::atomic<int> next{0};
+  return "test" + std::to_string(getpid()) + "-" + std::to_string(next++);
+}
+
+inline Runtime open_runtime(const std::string& domain, const std::string& process = "main") {
+  RuntimeOptions options;
+  options.domain = domain;
+  options.process = process;
+  return Runtime::open(options).or_throw();
+}
+
+/// Waits for something that another thread brings about.
+template <typename F>
+bool eventually(F condition) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// A plan file in a directory of its own, removed with the object.
+class PlanFile {
+ public:
+  explicit PlanFile(const std::string& text)
+      : directory_(std::filesystem::temp_directory_path() / ("hyphos-" + fresh_domain())) {
+    std::filesystem::create_directories(directory_);
+    std::ofstream(path()) << text;
+  }
+  PlanFile(const PlanFile&) = delete;
+  PlanFile& operator=(const PlanFile&) = delete;
+  ~PlanFile() { std::filesystem::remove_all(directory_); }
+  [[nodiscard]] std::filesystem::path path() const { return directory_ / "robot.yaml"; }
+
+  [[nodiscard]] RuntimeOptions options(const std::string& process) const {
+    RuntimeOptions options;
+    options.plan_file = path();
+    options.process = process;
+    return options;
+  }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+}  // namespace hyphos::test

@@ -1,0 +1,194 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "tests/node/harness.hpp"
+
+extern char** environ;
+
+namespace hyphos::test {
+namespace {
+
+std::string plan_text(const std::string& domain, const std::string& rest) {
+  return "hyphos: 1\nrobot: test\ndomain: \"" + domain + "\"\n" + rest;
+}
+
+std::string plugin(const std::string& name) {
+  return std::string(TEST_PLUGIN_DIR) + "/libtest_plugin_" + name + ".so";
+}
+
+/// A child process, killed with the object if it still runs.
+class Child {
+ public:
+  explicit Child(std::vector<std::string> command) {
+    std::vector<char*> argv;
+    for (std::string& word : command) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    if (posix_spawn(&pid_, argv[0], nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+  }
+  int stop(int signal) {
+    kill(pid_, signal);
+    return wait();
+  }
+  int wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  [[nodiscard]] bool started() const { return pid_ > 0; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+TEST(Plan, GivesNodesTheirParametersChannelsAndPolicies) {
+  const PlanFile file(plan_text(fresh_domain(), R"(
+nodes:
+  one:
+    process: main
+    params: {gain: 2.5, count: 7, on: true, name: lidar}
+    remap: {in: front/in}
+  two: {process: main}
+channels:
+  front/in: {depth: 3, overflow: drop_newest}
+)"));
+  Runtime runtime = Runtime::open(file.options("main")).or_throw();
+  const Node one = runtime.node("one").or_throw();
+  EXPECT_DOUBLE_EQ(one.param("gain", 1.0), 2.5);
+  EXPECT_EQ(one.param("count", 0), 7);
+  EXPECT_TRUE(one.param("on", false));
+  EXPECT_EQ(one.param("name", ""), "lidar");
+  EXPECT_EQ(one.param("absent", 3), 3);
+  EXPECT_THROW((void)one.param("name", 1), Exception);
+  EXPECT_EQ(one.publisher<Number>("in").channel(), "front/in");
+  EXPECT_EQ(runtime.node("three").error().code, Code::not_found);
+}
+
+TEST(Plan, AClosedChannelOpensAtRunTime) {
+  const PlanFile file(plan_text(fresh_domain(), R"(
+nodes: {one: {process: main}}
+channels: {n: {}}
+data_graph: {close_channels: [n]}
+)"));
+  Runtime runtime = Runtime::open(file.options("main")).or_throw();
+  const Node node = runtime.node("one").or_throw();
+  Arrivals got;
+  node.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
+  const auto pub = node.publisher<Number>("n");
+  EXPECT_FALSE(pub.publish({1}));
+  ASSERT_TRUE(runtime.set_channel_open("n", true).ok());
+  EXPECT_TRUE(pub.publish({2}));
+  EXPECT_EQ(got.count(), 1U);
+}
+
+TEST(Plan, ErrorsOfTheFileReachTheCaller) {
+  const PlanFile file(plan_text("0", "chanels: {}\n"));
+  const auto opened = Runtime::open(file.options("main"));
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().to_string().find("robot.yaml:4"), std::string::npos);
+  EXPECT_NE(opened.error().to_string().find("channels"), std::string::npos);
+}
+
+TEST(Plan, PluginsRunInThisProcess) {
+  const PlanFile file(plan_text(fresh_domain(), R"(
+nodes:
+  echo: {plugin: )" + plugin("echo") + R"(, process: main, params: {add: 100}}
+  probe: {process: main}
+)"));
+  Runtime runtime = Runtime::open(file.options("main")).or_throw();
+  ASSERT_TRUE(runtime.load_plugins().ok());
+  const Node probe = runtime.node("probe").or_throw();
+  Arrivals got;
+  probe.subscribe<Number>("out", serial, [&](const Message<Number>& m) { got.add(m->value); });
+  probe.publisher<Number>("in").publish({5});
+  ASSERT_TRUE(got.wait_for(1));
+  EXPECT_EQ(got.values().front(), 105);
+}
+
+TEST(Plan, BadPluginsAreRefusedWithTheReason) {
+  const auto load = [](const std::string& file_name) {
+    const PlanFile file(plan_text(fresh_domain(), "nodes:\n  n: {plugin: " + file_name + ", process: main}\n"));
+    Runtime runtime = Runtime::open(file.options("main")).or_throw();
+    return runtime.load_plugins().error();
+  };
+  EXPECT_EQ(load("/nowhere/libx.so").code, Code::not_found);
+  EXPECT_NE(load(plugin("empty")).message.find("HYPHOS_NODE"), std::string::npos);
+  EXPECT_NE(load(plugin("throwing")).message.find("no camera on /dev/video7"), std::string::npos);
+}
+
+/// The same node, moved by one word of the plan: here it runs in a process of its own.
+TEST(Plan, AHostProcessRunsPluginsUntilItIsTold) {
+  const PlanFile file(plan_text(fresh_domain(), R"(
+nodes:
+  echo: {plugin: )" + plugin("echo") + R"(, process: other, params: {add: 100}}
+  probe: {process: main}
+)"));
+  Runtime runtime = Runtime::open(file.options("main")).or_throw();
+  Child host({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "other"});
+  ASSERT_TRUE(host.started());
+  const Node probe = runtime.node("probe").or_throw();
+  Arrivals got;
+  probe.subscribe<Number>("out", serial, [&](const Message<Number>& m) { got.add(m->value); });
+  const auto in = probe.publisher<Number>("in");
+  ASSERT_TRUE(eventually([&] { return in.listeners() == 1; }));
+  // The way back may open a little later than the way there.
+  while (got.count() == 0) {
+    in.publish({5});
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(got.values().front(), 105);
+  EXPECT_EQ(host.stop(SIGINT), 0);
+  EXPECT_TRUE(eventually([&] { return in.listeners() == 0; }));
+}
+
+TEST(Plan, AHostProcessWithABadPlanSaysSoAndExits) {
+  const PlanFile file(plan_text(fresh_domain(), "nodes:\n  n: {plugin: /nowhere/libx.so, process: p}\n"));
+  EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "p"}).wait(), 2);
+  EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", "/nowhere.yaml", "--hyphos-process", "p"}).wait(), 2);
+  EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "q"}).wait(), 2);
+}
+
+/// Two hosts, as the plan sees it: what crosses between them goes by ZeroMQ over TCP.
+TEST(Plan, ProcessesOnTwoHostsTalkOverTcp) {
+  const int port = 20000 + getpid() % 20000;
+  const PlanFile file(plan_text(fresh_domain(), R"(
+hosts:
+  ugv: {address: 127.0.0.1}
+  base: {address: 127.0.0.1}
+processes:
+  sense: {host: ugv, endpoint: "tcp://127.0.0.1:)" + std::to_string(port) + R"("}
+  think: {host: base, endpoint: "tcp://127.0.0.1:)" + std::to_string(port + 1) + R"("}
+nodes:
+  talker: {process: sense}
+  listener: {process: think}
+channels:
+  n: {reliability: reliable, overflow: block, depth: 8}
+)"));
+  Runtime a = Runtime::open(file.options("sense")).or_throw();
+  Runtime b = Runtime::open(file.options("think")).or_throw();
+  const Node talker = a.node("talker").or_throw();
+  const Node listener = b.node("listener").or_throw();
+  Arrivals got;
+  listener.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got.add(m->value); });
+  const auto pub = talker.publisher<Number>("n");
+  ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(pub.publish({i}));
+  ASSERT_TRUE(got.wait_for(500));
+  const auto values = got.values();
+  for (int i = 0; i < 500; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], i);
+}
+
+}  // namespace
+}  // namespace hyphos::test
