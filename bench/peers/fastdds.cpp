@@ -101,6 +101,8 @@ class FastddsPeer : public Peer, private dds::DataReaderListener {
     } else {
       auto shm = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
       shm->segment_size(static_cast<std::uint32_t>((4u << 20) + 4 * options.size));
+      shm->max_message_size(
+          static_cast<std::uint32_t>(std::max(std::size_t{65'500}, options.size + 4096)));
       qos.transport().user_transports.push_back(shm);
     }
     auto* factory = dds::DomainParticipantFactory::get_instance();
