@@ -372,7 +372,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
         }
       }
     }
-    if (row.back() < best_distance) {
+    // A word of which nothing is left resembles nothing.
+    if (row.back() < best_distance && row.back() < word.size()) {
       best_distance = row.back();
       best = candidate;
     }
