@@ -1,0 +1,90 @@
+"""Hyphos: one computational graph, from a pointer to another machine.
+
+    import sys, hyphos
+    from hyphos.msgs import LaserScan
+
+    node = hyphos.Node.open("listener", sys.argv)
+    node.subscribe("scan", LaserScan, lambda scan: print(len(scan.ranges)))
+    node.spin()
+
+The words are those of the C++ API. Everything is loaded on first use, so that importing the package
+costs nothing to tools that need little of it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyphos._errors import Error
+    from hyphos._hyphos import (
+        Buffer,
+        MessageInfo,
+        Policy,
+        Published,
+        Subscription,
+        Timer,
+        TypeId,
+        WritableBuffer,
+    )
+    from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
+    from hyphos.node import Node, Publisher, Runtime
+    from hyphos.types import Attached, Raw, Struct
+
+_HOMES = {
+    "Attached": "types",
+    "Buffer": "_hyphos",
+    "Error": "_errors",
+    "MessageInfo": "_hyphos",
+    "Node": "node",
+    "Policy": "_hyphos",
+    "Published": "_hyphos",
+    "Publisher": "node",
+    "Raw": "types",
+    "Runtime": "node",
+    "Struct": "types",
+    "Subscription": "_hyphos",
+    "Timer": "_hyphos",
+    "TypeId": "_hyphos",
+    "WritableBuffer": "_hyphos",
+    "cloud_to_numpy": "convert",
+    "image_to_numpy": "convert",
+    "numpy_to_cloud": "convert",
+    "numpy_to_image": "convert",
+}
+
+__all__ = [
+    "Attached",
+    "Buffer",
+    "Error",
+    "MessageInfo",
+    "Node",
+    "Policy",
+    "Published",
+    "Publisher",
+    "Raw",
+    "Runtime",
+    "Struct",
+    "Subscription",
+    "Timer",
+    "TypeId",
+    "WritableBuffer",
+    "cloud_to_numpy",
+    "image_to_numpy",
+    "numpy_to_cloud",
+    "numpy_to_image",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'hyphos' has no attribute '{name}'")
+    value = getattr(import_module(f"hyphos.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,156 @@
+"""hyphos channel ..."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
+
+app = typer.Typer(no_args_is_help=True, help="Channels: look, listen, measure, publish.")
+
+Name = Annotated[str, typer.Argument(help="Channel, e.g. scan.")]
+Window = Annotated[
+    float, typer.Option("--window", "-w", metavar="SECONDS", min=0.05, help="Time between lines.")
+]
+Lines = Annotated[
+    int | None, typer.Option("--count", "-n", min=1, help="Stop after so many lines.")
+]
+
+
+@app.command("list")
+def list_channels(domain: Domain = "0", as_json: AsJson = False) -> None:
+    """All channels: type, publishers, subscribers, transport, messages, drops."""
+    from hyphos.tools import tables  # noqa: PLC0415
+
+    tables.channel_list(domain, as_json)
+
+
+@app.command("info")
+def info(name: Name, domain: Domain = "0", as_json: AsJson = False) -> None:
+    """One channel: its ends, policy, counters, and latency layer by layer."""
+    from hyphos.tools import tables  # noqa: PLC0415
+
+    tables.channel_info(domain, name, as_json)
+
+
+@app.command("echo")
+def echo(
+    name: Name,
+    count: Annotated[
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many messages.")
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout", metavar="SECONDS", help="Give up (exit code 1) without a message."
+        ),
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Do not shorten long arrays.")] = False,
+    meta: Annotated[bool, typer.Option("--meta", help="Also sequence, sender and stamps.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    domain: Domain = "0",
+    proto_path: ProtoPath = None,
+    descriptor: Descriptor = None,
+) -> None:
+    """Print messages as they come: protobuf as YAML, structs and bytes as a hex dump.
+
+    hyphos channel echo scan -n 1
+
+    hyphos channel echo odom --json | jq .pose
+    """
+    from hyphos.tools.echo import EchoOptions, echo_channel  # noqa: PLC0415
+
+    options = EchoOptions(
+        channel=name,
+        count=count,
+        timeout_s=seconds,
+        full=full,
+        meta=meta,
+        as_json=as_json,
+        domain=domain,
+        proto_path=proto_path or [],
+        descriptors=descriptor or [],
+    )
+    raise typer.Exit(echo_channel(options))
+
+
+@app.command("hz")
+def hz(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "0") -> None:
+    """Messages per second, read from shared memory: does not disturb the robot."""
+    from hyphos.tools import measure  # noqa: PLC0415
+
+    raise typer.Exit(measure.rate(domain, name, window, count))
+
+
+@app.command("bw")
+def bw(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "0") -> None:
+    """Megabytes per second and mean size."""
+    from hyphos.tools import measure  # noqa: PLC0415
+
+    raise typer.Exit(measure.bandwidth(domain, name, window, count))
+
+
+@app.command("delay")
+def delay(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain = "0") -> None:
+    """Time from publish() to the start of the callback, per subscription."""
+    from hyphos.tools import measure  # noqa: PLC0415
+
+    raise typer.Exit(measure.delay(domain, name, window, count))
+
+
+@app.command("pub")
+def pub(
+    name: Name,
+    type_name: Annotated[str, typer.Argument(metavar="TYPE", help="Twist, my.Type, or bytes.")],
+    value: Annotated[
+        str, typer.Argument(help="YAML or JSON; '-' reads standard input; text for bytes.")
+    ] = "{}",
+    rate: Annotated[
+        float | None, typer.Option("--rate", "-r", metavar="HZ", help="Repeat. Default: once.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many messages.")
+    ] = None,
+    buffers: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--buffer", "-b", exists=True, dir_okay=False, help="File to attach as a buffer."
+        ),
+    ] = None,
+    hex_value: Annotated[
+        bool, typer.Option("--hex", help="VALUE is hexadecimal (for bytes).")
+    ] = False,
+    wait: Annotated[
+        float, typer.Option("--wait", metavar="SECONDS", help="Wait so long for a subscriber.")
+    ] = 1.0,
+    domain: Domain = "0",
+    proto_path: ProtoPath = None,
+    descriptor: Descriptor = None,
+) -> None:
+    """Publish a message given as text.
+
+    hyphos channel pub cmd_vel Twist '{linear: {x: 0.5}}' --rate 10
+
+    hyphos channel pub camera Image '{width: 2, height: 1, encoding: mono8, step: 2}' -b two_bytes
+
+    hyphos channel pub raw bytes 48656c6c6f --hex
+    """
+    from hyphos.tools.pub import PubOptions, publish_text  # noqa: PLC0415
+
+    options = PubOptions(
+        channel=name,
+        type_name=type_name,
+        value=value,
+        rate_hz=rate,
+        count=count,
+        buffers=buffers or [],
+        hex_value=hex_value,
+        wait_s=wait,
+        domain=domain,
+        proto_path=proto_path or [],
+        descriptors=descriptor or [],
+    )
+    raise typer.Exit(publish_text(options))

@@ -1,0 +1,31 @@
+"""hyphos node ..."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.options import AsJson, Domain
+
+app = typer.Typer(no_args_is_help=True, help="Nodes that run on this machine.")
+
+
+@app.command("list")
+def list_nodes(domain: Domain = "0", as_json: AsJson = False) -> None:
+    """All nodes: process, pid, host, number of channels."""
+    from hyphos.tools import tables  # noqa: PLC0415
+
+    tables.node_list(domain, as_json)
+
+
+@app.command("info")
+def info(
+    name: Annotated[str, typer.Argument(help="Node, e.g. mapper.")],
+    domain: Domain = "0",
+    as_json: AsJson = False,
+) -> None:
+    """One node: what it publishes and subscribes, with its counters."""
+    from hyphos.tools import tables  # noqa: PLC0415
+
+    tables.node_info(domain, name, as_json)

@@ -1,0 +1,98 @@
+"""Runs one process of a plan that has Python nodes: `python -m hyphos.host --hyphos-plan robot.yaml
+--hyphos-process perception`. C++ plug-ins of the same process are loaded into it as well.
+
+A Python node is named `module:Class` in the plan. The class is made with one argument, its
+`hyphos.Node`, and may have a `close()`; it lives until the process stops. A function in its place
+is called the same way, and what it returns is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hyphos._errors import Error
+from hyphos._hyphos import Plan
+from hyphos.node import Runtime
+
+
+def _option(argv: list[str], name: str) -> list[str]:
+    found = []
+    for index, word in enumerate(argv):
+        if word == name and index + 1 < len(argv):
+            found.append(argv[index + 1])
+        elif word.startswith(name + "="):
+            found.append(word.removeprefix(name + "="))
+    return found
+
+
+def _load(program: str, class_name: str, where: str) -> Any:
+    try:
+        module = import_module(program)
+    except ModuleNotFoundError as error:
+        raise Error(
+            "not_found",
+            f"Python module '{program}' cannot be imported: {error}; modules beside the plan and "
+            "on PYTHONPATH are found",
+            where,
+        ) from error
+    if class_name:
+        if not hasattr(module, class_name):
+            raise Error("not_found", f"module '{program}' has no '{class_name}'", where)
+        return getattr(module, class_name)
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        raise Error(
+            "invalid_config",
+            f"'{program}' defines {len(classes)} classes: name one, 'python: {program}:Class'",
+            where,
+        )
+    return classes[0]
+
+
+def run(argv: list[str]) -> int:
+    """Opens the runtime as the arguments say, makes the nodes, and waits. Returns the exit code."""
+    files = _option(argv, "--hyphos-plan")
+    if not files:
+        raise Error("invalid_config", "give --hyphos-plan FILE --hyphos-process NAME")
+    plan = json.loads(Plan.load(files[-1], _option(argv, "--hyphos-set"), False).json())
+    runtime = Runtime.open(argv)
+    sys.path.insert(0, str(Path(files[-1]).resolve().parent))
+    nodes = []
+    kept = []
+    try:
+        for entry in plan["nodes"]:
+            if entry["process"] != runtime.process or entry["kind"] != "python":
+                continue
+            make = _load(entry["program"], entry.get("python_class", ""), files[-1])
+            node = runtime.node(entry["name"])
+            nodes.append(node)
+            kept.append(make(node))
+        runtime.load_plugins()
+        return runtime.spin()
+    finally:
+        for node in nodes:
+            node.close()
+        for thing in kept:
+            if hasattr(thing, "close"):
+                thing.close()
+
+
+def main() -> None:
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        sys.exit(run(sys.argv))
+    except Error as error:
+        sys.exit(f"error: {error}" + (f"\n  {error.advice}" if error.advice else ""))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,295 @@
+"""Node, Publisher and Runtime: the C++ API in Python."""
+
+from __future__ import annotations
+
+import atexit
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar, overload
+
+import numpy as np
+
+from hyphos import _hyphos
+from hyphos._hyphos import MessageInfo, Policy, Published, Subscription, Timer
+from hyphos.types import Attached, Bytes, Codec, Raw, Struct, codec_for
+
+T = TypeVar("T")
+Param = TypeVar("Param", bool, int, float, str)
+
+# Callbacks must have ended before the interpreter does.
+atexit.register(_hyphos.close_all)
+
+
+class Publisher(Generic[T]):
+    """The sending end of a channel. Thread-safe.
+
+    publish() blocks only if the channel's overflow rule is `block`; it and every copy of a large
+    payload run without the GIL.
+    """
+
+    def __init__(self, core: _hyphos.Publisher, codec: Codec) -> None:
+        self._core = core
+        self._codec = codec
+        self._attached = codec.id.encoding == "attached"
+
+    @overload
+    def publish(self, value: T) -> Published: ...
+    @overload
+    def publish(self, value: object, *buffers: object) -> Published: ...
+    def publish(self, value: Any, *buffers: object) -> Published:
+        """Sends one value. For `Attached` channels also `publish(head, buffer, ...)`.
+
+        The result is false if a promise of the channel was broken, and says why.
+        """
+        if self._attached and not isinstance(value, Attached):
+            value = Attached(value, buffers)
+        elif buffers:
+            raise TypeError(f"channel '{self.channel}' has no attached buffers: one value only")
+        payload, parts = self._codec.encode(value)
+        return self._core.publish(payload, parts)
+
+    def loan(self, size: int) -> Bytes:
+        """`size` writable bytes where receivers will read them, as a NumPy array.
+
+        Fill it (or a reshaped or retyped view of it) and publish it: no copy is made. Do not write
+        to it afterwards. Dropping it gives the memory back. Not initialised.
+        """
+        if size == 0:
+            return np.zeros(0, np.uint8)
+        return np.frombuffer(memoryview(self._core.loan(size)), np.uint8)
+
+    @property
+    def listeners(self) -> int:
+        """Subscriptions in this process plus receivers outside."""
+        return self._core.listeners
+
+    @property
+    def channel(self) -> str:
+        return self._core.channel
+
+    def close(self) -> None:
+        self._core.close()
+
+
+class Node:
+    """A named part of the program: its publishers, subscriptions and timers. Thread-safe.
+
+    Functions that set the node up raise `hyphos.Error`. Callbacks run on the process's thread pool;
+    an exception that leaves one is logged with its traceback and counted as `callback_error`.
+    """
+
+    def __init__(self, core: _hyphos.Node) -> None:
+        self._core = core
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        argv: Sequence[str] | None = None,
+        *,
+        plan: str = "",
+        process: str = "",
+        overrides: Sequence[str] = (),
+        domain: str = "",
+        threads: int = 0,
+        offline: bool = False,
+    ) -> Self:
+        """A process with one node.
+
+        With `argv` it takes the `--hyphos-...` arguments that `hyphos run` passes; the other
+        options are for programs that decide themselves. Without either it talks to all others of
+        this machine through shared memory.
+        """
+        if argv is not None:
+            return cls(_hyphos.Node.open(name, list(argv)))
+        runtime = Runtime.open(
+            plan=plan,
+            process=process,
+            overrides=overrides,
+            domain=domain,
+            threads=threads,
+            offline=offline,
+        )
+        return cls(runtime._core.node(name))
+
+    @overload
+    def publisher(
+        self,
+        channel: str,
+        type: type[Attached[T]],
+        *,
+        local: bool = False,
+        policy: Policy | None = None,
+    ) -> Publisher[Attached[T]]: ...
+    @overload
+    def publisher(
+        self, channel: str, type: type[T], *, local: bool = False, policy: Policy | None = None
+    ) -> Publisher[T]: ...
+    @overload
+    def publisher(
+        self, channel: str, type: Struct | Raw, *, local: bool = False, policy: Policy | None = None
+    ) -> Publisher[Any]: ...
+    def publisher(
+        self, channel: str, type: Any, *, local: bool = False, policy: Policy | None = None
+    ) -> Publisher[Any]:
+        """The sending end of `channel`. `policy` holds if the plan does not name the channel;
+        `local` keeps messages inside this process."""
+        codec = codec_for(type)
+        return Publisher(self._core.publisher(channel, codec.id, local, policy), codec)
+
+    def subscribe(
+        self,
+        channel: str,
+        type: Any,
+        callback: Callable[..., object],
+        mode: str = "serial",
+        *,
+        local: bool = False,
+        policy: Policy | None = None,
+    ) -> Subscription:
+        """Calls `callback(value)`, or `callback(value, info)` if it takes two arguments, for every
+        message. `mode` is "serial", "concurrent" or "inline". `info` is a MessageInfo."""
+        codec = codec_for(type)
+        decode = codec.decode
+        if _takes_info(callback):
+
+            def deliver(payload: Any, buffers: Any, info: MessageInfo) -> None:
+                callback(decode(payload, buffers), info)
+        else:
+
+            def deliver(payload: Any, buffers: Any, info: MessageInfo) -> None:  # noqa: ARG001
+                callback(decode(payload, buffers))
+
+        return self._core.subscribe(channel, codec.id, deliver, mode, local, policy)
+
+    def every(
+        self,
+        callback: Callable[[], object],
+        *,
+        period_ms: float | None = None,
+        rate_hz: float | None = None,
+    ) -> Timer:
+        """Calls `callback` every `period_ms`, or `rate_hz` times a second, one call at a time. A
+        call that comes late is skipped and counted; the grid does not drift."""
+        if (period_ms is None) == (rate_hz is None):
+            raise TypeError("every() takes either period_ms or rate_hz")
+        seconds = period_ms / 1e3 if period_ms is not None else 1.0 / (rate_hz or 0.0)
+        if not seconds > 0:
+            raise ValueError("every(): the period must be positive")
+        return self._core.every(round(seconds * 1e9), callback)
+
+    def param(self, name: str, fallback: Param) -> Param:
+        """A value of `nodes.<name>.params` in the plan, or `fallback`, which gives the type."""
+        if isinstance(fallback, bool):
+            return self._core.param_bool(name, fallback)
+        if isinstance(fallback, int):
+            return self._core.param_int(name, fallback)
+        if isinstance(fallback, float):
+            return self._core.param_float(name, fallback)
+        return self._core.param_str(name, fallback)
+
+    @property
+    def name(self) -> str:
+        return self._core.name
+
+    @property
+    def runtime(self) -> Runtime:
+        return Runtime(self._core.runtime)
+
+    def spin(self) -> int:
+        """Waits for Ctrl-C, SIGTERM or `runtime.request_stop()`, with the GIL released. Returns the
+        exit code."""
+        return self.runtime.spin()
+
+    def close(self) -> None:
+        """Ends all publishers, subscriptions and timers; on return no callback is running."""
+        self._core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Runtime:
+    """Everything of one process: the graph, its thread pool and its transports."""
+
+    def __init__(self, core: _hyphos.Runtime) -> None:
+        self._core = core
+
+    @classmethod
+    def open(
+        cls,
+        argv: Sequence[str] | None = None,
+        *,
+        plan: str = "",
+        process: str = "",
+        overrides: Sequence[str] = (),
+        domain: str = "",
+        threads: int = 0,
+        offline: bool = False,
+    ) -> Self:
+        """See Node.open()."""
+        if argv is not None:
+            return cls(_hyphos.Runtime.open(list(argv)))
+        return cls(
+            _hyphos.Runtime.open_with(
+                plan, process or "main", list(overrides), domain, threads, offline
+            )
+        )
+
+    def node(self, name: str) -> Node:
+        """A node of this process. The name must be unique in the process."""
+        return Node(self._core.node(name))
+
+    def load_plugins(self) -> None:
+        """Loads the C++ plug-ins that the plan names for this process."""
+        self._core.load_plugins()
+
+    def set_channel_open(self, channel: str, open: bool, *, peer: str | None = None) -> None:
+        """Opens or closes a channel in this process, or only towards one peer endpoint."""
+        self._core.set_channel_open(channel, open, peer)
+
+    def spin(self) -> int:
+        sys.stdout.flush()
+        return self._core.spin()
+
+    def request_stop(self) -> None:
+        self._core.request_stop()
+
+    @property
+    def stopping(self) -> bool:
+        return self._core.stopping
+
+    @property
+    def process(self) -> str:
+        return self._core.process
+
+    @property
+    def domain(self) -> str:
+        return self._core.domain
+
+    def close(self) -> None:
+        """Drops this handle; the runtime ends when its last node and publisher are gone."""
+        self._core.close()
+
+
+def _takes_info(callback: Callable[..., object]) -> bool:
+    try:
+        parameters = inspect.signature(callback).parameters.values()
+    except (TypeError, ValueError):  # some built-in functions tell nothing
+        return False
+    needed = [
+        p
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    return len(needed) == 2

@@ -1,0 +1,102 @@
+"""How a message with attached buffers is stored: see docs/recording.md.
+
+The stored message is the serialized head followed by one more protobuf field for each buffer,
+`repeated bytes attached_buffers = 100000`. That is itself a valid protobuf message, of the head's
+type with that field added; this is the schema that the recording names. Any protobuf tool reads it,
+and neither writing nor reading parses or copies more than it must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorSet
+
+FIELD_NUMBER = 100_000
+FIELD_NAME = "attached_buffers"
+_WIRE_VARINT, _WIRE_FIXED64, _WIRE_BYTES, _WIRE_FIXED32 = 0, 1, 2, 5
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+_TAG = _varint(FIELD_NUMBER << 3 | _WIRE_BYTES)
+
+
+def join(head: bytes, buffers: Iterable[Any]) -> bytes:
+    """Head and buffers as one stored message. One copy."""
+    parts: list[Any] = [head]
+    for buffer in buffers:
+        bytes_of = memoryview(buffer).cast("B")
+        parts += [_TAG, _varint(len(bytes_of)), bytes_of]
+    return b"".join(parts)
+
+
+def split(stored: bytes) -> tuple[memoryview, list[memoryview]]:
+    """The head and the buffers of a stored message, as views. ValueError if it is damaged."""
+    view = memoryview(stored)
+    buffers: list[memoryview] = []
+    head_end = at = 0
+    while at < len(view):
+        tag, at = _read_varint(view, at)
+        start, at = _skip(view, at, tag & 7)
+        if tag >> 3 == FIELD_NUMBER and tag & 7 == _WIRE_BYTES:
+            buffers.append(view[start:at])
+        elif buffers:
+            raise ValueError("a field of the head stands behind an attached buffer")
+        else:
+            head_end = at
+    return view[:head_end], buffers
+
+
+def _skip(view: memoryview, at: int, wire: int) -> tuple[int, int]:
+    """(start, end) of the value at `at`."""
+    start = at
+    if wire == _WIRE_VARINT:
+        _, at = _read_varint(view, at)
+    elif wire == _WIRE_FIXED64:
+        at += 8
+    elif wire == _WIRE_FIXED32:
+        at += 4
+    elif wire == _WIRE_BYTES:
+        length, start = _read_varint(view, at)
+        at = start + length
+    else:
+        raise ValueError(f"wire type {wire} is unknown")
+    if at > len(view):
+        raise ValueError("the message is cut off")
+    return start, at
+
+
+def _read_varint(view: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        if at >= len(view) or shift > 63:
+            raise ValueError("the message is cut off")
+        byte = view[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+def extend_schema(files: FileDescriptorSet, type_name: str) -> FileDescriptorSet:
+    """The same descriptors with the field for the buffers added to one top-level message."""
+    for file in files.file:
+        prefix = f"{file.package}." if file.package else ""
+        for message in file.message_type:
+            if prefix + message.name == type_name:
+                field = message.field.add()
+                field.name = FIELD_NAME
+                field.number = FIELD_NUMBER
+                field.label = FieldDescriptorProto.LABEL_REPEATED
+                field.type = FieldDescriptorProto.TYPE_BYTES
+    return files

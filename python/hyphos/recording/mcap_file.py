@@ -1,0 +1,276 @@
+"""MCAP files as Hyphos writes them (docs/recording.md), and protobuf MCAP files of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from mcap.reader import SeekingReader
+from mcap.records import Channel, Chunk, Header, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader, breakup_chunk
+from mcap.writer import CompressionType, Writer
+
+from hyphos._errors import Error
+from hyphos.recording import attached
+from hyphos.recording.source import Item, Track
+from hyphos.tools.typebook import TypeBook, descriptor_set
+
+PROFILE = "hyphos"
+SUMMARY = "hyphos.recording"
+_COMPRESSION = {
+    "zstd": CompressionType.ZSTD,
+    "lz4": CompressionType.LZ4,
+    "none": CompressionType.NONE,
+}
+
+
+class McapRecording:
+    """Writes messages as they travel. Not thread-safe: one thread writes.
+
+    Chunks are handed to the system when they are full and at flush(): what has been handed over
+    survives the death of the process.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        book: TypeBook,
+        *,
+        chunk_bytes: int = 1024 * 1024,
+        compression: str = "zstd",
+        overwrite: bool = False,
+    ) -> None:
+        if compression not in _COMPRESSION:
+            raise Error(
+                "invalid_config",
+                f"compression '{compression}' is unknown; right would be {', '.join(_COMPRESSION)}",
+            )
+        try:
+            self._file = path.open("wb" if overwrite else "xb")
+        except FileExistsError as error:
+            raise Error(
+                "already_exists", "the file exists", str(path), "give another name, or --overwrite"
+            ) from error
+        except OSError as error:
+            raise Error("io", error.strerror or str(error), str(path)) from error
+        self.path = path
+        self.unknown_types: set[str] = set()
+        self._book = book
+        self._schemas: dict[tuple[str, str], int] = {}
+        self._writer = Writer(
+            self._file, chunk_size=chunk_bytes, compression=_COMPRESSION[compression]
+        )
+        self._writer.start(PROFILE, "hyphos")
+        self._file.flush()
+
+    def add_channel(
+        self,
+        channel: str,
+        type_name: str,
+        encoding: str,
+        type_hash: int,
+        policy: dict[str, object],
+    ) -> int:
+        """Registers a channel and gives the id to write with."""
+        protobuf = encoding in ("protobuf", "attached")
+        id_of: int = self._writer.register_channel(
+            channel,
+            "protobuf" if protobuf else f"hyphos.{encoding}",
+            self._schema(type_name, encoding),
+            {
+                "hyphos.type": type_name,
+                "hyphos.encoding": encoding,
+                "hyphos.type_hash": f"{type_hash:016x}",
+                "hyphos.policy": json.dumps(policy),
+            },
+        )
+        return id_of
+
+    def _schema(self, type_name: str, encoding: str) -> int:
+        key = (type_name, encoding)
+        if key not in self._schemas:
+            self._schemas[key] = self._make_schema(type_name, encoding)
+        return self._schemas[key]
+
+    def _make_schema(self, type_name: str, encoding: str) -> int:
+        if encoding == "bytes":
+            return 0
+        if encoding not in ("protobuf", "attached"):
+            return int(self._writer.register_schema(type_name, f"hyphos.{encoding}", b""))
+        cls = self._book.find(type_name)
+        if cls is None:
+            self.unknown_types.add(type_name)
+            return int(self._writer.register_schema(type_name, "", b""))
+        files = descriptor_set(cls)
+        if encoding == "attached":
+            files = attached.extend_schema(files, type_name)
+        return int(self._writer.register_schema(type_name, "protobuf", files.SerializeToString()))
+
+    def write(
+        self, channel_id: int, log_ns: int, publish_ns: int, sequence: int, data: bytes
+    ) -> None:
+        self._writer.add_message(channel_id, log_ns, data, publish_ns, sequence & 0xFFFFFFFF)
+
+    def flush(self) -> None:
+        """Ends the chunk: everything written so far survives a kill of this process."""
+        self._writer.flush()  # type: ignore[no-untyped-call]
+        self._file.flush()
+
+    @property
+    def size(self) -> int:
+        return self._file.tell()
+
+    def close(self, summary: dict[str, str]) -> None:
+        """Writes the summary as metadata, the index and the end of the file."""
+        self._writer.add_metadata(SUMMARY, summary)
+        self._writer.finish()  # type: ignore[no-untyped-call]
+        self._file.close()
+
+
+def mcap_profile(path: Path) -> str:
+    """Which kind of MCAP file it is: "hyphos", "ros2", or whatever its writer said."""
+    with path.open("rb") as file:
+        try:
+            for record in StreamReader(file, record_size_limit=path.stat().st_size).records:
+                return record.profile if isinstance(record, Header) else ""
+        except Exception as error:
+            raise _damaged(path, error) from error
+    return ""
+
+
+def _damaged(path: Path, error: Exception) -> Error:
+    reason = str(error) or type(error).__name__
+    return Error("corrupt", f"the MCAP file cannot be read: {reason}", str(path))
+
+
+class McapSource:
+    """An MCAP recording. One that was cut off (crash, full disk) is read up to its last complete
+    chunk, and `warnings` says so."""
+
+    kind = "MCAP recording"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.warnings: list[str] = []
+        self.summary: dict[str, str] = {}
+        self._by_id: dict[int, Track] = {}
+        self.start_ns = self.end_ns = 0
+        self._complete = self._read_index()
+        if not self._complete:
+            self._scan()
+        self.tracks = list(self._by_id.values())
+
+    def _read_index(self) -> bool:
+        with self.path.open("rb") as file:
+            reader = SeekingReader(file, record_size_limit=self.path.stat().st_size)
+            try:
+                summary = reader.get_summary()
+            except Exception:  # noqa: BLE001 - the library raises many kinds for a missing end
+                return False
+            if summary is None or summary.statistics is None:
+                return False
+            for metadata in reader.iter_metadata():
+                if metadata.name == SUMMARY:
+                    self.summary = dict(metadata.metadata)
+            counts = summary.statistics.channel_message_counts
+            for channel in summary.channels.values():
+                schema = summary.schemas.get(channel.schema_id)
+                self._by_id[channel.id] = _track(channel, schema, counts.get(channel.id, 0))
+            if summary.statistics.message_count:
+                self.start_ns = summary.statistics.message_start_time
+                self.end_ns = summary.statistics.message_end_time + 1
+        return True
+
+    def _scan(self) -> None:
+        times: list[int] = []
+        for message in self._messages_of_cut_file():
+            self._by_id[message.channel_id].count += 1
+            times.append(message.log_time)
+        if times:
+            self.start_ns, self.end_ns = min(times), max(times) + 1
+        self.warnings.append(
+            f"the recording was cut off; {len(times)} messages in complete chunks are readable"
+        )
+
+    def _messages_of_cut_file(self) -> Iterator[Message]:
+        """Messages up to the first damage, which in a cut file is its end."""
+        schemas: dict[int, Schema] = {}
+        with self.path.open("rb") as file:
+            reader = StreamReader(
+                file, emit_chunks=True, record_size_limit=self.path.stat().st_size
+            )
+            records = iter(reader.records)
+            while True:
+                try:
+                    record = next(records)
+                    inner = (
+                        breakup_chunk(record, validate_crc=True)
+                        if isinstance(record, Chunk)
+                        else [record]
+                    )
+                except Exception:  # noqa: BLE001 - a cut record fails in any way
+                    return
+                yield from self._take(inner, schemas)
+
+    def _take(self, records: Iterable[Any], schemas: dict[int, Schema]) -> Iterator[Message]:
+        messages: list[Message] = []
+        for record in records:
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, Channel) and record.id not in self._by_id:
+                self._by_id[record.id] = _track(record, schemas.get(record.schema_id), 0)
+            elif isinstance(record, Metadata) and record.name == SUMMARY:
+                self.summary = dict(record.metadata)
+            elif isinstance(record, Message):
+                messages.append(record)
+        messages.sort(key=lambda message: message.log_time)
+        yield from messages
+
+    def items(self, wanted: Callable[[Track], bool], start_ns: int, end_ns: int) -> Iterator[Item]:
+        for message in self._messages(wanted, start_ns, end_ns):
+            track = self._by_id[message.channel_id]
+            if track.problem or not wanted(track) or not start_ns <= message.log_time < end_ns:
+                continue
+            yield _item(track, message)
+
+    def _messages(
+        self, wanted: Callable[[Track], bool], start_ns: int, end_ns: int
+    ) -> Iterator[Message]:
+        if not self._complete:
+            yield from self._messages_of_cut_file()
+            return
+        topics = [track.channel for track in self.tracks if wanted(track)]
+        with self.path.open("rb") as file:
+            reader = SeekingReader(file, record_size_limit=self.path.stat().st_size)
+            for _, _, message in reader.iter_messages(topics, start_ns, end_ns):
+                yield message
+
+    def close(self) -> None:
+        """Nothing stays open between calls."""
+
+
+def _track(channel: Channel, schema: Schema | None, count: int) -> Track:
+    meta = channel.metadata
+    if "hyphos.encoding" in meta:
+        return Track(
+            channel.topic,
+            meta["hyphos.type"],
+            meta["hyphos.encoding"],
+            count,
+            int(meta["hyphos.type_hash"], 16),
+            json.loads(meta.get("hyphos.policy", "{}")),
+        )
+    name = schema.name if schema else ""
+    track = Track(channel.topic.strip("/"), name, "protobuf", count, origin=channel.topic)
+    if channel.message_encoding != "protobuf":
+        track.problem = f"its encoding is '{channel.message_encoding}'"
+    return track
+
+
+def _item(track: Track, message: Message) -> Item:
+    if track.encoding != "attached":
+        return Item(message.log_time, track, message.data, ())
+    head, buffers = attached.split(message.data)
+    return Item(message.log_time, track, head, buffers)

@@ -1,0 +1,220 @@
+"""hyphos replay: publishes a recording in its own time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from hyphos._errors import Error
+from hyphos._hyphos import Policy, TypeId
+from hyphos.node import Node, Publisher
+from hyphos.recording.source import Item, Source, Track, open_source
+from hyphos.tools.console import table
+from hyphos.tools.join import open_tool
+from hyphos.tools.waiting import Stop, stoppable, until
+from hyphos.types import Raw
+
+_BAR_EVERY_S = 0.1
+_LATE_S = 0.1  # worth telling
+
+
+@dataclass
+class PlayOptions:
+    file: Path
+    rate: float
+    loop: bool
+    start_s: float
+    end_s: float | None
+    patterns: Sequence[str]
+    remap: Sequence[str]
+    show: bool
+    wait_s: float
+    quiet: bool
+    domain: str
+
+
+def parse_remap(pairs: Sequence[str]) -> dict[str, str]:
+    """["a:=b"] → {"a": "b"}"""
+    result = {}
+    for pair in pairs:
+        old, colon, new = pair.partition(":=")
+        if not colon or not old or not new:
+            raise Error("invalid_config", f"--remap {pair}: the form is OLD:=NEW, e.g. tilt:=scan")
+        result[old.strip("/")] = new.strip("/")
+    return result
+
+
+def show_source(source: Source, path: Path, console: Console) -> None:
+    """Prints what a recording holds."""
+    seconds = (source.end_ns - source.start_ns) / 1e9
+    when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(source.start_ns / 1e9))
+    console.print(f"{path}: {source.kind}, {seconds:.1f} s from {when}")
+    made = table("", ["channel", "type", "messages", "rate", "from"], ["messages", "rate"])
+    for track in sorted(source.tracks, key=lambda track: track.channel):
+        rate = f"{track.count / seconds:.1f} Hz" if seconds > 0 else ""
+        kind = f"[yellow]left out: {track.problem}[/yellow]" if track.problem else track.type_name
+        made.add_row(track.channel, kind, f"{track.count:,}", rate, track.origin)
+    console.print(made)
+    for warning in source.warnings:
+        console.print(f"warning: {warning}")
+
+
+class Player:
+    """Publishes the items of a source on the channels of a node."""
+
+    def __init__(self, source: Source, node: Node, options: PlayOptions) -> None:
+        self._source = source
+        self._options = options
+        self._remap = parse_remap(options.remap)
+        self._check_remap()
+        self._publishers = {
+            id(track): self._open(track, node)
+            for track in source.tracks
+            if not track.problem and self._wanted(track)
+        }
+        if not self._publishers:
+            raise Error(
+                "not_found",
+                "no channel of the recording is to be played",
+                str(options.file),
+                "hyphos replay FILE --list shows what it holds",
+            )
+        self.published = self.failed = 0
+        self.latest_s = 0.0
+
+    def _check_remap(self) -> None:
+        known = {track.channel for track in self._source.tracks}
+        for old in self._remap:
+            if old not in known:
+                raise Error(
+                    "not_found",
+                    f"--remap {old}: the recording has no channel '{old}'; "
+                    f"it has {', '.join(sorted(known))}",
+                    str(self._options.file),
+                )
+
+    def _wanted(self, track: Track) -> bool:
+        return any(fnmatchcase(track.channel, p.strip("/")) for p in self._options.patterns)
+
+    def _open(self, track: Track, node: Node) -> Publisher[Any]:
+        if track.type_hash is None:
+            kind = TypeId(track.type_name, track.encoding)
+        else:
+            kind = TypeId.known(track.type_name, track.encoding, track.type_hash)
+        wish: dict[str, Any] = dict(track.policy)
+        if self._options.rate == 0:
+            # As fast as possible means as fast as the subscribers can.
+            wish |= {"reliability": "reliable", "overflow": "block", "block_timeout_ms": 10_000}
+        channel = self._remap.get(track.channel, track.channel)
+        return node.publisher(channel, Raw(kind), policy=Policy(**wish))
+
+    @property
+    def publishers(self) -> list[Publisher[Any]]:
+        return list(self._publishers.values())
+
+    def span(self) -> tuple[int, int]:
+        """First and last (exclusive) nanosecond to play."""
+        start = self._source.start_ns + round(self._options.start_s * 1e9)
+        end = self._source.end_ns
+        if self._options.end_s is not None:
+            end = min(end, self._source.start_ns + round(self._options.end_s * 1e9))
+        return start, end
+
+    def play_once(self, stop: Stop, progress: Any) -> None:
+        """One pass. `progress(position_ns)` is called about ten times a second."""
+        start_ns, end_ns = self.span()
+        began, shown = time.monotonic(), 0.0
+        rate = self._options.rate
+        for item in self._source.items(self._wanted, start_ns, end_ns):
+            if rate > 0:
+                due = began + (item.time_ns - start_ns) / 1e9 / rate
+                early = due - time.monotonic()
+                if early > 0 and stop.wait(early):
+                    return
+                self.latest_s = max(self.latest_s, -early)
+            if stop.now:
+                return
+            self._publish(item)
+            if (now := time.monotonic()) - shown >= _BAR_EVERY_S:
+                progress(item.time_ns - start_ns)
+                shown = now
+
+    def _publish(self, item: Item) -> None:
+        value = (item.payload, item.buffers)
+        if self._publishers[id(item.track)].publish(value):
+            self.published += 1
+        else:
+            self.failed += 1
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.fields[name]}"),
+        BarColumn(),
+        TextColumn("{task.fields[at]:.1f} / {task.fields[of]:.1f} s"),
+        TextColumn("{task.fields[count]:,} messages"),
+        console=console,
+        auto_refresh=False,
+    )
+
+
+def play(options: PlayOptions) -> int:
+    """Plays until the end, or Ctrl-C. 1 if messages could not be delivered."""
+    if options.rate < 0:
+        raise Error("invalid_config", f"--rate {options.rate:g} must not be negative")
+    source = open_source(options.file)
+    console = Console(stderr=not options.show, highlight=False)
+    try:
+        if options.show:
+            show_source(source, options.file, console)
+            return 0
+        with stoppable() as stop, open_tool("replay", options.domain) as node:
+            player = Player(source, node, options)
+            for warning in source.warnings:
+                console.print(f"warning: {warning}")
+            if options.wait_s:
+                until(lambda: any(p.listeners for p in player.publishers), options.wait_s, stop)
+            _run(player, stop, console, options)
+    finally:
+        source.close()
+    if not options.quiet:
+        console.print(
+            f"published {player.published:,} messages on {len(player.publishers)} channels"
+        )
+        if player.latest_s > _LATE_S and options.rate:
+            console.print(f"warning: up to {player.latest_s * 1e3:.0f} ms late; try a lower --rate")
+    if player.failed:
+        raise Error("overloaded", f"{player.failed:,} messages were not delivered")
+    return 0
+
+
+def _run(player: Player, stop: Stop, console: Console, options: PlayOptions) -> None:
+    start_ns, end_ns = player.span()
+    total_s = max(0.0, (end_ns - start_ns) / 1e9)
+    if total_s == 0.0 and end_ns < start_ns:
+        raise Error("invalid_config", "--start lies behind the end of what is to be played")
+    if options.quiet or not console.is_terminal:
+        while True:
+            player.play_once(stop, lambda _position: None)
+            if not options.loop or stop.now:
+                return
+    with _bar(console) as bar:
+        task = bar.add_task("", total=total_s, name=options.file.name, at=0.0, of=total_s, count=0)
+
+        def progress(position_ns: int) -> None:
+            at = position_ns / 1e9
+            bar.update(task, completed=at, at=at, count=player.published, refresh=True)
+
+        while True:
+            player.play_once(stop, progress)
+            if not options.loop or stop.now:
+                break
+        if not stop.now:
+            progress(end_ns - start_ns)

@@ -1,0 +1,1 @@
+"""What the command line tool does, without the command line."""

@@ -1,0 +1,31 @@
+"""Output for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+
+def console() -> Console:
+    return Console(highlight=False)
+
+
+def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Table:
+    """A plain table; the columns in `right` are numbers."""
+    made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        made.add_column(
+            column, justify="right" if column in right else "left", no_wrap=column in right
+        )
+    return made
+
+
+def print_json(value: Any) -> None:
+    json.dump(value, sys.stdout, indent=2)
+    print()

@@ -1,0 +1,347 @@
+"""Checks of the machine. Each is one function that looks at one thing and never raises."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import platform
+import resource
+import shutil
+import socket
+import stat
+import struct
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+MIB = 1024 * 1024
+_SHM = Path("/dev/shm")
+_GROUP = "239.255.72.89"
+_SYS_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
+_FUTEX_WAKE = 1
+_F_OFD_SETLK = 37
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    status: str  # OK, WARN or FAIL
+    text: str
+    remedy: str = ""
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return None
+
+
+def _shm_size() -> Check:
+    name = "shared memory"
+    try:
+        usage = shutil.disk_usage(_SHM)
+    except OSError as error:
+        return Check(name, "FAIL", f"/dev/shm: {error.strerror}", "mount -t tmpfs tmpfs /dev/shm")
+    text = f"/dev/shm has {usage.free / MIB:,.0f} of {usage.total / MIB:,.0f} MiB free"
+    grow = "mount -o remount,size=2G /dev/shm (containers: --shm-size=2g)"
+    if usage.free < 32 * MIB:
+        return Check(name, "FAIL", text, f"hyphos shm clean, remove other files, or {grow}")
+    if usage.free < 256 * MIB:
+        return Check(name, "WARN", f"{text}: little for images and clouds", grow)
+    return Check(name, "OK", text)
+
+
+def _shm_rights() -> Check:
+    name = "shared memory rights"
+    if not os.access(_SHM, os.W_OK | os.X_OK):
+        return Check(name, "FAIL", "/dev/shm is not writable", "chmod 1777 /dev/shm (as root)")
+    own = _SHM / f"hyphos-{os.getuid()}"
+    try:
+        status = own.lstat()
+    except FileNotFoundError:
+        return Check(name, "OK", f"/dev/shm is writable; {own} is made at the first start")
+    except OSError as error:
+        return Check(name, "FAIL", f"{own}: {error.strerror}", f"ls -ld {own}")
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        return Check(
+            name,
+            "FAIL",
+            f"{own} belongs to somebody else or is no folder",
+            f"rm -r {own} (as root)",
+        )
+    if status.st_mode & 0o077:
+        return Check(name, "FAIL", f"{own} is open to others", f"chmod 700 {own}")
+    return Check(name, "OK", f"{own} is ours alone")
+
+
+def _leftovers() -> Check:
+    name = "leftovers"
+    from hyphos.tools.shm_tools import dead_participants  # noqa: PLC0415
+
+    try:
+        dead = dead_participants("")
+    except RuntimeError as error:
+        return Check(name, "WARN", f"cannot look: {error}", "hyphos shm list")
+    if dead:
+        return Check(
+            name, "WARN", f"{dead} dead process(es) have left shared memory", "hyphos shm clean"
+        )
+    return Check(name, "OK", "dead processes have left nothing")
+
+
+def _open_files() -> Check:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    text = f"{soft} open files (at most {hard})"
+    if soft < 256:
+        return Check("limit: open files", "FAIL", text, "ulimit -n 4096")
+    if soft < 1024:
+        return Check(
+            "limit: open files", "WARN", f"{text}: little for many peers", "ulimit -n 4096"
+        )
+    return Check("limit: open files", "OK", text)
+
+
+def _locked_memory() -> Check:
+    soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    text = "unlimited" if soft == resource.RLIM_INFINITY else f"{soft / MIB:,.1f} MiB"
+    swaps = (_read("/proc/swaps") or "").splitlines()[1:]
+    if swaps and soft != resource.RLIM_INFINITY:
+        return Check(
+            "limit: locked memory",
+            "WARN",
+            f"{text}, and the machine swaps: shared memory may be slow when memory is short",
+            "swapoff -a on robots, or `ulimit -l unlimited`",
+        )
+    return Check("limit: locked memory", "OK", f"{text}; {'swap' if swaps else 'no swap'} in use")
+
+
+def _multicast() -> Check:
+    name = "multicast"
+    try:
+        interfaces = sorted(Path("/sys/class/net").iterdir())
+    except OSError:
+        interfaces = []
+    able = []
+    for interface in interfaces:
+        flags = int(_read(f"{interface}/flags") or "0", 16)
+        if flags & 0x1 and flags & 0x1000 and not flags & 0x8:  # up, multicast, not loopback
+            able.append(interface.name)
+    if not able:
+        return Check(
+            name,
+            "WARN",
+            "no interface that is up can multicast: machines find each other by the plan only",
+            "ip link set dev <interface> multicast on, or give endpoints in the plan",
+        )
+    try:
+        heard = _hear_ourselves()
+    except OSError as error:
+        return Check(
+            name,
+            "WARN",
+            f"{', '.join(able)} can multicast, but joining {_GROUP} failed: {error.strerror}",
+            "ip route add 239.0.0.0/8 dev <interface>, or give endpoints in the plan",
+        )
+    if not heard:
+        return Check(
+            name,
+            "WARN",
+            f"{', '.join(able)} can multicast, but a message to ourselves was not heard",
+            "let UDP to 239.255.0.0/16 through the firewall, or give endpoints in the plan",
+        )
+    return Check(name, "OK", f"works on this machine; interfaces: {', '.join(able)}")
+
+
+def _hear_ourselves() -> bool:
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender,
+    ):
+        receiver.bind(("", 0))
+        group = struct.pack("4s4s", socket.inet_aton(_GROUP), socket.inet_aton("0.0.0.0"))
+        receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group)
+        receiver.settimeout(0.3)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 0)  # stays on this machine
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_LOOP, 1)
+        token = os.urandom(16)
+        sender.sendto(token, (_GROUP, receiver.getsockname()[1]))
+        try:
+            return receiver.recv(64) == token
+        except TimeoutError:
+            return False
+
+
+def _socket_buffers() -> Iterator[Check]:
+    for key, what in (("rmem_max", "receive"), ("wmem_max", "send")):
+        name = f"socket buffer: {what}"
+        value = _read(f"/proc/sys/net/core/{key}")
+        if value is None:
+            yield Check(name, "OK", "not visible here (network namespace)")
+        elif int(value) < 2 * MIB:
+            yield Check(
+                name,
+                "WARN",
+                f"net.core.{key} is {int(value) // 1024} KiB: bursts of messages are lost",
+                f"sysctl -w net.core.{key}=8388608",
+            )
+        else:
+            yield Check(name, "OK", f"net.core.{key} is {int(value) // 1024} KiB")
+
+
+def _governor() -> Check:
+    base = Path("/sys/devices/system/cpu")
+    found = {
+        text
+        for path in base.glob("cpu[0-9]*/cpufreq/scaling_governor")
+        if (text := _read(str(path))) is not None
+    }
+    if not found:
+        return Check("CPU governor", "OK", "no frequency control here (as in virtual machines)")
+    if "powersave" in found and "intel_pstate" not in (
+        _read(f"{base}/cpu0/cpufreq/scaling_driver") or ""
+    ):
+        return Check(
+            "CPU governor",
+            "WARN",
+            "powersave: wake-ups are slow, latencies several times longer",
+            "cpupower frequency-set -g performance",
+        )
+    return Check("CPU governor", "OK", ", ".join(sorted(found)))
+
+
+def _cores() -> Check:
+    usable, present = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    text = f"{usable} usable" + (f" of {present}" if present != usable else "")
+    if usable < 2:
+        return Check(
+            "CPU cores",
+            "WARN",
+            f"{text}: callbacks of all processes take turns",
+            "give it more cores",
+        )
+    return Check("CPU cores", "OK", text)
+
+
+def _futex() -> Check:
+    number = _SYS_FUTEX.get(platform.machine())
+    if number is None:
+        return Check("kernel: futex", "WARN", f"not checked on {platform.machine()}")
+    word = ctypes.c_uint32(0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.syscall(number, ctypes.byref(word), _FUTEX_WAKE, 1, None, None, 0) < 0:
+        reason = os.strerror(ctypes.get_errno())
+        return Check(
+            "kernel: futex", "FAIL", f"refused: {reason}", "allow futex in the seccomp profile"
+        )
+    return Check("kernel: futex", "OK", f"Linux {platform.release()}")
+
+
+def _pidfd() -> Check:
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError as error:
+        return Check(
+            "kernel: pidfd",
+            "WARN",
+            f"refused: {error.strerror}; dead processes are noticed by a timer",
+            "Linux 5.3 or newer, or allow pidfd_open in the seccomp profile",
+        )
+    return Check("kernel: pidfd", "OK", "the end of a process is noticed at once")
+
+
+def _file_locks() -> Check:
+    name = "kernel: file locks"
+    try:
+        with tempfile.TemporaryFile(dir=_SHM) as file:
+            fcntl.fcntl(file, _F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+    except OSError as error:
+        return Check(
+            name,
+            "FAIL",
+            f"OFD locks in /dev/shm: {error.strerror}",
+            "Linux 3.15 or newer; no gVisor",
+        )
+    return Check(name, "OK", "OFD locks work in /dev/shm")
+
+
+def _clock() -> Check:
+    source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if source is None:
+        return Check("clock source", "OK", "not visible here")
+    if source in ("hpet", "acpi_pm", "jiffies", "refined-jiffies"):
+        return Check(
+            "clock source",
+            "WARN",
+            f"{source}: reading the clock costs a microsecond, seven times per message",
+            "boot with clocksource=tsc if the CPU's TSC is stable",
+        )
+    return Check("clock source", "OK", source)
+
+
+def _programs() -> Iterator[Check]:
+    for program, why, package in (
+        ("dot", "hyphos plan --svg", "graphviz"),
+        ("ip", "plans with network namespaces", "iproute2"),
+        ("protoc", "--proto-path", "protobuf-compiler"),
+    ):
+        if shutil.which(program):
+            yield Check(f"program: {program}", "OK", f"for {why}")
+        else:
+            yield Check(
+                f"program: {program}",
+                "WARN",
+                f"not found; {why} needs it",
+                f"apt install {package}",
+            )
+
+
+def all_checks() -> list[Check]:
+    """Runs every check. Takes well under a second."""
+    single: list[Callable[[], Check]] = [
+        _shm_size,
+        _shm_rights,
+        _leftovers,
+        _open_files,
+        _locked_memory,
+        _cores,
+        _governor,
+        _clock,
+        _futex,
+        _pidfd,
+        _file_locks,
+        _multicast,
+    ]
+    return [check() for check in single] + list(_socket_buffers()) + list(_programs())
+
+
+def examine(as_json: bool) -> int:
+    """Prints all checks; 1 if one failed."""
+    checks = all_checks()
+    failed = sum(check.status == "FAIL" for check in checks)
+    if as_json:
+        print(json.dumps([asdict(check) for check in checks], indent=2))
+        return int(failed > 0)
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    colours = {"OK": "green", "WARN": "yellow", "FAIL": "bold red"}
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        line = Text()
+        line.append(f"{check.status:<4} ", colours[check.status])
+        line.append(f"{check.name:<{width}}  {check.text}")
+        console.print(line)
+        if check.remedy and check.status != "OK":
+            console.print(Text(f"     {'':<{width}}  → {check.remedy}", "dim"))
+    warned = sum(check.status == "WARN" for check in checks)
+    console.print(
+        f"\n{len(checks) - failed - warned} fine, {warned} to look at, {failed} to mend"
+        if failed or warned
+        else "\nall fine"
+    )
+    return int(failed > 0)

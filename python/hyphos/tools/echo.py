@@ -1,0 +1,213 @@
+"""hyphos channel echo"""
+
+from __future__ import annotations
+
+import json
+import queue
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from google.protobuf import json_format
+
+from hyphos._errors import Error
+from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo
+from hyphos.tools.join import an_end, open_tool, raw_type
+from hyphos.tools.observe import look, require_channel
+from hyphos.tools.typebook import TypeBook
+from hyphos.tools.waiting import Stop, stoppable
+
+_SHORT_LIST = 12  # longer arrays are shortened unless --full
+_SHORT_BYTES = 256
+_WAITING = 64  # messages that may wait for a slow terminal
+
+
+@dataclass
+class EchoOptions:
+    channel: str
+    count: int | None
+    timeout_s: float | None
+    full: bool
+    meta: bool
+    as_json: bool
+    domain: str
+    proto_path: Sequence[Path]
+    descriptors: Sequence[Path]
+
+
+def hexdump(data: bytes, limit: int | None = None) -> str:
+    """Offset, sixteen bytes, and what of them is text, per line."""
+    shown = data if limit is None else data[:limit]
+    lines = []
+    for at in range(0, len(shown), 16):
+        row = shown[at : at + 16]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        lines.append(f"{at:08x}  {row.hex(' '):<47}  {text}")
+    if len(shown) < len(data):
+        lines.append(f"… {len(data) - len(shown):,} more bytes")
+    return "\n".join(lines)
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _shorten(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        if len(value) > _SHORT_LIST:
+            kept = [_shorten(inner) for inner in value[: _SHORT_LIST - 2]]
+            return [*kept, f"… {len(value) - len(kept)} more"]
+        return [_shorten(inner) for inner in value]
+    if isinstance(value, str) and len(value) > _SHORT_BYTES:
+        return f"{value[:_SHORT_BYTES]}… {len(value) - _SHORT_BYTES} more"
+    return value
+
+
+class _Flow(yaml.SafeDumper):
+    """Block style for structure, one line for lists of numbers."""
+
+
+def _represent_list(dumper: yaml.SafeDumper, value: list[Any]) -> yaml.Node:
+    flat = all(not isinstance(inner, dict | list) for inner in value)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flat)
+
+
+_Flow.add_representer(list, _represent_list)
+
+
+class Formatter:
+    """Turns messages of one channel into text."""
+
+    def __init__(self, end: EndpointInfo, options: EchoOptions) -> None:
+        self._options = options
+        self._encoding = end.encoding
+        self._type_name = end.type_name
+        self._cls: Any = None
+        if end.encoding in ("protobuf", "attached"):
+            book = TypeBook(options.proto_path, options.descriptors)
+            self._cls = book.find(end.type_name)
+
+    @property
+    def note(self) -> str:
+        """What the user should know about the output; may be empty."""
+        if self._cls is None and self._encoding in ("protobuf", "attached"):
+            return (
+                f"{self._type_name} is not known here, so bytes are shown; "
+                "give --proto-path or --descriptor"
+            )
+        return ""
+
+    def __call__(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo) -> str:
+        return (self._json if self._options.as_json else self._text)(payload, buffers, info)
+
+    def _fields(self, payload: bytes) -> Any:
+        message = self._cls.FromString(payload)
+        return json_format.MessageToDict(
+            message, preserving_proto_field_name=True, use_integers_for_enums=False
+        )
+
+    def _json(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo) -> str:
+        value: dict[str, Any]
+        value = self._fields(payload) if self._cls is not None else {"bytes": payload.hex()}
+        if buffers:
+            value["attached_buffers"] = [len(buffer) for buffer in buffers]
+        if self._options.meta:
+            value["_meta"] = _meta(info)
+        return json.dumps(value)
+
+    def _text(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo) -> str:
+        limit = None if self._options.full else _SHORT_BYTES
+        parts = []
+        if self._options.meta:
+            parts.append("\n".join(f"# {key}: {value}" for key, value in _meta(info).items()))
+        if self._cls is None:
+            parts.append(f"# {len(payload):,} bytes\n{hexdump(payload, limit)}".rstrip())
+        else:
+            fields = self._fields(payload)
+            shown = fields if self._options.full else _shorten(fields)
+            text = yaml.dump(shown, Dumper=_Flow, sort_keys=False, allow_unicode=True, width=100)
+            parts.append(text.rstrip())
+        for number, buffer in enumerate(buffers):
+            dump = hexdump(bytes(memoryview(buffer)[: limit or None]), limit)
+            more = (
+                f"\n… {len(buffer) - limit:,} more bytes" if limit and len(buffer) > limit else ""
+            )
+            parts.append(f"# buffer {number}: {len(buffer):,} bytes\n{dump}{more}".rstrip())
+        return "\n".join([*parts, "---"])
+
+
+def _meta(info: MessageInfo) -> dict[str, Any]:
+    stamps = info.stamps
+    return {
+        "sequence": info.sequence,
+        "sender": f"{info.sender:016x}",
+        "replayed": info.replayed,
+        "latency_us": (stamps["callback"] - stamps["publish"]) / 1e3,
+    }
+
+
+def _find_end(options: EchoOptions, stop: Stop) -> EndpointInfo | None:
+    """An end of the channel; waits for one if there is a time limit."""
+    while True:
+        now = look(options.domain)
+        end = an_end(now, options.channel)
+        if end is not None:
+            return end
+        if options.timeout_s is None:
+            require_channel(now, options.channel, options.domain)
+        if stop.wait(0.1):
+            return None
+
+
+def echo_channel(options: EchoOptions) -> int:
+    """Prints messages until Ctrl-C or `count`. 1 if the time limit passed without any."""
+    inbox: queue.Queue[tuple[bytes, list[Buffer], MessageInfo] | None] = queue.Queue(_WAITING)
+    skipped = shown = 0
+    with stoppable() as stop:
+        deadline = Stop(options.timeout_s)
+        end = _find_end(options, deadline)
+        if end is None:
+            raise _nothing(options)
+        formatter = Formatter(end, options)
+        if formatter.note:
+            print(f"# {formatter.note}", flush=True)
+
+        def arrived(value: tuple[Buffer, list[Buffer]], info: MessageInfo) -> None:
+            nonlocal skipped
+            try:
+                inbox.put_nowait((bytes(value[0]), value[1], info))
+            except queue.Full:
+                skipped += 1
+
+        with open_tool("echo", options.domain) as node:
+            node.subscribe(options.channel, raw_type(end), arrived, policy=end.policy)
+            while not stop.now and (options.count is None or shown < options.count):
+                message = _next(inbox, stop, deadline if not shown else None)
+                if message is None:
+                    break
+                print(formatter(*message), flush=True)
+                shown += 1
+    if skipped:
+        print(f"# {skipped} messages were skipped: the terminal is too slow", flush=True)
+    if not shown and deadline.now:
+        raise _nothing(options)
+    return 0
+
+
+def _next(inbox: queue.Queue[Any], stop: Stop, deadline: Stop | None) -> Any:
+    """The next message; None if it is time to stop."""
+    while not stop.now and not (deadline is not None and deadline.now):
+        try:
+            return inbox.get(timeout=0.1)
+        except queue.Empty:
+            time.sleep(0)
+    return None
+
+
+def _nothing(options: EchoOptions) -> Error:
+    return Error(
+        "timeout",
+        f"no message came on '{options.channel}' within {options.timeout_s:g} s",
+        advice="hyphos channel info shows who publishes it",
+    )

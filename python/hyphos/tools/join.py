@@ -1,0 +1,28 @@
+"""Taking part in a robot as a tool: a node of its own, types known by name."""
+
+from __future__ import annotations
+
+import os
+
+from hyphos._hyphos import EndpointInfo, TypeId
+from hyphos.node import Node
+from hyphos.tools.observe import Look
+from hyphos.types import Raw
+
+
+def open_tool(kind: str, domain: str) -> Node:
+    """A node for a command: its name is unique, so that any number may run."""
+    name = f"{kind}-{os.getpid()}"
+    return Node.open(name, domain=domain, process=name, threads=2)
+
+
+def raw_type(end: EndpointInfo) -> Raw:
+    """The type of a channel as another process announces it."""
+    return Raw(TypeId.known(end.type_name, end.encoding, end.type_hash))
+
+
+def an_end(now: Look, channel: str) -> EndpointInfo | None:
+    """Some end of the channel, preferably a publisher."""
+    ends = [end for _, end in now.ends(channel)]
+    ends.sort(key=lambda end: not end.is_publisher)
+    return ends[0] if ends else None

@@ -1,0 +1,70 @@
+"""hyphos channel hz | bw | delay"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from hyphos.tools.observe import Delays, Look, duration, look, require_channel, states
+
+
+def _windows(
+    domain: str, channel: str, window_s: float, count: int | None
+) -> Iterator[tuple[Look, Look]]:
+    """Pairs of looks, `window_s` apart. Ends after `count`; error if the channel goes."""
+    before = look(domain)
+    require_channel(before, channel, domain)
+    done = 0
+    while count is None or done < count:
+        time.sleep(window_s)
+        now = look(domain)
+        require_channel(now, channel, domain)
+        yield before, now
+        before = now
+        done += 1
+
+
+def rate(domain: str, channel: str, window_s: float, count: int | None) -> int:
+    for before, now in _windows(domain, channel, window_s, count):
+        state = states(now, before)[channel]
+        print(
+            f"{state.rate_hz:.2f} Hz  ({state.sent:,} sent, {state.dropped:,} dropped)", flush=True
+        )
+    return 0
+
+
+def bandwidth(domain: str, channel: str, window_s: float, count: int | None) -> int:
+    for before, now in _windows(domain, channel, window_s, count):
+        state = states(now, before)[channel]
+        mean = state.megabytes_per_s * 1e3 / state.rate_hz if state.rate_hz else 0.0
+        print(
+            f"{state.megabytes_per_s:.3f} MB/s  ({state.rate_hz:.1f} Hz × {mean:,.3f} kB)",
+            flush=True,
+        )
+    return 0
+
+
+def delay(domain: str, channel: str, window_s: float, count: int | None) -> int:
+    for before, now in _windows(domain, channel, window_s, count):
+        old = {
+            (p.participant, e.node): e.latency
+            for p, e in before.ends(channel)
+            if not e.is_publisher
+        }
+        ends = [(p, e) for p, e in now.ends(channel) if not e.is_publisher]
+        if not ends:
+            print("nobody subscribes: there is no delay to measure", flush=True)
+        for process, end in ends:
+            earlier = old.get((process.participant, end.node))
+            delays = Delays()
+            delays.add(end.latency.since(earlier) if earlier else end.latency)
+            figures = (
+                "  ".join(
+                    f"{name} {duration(delays.percentile_ns(fraction))}"
+                    for name, fraction in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0))
+                )
+                if delays.count
+                else "no message"
+            )
+            print(f"{end.node:<20} {figures}  ({delays.count:,} messages)", flush=True)
+    return 0

@@ -1,0 +1,149 @@
+"""Figures about a running robot, from shared memory alone: rates, latencies and drops between two
+looks. Observing costs the observed processes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hyphos import _hyphos
+from hyphos._errors import Error
+from hyphos._hyphos import EndpointInfo, ProcessInfo
+
+Key = tuple[int, str, str, bool]  # participant, node, channel, is it a publisher
+
+
+@dataclass
+class Look:
+    """What was seen at one time."""
+
+    time_s: float
+    processes: list[ProcessInfo]
+
+    def ends(self, channel: str | None = None) -> Iterator[tuple[ProcessInfo, EndpointInfo]]:
+        for process in self.processes:
+            for end in process.endpoints:
+                if channel is None or end.channel == channel:
+                    yield process, end
+
+
+def look(domain: str) -> Look:
+    return Look(time.monotonic(), _hyphos.inspect(domain))
+
+
+@dataclass
+class Delays:
+    """A merged histogram of several subscriptions."""
+
+    buckets: dict[int, int] = field(default_factory=dict)
+
+    def add(self, histogram: _hyphos.Histogram) -> None:
+        for edge, count in histogram.buckets:
+            self.buckets[edge] = self.buckets.get(edge, 0) + count
+
+    @property
+    def count(self) -> int:
+        return sum(self.buckets.values())
+
+    def percentile_ns(self, fraction: float) -> int:
+        wanted, seen = fraction * self.count, 0
+        for edge in sorted(self.buckets):
+            seen += self.buckets[edge]
+            if seen >= wanted:
+                return edge
+        return 0
+
+
+@dataclass
+class ChannelState:
+    """A channel over all processes, between two looks."""
+
+    name: str
+    type_name: str = ""
+    encoding: str = ""
+    publishers: int = 0
+    subscribers: int = 0
+    transports: str = ""
+    sent: int = 0  # in all
+    received: int = 0
+    dropped: int = 0
+    rate_hz: float = 0.0  # between the looks
+    megabytes_per_s: float = 0.0
+    delays: Delays = field(default_factory=Delays)
+
+
+def drops_of(end: EndpointInfo) -> int:
+    return sum(count for name, count in end.counters if name.startswith("drop."))
+
+
+def _key(process: ProcessInfo, end: EndpointInfo) -> Key:
+    return process.participant, end.node, end.channel, end.is_publisher
+
+
+def _join(words: Iterable[str]) -> str:
+    order = {"pointer": 0, "shm": 1, "zmq": 2}
+    return "+".join(sorted({w for w in words if w}, key=lambda w: (order.get(w, 9), w)))
+
+
+def states(now: Look, before: Look | None = None) -> dict[str, ChannelState]:
+    """Every channel by name. Without an earlier look, rates are 0 and delays since the start."""
+    old: dict[Key, EndpointInfo] = {}
+    if before is not None:
+        old = {_key(process, end): end for process, end in before.ends()}
+    seconds = now.time_s - before.time_s if before is not None else 0.0
+    found: dict[str, ChannelState] = {}
+    transports: dict[str, list[str]] = {}
+    for process, end in now.ends():
+        state = found.setdefault(end.channel, ChannelState(end.channel))
+        earlier = old.get(_key(process, end))
+        _add_end(state, end, earlier, seconds)
+        transports.setdefault(end.channel, []).extend(end.transports.split("+"))
+    for name, words in transports.items():
+        found[name].transports = _join(words)
+    return dict(sorted(found.items()))
+
+
+def _add_end(
+    state: ChannelState, end: EndpointInfo, earlier: EndpointInfo | None, seconds: float
+) -> None:
+    state.type_name = state.type_name or end.type_name
+    state.encoding = state.encoding or end.encoding
+    state.dropped += drops_of(end)
+    if end.is_publisher:
+        state.publishers += 1
+        state.sent += end.counter("sent")
+    else:
+        state.subscribers += 1
+        state.received += end.counter("received")
+        state.delays.add(end.latency.since(earlier.latency) if earlier else end.latency)
+    if end.is_publisher and earlier is not None and seconds > 0:
+        state.rate_hz += (end.counter("sent") - earlier.counter("sent")) / seconds
+        sent_bytes = end.counter("bytes") - earlier.counter("bytes")
+        state.megabytes_per_s += sent_bytes / seconds / 1e6
+
+
+def require_channel(now: Look, name: str, domain: str) -> None:
+    """Error with what there is, if nobody publishes or subscribes `name`."""
+    if any(now.ends(name)):
+        return
+    names = sorted({end.channel for _, end in now.ends()})
+    if not names:
+        raise Error(
+            "not_found",
+            f"no Hyphos process runs in domain '{domain}' on this machine",
+            advice="start one, or give its --domain",
+        )
+    raise Error(
+        "not_found",
+        f"there is no channel '{name}'; there are {', '.join(names)}",
+        advice="hyphos channel list",
+    )
+
+
+def duration(ns: float) -> str:
+    """42 ns, 13.4 µs, 1.25 ms, 3.1 s: three digits."""
+    for limit, unit in ((1e3, "ns"), (1e6, "µs"), (1e9, "ms")):
+        if ns < limit:
+            return f"{ns / (limit / 1e3):.3g} {unit}"
+    return f"{ns / 1e9:.3g} s"

@@ -1,0 +1,115 @@
+"""hyphos channel pub"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from google.protobuf import json_format
+
+from hyphos._errors import Error
+from hyphos._hyphos import Published, TypeId
+from hyphos.node import Publisher
+from hyphos.tools.join import an_end, open_tool
+from hyphos.tools.observe import look
+from hyphos.tools.typebook import TypeBook
+from hyphos.tools.waiting import Stop, stoppable, until
+from hyphos.types import Raw
+
+
+@dataclass
+class PubOptions:
+    channel: str
+    type_name: str
+    value: str
+    rate_hz: float | None
+    count: int | None
+    buffers: Sequence[Path]
+    hex_value: bool
+    wait_s: float
+    domain: str
+    proto_path: Sequence[Path]
+    descriptors: Sequence[Path]
+
+
+def _read_value(options: PubOptions) -> str:
+    return sys.stdin.read() if options.value == "-" else options.value
+
+
+def _parse_bytes(options: PubOptions) -> tuple[TypeId, bytes]:
+    text = _read_value(options)
+    if not options.hex_value:
+        return TypeId("bytes", "bytes"), text.encode()
+    try:
+        return TypeId("bytes", "bytes"), bytes.fromhex(text)
+    except ValueError as error:
+        raise Error("invalid_config", f"the value is not hexadecimal: {error}") from error
+
+
+def _parse_message(options: PubOptions) -> tuple[TypeId, bytes]:
+    cls = TypeBook(options.proto_path, options.descriptors).get(options.type_name)
+    name = cls.DESCRIPTOR.full_name
+    try:
+        fields: Any = yaml.safe_load(_read_value(options)) or {}
+    except yaml.YAMLError as error:
+        raise Error("invalid_config", f"the value is neither YAML nor JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise Error(
+            "invalid_config", f"the value must be a map of fields of {name}, e.g. '{{x: 1}}'"
+        )
+    try:
+        message = json_format.ParseDict(fields, cls())
+    except json_format.ParseError as error:
+        names = ", ".join(field.name for field in cls.DESCRIPTOR.fields)
+        raise Error("invalid_config", f"{error}", name, f"{name} has: {names}") from error
+    return TypeId(name, _encoding(options)), message.SerializeToString()
+
+
+def _encoding(options: PubOptions) -> str:
+    """With buffers "attached"; else what others on the channel say, else what the type needs."""
+    if options.buffers:
+        return "attached"
+    end = an_end(look(options.domain), options.channel)
+    return "attached" if end is not None and end.encoding == "attached" else "protobuf"
+
+
+def publish_text(options: PubOptions) -> int:
+    """Publishes once, `count` times, or until Ctrl-C. 1 if the message could not be delivered."""
+    kind, payload = (_parse_bytes if options.type_name == "bytes" else _parse_message)(options)
+    if options.rate_hz is not None and options.rate_hz <= 0:
+        raise Error("invalid_config", f"--rate {options.rate_hz:g} must be positive")
+    count = options.count or (1 if options.rate_hz is None else None)
+    buffers = [path.read_bytes() for path in options.buffers]
+    with stoppable() as stop, open_tool("pub", options.domain) as node:
+        publisher = node.publisher(options.channel, Raw(kind))
+        until(lambda: publisher.listeners > 0, options.wait_s, stop)
+        return _publish(publisher, (payload, buffers), count, options.rate_hz or 1.0, stop)
+
+
+def _publish(
+    publisher: Publisher[Any],
+    value: tuple[bytes, list[bytes]],
+    count: int | None,
+    rate: float,
+    stop: Stop,
+) -> int:
+    start, sent = time.monotonic(), 0
+    failure: Published | None = None
+    nobody = publisher.listeners == 0
+    while count is None or sent < count:
+        published = publisher.publish(value)
+        if not published:
+            failure = published
+        sent += 1
+        if sent == count or stop.wait(max(0.0, start + sent / rate - time.monotonic())):
+            break
+    heard = "" if not nobody or publisher.listeners else "; nobody subscribes"
+    print(f"published {sent} on {publisher.channel}{heard}", file=sys.stderr)
+    if failure is not None:
+        raise Error(failure.failure or "io", "a message was not delivered", publisher.channel)
+    return 0

@@ -1,0 +1,206 @@
+"""hyphos channel list | info, hyphos node list | info"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.table import Table
+
+from hyphos._errors import Error
+from hyphos._hyphos import EndpointInfo, Policy, ProcessInfo
+from hyphos.tools.console import console, print_json, table
+from hyphos.tools.observe import ChannelState, duration, look, require_channel, states
+
+
+def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:
+    """One row per channel. With `rates`: what happened between two looks."""
+    if not rates:
+        made = table(
+            "",
+            ["channel", "type", "pub", "sub", "transport", "sent", "received", "drops"],
+            ["pub", "sub", "sent", "received", "drops"],
+        )
+        for s in found.values():
+            kind = s.type_name + (" + buffers" if s.encoding == "attached" else "")
+            made.add_row(
+                s.name,
+                kind,
+                str(s.publishers),
+                str(s.subscribers),
+                s.transports,
+                f"{s.sent:,}",
+                f"{s.received:,}",
+                _drops(s.dropped),
+            )
+        return made
+    made = table(
+        "",
+        ["channel", "transport", "rate", "MB/s", "p50", "p99", "drops"],
+        ["rate", "MB/s", "p50", "p99", "drops"],
+    )
+    for s in found.values():
+        measured = s.delays.count > 0
+        made.add_row(
+            s.name,
+            s.transports,
+            f"{s.rate_hz:.1f} Hz",
+            f"{s.megabytes_per_s:.2f}",
+            duration(s.delays.percentile_ns(0.5)) if measured else "–",
+            duration(s.delays.percentile_ns(0.99)) if measured else "–",
+            _drops(s.dropped),
+        )
+    return made
+
+
+def _drops(count: int) -> str:
+    return f"[red]{count:,}[/red]" if count else "0"
+
+
+def _policy(policy: Policy) -> dict[str, object]:
+    names = ("reliability", "overflow", "priority", "latched", "depth", "deadline_ms")
+    return {name: getattr(policy, name) for name in (*names, "block_timeout_ms")}
+
+
+def _end(process: ProcessInfo, end: EndpointInfo) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "channel": end.channel,
+        "node": end.node,
+        "process": process.name,
+        "host": process.host,
+        "pid": process.pid,
+        "publishes": end.is_publisher,
+        "type": end.type_name,
+        "encoding": end.encoding,
+        "type_hash": f"{end.type_hash:016x}",
+        "policy": _policy(end.policy),
+        "transports": end.transports,
+        "counters": dict(end.counters),
+    }
+    if not end.is_publisher:
+        made["mode"] = end.mode
+        made["latency_ns"] = _percentiles(end.latency)
+        made["layers_ns"] = {name: _percentiles(one) for name, one in end.layers if one.count}
+    return made
+
+
+def _percentiles(histogram: Any) -> dict[str, float]:
+    return {
+        "count": histogram.count,
+        "p50": histogram.percentile_ns(0.5),
+        "p95": histogram.percentile_ns(0.95),
+        "p99": histogram.percentile_ns(0.99),
+        "max": histogram.max_ns,
+    }
+
+
+def channel_list(domain: str, as_json: bool) -> None:
+    found = states(look(domain))
+    if as_json:
+        rows = []
+        for state in found.values():
+            row = asdict(state)
+            del row["delays"], row["rate_hz"], row["megabytes_per_s"]
+            rows.append(row)
+        print_json(rows)
+    elif not found:
+        console().print(f"no channels: no Hyphos process runs in domain '{domain}'")
+    else:
+        console().print(channel_table(found, rates=False))
+
+
+def channel_info(domain: str, name: str, as_json: bool) -> None:
+    now = look(domain)
+    require_channel(now, name, domain)
+    ends = [_end(process, end) for process, end in now.ends(name)]
+    if as_json:
+        print_json(ends)
+        return
+    out = console()
+    first = ends[0]
+    out.print(f"channel  {name}\ntype     {first['type']} ({first['encoding']})")
+    out.print("policy   " + " ".join(f"{k}={v}" for k, v in first["policy"].items()))
+    _print_ends(ends)
+    for end in ends:
+        if end.get("layers_ns"):
+            out.print(_layer_table(end))
+
+
+def _print_ends(ends: list[dict[str, Any]]) -> None:
+    made = table("", ["", "channel", "node", "process", "pid", "transport", "counters"], ["pid"])
+    for end in ends:
+        counters = end["counters"].items()
+        made.add_row(
+            "publishes" if end["publishes"] else f"subscribes, {end['mode']}",
+            end["channel"],
+            end["node"],
+            end["process"],
+            str(end["pid"]),
+            end["transports"],
+            " ".join(f"{name}={count:,}" for name, count in counters),
+        )
+    console().print(made)
+
+
+def _layer_table(end: dict[str, Any]) -> Table:
+    made = table(
+        f"latency to {end['node']}",
+        ["layer", "p50", "p95", "p99", "max"],
+        ["p50", "p95", "p99", "max"],
+    )
+    for name, one in [*end["layers_ns"].items(), ("publish → callback", end["latency_ns"])]:
+        made.add_row(name, *(duration(one[key]) for key in ("p50", "p95", "p99", "max")))
+    return made
+
+
+def _nodes(domain: str) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for process, end in look(domain).ends():
+        found.setdefault(end.node, []).append(_end(process, end))
+    return dict(sorted(found.items()))
+
+
+def node_list(domain: str, as_json: bool) -> None:
+    found = _nodes(domain)
+    rows = [
+        {
+            "node": name,
+            "process": ends[0]["process"],
+            "host": ends[0]["host"],
+            "pid": ends[0]["pid"],
+            "publishes": sorted({end["channel"] for end in ends if end["publishes"]}),
+            "subscribes": sorted({end["channel"] for end in ends if not end["publishes"]}),
+        }
+        for name, ends in found.items()
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        console().print(f"no nodes: no Hyphos process runs in domain '{domain}'")
+        return
+    made = table("", ["node", "process", "host", "pid", "publishes", "subscribes"], ["pid"])
+    for row in rows:
+        made.add_row(
+            row["node"],
+            row["process"],
+            row["host"],
+            str(row["pid"]),
+            " ".join(row["publishes"]),
+            " ".join(row["subscribes"]),
+        )
+    console().print(made)
+
+
+def node_info(domain: str, name: str, as_json: bool) -> None:
+    found = _nodes(domain)
+    if name not in found:
+        there = f"there are {', '.join(found)}" if found else f"none runs in domain '{domain}'"
+        raise Error("not_found", f"there is no node '{name}'; {there}", advice="hyphos node list")
+    if as_json:
+        print_json(found[name])
+        return
+    _print_ends(found[name])
+    for end in found[name]:
+        if end.get("layers_ns"):
+            console().print(_layer_table(end))

@@ -1,0 +1,129 @@
+"""Protobuf types by name: hyphos.msgs, and what the user's .proto files or descriptor sets hold."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import descriptor_pool, message_factory
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from hyphos import msgs
+from hyphos._errors import Error
+
+_PACKAGE = "hyphos.msgs"
+
+
+class TypeBook:
+    """Finds message classes by full name, or by the bare name for hyphos.msgs."""
+
+    def __init__(self, proto_paths: Sequence[Path] = (), descriptors: Sequence[Path] = ()) -> None:
+        self._pool = descriptor_pool.DescriptorPool()
+        self._names: list[str] = []
+        for value in vars(msgs).values():
+            if hasattr(value, "FromString"):
+                self._names.append(value.DESCRIPTOR.full_name)
+        for path in descriptors:
+            self._add(_read_set(path), str(path))
+        for path in proto_paths:
+            self._add(_compile(path), str(path))
+
+    def _add(self, files: FileDescriptorSet, where: str) -> None:
+        known = {}
+        for file in files.file:
+            if file.name in known:
+                continue
+            known[file.name] = file
+            try:
+                self._pool.AddSerializedFile(file.SerializeToString())
+            except TypeError as error:
+                raise Error("invalid_config", f"{file.name}: {error}", where) from error
+            prefix = f"{file.package}." if file.package else ""
+            self._names += [prefix + message.name for message in file.message_type]
+
+    def find(self, name: str) -> Any | None:
+        """The class of a full type name, or None."""
+        package, _, bare = name.rpartition(".")
+        if package == _PACKAGE and hasattr(vars(msgs).get(bare), "FromString"):
+            return vars(msgs)[bare]
+        try:
+            return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
+        except KeyError:
+            return None
+
+    def get(self, name: str) -> Any:
+        """The class of "Twist" or "my.package.Type". Error with a suggestion if there is none."""
+        found = self.find(name) or self.find(f"{_PACKAGE}.{name}")
+        if found is not None:
+            return found
+        bare = {known.rpartition(".")[2]: known for known in self._names}
+        near = get_close_matches(name.rpartition(".")[2], list(bare), 1)
+        hint = f"; did you mean '{bare[near[0]]}'?" if near else ""
+        raise Error(
+            "not_found",
+            f"no protobuf type is called '{name}'{hint}",
+            advice="your own types come from --proto-path or --descriptor",
+        )
+
+
+def descriptor_set(cls: Any) -> FileDescriptorSet:
+    """The file that defines a class and all that it imports, in order of use."""
+    result = FileDescriptorSet()
+    seen: set[str] = set()
+
+    def add(file: Any) -> None:
+        if file.name in seen:
+            return
+        seen.add(file.name)
+        for needed in file.dependencies:
+            add(needed)
+        file.CopyToProto(result.file.add())
+
+    add(cls.DESCRIPTOR.file)
+    return result
+
+
+def _read_set(path: Path) -> FileDescriptorSet:
+    try:
+        return FileDescriptorSet.FromString(path.read_bytes())
+    except Exception as error:
+        raise Error(
+            "corrupt",
+            f"this is no FileDescriptorSet: {error}",
+            str(path),
+            "protoc --include_imports -o FILE my.proto",
+        ) from error
+
+
+def _compile(folder: Path) -> FileDescriptorSet:
+    program = shutil.which("protoc")
+    if program is None:
+        raise Error(
+            "unsupported",
+            "--proto-path needs protoc, which is not installed",
+            str(folder),
+            "apt install protobuf-compiler, or give --descriptor",
+        )
+    protos = sorted(_relative(folder, folder.rglob("*.proto")))
+    if not protos:
+        raise Error("not_found", "there is no .proto file in this folder", str(folder))
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place) / "set.pb"
+        done = subprocess.run(
+            [program, "-I", str(folder), "--include_imports", "-o", str(out), *protos],
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise Error("invalid_config", f"protoc refused: {done.stderr.strip()}", str(folder))
+        return _read_set(out)
+
+
+def _relative(folder: Path, paths: Iterable[Path]) -> Iterable[str]:
+    return (str(path.relative_to(folder)) for path in paths)

@@ -1,0 +1,70 @@
+"""Waiting for Ctrl-C, SIGTERM, a time limit, or an event: whichever is first."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Stop:
+    """Set by a signal, by a deadline, or by set(). Waiting on it needs no polling."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._event = threading.Event()
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    def set(self) -> None:
+        self._event.set()
+
+    @property
+    def now(self) -> bool:
+        return self._event.is_set() or self._left() == 0.0
+
+    def _left(self) -> float | None:
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits so long at most. True if it is time to stop."""
+        left = self._left()
+        if left is not None:
+            seconds = left if seconds is None else min(seconds, left)
+        self._event.wait(seconds)
+        return self.now
+
+
+@contextmanager
+def on_signals(action: Callable[[int], None]) -> Iterator[None]:
+    """SIGINT and SIGTERM call `action(number)` instead of raising, as long as this lasts."""
+
+    def handler(number: int, _frame: FrameType | None) -> None:
+        action(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    old = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, previous in old.items():
+            signal.signal(number, previous)
+
+
+@contextmanager
+def stoppable(seconds: float | None = None) -> Iterator[Stop]:
+    """A Stop that Ctrl-C and SIGTERM set."""
+    stop = Stop(seconds)
+    with on_signals(lambda _number: stop.set()):
+        yield stop
+
+
+def until(condition: Callable[[], bool], seconds: float, stop: Stop | None = None) -> bool:
+    """Waits for something that only looking can tell, such as a first subscriber."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() >= deadline or (stop is not None and stop.now):
+            return False
+        time.sleep(0.01)
+    return True

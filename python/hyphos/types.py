@@ -1,0 +1,236 @@
+"""What can travel over a channel, and how it becomes bytes.
+
+| in Python | in C++ | received as |
+|---|---|---|
+| a protobuf class | the protobuf class | the message |
+| `Attached[Head]` | `hyphos::Attached<Head>` | `Attached`: head + read-only NumPy views |
+| `Struct(name, dtype)` | a trivially copyable struct | a read-only NumPy record, in place |
+| a ctypes.Structure with `hyphos_type` | the same | a copy (ctypes needs writable memory) |
+| `bytes` | `hyphos::Buffer` | a read-only NumPy view of uint8 |
+| a class with `serialize`/`parse` and `hyphos_type` | a type with its own pair | the value |
+| `Raw` of a type id | a type known by name only | `(payload, buffers)` |
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar, get_args, get_origin
+
+import numpy as np
+import numpy.typing as npt
+
+from hyphos._hyphos import Buffer, TypeId
+
+Bytes = npt.NDArray[np.uint8]
+Head = TypeVar("Head")
+
+
+@dataclass
+class Attached(Generic[Head]):
+    """A protobuf head with up to 8 attached buffers, which are neither copied nor parsed.
+
+    Received buffers are read-only NumPy views; each keeps its memory alive. To publish, give
+    anything with the buffer protocol: arrays from `Publisher.loan()` and received ones travel
+    without a copy, others are copied once into shared memory.
+    """
+
+    head: Head
+    buffers: Sequence[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A type known only by its id: values are `(payload, buffers)` as they travel."""
+
+    id: TypeId
+
+
+class Struct:
+    """A trivially copyable C++ struct by name and NumPy layout.
+
+    Pose = Struct("demo.Pose", [("x", "f8"), ("y", "f8"), ("id", "u4")])
+
+    `name` is the struct's `hyphos_type` (or the name that the C++ compiler prints, "demo::Pose").
+    Fields lie as in C++ (`align=True`); name and size together are the type id. A scalar field
+    reads as `pose.x` or `pose["x"]`.
+    """
+
+    def __init__(self, name: str, dtype: npt.DTypeLike, *, align: bool = True) -> None:
+        layout = np.dtype(dtype, align=align) if isinstance(dtype, list | dict) else np.dtype(dtype)
+        if layout.hasobject:
+            raise TypeError(f"struct '{name}': a field holds Python objects; give fixed sizes")
+        self.name = name
+        self.dtype: np.dtype[Any] = (
+            np.dtype((np.record, layout)) if layout.names is not None else layout
+        )
+        self.id = TypeId(name, "struct", self.dtype.itemsize)
+
+    def __call__(self, **fields: object) -> Any:
+        """A new value; fields not given are zero."""
+        value = np.zeros(1, self.dtype)
+        for key, given in fields.items():
+            value[key] = given
+        return value[0]
+
+    def __repr__(self) -> str:
+        return f"Struct({self.name!r}, {self.dtype.itemsize} bytes)"
+
+
+class Codec(Protocol):
+    """How values of one type become bytes and back."""
+
+    id: TypeId
+
+    def encode(self, value: Any, /) -> tuple[object, Sequence[object]]:
+        """The payload and the attached buffers; TypeError for a value of another type."""
+
+    def decode(self, payload: Buffer, buffers: list[Buffer], /) -> Any:
+        """The value; ValueError if the bytes are corrupt."""
+
+
+def view(buffer: Buffer) -> Bytes:
+    """The bytes as a read-only array that keeps the buffer's memory alive."""
+    return np.frombuffer(memoryview(buffer), np.uint8) if len(buffer) else np.zeros(0, np.uint8)
+
+
+class _BytesCodec:
+    def __init__(self) -> None:
+        self.id = TypeId("bytes", "bytes")
+
+    def encode(self, value: Any) -> tuple[object, Sequence[object]]:
+        return value, ()
+
+    def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
+        return view(payload)
+
+
+class _ProtobufCodec:
+    def __init__(self, cls: Any, encoding: str = "protobuf") -> None:
+        self.cls = cls
+        self.id = TypeId(cls.DESCRIPTOR.full_name, encoding)
+
+    def _serialize(self, message: Any) -> bytes:
+        if not isinstance(message, self.cls):
+            raise TypeError(
+                f"the channel carries {self.id.name}, this is a {type(message).__name__}"
+            )
+        return bytes(message.SerializeToString())
+
+    def _parse(self, payload: Buffer) -> Any:
+        try:
+            return self.cls.FromString(bytes(payload))
+        except Exception as error:
+            raise ValueError(f"these bytes are no {self.id.name}: {error}") from error
+
+    def encode(self, value: Any) -> tuple[object, Sequence[object]]:
+        return self._serialize(value), ()
+
+    def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
+        return self._parse(payload)
+
+
+class _AttachedCodec(_ProtobufCodec):
+    def __init__(self, cls: Any) -> None:
+        super().__init__(cls, "attached")
+
+    def encode(self, value: Any) -> tuple[object, Sequence[object]]:
+        if not isinstance(value, Attached):
+            raise TypeError(
+                f"the channel carries Attached[{self.cls.__name__}]; "
+                f"publish Attached({self.cls.__name__}(...), [array])"
+            )
+        return self._serialize(value.head), value.buffers
+
+    def decode(self, payload: Buffer, buffers: list[Buffer]) -> Any:
+        return Attached(self._parse(payload), [view(buffer) for buffer in buffers])
+
+
+class _StructCodec:
+    def __init__(self, struct: Struct) -> None:
+        self.struct = struct
+        self.id = struct.id
+
+    def encode(self, value: Any) -> tuple[object, Sequence[object]]:
+        dtype = self.struct.dtype
+        array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype)
+        if array.nbytes != dtype.itemsize or array.dtype.itemsize not in (1, dtype.itemsize):
+            raise TypeError(f"{self.struct!r}: this value has {array.nbytes} bytes")
+        return array.reshape(-1).view(np.uint8), ()
+
+    def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
+        if len(payload) != self.struct.dtype.itemsize:
+            raise ValueError(f"{self.struct!r}: {len(payload)} bytes came")
+        return np.frombuffer(memoryview(payload), self.struct.dtype)[0]
+
+
+class _CtypesCodec:
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.id = TypeId(_type_name(cls), "struct", ctypes.sizeof(cls))
+
+    def encode(self, value: Any) -> tuple[object, Sequence[object]]:
+        if not isinstance(value, self.cls):
+            raise TypeError(f"the channel carries {self.id.name}, this is {type(value).__name__}")
+        return value, ()
+
+    def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
+        if len(payload) != ctypes.sizeof(self.cls):
+            raise ValueError(f"{self.id.name}: {len(payload)} bytes came")
+        return self.cls.from_buffer_copy(payload)
+
+
+class _OwnCodec:
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.id = TypeId(_type_name(cls), "custom")
+
+    def encode(self, value: Any) -> tuple[object, Sequence[object]]:
+        return value.serialize(), ()
+
+    def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
+        return self.cls.parse(memoryview(payload))
+
+
+class _RawCodec:
+    def __init__(self, raw: Raw) -> None:
+        self.id = raw.id
+
+    def encode(self, value: Any) -> tuple[object, Sequence[object]]:
+        payload, buffers = value
+        return payload, buffers
+
+    def decode(self, payload: Buffer, buffers: list[Buffer]) -> Any:
+        return payload, buffers
+
+
+def _type_name(cls: Any) -> str:
+    name = getattr(cls, "hyphos_type", None)
+    if not isinstance(name, str):
+        raise TypeError(f'{cls.__name__} needs `hyphos_type = "package.Name"`, as in C++')
+    return name
+
+
+def _is_protobuf(kind: object) -> bool:
+    return isinstance(kind, type) and hasattr(kind, "DESCRIPTOR") and hasattr(kind, "FromString")
+
+
+def codec_for(kind: Any) -> Codec:
+    """The codec of a type as given to publisher() and subscribe(). TypeError says what can be."""
+    rules: list[tuple[Callable[[Any], bool], Callable[[Any], Codec]]] = [
+        (lambda k: k in (bytes, bytearray, memoryview, Buffer), lambda _: _BytesCodec()),
+        (_is_protobuf, _ProtobufCodec),
+        (lambda k: get_origin(k) is Attached, lambda k: _AttachedCodec(get_args(k)[0])),
+        (lambda k: isinstance(k, Struct), _StructCodec),
+        (lambda k: isinstance(k, Raw), _RawCodec),
+        (lambda k: isinstance(k, type) and issubclass(k, ctypes.Structure), _CtypesCodec),
+        (lambda k: hasattr(k, "serialize") and hasattr(k, "parse"), _OwnCodec),
+    ]
+    for applies, make in rules:
+        if applies(kind):
+            return make(kind)
+    raise TypeError(
+        f"{kind!r} cannot travel over a channel: give a protobuf class, Attached[Head], a Struct, "
+        "a ctypes.Structure, bytes, or a class with serialize() and parse()"
+    )

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "hyphos/codec.hpp"
+#include "hyphos/policy.hpp"
+
+namespace hyphos::python {
+
+/// Words as they stand in plans and on the command line; ValueError names what would be right.
+Mode parse_mode(const std::string& word);
+Encoding parse_encoding(const std::string& word);
+/// An empty `overflow` means what the reliability implies.
+Policy make_policy(const std::string& reliability, const std::string& overflow,
+                   const std::string& priority);
+
+void bind_nodes(nanobind::module_& module);
+void bind_tools(nanobind::module_& module);
+
+}  // namespace hyphos::python

@@ -1,0 +1,77 @@
+#include "handles.hpp"
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace hyphos::python {
+namespace {
+
+std::atomic<bool> is_closing{false};
+
+// Python has one module state per process here; the set lives as long as the program so that
+// handles which Python frees late still find it.
+struct Registry {
+  std::mutex mutex;
+  std::set<HandleBase*> handles;
+};
+Registry& registry() {
+  static Registry* const instance = new Registry();
+  return *instance;
+}
+
+void drop_callable(PyObject* function) {
+  // After the interpreter has ended there is nothing to give the reference back to.
+  if (closing() || Py_IsInitialized() == 0) return;
+  nb::gil_scoped_acquire acquire;
+  Py_DECREF(function);
+}
+
+}  // namespace
+
+HandleBase::HandleBase() {
+  const std::lock_guard lock(registry().mutex);
+  registry().handles.insert(this);
+}
+
+HandleBase::~HandleBase() {
+  const std::lock_guard lock(registry().mutex);
+  registry().handles.erase(this);
+}
+
+void close_all_handles() {
+  is_closing.store(true);
+  std::vector<HandleBase*> all;
+  {
+    const std::lock_guard lock(registry().mutex);
+    all.assign(registry().handles.begin(), registry().handles.end());
+  }
+  // The GIL is held between resets, so Python frees none of `all` except inside one.
+  for (HandleBase* handle : all) {
+    {
+      const std::lock_guard lock(registry().mutex);
+      if (!registry().handles.contains(handle)) continue;
+    }
+    handle->reset();
+  }
+}
+
+bool closing() { return is_closing.load(); }
+
+Callable::Callable(nb::object function) : function_(function.release().ptr(), &drop_callable) {}
+
+void Callable::rethrow(nb::python_error& error) {
+  // Keep it short here: the traceback goes out through Python, the runtime logs and counts this.
+  const std::string text = error.what();
+  const std::size_t last = text.find_last_not_of('\n');
+  const std::size_t line = text.rfind('\n', last);
+  const std::string summary =
+      last == std::string::npos ? std::string("Python error")
+                                : text.substr(line == std::string::npos ? 0 : line + 1,
+                                              last - (line == std::string::npos ? 0 : line + 1) + 1);
+  nb::module_::import_("hyphos._errors").attr("report_callback_error")(error.value());
+  throw std::runtime_error(summary);
+}
+
+}  // namespace hyphos::python

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace hyphos::python {
+
+namespace nb = nanobind;
+
+/// What keeps a process's graph alive from Python. All open handles are emptied before the
+/// interpreter ends, so that no callback comes while it is being torn down.
+///
+/// Invariant: the C++ object is destroyed without the GIL, since ending it waits for callbacks that
+/// may need the GIL.
+class HandleBase {
+ public:
+  HandleBase();
+  HandleBase(const HandleBase&) = delete;
+  HandleBase& operator=(const HandleBase&) = delete;
+  virtual ~HandleBase();
+  virtual void reset() = 0;
+};
+
+/// Empties every handle and makes later callbacks return at once. Called with the GIL held.
+void close_all_handles();
+/// True once close_all_handles() has begun: the interpreter is ending.
+[[nodiscard]] bool closing();
+
+template <typename T>
+class Handle final : public HandleBase {
+ public:
+  explicit Handle(T value) : value_(std::move(value)) {}
+  ~Handle() override { Handle::reset(); }
+
+  /// A copy, so that a concurrent reset() cannot pull the object away. Throws after reset().
+  [[nodiscard]] T get() const {
+    const std::lock_guard lock(mutex_);
+    if (!value_) throw std::runtime_error("this handle is closed: its process is ending");
+    return *value_;
+  }
+  void reset() override {
+    std::optional<T> doomed;
+    {
+      const std::lock_guard lock(mutex_);
+      doomed.swap(value_);
+    }
+    if (!doomed) return;
+    nb::gil_scoped_release release;
+    doomed.reset();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<T> value_;
+};
+
+/// A Python callable that C++ threads may copy, call and drop without holding the GIL.
+class Callable {
+ public:
+  explicit Callable(nb::object function);
+  /// Calls with the GIL held, which the caller has taken. A Python error is reported with its
+  /// traceback and rethrown as std::runtime_error, so that the runtime counts `callback_error`.
+  template <typename... Args>
+  void operator()(Args&&... args) const {
+    try {
+      nb::borrow<nb::object>(function_.get())(std::forward<Args>(args)...);
+    } catch (nb::python_error& error) {
+      rethrow(error);
+    }
+  }
+
+ private:
+  [[noreturn]] static void rethrow(nb::python_error& error);
+  std::shared_ptr<PyObject> function_;
+};
+
+}  // namespace hyphos::python

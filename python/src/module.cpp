@@ -1,0 +1,89 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "bindings.hpp"
+#include "bytes.hpp"
+#include "hyphos/result.hpp"
+
+namespace nb = nanobind;
+
+namespace hyphos::python {
+namespace {
+
+template <typename T, std::size_t N>
+T parse_word(const std::string& what, const std::string& word,
+             const std::array<std::pair<const char*, T>, N>& words) {
+  std::string right;
+  for (const auto& [name, value] : words) {
+    if (word == name) return value;
+    right += right.empty() ? "'" : ", '";
+    right += std::string(name) + "'";
+  }
+  throw nb::value_error((what + " '" + word + "' is unknown; right would be one of " + right).c_str());
+}
+
+void translate(const std::exception_ptr& pointer, void* /*unused*/) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const Exception& exception) {
+    const Error& error = exception.error();
+    const nb::object type = nb::module_::import_("hyphos._errors").attr("Error");
+    const nb::object value = type(std::string(to_string(error.code)), error.message, error.where,
+                                  std::string(advice(error.code)));
+    PyErr_SetObject(type.ptr(), value.ptr());
+  }
+}
+
+}  // namespace
+
+Mode parse_mode(const std::string& word) {
+  return parse_word<Mode, 3>("mode", word,
+                             {{{"serial", Mode::serial},
+                               {"concurrent", Mode::concurrent},
+                               {"inline", Mode::inline_}}});
+}
+
+Encoding parse_encoding(const std::string& word) {
+  return parse_word<Encoding, 5>("encoding", word,
+                                 {{{"struct", Encoding::structure},
+                                   {"bytes", Encoding::bytes},
+                                   {"protobuf", Encoding::protobuf},
+                                   {"attached", Encoding::attached},
+                                   {"custom", Encoding::custom}}});
+}
+
+Policy make_policy(const std::string& reliability, const std::string& overflow,
+                   const std::string& priority) {
+  Policy policy = parse_word<Reliability, 2>("reliability", reliability,
+                                             {{{"best_effort", Reliability::best_effort},
+                                               {"reliable", Reliability::reliable}}}) ==
+                          Reliability::reliable
+                      ? reliable_policy()
+                      : Policy{};
+  if (!overflow.empty()) {
+    policy.overflow = parse_word<Overflow, 3>("overflow", overflow,
+                                              {{{"drop_oldest", Overflow::drop_oldest},
+                                                {"drop_newest", Overflow::drop_newest},
+                                                {"block", Overflow::block}}});
+  }
+  policy.priority = parse_word<Priority, 3>(
+      "priority", priority,
+      {{{"low", Priority::low}, {"normal", Priority::normal}, {"high", Priority::high}}});
+  return policy;
+}
+
+}  // namespace hyphos::python
+
+NB_MODULE(_hyphos, module) {
+  using namespace hyphos::python;
+  module.doc() = "The C++ core of hyphos; use the package `hyphos`.";
+  nb::register_exception_translator(&translate);
+  bind_bytes(module);
+  bind_nodes(module);
+  bind_tools(module);
+}

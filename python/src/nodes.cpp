@@ -1,0 +1,328 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "bytes.hpp"
+#include "handles.hpp"
+#include "hyphos/hyphos.hpp"
+
+namespace hyphos::python {
+namespace {
+
+using NodeHandle = Handle<Node>;
+using RuntimeHandle = Handle<Runtime>;
+using PublisherHandle = Handle<RawPublisher>;
+using SubscriptionHandle = Handle<Subscription>;
+using TimerHandle = Handle<Timer>;
+
+// Attached buffers below this go through the heap: the transport copies them beside the head, which
+// is cheaper than a slot of their own.
+constexpr std::size_t kSmallHead = 4096;
+
+/// argv as C wants it. The strings live as long as this object.
+class Arguments {
+ public:
+  explicit Arguments(std::vector<std::string> words) : words_(std::move(words)) {
+    for (std::string& word : words_) pointers_.push_back(word.data());
+    pointers_.push_back(nullptr);
+  }
+  [[nodiscard]] int count() const { return static_cast<int>(words_.size()); }
+  [[nodiscard]] char** values() { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<char*> pointers_;
+};
+
+RuntimeOptions make_options(const std::string& plan_file, const std::string& process,
+                            std::vector<std::string> overrides, const std::string& domain,
+                            int threads, bool offline) {
+  RuntimeOptions options;
+  options.plan_file = plan_file;
+  options.process = process;
+  options.overrides = std::move(overrides);
+  options.domain = domain;
+  options.threads = threads;
+  options.offline = offline;
+  return options;
+}
+
+Published publish(const PublisherHandle& handle, nb::handle payload, const nb::sequence& buffers) {
+  const RawPublisher publisher = handle.get();
+  const std::size_t count = nb::len(buffers);
+  if (count > kMaxAttachedBuffers) {
+    throw nb::value_error("a message carries at most 8 attached buffers");
+  }
+  const Lend lend = [&publisher](std::size_t size) { return publisher.loan_bytes(size); };
+  BufferList list;
+  for (std::size_t i = 0; i < count; ++i) {
+    list.push_back(to_buffer(nb::object(buffers[i]), lend));
+  }
+  const bool head_only = count > 0 && nb::len(payload) < kSmallHead;
+  const Buffer body = to_buffer(payload, head_only ? Lend(&WritableBuffer::on_heap) : lend);
+  nb::gil_scoped_release release;
+  return publisher.publish(body, list);
+}
+
+/// What a message carries besides its value.
+struct MessageInfo {
+  std::uint64_t sequence = 0;
+  std::uint64_t sender = 0;
+  bool replayed = false;
+  Stamps stamps;
+};
+
+Subscription subscribe(const Node& node, const std::string& channel, const TypeId& type,
+                       const SubscriptionOptions& options, nb::object function) {
+  const Callable callable(std::move(function));
+  auto deliver = [callable](const Message<RawMessage>& message) {
+    if (closing()) return;
+    nb::gil_scoped_acquire acquire;
+    nb::list buffers;
+    for (const Buffer& buffer : message->buffers) buffers.append(nb::cast(buffer));
+    callable(nb::cast(message->payload), buffers,
+             nb::cast(MessageInfo{message.sequence(), message.sender(), message.replayed(),
+                                  message.stamps()}));
+  };
+  nb::gil_scoped_release release;
+  return node.raw_subscribe(channel, type, options, std::move(deliver)).or_throw();
+}
+
+void bind_types(nb::module_& module) {
+  nb::class_<Policy>(module, "Policy", "What a channel promises; see the plan's `channels:`.")
+      .def(
+          "__init__",
+          [](Policy* self, const std::string& reliability, const std::string& overflow,
+             const std::string& priority, bool latched, std::uint32_t depth,
+             std::int64_t deadline_ms, std::int64_t block_timeout_ms) {
+            new (self) Policy(make_policy(reliability, overflow, priority));
+            self->latched = latched;
+            self->depth = depth;
+            self->deadline_ms = deadline_ms;
+            self->block_timeout_ms = block_timeout_ms;
+          },
+          nb::kw_only(), nb::arg("reliability") = "best_effort", nb::arg("overflow") = "",
+          nb::arg("priority") = "normal", nb::arg("latched") = false, nb::arg("depth") = 10,
+          nb::arg("deadline_ms") = 0, nb::arg("block_timeout_ms") = 0)
+      .def_prop_ro("reliability", [](const Policy& p) { return std::string(to_string(p.reliability)); })
+      .def_prop_ro("overflow", [](const Policy& p) { return std::string(to_string(p.overflow)); })
+      .def_prop_ro("priority", [](const Policy& p) { return std::string(to_string(p.priority)); })
+      .def_ro("latched", &Policy::latched)
+      .def_ro("depth", &Policy::depth)
+      .def_ro("deadline_ms", &Policy::deadline_ms)
+      .def_ro("block_timeout_ms", &Policy::block_timeout_ms);
+
+  nb::class_<TypeId>(module, "TypeId", "Names a message type over all processes and languages.")
+      .def(
+          "__init__",
+          [](TypeId* self, const std::string& name, const std::string& encoding, std::size_t size) {
+            new (self) TypeId(make_type_id(name, parse_encoding(encoding), size));
+          },
+          nb::arg("name"), nb::arg("encoding"), nb::arg("size") = 0)
+      .def_static(
+          "known",
+          [](const std::string& name, const std::string& encoding, std::uint64_t hash) {
+            return TypeId{name, parse_encoding(encoding), hash};
+          },
+          nb::arg("name"), nb::arg("encoding"), nb::arg("hash"),
+          "The id that another process or a recording gives, without knowing its size.")
+      .def_ro("name", &TypeId::name)
+      .def_prop_ro("encoding", [](const TypeId& t) { return std::string(to_string(t.encoding)); })
+      .def_ro("hash", &TypeId::hash);
+
+  nb::class_<Published>(module, "Published", "What became of one publish(). False if it failed.")
+      .def_ro("sequence", &Published::sequence)
+      .def_ro("taken", &Published::taken)
+      .def_ro("dropped", &Published::dropped)
+      .def_prop_ro("failure",
+                   [](const Published& p) -> std::optional<std::string> {
+                     if (!p.failure) return std::nullopt;
+                     return std::string(to_string(*p.failure));
+                   })
+      .def("__bool__", [](const Published& p) { return static_cast<bool>(p); });
+
+  nb::class_<MessageInfo>(module, "MessageInfo", "What a message carries besides its value.")
+      .def_ro("sequence", &MessageInfo::sequence)
+      .def_ro("sender", &MessageInfo::sender)
+      .def_ro("replayed", &MessageInfo::replayed)
+      .def_prop_ro("stamps", [](const MessageInfo& info) {
+        nb::dict stamps;
+        stamps["publish"] = info.stamps.publish;
+        stamps["encoded"] = info.stamps.encoded;
+        stamps["handed"] = info.stamps.handed;
+        stamps["arrived"] = info.stamps.arrived;
+        stamps["scheduled"] = info.stamps.scheduled;
+        stamps["decoded"] = info.stamps.decoded;
+        stamps["callback"] = info.stamps.callback;
+        return stamps;
+      });
+}
+
+void bind_ends(nb::module_& module) {
+  nb::class_<PublisherHandle>(module, "Publisher")
+      .def("publish", &publish, nb::arg("payload"), nb::arg("buffers") = nb::list())
+      .def(
+          "loan",
+          [](const PublisherHandle& p, std::size_t size) { return Loaned(p.get().loan_bytes(size)); },
+          nb::arg("size"))
+      .def_prop_ro("listeners", [](const PublisherHandle& p) { return p.get().listeners(); })
+      .def_prop_ro("channel", [](const PublisherHandle& p) { return p.get().channel(); })
+      .def("close", &PublisherHandle::reset);
+
+  nb::class_<SubscriptionHandle>(module, "Subscription",
+                                 "A handle; the node owns the subscription.")
+      .def("close",
+           [](const SubscriptionHandle& s) {
+             const Subscription subscription = s.get();
+             nb::gil_scoped_release release;
+             subscription.close();
+           })
+      .def_prop_ro("publishers", [](const SubscriptionHandle& s) { return s.get().publishers(); })
+      .def_prop_ro("channel", [](const SubscriptionHandle& s) { return s.get().channel(); });
+
+  nb::class_<TimerHandle>(module, "Timer", "A handle; the node owns the timer.")
+      .def("close", [](const TimerHandle& t) {
+        const Timer timer = t.get();
+        nb::gil_scoped_release release;
+        timer.close();
+      });
+}
+
+void bind_runtime(nb::module_& module) {
+  nb::class_<RuntimeHandle>(module, "Runtime")
+      .def_static(
+          "open",
+          [](std::vector<std::string> argv) {
+            Arguments arguments(std::move(argv));
+            nb::gil_scoped_release release;
+            Runtime runtime = Runtime::open(arguments.count(), arguments.values()).or_throw();
+            return std::make_unique<RuntimeHandle>(std::move(runtime));
+          },
+          nb::arg("argv"))
+      .def_static(
+          "open_with",
+          [](const std::string& plan, const std::string& process, std::vector<std::string> overrides,
+             const std::string& domain, int threads, bool offline) {
+            nb::gil_scoped_release release;
+            return std::make_unique<RuntimeHandle>(
+                Runtime::open(make_options(plan, process, std::move(overrides), domain, threads,
+                                           offline))
+                    .or_throw());
+          },
+          nb::arg("plan"), nb::arg("process"), nb::arg("overrides"), nb::arg("domain"),
+          nb::arg("threads"), nb::arg("offline"))
+      .def("node",
+           [](const RuntimeHandle& r, std::string name) {
+             return std::make_unique<NodeHandle>(r.get().node(std::move(name)).or_throw());
+           })
+      .def("load_plugins",
+           [](const RuntimeHandle& r) {
+             Runtime runtime = r.get();
+             nb::gil_scoped_release release;
+             runtime.load_plugins().or_throw();
+           })
+      .def("set_channel_open",
+           [](const RuntimeHandle& r, const std::string& channel, bool open,
+              const std::optional<std::string>& peer) {
+             Runtime runtime = r.get();
+             nb::gil_scoped_release release;
+             (peer ? runtime.set_channel_open(channel, *peer, open)
+                   : runtime.set_channel_open(channel, open))
+                 .or_throw();
+           },
+           nb::arg("channel"), nb::arg("open"), nb::arg("peer") = nb::none())
+      .def("spin",
+           [](const RuntimeHandle& r) {
+             Runtime runtime = r.get();
+             nb::gil_scoped_release release;
+             return runtime.spin();
+           })
+      .def("request_stop", [](const RuntimeHandle& r) { r.get().request_stop(); })
+      .def_prop_ro("stopping", [](const RuntimeHandle& r) { return r.get().stopping(); })
+      .def_prop_ro("process", [](const RuntimeHandle& r) { return r.get().process(); })
+      .def_prop_ro("domain", [](const RuntimeHandle& r) { return r.get().domain(); })
+      .def("close", &RuntimeHandle::reset);
+}
+
+void bind_node(nb::module_& module) {
+  nb::class_<NodeHandle>(module, "Node")
+      .def_static(
+          "open",
+          [](std::string name, std::vector<std::string> argv) {
+            Arguments arguments(std::move(argv));
+            nb::gil_scoped_release release;
+            return std::make_unique<NodeHandle>(
+                Node::open(std::move(name), arguments.count(), arguments.values()).or_throw());
+          },
+          nb::arg("name"), nb::arg("argv"))
+      .def("publisher",
+           [](const NodeHandle& n, const std::string& channel, const TypeId& type, bool local,
+              const std::optional<Policy>& policy) {
+             const Node node = n.get();
+             nb::gil_scoped_release release;
+             const PublisherOptions options{local ? Scope::local : Scope::network, policy};
+             return std::make_unique<PublisherHandle>(
+                 node.raw_publisher(channel, type, options).or_throw());
+           },
+           nb::arg("channel"), nb::arg("type"), nb::arg("local"), nb::arg("policy") = nb::none())
+      .def("subscribe",
+           [](const NodeHandle& n, const std::string& channel, const TypeId& type,
+              nb::object callback, const std::string& mode, bool local,
+              const std::optional<Policy>& policy) {
+             const SubscriptionOptions options{parse_mode(mode),
+                                               local ? Scope::local : Scope::network, policy};
+             return std::make_unique<SubscriptionHandle>(
+                 subscribe(n.get(), channel, type, options, std::move(callback)));
+           },
+           nb::arg("channel"), nb::arg("type"), nb::arg("callback"), nb::arg("mode"),
+           nb::arg("local"), nb::arg("policy") = nb::none())
+      .def("every",
+           [](const NodeHandle& n, std::int64_t period_ns, nb::object callback) {
+             const Callable callable(std::move(callback));
+             return std::make_unique<TimerHandle>(n.get().every(Duration{period_ns}, [callable] {
+               if (closing()) return;
+               nb::gil_scoped_acquire acquire;
+               callable();
+             }));
+           },
+           nb::arg("period_ns"), nb::arg("callback"))
+      .def("param_bool", [](const NodeHandle& n, const std::string& name, bool fallback) {
+        return n.get().param(name, fallback);
+      })
+      .def("param_int", [](const NodeHandle& n, const std::string& name, std::int64_t fallback) {
+        return n.get().param(name, fallback);
+      })
+      .def("param_float", [](const NodeHandle& n, const std::string& name, double fallback) {
+        return n.get().param(name, fallback);
+      })
+      .def("param_str",
+           [](const NodeHandle& n, const std::string& name, const std::string& fallback) {
+             return n.get().param(name, fallback);
+           })
+      .def_prop_ro("name", [](const NodeHandle& n) { return n.get().name(); })
+      .def_prop_ro("runtime",
+                   [](const NodeHandle& n) {
+                     return std::make_unique<RuntimeHandle>(n.get().runtime());
+                   })
+      .def("close", [](const NodeHandle& n) {
+        const Node node = n.get();
+        nb::gil_scoped_release release;
+        node.close();
+      });
+}
+
+}  // namespace
+
+void bind_nodes(nb::module_& module) {
+  bind_types(module);
+  bind_ends(module);
+  bind_runtime(module);
+  bind_node(module);
+  module.def("close_all", &close_all_handles);
+  module.def("monotonic_ns", [] { return monotonic_now().ns; });
+}
+
+}  // namespace hyphos::python

@@ -1,0 +1,127 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "hyphos/inspect.hpp"
+#include "hyphos/plan.hpp"
+#include "shm/tools.hpp"
+
+namespace nb = nanobind;
+
+namespace hyphos::python {
+namespace {
+
+void bind_inspect(nb::module_& module) {
+  nb::class_<HistogramSnapshot>(module, "Histogram", "Durations in nanoseconds, as copied live.")
+      .def(nb::init<>())
+      .def_ro("count", &HistogramSnapshot::count)
+      .def_ro("min_ns", &HistogramSnapshot::min_ns)
+      .def_ro("max_ns", &HistogramSnapshot::max_ns)
+      .def_ro("mean_ns", &HistogramSnapshot::mean_ns)
+      .def_ro("buckets", &HistogramSnapshot::buckets,
+              "(upper edge in ns, count) of every bucket that is not empty.")
+      .def("percentile_ns", &HistogramSnapshot::percentile_ns, nb::arg("fraction"))
+      .def("since", &HistogramSnapshot::since, nb::arg("earlier"));
+
+  nb::class_<EndpointInfo>(module, "EndpointInfo", "One end of one channel in one process.")
+      .def_ro("channel", &EndpointInfo::channel)
+      .def_ro("node", &EndpointInfo::node)
+      .def_ro("type_name", &EndpointInfo::type_name)
+      .def_prop_ro("encoding",
+                   [](const EndpointInfo& e) { return std::string(to_string(e.encoding)); })
+      .def_ro("type_hash", &EndpointInfo::type_hash)
+      .def_ro("is_publisher", &EndpointInfo::is_publisher)
+      .def_ro("policy", &EndpointInfo::policy)
+      .def_prop_ro("mode", [](const EndpointInfo& e) { return std::string(to_string(e.mode)); })
+      .def_ro("transports", &EndpointInfo::transports)
+      .def_ro("last_ns", &EndpointInfo::last_ns)
+      .def_ro("counters", &EndpointInfo::counters)
+      .def("counter", &EndpointInfo::counter, nb::arg("name"))
+      .def_ro("latency", &EndpointInfo::latency)
+      .def_ro("layers", &EndpointInfo::layers);
+
+  nb::class_<ProcessInfo>(module, "ProcessInfo", "One Hyphos process of this machine.")
+      .def_ro("name", &ProcessInfo::name)
+      .def_ro("host", &ProcessInfo::host)
+      .def_ro("pid", &ProcessInfo::pid)
+      .def_ro("participant", &ProcessInfo::participant)
+      .def_ro("endpoints", &ProcessInfo::endpoints);
+
+  module.def(
+      "inspect",
+      [](const std::string& domain) {
+        nb::gil_scoped_release release;
+        return inspect(domain).or_throw();
+      },
+      nb::arg("domain") = "0");
+}
+
+void bind_plan(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan", "A checked robot.yaml.")
+      .def_static(
+          "load",
+          [](const std::string& path, std::vector<std::string> overrides, bool check_files) {
+            return load_plan(path, {std::move(overrides), check_files}).or_throw();
+          },
+          nb::arg("path"), nb::arg("overrides"), nb::arg("check_files"))
+      .def("text", [](const Plan& plan) { return to_text(plan); })
+      .def("json", [](const Plan& plan) { return to_json(plan); })
+      .def("dot", [](const Plan& plan) { return to_dot(plan); })
+      .def("program_file",
+           [](const Plan& plan, const std::string& name) {
+             const NodePlan* node = plan.node(name);
+             if (node == nullptr) throw nb::key_error(name.c_str());
+             return plan.program_file(*node).string();
+           })
+      .def_ro("warnings", &Plan::warnings);
+}
+
+void bind_shm(nb::module_& module) {
+  nb::class_<shm::ParticipantInfo>(module, "Participant")
+      .def_ro("domain", &shm::ParticipantInfo::domain)
+      .def_ro("id", &shm::ParticipantInfo::id)
+      .def_ro("pid", &shm::ParticipantInfo::pid)
+      .def_ro("alive", &shm::ParticipantInfo::alive)
+      .def_ro("process", &shm::ParticipantInfo::process)
+      .def_ro("host", &shm::ParticipantInfo::host)
+      .def_ro("version", &shm::ParticipantInfo::version);
+  nb::class_<shm::SegmentInfo>(module, "Segment")
+      .def_ro("file", &shm::SegmentInfo::file)
+      .def_ro("participant", &shm::SegmentInfo::participant)
+      .def_ro("bytes", &shm::SegmentInfo::bytes)
+      .def_ro("slots", &shm::SegmentInfo::slots)
+      .def_ro("slot_size", &shm::SegmentInfo::slot_size)
+      .def_ro("used", &shm::SegmentInfo::used)
+      .def_ro("holders", &shm::SegmentInfo::holders);
+  nb::class_<shm::LaneInfo>(module, "Lane")
+      .def_ro("channel", &shm::LaneInfo::channel)
+      .def_ro("sender", &shm::LaneInfo::sender)
+      .def_ro("receiver", &shm::LaneInfo::receiver)
+      .def_ro("depth", &shm::LaneInfo::depth)
+      .def_ro("waiting", &shm::LaneInfo::waiting)
+      .def_ro("drops", &shm::LaneInfo::drops);
+  nb::class_<shm::Listing>(module, "Listing")
+      .def_ro("participants", &shm::Listing::participants)
+      .def_ro("segments", &shm::Listing::segments)
+      .def_ro("lanes", &shm::Listing::lanes)
+      .def_ro("free_bytes", &shm::Listing::free_bytes)
+      .def_ro("total_bytes", &shm::Listing::total_bytes);
+  module.def(
+      "shm_list", [](const std::string& domain) { return shm::list(domain).or_throw(); },
+      nb::arg("domain") = "");
+  module.def(
+      "shm_clean", [](const std::string& domain) { return shm::clean(domain).or_throw(); },
+      nb::arg("domain") = "");
+}
+
+}  // namespace
+
+void bind_tools(nb::module_& module) {
+  bind_inspect(module);
+  bind_plan(module);
+  bind_shm(module);
+}
+
+}  // namespace hyphos::python
