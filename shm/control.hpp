@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shm/domain.hpp"
+#include "shm/layout.hpp"
+#include "shm/os.hpp"
+
+namespace hyphos::shm {
+
+/// A participant's .ctl file, our own or somebody else's: who it is, its doorbell and its tables.
+class Control {
+ public:
+  Control() = default;
+  /// Makes and locks the file; the participant is alive from here on, until the lock's descriptor is
+  /// closed.
+  [[nodiscard]] static Result<Control> create(const Domain& domain, std::uint64_t id,
+                                              std::string_view process_name);
+  /// Maps that of another. Code::unsupported: another layout version. Code::corrupt: not ours.
+  [[nodiscard]] static Result<Control> open(const Domain& domain, std::uint64_t id);
+
+  [[nodiscard]] ControlHeader& header() const { return file().header; }
+  [[nodiscard]] ControlFile& file() const {
+    return *reinterpret_cast<ControlFile*>(mapping_.data());
+  }
+  [[nodiscard]] bool valid() const { return mapping_.data() != nullptr; }
+  [[nodiscard]] bool locked() const { return is_locked(lock_); }
+
+  // What a foreign header says, copied once at open and within bounds.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  [[nodiscard]] int pid() const { return pid_; }
+  [[nodiscard]] std::uint64_t start() const { return start_; }
+  [[nodiscard]] std::uint64_t pid_space() const { return pid_space_; }
+  [[nodiscard]] const std::string& process() const { return process_; }
+  [[nodiscard]] const std::string& host() const { return host_; }
+
+  // Tables as they are now. Empty: a record is just being changed; whoever changes it gives notice
+  // when it is done.
+  [[nodiscard]] std::optional<std::vector<EndpointRecord>> endpoints() const;
+  [[nodiscard]] std::optional<std::vector<LaneRecord>> lanes() const;
+
+  // Our own tables; one thread at a time. A serial of 0 frees the record.
+  void set_endpoint(std::uint32_t index, const EndpointRecord& record);
+  void set_lane(std::uint32_t index, const LaneRecord& record);
+
+ private:
+  Mapping mapping_;
+  Fd lock_;
+  std::uint64_t id_ = 0;
+  int pid_ = 0;
+  std::uint64_t start_ = 0;
+  std::uint64_t pid_space_ = 0;
+  std::string process_;
+  std::string host_;
+};
+
+}  // namespace hyphos::shm

@@ -1,0 +1,254 @@
+#include "shm/domain.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace hyphos::shm {
+namespace {
+
+bool good_name(std::string_view name) {
+  constexpr std::size_t kMaxName = 32;
+  return !name.empty() && name.size() <= kMaxName &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_';
+         });
+}
+
+// Opens a directory that only this user can have put anything into.
+Result<Fd> private_directory(int parent, const std::string& name, const std::string& path) {
+  constexpr mode_t kPrivate = 0700;
+  if (::mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST) {
+    return os_error(errno, "cannot make the shared-memory directory", path);
+  }
+  Fd directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory.valid()) {
+    const int error = errno;
+    if (error == ELOOP || error == ENOTDIR) {
+      return Error{Code::permission,
+                   "is not a directory but a link or a file; remove it and start again", path};
+    }
+    return os_error(error, "cannot open the shared-memory directory", path);
+  }
+  struct stat info{};
+  if (::fstat(directory.get(), &info) != 0) return os_error(errno, "cannot be examined", path);
+  if (info.st_uid != ::geteuid()) {
+    return Error{Code::permission,
+                 "belongs to user " + std::to_string(info.st_uid) +
+                     ", not to you; ask that user or root to remove it",
+                 path};
+  }
+  if ((info.st_mode & 0777) != kPrivate) {
+    return Error{Code::permission, "is open to other users; run: chmod 700 " + path, path};
+  }
+  return directory;
+}
+
+std::string fd_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+struct flock whole_file() {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+// Through /proc the path is short enough for a socket address wherever the directory is.
+sockaddr_un socket_address(const Fd& directory, std::uint64_t id) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = fd_path(directory.get()) + "/" + socket_name(id);
+  std::memcpy(address.sun_path, path.c_str(), std::min(path.size(), sizeof address.sun_path - 1));
+  return address;
+}
+
+}  // namespace
+
+bool lock_for_life(const Fd& file) {
+  struct flock lock = whole_file();
+  return ::fcntl(file.get(), F_OFD_SETLK, &lock) == 0;
+}
+
+bool is_locked(const Fd& file) {
+  struct flock lock = whole_file();
+  return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+std::uint64_t owner_of(std::string_view file_name) {
+  constexpr std::size_t kIdSize = 16;
+  if (file_name.size() <= kIdSize || file_name[kIdSize] != '.') return 0;
+  const std::string_view rest = file_name.substr(kIdSize);
+  const bool ours = rest == ".ctl" || rest == ".sock" || rest == ".metrics" ||
+                    rest.ends_with(".pool") || rest.ends_with(".lane");
+  return ours ? from_hex(file_name.substr(0, kIdSize)) : 0;
+}
+
+Result<Domain> Domain::open(const std::filesystem::path& base, const std::string& name) {
+  if (!good_name(name)) {
+    return Error{Code::invalid_config,
+                 "a domain is 1 to 32 letters, digits, '-' or '_', not '" + name + "'", "domain"};
+  }
+  Fd parent(::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent.valid()) return os_error(errno, "cannot open the shared-memory file system", base);
+  const std::string user = "hyphos-" + std::to_string(::geteuid());
+  auto home = private_directory(parent.get(), user, base / user);
+  if (!home) return home.error();
+  Domain domain;
+  domain.name_ = name;
+  domain.path_ = base / user / name;
+  auto directory = private_directory(home->get(), name, domain.path_);
+  if (!directory) return directory.error();
+  domain.directory_ = std::move(*directory);
+  return domain;
+}
+
+Domain::Space Domain::space() const {
+  struct statvfs info{};
+  if (::fstatvfs(directory_.get(), &info) != 0) return {};
+  return {std::uint64_t{info.f_bavail} * info.f_frsize, std::uint64_t{info.f_blocks} * info.f_frsize};
+}
+
+Result<Fd> Domain::create(std::uint64_t size, const std::string& wanted_name) const {
+  const std::string where = path_ + "/" + wanted_name;
+  Fd file(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file.valid()) return os_error(errno, "cannot create a shared-memory file", where);
+  const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(size));
+  if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EFBIG) {
+    return Error{Code::exhausted,
+                 "needs " + std::to_string(size) + " bytes of shared memory, but only " +
+                     std::to_string(space().free) +
+                     " are free; run 'hyphos shm clean', or make the file system larger",
+                 where};
+  }
+  if (error != 0) return os_error(error, "cannot reserve shared memory", where);
+  return file;
+}
+
+Result<void> Domain::publish(const Fd& file, const std::string& file_name) const {
+  if (::linkat(AT_FDCWD, fd_path(file.get()).c_str(), directory_.get(), file_name.c_str(),
+               AT_SYMLINK_FOLLOW) != 0) {
+    return os_error(errno, "cannot name a shared-memory file (is /proc mounted?)",
+                    path_ + "/" + file_name);
+  }
+  return {};
+}
+
+Result<Fd> Domain::open_file(const std::string& file_name, std::uint64_t& size,
+                             bool writable) const {
+  const int mode = writable ? O_RDWR : O_RDONLY;
+  Fd file(::openat(directory_.get(), file_name.c_str(), mode | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info{};
+  if (!file.valid() || ::fstat(file.get(), &info) != 0) {
+    return os_error(errno, "cannot open", path_ + "/" + file_name);
+  }
+  if (!S_ISREG(info.st_mode)) return Error{Code::corrupt, "is not a file", path_ + "/" + file_name};
+  // A sparse file would raise SIGBUS when the disk is full (D4), so it is not one of ours.
+  if (info.st_blocks * 512 < info.st_size) {
+    return Error{Code::corrupt, "is not fully allocated", path_ + "/" + file_name};
+  }
+  size = static_cast<std::uint64_t>(info.st_size);
+  return file;
+}
+
+void Domain::remove(const std::string& file_name) const {
+  ::unlinkat(directory_.get(), file_name.c_str(), 0);
+}
+
+std::vector<std::string> Domain::files() const {
+  std::vector<std::string> names;
+  const int fd = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* stream = fd >= 0 ? ::fdopendir(fd) : nullptr;
+  if (stream == nullptr) {
+    if (fd >= 0) ::close(fd);
+    return names;
+  }
+  while (const dirent* entry = ::readdir(stream)) names.emplace_back(entry->d_name);
+  ::closedir(stream);
+  return names;
+}
+
+std::vector<std::uint64_t> Domain::participants() const {
+  std::vector<std::uint64_t> ids;
+  for (const std::string& name : files()) {
+    if (name.ends_with(".ctl") && owner_of(name) != 0) ids.push_back(owner_of(name));
+  }
+  return ids;
+}
+
+bool Domain::is_dead(std::uint64_t id) const {
+  const Fd file(::openat(directory_.get(), control_name(id).c_str(),
+                         O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  // Any other failure (descriptors used up, say) is no proof of death.
+  if (!file.valid()) return errno == ENOENT;
+  return !is_locked(file);
+}
+
+std::vector<std::string> Domain::remove_all(std::uint64_t id) const {
+  std::vector<std::string> removed;
+  for (std::string& name : files()) {
+    if (owner_of(name) == id && !name.ends_with(".ctl")) removed.push_back(std::move(name));
+  }
+  // The .ctl goes last: while it is there, a cleaner that is killed here leaves work for the next.
+  removed.push_back(control_name(id));
+  std::erase_if(removed, [&](const std::string& name) {
+    return ::unlinkat(directory_.get(), name.c_str(), 0) != 0;
+  });
+  return removed;
+}
+
+std::vector<std::string> Domain::clean() const {
+  std::vector<std::uint64_t> owners;
+  for (const std::string& name : files()) {
+    if (const std::uint64_t id = owner_of(name); id != 0) owners.push_back(id);
+  }
+  std::sort(owners.begin(), owners.end());
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  std::vector<std::string> removed;
+  for (const std::uint64_t id : owners) {
+    if (!is_dead(id)) continue;
+    for (std::string& name : remove_all(id)) removed.push_back(std::move(name));
+  }
+  return removed;
+}
+
+Result<Fd> Domain::bind_socket(std::uint64_t id) const {
+  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return os_error(errno, "cannot make a socket", path_);
+  const sockaddr_un address = socket_address(directory_, id);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return os_error(errno, "cannot bind the notice socket", path_ + "/" + socket_name(id));
+  }
+  return socket;
+}
+
+void Domain::notify(const Fd& socket, std::uint64_t id) const {
+  const sockaddr_un address = socket_address(directory_, id);
+  const char byte = 1;
+  ::sendto(socket.get(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
+           reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
+std::vector<std::string> domains(const std::filesystem::path& base) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const auto home = base / ("hyphos-" + std::to_string(::geteuid()));
+  for (std::filesystem::directory_iterator at(home, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->is_directory(error) && good_name(at->path().filename().string())) {
+      names.push_back(at->path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace hyphos::shm

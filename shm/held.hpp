@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "hyphos/buffer.hpp"
+#include "shm/segment.hpp"
+
+namespace hyphos::shm {
+
+class Participant;
+
+/// What this process (R) holds of one segment through one forwarder (X), counted here as well, so
+/// that the truth survives the forwarder's death (Segment, H8). Thread-safe.
+class Forwarded {
+ public:
+  Forwarded(std::shared_ptr<Segment> segment, std::uint64_t via, HolderRef entry)
+      : segment_(std::move(segment)), via_(via), entry_(entry), counts_(segment_->slots()) {}
+
+  [[nodiscard]] HolderRef entry() const { return entry_; }
+  [[nodiscard]] std::uint64_t via() const { return via_; }
+  [[nodiscard]] const Segment* segment() const { return segment_.get(); }
+  void received(std::uint32_t slot);
+  void release(std::uint32_t slot);
+  /// The forwarder is dead and nothing of its is left in our lanes.
+  void settle();
+
+ private:
+  const std::shared_ptr<Segment> segment_;
+  const std::uint64_t via_;
+  const HolderRef entry_;
+  std::mutex mutex_;
+  std::vector<std::uint32_t> counts_;
+  std::uint64_t total_ = 0;
+  bool settled_ = false;
+};
+
+/// One hold on a slot that came in a message. Recycled: taking one allocates nothing once as many
+/// exist as are held at a time.
+class HeldSlot final : public BufferOwner {
+ public:
+  static const char kKind;
+  [[nodiscard]] const void* kind() const noexcept override { return &kKind; }
+
+  [[nodiscard]] Segment& segment() const { return *segment_; }
+  [[nodiscard]] const std::shared_ptr<Segment>& shared_segment() const { return segment_; }
+  [[nodiscard]] std::uint32_t slot() const { return slot_; }
+  [[nodiscard]] const Participant* participant() const { return participant_.get(); }
+
+ protected:
+  void release() noexcept override;
+
+ private:
+  friend class HeldSlots;
+
+  std::shared_ptr<Segment> segment_;
+  std::shared_ptr<Forwarded> forwarded_;
+  std::shared_ptr<Participant> participant_;  // whose death would end the hold
+  HolderRef entry_;
+  std::uint32_t slot_ = 0;
+  HeldSlot* next_ = nullptr;
+};
+
+/// The supply of HeldSlots of one participant. Thread-safe.
+class HeldSlots {
+ public:
+  /// Takes over a hold that the sender has added. `forwarded` is set if the sender is not the owner
+  /// of the segment. The result has one reference.
+  [[nodiscard]] HeldSlot* take(const std::shared_ptr<Participant>& self,
+                               const std::shared_ptr<Segment>& segment, std::uint32_t slot,
+                               HolderRef entry, const std::shared_ptr<Forwarded>& forwarded);
+  /// Makes `count` more ahead of time.
+  void reserve_more(std::size_t count);
+
+ private:
+  friend class HeldSlot;
+
+  void give_back(HeldSlot* held);
+  void grow(std::size_t count);
+
+  std::mutex mutex_;
+  HeldSlot* free_ = nullptr;
+  std::size_t total_ = 0;
+  std::vector<std::unique_ptr<HeldSlot[]>> blocks_;
+};
+
+/// The segments of other participants that this process has mapped. Thread-safe; not for every
+/// message (the receiving side keeps its own short table).
+class Segments {
+ public:
+  /// Maps the segment unless it is mapped already.
+  [[nodiscard]] Result<std::shared_ptr<Segment>> get(const Domain& domain, std::uint64_t owner,
+                                                     std::uint32_t number);
+  /// The record of what came of `segment` through `via`; null if `via` has no entry for us.
+  [[nodiscard]] std::shared_ptr<Forwarded> forwarded(const std::shared_ptr<Segment>& segment,
+                                                     std::uint64_t via, std::uint64_t self);
+  /// What came through `via`: removed from the table and returned.
+  [[nodiscard]] std::vector<std::shared_ptr<Forwarded>> take_forwarded(std::uint64_t via);
+  [[nodiscard]] std::vector<std::shared_ptr<Segment>> all() const;
+  /// The owner is dead: its segments are unmapped as soon as nothing in them is held.
+  void abandon(std::uint64_t owner);
+  void clear();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::shared_ptr<Segment>> segments_;
+  std::vector<std::shared_ptr<Forwarded>> forwarded_;
+};
+
+}  // namespace hyphos::shm

@@ -1,0 +1,91 @@
+#include "shm/lane.hpp"
+
+namespace hyphos::shm {
+
+Result<Lane> Lane::create(const Domain& domain, std::uint64_t receiver, std::uint64_t serial,
+                          std::uint64_t sender, std::uint32_t depth, std::uint32_t index,
+                          std::uint64_t type_hash, std::string_view channel) {
+  const std::string name = lane_name(receiver, serial);
+  const std::uint64_t size = lane_size(depth);
+  auto file = domain.create(size, name);
+  if (!file) return file.error();
+  auto mapping = Mapping::map(file->get(), 0, size, Mapping::Access::write, true);
+  if (!mapping) return mapping.error();
+  Lane lane;
+  lane.mapping_ = std::move(*mapping);
+  lane.depth_ = depth;
+  lane.index_ = index;
+  LaneHeader& header = lane.header();
+  header.file = {kMagic, kLayoutVersion, FileKind::lane, receiver, size};
+  header.sender = sender;
+  header.type_hash = type_hash;
+  header.depth = depth;
+  header.index = index;
+  put_text(header.channel, channel);
+  if (auto linked = domain.publish(*file, name); !linked) return linked.error();
+  return lane;
+}
+
+Result<Lane> Lane::open(const Domain& domain, std::uint64_t receiver, std::uint64_t serial,
+                        std::uint64_t sender) {
+  const std::string name = lane_name(receiver, serial);
+  std::uint64_t size = 0;
+  auto file = domain.open_file(name, size);
+  if (!file) return file.error();
+  const Error bad{Code::corrupt, "is not a queue of this sender", domain.path() + "/" + name};
+  if (size < sizeof(LaneHeader)) return bad;
+  auto mapping = Mapping::map(file->get(), 0, size, Mapping::Access::write, true);
+  if (!mapping) return mapping.error();
+  Lane lane;
+  lane.mapping_ = std::move(*mapping);
+  lane.depth_ = check_lane(lane.header(), receiver, sender, size);
+  lane.index_ = lane.header().index % kMaxLanes;
+  if (lane.depth_ == 0) return bad;
+  return lane;
+}
+
+std::uint64_t Lane::waiting() const {
+  // head first: it never overtakes tail, so the difference is never negative in a sound lane.
+  const std::uint64_t head = header().head.load(std::memory_order_acquire);
+  return header().tail.load(std::memory_order_acquire) - head;
+}
+
+Lane::Outcome Lane::push(const Descriptor& message) {
+  const std::uint64_t tail = header().tail.load(std::memory_order_relaxed);
+  // Sequentially consistent for the sake of ring(): a waiting sender looks here once more.
+  const std::uint64_t used = tail - header().head.load(std::memory_order_seq_cst);
+  if (used == depth_) return Outcome::full;
+  if (used > depth_) return Outcome::corrupt;
+  LaneCell& at = cell(tail);
+  at.where.store(std::uint64_t{message.segment} << 32 | message.slot, std::memory_order_relaxed);
+  at.flags.store(message.replayed ? kReplayed : 0, std::memory_order_relaxed);
+  header().tail.store(tail + 1, std::memory_order_release);
+  return Outcome::ok;
+}
+
+Lane::Outcome Lane::pop(Descriptor& message) {
+  std::uint64_t head = header().head.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint64_t used = header().tail.load(std::memory_order_acquire) - head;
+    if (used == 0) return Outcome::empty;
+    if (used > depth_) {
+      // Either the lane is broken, or head moved on between the two loads.
+      const std::uint64_t again = header().head.load(std::memory_order_acquire);
+      if (again == head) return Outcome::corrupt;
+      head = again;
+      continue;
+    }
+    const LaneCell& at = cell(head);
+    const std::uint64_t where = at.where.load(std::memory_order_relaxed);
+    const std::uint64_t flags = at.flags.load(std::memory_order_relaxed);
+    if (header().head.compare_exchange_weak(head, head + 1, std::memory_order_seq_cst,
+                                            std::memory_order_acquire)) {
+      message.segment = static_cast<std::uint32_t>(where >> 32);
+      message.slot = static_cast<std::uint32_t>(where);
+      message.replayed = (flags & kReplayed) != 0;
+      return Outcome::ok;
+    }
+  }
+}
+
+}  // namespace hyphos::shm

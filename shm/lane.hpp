@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "shm/domain.hpp"
+#include "shm/layout.hpp"
+
+namespace hyphos::shm {
+
+/// What a lane carries: a message slot in the sender's pool.
+struct Descriptor {
+  std::uint32_t segment = 0;
+  std::uint32_t slot = 0;
+  bool replayed = false;
+};
+
+/// A bounded queue of descriptors from one sender to one receiver, made by the receiver.
+///
+///  L1  head and tail only grow; head <= tail <= head + depth. Cell i is at i % depth.
+///  L2  Only the sender (one thread at a time) writes tail and cells, and a cell only after it has
+///      seen head beyond that cell's former message.
+///  L3  head is moved by compare-and-swap, by the receiver to take a message and by the sender to
+///      throw the oldest one away. Whoever moves it from i to i+1 owns message i and its hold. A cell
+///      read before a successful move cannot have been overwritten (L2).
+///  L4  A push is the one store to tail: before it nothing happened, after it the message is whole.
+///      A process may die before or after, never within.
+///  L5  Numbers that break L1 mean that the other side is broken: the lane is not used again.
+class Lane {
+ public:
+  enum class Outcome { ok, full, empty, corrupt };
+
+  Lane() = default;
+  /// The receiver's side: makes `<receiver>.<serial>.lane`.
+  [[nodiscard]] static Result<Lane> create(const Domain& domain, std::uint64_t receiver,
+                                           std::uint64_t serial, std::uint64_t sender,
+                                           std::uint32_t depth, std::uint32_t index,
+                                           std::uint64_t type_hash, std::string_view channel);
+  /// The sender's side (or a tool's).
+  [[nodiscard]] static Result<Lane> open(const Domain& domain, std::uint64_t receiver,
+                                         std::uint64_t serial, std::uint64_t sender);
+
+  /// Sender only, one thread at a time.
+  [[nodiscard]] Outcome push(const Descriptor& message);
+  /// Either side, any thread.
+  [[nodiscard]] Outcome pop(Descriptor& message);
+  /// Wakes senders that wait for room; the receiver calls it after its pops.
+  void made_room() { ring(header().space_waiters); }
+
+  /// Messages waiting; more than depth() if the lane is corrupt.
+  [[nodiscard]] std::uint64_t waiting() const;
+  /// Sequentially consistent with ring(): a sender looks here once more before it sleeps.
+  [[nodiscard]] bool full() const {
+    return header().tail.load(std::memory_order_relaxed) -
+               header().head.load(std::memory_order_seq_cst) == depth_;
+  }
+  void count_drop(std::size_t reason, std::uint64_t count) {
+    header().drops[reason].fetch_add(count, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool empty() const { return waiting() == 0; }
+  [[nodiscard]] std::uint32_t depth() const { return depth_; }
+  [[nodiscard]] std::uint32_t index() const { return index_; }
+  [[nodiscard]] LaneHeader& header() const {
+    return *reinterpret_cast<LaneHeader*>(mapping_.data());
+  }
+
+ private:
+  [[nodiscard]] LaneCell& cell(std::uint64_t i) const {
+    return reinterpret_cast<LaneCell*>(mapping_.data() + sizeof(LaneHeader))[i % depth_];
+  }
+
+  Mapping mapping_;
+  std::uint32_t depth_ = 0;  // checked copies: the file may change under us
+  std::uint32_t index_ = 0;
+};
+
+}  // namespace hyphos::shm

@@ -1,0 +1,62 @@
+#include "shm/participant.hpp"
+
+#include <algorithm>
+
+namespace hyphos::shm {
+namespace {
+
+constexpr std::uint64_t kMostByDefault = std::uint64_t{2} << 30;
+
+}  // namespace
+
+Result<std::shared_ptr<Participant>> Participant::create(const ParticipantOptions& options) {
+  auto domain = Domain::open(options.base, options.domain);
+  if (!domain) return domain.error();
+  std::shared_ptr<Participant> self(new Participant());
+  self->domain_ = std::move(*domain);
+  // What the dead left goes at once if nobody else is there who may still be reading it. Otherwise
+  // the others see to it, and we do, a little later (transport, grace time).
+  const auto others = self->domain_.participants();
+  if (std::all_of(others.begin(), others.end(),
+                  [&](std::uint64_t id) { return self->domain_.is_dead(id); })) {
+    self->domain_.clean();
+  }
+  auto control = Control::create(self->domain_, random_id(), options.process_name);
+  if (!control) return control.error();
+  self->control_ = std::move(*control);
+  auto socket = self->domain_.bind_socket(self->id());
+  if (!socket) return socket.error();
+  self->socket_ = std::move(*socket);
+  if (options.metrics_bytes != 0) {
+    const std::string name = metrics_name(self->id());
+    auto file = self->domain_.create(options.metrics_bytes, name);
+    if (!file) return file.error();
+    auto mapping =
+        Mapping::map(file->get(), 0, options.metrics_bytes, Mapping::Access::write, false);
+    if (!mapping) return mapping.error();
+    if (auto linked = self->domain_.publish(*file, name); !linked) return linked.error();
+    self->metrics_ = std::move(*mapping);
+  }
+  std::uint64_t limit = options.pool_limit_bytes;
+  if (limit == 0) limit = std::min(self->domain_.space().total / 4, kMostByDefault);
+  self->pool_ = std::make_unique<Pool>(self->domain_, self->control_, limit);
+  return self;
+}
+
+Participant::~Participant() {
+  if (!control_.valid()) return;
+  if (!leave_files_) domain_.remove_all(id());
+  // The others notice the death that follows when they are told to look.
+  std::vector<std::uint64_t> others = domain_.participants();
+  Fd socket = std::move(socket_);
+  control_ = {};
+  for (const std::uint64_t other : others) domain_.notify(socket, other);
+}
+
+void Participant::notify_all() const {
+  for (const std::uint64_t other : domain_.participants()) {
+    if (other != id()) domain_.notify(socket_, other);
+  }
+}
+
+}  // namespace hyphos::shm

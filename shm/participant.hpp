@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "shm/control.hpp"
+#include "shm/domain.hpp"
+#include "shm/held.hpp"
+#include "shm/pool.hpp"
+
+namespace hyphos::shm {
+
+struct ParticipantOptions {
+  std::filesystem::path base = "/dev/shm";
+  std::string domain = "0";
+  std::string process_name;
+  std::uint64_t pool_limit_bytes = 0;  ///< 0: a quarter of the file system, at most 2 GiB
+  std::size_t metrics_bytes = 0;
+};
+
+/// Our own presence in a domain: files, lock, pool and what we hold of others.
+///
+/// Lives until the transport is gone AND the last Buffer that came from or through it is dropped:
+/// the lock says that our holds count, so it must outlive them.
+class Participant : public std::enable_shared_from_this<Participant> {
+ public:
+  [[nodiscard]] static Result<std::shared_ptr<Participant>> create(
+      const ParticipantOptions& options);
+  ~Participant();
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
+
+  [[nodiscard]] std::uint64_t id() const { return control_.id(); }
+  [[nodiscard]] const Domain& domain() const { return domain_; }
+  [[nodiscard]] Control& control() { return control_; }
+  [[nodiscard]] Pool& pool() { return *pool_; }
+  [[nodiscard]] HeldSlots& held() { return held_; }
+  [[nodiscard]] const Fd& socket() const { return socket_; }
+  [[nodiscard]] std::span<std::byte> metrics() const { return metrics_.bytes(); }
+
+  /// Tells everybody else to look at our tables again.
+  void notify_all() const;
+  /// Leaves the files in place at the end, for receivers that have not read everything yet: they
+  /// remove them, like those of the dead.
+  void leave_files() { leave_files_ = true; }
+
+ private:
+  Participant() = default;
+
+  Domain domain_;
+  Control control_;
+  Fd socket_;
+  Mapping metrics_;
+  std::unique_ptr<Pool> pool_;
+  HeldSlots held_;
+  bool leave_files_ = false;
+};
+
+}  // namespace hyphos::shm

@@ -1,0 +1,237 @@
+#include "shm/segment.hpp"
+
+#include <bit>
+#include <cassert>
+
+namespace hyphos::shm {
+namespace {
+
+constexpr std::uint32_t kCountMask = 0xffff;
+constexpr std::uint32_t kLastGeneration = 0xffff;
+constexpr std::uint64_t kRetired = ~std::uint64_t{0};
+// Above this, faulting all pages in would keep the receiving thread from its messages for too long;
+// the control thread does it instead.
+constexpr std::uint64_t kPopulateAtOnce = 1 << 20;
+
+constexpr std::uint32_t generation_of(std::uint32_t word) { return word >> 16; }
+constexpr std::uint32_t make_state(std::uint32_t generation, Segment::State state) {
+  return generation << 16 | static_cast<std::uint32_t>(state);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Segment>> Segment::create(const Domain& domain, const Control& owner,
+                                                 std::uint32_t number,
+                                                 const SegmentLayout& layout) {
+  const std::string name = pool_name(owner.id(), number);
+  auto file = domain.create(layout.size, name);
+  if (!file) return file.error();
+  auto head = Mapping::map(file->get(), 0, layout.payload_offset, Mapping::Access::write, true);
+  if (!head) return head.error();
+  auto body = Mapping::map(file->get(), layout.payload_offset, layout.size - layout.payload_offset,
+                           Mapping::Access::write, true);
+  if (!body) return body.error();
+  auto segment = std::make_shared<Segment>();
+  segment->head_ = std::move(*head);
+  segment->body_ = std::move(*body);
+  segment->payload_ = segment->body_.data();
+  segment->layout_ = layout;
+  segment->owner_ = owner.id();
+  segment->number_ = number;
+  segment->owner_control_ = &owner.header();
+  SegmentHeader& header = segment->header();
+  header.file = {kMagic, kLayoutVersion, FileKind::pool, owner.id(), layout.size};
+  header.number = number;
+  header.slots = layout.slots;
+  header.slot_size = layout.slot_size;
+  for (HolderEntry& entry : header.holders) entry.state.store(make_state(1, State::free));
+  if (auto linked = domain.publish(*file, name); !linked) return linked.error();
+  return segment;
+}
+
+Result<std::shared_ptr<Segment>> Segment::open(const Domain& domain, std::uint64_t owner,
+                                               std::uint32_t number) {
+  const std::string name = pool_name(owner, number);
+  std::uint64_t size = 0;
+  auto file = domain.open_file(name, size);
+  if (!file) return file.error();
+  const Error bad{Code::corrupt, "is not a pool of this participant", domain.path() + "/" + name};
+  if (size < sizeof(SegmentHeader)) return bad;
+  auto header = Mapping::map(file->get(), 0, sizeof(SegmentHeader), Mapping::Access::read, false);
+  if (!header) return header.error();
+  const auto layout = check_segment(*reinterpret_cast<const SegmentHeader*>(header->data()), owner,
+                                    number, size);
+  if (!layout) return bad;
+  auto head = Mapping::map(file->get(), 0, layout->payload_offset, Mapping::Access::write, true);
+  if (!head) return head.error();
+  const std::uint64_t body_size = layout->size - layout->payload_offset;
+  auto body = Mapping::map(file->get(), layout->payload_offset, body_size, Mapping::Access::read,
+                           body_size <= kPopulateAtOnce);
+  if (!body) return body.error();
+  auto segment = std::make_shared<Segment>();
+  // The owner's doorbell. Without it (the owner has just died) there is nobody to wake.
+  std::uint64_t control_size = 0;
+  auto control = domain.open_file(control_name(owner), control_size);
+  if (control && control_size >= sizeof(ControlHeader)) {
+    auto page =
+        Mapping::map(control->get(), 0, sizeof(ControlHeader), Mapping::Access::write, true);
+    if (page) {
+      segment->owner_page_ = std::move(*page);
+      segment->owner_control_ = reinterpret_cast<ControlHeader*>(segment->owner_page_.data());
+    }
+  }
+  segment->head_ = std::move(*head);
+  segment->body_ = std::move(*body);
+  segment->payload_ = segment->body_.data();
+  segment->layout_ = *layout;
+  segment->owner_ = owner;
+  segment->number_ = number;
+  return segment;
+}
+
+HolderRef Segment::find(std::uint64_t receiver, std::uint64_t via) const {
+  for (std::uint32_t i = 0; i < kMaxHolders; ++i) {
+    const HolderEntry& entry = header().holders[i];
+    const std::uint32_t state = entry.state.load(std::memory_order_acquire);
+    const std::uint32_t generation = generation_of(state);
+    if (state != make_state(generation, State::live) || generation == 0) continue;
+    if (entry.receiver.load(std::memory_order_acquire) != receiver) continue;
+    if (entry.via.load(std::memory_order_acquire) != via) continue;
+    if (entry.state.load(std::memory_order_acquire) == state) return {i, generation};
+  }
+  return {};
+}
+
+HolderRef Segment::claim(std::uint64_t receiver, std::uint64_t via) {
+  if (const HolderRef found = find(receiver, via); found.valid()) return found;
+  for (std::uint32_t i = 0; i < kMaxHolders; ++i) {
+    HolderEntry& entry = header().holders[i];
+    const std::uint32_t state = entry.state.load(std::memory_order_acquire);
+    if (state == make_state(generation_of(state), State::done)) {
+      revoke({i, generation_of(state)}, State::done);
+    }
+    std::uint64_t unused = 0;
+    if (!entry.via.compare_exchange_strong(unused, via, std::memory_order_acq_rel)) continue;
+    // Ours now (H9); nobody else changes the state of a claimed entry that is not live.
+    const std::uint32_t generation = generation_of(entry.state.load(std::memory_order_acquire));
+    if (generation == 0) continue;  // broken by somebody: leave it claimed
+    entry.receiver.store(receiver, std::memory_order_release);
+    entry.state.store(make_state(generation, State::live), std::memory_order_release);
+    return {i, generation};
+  }
+  return {};
+}
+
+void Segment::revoke(HolderRef ref, State from) {
+  HolderEntry& entry = header().holders[ref.index];
+  std::uint32_t expected = make_state(ref.generation, from);
+  const bool last = ref.generation == kLastGeneration;
+  // The last generation cannot be followed by another: the state alone ends it, for good.
+  const std::uint32_t next = make_state(last ? kLastGeneration : ref.generation + 1, State::free);
+  if (!entry.state.compare_exchange_strong(expected, next, std::memory_order_seq_cst)) return;
+  entry.receiver.store(0, std::memory_order_release);
+  entry.via.store(last ? kRetired : 0, std::memory_order_release);
+}
+
+void Segment::mark_done(HolderRef ref) {
+  std::uint32_t expected = make_state(ref.generation, State::live);
+  header().holders[ref.index].state.compare_exchange_strong(
+      expected, make_state(ref.generation, State::done), std::memory_order_seq_cst);
+}
+
+void Segment::sweep(const std::function<bool(std::uint64_t)>& is_dead) {
+  for (std::uint32_t i = 0; i < kMaxHolders; ++i) {
+    HolderEntry& entry = header().holders[i];
+    const std::uint64_t via = entry.via.load(std::memory_order_acquire);
+    if (via == 0 || via == kRetired) continue;
+    const std::uint32_t state = entry.state.load(std::memory_order_acquire);
+    const std::uint32_t generation = generation_of(state);
+    if (state == make_state(generation, State::live)) {
+      const std::uint64_t receiver = entry.receiver.load(std::memory_order_acquire);
+      // A receiver of 0 is an entry that somebody is just ending.
+      if (receiver != 0 && is_dead(receiver)) revoke({i, generation}, State::live);
+    } else if (state == make_state(generation, State::done)) {
+      revoke({i, generation}, State::done);
+    } else if (is_dead(via)) {
+      // The claimer died between claiming and using the entry, or while ending it.
+      entry.via.store(generation == kLastGeneration ? kRetired : 0, std::memory_order_release);
+    }
+  }
+}
+
+bool Segment::counts(std::uint32_t word, std::uint32_t index) const {
+  if ((word & kCountMask) == 0) return false;
+  const std::uint32_t state = header().holders[index].state.load(std::memory_order_acquire);
+  return state == make_state(generation_of(word), State::live) ||
+         state == make_state(generation_of(word), State::done);
+}
+
+bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
+  assert(slot < slots() && entry.index < kMaxHolders);
+  SlotControl& at = control(slot);
+  const std::uint64_t bit = std::uint64_t{1} << entry.index;
+  if ((at.maybe.load(std::memory_order_relaxed) & bit) == 0) {
+    at.maybe.fetch_or(bit, std::memory_order_acq_rel);
+  }
+  std::atomic<std::uint32_t>& word = at.holds[entry.index];
+  std::uint32_t seen = word.load(std::memory_order_acquire);
+  for (;;) {
+    if (generation_of(seen) > entry.generation) return false;  // H3: the receiver is gone
+    const std::uint32_t count = generation_of(seen) == entry.generation ? seen & kCountMask : 0;
+    if (count == kCountMask) return false;
+    const std::uint32_t next = entry.generation << 16 | (count + 1);
+    if (word.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
+                                   std::memory_order_acquire)) {
+      break;
+    }
+  }
+  if (count_in_adds) at.adds.fetch_add(1, std::memory_order_acq_rel);
+  return true;
+}
+
+bool Segment::release_hold(std::uint32_t slot, HolderRef entry) {
+  assert(slot < slots() && entry.index < kMaxHolders);
+  std::atomic<std::uint32_t>& word = control(slot).holds[entry.index];
+  std::uint32_t seen = word.load(std::memory_order_acquire);
+  do {
+    if (generation_of(seen) != entry.generation || (seen & kCountMask) == 0) return false;
+  } while (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst,
+                                       std::memory_order_acquire));
+  return true;
+}
+
+void Segment::settle(std::uint32_t slot, HolderRef entry, std::uint32_t count) {
+  std::atomic<std::uint32_t>& word = control(slot).holds[entry.index];
+  const std::uint32_t seen = word.load(std::memory_order_acquire);
+  if (generation_of(seen) != entry.generation) return;  // never used, or over
+  word.store(entry.generation << 16 | count, std::memory_order_seq_cst);
+}
+
+bool Segment::is_held(std::uint32_t slot) const {
+  const SlotControl& at = control(slot);
+  for (std::uint64_t bits = at.maybe.load(std::memory_order_acquire); bits != 0; bits &= bits - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(bits));
+    if (counts(at.holds[i].load(std::memory_order_seq_cst), i)) return true;
+  }
+  return false;
+}
+
+std::uint32_t Segment::holders() const {
+  std::uint32_t used = 0;
+  for (const HolderEntry& entry : header().holders) {
+    const std::uint64_t via = entry.via.load(std::memory_order_relaxed);
+    used += via != 0 && via != kRetired ? 1 : 0;
+  }
+  return used;
+}
+
+bool Segment::find_free(std::uint32_t slot) {
+  SlotControl& at = control(slot);
+  const std::uint32_t before = at.adds.load(std::memory_order_acquire);
+  if (is_held(slot)) return false;
+  if (at.adds.load(std::memory_order_acquire) != before) return false;
+  at.maybe.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace hyphos::shm

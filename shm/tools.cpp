@@ -1,0 +1,91 @@
+#include "shm/tools.hpp"
+
+#include <algorithm>
+
+#include "shm/control.hpp"
+#include "shm/lane.hpp"
+#include "shm/segment.hpp"
+
+namespace hyphos::shm {
+namespace {
+
+std::vector<std::string> chosen(const std::string& domain, const std::filesystem::path& base) {
+  return domain.empty() ? domains(base) : std::vector<std::string>{domain};
+}
+
+void list_segment(const Domain& domain, std::uint64_t id, const std::string& file, Listing& into) {
+  const std::string number = file.substr(17, file.size() - 17 - std::string(".pool").size());
+  if (number.empty() || number.size() > 9 ||
+      !std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    return;
+  }
+  const auto segment = Segment::open(domain, id, static_cast<std::uint32_t>(std::stoul(number)));
+  if (!segment) return;
+  const Segment& from = **segment;
+  SegmentInfo info{file, to_hex(id), from.file_size(), from.slots(), from.slot_size(), 0, 0};
+  for (std::uint32_t slot = 0; slot < from.slots(); ++slot) info.used += from.is_held(slot) ? 1 : 0;
+  info.holders = from.holders();
+  into.segments.push_back(std::move(info));
+}
+
+void list_lanes(const Domain& domain, const Control& receiver, Listing& into) {
+  const auto records = receiver.lanes();
+  if (!records) return;
+  for (const LaneRecord& record : *records) {
+    const auto lane = Lane::open(domain, receiver.id(), record.serial, record.sender);
+    if (!lane) continue;
+    LaneInfo info;
+    info.channel = get_text(lane->header().channel);
+    info.sender = to_hex(record.sender);
+    info.receiver = to_hex(receiver.id());
+    info.depth = lane->depth();
+    info.waiting = lane->waiting();
+    for (const auto& count : lane->header().drops) info.drops += count.load();
+    into.lanes.push_back(std::move(info));
+  }
+}
+
+}  // namespace
+
+Result<Listing> list(const std::string& domain_name, const std::filesystem::path& base) {
+  Listing listing;
+  for (const std::string& name : chosen(domain_name, base)) {
+    auto domain = Domain::open(base, name);
+    if (!domain) return domain.error();
+    listing.free_bytes = domain->space().free;
+    listing.total_bytes = domain->space().total;
+    for (const std::uint64_t id : domain->participants()) {
+      ParticipantInfo info;
+      info.domain = name;
+      info.id = to_hex(id);
+      info.alive = !domain->is_dead(id);
+      if (const auto control = Control::open(*domain, id)) {
+        info.pid = control->pid();
+        info.process = control->process();
+        info.host = control->host();
+        info.version = kLayoutVersion;
+        list_lanes(*domain, *control, listing);
+      }
+      listing.participants.push_back(std::move(info));
+    }
+    for (const std::string& file : domain->files()) {
+      if (file.ends_with(".pool") && owner_of(file) != 0) {
+        list_segment(*domain, owner_of(file), file, listing);
+      }
+    }
+  }
+  return listing;
+}
+
+Result<std::vector<std::string>> clean(const std::string& domain_name,
+                                       const std::filesystem::path& base) {
+  std::vector<std::string> removed;
+  for (const std::string& name : chosen(domain_name, base)) {
+    auto domain = Domain::open(base, name);
+    if (!domain) return domain.error();
+    for (const std::string& file : domain->clean()) removed.push_back(domain->path() + "/" + file);
+  }
+  return removed;
+}
+
+}  // namespace hyphos::shm

@@ -1,0 +1,266 @@
+#include "transport/shm.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "hyphos/time.hpp"
+#include "transport/shm_impl.hpp"
+
+namespace hyphos::transport {
+
+std::unique_ptr<ShmTransport> make_shm(ShmConfig config) {
+  return std::make_unique<shm_detail::Shm>(std::move(config));
+}
+
+namespace shm_detail {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+Result<void> watch(const shm::Fd& epoll, const shm::Fd& fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd.get();
+  if (!fd.valid() || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0) {
+    return shm::os_error(errno, "cannot watch a descriptor", "shm");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> Shm::start() {
+  const std::lock_guard lock(control_mutex_);
+  shm::ParticipantOptions options;
+  options.base = config_.base_dir;
+  options.domain = config_.domain;
+  options.process_name = config_.process_name;
+  options.pool_limit_bytes = config_.pool_limit_bytes;
+  options.metrics_bytes = config_.metrics_bytes;
+  auto self = shm::Participant::create(options);
+  if (!self) return self.error();
+  epoll_ = shm::Fd(::epoll_create1(EPOLL_CLOEXEC));
+  wake_fd_ = shm::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  grave_timer_ = shm::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  poll_timer_ = shm::Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!epoll_.valid()) return shm::os_error(errno, "cannot make an epoll descriptor", "shm");
+  const std::array<const shm::Fd*, 4> watched = {&wake_fd_, &grave_timer_, &poll_timer_,
+                                                 &(*self)->socket()};
+  for (const shm::Fd* fd : watched) {
+    if (auto added = watch(epoll_, *fd); !added) return added;
+  }
+  self_ = std::move(*self);
+  self_->pool().on_growth([this] { poke(true); });
+  started_.store(true);
+  for (const auto& port : ports_) {
+    if (port == nullptr) continue;
+    if (auto announced = announce(*port); !announced) return announced;
+  }
+  for (const std::string& file : self_->domain().files()) {
+    const std::uint64_t id = shm::owner_of(file);
+    if (id != 0 && self_->domain().is_dead(id)) bury_files(id);
+  }
+  controller_ = std::thread([this] { control_loop(); });
+  receiver_ = std::thread([this] { receive_loop(); });
+  poke(true);
+  return {};
+}
+
+void Shm::stop(std::int64_t linger_ms) {
+  if (!started_.load() || stopping_.exchange(true)) return;
+  flush(linger_ms);
+  {
+    // Threads that wait for room or memory give up.
+    const std::shared_lock lock(ports_mutex_);
+    for (const auto& port : ports_) {
+      if (port == nullptr) continue;
+      for (const auto& lane : *port->tx_lanes()) {
+        lane->gone.store(true);
+        shm::ring(lane->lane.header().space_waiters);
+      }
+    }
+  }
+  shm::ring(self_->control().header().pool_waiters);
+  senders_.close();
+  std::vector<std::shared_ptr<Port>> ports;
+  {
+    const std::unique_lock lock(ports_mutex_);
+    ports.swap(ports_);
+  }
+  for (const auto& port : ports) {
+    if (port != nullptr) detach(port);
+  }
+  poke(false);
+  if (controller_.joinable()) controller_.join();
+  std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
+  asleep.store(0, std::memory_order_seq_cst);
+  shm::futex_wake(asleep, 1);
+  if (receiver_.joinable()) receiver_.join();
+  self_->notify_all();
+  self_->pool().on_growth({});
+  // The participant itself stays until the destructor: metrics() is still in use.
+  const std::lock_guard lock(control_mutex_);
+  peers_.clear();
+  segments_.clear();
+}
+
+void Shm::flush(std::int64_t linger_ms) {
+  const std::int64_t deadline = monotonic_now().ns + linger_ms * kNsPerMs;
+  std::vector<std::shared_ptr<TxLane>> lanes;
+  {
+    const std::shared_lock lock(ports_mutex_);
+    for (const auto& port : ports_) {
+      if (port == nullptr || port->spec.policy.reliability != Reliability::reliable) continue;
+      for (const auto& lane : *port->tx_lanes()) lanes.push_back(lane);
+    }
+  }
+  for (const auto& lane : lanes) {
+    std::atomic<std::uint32_t>& waiters = lane->lane.header().space_waiters;
+    while (!lane->lane.empty() && !lane->gone.load() && monotonic_now().ns < deadline) {
+      waiters.store(1, std::memory_order_seq_cst);
+      if (lane->lane.empty() || lane->gone.load()) break;
+      shm::futex_wait(waiters, 1, deadline);
+    }
+  }
+}
+
+Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) {
+  assert((inlet == nullptr) != (outlet == nullptr) && "a port has exactly one side");
+  if (spec.name.empty() || spec.name.size() >= shm::kNameSize) {
+    return Error{Code::invalid_config,
+                 "a channel name has 1 to " + std::to_string(shm::kNameSize - 1) + " bytes",
+                 spec.name};
+  }
+  if (spec.policy.depth == 0 || spec.policy.depth > shm::kMaxDepth) {
+    return Error{Code::invalid_config,
+                 "depth must be 1 to 65536, not " + std::to_string(spec.policy.depth), spec.name};
+  }
+  auto port = std::make_shared<Port>();
+  port->spec = spec;
+  port->inlet = inlet;
+  port->outlet = outlet;
+  const std::lock_guard control(control_mutex_);
+  if (started_.load() && !stopping_.load()) {
+    if (auto announced = announce(*port); !announced) return announced.error();
+  }
+  const std::unique_lock lock(ports_mutex_);
+  const auto free = std::find(ports_.begin(), ports_.end(), nullptr);
+  const auto id = static_cast<PortId>(free - ports_.begin() + 1);
+  if (free == ports_.end()) {
+    ports_.push_back(std::move(port));
+  } else {
+    *free = std::move(port);
+  }
+  if (started_.load()) poke(true);
+  return id;
+}
+
+Result<void> Shm::announce(Port& port) {
+  const auto free = std::find(endpoint_used_.begin(), endpoint_used_.end(), false);
+  if (free == endpoint_used_.end()) {
+    return Error{Code::exhausted,
+                 "this process has " + std::to_string(shm::kMaxEndpoints) +
+                     " endpoints already; close some, or split the process",
+                 port.spec.name};
+  }
+  *free = true;
+  port.endpoint = static_cast<std::uint32_t>(free - endpoint_used_.begin());
+  port.serial = next_serial_++;
+  shm::EndpointRecord record{};
+  record.serial = port.serial;
+  record.type_hash = port.spec.type.hash;
+  record.depth = port.spec.policy.depth;
+  record.is_publisher = port.outlet != nullptr ? 1 : 0;
+  record.encoding = static_cast<std::uint8_t>(port.spec.type.encoding);
+  shm::put_text(record.channel, port.spec.name);
+  shm::put_text(record.type, port.spec.type.name);
+  self_->control().set_endpoint(port.endpoint, record);
+  ++local_version_;
+  return {};
+}
+
+void Shm::close(PortId id) {
+  std::shared_ptr<Port> port;
+  {
+    const std::unique_lock lock(ports_mutex_);
+    if (id == 0 || id > ports_.size()) return;
+    port = std::exchange(ports_[id - 1], nullptr);
+  }
+  if (port == nullptr) return;
+  if (!started_.load()) return;
+  detach(port);
+  poke(true);
+}
+
+void Shm::detach(const std::shared_ptr<Port>& port) {
+  std::uint64_t lost = 0;
+  {
+    std::unique_lock lock(control_mutex_);
+    self_->control().set_endpoint(port->endpoint, {});
+    endpoint_used_[port->endpoint] = false;
+    ++local_version_;
+    if (port->outlet != nullptr) {
+      // Receivers read what is in their lanes even when we are gone, if the files are still there.
+      for (const auto& lane : *port->tx_lanes()) {
+        const std::lock_guard producer(lane->producer);
+        if (stopping_.load() && !lane->peer->dead() && !lane->lane.empty()) self_->leave_files();
+        lane->gone.store(true);
+        shm::ring(lane->lane.header().space_waiters);
+      }
+      const std::lock_guard lanes(port->lanes_mutex);
+      port->lanes = std::make_shared<TxLanes>();
+    }
+  }
+  // Waits for a visit of the receiving thread, so without the lock: an inline callback may open a
+  // port.
+  port->gate.close();
+  if (port->inlet == nullptr) return;
+  const std::lock_guard lock(control_mutex_);
+  for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
+    std::shared_ptr<RxLane> lane;
+    {
+      const std::lock_guard rx(rx_mutex_);
+      if (rx_lanes_[i] == nullptr || rx_lanes_[i]->port != port) continue;
+      lane = std::exchange(rx_lanes_[i], nullptr);
+    }
+    self_->control().set_lane(i, {});
+    self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
+    // What is still in the lane is the sender's to count; what we took out is ours.
+    if (lane->kept.has_value()) ++lost;
+    lane->kept.reset();
+  }
+  if (lost != 0) port->inlet->dropped(kName, Drop::disconnected, lost);
+}
+
+std::shared_ptr<Port> Shm::find(PortId id) const {
+  const std::shared_lock lock(ports_mutex_);
+  return id == 0 || id > ports_.size() ? nullptr : ports_[id - 1];
+}
+
+std::vector<PeerStatus> Shm::peers() const {
+  const std::lock_guard lock(control_mutex_);
+  std::vector<PeerStatus> found;
+  for (const auto& [id, peer] : peers_) {
+    if (peer->dead()) continue;
+    const auto endpoints = peer->control.endpoints();
+    if (!endpoints) continue;
+    for (const shm::EndpointRecord& record : *endpoints) {
+      found.push_back({shm::get_text(record.channel), peer->control.process(),
+                       "shm:" + shm::to_hex(id), record.is_publisher != 0});
+    }
+  }
+  return found;
+}
+
+std::span<std::byte> Shm::metrics() {
+  return self_ != nullptr ? self_->metrics() : std::span<std::byte>();
+}
+
+std::uint64_t Shm::participant_id() const { return self_ != nullptr ? self_->id() : 0; }
+
+}  // namespace shm_detail
+}  // namespace hyphos::transport

@@ -1,0 +1,486 @@
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/log.hpp"
+#include "hyphos/time.hpp"
+#include "transport/shm_impl.hpp"
+
+namespace hyphos::transport::shm_detail {
+namespace {
+
+// The dead's files stay for so long, so that receivers can still map what was sent to them.
+constexpr std::int64_t kGraceMs = 250;
+// How often a peer is looked at whose death the kernel cannot tell us (another pid namespace).
+constexpr std::int64_t kPollMs = 500;
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+std::string describe(std::string_view process, std::uint64_t id) {
+  std::string text = process.empty() ? "process" : std::string(process);
+  return text + " (shm:" + shm::to_hex(id) + ")";
+}
+
+// The process has ended, although a child that it forked may still hold the lock it inherited.
+bool has_exited(const shm::Fd& pid_fd) {
+  pollfd ask{};
+  ask.fd = pid_fd.get();
+  ask.events = POLLIN;
+  return pid_fd.valid() && ::poll(&ask, 1, 0) == 1;
+}
+
+}  // namespace
+
+void Shm::poke(bool tell_others) {
+  if (tell_others) tell_others_.store(true);
+  const std::uint64_t one = 1;
+  (void)!::write(wake_fd_.get(), &one, sizeof one);
+}
+
+void Shm::set_timer(int timer, std::int64_t in_ms, bool repeat) {
+  itimerspec spec{};
+  spec.it_value.tv_sec = in_ms / 1000;
+  spec.it_value.tv_nsec = in_ms % 1000 * kNsPerMs;
+  if (repeat) spec.it_interval = spec.it_value;
+  ::timerfd_settime(timer, 0, &spec, nullptr);
+}
+
+void Shm::control_loop() {
+  ::pthread_setname_np(::pthread_self(), "hyphos-shm-ctl");
+  constexpr int kEvents = 16;
+  std::array<epoll_event, kEvents> ready;
+  while (!stopping_.load()) {
+    {
+      std::unique_lock lock(control_mutex_);
+      refresh();
+      run_events(lock);
+    }
+    if (tell_others_.exchange(false)) self_->notify_all();
+    const int count = ::epoll_wait(epoll_.get(), ready.data(), kEvents, -1);
+    for (int i = 0; i < count; ++i) {
+      const int fd = ready[static_cast<std::size_t>(i)].data.fd;
+      if (fd == wake_fd_.get() || fd == grave_timer_.get() || fd == poll_timer_.get()) {
+        std::uint64_t value = 0;
+        (void)!::read(fd, &value, sizeof value);
+      } else if (fd == self_->socket().get()) {
+        std::array<char, 16> bytes;
+        while (::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
+        }
+      }
+      // Anything else is the pidfd of a peer: refresh() finds it dead.
+    }
+  }
+}
+
+void Shm::run_events(std::unique_lock<std::mutex>& control_lock) {
+  std::vector<std::function<void()>> events;
+  events.swap(events_);
+  control_lock.unlock();
+  for (const auto& event : events) event();
+}
+
+void Shm::refresh() {
+  for (const std::uint64_t id : self_->domain().participants()) {
+    if (id == self_->id() || peers_.contains(id) || graves_.contains(id)) continue;
+    meet(id);
+  }
+  std::vector<std::shared_ptr<Peer>> all;
+  for (const auto& [id, peer] : peers_) all.push_back(peer);
+  for (const auto& peer : all) {
+    if (!peer->dead() && (!peer->control.locked() || has_exited(peer->pid_fd))) bury(peer);
+    if (!peer->dead()) reconcile(peer);
+  }
+  for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
+    std::shared_ptr<RxLane> lane;
+    {
+      const std::lock_guard rx(rx_mutex_);
+      lane = rx_lanes_[i];
+    }
+    if (lane != nullptr && lane->finished.load()) finish_rx_lane(i);
+  }
+  for (const auto& peer : all) {
+    if (peer->dead()) forget(peer);
+  }
+  clean_graves();
+}
+
+void Shm::meet(std::uint64_t id) {
+  if (self_->domain().is_dead(id)) {
+    bury_files(id);
+    return;
+  }
+  auto control = shm::Control::open(self_->domain(), id);
+  if (!control) {
+    if (control.error().code != Code::not_found && ignored_.insert(id).second) {
+      log::warn("shm", control.error().to_string());
+    }
+    return;
+  }
+  auto peer = std::make_shared<Peer>(std::move(*control));
+  if (peer->control.pid_space() == shm::pid_namespace()) {
+    peer->pid_fd = shm::Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer->control.pid(), 0)));
+    // The pid may have gone to another process before we asked.
+    if (shm::process_start(peer->control.pid()) != peer->control.start()) peer->pid_fd = {};
+  }
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.fd = peer->pid_fd.get();
+  peer->needs_polling =
+      !peer->pid_fd.valid() ||
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, peer->pid_fd.get(), &event) != 0;
+  if (peer->needs_polling && !polling_) {
+    polling_ = true;
+    set_timer(poll_timer_.get(), kPollMs, true);
+  }
+  peers_.emplace(id, std::move(peer));
+}
+
+void Shm::reconcile(const std::shared_ptr<Peer>& peer) {
+  const std::uint64_t version = peer->control.header().table_version.load();
+  if (version != peer->seen_version || local_version_ != peer->seen_local) {
+    const auto endpoints = peer->control.endpoints();
+    const auto lanes = peer->control.lanes();
+    if (!endpoints || !lanes) return;  // just changing: a notice follows
+    match_publications(peer, *endpoints);
+    match_lanes(peer, *endpoints, *lanes);
+    peer->seen_version = version;
+    peer->seen_local = local_version_;
+  }
+  if (!peer->sent_to_us) return;
+  // The pages of its pool are entered here, not in the receiving thread.
+  const std::uint32_t made =
+      std::min(peer->control.header().segments.load(), shm::kMaxSegments);
+  for (; peer->populated < made; ++peer->populated) {
+    if (auto segment = segments_.get(self_->domain(), peer->id, peer->populated)) {
+      (*segment)->populate();
+    }
+  }
+}
+
+void Shm::refuse(const std::shared_ptr<Port>& port, const Peer& peer,
+                 const shm::EndpointRecord& theirs) {
+  if (!port->refused.insert({peer.id, theirs.serial}).second) return;
+  const auto type = [](std::string_view name, Encoding encoding) {
+    return "'" + std::string(name) + "' (" + std::string(hyphos::to_string(encoding)) + ")";
+  };
+  Error error{Code::type_mismatch,
+              "channel '" + port->spec.name + "': " + describe(config_.process_name, self_->id()) +
+                  (port->inlet != nullptr ? " expects " : " publishes ") +
+                  type(port->spec.type.name, port->spec.type.encoding) + ", " +
+                  describe(peer.control.process(), peer.id) +
+                  (theirs.is_publisher != 0 ? " publishes " : " expects ") +
+                  type(shm::get_text(theirs.type), static_cast<Encoding>(theirs.encoding)),
+              port->spec.name};
+  events_.emplace_back([port, error = std::move(error)] {
+    const Passage call(port->gate);
+    if (!call) return;
+    if (port->inlet != nullptr) port->inlet->refused(kName, error);
+    if (port->outlet != nullptr) port->outlet->refused(kName, error);
+  });
+}
+
+void Shm::match_publications(const std::shared_ptr<Peer>& peer,
+                             const std::vector<shm::EndpointRecord>& endpoints) {
+  std::vector<std::shared_ptr<Port>> ports;
+  {
+    const std::shared_lock lock(ports_mutex_);
+    ports = ports_;
+  }
+  for (const auto& port : ports) {
+    if (port == nullptr || port->serial == 0) continue;
+    for (const shm::EndpointRecord& theirs : endpoints) {
+      if ((theirs.is_publisher != 0) == (port->outlet != nullptr)) continue;
+      if (port->spec.name != theirs.channel.data()) continue;
+      if (theirs.type_hash != port->spec.type.hash) {
+        refuse(port, *peer, theirs);
+      } else if (port->inlet != nullptr) {
+        make_rx_lane(peer, port, theirs.serial);
+      }
+    }
+  }
+}
+
+void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                       std::uint64_t publication) {
+  std::uint32_t index = shm::kMaxLanes;
+  {
+    const std::lock_guard rx(rx_mutex_);
+    for (std::uint32_t i = shm::kMaxLanes; i-- > 0;) {
+      const auto& lane = rx_lanes_[i];
+      if (lane == nullptr) index = i;
+      if (lane != nullptr && lane->peer == peer && lane->port == port &&
+          lane->publication == publication) {
+        return;
+      }
+    }
+  }
+  auto lane = std::make_shared<RxLane>();
+  lane->peer = peer;
+  lane->port = port;
+  lane->publication = publication;
+  lane->serial = next_serial_++;
+  Error error{Code::exhausted, "this process has 1024 queues already; split it", port->spec.name};
+  if (index < shm::kMaxLanes) {
+    auto made = shm::Lane::create(self_->domain(), self_->id(), lane->serial, peer->id,
+                                  port->spec.policy.depth, index, port->spec.type.hash,
+                                  port->spec.name);
+    if (made) {
+      lane->lane = std::move(*made);
+    } else {
+      error = made.error();
+      index = shm::kMaxLanes;
+    }
+  }
+  if (index >= shm::kMaxLanes) {
+    if (!port->refused.insert({peer->id, publication}).second) return;
+    log::error("shm", error.to_string());
+    events_.emplace_back([port, error] {
+      if (const Passage call(port->gate); call) port->inlet->refused(kName, error);
+    });
+    return;
+  }
+  peer->sent_to_us = true;
+  self_->held().reserve_more(std::min<std::size_t>(port->spec.policy.depth, 256) * 2);
+  {
+    const std::lock_guard rx(rx_mutex_);
+    rx_lanes_[index] = lane;
+  }
+  self_->control().set_lane(index, {lane->serial, peer->id, publication, port->serial});
+  self_->domain().notify(self_->socket(), peer->id);
+  events_.emplace_back([port, who = peer->control.process()] {
+    if (const Passage call(port->gate); call) port->inlet->peer(kName, who, true);
+  });
+}
+
+// The lane is empty and nothing more comes.
+void Shm::finish_rx_lane(std::uint32_t index) {
+  std::shared_ptr<RxLane> lane;
+  {
+    const std::lock_guard rx(rx_mutex_);
+    lane = std::exchange(rx_lanes_[index], nullptr);
+  }
+  if (lane == nullptr) return;
+  self_->control().set_lane(index, {});
+  self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
+  if (!lane->peer->dead()) self_->domain().notify(self_->socket(), lane->peer->id);
+  events_.emplace_back([port = lane->port, who = lane->peer->control.process()] {
+    if (const Passage call(port->gate); call) port->inlet->peer(kName, who, false);
+  });
+}
+
+void Shm::match_lanes(const std::shared_ptr<Peer>& peer,
+                      const std::vector<shm::EndpointRecord>& endpoints,
+                      const std::vector<shm::LaneRecord>& lanes) {
+  {
+    const std::lock_guard rx(rx_mutex_);
+    for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
+      RxLane* lane = rx_lanes_[i].get();
+      if (lane == nullptr || lane->peer != peer) continue;
+      const bool there = std::any_of(endpoints.begin(), endpoints.end(), [&](const auto& record) {
+        return record.is_publisher != 0 && record.serial == lane->publication;
+      });
+      if (!there && !lane->sender_gone.exchange(true)) kick(i);
+    }
+  }
+  for (const shm::LaneRecord& record : lanes) {
+    if (record.sender == self_->id()) make_tx_lane(peer, record);
+  }
+  std::vector<std::shared_ptr<Port>> ports;
+  {
+    const std::shared_lock lock(ports_mutex_);
+    ports = ports_;
+  }
+  for (const auto& port : ports) {
+    if (port == nullptr || port->outlet == nullptr) continue;
+    drop_tx_lanes(port, [&](const TxLane& lane) {
+      return lane.peer == peer &&
+             std::none_of(lanes.begin(), lanes.end(), [&](const shm::LaneRecord& record) {
+               return record.serial == lane.serial && record.sender == self_->id();
+             });
+    });
+  }
+}
+
+void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord& record) {
+  std::shared_ptr<Port> port;
+  {
+    const std::shared_lock lock(ports_mutex_);
+    for (const auto& candidate : ports_) {
+      if (candidate != nullptr && candidate->outlet != nullptr &&
+          candidate->serial == record.publication) {
+        port = candidate;
+      }
+    }
+  }
+  if (port == nullptr) return;
+  const auto now = port->tx_lanes();
+  for (const auto& known : *now) {
+    if (known->peer == peer && known->serial == record.serial) return;
+  }
+  auto opened = shm::Lane::open(self_->domain(), peer->id, record.serial, self_->id());
+  if (!opened) {
+    // Not there any more is normal: it was taken down again, and a notice is on its way.
+    if (opened.error().code != Code::not_found) log::warn("shm", opened.error().to_string());
+    return;
+  }
+  auto lane = std::make_shared<TxLane>();
+  lane->peer = peer;
+  lane->lane = std::move(*opened);
+  lane->serial = record.serial;
+  {
+    const std::lock_guard latch(port->latch);
+    auto next = std::make_shared<TxLanes>(*now);
+    next->push_back(lane);
+    {
+      const std::lock_guard lanes(port->lanes_mutex);
+      port->lanes = std::move(next);
+    }
+    Prepared prepared;
+    std::uint64_t overflowed = 0;
+    if (port->last.has_value() && prepare(*port->last, false, 0, prepared)) {
+      (void)push(*lane, prepared, true, false, overflowed);  // the lane is new: it has room
+    }
+  }
+  announce_listeners(port);
+}
+
+void Shm::drop_tx_lanes(const std::shared_ptr<Port>& port,
+                        const std::function<bool(const TxLane&)>& which) {
+  const auto now = port->tx_lanes();
+  auto next = std::make_shared<TxLanes>();
+  std::uint64_t lost = 0;
+  for (const auto& lane : *now) {
+    if (!which(*lane)) {
+      next->push_back(lane);
+      continue;
+    }
+    {
+      const std::lock_guard producer(lane->producer);
+      lane->gone.store(true, std::memory_order_seq_cst);
+      // The receiver takes nothing any more; what it left is lost. If it lives, it cannot give back
+      // holds on what it never took.
+      shm::Descriptor left;
+      while (lane->lane.pop(left) == shm::Lane::Outcome::ok) {
+        ++lost;
+        if (!lane->peer->dead()) release_holds(*lane->peer, left);
+      }
+    }
+    shm::ring(lane->lane.header().space_waiters);
+    shm::futex_wake(lane->lane.header().space_waiters, 1 << 30);
+  }
+  if (next->size() == now->size()) return;
+  {
+    const std::lock_guard lanes(port->lanes_mutex);
+    port->lanes = std::move(next);
+  }
+  if (lost != 0) {
+    events_.emplace_back([port, lost] {
+      if (const Passage call(port->gate); call) {
+        port->outlet->dropped(kName, Drop::disconnected, lost);
+      }
+    });
+  }
+  announce_listeners(port);
+}
+
+void Shm::announce_listeners(const std::shared_ptr<Port>& port) {
+  events_.emplace_back([port] {
+    const auto count = static_cast<std::uint32_t>(port->tx_lanes()->size());
+    if (const Passage call(port->gate); call) port->outlet->listeners(kName, count);
+  });
+}
+
+// A peer has died (or has left). Its holds end here; what it sent is still read.
+void Shm::bury(const std::shared_ptr<Peer>& peer) {
+  peer->bury();
+  std::vector<std::shared_ptr<Port>> ports;
+  {
+    const std::shared_lock lock(ports_mutex_);
+    ports = ports_;
+  }
+  for (const auto& port : ports) {
+    if (port == nullptr || port->outlet == nullptr) continue;
+    drop_tx_lanes(port, [&](const TxLane& lane) { return lane.peer == peer; });
+  }
+  const auto is_dead = [&](std::uint64_t id) {
+    if (id == self_->id()) return false;
+    const auto known = peers_.find(id);
+    // Not every holder is known to us (it may have got the slot from a forwarder): ask the files.
+    return known != peers_.end() ? known->second->dead() : self_->domain().is_dead(id);
+  };
+  for (const auto& segment : self_->pool().segments()) segment->sweep(is_dead);
+  // It may have died between taking a waiter's flag and waking the waiter.
+  std::atomic<std::uint32_t>& waiters = self_->control().header().pool_waiters;
+  waiters.store(0, std::memory_order_seq_cst);
+  shm::futex_wake(waiters, 1 << 30);
+  const std::lock_guard rx(rx_mutex_);
+  for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
+    RxLane* lane = rx_lanes_[i].get();
+    if (lane == nullptr || lane->peer != peer) continue;
+    lane->sender_gone.store(true);
+    kick(i);
+  }
+  // Even if it sent nothing to us, it may have taken our receiving thread's flag: see R3.
+  std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
+  asleep.store(0, std::memory_order_seq_cst);
+  shm::futex_wake(asleep, 1);
+}
+
+// Ends what is left of a dead peer, once nothing of it is in our lanes any more.
+void Shm::forget(const std::shared_ptr<Peer>& peer) {
+  {
+    const std::lock_guard rx(rx_mutex_);
+    for (const auto& lane : rx_lanes_) {
+      if (lane != nullptr && lane->peer == peer) return;
+    }
+  }
+  if (peer->sent_to_us) settle_forwarder(peer->id);
+  segments_.abandon(peer->id);
+  bury_files(peer->id);
+  peers_.erase(peer->id);
+}
+
+// Segment, H8: in every pool from which the dead may have forwarded something to us.
+void Shm::settle_forwarder(std::uint64_t dead) {
+  std::vector<std::shared_ptr<shm::Segment>> candidates = self_->pool().segments();
+  for (const auto& [id, peer] : peers_) {
+    if (id == dead || peer->dead()) continue;
+    const std::uint32_t made =
+        std::min(peer->control.header().segments.load(), shm::kMaxSegments);
+    for (std::uint32_t number = 0; number < made; ++number) {
+      if (auto segment = segments_.get(self_->domain(), id, number)) {
+        candidates.push_back(*segment);
+      }
+    }
+  }
+  for (const auto& segment : candidates) (void)segments_.forwarded(segment, dead, self_->id());
+  for (const auto& record : segments_.take_forwarded(dead)) record->settle();
+}
+
+void Shm::bury_files(std::uint64_t id) {
+  if (!graves_.emplace(id, monotonic_now().ns + kGraceMs * kNsPerMs).second) return;
+  set_timer(grave_timer_.get(), kGraceMs, false);
+}
+
+void Shm::clean_graves() {
+  const std::int64_t now = monotonic_now().ns;
+  std::int64_t next = 0;
+  for (auto at = graves_.begin(); at != graves_.end();) {
+    if (at->second <= now) {
+      self_->domain().remove_all(at->first);
+      at = graves_.erase(at);
+    } else {
+      next = next == 0 ? at->second : std::min(next, at->second);
+      ++at;
+    }
+  }
+  if (next != 0) set_timer(grave_timer_.get(), std::max<std::int64_t>((next - now) / kNsPerMs, 1), false);
+}
+
+}  // namespace hyphos::transport::shm_detail

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <shared_mutex>
+#include <thread>
+#include <unordered_set>
+
+#include "transport/shm.hpp"
+#include "transport/shm_parts.hpp"
+
+namespace hyphos::transport::shm_detail {
+
+inline constexpr std::string_view kName = "shm";
+
+/// A message that lies ready in shared memory.
+struct Prepared {
+  struct External {
+    shm::Segment* segment = nullptr;
+    const std::shared_ptr<shm::Segment>* shared = nullptr;  ///< set if it is held, not owned
+    std::uint32_t slot = 0;
+  };
+
+  Buffer primary;  ///< keeps the slot with the header
+  shm::Segment* segment = nullptr;
+  std::uint32_t slot = 0;
+  std::array<External, shm::kMaxParts> external;
+  std::size_t externals = 0;
+};
+
+/// The transport. Locks, in the order in which they may be taken together:
+/// control_mutex_ > Port::latch > TxLane::producer > Peer's and pool's own; the others alone.
+/// No lock is held while the graph is called, except that `events_` run one after another.
+class Shm final : public ShmTransport {
+ public:
+  explicit Shm(ShmConfig config) : config_(std::move(config)) {}
+  ~Shm() override { stop(0); }
+
+  [[nodiscard]] std::string_view name() const override { return kName; }
+  Result<void> start() override;
+  void stop(std::int64_t linger_ms) override;
+  Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override;
+  void close(PortId port) override;
+  SendReport send(PortId port, const Envelope& message) override;
+  WritableBuffer loan(PortId port, std::size_t size) override;
+  void on_space(PortId port) override;
+  std::vector<PeerStatus> peers() const override;
+  std::span<std::byte> metrics() override;
+  std::uint64_t participant_id() const override;
+
+ private:
+  // shm.cpp
+  [[nodiscard]] std::shared_ptr<Port> find(PortId id) const;
+  Result<void> announce(Port& port);
+  void detach(const std::shared_ptr<Port>& port);
+  void flush(std::int64_t linger_ms);
+
+  // shm_send.cpp
+  [[nodiscard]] bool prepare(const Envelope& message, bool wait, std::int64_t deadline_ns,
+                             Prepared& out);
+  [[nodiscard]] shm::OwnedSlot* take_slot(std::size_t size, bool wait, std::int64_t deadline_ns);
+  enum class Pushed { yes, full, gone, no_memory };
+  [[nodiscard]] Pushed push(TxLane& lane, const Prepared& message, bool replayed, bool drop_oldest,
+                            std::uint64_t& overflowed);
+  [[nodiscard]] bool add_holds(Peer& peer, const Prepared& message);
+  void release_holds(Peer& peer, const shm::Descriptor& message);
+  [[nodiscard]] Pushed push_blocking(TxLane& lane, const Prepared& message,
+                                     std::int64_t deadline_ns);
+  static void wake(const TxLane& lane);
+
+  // shm_receive.cpp
+  void receive_loop();
+  [[nodiscard]] bool visit(std::uint32_t index);
+  [[nodiscard]] bool hand_over(RxLane& lane, Envelope& message);
+  [[nodiscard]] std::optional<Drop> resolve(RxLane& lane, const shm::Descriptor& message,
+                                            Envelope& out);
+  [[nodiscard]] const KnownSegment* known_segment(RxLane& lane, std::uint32_t number);
+  [[nodiscard]] const KnownForward* known_forward(RxLane& lane, std::uint64_t owner,
+                                                  std::uint32_t number);
+  [[nodiscard]] std::optional<Drop> take_external(RxLane& lane, const shm::Part& part, Buffer& out);
+  void kick(std::uint32_t index);
+
+  // shm_control.cpp
+  void control_loop();
+  void poke(bool tell_others);
+  void refresh();
+  void meet(std::uint64_t id);
+  void reconcile(const std::shared_ptr<Peer>& peer);
+  void match_publications(const std::shared_ptr<Peer>& peer,
+                          const std::vector<shm::EndpointRecord>& endpoints);
+  void match_lanes(const std::shared_ptr<Peer>& peer,
+                   const std::vector<shm::EndpointRecord>& endpoints,
+                   const std::vector<shm::LaneRecord>& lanes);
+  void refuse(const std::shared_ptr<Port>& port, const Peer& peer,
+              const shm::EndpointRecord& theirs);
+  void make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                    std::uint64_t publication);
+  void finish_rx_lane(std::uint32_t index);
+  void make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord& record);
+  void drop_tx_lanes(const std::shared_ptr<Port>& port,
+                     const std::function<bool(const TxLane&)>& which);
+  void bury(const std::shared_ptr<Peer>& peer);
+  void forget(const std::shared_ptr<Peer>& peer);
+  void settle_forwarder(std::uint64_t dead);
+  void bury_files(std::uint64_t id);
+  void clean_graves();
+  void announce_listeners(const std::shared_ptr<Port>& port);
+  void run_events(std::unique_lock<std::mutex>& control_lock);
+  void set_timer(int timer, std::int64_t in_ms, bool repeat);
+
+  const ShmConfig config_;
+  std::shared_ptr<shm::Participant> self_;
+  Gate senders_;  ///< closed by stop()
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> started_{false};
+
+  mutable std::shared_mutex ports_mutex_;
+  std::vector<std::shared_ptr<Port>> ports_;
+
+  // Under control_mutex_.
+  mutable std::mutex control_mutex_;
+  std::uint64_t next_serial_ = 1;
+  std::uint64_t local_version_ = 0;
+  std::map<std::uint64_t, std::shared_ptr<Peer>> peers_;
+  std::unordered_set<std::uint64_t> ignored_;            ///< files that are not ours to read
+  std::map<std::uint64_t, std::int64_t> graves_;         ///< dead participants, and when seen
+  std::array<bool, shm::kMaxEndpoints> endpoint_used_{};
+  std::vector<std::function<void()>> events_;            ///< calls into the graph, made unlocked
+  bool polling_ = false;
+
+  mutable std::mutex rx_mutex_;
+  std::array<std::shared_ptr<RxLane>, shm::kMaxLanes> rx_lanes_;
+  shm::Segments segments_;
+
+  shm::Fd epoll_;
+  shm::Fd wake_fd_;
+  shm::Fd grave_timer_;
+  shm::Fd poll_timer_;
+  std::atomic<bool> tell_others_{false};
+  std::thread receiver_;
+  std::thread controller_;
+};
+
+}  // namespace hyphos::transport::shm_detail

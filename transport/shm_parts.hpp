@@ -1,0 +1,161 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "shm/lane.hpp"
+#include "shm/participant.hpp"
+#include "transport/transport.hpp"
+
+/// The pieces that the shared-memory transport is made of (transport/shm_*.cpp only).
+namespace hyphos::transport::shm_detail {
+
+/// Lets calls pass until it is closed; closing waits for those that are inside. Entering costs two
+/// atomic increments and may be done again from inside.
+class Gate {
+ public:
+  [[nodiscard]] bool enter() {
+    inside_.fetch_add(1, std::memory_order_seq_cst);
+    if (!closed_.load(std::memory_order_seq_cst)) return true;
+    leave();
+    return false;
+  }
+  void leave() {
+    if (inside_.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+        closed_.load(std::memory_order_seq_cst)) {
+      inside_.notify_all();
+    }
+  }
+  void close() {
+    closed_.store(true, std::memory_order_seq_cst);
+    for (std::uint32_t n = inside_.load(); n != 0; n = inside_.load()) inside_.wait(n);
+  }
+
+ private:
+  std::atomic<std::uint32_t> inside_{0};
+  std::atomic<bool> closed_{false};
+};
+
+/// Holds a gate open for one scope, if it was entered.
+class Passage {
+ public:
+  explicit Passage(Gate& gate) : gate_(gate.enter() ? &gate : nullptr) {}
+  ~Passage() {
+    if (gate_ != nullptr) gate_->leave();
+  }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
+  explicit operator bool() const { return gate_ != nullptr; }
+
+ private:
+  Gate* gate_;
+};
+
+/// Another participant.
+struct Peer {
+  explicit Peer(shm::Control file) : control(std::move(file)), id(control.id()) {}
+
+  const shm::Control control;
+  const std::uint64_t id;
+  shm::Fd pid_fd;
+  bool needs_polling = false;    ///< no pidfd to be had: look at the lock now and then
+  bool sent_to_us = false;       ///< it had a lane to us at some time
+  std::uint64_t seen_version = ~std::uint64_t{0};
+  std::uint64_t seen_local = ~std::uint64_t{0};
+  std::uint32_t populated = 0;   ///< segments whose pages were faulted in
+
+  /// Our holder entry for this peer in a segment of our own pool. Lock-free after the first time.
+  [[nodiscard]] shm::HolderRef entry(shm::Segment& own, std::uint64_t self);
+  /// The same in somebody else's segment, to forward a slot of it.
+  [[nodiscard]] shm::HolderRef foreign_entry(const std::shared_ptr<shm::Segment>& segment,
+                                             std::uint64_t self);
+  /// The segment and entry of a slot that was forwarded before; null if it was not.
+  [[nodiscard]] std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef> forwarded(
+      std::uint64_t owner, std::uint32_t number);
+  /// No new entries from here on; ends those in other participants' segments.
+  void bury();
+  [[nodiscard]] bool dead() const { return dead_.load(std::memory_order_acquire); }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> dead_{false};
+  std::array<std::atomic<std::uint32_t>, shm::kMaxSegments> own_entries_{};
+  std::map<std::pair<std::uint64_t, std::uint32_t>,
+           std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef>>
+      foreign_entries_;
+};
+
+/// A queue from us to a peer.
+struct TxLane {
+  std::shared_ptr<Peer> peer;
+  shm::Lane lane;
+  std::uint64_t serial = 0;
+  std::mutex producer;  ///< L2: one thread at a time
+  std::atomic<bool> gone{false};
+};
+using TxLanes = std::vector<std::shared_ptr<TxLane>>;
+
+/// A channel that was opened.
+struct Port {
+  ChannelSpec spec;
+  Inlet* inlet = nullptr;
+  Outlet* outlet = nullptr;
+  std::uint64_t serial = 0;
+  std::uint32_t endpoint = 0;  ///< record in our table
+  Gate gate;                   ///< around every call into inlet and outlet
+  std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, said already
+
+  // Sending.
+  std::mutex lanes_mutex;
+  std::shared_ptr<const TxLanes> lanes = std::make_shared<TxLanes>();
+  std::mutex latch;  ///< a late receiver gets the last message or the next, not both
+  std::optional<Envelope> last;
+
+  // Receiving: see Receiver::visit.
+  std::atomic<std::uint64_t> space_epoch{0};
+  std::atomic<std::uint32_t> paused{0};
+
+  [[nodiscard]] std::shared_ptr<const TxLanes> tx_lanes() {
+    const std::lock_guard lock(lanes_mutex);
+    return lanes;
+  }
+  [[nodiscard]] bool blocks() const { return spec.policy.overflow == Overflow::block; }
+};
+
+/// A segment as one receiving lane remembers it.
+struct KnownSegment {
+  std::shared_ptr<shm::Segment> segment;
+  shm::HolderRef entry;
+};
+struct KnownForward {
+  std::uint64_t owner = 0;
+  std::uint32_t number = 0;
+  std::shared_ptr<shm::Segment> segment;
+  std::shared_ptr<shm::Forwarded> record;
+};
+
+/// A queue from a peer to us.
+struct RxLane {
+  std::shared_ptr<Peer> peer;
+  std::shared_ptr<Port> port;
+  shm::Lane lane;
+  std::uint64_t serial = 0;
+  std::uint64_t publication = 0;
+  std::atomic<bool> sender_gone{false};
+  std::atomic<bool> finished{false};  ///< the sender is gone and everything it sent was taken
+
+  // Of the receiving thread.
+  std::vector<KnownSegment> segments;
+  std::vector<KnownForward> forwards;
+  std::optional<Envelope> kept;  ///< deliver() said false
+  std::uint64_t kept_epoch = 0;
+};
+
+}  // namespace hyphos::transport::shm_detail

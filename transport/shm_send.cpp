@@ -1,0 +1,355 @@
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "hyphos/time.hpp"
+#include "transport/shm_impl.hpp"
+
+namespace hyphos::transport::shm_detail {
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+constexpr std::size_t aligned(std::size_t size) {
+  return (size + shm::kCacheLine - 1) / shm::kCacheLine * shm::kCacheLine;
+}
+
+constexpr std::uint32_t pack(shm::HolderRef entry) { return entry.generation << 8 | entry.index; }
+constexpr shm::HolderRef unpack(std::uint32_t packed) { return {packed & 0xff, packed >> 8}; }
+
+// How a part of a message gets into shared memory.
+enum class Way { nothing, copy, owned, held };
+
+Way way_of(const Buffer& buffer, const shm::Participant* self) {
+  if (buffer.empty()) return Way::nothing;
+  const BufferOwner* owner = buffer.owner();
+  if (owner == nullptr) return Way::copy;
+  if (owner->kind() == &shm::OwnedSlot::kKind) {
+    return static_cast<const shm::OwnedSlot*>(owner)->participant() == self ? Way::owned
+                                                                            : Way::copy;
+  }
+  if (owner->kind() == &shm::HeldSlot::kKind) {
+    const auto* held = static_cast<const shm::HeldSlot*>(owner);
+    // Nobody can map the segments of a dead owner any more: its bytes go on as a copy.
+    return held->participant() == self && !held->segment().orphan() ? Way::held : Way::copy;
+  }
+  return Way::copy;
+}
+
+std::int64_t deadline_of(const Policy& policy) {
+  return policy.block_timeout_ms > 0 ? monotonic_now().ns + policy.block_timeout_ms * kNsPerMs : 0;
+}
+
+}  // namespace
+
+shm::HolderRef Peer::entry(shm::Segment& own, std::uint64_t self) {
+  std::atomic<std::uint32_t>& cached = own_entries_[own.number()];
+  if (const std::uint32_t packed = cached.load(std::memory_order_acquire); packed != 0) {
+    return unpack(packed);
+  }
+  const std::lock_guard lock(mutex_);
+  if (dead_.load()) return {};  // or it would outlive the sweep that follows a death
+  const shm::HolderRef made = own.claim(id, self);
+  if (made.valid()) cached.store(pack(made), std::memory_order_release);
+  return made;
+}
+
+shm::HolderRef Peer::foreign_entry(const std::shared_ptr<shm::Segment>& segment,
+                                   std::uint64_t self) {
+  const std::lock_guard lock(mutex_);
+  if (dead_.load()) return {};
+  auto& known = foreign_entries_[{segment->owner(), segment->number()}];
+  if (!known.second.valid()) known = {segment, segment->claim(id, self)};
+  return known.second;
+}
+
+std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef> Peer::forwarded(std::uint64_t owner,
+                                                                         std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto at = foreign_entries_.find({owner, number});
+  return at != foreign_entries_.end() ? at->second
+                                      : std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef>();
+}
+
+void Peer::bury() {
+  const std::lock_guard lock(mutex_);
+  dead_.store(true, std::memory_order_release);
+  for (auto& [key, known] : foreign_entries_) {
+    if (known.second.valid()) known.first->revoke(known.second);
+    known.first->wake_owner();
+  }
+}
+
+shm::OwnedSlot* Shm::take_slot(std::size_t size, bool wait, std::int64_t deadline_ns) {
+  return wait ? self_->pool().wait(size, self_, deadline_ns, stopping_)
+              : self_->pool().take(size, self_);
+}
+
+WritableBuffer Shm::loan(PortId id, std::size_t size) {
+  const Passage inside(senders_);
+  const auto port = find(id);
+  if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return {};
+  const bool wait = port->blocks();
+  shm::OwnedSlot* slot = take_slot(size, wait, wait ? deadline_of(port->spec.policy) : 0);
+  if (slot == nullptr) return {};
+  return {slot->segment().payload(slot->slot()), size, slot};
+}
+
+bool Shm::prepare(const Envelope& message, bool wait, std::int64_t deadline_ns, Prepared& out) {
+  const std::size_t parts = 1 + message.buffers.size();
+  const auto buffer_at = [&](std::size_t i) -> const Buffer& {
+    return i == 0 ? message.payload : message.buffers[i - 1];
+  };
+  std::array<Way, shm::kMaxParts> ways{};
+  std::size_t to_copy = 0;
+  bool copies = false;
+  for (std::size_t i = 0; i < parts; ++i) {
+    ways[i] = way_of(buffer_at(i), self_.get());
+    if (ways[i] == Way::copy) to_copy += aligned(buffer_at(i).size()), copies = true;
+  }
+  // The payload's own slot carries the header too, if nobody else has used it for that.
+  shm::OwnedSlot* slot = nullptr;
+  if (ways[0] == Way::owned && !copies) {
+    slot = static_cast<shm::OwnedSlot*>(message.payload.owner());
+    if (slot->claim_header()) {
+      slot->add_ref();
+    } else {
+      slot = nullptr;
+    }
+  }
+  if (slot == nullptr) {
+    slot = take_slot(std::max<std::size_t>(to_copy, 1), wait, deadline_ns);
+    if (slot == nullptr) return false;
+    (void)slot->claim_header();
+  }
+  out.segment = &slot->segment();
+  out.slot = slot->slot();
+  std::byte* const memory = out.segment->payload(out.slot);
+  out.primary = Buffer(memory, 0, slot);
+  shm::MessageHeader& header = out.segment->message(out.slot);
+  header.type_hash = message.meta.type_hash;
+  header.sequence = message.meta.sequence;
+  header.sender = message.meta.sender;
+  header.publish = message.meta.stamps.publish;
+  header.encoded = message.meta.stamps.encoded;
+  header.handed = message.meta.stamps.handed;
+  header.parts = static_cast<std::uint32_t>(parts);
+  header.flags = message.meta.replayed ? shm::kReplayed : 0;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const Buffer& buffer = buffer_at(i);
+    shm::Part& part = header.part[i];
+    part = {0, 0, 0, 0, buffer.size()};
+    Prepared::External external;
+    if (ways[i] == Way::nothing) continue;
+    if (ways[i] == Way::copy) {
+      part.offset = used;
+      std::memcpy(memory + used, buffer.data(), buffer.size());
+      used += aligned(buffer.size());
+      continue;
+    }
+    if (ways[i] == Way::owned) {
+      const auto* owner = static_cast<const shm::OwnedSlot*>(buffer.owner());
+      external.segment = &owner->segment();
+      external.slot = owner->slot();
+    } else {
+      const auto* owner = static_cast<const shm::HeldSlot*>(buffer.owner());
+      external.segment = &owner->segment();
+      external.shared = &owner->shared_segment();
+      external.slot = owner->slot();
+    }
+    part.offset =
+        static_cast<std::uint64_t>(buffer.data() - external.segment->payload(external.slot));
+    if (external.segment == out.segment && external.slot == out.slot) continue;  // our own slot
+    part.owner = external.segment->owner();
+    part.segment = external.segment->number();
+    part.slot = external.slot;
+    out.external[out.externals++] = external;
+  }
+  return true;
+}
+
+bool Shm::add_holds(Peer& peer, const Prepared& message) {
+  const auto add = [&](const Prepared::External& to) {
+    const bool own = to.segment->owner() == self_->id();
+    const shm::HolderRef entry =
+        own ? peer.entry(*to.segment, self_->id()) : peer.foreign_entry(*to.shared, self_->id());
+    return entry.valid() && to.segment->add_hold(to.slot, entry, to.shared != nullptr);
+  };
+  const auto take_back = [&](const Prepared::External& to) {
+    const bool own = to.segment->owner() == self_->id();
+    to.segment->release_hold(to.slot, own ? peer.entry(*to.segment, self_->id())
+                                          : peer.foreign_entry(*to.shared, self_->id()));
+  };
+  const Prepared::External primary{message.segment, nullptr, message.slot};
+  if (!add(primary)) return false;
+  for (std::size_t i = 0; i < message.externals; ++i) {
+    if (add(message.external[i])) continue;
+    while (i-- > 0) take_back(message.external[i]);
+    take_back(primary);
+    return false;
+  }
+  return true;
+}
+
+// For a message that the receiver will not take: it left the lane through us.
+void Shm::release_holds(Peer& peer, const shm::Descriptor& message) {
+  shm::Segment* segment = self_->pool().segment(message.segment);
+  if (segment == nullptr || message.slot >= segment->slots()) return;  // a broken lane
+  shm::MessageHeader header;
+  const bool sound = shm::read_message(segment->message(message.slot), header);
+  // The header's slot goes last: while it is held the header stays as it is.
+  for (std::uint32_t i = 0; sound && i < header.parts; ++i) {
+    const shm::Part& part = header.part[i];
+    if (part.owner == 0) continue;
+    if (part.owner == self_->id()) {
+      shm::Segment* own = self_->pool().segment(part.segment);
+      if (own != nullptr && part.slot < own->slots()) {
+        own->release_hold(part.slot, peer.entry(*own, self_->id()));
+      }
+      continue;
+    }
+    const auto [foreign, entry] = peer.forwarded(part.owner, part.segment);
+    if (foreign == nullptr || part.slot >= foreign->slots()) continue;
+    foreign->release_hold(part.slot, entry);
+    foreign->wake_owner();
+  }
+  segment->release_hold(message.slot, peer.entry(*segment, self_->id()));
+}
+
+void Shm::wake(const TxLane& lane) {
+  shm::ControlHeader& header = lane.peer->control.header();
+  const std::uint32_t index = lane.lane.index();
+  header.ready[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_seq_cst);
+  shm::ring(header.asleep);
+}
+
+Shm::Pushed Shm::push(TxLane& lane, const Prepared& message, bool replayed, bool drop_oldest,
+                      std::uint64_t& overflowed) {
+  {
+    const std::lock_guard lock(lane.producer);
+    if (lane.gone.load(std::memory_order_relaxed)) return Pushed::gone;
+    // Only we push, so a lane that has room now still has it below.
+    while (lane.lane.full()) {
+      if (!drop_oldest) return Pushed::full;
+      shm::Descriptor oldest;
+      if (lane.lane.pop(oldest) != shm::Lane::Outcome::ok) continue;
+      release_holds(*lane.peer, oldest);
+      lane.lane.count_drop(static_cast<std::size_t>(Drop::overflow), 1);
+      ++overflowed;
+    }
+    if (!add_holds(*lane.peer, message)) {
+      return lane.peer->dead() ? Pushed::gone : Pushed::no_memory;
+    }
+    if (lane.lane.push({message.segment->number(), message.slot, replayed}) !=
+        shm::Lane::Outcome::ok) {
+      lane.gone.store(true);  // L5
+      release_holds(*lane.peer, {message.segment->number(), message.slot, replayed});
+      return Pushed::gone;
+    }
+  }
+  wake(lane);
+  return Pushed::yes;
+}
+
+Shm::Pushed Shm::push_blocking(TxLane& lane, const Prepared& message, std::int64_t deadline_ns) {
+  std::atomic<std::uint32_t>& waiters = lane.lane.header().space_waiters;
+  std::uint64_t unused = 0;
+  for (;;) {
+    const Pushed result = push(lane, message, false, false, unused);
+    if (result != Pushed::full) return result;
+    if (deadline_ns != 0 && monotonic_now().ns >= deadline_ns) return Pushed::full;
+    waiters.store(1, std::memory_order_seq_cst);
+    if (lane.lane.full() && !lane.gone.load(std::memory_order_seq_cst)) {
+      shm::futex_wait(waiters, 1, deadline_ns);
+    }
+  }
+}
+
+SendReport Shm::send(PortId id, const Envelope& message) {
+  SendReport report;
+  const Passage inside(senders_);
+  const auto port = find(id);
+  if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) {
+    report.failure = Code::disconnected;
+    return report;
+  }
+  assert(port->outlet != nullptr && "only an outlet sends");
+  const Policy& policy = port->spec.policy;
+  const std::int64_t deadline = port->blocks() ? deadline_of(policy) : 0;
+  std::array<std::uint64_t, kDropReasons> lost{};
+  const auto lose = [&](Drop why, std::uint64_t n) {
+    lost[static_cast<std::size_t>(why)] += n;
+    report.dropped += static_cast<std::uint32_t>(n);
+  };
+  Prepared prepared;
+  std::shared_ptr<const TxLanes> lanes;
+  std::array<std::uint64_t, shm::kMaxLanes / 64> waiting{};  // lanes that were full
+  bool any_waiting = false;
+  std::uint64_t overflowed = 0;
+  bool ready = false;
+  // Memory is waited for before the latch is locked, and only if somebody listens.
+  if (!port->tx_lanes()->empty()) ready = prepare(message, port->blocks(), deadline, prepared);
+  {
+    std::unique_lock<std::mutex> latch(port->latch, std::defer_lock);
+    if (policy.latched) {
+      latch.lock();
+      port->last = message;
+    }
+    lanes = port->tx_lanes();
+    if (!lanes->empty() && !ready && prepared.segment == nullptr) {
+      ready = prepare(message, false, 0, prepared);  // the first receiver came just now, or no luck
+    }
+    for (std::size_t i = 0; i < lanes->size(); ++i) {
+      if (!ready) {
+        lose(Drop::no_memory, 1);
+        report.failure = Code::overloaded;
+        continue;
+      }
+      switch (push(*(*lanes)[i], prepared, false, policy.overflow == Overflow::drop_oldest,
+                   overflowed)) {
+        case Pushed::yes: ++report.taken; break;
+        case Pushed::no_memory: lose(Drop::no_memory, 1); break;
+        case Pushed::gone: lose(Drop::disconnected, 1); break;
+        case Pushed::full:
+          if (port->blocks() && i < shm::kMaxLanes) {
+            waiting[i / 64] |= std::uint64_t{1} << (i % 64);
+            any_waiting = true;
+          } else {
+            (*lanes)[i]->lane.count_drop(static_cast<std::size_t>(Drop::overflow), 1);
+            lose(Drop::overflow, 1);
+          }
+      }
+    }
+  }
+  // Everybody who has room got it; now the slow ones.
+  for (std::size_t i = 0; any_waiting && i < lanes->size(); ++i) {
+    if ((waiting[i / 64] >> (i % 64) & 1) == 0) continue;
+    TxLane& lane = *(*lanes)[i];
+    switch (push_blocking(lane, prepared, deadline)) {
+      case Pushed::yes: ++report.taken; break;
+      case Pushed::no_memory: lose(Drop::no_memory, 1); break;
+      case Pushed::gone: lose(Drop::disconnected, 1); break;
+      case Pushed::full:
+        lane.lane.count_drop(static_cast<std::size_t>(Drop::timeout), 1);
+        lose(Drop::timeout, 1);
+        report.failure = Code::timeout;
+    }
+  }
+  if (policy.reliability == Reliability::reliable && report.dropped != 0 && !report.failure) {
+    report.failure =
+        lost[static_cast<std::size_t>(Drop::disconnected)] != 0 ? Code::disconnected
+                                                                : Code::overloaded;
+  }
+  // Older messages that made room were taken once, and are lost now.
+  lost[static_cast<std::size_t>(Drop::overflow)] += overflowed;
+  for (std::size_t why = 0; why < lost.size(); ++why) {
+    if (lost[why] == 0) continue;
+    if (const Passage call(port->gate); call) {
+      port->outlet->dropped(kName, static_cast<Drop>(why), lost[why]);
+    }
+  }
+  return report;
+}
+
+}  // namespace hyphos::transport::shm_detail
