@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "hyphos/export.hpp"
+
 namespace hyphos {
 
 /// `best_effort`: a full queue drops and counts. `reliable`: delivered, or an error the publisher sees.
@@ -49,9 +51,9 @@ struct Policy {
   return policy;
 }
 
-[[nodiscard]] std::string_view to_string(Reliability value);
-[[nodiscard]] std::string_view to_string(Overflow value);
-[[nodiscard]] std::string_view to_string(Mode value);
-[[nodiscard]] std::string_view to_string(Priority value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Reliability value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Overflow value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Mode value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Priority value);
 
 }  // namespace hyphos
