@@ -144,6 +144,17 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
   port->inlet = inlet;
   port->outlet = outlet;
   const std::lock_guard control(control_mutex_);
+  {
+    const std::shared_lock lock(ports_mutex_);
+    for (const auto& other : ports_) {
+      if (other == nullptr || other->spec.name != spec.name) continue;
+      if ((other->outlet == nullptr) != (outlet == nullptr)) continue;
+      return Error{Code::already_exists,
+                   outlet != nullptr ? "this process publishes the channel already"
+                                     : "this process subscribes to the channel already",
+                   spec.name};
+    }
+  }
   if (started_.load() && !stopping_.load()) {
     if (auto announced = announce(*port); !announced) return announced.error();
   }
