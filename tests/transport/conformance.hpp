@@ -1,0 +1,80 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "tests/transport/harness.hpp"
+
+/// What every transport must do. To put a transport to the test, write a Factory for it and add
+/// one line to the list at the end of conformance_test.cpp.
+namespace hyphos::transport::testing {
+
+/// Makes started transports that find each other. Each test has a factory of its own.
+class Factory {
+ public:
+  virtual ~Factory() = default;
+  /// A process that publishes. Called again after the first is gone: the process restarts under
+  /// the same name and address.
+  virtual std::unique_ptr<Transport> publisher() = 0;
+  /// A process that subscribes to what the publisher has.
+  virtual std::unique_ptr<Transport> subscriber(const std::string& name) = 0;
+};
+
+struct Candidate {
+  std::string name;
+  std::function<std::unique_ptr<Factory>()> make;
+};
+
+inline void PrintTo(const Candidate& candidate, std::ostream* out) { *out << candidate.name; }
+
+class Conformance : public ::testing::TestWithParam<Candidate> {
+ protected:
+  Conformance() : factory_(GetParam().make()) {}
+
+  /// Publisher and one subscriber, connected on `channel`.
+  void connect(const ChannelSpec& channel) {
+    publisher_ = factory_->publisher();
+    subscriber_ = factory_->subscriber("subscriber");
+    out_ = publisher_->open(channel, nullptr, &outlet_).or_throw();
+    in_ = subscriber_->open(channel, &inlet_, nullptr).or_throw();
+    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+  }
+  void send_samples(std::uint64_t from, std::uint64_t to, std::size_t size = 64) {
+    for (std::uint64_t i = from; i <= to; ++i) publisher_->send(out_, sample(i, size));
+  }
+  /// Everything sent to one subscriber was received or counted as lost.
+  bool wait_until_settled(std::uint64_t sent) {
+    return events_.wait(
+        [&] { return inlet_.messages.size() + inlet_.lost() + outlet_.lost() >= sent; });
+  }
+  void expect_ordered_and_intact(std::size_t size = 64) {
+    const std::lock_guard lock(events_.mutex);
+    std::uint64_t last = 0;
+    for (const Envelope& message : inlet_.messages) {
+      ASSERT_TRUE(intact(message, size)) << "message " << message.meta.sequence;
+      ASSERT_GT(message.meta.sequence, last);
+      last = message.meta.sequence;
+    }
+  }
+  void set(bool TestInlet::* flag, bool value) {
+    const std::lock_guard lock(events_.mutex);
+    inlet_.*flag = value;
+    events_.changed.notify_all();
+  }
+
+  std::unique_ptr<Factory> factory_;
+  Events events_;
+  TestInlet inlet_{events_};
+  TestOutlet outlet_{events_};
+  // Destroyed first: afterwards nothing may call the ends above.
+  std::unique_ptr<Transport> publisher_;
+  std::unique_ptr<Transport> subscriber_;
+  PortId out_ = 0;
+  PortId in_ = 0;
+};
+
+}  // namespace hyphos::transport::testing

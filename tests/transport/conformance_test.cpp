@@ -1,0 +1,421 @@
+#include "tests/transport/conformance.hpp"
+
+#include <thread>
+
+#include "tests/transport/candidates.hpp"
+
+namespace hyphos::transport::testing {
+namespace {
+
+TEST_P(Conformance, DeliversWholeMessagesInOrder) {
+  connect(spec("scan", reliable_policy(8)));
+  send_samples(1, 300);
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 300; }));
+  EXPECT_EQ(inlet_.messages.size(), 300U);
+  EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
+  expect_ordered_and_intact();
+  for (const Envelope& message : inlet_.messages) {
+    EXPECT_FALSE(message.meta.replayed);
+    EXPECT_GT(message.meta.stamps.arrived, 0);
+  }
+  EXPECT_EQ(inlet_.publishers, 1);
+}
+
+TEST_P(Conformance, ReportsOneReceiverPerMessage) {
+  connect(spec("scan"));
+  const SendReport report = publisher_->send(out_, sample(1));
+  EXPECT_EQ(report.taken, 1U);
+  EXPECT_EQ(report.dropped, 0U);
+  EXPECT_FALSE(report.failure.has_value());
+}
+
+TEST_P(Conformance, EmptyPayload) {
+  connect(spec("scan", reliable_policy()));
+  publisher_->send(out_, sample(1, 0));
+  ASSERT_TRUE(events_.wait([&] { return !inlet_.messages.empty(); }));
+  EXPECT_TRUE(inlet_.messages[0].payload.empty());
+}
+
+TEST_P(Conformance, AttachedBuffersArriveAsTheyAre) {
+  connect(spec("image", reliable_policy(4)));
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    publisher_->send(out_, sample(i, 3000 * i, i % (kMaxAttachedBuffers + 1)));
+  }
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 20; }));
+  for (const Envelope& message : inlet_.messages) {
+    const std::uint64_t i = message.meta.sequence;
+    EXPECT_TRUE(intact(message, 3000 * i, i % (kMaxAttachedBuffers + 1))) << i;
+  }
+}
+
+TEST_P(Conformance, LargeMessagesSurviveTheTransport) {
+  constexpr std::size_t kSize = 6 << 20;
+  connect(spec("map", reliable_policy(2)));
+  for (std::uint64_t i = 1; i <= 3; ++i) publisher_->send(out_, sample(i, kSize, 1));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 3; }));
+  publisher_.reset();
+  subscriber_.reset();
+  // The bytes belong to whoever holds the buffers, not to the transport.
+  for (const Envelope& message : inlet_.messages) EXPECT_TRUE(intact(message, kSize, 1));
+}
+
+TEST_P(Conformance, LoanedMemoryArrives) {
+  connect(spec("image", reliable_policy()));
+  WritableBuffer loan = publisher_->loan(out_, 5000);
+  if (loan.empty()) loan = WritableBuffer::on_heap(5000);  // it has no memory of its own
+  const Envelope model = sample(7, 5000);
+  std::memcpy(loan.data(), model.payload.data(), 5000);
+  Envelope message = model;
+  message.payload = std::move(loan).freeze();
+  publisher_->send(out_, message);
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  EXPECT_TRUE(intact(inlet_.messages[0], 5000));
+}
+
+TEST_P(Conformance, ReceivedBuffersCanBePublishedOnward) {
+  connect(spec("first", reliable_policy()));
+  TestOutlet second_outlet(events_);
+  TestInlet second_inlet(events_);
+  const PortId second_out =
+      publisher_->open(spec("second", reliable_policy()), nullptr, &second_outlet).or_throw();
+  const PortId second_in =
+      subscriber_->open(spec("second", reliable_policy()), &second_inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return second_outlet.receivers == 1; }));
+  publisher_->send(out_, sample(1, 100'000, 2));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  publisher_->send(second_out, inlet_.messages[0]);
+  ASSERT_TRUE(events_.wait([&] { return second_inlet.messages.size() == 1; }));
+  EXPECT_TRUE(intact(second_inlet.messages[0], 100'000, 2));
+  publisher_->close(second_out);
+  subscriber_->close(second_in);
+}
+
+TEST_P(Conformance, EverySubscriberGetsEverything) {
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
+  std::vector<std::unique_ptr<TestInlet>> inlets;
+  std::vector<std::unique_ptr<Transport>> subscribers;
+  for (int i = 0; i < 3; ++i) {
+    inlets.push_back(std::make_unique<TestInlet>(events_));
+    subscribers.push_back(factory_->subscriber("subscriber" + std::to_string(i)));
+    (void)subscribers.back()
+        ->open(spec("scan", reliable_policy(8)), inlets.back().get(), nullptr)
+        .or_throw();
+  }
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 3; }));
+  send_samples(1, 100);
+  for (const auto& inlet : inlets) {
+    ASSERT_TRUE(events_.wait([&] { return inlet->messages.size() == 100; }));
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      EXPECT_EQ(inlet->messages[i].meta.sequence, i + 1);
+      EXPECT_TRUE(intact(inlet->messages[i]));
+    }
+  }
+}
+
+TEST_P(Conformance, AnotherTypeIsRefusedByNameOnBothSides) {
+  publisher_ = factory_->publisher();
+  subscriber_ = factory_->subscriber("subscriber");
+  ChannelSpec ours = spec("scan");
+  ChannelSpec theirs = spec("scan");
+  theirs.type = make_type_id("test.Other", Encoding::structure, 24);
+  out_ = publisher_->open(ours, nullptr, &outlet_).or_throw();
+  in_ = subscriber_->open(theirs, &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return !inlet_.errors.empty() && !outlet_.errors.empty(); }));
+  for (const Error& error : {inlet_.errors[0], outlet_.errors[0]}) {
+    EXPECT_EQ(error.code, Code::type_mismatch);
+    EXPECT_NE(error.message.find("test.Sample"), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("test.Other"), std::string::npos) << error.message;
+  }
+  EXPECT_EQ(outlet_.receivers, 0U);
+  publisher_->send(out_, sample(1));
+  // The right type on the same transport still works, and nothing of the other came through.
+  subscriber_->close(in_);
+  TestInlet right(events_);
+  in_ = subscriber_->open(ours, &right, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+  publisher_->send(out_, sample(2));
+  ASSERT_TRUE(events_.wait([&] { return !right.messages.empty(); }));
+  EXPECT_EQ(right.messages[0].meta.sequence, 2U);
+  EXPECT_TRUE(inlet_.messages.empty());
+  subscriber_->close(in_);
+}
+
+TEST_P(Conformance, LateSubscriberGetsTheLatchedValue) {
+  Policy policy = reliable_policy();
+  policy.latched = true;
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("map", policy), nullptr, &outlet_).or_throw();
+  send_samples(1, 3);
+  subscriber_ = factory_->subscriber("late");
+  in_ = subscriber_->open(spec("map", policy), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && !inlet_.messages.empty(); }));
+  send_samples(4, 4);
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 2; }));
+  ASSERT_EQ(inlet_.messages.size(), 2U);
+  EXPECT_EQ(inlet_.messages[0].meta.sequence, 3U);
+  EXPECT_TRUE(inlet_.messages[0].meta.replayed);
+  EXPECT_TRUE(intact(inlet_.messages[0]));
+  EXPECT_EQ(inlet_.messages[1].meta.sequence, 4U);
+  EXPECT_FALSE(inlet_.messages[1].meta.replayed);
+}
+
+TEST_P(Conformance, SlowSubscriberUnderDropOldest) {
+  connect(spec("scan", with_overflow(Overflow::drop_oldest, 4)));
+  set(&TestInlet::stuck, true);
+  send_samples(1, 2000, 2000);
+  set(&TestInlet::stuck, false);
+  ASSERT_TRUE(wait_until_settled(2000));
+  EXPECT_EQ(inlet_.messages.size() + inlet_.lost() + outlet_.lost(), 2000U);
+  EXPECT_GT(inlet_.drops[Drop::overflow] + outlet_.drops[Drop::overflow], 0U);
+  EXPECT_EQ(inlet_.messages.back().meta.sequence, 2000U) << "the newest is what counts";
+  expect_ordered_and_intact(2000);
+}
+
+TEST_P(Conformance, SlowSubscriberUnderDropNewest) {
+  connect(spec("scan", with_overflow(Overflow::drop_newest, 4)));
+  set(&TestInlet::stuck, true);
+  send_samples(1, 2000, 2000);
+  set(&TestInlet::stuck, false);
+  ASSERT_TRUE(wait_until_settled(2000));
+  EXPECT_EQ(inlet_.messages.size() + inlet_.lost() + outlet_.lost(), 2000U);
+  EXPECT_GT(inlet_.drops[Drop::overflow] + outlet_.drops[Drop::overflow], 0U);
+  EXPECT_EQ(inlet_.messages.front().meta.sequence, 1U) << "the oldest is what counts";
+  expect_ordered_and_intact(2000);
+}
+
+TEST_P(Conformance, BlockLosesNothing) {
+  connect(spec("scan", with_overflow(Overflow::block, 4)));
+  set(&TestInlet::stuck, true);
+  std::thread sender([&] { send_samples(1, 2000, 2000); });
+  ASSERT_TRUE(events_.wait([&] { return inlet_.delivering == 1; }));
+  set(&TestInlet::stuck, false);
+  sender.join();
+  ASSERT_TRUE(wait_until_settled(2000));
+  EXPECT_EQ(inlet_.messages.size(), 2000U);
+  EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
+  expect_ordered_and_intact(2000);
+}
+
+TEST_P(Conformance, BlockGivesUpAfterItsLimit) {
+  Policy policy = reliable_policy(2);
+  policy.block_timeout_ms = 5;
+  connect(spec("scan", policy));
+  set(&TestInlet::stuck, true);
+  std::uint64_t sent = 0;
+  SendReport report;
+  while (!report.failure && sent < 100'000) report = publisher_->send(out_, sample(++sent, 2000));
+  ASSERT_TRUE(report.failure.has_value());
+  EXPECT_EQ(*report.failure, Code::timeout);
+  EXPECT_EQ(report.dropped, 1U);
+  set(&TestInlet::stuck, false);
+  ASSERT_TRUE(wait_until_settled(sent));
+  EXPECT_EQ(outlet_.drops[Drop::timeout], 1U);
+  EXPECT_EQ(inlet_.messages.size(), sent - 1);
+  expect_ordered_and_intact(2000);
+}
+
+TEST_P(Conformance, FullInletIsAskedAgainWhenThereIsSpace) {
+  connect(spec("scan", with_overflow(Overflow::block, 3)));
+  const auto set_capacity = [&](std::size_t capacity) {
+    const std::lock_guard lock(events_.mutex);
+    inlet_.capacity = capacity;
+  };
+  set_capacity(2);
+  std::thread sender([&] { send_samples(1, 50, 300'000); });
+  for (std::size_t room = 2; room <= 50; room += 4) {
+    ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == room && inlet_.refusals > 0; }));
+    set_capacity(room + 4);
+    subscriber_->on_space(in_);
+  }
+  sender.join();
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 50; }));
+  EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
+  expect_ordered_and_intact(300'000);
+}
+
+TEST_P(Conformance, OneSlowSubscriberDoesNotSlowAnother) {
+  connect(spec("scan", with_overflow(Overflow::drop_oldest, 4)));
+  TestInlet slow(events_);
+  slow.stuck = true;
+  auto other = factory_->subscriber("slow");
+  (void)other->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &slow, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 2; }));
+  // Waiting for the healthy one after every message shows that it gets each in spite of the other.
+  for (std::uint64_t i = 1; i <= 500; ++i) {
+    publisher_->send(out_, sample(i, 2000));
+    ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == i; }));
+  }
+  {
+    const std::lock_guard lock(events_.mutex);
+    slow.stuck = false;
+    events_.changed.notify_all();
+  }
+  ASSERT_TRUE(events_.wait([&] {
+    return 500 + slow.messages.size() + slow.lost() + inlet_.lost() + outlet_.lost() == 1000;
+  }));
+}
+
+TEST_P(Conformance, SendersInManyThreads) {
+  connect(spec("scan", reliable_policy(8)));
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      for (std::uint64_t i = 1; i <= 200; ++i) publisher_->send(out_, sample(t * 1000 + i));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 800; }));
+  std::array<std::uint64_t, 4> last{};
+  for (const Envelope& message : inlet_.messages) {
+    EXPECT_TRUE(intact(message));
+    std::uint64_t& previous = last.at(message.meta.sequence / 1000);
+    EXPECT_EQ(message.meta.sequence % 1000, previous + 1) << "order within one thread";
+    previous = message.meta.sequence % 1000;
+  }
+}
+
+TEST_P(Conformance, ChannelsAreSeparate) {
+  connect(spec("one", reliable_policy()));
+  TestInlet other_inlet(events_);
+  TestOutlet other_outlet(events_);
+  const PortId other_out =
+      publisher_->open(spec("one/more", reliable_policy()), nullptr, &other_outlet).or_throw();
+  publisher_->send(other_out, sample(1));
+  EXPECT_EQ(other_outlet.receivers, 0U) << "a channel is not a prefix";
+  const PortId other_in =
+      subscriber_->open(spec("one/more", reliable_policy()), &other_inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return other_outlet.receivers == 1; }));
+  publisher_->send(other_out, sample(2));
+  publisher_->send(out_, sample(3));
+  ASSERT_TRUE(
+      events_.wait([&] { return inlet_.messages.size() == 1 && other_inlet.messages.size() == 1; }));
+  EXPECT_EQ(inlet_.messages[0].meta.sequence, 3U);
+  EXPECT_EQ(other_inlet.messages[0].meta.sequence, 2U);
+  publisher_->close(other_out);
+  subscriber_->close(other_in);
+}
+
+TEST_P(Conformance, ClosedAndOpenedAgain) {
+  connect(spec("scan", reliable_policy()));
+  for (int round = 0; round < 5; ++round) {
+    subscriber_->close(in_);
+    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
+    publisher_->send(out_, sample(1));
+    TestInlet inlet(events_);
+    in_ = subscriber_->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
+    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+    publisher_->send(out_, sample(2));
+    ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+    EXPECT_EQ(inlet.messages[0].meta.sequence, 2U);
+    subscriber_->close(in_);
+    in_ = subscriber_->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+  }
+}
+
+TEST_P(Conformance, PublisherClosesAndOpensAgain) {
+  connect(spec("scan", reliable_policy()));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
+  publisher_->close(out_);
+  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 0; }));
+  out_ = publisher_->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+  publisher_->send(out_, sample(5));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+}
+
+TEST_P(Conformance, SubscriberGoesAndReturns) {
+  connect(spec("scan", reliable_policy()));
+  subscriber_.reset();
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
+  TestInlet second(events_);
+  subscriber_ = factory_->subscriber("subscriber");
+  in_ = subscriber_->open(spec("scan", reliable_policy()), &second, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+  publisher_->send(out_, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return second.messages.size() == 1; }));
+  subscriber_->close(in_);
+}
+
+TEST_P(Conformance, PublisherGoesAndReturns) {
+  connect(spec("scan", reliable_policy()));
+  publisher_->send(out_, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  publisher_.reset();
+  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 0; }));
+  TestOutlet second(events_);
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("scan", reliable_policy()), nullptr, &second).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return second.receivers == 1 && inlet_.publishers == 1; }));
+  publisher_->send(out_, sample(2));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 2; }));
+  EXPECT_EQ(inlet_.messages[1].meta.sequence, 2U);
+  publisher_->close(out_);
+}
+
+TEST_P(Conformance, BlockedSenderIsFreedWhenItsReceiverGoes) {
+  connect(spec("scan", reliable_policy(2)));
+  {
+    const std::lock_guard lock(events_.mutex);
+    inlet_.capacity = 0;
+  }
+  std::uint64_t sent = 0;
+  std::thread sender([&] {
+    // Ends once nobody listens: before that, the window and the queue fill up and it blocks.
+    for (bool heard = true; heard;) {
+      const SendReport report = publisher_->send(out_, sample(++sent, 200'000));
+      heard = report.taken > 0;
+      if (report.dropped > 0) {
+        EXPECT_EQ(report.failure, Code::disconnected);
+      }
+    }
+  });
+  ASSERT_TRUE(events_.wait([&] { return inlet_.refusals > 0; }));
+  subscriber_.reset();
+  sender.join();
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
+  // All but the last were promised to a receiver; the last either was, too, or had nobody.
+  EXPECT_GE(outlet_.drops[Drop::disconnected], sent - 1);
+  EXPECT_LE(outlet_.drops[Drop::disconnected], sent);
+}
+
+TEST_P(Conformance, StopFlushesReliableChannels) {
+  connect(spec("scan", reliable_policy(64)));
+  send_samples(1, 64, 20'000);
+  publisher_->stop(20'000);
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 64; }));
+  EXPECT_EQ(outlet_.lost(), 0U);
+  publisher_->stop(0);
+  publisher_->stop(0);
+}
+
+TEST_P(Conformance, ListsItsPeers) {
+  connect(spec("scan"));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
+  const std::vector<PeerStatus> subscribers = publisher_->peers();
+  ASSERT_EQ(subscribers.size(), 1U);
+  EXPECT_EQ(subscribers[0].channel, "scan");
+  EXPECT_EQ(subscribers[0].who, "subscriber");
+  EXPECT_FALSE(subscribers[0].is_publisher);
+  const std::vector<PeerStatus> publishers = subscriber_->peers();
+  ASSERT_EQ(publishers.size(), 1U);
+  EXPECT_EQ(publishers[0].who, "publisher");
+  EXPECT_TRUE(publishers[0].is_publisher);
+}
+
+TEST_P(Conformance, SecondPortOfAChannelIsRefused) {
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("scan"), nullptr, &outlet_).or_throw();
+  TestOutlet second(events_);
+  const auto again = publisher_->open(spec("scan"), nullptr, &second);
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, Code::already_exists);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Conformance, ::testing::ValuesIn(candidates()),
+                         [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace hyphos::transport::testing
