@@ -1,5 +1,6 @@
 #include "graph/timers.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/log.hpp"
@@ -49,13 +50,16 @@ void Timers::stop() {
     std::unique_lock lock(mutex_);
     stopping_ = true;
     wake_.notify_one();
-    for (auto& [id, entry] : entries_) {
-      entry->cancelled = true;
-      idle_.wait(lock, [&e = entry] { return !e->running; });
-    }
-    entries_.clear();
+    for (auto& [id, entry] : entries_) entry->cancelled = true;
+    idle_.wait(lock, [this] {
+      return std::none_of(entries_.begin(), entries_.end(),
+                          [](const auto& item) { return item.second->running; });
+    });
   }
   if (thread_.joinable()) thread_.join();
+  // What the functions captured goes with them, and may own this object's owner: hence here.
+  entries_.clear();
+  queue_.clear();
 }
 
 void Timers::loop() {
@@ -72,8 +76,13 @@ void Timers::loop() {
       wake_.wait_until(lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(next)));
       continue;
     }
-    const std::shared_ptr<Entry> entry = queue_.extract(queue_.begin()).mapped();
-    if (entry->cancelled) continue;
+    std::shared_ptr<Entry> entry = queue_.extract(queue_.begin()).mapped();
+    if (entry->cancelled) {
+      lock.unlock();
+      entry.reset();
+      lock.lock();
+      continue;
+    }
     const std::int64_t behind = now - next;
     const std::int64_t steps = 1 + behind / entry->period_ns;
     queue_.emplace(next + steps * entry->period_ns, entry);

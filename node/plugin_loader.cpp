@@ -9,16 +9,19 @@
 namespace hyphos {
 
 LoadedPlugin::LoadedPlugin(LoadedPlugin&& other) noexcept
-    : object_(std::exchange(other.object_, nullptr)), destroy_(other.destroy_) {}
+    : node_(other.node_), object_(std::exchange(other.object_, nullptr)), destroy_(other.destroy_) {}
 
 LoadedPlugin& LoadedPlugin::operator=(LoadedPlugin&& other) noexcept {
+  std::swap(node_, other.node_);
   std::swap(object_, other.object_);
   std::swap(destroy_, other.destroy_);
   return *this;
 }
 
 LoadedPlugin::~LoadedPlugin() {
-  if (object_ != nullptr) destroy_(object_);
+  if (object_ == nullptr) return;
+  node_.close();  // no callback runs into an object that is going
+  destroy_(object_);
 }
 
 Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const Node& node) {
@@ -45,7 +48,7 @@ Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const
                  file.string()};
   }
   try {
-    return LoadedPlugin(create(&node), destroy);
+    return LoadedPlugin(node, create(&node), destroy);
   } catch (const Exception& error) {
     return error.error();
   } catch (const std::exception& error) {

@@ -20,7 +20,9 @@ class LoadedPlugin {
 
  private:
   using Destroy = void (*)(void*);
-  LoadedPlugin(void* object, Destroy destroy) : object_(object), destroy_(destroy) {}
+  LoadedPlugin(const Node& node, void* object, Destroy destroy)
+      : node_(node), object_(object), destroy_(destroy) {}
+  Node node_;  // the object need not keep it
   void* object_;
   Destroy destroy_;
 };

@@ -111,7 +111,7 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   return rules;
 }
 
-Result<Node> Runtime::Impl::make_node(std::string name) {
+Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> self) {
   const NodePlan* planned = nullptr;
   if (plan_) {
     const ProcessPlan& process = *plan_->process(options_.process);
@@ -134,7 +134,7 @@ Result<Node> Runtime::Impl::make_node(std::string name) {
   if (!place.expired()) {
     return Error{Code::already_exists, "this process has a node '" + name + "' already", name};
   }
-  auto node = std::make_shared<Node::Impl>(std::move(name), shared_from_this(), planned);
+  auto node = std::make_shared<Node::Impl>(name, std::move(self), planned);
   place = node;
   return Node(std::move(node));
 }
@@ -144,7 +144,7 @@ Result<void> Runtime::Impl::load_plugins() {
   for (const std::string& name : plan_->process(options_.process)->nodes) {
     const NodePlan& planned = *plan_->node(name);
     if (planned.kind != NodeKind::plugin) continue;
-    auto node = make_node(name);
+    auto node = make_node(name, std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this));
     if (!node) return node.error();
     auto plugin = LoadedPlugin::load(plan_->program_file(planned), *node);
     if (!plugin) return plugin.error();

@@ -27,7 +27,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   ~Impl();
 
   Result<void> start();
-  Result<Node> make_node(std::string name);
+  Result<Node> make_node(std::string name) { return make_node(std::move(name), shared_from_this()); }
   Result<void> load_plugins();
   /// Ends timers and callbacks, flushes, leaves the transports. Idempotent; not from a callback.
   void shutdown();
@@ -42,6 +42,8 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   [[nodiscard]] const std::string& domain() const { return domain_; }
 
  private:
+  /// `self` is what the node keeps of this: a reference, or for a node that lives in here, none.
+  Result<Node> make_node(std::string name, std::shared_ptr<Impl> self);
   Result<void> read_plan();
   Result<void> apply_process_settings(const ProcessPlan& process);
   Result<void> open_transports();

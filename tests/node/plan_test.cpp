@@ -55,6 +55,7 @@ class Child {
 
 TEST(Plan, GivesNodesTheirParametersChannelsAndPolicies) {
   const PlanFile file(plan_text(fresh_domain(), R"(
+processes: {main: {}}
 nodes:
   one:
     process: main
@@ -78,6 +79,7 @@ channels:
 
 TEST(Plan, AClosedChannelOpensAtRunTime) {
   const PlanFile file(plan_text(fresh_domain(), R"(
+processes: {main: {}}
 nodes: {one: {process: main}}
 channels: {n: {}}
 data_graph: {close_channels: [n]}
@@ -103,6 +105,7 @@ TEST(Plan, ErrorsOfTheFileReachTheCaller) {
 
 TEST(Plan, PluginsRunInThisProcess) {
   const PlanFile file(plan_text(fresh_domain(), R"(
+processes: {main: {}, other: {}}
 nodes:
   echo: {plugin: )" + plugin("echo") + R"(, process: main, params: {add: 100}}
   probe: {process: main}
@@ -119,7 +122,7 @@ nodes:
 
 TEST(Plan, BadPluginsAreRefusedWithTheReason) {
   const auto load = [](const std::string& file_name) {
-    const PlanFile file(plan_text(fresh_domain(), "nodes:\n  n: {plugin: " + file_name + ", process: main}\n"));
+    const PlanFile file(plan_text(fresh_domain(), "processes: {main: {}}\nnodes:\n  n: {plugin: " + file_name + ", process: main}\n"));
     Runtime runtime = Runtime::open(file.options("main")).or_throw();
     return runtime.load_plugins().error();
   };
@@ -131,6 +134,7 @@ TEST(Plan, BadPluginsAreRefusedWithTheReason) {
 /// The same node, moved by one word of the plan: here it runs in a process of its own.
 TEST(Plan, AHostProcessRunsPluginsUntilItIsTold) {
   const PlanFile file(plan_text(fresh_domain(), R"(
+processes: {main: {}, other: {}}
 nodes:
   echo: {plugin: )" + plugin("echo") + R"(, process: other, params: {add: 100}}
   probe: {process: main}
@@ -154,7 +158,7 @@ nodes:
 }
 
 TEST(Plan, AHostProcessWithABadPlanSaysSoAndExits) {
-  const PlanFile file(plan_text(fresh_domain(), "nodes:\n  n: {plugin: /nowhere/libx.so, process: p}\n"));
+  const PlanFile file(plan_text(fresh_domain(), "processes: {p: {}}\nnodes:\n  n: {plugin: /nowhere/libx.so, process: p}\n"));
   EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "p"}).wait(), 2);
   EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", "/nowhere.yaml", "--hyphos-process", "p"}).wait(), 2);
   EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "q"}).wait(), 2);
@@ -166,10 +170,10 @@ TEST(Plan, ProcessesOnTwoHostsTalkOverTcp) {
   const PlanFile file(plan_text(fresh_domain(), R"(
 hosts:
   ugv: {address: 127.0.0.1}
-  base: {address: 127.0.0.1}
+  base: {address: 127.0.0.2}
 processes:
   sense: {host: ugv, endpoint: "tcp://127.0.0.1:)" + std::to_string(port) + R"("}
-  think: {host: base, endpoint: "tcp://127.0.0.1:)" + std::to_string(port + 1) + R"("}
+  think: {host: base, endpoint: "tcp://127.0.0.2:)" + std::to_string(port + 1) + R"("}
 nodes:
   talker: {process: sense}
   listener: {process: think}
