@@ -1,0 +1,397 @@
+// crash <kills> [stop_ms] [seed]: kills publishers, forwarders and subscribers with SIGKILL at random
+// instants while all of them run at full rate, and checks that nobody else notices more than an
+// absence. Then stops a subscriber for stop_ms, which nobody may take for dead.
+//
+// Four publishers P send to the channels "p0".."p3"; two forwarders F receive all of them and send
+// what they got, without a copy, to "f0" and "f1"; two subscribers S and this program itself (which
+// is never killed) receive everything. Each process is started again after its death. Every
+// receiver checks every message: number in sequence per sender, never twice, never torn.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hyphos/time.hpp"
+#include "shm/tools.hpp"
+#include "transport/shm.hpp"
+
+namespace {
+
+using hyphos::Buffer;
+using hyphos::Envelope;
+using hyphos::monotonic_now;
+using hyphos::WritableBuffer;
+namespace shm = hyphos::shm;
+using namespace hyphos::transport;
+
+constexpr int kPublishers = 4;
+constexpr int kForwarders = 2;
+constexpr int kSubscribers = 2;
+constexpr int kProcesses = kPublishers + kForwarders + kSubscribers;
+constexpr std::int64_t kMs = 1'000'000;
+
+enum Fault { corrupt, duplicate, dropped_corrupt, kFaults };
+
+// What all processes see: descriptor kSharedFd in each of them.
+constexpr int kSharedFd = 100;
+struct Shared {
+  std::array<std::atomic<std::uint64_t>, kFaults> faults;
+  std::atomic<std::uint64_t> received;
+  std::atomic<std::uint64_t> forwarded;
+  // When each process last got on with its work, and its longest pause since it was reset.
+  std::array<std::atomic<std::int64_t>, kProcesses> last;
+  std::array<std::atomic<std::int64_t>, kProcesses> longest;
+  std::array<std::atomic<std::uint64_t>, kProcesses> count;
+};
+Shared* shared = nullptr;
+
+void progress(int index) {
+  const std::int64_t now = monotonic_now().ns;
+  auto& at = *shared;
+  const auto i = static_cast<std::size_t>(index);
+  const std::int64_t before = at.last[i].exchange(now);
+  at.count[i].fetch_add(1, std::memory_order_relaxed);
+  if (before != 0 && now - before > at.longest[i].load()) at.longest[i].store(now - before);
+}
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+// Every word follows from sender and sequence.
+void fill(std::byte* data, std::size_t size, std::uint64_t sender, std::uint64_t sequence) {
+  const std::uint64_t seed = mix(sender ^ mix(sequence));
+  for (std::size_t i = 0; i + 8 <= size; i += 8) {
+    const std::uint64_t word = seed + i;
+    std::memcpy(data + i, &word, 8);
+  }
+}
+bool intact(const Buffer& buffer, std::uint64_t sender, std::uint64_t sequence) {
+  const std::uint64_t seed = mix(sender ^ mix(sequence));
+  for (std::size_t i = 0; i + 8 <= buffer.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, buffer.data() + i, 8);
+    if (word != seed + i) return false;
+  }
+  return buffer.size() >= 64;
+}
+
+ChannelSpec spec(const std::string& name) {
+  hyphos::Policy policy;
+  policy.depth = 8;
+  return {name, hyphos::make_type_id("crash", hyphos::Encoding::bytes), policy};
+}
+
+class Out final : public Outlet {
+ public:
+  void listeners(std::string_view, std::uint32_t n) override { count = n; }
+  void dropped(std::string_view, Drop, std::uint64_t) override {}
+  void refused(std::string_view, const hyphos::Error&) override {}
+  std::atomic<std::uint32_t> count{0};
+};
+
+class In final : public Inlet {
+ public:
+  In(int index, std::function<void(Envelope&)> then) : index_(index), then_(std::move(then)) {}
+
+  bool deliver(Envelope& message) override {
+    const auto& meta = message.meta;
+    if (!intact(message.payload, meta.sender, meta.sequence)) shared->faults[corrupt]++;
+    std::uint64_t& last = last_[meta.sender];
+    if (meta.sequence <= last) shared->faults[duplicate]++;
+    last = meta.sequence;
+    shared->received.fetch_add(1, std::memory_order_relaxed);
+    if (then_) then_(message);
+    // Some stay for a while, on this side of the callback.
+    kept_[meta.sequence % kept_.size()] = std::move(message.payload);
+    message = {};
+    if (index_ >= 0) progress(index_);
+    return true;
+  }
+  void dropped(std::string_view, Drop why, std::uint64_t n) override {
+    if (why != Drop::disconnected) shared->faults[dropped_corrupt] += n;
+  }
+  void peer(std::string_view, std::string_view, bool) override {}
+  void refused(std::string_view, const hyphos::Error&) override {}
+
+ private:
+  const int index_;
+  const std::function<void(Envelope&)> then_;
+  std::map<std::uint64_t, std::uint64_t> last_;
+  std::array<Buffer, 3> kept_;
+};
+
+std::unique_ptr<ShmTransport> join(const std::filesystem::path& base, const std::string& name) {
+  ShmConfig config;
+  config.base_dir = base;
+  config.process_name = name;
+  config.metrics_bytes = 0;
+  config.pool_limit_bytes = 64 << 20;
+  auto made = make_shm(std::move(config));
+  made->start().or_throw();
+  return made;
+}
+
+[[noreturn]] void publish_for_ever(const std::filesystem::path& base, int index) {
+  Out out;
+  auto transport = join(base, "publisher");
+  const ChannelSpec channel = spec("p" + std::to_string(index));
+  const PortId port = transport->open(channel, nullptr, &out).or_throw();
+  const std::uint64_t sender = transport->participant_id();
+  std::minstd_rand random(static_cast<unsigned>(sender));
+  for (std::uint64_t sequence = 1;; ++sequence) {
+    progress(index);
+    const std::size_t size = std::array<std::size_t, 4>{64, 1000, 8000, 70000}[random() % 4];
+    Envelope message;
+    message.meta.sender = sender;
+    message.meta.sequence = sequence;
+    message.meta.type_hash = channel.type.hash;
+    WritableBuffer loan = transport->loan(port, size);
+    if (loan.empty()) continue;
+    fill(loan.data(), size, sender, sequence);
+    message.payload = std::move(loan).freeze();
+    transport->send(port, message);
+  }
+}
+
+const std::vector<std::string>& sources() {
+  static const std::vector<std::string> names = {"p0", "p1", "p2", "p3"};
+  return names;
+}
+
+[[noreturn]] void forward_for_ever(const std::filesystem::path& base, int index) {
+  Out out;
+  auto transport = join(base, "forwarder");
+  const ChannelSpec channel = spec("f" + std::to_string(index - kPublishers));
+  const PortId port = transport->open(channel, nullptr, &out).or_throw();
+  std::vector<std::unique_ptr<In>> ins;
+  for (const std::string& name : sources()) {
+    ins.push_back(std::make_unique<In>(index, [&](Envelope& message) {
+      // One thread delivers for all inlets, so this channel's order is each sender's order.
+      transport->send(port, message);
+      shared->forwarded.fetch_add(1, std::memory_order_relaxed);
+    }));
+    (void)transport->open(spec(name), ins.back().get(), nullptr).or_throw();
+  }
+  for (;;) ::pause();
+}
+
+struct Listener {
+  std::unique_ptr<ShmTransport> transport;
+  std::vector<std::unique_ptr<In>> ins;
+
+  Listener(const std::filesystem::path& base, const std::string& name, int index)
+      : transport(join(base, name)) {
+    std::vector<std::string> names = sources();
+    names.insert(names.end(), {"f0", "f1"});
+    for (const std::string& channel : names) {
+      ins.push_back(std::make_unique<In>(index, nullptr));
+      (void)transport->open(spec(channel), ins.back().get(), nullptr).or_throw();
+    }
+  }
+};
+
+[[noreturn]] void be_child(int index, const std::filesystem::path& base) {
+  if (index < kPublishers) publish_for_ever(base, index);
+  if (index < kPublishers + kForwarders) forward_for_ever(base, index);
+  Listener listener(base, "subscriber", index);
+  for (;;) ::pause();
+}
+
+void map_shared() {
+  shared = static_cast<Shared*>(
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, kSharedFd, 0));
+}
+
+class Crew {
+ public:
+  explicit Crew(std::filesystem::path base) : base_(std::move(base)) {}
+
+  void start(int index) {
+    shared->last[static_cast<std::size_t>(index)] = 0;
+    const std::string number = std::to_string(index);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::execl("/proc/self/exe", "crash", "child", number.c_str(), base_.c_str(), nullptr);
+      ::_exit(127);
+    }
+    pids_[static_cast<std::size_t>(index)] = pid;
+  }
+  void kill(int index) {
+    pid_t& pid = pids_[static_cast<std::size_t>(index)];
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    pid = 0;
+  }
+  [[nodiscard]] pid_t pid(int index) const { return pids_[static_cast<std::size_t>(index)]; }
+
+ private:
+  const std::filesystem::path base_;
+  std::array<pid_t, kProcesses> pids_{};
+};
+
+bool wait_until(std::int64_t limit_ms, const std::function<bool()>& condition) {
+  const std::int64_t end = monotonic_now().ns + limit_ms * kMs;
+  while (!condition()) {
+    if (monotonic_now().ns > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+std::size_t open_descriptors() {
+  std::size_t n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
+  return n;
+}
+
+// The longest pause of any process, in ms, while `during` runs.
+double longest_pause(const std::function<void()>& during) {
+  for (auto& pause : shared->longest) pause = 0;
+  during();
+  std::int64_t longest = 0;
+  for (const auto& pause : shared->longest) longest = std::max(longest, pause.load());
+  return static_cast<double>(longest) / kMs;
+}
+
+int failures = 0;
+void check(bool good, const std::string& what) {
+  std::printf("%s %s\n", good ? "ok  " : "FAIL", what.c_str());
+  if (!good) ++failures;
+}
+
+struct Left {
+  std::size_t files = 0;
+  std::uint32_t used = 0;
+};
+Left left_behind(const std::filesystem::path& base) {
+  Left left;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(base / ("hyphos-" + std::to_string(::geteuid())) / "0")) {
+    (void)entry;
+    ++left.files;
+  }
+  const shm::Listing listing = shm::list("0", base).or_throw();
+  for (const auto& segment : listing.segments) left.used += segment.used;
+  return left;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE: one straight story
+int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "child") == 0) {
+    map_shared();
+    be_child(std::atoi(argv[2]), argv[3]);
+  }
+  const int kills = argc > 1 ? std::atoi(argv[1]) : 40;
+  const int stop_ms = argc > 2 ? std::atoi(argv[2]) : 1000;
+  const unsigned seed = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::random_device{}();
+  std::printf("%d kills, seed %u\n", kills, seed);
+  const int memory = ::memfd_create("crash", 0);
+  if (::ftruncate(memory, sizeof(Shared)) != 0 || ::dup2(memory, kSharedFd) != kSharedFd) return 2;
+  ::close(memory);
+  map_shared();
+  std::string folder = "/dev/shm/hyphos-crash-XXXXXX";
+  const std::filesystem::path base = ::mkdtemp(folder.data());
+  {
+    Crew crew(base);
+    for (int i = 0; i < kProcesses; ++i) crew.start(i);
+    Listener witness(base, "witness", -1);
+    const bool running = wait_until(20'000, [] {
+      return shared->forwarded.load() > 1000 && shared->received.load() > 10000;
+    });
+    check(running, "everything runs");
+    const std::size_t descriptors = open_descriptors();
+
+    std::minstd_rand random(seed);
+    const auto pause = [&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(20'000 + random() % 60'000));
+    };
+    const double calm = longest_pause([&] {
+      for (int i = 0; i < 20; ++i) pause();
+    });
+    int stuck = 0;
+    const double storm = longest_pause([&] {
+      for (int i = 0; i < kills; ++i) {
+        const int victim = static_cast<int>(random() % kProcesses);
+        crew.kill(victim);
+        pause();
+        crew.start(victim);
+        pause();
+        // Everybody else goes on.
+        if (i % 10 != 9) continue;
+        const auto before = shared->received.load();
+        if (!wait_until(5000, [&] { return shared->received.load() > before + 100; })) ++stuck;
+      }
+    });
+    check(stuck == 0, "the survivors go on after every kill");
+    std::printf("     longest pause of a survivor: %.1f ms calm, %.1f ms under fire\n", calm, storm);
+    check(storm < std::max(100.0, 3 * calm), "no survivor stalls over 100 ms");
+
+    const auto before = shared->count[kPublishers - 1].load();
+    const std::int64_t begin = monotonic_now().ns;
+    std::this_thread::sleep_for(std::chrono::milliseconds(stop_ms));
+    const double free_rate = static_cast<double>(shared->count[kPublishers - 1].load() - before) /
+                             static_cast<double>(monotonic_now().ns - begin);
+    const int sleeper = kProcesses - 1;
+    ::kill(crew.pid(sleeper), SIGSTOP);
+    const auto from = shared->count[kPublishers - 1].load();
+    const std::int64_t stopped = monotonic_now().ns;
+    std::this_thread::sleep_for(std::chrono::milliseconds(stop_ms));
+    const double rate = static_cast<double>(shared->count[kPublishers - 1].load() - from) /
+                        static_cast<double>(monotonic_now().ns - stopped);
+    const auto listing = shm::list("0", base).or_throw();
+    const bool listed = std::any_of(listing.participants.begin(), listing.participants.end(),
+                                    [&](const auto& p) { return p.pid == crew.pid(sleeper) && p.alive; });
+    ::kill(crew.pid(sleeper), SIGCONT);
+    check(listed, "a stopped subscriber is not dead");
+    std::printf("     a publisher's rate while it is stopped: %.0f %%\n", 100 * rate / free_rate);
+    check(rate >= 0.95 * free_rate, "a stopped subscriber slows nobody");
+    const auto woken = shared->count[static_cast<std::size_t>(sleeper)].load();
+    check(wait_until(5000, [&] { return shared->count[static_cast<std::size_t>(sleeper)].load() > woken + 10; }),
+          "it goes on afterwards");
+
+    // Kill all but the publishers, then look at what they still think is held.
+    for (int i = kPublishers; i < kProcesses; ++i) crew.kill(i);
+    witness.ins.clear();
+    witness.transport.reset();
+    // The publishers have no receivers now. Whatever is held is leaked.
+    check(wait_until(1000, [&] { return left_behind(base).used == 0; }), "no slot leaks");
+    Listener second(base, "witness", -1);
+    for (int i = 0; i < kPublishers; ++i) crew.kill(i);
+    check(wait_until(1000, [&] { return left_behind(base).files <= 3 + 2; }),
+          "the files of the dead are gone within a second");
+    const std::size_t now = open_descriptors();
+    check(now <= descriptors, "no descriptor leaks: " + std::to_string(now) + " of " +
+                                  std::to_string(descriptors));
+  }
+  check(shared->faults[corrupt] == 0, "no corrupt message");
+  check(shared->faults[duplicate] == 0, "no message twice or out of order");
+  check(shared->faults[dropped_corrupt] == 0, "no message refused as corrupt");
+  std::printf("     %llu received, %llu forwarded\n",
+              static_cast<unsigned long long>(shared->received.load()),
+              static_cast<unsigned long long>(shared->forwarded.load()));
+  check(left_behind(base).files == 0, "nothing is left");
+  std::error_code ignored;
+  std::filesystem::remove_all(base, ignored);
+  return failures == 0 ? 0 : 1;
+}

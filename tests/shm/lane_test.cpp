@@ -1,0 +1,143 @@
+#include "shm/lane.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "hyphos/time.hpp"
+#include "tests/shm/folder.hpp"
+
+namespace hyphos::shm {
+namespace {
+
+class LaneTest : public ::testing::Test {
+ protected:
+  void SetUp() override { self_ = folder_.join().or_throw(); }
+  [[nodiscard]] Lane make(std::uint32_t depth) {
+    return Lane::create(self_->domain(), self_->id(), ++serial_, 77, depth, 5, 123, "scan").or_throw();
+  }
+  [[nodiscard]] Lane other_side() {
+    return Lane::open(self_->domain(), self_->id(), serial_, 77).or_throw();
+  }
+  testing::Folder folder_;
+  std::shared_ptr<Participant> self_;
+  std::uint64_t serial_ = 0;
+};
+
+TEST_F(LaneTest, DepthIsExact) {
+  for (const std::uint32_t depth : {1U, 3U, 10U}) {
+    Lane receiver = make(depth);
+    Lane sender = other_side();
+    EXPECT_EQ(sender.depth(), depth);
+    EXPECT_EQ(sender.index(), 5U);
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      EXPECT_FALSE(sender.full());
+      EXPECT_EQ(sender.push({i, i + 1, i % 2 == 1}), Lane::Outcome::ok);
+    }
+    EXPECT_TRUE(sender.full());
+    EXPECT_EQ(sender.push({}), Lane::Outcome::full);
+    EXPECT_EQ(receiver.waiting(), depth);
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      Descriptor got;
+      ASSERT_EQ(receiver.pop(got), Lane::Outcome::ok);
+      EXPECT_EQ(got.segment, i);
+      EXPECT_EQ(got.slot, i + 1);
+      EXPECT_EQ(got.replayed, i % 2 == 1);
+    }
+    Descriptor got;
+    EXPECT_EQ(receiver.pop(got), Lane::Outcome::empty);
+  }
+}
+
+TEST_F(LaneTest, NumbersThatCannotBeAreCorrupt) {
+  Lane receiver = make(4);
+  Lane sender = other_side();
+  Descriptor got;
+  receiver.header().tail.store(100);
+  EXPECT_EQ(receiver.pop(got), Lane::Outcome::corrupt);
+  EXPECT_EQ(sender.push({}), Lane::Outcome::corrupt);
+  receiver.header().tail.store(0);
+  receiver.header().head.store(1);
+  EXPECT_EQ(receiver.pop(got), Lane::Outcome::corrupt);
+  EXPECT_EQ(sender.push({}), Lane::Outcome::corrupt);
+}
+
+TEST_F(LaneTest, RefusesAnotherSendersLane) {
+  Lane receiver = make(4);
+  EXPECT_EQ(Lane::open(self_->domain(), self_->id(), serial_, 78).error().code, Code::corrupt);
+  EXPECT_EQ(Lane::open(self_->domain(), self_->id(), serial_ + 1, 77).error().code,
+            Code::not_found);
+  receiver.header().depth = 1 << 30;
+  EXPECT_EQ(Lane::open(self_->domain(), self_->id(), serial_, 77).error().code, Code::corrupt);
+}
+
+// The producer throws the oldest away while the consumer takes: each message goes to one of them.
+TEST_F(LaneTest, EveryMessageIsTakenOnceUnderDropOldest) {
+  constexpr std::uint32_t kMessages = 200'000;
+  Lane receiver = make(3);
+  Lane sender = other_side();
+  std::vector<std::uint8_t> taken(kMessages, 0);
+  std::vector<std::uint8_t> thrown(kMessages, 0);
+  std::atomic<bool> done{false};
+  std::thread producer([&] {
+    for (std::uint32_t i = 0; i < kMessages; ++i) {
+      while (sender.full()) {
+        Descriptor oldest;
+        if (sender.pop(oldest) == Lane::Outcome::ok) ++thrown[oldest.slot];
+      }
+      ASSERT_EQ(sender.push({~i, i, false}), Lane::Outcome::ok);
+    }
+    done.store(true);
+  });
+  std::uint32_t last = 0;
+  for (;;) {
+    const bool finished = done.load();
+    Descriptor got;
+    const Lane::Outcome outcome = receiver.pop(got);
+    ASSERT_NE(outcome, Lane::Outcome::corrupt);
+    if (outcome == Lane::Outcome::ok) {
+      ASSERT_EQ(got.segment, ~got.slot) << "torn";
+      ASSERT_TRUE(got.slot == 0 || got.slot > last) << "out of order";
+      last = got.slot;
+      ++taken[got.slot];
+    } else if (finished) {
+      break;
+    }
+  }
+  producer.join();
+  for (std::uint32_t i = 0; i < kMessages; ++i) ASSERT_EQ(taken[i] + thrown[i], 1) << i;
+}
+
+TEST_F(LaneTest, AWaitingSenderIsWoken) {
+  constexpr std::uint32_t kMessages = 20'000;
+  Lane receiver = make(2);
+  Lane sender = other_side();
+  std::thread producer([&] {
+    for (std::uint32_t i = 0; i < kMessages; ++i) {
+      while (sender.push({0, i, false}) == Lane::Outcome::full) {
+        sender.header().space_waiters.store(1);
+        if (sender.full()) futex_wait(sender.header().space_waiters, 1, 0);
+      }
+    }
+  });
+  for (std::uint32_t next = 0; next < kMessages;) {
+    Descriptor got;
+    if (receiver.pop(got) != Lane::Outcome::ok) {
+      std::this_thread::yield();
+      continue;
+    }
+    ASSERT_EQ(got.slot, next++);
+    receiver.made_room();
+  }
+  producer.join();
+}
+
+TEST_F(LaneTest, FutexWaitEndsAtItsDeadline) {
+  std::atomic<std::uint32_t> word{1};
+  const std::int64_t deadline = monotonic_now().ns + 2'000'000;
+  while (monotonic_now().ns < deadline) futex_wait(word, 1, deadline);
+  EXPECT_GE(monotonic_now().ns, deadline);
+}
+
+}  // namespace
+}  // namespace hyphos::shm
