@@ -26,17 +26,48 @@ std::vector<Point2> extract_points(const Scan& scan, double range_max_m) {
   return out;
 }
 
-// At most `target` of the points, spaced evenly along the walls rather than by beam, so that what
-// is near does not outvote what is far.
-std::vector<Point2> thin(const std::vector<Point2>& points, std::size_t target) {
-  std::vector<Point2> kept;
+// Which points to match: at most `target`, spaced evenly along the walls rather than by beam, so
+// that what is near does not outvote what is far.
+std::vector<std::size_t> thin(const std::vector<Point2>& points, std::size_t target) {
+  std::vector<std::size_t> kept;
   for (double spacing = 0.02;; spacing *= 1.3) {
     kept.clear();
-    for (const Point2& p : points) {
-      if (kept.empty() || distance(kept.back(), p) >= spacing) kept.push_back(p);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (kept.empty() || distance(points[kept.back()], points[i]) >= spacing) kept.push_back(i);
     }
     if (kept.size() <= std::max<std::size_t>(target, 1)) return kept;
   }
+}
+
+std::vector<Point2> select(const std::vector<Point2>& points,
+                           const std::vector<std::size_t>& kept) {
+  std::vector<Point2> out;
+  out.reserve(kept.size());
+  for (const std::size_t i : kept) out.push_back(points[i]);
+  return out;
+}
+
+// Unit normal of the wall that a point and its neighbours in the scan lie on; (0, 0) if they lie on
+// none.
+Point2 wall_normal(const std::vector<Point2>& points, std::size_t at) {
+  constexpr double kReach = 0.3;      // m
+  constexpr std::size_t kMost = 12;   // neighbours to each side
+  constexpr double kFlatness = 0.04;  // variance across, as a part of that along
+  const std::size_t first = at - std::min(at, kMost);
+  const std::size_t end = std::min(points.size(), at + kMost + 1);
+  double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
+  for (std::size_t i = first; i < end; ++i) {
+    const double dx = points[i].x - points[at].x, dy = points[i].y - points[at].y;
+    if (dx * dx + dy * dy > kReach * kReach) continue;
+    n += 1.0, x += dx, y += dy, xx += dx * dx, xy += dx * dy, yy += dy * dy;
+  }
+  if (n < 3.0) return {};
+  const double cxx = xx / n - x * x / (n * n), cyy = yy / n - y * y / (n * n);
+  const double cxy = xy / n - x * y / (n * n);
+  const double middle = 0.5 * (cxx + cyy), spread = std::hypot(0.5 * (cxx - cyy), cxy);
+  if (middle - spread > kFlatness * (middle + spread)) return {};
+  const double along = 0.5 * std::atan2(2.0 * cxy, cxx - cyy);
+  return {-std::sin(along), std::cos(along)};
 }
 
 // Adds points between neighbours that see one wall. Without them a far wall is a picket fence, and
@@ -118,7 +149,7 @@ Pose2 Mapper::add_scan(const Scan& scan, const Pose2& odometry) {
     if (!points.empty()) add_keyframe(scan, points);
     return pose_;
   }
-  match(thin(points, config_.match_points), moved);
+  match(points, moved);
   choose_reference();
   if (keyframe_wanted() && !points.empty()) {
     add_keyframe(scan, points);
@@ -130,7 +161,12 @@ Pose2 Mapper::add_scan(const Scan& scan, const Pose2& odometry) {
   return pose_;
 }
 
-void Mapper::match(const std::vector<Point2>& points, const Pose2& moved) {
+void Mapper::match(const std::vector<Point2>& returns, const Pose2& moved) {
+  const std::vector<std::size_t> kept = thin(returns, config_.match_points);
+  const std::vector<Point2> points = select(returns, kept);
+  std::vector<Point2> normals;
+  normals.reserve(kept.size());
+  for (const std::size_t i : kept) normals.push_back(wall_normal(returns, i));
   const Pose2 prior = compose(pose_, moved);
   const double travel = std::hypot(moved.x, moved.y), turn = std::abs(moved.theta);
   const Eigen::Matrix3d information = odometry_information(config_.odometry, moved);
@@ -138,7 +174,7 @@ void Mapper::match(const std::vector<Point2>& points, const Pose2& moved) {
   window.translation_m = std::min(0.10 + 0.30 * travel + 0.15 * turn, 0.8);
   window.rotation_rad = std::min(0.04 + 0.25 * turn + 0.15 * travel, 0.5);
   const MatchResult coarse = search(*field_, points, prior, window, config_.min_score * 0.5);
-  const MatchResult fine = refine(*field_, points, coarse.pose, prior, information);
+  const MatchResult fine = refine(*field_, points, normals, coarse.pose, prior, information);
   stats_.last_score = fine.score;
   if (fine.score < config_.min_score || points.size() < 10) {
     ++stats_.unmatched;
@@ -176,7 +212,7 @@ bool Mapper::keyframe_wanted() const {
 void Mapper::add_keyframe(const Scan& scan, const std::vector<Point2>& points) {
   const std::size_t k = graph_.add_pose(pose_);
   keyframes_.push_back(
-      {scan, thin(points, config_.match_points),
+      {scan, select(points, thin(points, config_.match_points)),
        close_gaps(points, std::abs(scan.angle_increment), config_.field_resolution_m), pose_});
   ++stats_.keyframes;
   if (k > 0) {
@@ -259,7 +295,8 @@ std::optional<Mapper::LoopMatch> Mapper::match_loop(std::size_t older, std::size
   const MatchResult coarse = search(field, sparse, between(pose_of(older), pose_of(newer)), window,
                                     config_.loop_min_score * 0.8);
   if (coarse.score <= 0.0) return std::nullopt;
-  const MatchResult fine = refine(field, points, coarse.pose, coarse.pose, Eigen::Matrix3d::Zero());
+  const MatchResult fine =
+      refine(field, points, {}, coarse.pose, coarse.pose, Eigen::Matrix3d::Zero());
   if (fine.score < config_.loop_min_score) return std::nullopt;
   // However many points, one look at a place is worth no more than a scan's match.
   const double share =

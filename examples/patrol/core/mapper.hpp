@@ -19,8 +19,8 @@ struct OdometryNoise {
   double translation_per_m = 0.10;    // m/m
   double rotation_per_rad = 0.10;     // rad/rad
   double rotation_per_m = 0.05;       // rad/m
-  double translation_floor_m = 0.03;  // m per scan
-  double rotation_floor_rad = 0.015;  // rad per scan
+  double translation_floor_m = 0.015; // m per scan
+  double rotation_floor_rad = 0.0075; // rad per scan
 };
 
 struct MapperConfig {
@@ -107,7 +107,7 @@ class Mapper {
   [[nodiscard]] const Pose2& pose_of(std::size_t keyframe) const {
     return graph_.poses()[keyframe];
   }
-  void match(const std::vector<Point2>& points, const Pose2& moved);
+  void match(const std::vector<Point2>& returns, const Pose2& moved);
   bool keyframe_wanted() const;
   void add_keyframe(const Scan& scan, const std::vector<Point2>& points);
   void choose_reference();

@@ -43,7 +43,11 @@ Drive Planner::update(const Pose2& pose, double now_s) {
     last_drive_ = recover(now_s);
     return last_drive_;
   }
-  if (stuck(pose, now_s)) start_recovery(now_s);
+  if (stuck(pose, now_s)) {
+    start_recovery(now_s);
+    last_drive_ = recover(now_s);
+    return last_drive_;
+  }
   if (goal_ && distance(*goal_, pose.position()) < config_.goal_tolerance_m) {
     ++goals_reached_;
     note_visit(*goal_, now_s);  // arrival is a visit, though the robot stops short of the spot
@@ -77,8 +81,9 @@ Planner::Block Planner::block_of(Point2 p) {
 }
 
 bool Planner::stuck(const Pose2& pose, double now_s) {
-  const bool told = std::abs(last_drive_.speed) > 0.05;
-  if (!told || !still_since_s_ || distance(pose, moved_from_) > 0.05) {
+  const bool told = std::abs(last_drive_.speed) > 0.05 || std::abs(last_drive_.turn_rate) > 0.1;
+  if (!told || !still_since_s_ || distance(pose, moved_from_) > 0.05 ||
+      std::abs(wrap_angle(pose.theta - moved_from_.theta)) > 0.1) {
     moved_from_ = pose;
     still_since_s_ = now_s;
   }

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace patrol {
@@ -50,22 +51,28 @@ std::vector<std::uint8_t> next_level(const std::vector<std::uint8_t>& fine, int 
   return result;
 }
 
-// The Gaussian round a point, ready for each of 8 x 8 places of the point inside its cell: pressing
-// one is then a maximum over a few rows of bytes, which compilers turn into vector instructions.
+// The Gaussian round a point, ready for each of 16 x 16 places of the point inside its cell:
+// pressing one is then a maximum over a few rows of bytes, which compilers turn into vector
+// instructions.
 class Stamps {
  public:
   explicit Stamps(double sigma_cells)
       : reach_(static_cast<int>(std::ceil(3.0 * sigma_cells))),
         row_((2 * reach_ + 2 + kLane - 1) / kLane * kLane),
         bytes_(static_cast<std::size_t>(kSteps * kSteps * rows() * row_), 0) {
+    // The Gaussian is a product of one in x and one in y.
+    std::vector<double> slice(static_cast<std::size_t>(kSteps * rows()));
+    for (int i = 0; i < kSteps * rows(); ++i) {
+      const double d = i % rows() - reach_ - (i / rows() + 0.5) / kSteps;
+      slice[static_cast<std::size_t>(i)] = std::exp(-d * d / (2.0 * sigma_cells * sigma_cells));
+    }
     for (int place = 0; place < kSteps * kSteps; ++place) {
-      const double px = (place % kSteps + 0.5) / kSteps, py = (place / kSteps + 0.5) / kSteps;
+      const double* in_x = slice.data() + static_cast<std::ptrdiff_t>(place % kSteps) * rows();
+      const double* in_y = slice.data() + static_cast<std::ptrdiff_t>(place / kSteps) * rows();
       std::uint8_t* out = bytes_.data() + static_cast<std::ptrdiff_t>(place) * rows() * row_;
       for (int y = 0; y < rows(); ++y, out += row_) {
         for (int x = 0; x < rows(); ++x) {
-          const double dx = x - reach_ - px, dy = y - reach_ - py;
-          out[x] = static_cast<std::uint8_t>(std::lround(
-              255.0 * std::exp(-(dx * dx + dy * dy) / (2.0 * sigma_cells * sigma_cells))));
+          out[x] = static_cast<std::uint8_t>(255.0 * in_x[x] * in_y[y] + 0.5);
         }
       }
     }
@@ -91,7 +98,7 @@ class Stamps {
   }
 
  private:
-  static constexpr int kSteps = 8;
+  static constexpr int kSteps = 16;
   static constexpr int kLane = 16;
 
   [[nodiscard]] int rows() const { return 2 * reach_ + 2; }
@@ -141,17 +148,49 @@ int LikelihoodField::cell_y(double y_m) const {
   return static_cast<int>(std::floor((y_m - origin_.y) / resolution_));
 }
 
+namespace {
+
+// Catmull-Rom weights of four neighbours, and their derivatives, at t in [0, 1) between the middle
+// two. Unlike linear ones they keep a ridge between two cells a ridge; a flat top half a cell wide
+// would let a pose slide by as much.
+void cubic_weights(double t, double (&w)[4], double (&dw)[4]) {
+  const double t2 = t * t, t3 = t2 * t;
+  w[0] = 0.5 * (-t3 + 2.0 * t2 - t);
+  w[1] = 0.5 * (3.0 * t3 - 5.0 * t2 + 2.0);
+  w[2] = 0.5 * (-3.0 * t3 + 4.0 * t2 + t);
+  w[3] = 0.5 * (t3 - t2);
+  dw[0] = 0.5 * (-3.0 * t2 + 4.0 * t - 1.0);
+  dw[1] = 0.5 * (9.0 * t2 - 10.0 * t);
+  dw[2] = 0.5 * (-9.0 * t2 + 8.0 * t + 1.0);
+  dw[3] = 0.5 * (3.0 * t2 - 2.0 * t);
+}
+
+}  // namespace
+
 LikelihoodField::Sample LikelihoodField::sample(double x_m, double y_m) const {
   const double fx = (x_m - origin_.x) / resolution_ - 0.5;
   const double fy = (y_m - origin_.y) / resolution_ - 0.5;
-  const int x = static_cast<int>(std::floor(fx)), y = static_cast<int>(std::floor(fy));
-  const double tx = fx - x, ty = fy - y;
-  const double v00 = bound(0, x, y), v10 = bound(0, x + 1, y);
-  const double v01 = bound(0, x, y + 1), v11 = bound(0, x + 1, y + 1);
-  const double low = v00 + tx * (v10 - v00), high = v01 + tx * (v11 - v01);
-  const double left = v00 + ty * (v01 - v00), right = v10 + ty * (v11 - v10);
-  return {(low + ty * (high - low)) / 255.0, (right - left) / (255.0 * resolution_),
-          (high - low) / (255.0 * resolution_)};
+  // The field is 0 along its edges.
+  if (!(fx >= 1.0 && fy >= 1.0 && fx < width_ - 2 && fy < height_ - 2)) return {0.0, 0.0, 0.0};
+  const int x = static_cast<int>(fx), y = static_cast<int>(fy);
+  double wx[4], dx[4], wy[4], dy[4];
+  cubic_weights(fx - x, wx, dx);
+  cubic_weights(fy - y, wy, dy);
+  Sample out{0.0, 0.0, 0.0};
+  const std::uint8_t* row =
+      pyramid_[0].data() + static_cast<std::ptrdiff_t>(y - 1) * width_ + x - 1;
+  for (int j = 0; j < 4; ++j, row += width_) {
+    const double value = wx[0] * row[0] + wx[1] * row[1] + wx[2] * row[2] + wx[3] * row[3];
+    const double slope = dx[0] * row[0] + dx[1] * row[1] + dx[2] * row[2] + dx[3] * row[3];
+    out.value += wy[j] * value;
+    out.dx += wy[j] * slope;
+    out.dy += dy[j] * value;
+  }
+  // The curve may swing past the values it goes through.
+  out.value = std::clamp(out.value / 255.0, 0.0, 1.0);
+  out.dx /= 255.0 * resolution_;
+  out.dy /= 255.0 * resolution_;
+  return out;
 }
 
 namespace {
@@ -278,31 +317,34 @@ MatchResult search(const LikelihoodField& field, std::span<const Point2> points,
 
 namespace {
 
-// Cost, gradient and Gauss-Newton matrix of the scan at a pose, in the frame of the pose.
+// Gradient and Gauss-Newton matrix of the scan at a pose, in the frame of the pose.
 struct Linearization {
-  double cost = 0.0;
   double score = 0.0;
   Eigen::Vector3d gradient = Eigen::Vector3d::Zero();
   Eigen::Matrix3d hessian = Eigen::Matrix3d::Zero();
 };
 
 Linearization linearize(const LikelihoodField& field, std::span<const Point2> points,
-                        const Pose2& pose) {
+                        std::span<const Point2> normals, const Pose2& pose) {
   Linearization out;
   const double c = std::cos(pose.theta), s = std::sin(pose.theta);
   const double information = 1.0 / (kPointSigma * kPointSigma);
   const double weight = field.sigma() * field.sigma() * information;
-  for (const Point2& p : points) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Point2& p = points[i];
     const LikelihoodField::Sample m =
         field.sample(pose.x + c * p.x - s * p.y, pose.y + s * p.x + c * p.y);
-    out.cost += weight * (1.0 - m.value);
     out.score += m.value;
-    const double slope = std::hypot(m.dx, m.dy);
-    if (slope < 1e-9) continue;
+    const double gx = c * m.dx + s * m.dy, gy = -s * m.dx + c * m.dy;
+    Point2 n = normals.empty() ? Point2{} : normals[i];
+    if (n.x == 0.0 && n.y == 0.0) {
+      const double slope = std::hypot(gx, gy);
+      if (slope < 1e-9) continue;
+      n = {gx / slope, gy / slope};
+    }
     // Motion of the pose in its own frame moves the point by (dx - dtheta * y, dy + dtheta * x).
-    const double nx = (c * m.dx + s * m.dy) / slope, ny = (-s * m.dx + c * m.dy) / slope;
-    const Eigen::Vector3d j(-nx, -ny, nx * p.y - ny * p.x);
-    out.gradient += weight * slope * j;
+    const Eigen::Vector3d j(-n.x, -n.y, n.x * p.y - n.y * p.x);
+    out.gradient += weight * (gx * n.x + gy * n.y) * j;
     out.hessian += information * m.value * j * j.transpose();
   }
   out.score /= static_cast<double>(points.size());
@@ -311,38 +353,27 @@ Linearization linearize(const LikelihoodField& field, std::span<const Point2> po
 
 }  // namespace
 
-MatchResult refine(const LikelihoodField& field, std::span<const Point2> points, const Pose2& guess,
-                   const Pose2& prior, const Eigen::Matrix3d& prior_information) {
+MatchResult refine(const LikelihoodField& field, std::span<const Point2> points,
+                   std::span<const Point2> normals, const Pose2& guess, const Pose2& prior,
+                   const Eigen::Matrix3d& prior_information) {
+  assert(normals.empty() || normals.size() == points.size());
   MatchResult result{guess, 0.0, Eigen::Matrix3d::Zero()};
   if (field.empty() || points.empty()) return result;
-  auto pull = [&](const Pose2& pose) {  // from the pose to the prior, in the frame of the pose
-    const Pose2 d = between(pose, prior);
-    return Eigen::Vector3d(d.x, d.y, d.theta);
-  };
-  auto prior_cost = [&](const Pose2& pose) {
-    const Eigen::Vector3d d = pull(pose);
-    return 0.5 * d.dot(prior_information * d);
-  };
+  // A step is trusted within the reach of the field's slope.
+  const double most_m = field.sigma(), most_rad = 0.03;
   Pose2 pose = guess;
-  Linearization at = linearize(field, points, pose);
-  double cost = at.cost + prior_cost(pose);
-  double damping = 1e-3;
-  for (int i = 0; i < 15; ++i) {
+  Linearization at = linearize(field, points, normals, pose);
+  for (int i = 0; i < 12; ++i) {
+    const Pose2 pull = between(pose, prior);
     Eigen::Matrix3d h = at.hessian + prior_information;
-    h.diagonal() *= 1.0 + damping;
     h.diagonal().array() += 1e-6;
-    const Eigen::Vector3d step = h.ldlt().solve(prior_information * pull(pose) - at.gradient);
-    const Pose2 next = compose(pose, {step.x(), step.y(), step.z()});
-    const Linearization at_next = linearize(field, points, next);
-    const double next_cost = at_next.cost + prior_cost(next);
-    if (next_cost < cost) {
-      pose = next, at = at_next, cost = next_cost;
-      damping *= 0.3;
-      if (step.head<2>().norm() < 1e-4 && std::abs(step.z()) < 1e-5) break;
-    } else {
-      damping = std::max(damping, 1e-3) * 10.0;
-      if (damping > 1e3) break;
-    }
+    Eigen::Vector3d step = h.ldlt().solve(
+        prior_information * Eigen::Vector3d(pull.x, pull.y, pull.theta) - at.gradient);
+    const double excess = std::max(step.head<2>().norm() / most_m, std::abs(step.z()) / most_rad);
+    if (excess > 1.0) step /= excess;
+    pose = compose(pose, {step.x(), step.y(), step.z()});
+    at = linearize(field, points, normals, pose);
+    if (step.head<2>().norm() < 2e-4 && std::abs(step.z()) < 2e-5) break;
   }
   result.pose = pose;
   result.score = at.score;

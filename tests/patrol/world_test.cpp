@@ -1,0 +1,138 @@
+#include "world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "camera.hpp"
+#include "simulator.hpp"
+
+namespace patrol {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+World one_box() { return World({{{2.0, -1.0}, {3.0, 1.0}, 2.5, {200, 60, 60}}}); }
+
+TEST(World, RaysEndAtTheNearestFace) {
+  const World world = one_box();
+  EXPECT_DOUBLE_EQ(world.ray({0.0, 0.0}, 0.0, 10.0), 2.0);
+  EXPECT_DOUBLE_EQ(world.ray({5.0, 0.5}, kPi, 10.0), 2.0);
+  EXPECT_NEAR(world.ray({0.0, -1.5}, kPi / 4.0, 10.0), 2.0 * std::numbers::sqrt2, 1e-12);
+  EXPECT_DOUBLE_EQ(world.ray({0.0, 0.0}, kPi, 10.0), 10.0) << "behind the ray";
+  EXPECT_DOUBLE_EQ(world.ray({0.0, 0.0}, 0.0, 1.5), 1.5) << "beyond the limit";
+  EXPECT_DOUBLE_EQ(world.clearance({0.0, 0.0}), 2.0);
+  EXPECT_DOUBLE_EQ(world.clearance({2.5, 0.0}), 0.0);
+}
+
+TEST(World, BuildingIsClosed) {
+  const World world = World::building();
+  for (int i = 0; i < 720; ++i) {
+    EXPECT_LT(world.ray({8.0, 6.0}, i * kPi / 360.0, 100.0), 20.0) << "at beam " << i;
+  }
+}
+
+TEST(Simulator, MovesAsToldAndStopsAtWalls) {
+  const World world = one_box();
+  SimulatorConfig config;
+  config.start = {};
+  config.robot_radius_m = 0.2;
+  Simulator sim(world, config);
+  sim.command(0.5, 0.0);
+  for (int i = 0; i < 200; ++i) sim.step(0.01);
+  EXPECT_EQ(sim.now_ns(), 2'000'000'000);
+  // 2 s at 0.5 m/s, less what speeding up at 1.5 m/s^2 takes.
+  EXPECT_NEAR(sim.truth().x, 1.0 - 0.5 * 0.5 / (2.0 * 1.5), 0.01);
+  for (int i = 0; i < 1000; ++i) sim.step(0.01);
+  EXPECT_TRUE(sim.bumped());
+  EXPECT_LE(sim.truth().x, 2.0 - config.robot_radius_m);
+  EXPECT_GT(sim.truth().x, 1.7);
+}
+
+TEST(Simulator, OdometryDriftsAndItsErrorsAreThoseOfTheConfiguration) {
+  const World world({});
+  SimulatorConfig config;
+  config.start = {};
+  config.translation_noise = config.rotation_noise = 0.0;
+  Simulator exact(world, config);
+  exact.command(0.5, 0.3);
+  for (int i = 0; i < 300; ++i) exact.step(0.01);
+  EXPECT_NEAR(exact.odometry().theta, 0.97 * exact.truth().theta, 1e-9);
+
+  Simulator noisy(world);
+  noisy.command(0.5, 0.3);
+  for (int i = 0; i < 300; ++i) noisy.step(0.01);
+  EXPECT_GT(std::abs(noisy.odometry().theta - exact.odometry().theta), 1e-4);
+}
+
+TEST(Simulator, ScansShowTheWorldWithTheNoiseAsked) {
+  const World world = World::building();
+  SimulatorConfig config;
+  Simulator sim(world, config);
+  const Scan scan = sim.scan();
+  ASSERT_EQ(scan.ranges.size(), 360U);
+  const Pose2 laser = compose(sim.truth(), config.laser_mount);
+  double sum2 = 0.0;
+  int seen = 0;
+  for (std::size_t i = 0; i < scan.ranges.size(); ++i) {
+    const double truth = world.ray(laser.position(), laser.theta + scan.angle(i), 12.0);
+    if (truth >= 12.0) {
+      EXPECT_FALSE(scan.valid(i));
+      continue;
+    }
+    ++seen;
+    sum2 += (scan.ranges[i] - truth) * (scan.ranges[i] - truth);
+  }
+  ASSERT_GT(seen, 250);
+  EXPECT_NEAR(std::sqrt(sum2 / seen), config.laser_noise_m, 0.3 * config.laser_noise_m);
+}
+
+TEST(Simulator, SameSeedSameRunOtherSeedOtherRun) {
+  const World world = World::building();
+  auto run = [&](std::uint64_t seed) {
+    SimulatorConfig config;
+    config.seed = seed;
+    Simulator sim(world, config);
+    sim.command(0.4, 0.2);
+    for (int i = 0; i < 50; ++i) sim.step(0.01);
+    return std::make_pair(sim.odometry().x, sim.scan().ranges);
+  };
+  EXPECT_EQ(run(5), run(5));
+  EXPECT_NE(run(5), run(6));
+}
+
+TEST(Camera, ShowsTheBlockWhereItStands) {
+  const World world = one_box();
+  Camera camera({.width = 64, .height = 48, .field_of_view = 1.4, .height_m = 0.9});
+  std::vector<std::uint8_t> rgb(camera.bytes(), 1);
+  camera.render(world, {0.0, 0.0, 0.0}, rgb);
+  auto reddish = [&](int x, int y) {
+    const std::uint8_t* p = rgb.data() + (y * 64 + x) * 3;
+    return p[0] > 2 * p[1];
+  };
+  EXPECT_TRUE(reddish(32, 24)) << "straight ahead";
+  EXPECT_FALSE(reddish(0, 24)) << "past its left side";
+  EXPECT_FALSE(reddish(63, 24)) << "past its right side";
+  EXPECT_FALSE(reddish(32, 47)) << "the floor before it";
+  // To the left of the robot is to the left in the picture.
+  camera.render(world, {0.0, -1.0, 0.0}, rgb);
+  EXPECT_TRUE(reddish(20, 24));
+  EXPECT_FALSE(reddish(44, 24));
+}
+
+TEST(Camera, FillsEveryPixelAndSeesManyColours) {
+  const World world = World::building();
+  Camera camera;
+  std::vector<std::uint8_t> a(camera.bytes(), 0), b(camera.bytes(), 255);
+  camera.render(world, {3.0, 6.0, 0.3}, a);
+  camera.render(world, {3.0, 6.0, 0.3}, b);
+  EXPECT_EQ(a, b);
+  std::set<std::array<int, 3>> colours;
+  for (std::size_t i = 0; i < a.size(); i += 3) colours.insert({a[i], a[i + 1], a[i + 2]});
+  EXPECT_GT(colours.size(), 100U);
+}
+
+}  // namespace
+}  // namespace patrol
