@@ -23,7 +23,7 @@ Registry& registry() {
 
 void drop_callable(PyObject* function) {
   // After the interpreter has ended there is nothing to give the reference back to.
-  if (closing() || Py_IsInitialized() == 0) return;
+  if (!nb::is_alive()) return;
   nb::gil_scoped_acquire acquire;
   Py_DECREF(function);
 }

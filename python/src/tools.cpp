@@ -38,7 +38,10 @@ void bind_inspect(nb::module_& module) {
       .def_ro("transports", &EndpointInfo::transports)
       .def_ro("last_ns", &EndpointInfo::last_ns)
       .def_ro("counters", &EndpointInfo::counters)
-      .def("counter", &EndpointInfo::counter, nb::arg("name"))
+      .def(
+          "counter",
+          [](const EndpointInfo& e, const std::string& name) { return e.counter(name); },
+          nb::arg("name"))
       .def_ro("latency", &EndpointInfo::latency)
       .def_ro("layers", &EndpointInfo::layers);
 

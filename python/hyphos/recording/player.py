@@ -16,6 +16,7 @@ from hyphos._errors import Error
 from hyphos._hyphos import Policy, TypeId
 from hyphos.node import Node, Publisher
 from hyphos.recording.source import Item, Source, Track, open_source
+from hyphos.tools.console import console as make_console
 from hyphos.tools.console import table
 from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import Stop, stoppable, until
@@ -170,7 +171,7 @@ def play(options: PlayOptions) -> int:
     if options.rate < 0:
         raise Error("invalid_config", f"--rate {options.rate:g} must not be negative")
     source = open_source(options.file)
-    console = Console(stderr=not options.show, highlight=False)
+    console = make_console() if options.show else Console(stderr=True, highlight=False)
     try:
         if options.show:
             show_source(source, options.file, console)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 
+_PIPE_WIDTH = 160  # columns where there is no terminal to fit
+
+
 def console() -> Console:
-    return Console(highlight=False)
+    """Standard output; wide enough for tables when it is a file or a pipe."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+    return Console(highlight=False, width=width)
 
 
 def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Table:

@@ -22,6 +22,7 @@ from hyphos.tools.waiting import Stop, stoppable
 
 _SHORT_LIST = 12  # longer arrays are shortened unless --full
 _SHORT_BYTES = 256
+_SHORT_BUFFER = 64
 _WAITING = 64  # messages that may wait for a slow terminal
 
 
@@ -129,7 +130,8 @@ class Formatter:
             text = yaml.dump(shown, Dumper=_Flow, sort_keys=False, allow_unicode=True, width=100)
             parts.append(text.rstrip())
         for number, buffer in enumerate(buffers):
-            dump = hexdump(bytes(memoryview(buffer)[: limit or None]), limit)
+            limit = None if self._options.full else _SHORT_BUFFER
+            dump = hexdump(bytes(memoryview(buffer)[:limit]), limit)
             more = (
                 f"\n… {len(buffer) - limit:,} more bytes" if limit and len(buffer) > limit else ""
             )

@@ -69,8 +69,14 @@ class ChannelState:
     received: int = 0
     dropped: int = 0
     rate_hz: float = 0.0  # between the looks
-    megabytes_per_s: float = 0.0
+    published_mb_s: float = 0.0  # what left the publishers' processes, encoded
+    taken_mb_s: float = 0.0  # what the busiest subscription got
     delays: Delays = field(default_factory=Delays)
+
+    @property
+    def megabytes_per_s(self) -> float:
+        """Publishers count no bytes while only pointers travel; then the subscribers tell."""
+        return max(self.published_mb_s, self.taken_mb_s)
 
 
 def drops_of(end: EndpointInfo) -> int:
@@ -117,10 +123,14 @@ def _add_end(
         state.subscribers += 1
         state.received += end.counter("received")
         state.delays.add(end.latency.since(earlier.latency) if earlier else end.latency)
-    if end.is_publisher and earlier is not None and seconds > 0:
+    if earlier is None or seconds <= 0:
+        return
+    megabytes_per_s = (end.counter("bytes") - earlier.counter("bytes")) / seconds / 1e6
+    if end.is_publisher:
         state.rate_hz += (end.counter("sent") - earlier.counter("sent")) / seconds
-        sent_bytes = end.counter("bytes") - earlier.counter("bytes")
-        state.megabytes_per_s += sent_bytes / seconds / 1e6
+        state.published_mb_s += megabytes_per_s
+    else:
+        state.taken_mb_s = max(state.taken_mb_s, megabytes_per_s)
 
 
 def require_channel(now: Look, name: str, domain: str) -> None:

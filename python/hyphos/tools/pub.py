@@ -66,7 +66,8 @@ def _parse_message(options: PubOptions) -> tuple[TypeId, bytes]:
         message = json_format.ParseDict(fields, cls())
     except json_format.ParseError as error:
         names = ", ".join(field.name for field in cls.DESCRIPTOR.fields)
-        raise Error("invalid_config", f"{error}", name, f"{name} has: {names}") from error
+        reason = str(error).splitlines()[0]
+        raise Error("invalid_config", reason, name, f"its fields are {names}") from error
     return TypeId(name, _encoding(options)), message.SerializeToString()
 
 

@@ -100,7 +100,8 @@ def channel_list(domain: str, as_json: bool) -> None:
         rows = []
         for state in found.values():
             row = asdict(state)
-            del row["delays"], row["rate_hz"], row["megabytes_per_s"]
+            for name in ("delays", "rate_hz", "published_mb_s", "taken_mb_s"):
+                del row[name]
             rows.append(row)
         print_json(rows)
     elif not found:
@@ -119,7 +120,8 @@ def channel_info(domain: str, name: str, as_json: bool) -> None:
     out = console()
     first = ends[0]
     out.print(f"channel  {name}\ntype     {first['type']} ({first['encoding']})")
-    out.print("policy   " + " ".join(f"{k}={v}" for k, v in first["policy"].items()))
+    policy = " ".join(f"{name}={value}" for name, value in first["policy"].items())
+    out.print(f"policy   {policy}", soft_wrap=True)
     _print_ends(ends)
     for end in ends:
         if end.get("layers_ns"):
