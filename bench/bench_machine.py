@@ -9,6 +9,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -75,6 +76,16 @@ class LoadWatch:
         )
         total = max(total, self._tick)
         return Load(max(0.0, busy - own) / total, steal / total)
+
+
+def wait_until_quiet(patience_s: float) -> None:
+    """Returns when little else runs on the machine, or after `patience_s` seconds."""
+    give_up = time.monotonic() + patience_s
+    while time.monotonic() < give_up:
+        watch = LoadWatch()
+        time.sleep(0.5)
+        if not watch.finish().disturbed:
+            return
 
 
 class Link:

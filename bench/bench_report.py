@@ -10,19 +10,6 @@ from typing import Any
 from bench_cases import BARS, INNER_BARS, SECTIONS, Case, Section, wire_time_us
 from bench_machine import Load
 
-METRICS = (
-    "p50_us",
-    "p95_us",
-    "p99_us",
-    "max_us",
-    "open_p50_us",
-    "pub_cost_p50_us",
-    "cpu_us_per_msg",
-    "pub_cpu_us_per_msg",
-    "messages_per_s",
-    "mb_per_s",
-)
-
 
 @dataclass
 class Run:
@@ -98,6 +85,7 @@ def section_table(section: Section, rows: list[Row]) -> str:
         "publish call µs",
         "CPU µs/msg",
         "publisher CPU",
+        "memory MB",
         "messages/s" if floods else "samples",
         "MB/s",
         "lost",
@@ -107,7 +95,7 @@ def section_table(section: Section, rows: list[Row]) -> str:
     body = []
     for row in rows:
         if row.failure:
-            body.append([row.case.label, row.name, f"failed: {row.failure}"] + [""] * 11)
+            body.append([row.case.label, row.name, f"failed: {row.failure}"] + [""] * 12)
             continue
         base = base_value(rows, row.case, section.base, section.metric)
         volume = number(row.median("messages_per_s")) if floods else str(row.total("samples"))
@@ -125,6 +113,7 @@ def section_table(section: Section, rows: list[Row]) -> str:
                         "pub_cost_p50_us",
                         "cpu_us_per_msg",
                         "pub_cpu_us_per_msg",
+                        "memory_mb",
                     )
                 ),
                 volume,
@@ -137,7 +126,7 @@ def section_table(section: Section, rows: list[Row]) -> str:
     if section.base == "wire":
         for case in dict.fromkeys(row.case for row in rows):
             wire = number(wire_time_us(case.size))
-            body.append([case.label, "wire (computed)", wire] + [""] * 9 + ["1.00", ""])
+            body.append([case.label, "wire (computed)", wire] + [""] * 10 + ["1.00", ""])
     return f"### {section.title}\n\n{table(header, body, 2)}\n"
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_cases import SECTIONS, Case, all_cases
-from bench_machine import PREFIX, Link, Load, LoadWatch, describe_machine, sweep
+from bench_machine import PREFIX, Link, Load, LoadWatch, describe_machine, sweep, wait_until_quiet
 from bench_report import Row, Run, markdown
 
 RUN_LIMIT_S = 300
@@ -136,7 +136,11 @@ def measure(
                 command += ["--variant", contender.variant]
                 if case.shape == "net" and link:
                     command += link.arguments()
-                result, why, load = run_once(command)
+                for _attempt in range(1 + args.retries):
+                    wait_until_quiet(args.patience)
+                    result, why, load = run_once(command)
+                    if result is None or not load.disturbed:
+                        break
                 if result is None:
                     row.failure = why
                 else:
@@ -168,6 +172,15 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", default="", help="message sizes in bytes, comma-separated")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each row (default: 3)")
     parser.add_argument("--seconds", type=float, default=None, help="length of each measurement")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=0.0,
+        help="seconds to wait for a quiet machine before each run (default: 0)",
+    )
+    parser.add_argument(
+        "--retries", type=int, default=0, help="times a disturbed run is done again (default: 0)"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer cases, 1 s each, one repeat")
     parser.add_argument("--json", type=Path, default=None, help="write every run to this file")
     parser.add_argument("--out", type=Path, default=None, help="also write the tables to this file")

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -37,6 +38,15 @@ struct Child {
     timespec ts{};
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &ts) != 0) return 0;
     return ts.tv_sec * 1'000'000'000LL + ts.tv_nsec;
+  }
+
+  // Proportional set size: a page shared by n processes counts 1/n in each, once in their sum.
+  [[nodiscard]] std::int64_t read_memory_kb() const {
+    std::ifstream rollup("/proc/" + std::to_string(pid) + "/smaps_rollup");
+    for (std::string line; std::getline(rollup, line);) {
+      if (line.rfind("Pss:", 0) == 0) return std::atoll(line.c_str() + 4);
+    }
+    return 0;
   }
 };
 
@@ -77,6 +87,8 @@ class Parent {
     sheet.enter(kMeasuring);
     await(sheet.head().phase, kDrained, limit);
     for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
+    for (const auto& child : children_) memory_kb_ += child.read_memory_kb();
+    if (daemon_.pid > 0) memory_kb_ += daemon_.read_memory_kb();
     sheet.enter(kStopping);
     stop_children();
     std::puts(report(sheet).c_str());
@@ -224,6 +236,7 @@ class Parent {
     out.add("cpu_us_per_msg", cpu_us / count);
     // In process there is no telling the publisher's share apart.
     out.add("pub_cpu_us_per_msg", o_.in_process() ? std::nan("") : pub_cpu_us / count);
+    out.add("memory_mb", static_cast<double>(memory_kb_) / 1024);
     out.add("seconds", seconds);
     out.add("messages_per_s", static_cast<double>(received) / seconds);
     out.add("mb_per_s",
@@ -235,6 +248,7 @@ class Parent {
   Options o_;
   std::vector<Child> children_;
   Child daemon_;
+  std::int64_t memory_kb_ = 0;
 };
 
 }  // namespace hyphos::bench
