@@ -233,12 +233,16 @@ Value* Value::find(std::string_view key) {
 }
 
 void Problems::add(const Source& source, std::string text, bool warning) {
+  const std::string file = source.file ? *source.file : std::string();
   for (const Problem& known : problems_) {  // an alias repeats what is wrong with its anchor
-    if (known.text == text && known.source.to_string() == source.to_string()) return;
+    if (full()) break;
+    if (known.source.line == source.line && known.source.column == source.column &&
+        known.text == text && files_[known.file_order] == file) {
+      return;
+    }
   }
   if (!warning) ++errors_;
   if (full()) return;
-  const std::string file = source.file ? *source.file : std::string();
   const auto known = std::find(files_.begin(), files_.end(), file);
   const auto order = static_cast<std::size_t>(known - files_.begin());
   if (known == files_.end()) files_.push_back(file);

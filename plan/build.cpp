@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "plan/names.hpp"
@@ -32,7 +31,7 @@ ParamValue to_param(const Value& value) {
     case Value::Kind::map:
       out.kind = ParamValue::Kind::map;
       for (const Entry& entry : value.entries) {
-        out.entries.emplace_back(entry.key, to_param(entry.value));
+        out.entries.push_back({entry.key, to_param(entry.value)});
       }
       break;
   }
@@ -377,6 +376,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_data_graph(top.find("data_graph"), draft);
   read_record(top.find("record"), draft);
   // The checks of the whole rest on parts that are sound.
+  if (!problems.failed()) check_size(draft);
   if (!problems.failed()) check_whole(draft);
   if (options.check_files) check_files(draft);
   plan.warnings = problems.warnings();

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/config.hpp"
@@ -17,6 +18,8 @@ inline constexpr std::size_t kMaxHosts = 64;
 inline constexpr std::size_t kMaxProcesses = 128;
 inline constexpr std::size_t kMaxNodes = 1024;
 inline constexpr std::size_t kMaxChannels = 4096;
+inline constexpr std::size_t kMaxPairs =
+    1'000'000;  ///< of publishers and subscribers, all channels
 
 /// The entries of `hosts:`, `processes:` and so on. Anything but a map of at most `most` names is
 /// reported, and gives none.
@@ -34,13 +37,15 @@ struct Draft {
   /// Node → the process whose `nodes:` names it.
   std::map<std::string, Word> placed;
   std::map<std::string, std::string> placed_in;
+  std::unordered_map<std::string, std::size_t> channel_index;
 
   void error(const Source& source, std::string text) { problems.error(source, std::move(text)); }
   [[nodiscard]] std::vector<std::string_view> host_names() const;
   [[nodiscard]] std::vector<std::string_view> process_names() const;
   [[nodiscard]] std::vector<std::string_view> node_names() const;
   [[nodiscard]] std::vector<std::string_view> channel_names() const;
-  [[nodiscard]] ChannelPlan* channel(std::string_view name);
+  [[nodiscard]] ChannelPlan* channel(const std::string& name);
+  void add_channel(ChannelPlan channel);
   [[nodiscard]] ProcessPlan* process(std::string_view name);
 
   /// A channel that a section names: known, or taken up as implied if the plan has no `channels:`.
@@ -64,6 +69,8 @@ void read_data_graph(const Value* value, Draft& draft);
 void read_record(const Value* value, Draft& draft);
 void read_network(const Value* value, Draft& draft);
 
+/// Refuses plans whose tables would be too large; a plain product, so that it costs nothing.
+void check_size(Draft& draft);
 /// What only shows when all sections are known: who can reach whom, what is bound twice.
 void check_whole(Draft& draft);
 /// Files and CPUs of this machine.

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "plan/build.hpp"
@@ -66,8 +66,14 @@ std::vector<std::string_view> Draft::channel_names() const {
   return names;
 }
 
-ChannelPlan* Draft::channel(std::string_view name) {
-  return const_cast<ChannelPlan*>(std::as_const(plan).channel(name));
+ChannelPlan* Draft::channel(const std::string& name) {
+  const auto found = channel_index.find(name);
+  return found == channel_index.end() ? nullptr : &plan.channels[found->second];
+}
+
+void Draft::add_channel(ChannelPlan channel) {
+  channel_index.emplace(channel.name, plan.channels.size());
+  plan.channels.push_back(std::move(channel));
 }
 
 ChannelPlan* Draft::refer_to_channel(const Word& word, const std::string& path) {
@@ -89,15 +95,16 @@ ChannelPlan* Draft::refer_to_channel(const Word& word, const std::string& path) 
   implied.name = word.text;
   implied.implied = true;
   implied.source = to_line(word.source);
-  plan.channels.push_back(std::move(implied));
+  add_channel(std::move(implied));
   return &plan.channels.back();
 }
 
 std::vector<std::string> Draft::refer_to_channels(const std::vector<Word>& words,
                                                   const std::string& path) {
   std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;
   for (const Word& word : words) {
-    if (std::count(names.begin(), names.end(), word.text) > 0) {
+    if (!seen.insert(word.text).second) {
       error(word.source, path + ": channel '" + word.text + "' stands here twice");
     } else if (refer_to_channel(word, path) != nullptr) {
       names.push_back(word.text);
@@ -139,7 +146,7 @@ void read_channels(const Value* value, Draft& draft) {
     }
     if (section.has("publishers")) channel.publishers = read_ends(section, "publishers", draft);
     if (section.has("subscribers")) channel.subscribers = read_ends(section, "subscribers", draft);
-    draft.plan.channels.push_back(std::move(channel));
+    draft.add_channel(std::move(channel));
   }
 }
 

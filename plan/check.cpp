@@ -153,6 +153,24 @@ void need_file(const std::filesystem::path& file, int mode, const SourceLine& so
 
 }  // namespace
 
+void check_size(Draft& draft) {
+  const Plan& plan = draft.plan;
+  std::size_t pairs = 0;
+  const auto count = [&](const std::optional<std::vector<std::string>>& ends) {
+    return ends ? ends->size() : plan.processes.size();
+  };
+  for (const ChannelPlan& channel : plan.channels) {
+    pairs += count(channel.publishers) * count(channel.subscribers);
+    if (pairs <= kMaxPairs) continue;
+    draft.error(to_source(channel.source),
+                "channels." + channel.name + ": the channels up to here have more than " +
+                    std::to_string(kMaxPairs) +
+                    " pairs of publishers and subscribers; name publishers and subscribers, or use "
+                    "fewer channels or processes");
+    return;
+  }
+}
+
 void check_whole(Draft& draft) {
   for (const ChannelPlan& channel : draft.plan.channels) check_reach(channel, draft);
   check_peers(draft);

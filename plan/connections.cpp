@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "hyphos/plan.hpp"
 #include "plan/build.hpp"
@@ -9,15 +10,28 @@
 namespace hyphos {
 namespace {
 
-/// Whether a node of `process` is among the declared ends; undeclared ends may be anywhere.
-bool has_end(const Plan& plan, const std::optional<std::vector<std::string>>& ends,
-             std::string_view process) {
-  if (!ends) return true;
-  return std::any_of(ends->begin(), ends->end(), [&](const std::string& name) {
-    const NodePlan* node = plan.node(name);
-    return node != nullptr && node->process == process;
-  });
-}
+/// Which processes hold a declared end, by index; undeclared ends may be anywhere.
+class EndsByProcess {
+ public:
+  explicit EndsByProcess(const Plan& plan) : plan_(plan) {
+    std::unordered_map<std::string_view, std::size_t> index;
+    for (const ProcessPlan& process : plan.processes) index.emplace(process.name, index.size());
+    for (const NodePlan& node : plan.nodes) process_of_[node.name] = index[node.process];
+  }
+
+  [[nodiscard]] std::vector<bool> of(const std::optional<std::vector<std::string>>& ends) const {
+    std::vector<bool> out(plan_.processes.size(), !ends.has_value());
+    if (!ends) return out;
+    for (const std::string& name : *ends) {
+      if (const auto at = process_of_.find(name); at != process_of_.end()) out[at->second] = true;
+    }
+    return out;
+  }
+
+ private:
+  const Plan& plan_;
+  std::unordered_map<std::string_view, std::size_t> process_of_;
+};
 
 /// Where peers on the same host meet if neither the plan nor the network says: a name in the
 /// abstract namespace, which leaves no file behind.
@@ -46,17 +60,18 @@ std::vector<std::string>& channels_of(std::vector<Link>& links, const std::strin
 }
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
+  // Channels come in order, so a repetition is nearly always the last one.
+  if (!names.empty() && names.back() == name) return;
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
 /// Adds what `channel` needs between `self` and one other process.
 void connect(const Plan& plan, const ChannelPlan& channel, const ProcessPlan& self,
-             const ProcessPlan& other, ChannelRoutes& routes, Connections& out) {
+             const ProcessPlan& other, bool sends, bool receives, ChannelRoutes& routes,
+             Connections& out) {
+  if (!sends && !receives) return;
   const Route way = way_between(channel, self, other);
   if (way == Route::none) return;
-  const bool sends = routes.publishes && has_end(plan, channel.subscribers, other.name);
-  const bool receives = routes.subscribes && has_end(plan, channel.publishers, other.name);
-  if (!sends && !receives) return;
   if (way == Route::shm) {
     routes.shm = true;
     return;
@@ -144,11 +159,14 @@ std::vector<plan::Path> plan::paths_of(const Plan& plan, const ChannelPlan& chan
 
 std::vector<Route> plan::routes_of(const Plan& plan, const ChannelPlan& channel) {
   std::array<bool, 4> used{};
-  for (const ProcessPlan& from : plan.processes) {
-    if (!has_end(plan, channel.publishers, from.name)) continue;
-    for (const ProcessPlan& to : plan.processes) {
-      if (!has_end(plan, channel.subscribers, to.name)) continue;
-      used[static_cast<std::size_t>(way_between(channel, from, to))] = true;
+  const EndsByProcess ends(plan);
+  const std::vector<bool> publish = ends.of(channel.publishers);
+  const std::vector<bool> subscribe = ends.of(channel.subscribers);
+  for (std::size_t from = 0; from < plan.processes.size(); ++from) {
+    for (std::size_t to = 0; publish[from] && to < plan.processes.size(); ++to) {
+      if (!subscribe[to]) continue;
+      const Route way = way_between(channel, plan.processes[from], plan.processes[to]);
+      used[static_cast<std::size_t>(way)] = true;
     }
   }
   const auto names_channel = [&](const LinkPlan& link) {
@@ -182,13 +200,16 @@ Result<Connections> connections(const Plan& plan, std::string_view process) {
   out.process = self->name;
   // Always of use: channels that the plan does not name, and tools, meet there.
   out.shm = true;
+  const EndsByProcess ends(plan);
+  const auto own = static_cast<std::size_t>(self - plan.processes.data());
   for (const ChannelPlan& channel : plan.channels) {
-    ChannelRoutes routes;
-    routes.channel = channel.name;
-    routes.publishes = has_end(plan, channel.publishers, self->name);
-    routes.subscribes = has_end(plan, channel.subscribers, self->name);
-    for (const ProcessPlan& other : plan.processes) {
-      if (&other != self) connect(plan, channel, *self, other, routes, out);
+    const std::vector<bool> publish = ends.of(channel.publishers);
+    const std::vector<bool> subscribe = ends.of(channel.subscribers);
+    ChannelRoutes routes{channel.name, publish[own], subscribe[own], false, false};
+    for (std::size_t i = 0; i < plan.processes.size(); ++i) {
+      if (i == own) continue;
+      connect(plan, channel, *self, plan.processes[i], publish[own] && subscribe[i],
+              publish[i] && subscribe[own], routes, out);
     }
     out.channels.push_back(std::move(routes));
   }

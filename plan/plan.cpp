@@ -147,11 +147,11 @@ const ParamValue* ParamValue::find(std::string_view path) const {
   while (true) {
     const std::size_t dot = path.find('.');
     const std::string_view key = path.substr(0, dot);
-    const auto match = [&](const auto& entry) { return entry.first == key; };
+    const auto match = [&](const auto& entry) { return entry.key == key; };
     const auto found = std::find_if(at->entries.begin(), at->entries.end(), match);
     if (found == at->entries.end()) return nullptr;
-    if (dot == std::string_view::npos) return &found->second;
-    at = &found->second;
+    if (dot == std::string_view::npos) return &found->value;
+    at = &found->value;
     path.remove_prefix(dot + 1);
   }
 }

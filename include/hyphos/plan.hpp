@@ -27,6 +27,8 @@ struct SourceLine {
   [[nodiscard]] HYPHOS_EXPORT std::string to_string() const;
 };
 
+struct ParamEntry;
+
 /// A value under `nodes.<name>.params`: a scalar as written, a list or a map.
 struct HYPHOS_EXPORT ParamValue {
   enum class Kind : std::uint8_t { null, scalar, list, map };
@@ -35,7 +37,7 @@ struct HYPHOS_EXPORT ParamValue {
   bool quoted = false;  ///< a scalar in quotes is text, whatever it looks like
   std::string text;     ///< of a scalar
   std::vector<ParamValue> items;
-  std::vector<std::pair<std::string, ParamValue>> entries;  ///< of a map, in order
+  std::vector<ParamEntry> entries;  ///< of a map, in order
   SourceLine source;
 
   /// The value under a key, or under "a.b.c" inside nested maps; null if there is none.
@@ -46,6 +48,11 @@ struct HYPHOS_EXPORT ParamValue {
   [[nodiscard]] Result<double> as_real() const;
   [[nodiscard]] Result<bool> as_boolean() const;
   [[nodiscard]] Result<std::string> as_text() const;
+};
+
+struct ParamEntry {
+  std::string key;
+  ParamValue value;
 };
 
 /// How far a channel's messages may travel: `scope:` in the plan.

@@ -358,6 +358,17 @@ TEST(PlanErrors, TooManyOfAnything) {
             std::string::npos);
 }
 
+TEST(PlanErrors, TooManyPairs) {
+  std::string text = "processes:\n";
+  for (int i = 0; i < 100; ++i) text += "  p" + std::to_string(i) + ": {}\n";
+  text += "channels:\n";
+  for (int i = 0; i < 21; ++i) text += "  c" + std::to_string(i) + ": {}\n";
+  EXPECT_EQ(error_in(text),
+            "r.yaml:123:3: channels.c20: the channels up to here have more than 200000 pairs of "
+            "publishers and subscribers; name publishers and subscribers, or use fewer channels or "
+            "processes [invalid_config]");
+}
+
 TEST(PlanErrors, FilesAndCpusOnDemandOnly) {
   const std::string text =
       "nodes: {n: {plugin: ./gone.so, process: p}}\n"
