@@ -176,9 +176,7 @@ def numpy_to_cloud(points: Array, *, stamp_ns: int = 0, frame_id: str = "") -> A
             PointField(
                 name=name,
                 offset=offset,
-                datatype=PointField.DataType.ValueType(number)
-                if hasattr(PointField.DataType, "ValueType")
-                else number,
+                datatype=PointField.DataType.Name(number),
                 count=int(np.prod(shape_of)) if shape_of else 1,
             )
         )

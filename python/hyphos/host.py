@@ -1,9 +1,9 @@
 """Runs one process of a plan that has Python nodes: `python -m hyphos.host --hyphos-plan robot.yaml
 --hyphos-process perception`. C++ plug-ins of the same process are loaded into it as well.
 
-A Python node is named `module:Class` in the plan. The class is made with one argument, its
-`hyphos.Node`, and may have a `close()`; it lives until the process stops. A function in its place
-is called the same way, and what it returns is kept.
+A Python node is named `module:Class` or `file.py:Class` in the plan. The class is made with one
+argument, its `hyphos.Node`, and may have a `close()`; it lives until the process stops. A function
+in its place is called the same way, and what it returns is kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import json
 import logging
 import sys
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from hyphos._errors import Error
@@ -30,9 +32,21 @@ def _option(argv: list[str], name: str) -> list[str]:
     return found
 
 
+def _import_file(program: str) -> ModuleType:
+    """A file named in the plan; relative ones lie beside the plan, where sys.path[0] points."""
+    path = Path(sys.path[0]) / program
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ModuleNotFoundError(f"there is no file {path}")
+    module = module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 def _load(program: str, class_name: str, where: str) -> Any:
     try:
-        module = import_module(program)
+        module = _import_file(program) if program.endswith(".py") else import_module(program)
     except ModuleNotFoundError as error:
         raise Error(
             "not_found",
@@ -90,6 +104,8 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     try:
         sys.exit(run(sys.argv))
+    except KeyboardInterrupt:  # before spin(), which takes it over
+        sys.exit(130)
     except Error as error:
         sys.exit(f"error: {error}" + (f"\n  {error.advice}" if error.advice else ""))
 

@@ -36,6 +36,9 @@ def run(
             "--logs", help="Folder for the logs. Default: a new one below the temp folder."
         ),
     ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Record what the plan's `record:` names; else all.")
+    ] = False,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", "-k", help="Go on when a process fails.")
     ] = False,
@@ -69,6 +72,7 @@ def run(
         only=only or [],
         hosts=host or [],
         logs=logs,
+        record=record,
         keep_going=keep_going,
         grace_s=grace,
         quiet=quiet,

@@ -12,7 +12,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-
 _PIPE_WIDTH = 160  # columns where there is no terminal to fit
 
 

@@ -40,6 +40,7 @@ class LaunchOptions:
     only: Sequence[str]
     hosts: Sequence[str]
     logs: Path | None
+    record: bool
     keep_going: bool
     grace_s: float
     quiet: bool
@@ -164,13 +165,13 @@ def _enter(netns: str, process: str) -> list[str]:
 
 
 def _recorder(plan: dict[str, Any], options: LaunchOptions) -> Command | None:
-    record = plan["record"]
-    if not record["enabled"] or options.only:
+    if not options.record:
         return None
+    record = plan["record"]
     folder = Path(plan["directory"] or ".").resolve()
     words = [sys.executable, "-m", "hyphos", "record", "--quiet", "--overwrite"]
     words += ["--domain", plan["domain"], "--output", str(folder / record["path"])]
-    words += [] if record["all"] else list(record["channels"])
+    words += [] if record["all"] or not record["enabled"] else list(record["channels"])
     env = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     return Command("record", words, env, folder)
 
