@@ -233,6 +233,7 @@ struct LaneHeader {
 
   alignas(kCacheLine) std::atomic<std::uint64_t> tail;  ///< messages pushed, ever
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< messages taken, by either side
+  std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
   alignas(kCacheLine) std::atomic<std::uint32_t> space_waiters;  ///< see ring()
   /// Messages lost here, by reason (transport::Drop).
   alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kLaneDropReasons> drops;

@@ -240,8 +240,8 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
     }
     self_->control().set_lane(i, {});
     self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
-    // What is still in the lane is the sender's to count; what we took out is ours.
-    if (lane->kept.has_value()) ++lost;
+    // The sender counts what is left in the lane, and the one that was kept, if it still can.
+    if (lane->kept.has_value() && lane->sender_gone.load()) ++lost;
     lane->kept.reset();
   }
   if (lost != 0) port->inlet->dropped(kName, Drop::disconnected, lost);

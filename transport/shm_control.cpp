@@ -370,6 +370,7 @@ void Shm::drop_tx_lanes(const std::shared_ptr<Port>& port,
         ++lost;
         if (!lane->peer->dead()) release_holds(*lane->peer, left);
       }
+      if (lane->lane.header().kept.load(std::memory_order_acquire) != 0) ++lost;
     }
     shm::ring(lane->lane.header().space_waiters);
     shm::futex_wake(lane->lane.header().space_waiters, 1 << 30);

@@ -74,6 +74,7 @@ bool Shm::visit(std::uint32_t index) {
     Envelope message = std::move(*lane.kept);
     lane.kept.reset();
     if (!hand_over(lane, message)) return false;
+    lane.lane.header().kept.store(0, std::memory_order_release);
   }
   const std::uint64_t half = lane.lane.depth() / 2;
   for (int i = 0; i < kBatch; ++i) {
@@ -112,6 +113,7 @@ bool Shm::hand_over(RxLane& lane, Envelope& message) {
     lane.kept_epoch = epoch;
     port.paused.fetch_add(1, std::memory_order_seq_cst);
     if (port.space_epoch.load(std::memory_order_seq_cst) == epoch) {
+      lane.lane.header().kept.store(1, std::memory_order_release);
       lane.kept = std::move(message);
       return false;
     }
