@@ -1,0 +1,62 @@
+// What the robot sees: 640 x 480 pixels, 30 pictures a second, drawn straight into the memory in
+// which other processes read them.
+#include "camera.hpp"
+
+#include <mutex>
+
+#include "convert.hpp"
+#include "hyphos/hyphos.hpp"
+#include "world.hpp"
+
+namespace patrol {
+namespace {
+
+using hyphos::msgs::PoseStamped;
+using Picture = hyphos::Attached<hyphos::msgs::Image>;
+
+class CameraNode {
+ public:
+  explicit CameraNode(const hyphos::Node& node)
+      : world_(World::building()), image_(node.publisher<Picture>("image")) {
+    node.subscribe<PoseStamped>("truth", hyphos::inlined, [this](const auto& m) {
+      const std::lock_guard lock(mutex_);
+      latest_ = m;
+    });
+    const double rate_hz = node.param("rate_hz", 30.0);
+    node.every(hyphos::Duration::from_seconds(1.0 / rate_hz), [this] { draw(); });
+  }
+
+ private:
+  void draw() {
+    hyphos::Message<PoseStamped> where;
+    {
+      const std::lock_guard lock(mutex_);
+      where = latest_;
+    }
+    if (!where || image_.listeners() == 0) return;
+    hyphos::WritableBuffer pixels = image_.loan_bytes(camera_.bytes());
+    camera_.render(world_, get_pose(where->pose()),
+                   {reinterpret_cast<std::uint8_t*>(pixels.data()), pixels.size()});
+    Picture picture;
+    const CameraConfig& config = camera_.config();
+    picture.head.mutable_header()->set_stamp_ns(where->header().stamp_ns());
+    picture.head.mutable_header()->set_frame_id("camera");
+    picture.head.set_width(static_cast<std::uint32_t>(config.width));
+    picture.head.set_height(static_cast<std::uint32_t>(config.height));
+    picture.head.set_step(static_cast<std::uint32_t>(config.width * 3));
+    picture.head.set_encoding("rgb8");
+    picture.buffers.push_back(std::move(pixels).freeze());
+    image_.publish(std::move(picture));
+  }
+
+  const World world_;
+  Camera camera_;  // used by one timer only
+  hyphos::Publisher<Picture> image_;
+  std::mutex mutex_;
+  hyphos::Message<PoseStamped> latest_;
+};
+
+}  // namespace
+}  // namespace patrol
+
+HYPHOS_NODE(patrol::CameraNode)

@@ -1,0 +1,91 @@
+// Makes a map of laser scans and wheel odometry, and says where the robot is in it.
+#include "mapper.hpp"
+
+#include <cstdio>
+#include <mutex>
+
+#include "convert.hpp"
+#include "hyphos/hyphos.hpp"
+#include "png.hpp"
+
+namespace patrol {
+namespace {
+
+using hyphos::msgs::LaserScan;
+using hyphos::msgs::Odometry;
+using hyphos::msgs::PoseStamped;
+
+class MapperNode {
+ public:
+  explicit MapperNode(const hyphos::Node& node)
+      : mount_{node.param("laser_x", 0.1), node.param("laser_y", 0.0), node.param("laser_yaw", 0.0)},
+        map_period_ns_(hyphos::Duration::from_seconds(node.param("map_period_s", 0.5)).ns),
+        file_(node.param("map_file", "")),
+        pose_(node.publisher<PoseStamped>("pose")),
+        map_(node.publisher<hyphos::msgs::OccupancyGrid>("map")) {
+    node.subscribe<Odometry>("odom", hyphos::inlined, [this](const hyphos::Message<Odometry>& m) {
+      const std::lock_guard lock(mutex_);
+      odometry_ = get_pose(m->pose().pose());
+      has_odometry_ = true;
+    });
+    node.subscribe<LaserScan>("scan", hyphos::serial,
+                              [this](const hyphos::Message<LaserScan>& m) { integrate(*m); });
+  }
+  MapperNode(const MapperNode&) = delete;
+  MapperNode& operator=(const MapperNode&) = delete;
+
+  // Callbacks have ended: what was mapped is drawn once more, with all loops closed, and kept.
+  ~MapperNode() {
+    if (file_.empty() || mapper_.stats().scans == 0) return;
+    try {
+      mapper_.finish();
+      write_png(file_, draw_map(mapper_.grid().snapshot(), mapper_.trajectory()));
+      std::printf("map of %llu scans: %s\n",
+                  static_cast<unsigned long long>(mapper_.stats().scans), file_.c_str());
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "the map was not written: %s\n", error.what());
+    }
+  }
+
+ private:
+  void integrate(const LaserScan& message) {
+    Pose2 odometry;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!has_odometry_) return;  // a scan before the first odometry has no place
+      odometry = odometry_;
+    }
+    const Pose2 pose = mapper_.add_scan(from_message(message, mount_), odometry);
+    PoseStamped out;
+    *out.mutable_header() = message.header();
+    out.mutable_header()->set_frame_id("map");
+    set_pose(pose, *out.mutable_pose());
+    pose_.publish(std::move(out));
+    publish_map(message.header().stamp_ns());
+  }
+
+  void publish_map(std::int64_t stamp_ns) {
+    const bool due = stamp_ns - last_map_ns_ >= map_period_ns_ || last_map_ns_ == 0;
+    if (!due || mapper_.revision() == last_revision_) return;
+    last_map_ns_ = stamp_ns;
+    last_revision_ = mapper_.revision();
+    map_.publish(to_message(mapper_.grid().snapshot(), stamp_ns));
+  }
+
+  const Pose2 mount_;
+  const std::int64_t map_period_ns_;
+  const std::string file_;
+  Mapper mapper_;  // used by the serial `scan` callback only
+  std::int64_t last_map_ns_ = 0;
+  std::uint64_t last_revision_ = 0;
+  std::mutex mutex_;
+  Pose2 odometry_;
+  bool has_odometry_ = false;
+  hyphos::Publisher<PoseStamped> pose_;
+  hyphos::Publisher<hyphos::msgs::OccupancyGrid> map_;
+};
+
+}  // namespace
+}  // namespace patrol
+
+HYPHOS_NODE(patrol::MapperNode)

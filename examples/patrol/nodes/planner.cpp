@@ -1,0 +1,71 @@
+// Drives the robot around by its own map: explores, then patrols.
+#include "planner.hpp"
+
+#include <mutex>
+
+#include "convert.hpp"
+#include "hyphos/hyphos.hpp"
+
+namespace patrol {
+namespace {
+
+using hyphos::msgs::OccupancyGrid;
+using hyphos::msgs::Path;
+using hyphos::msgs::PoseStamped;
+using hyphos::msgs::Twist;
+
+class PlannerNode {
+ public:
+  explicit PlannerNode(const hyphos::Node& node)
+      : planner_(config(node)),
+        drive_(node.publisher<Twist>("drive")),
+        path_(node.publisher<Path>("path")) {
+    node.subscribe<OccupancyGrid>("map", hyphos::serial, [this](const auto& m) {
+      const GridMap map = from_message(*m);
+      const std::lock_guard lock(mutex_);
+      if (map.width > 0) planner_.set_map(map);
+    });
+    node.subscribe<PoseStamped>("pose", hyphos::serial, [this](const auto& m) { steer(*m); });
+  }
+
+ private:
+  static PlannerConfig config(const hyphos::Node& node) {
+    PlannerConfig config;
+    config.max_speed = node.param("max_speed", config.max_speed);
+    config.max_turn_rate = node.param("max_turn_rate", config.max_turn_rate);
+    return config;
+  }
+
+  void steer(const PoseStamped& message) {
+    Drive drive;
+    Path path;
+    {
+      const std::lock_guard lock(mutex_);
+      const double now_s = static_cast<double>(message.header().stamp_ns()) * 1e-9;
+      drive = planner_.update(get_pose(message.pose()), now_s);
+      if (now_s >= next_path_s_) {
+        next_path_s_ = now_s + 0.5;
+        *path.mutable_header() = message.header();
+        for (const Point2 p : planner_.path()) {
+          set_pose({p.x, p.y, 0}, *path.add_poses()->mutable_pose());
+        }
+      }
+    }
+    Twist twist;
+    twist.mutable_linear()->set_x(drive.speed);
+    twist.mutable_angular()->set_z(drive.turn_rate);
+    drive_.publish(std::move(twist));
+    if (path.poses_size() > 0) path_.publish(std::move(path));
+  }
+
+  std::mutex mutex_;  // `map` and `pose` come on different threads
+  Planner planner_;
+  double next_path_s_ = 0;
+  hyphos::Publisher<Twist> drive_;
+  hyphos::Publisher<Path> path_;
+};
+
+}  // namespace
+}  // namespace patrol
+
+HYPHOS_NODE(patrol::PlannerNode)

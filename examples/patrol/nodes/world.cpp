@@ -1,0 +1,82 @@
+// The robot's body in a built-in building: drives as told, and senses.
+#include <mutex>
+
+#include "convert.hpp"
+#include "hyphos/hyphos.hpp"
+#include "simulator.hpp"
+
+namespace patrol {
+namespace {
+
+using hyphos::Duration;
+using hyphos::msgs::LaserScan;
+using hyphos::msgs::Odometry;
+using hyphos::msgs::PoseStamped;
+using hyphos::msgs::Twist;
+
+class WorldNode {
+ public:
+  explicit WorldNode(const hyphos::Node& node)
+      : world_(World::building()),
+        simulator_(world_, config(node)),
+        odom_(node.publisher<Odometry>("odom")),
+        truth_(node.publisher<PoseStamped>("truth")),
+        scan_(node.publisher<LaserScan>("scan")) {
+    node.subscribe<Twist>("drive", hyphos::inlined, [this](const hyphos::Message<Twist>& m) {
+      const std::lock_guard lock(mutex_);
+      simulator_.command(m->linear().x(), m->angular().z());
+    });
+    node.every(Duration::from_ms(10), [this] { step(); });
+    node.every(Duration::from_ms(50), [this] { sense(); });
+  }
+
+ private:
+  static SimulatorConfig config(const hyphos::Node& node) {
+    SimulatorConfig config;
+    config.seed = static_cast<std::uint64_t>(node.param("seed", 1));
+    config.beams = node.param("beams", config.beams);
+    config.laser_noise_m = node.param("laser_noise_m", config.laser_noise_m);
+    return config;
+  }
+
+  void step() {
+    Odometry odometry;
+    PoseStamped truth;
+    {
+      const std::lock_guard lock(mutex_);
+      simulator_.step(0.01);
+      odometry.mutable_header()->set_stamp_ns(simulator_.now_ns());
+      set_pose(simulator_.odometry(), *odometry.mutable_pose()->mutable_pose());
+      odometry.mutable_twist()->mutable_twist()->mutable_linear()->set_x(simulator_.speed());
+      odometry.mutable_twist()->mutable_twist()->mutable_angular()->set_z(simulator_.turn_rate());
+      truth.mutable_header()->set_stamp_ns(simulator_.now_ns());
+      set_pose(simulator_.camera_pose(), *truth.mutable_pose());
+    }
+    odometry.mutable_header()->set_frame_id("odom");
+    odometry.set_child_frame_id("base");
+    truth.mutable_header()->set_frame_id("world");
+    odom_.publish(std::move(odometry));
+    truth_.publish(std::move(truth));
+  }
+
+  void sense() {
+    Scan scan;
+    {
+      const std::lock_guard lock(mutex_);
+      scan = simulator_.scan();
+    }
+    scan_.publish(to_message(scan));
+  }
+
+  const World world_;
+  std::mutex mutex_;  // the two timers and `drive` come on different threads
+  Simulator simulator_;
+  hyphos::Publisher<Odometry> odom_;
+  hyphos::Publisher<PoseStamped> truth_;
+  hyphos::Publisher<LaserScan> scan_;
+};
+
+}  // namespace
+}  // namespace patrol
+
+HYPHOS_NODE(patrol::WorldNode)
