@@ -39,7 +39,11 @@ Result<std::optional<CurveKeys>> read_curve(const Plan& plan) {
   if (!secret_key) return secret_key.error();
   keys.public_key = std::move(*public_key);
   keys.secret_key = std::move(*secret_key);
-  keys.allowed = curve.allowed_keys;
+  for (const std::string& file : curve.allowed_keys) {
+    auto key = read_key(plan.resolve(file));
+    if (!key) return key.error();
+    keys.allowed.push_back(std::move(*key));
+  }
   // Processes of one plan share its key pair.
   keys.allowed.push_back(keys.public_key);
   return std::optional<CurveKeys>(std::move(keys));
