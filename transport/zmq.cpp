@@ -55,9 +55,9 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
 
   Result<void> add_peer(const ZmqPeer& peer) override;
   Result<void> remove_peer(const std::string& endpoint) override;
-  void publish_channel(const std::string& channel, bool open, const std::string& process) override;
-  void subscribe_channel(const std::string& channel, bool open,
-                         const std::string& endpoint) override;
+  void publish_channel(const std::string& channel, bool open, const std::string& peer) override;
+  void subscribe_channel(const std::string& channel, bool open, const std::string& peer) override;
+  bool has_peer(const std::string& peer) const override;
   std::vector<std::string> endpoints() const override { return endpoints_; }
   ZmqCounters counters() const override;
   std::uint64_t session() const override { return session_; }
@@ -348,21 +348,16 @@ std::vector<PeerStatus> Zmq::peers() const {
   return all;
 }
 
-void Zmq::publish_channel(const std::string& channel, bool open, const std::string& process) {
-  sender_.allow(channel, process, open);
+void Zmq::publish_channel(const std::string& channel, bool open, const std::string& peer) {
+  sender_.allow(channel, peer, open);
 }
 
-void Zmq::subscribe_channel(const std::string& channel, bool open, const std::string& endpoint) {
-  post([this, channel, open, endpoint] {
-    LinkId link = 0;
-    if (!endpoint.empty()) {
-      const std::lock_guard lock(commands_mutex_);
-      const auto found = by_endpoint_.find(endpoint);
-      if (found == by_endpoint_.end()) return;
-      link = found->second;
-    }
-    receiver_.allow(channel, link, open);
-  });
+void Zmq::subscribe_channel(const std::string& channel, bool open, const std::string& peer) {
+  post([this, channel, open, peer] { receiver_.allow(channel, peer, open); });
+}
+
+bool Zmq::has_peer(const std::string& peer) const {
+  return sender_.knows(peer) || receiver_.knows(peer);
 }
 
 ZmqCounters Zmq::counters() const { return {malformed_, refused_, disconnects_}; }

@@ -70,12 +70,16 @@ class ZmqTransport : public Transport {
   virtual Result<void> add_peer(const ZmqPeer& peer) = 0;
   virtual Result<void> remove_peer(const std::string& endpoint) = 0;
 
-  /// Permits or forbids that a channel leaves this process, towards one process or (empty) all.
+  /// Permits or forbids that a channel leaves this process, towards one peer or (empty) all. A peer
+  /// is named by its process name or its endpoint; it need not be connected yet. What was said about
+  /// one peer outweighs what is said about all.
   virtual void publish_channel(const std::string& channel, bool open,
-                               const std::string& process = {}) = 0;
-  /// Subscribes to or unsubscribes from a channel, at one connected endpoint or (empty) all.
+                               const std::string& peer = {}) = 0;
+  /// Subscribes to or unsubscribes from a channel, at one peer or (empty) all.
   virtual void subscribe_channel(const std::string& channel, bool open,
-                                 const std::string& endpoint = {}) = 0;
+                                 const std::string& peer = {}) = 0;
+  /// Is a process or endpoint of this name known here, whatever channels it has open?
+  [[nodiscard]] virtual bool has_peer(const std::string& peer) const = 0;
 
   /// Where this process can be reached, with the ports that "tcp://…:*" was given. After start().
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;

@@ -65,9 +65,12 @@ void Receiver::poll_ports() {
   for (auto& [session, publisher] : publishers_) reconcile(*publisher);
 }
 
-bool Receiver::is_wanted(const Link& link, const std::string& channel) const {
-  const auto found = link.overrides.find(channel);
-  if (found != link.overrides.end()) return found->second;
+bool Receiver::is_wanted(const Link& link, const Publisher& publisher,
+                         const std::string& channel) const {
+  for (const std::string& peer : {publisher.process, link.endpoint, std::string()}) {
+    const auto found = overrides_.find({peer, channel});
+    if (found != overrides_.end()) return found->second;
+  }
   return !link.channels || link.channels->contains(channel);
 }
 
@@ -79,7 +82,7 @@ void Receiver::reconcile(Publisher& publisher) {
   {
     const std::lock_guard lock(ports_mutex_);
     for (const auto& [name, port] : ports_) {
-      if (is_wanted(link, name)) wanted.push_back(port);
+      if (is_wanted(link, publisher, name)) wanted.push_back(port);
     }
   }
   std::vector<std::uint32_t> ended;
@@ -122,11 +125,19 @@ void Receiver::set_present(Publisher& publisher, Subscription& subscription, boo
   if (inlet != nullptr) inlet->peer(kName, publisher.process, present);
 }
 
-void Receiver::allow(const std::string& channel, LinkId only, bool allowed) {
-  for (auto& [id, link] : links_) {
-    if (only == 0 || only == id) link->overrides[channel] = allowed;
-  }
+void Receiver::allow(const std::string& channel, const std::string& peer, bool allowed) {
+  overrides_[{peer, channel}] = allowed;
   for (auto& [session, publisher] : publishers_) reconcile(*publisher);
+}
+
+bool Receiver::knows(const std::string& peer) const {
+  const std::lock_guard lock(peers_mutex_);
+  const auto has = [&](const auto& map, const auto& name_of) {
+    return std::any_of(map.begin(), map.end(),
+                       [&](const auto& entry) { return name_of(*entry.second) == peer; });
+  };
+  return has(links_, [](const Link& link) { return link.endpoint; }) ||
+         has(publishers_, [](const Publisher& publisher) { return publisher.process; });
 }
 
 std::vector<PeerStatus> Receiver::peers() const {

@@ -68,7 +68,10 @@ class Receiver {
   void acknowledge();
   /// The inlet has room again.
   void on_space(PortId id);
-  void allow(const std::string& channel, LinkId link, bool allowed);
+  /// Subscribes to a channel or not, at one peer (process name or endpoint) or (empty) at all.
+  void allow(const std::string& channel, const std::string& peer, bool allowed);
+  /// Any thread.
+  [[nodiscard]] bool knows(const std::string& peer) const;
   /// Forgets publishers that have been away too long. Returns when to call again, or 0.
   std::int64_t expire(std::int64_t now_ns);
   /// Unsubscribes everywhere, says goodbye and forgets all ports.
@@ -96,7 +99,8 @@ class Receiver {
   void drop_publisher(std::uint64_t session);
   void tell(const Link& link, const wire::Control& message);
   static void set_present(Publisher& publisher, Subscription& subscription, bool present);
-  [[nodiscard]] bool is_wanted(const Link& link, const std::string& channel) const;
+  [[nodiscard]] bool is_wanted(const Link& link, const Publisher& publisher,
+                               const std::string& channel) const;
 
   Subscription* find(Link& link, std::uint32_t stream);
   bool data(Link& link, std::span<Frame> frames, std::int64_t now_ns);
@@ -119,6 +123,7 @@ class Receiver {
   mutable std::mutex peers_mutex_;  // guards the shape of the two maps for peers()
   std::map<LinkId, std::unique_ptr<Link>> links_;
   std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;  // by session
+  std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
   std::vector<Subscription*> due_;  // with messages taken since the last acknowledgement
 };
 

@@ -22,7 +22,6 @@ struct Receiver::Link {
   LinkId id = 0;
   std::string endpoint;
   std::optional<std::set<std::string>> channels;
-  std::map<std::string, bool> overrides;
   std::uint64_t session = 0;  // of the publisher that welcomed us; 0: not connected
 };
 

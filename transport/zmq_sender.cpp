@@ -62,9 +62,9 @@ Sender::PortPtr Sender::find_port(PortId id) const {
   return found == ports_.end() ? nullptr : found->second;
 }
 
-bool Sender::is_allowed(const std::string& channel, const std::string& process) const {
-  for (const std::string& who : {process, std::string()}) {
-    const auto found = overrides_.find({who, channel});
+bool Sender::is_allowed(const std::string& channel, const Subscriber& who) const {
+  for (const std::string& peer : {who.process, who.via, std::string()}) {
+    const auto found = overrides_.find({peer, channel});
     if (found != overrides_.end()) return found->second;
   }
   if (!settings_.publish_channels) return true;
@@ -259,16 +259,16 @@ void Sender::flush_queue(Stream& stream) {
   room_.notify_all();
 }
 
-void Sender::allow(const std::string& channel, const std::string& process, bool allowed) {
+void Sender::allow(const std::string& channel, const std::string& peer, bool allowed) {
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
-  overrides_[{process, channel}] = allowed;
+  overrides_[{peer, channel}] = allowed;
   for (auto& [session, subscriber] : subscribers_) {
     for (auto& [id, stream] : subscriber->streams) {
       if (stream.channel != channel) continue;
       if (!stream.port) {
         match(stream, notices);
-      } else if (!is_allowed(channel, subscriber->process)) {
+      } else if (!is_allowed(channel, *subscriber)) {
         detach(stream, notices);
       }
     }
@@ -320,6 +320,13 @@ void Sender::shut_down() {
     const std::lock_guard calls(port->calls);
     port->outlet = nullptr;
   }
+}
+
+bool Sender::knows(const std::string& peer) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(subscribers_.begin(), subscribers_.end(), [&](const auto& entry) {
+    return entry.second->process == peer || entry.second->via == peer;
+  });
 }
 
 std::vector<PeerStatus> Sender::peers() const {

@@ -63,8 +63,10 @@ class Sender {
   /// to make room: it lets one round of subscriber messages through.
   SendReport send(PortId id, const Envelope& message,
                   const std::function<void(std::int64_t)>& pump = nullptr);
-  /// Permits or forbids a channel from now on, for one process or (empty) for all.
-  void allow(const std::string& channel, const std::string& process, bool allowed);
+  /// Permits or forbids a channel from now on: for one peer, by its process name or the endpoint it
+  /// connected to, or (empty) for all. What was said about one peer outweighs what is said about all.
+  void allow(const std::string& channel, const std::string& peer, bool allowed);
+  [[nodiscard]] bool knows(const std::string& peer) const;
 
   /// One whole message from a subscriber. Returns false if it was malformed.
   bool receive(const std::string& connection, std::span<const Frame> frames);
@@ -100,7 +102,7 @@ class Sender {
 
   // All of these expect the lock to be held.
   PortPtr find_port(PortId id) const;
-  bool is_allowed(const std::string& channel, const std::string& process) const;
+  bool is_allowed(const std::string& channel, const Subscriber& who) const;
   Stream* find_stream(const StreamName& name);
 
   enum class Offer { taken, dropped, full };
@@ -139,7 +141,7 @@ class Sender {
   std::map<std::string, PortPtr, std::less<>> by_channel_;
   std::map<std::uint64_t, std::unique_ptr<Subscriber>> subscribers_;  // by session
   std::unordered_map<std::string, Subscriber*> by_connection_;
-  std::map<std::pair<std::string, std::string>, bool> overrides_;  // (process or "", channel)
+  std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
   std::vector<std::byte> scratch_;
   bool some_lost_ = false;
 };

@@ -141,7 +141,7 @@ void Sender::handle(Subscriber& from, const wire::Ack& ack) {
 
 void Sender::match(Stream& stream, Notices& notices) {
   const auto found = by_channel_.find(stream.channel);
-  if (found == by_channel_.end() || !is_allowed(stream.channel, stream.who->process)) return;
+  if (found == by_channel_.end() || !is_allowed(stream.channel, *stream.who)) return;
   const PortPtr& port = found->second;
   if (stream.type == port->spec.type) {
     attach(stream, port, notices);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tests/transport/conformance.hpp"
+#include "tests/transport/faulty_factory.hpp"
 #include "tests/transport/sample_transport.hpp"
 #include "tests/transport/shm_factory.hpp"
 #include "tests/transport/zmq_factory.hpp"
@@ -16,6 +17,7 @@ inline std::vector<Candidate> candidates() {
       {"Shm", [] { return std::make_unique<ShmFactory>(); }},
       {"ZmqIpc", [] { return std::make_unique<ZmqFactory>(false); }},
       {"ZmqTcp", [] { return std::make_unique<ZmqFactory>(true); }},
+      {"FaultyZmq", [] { return std::make_unique<FaultyFactory>(); }},
   };
 }
 

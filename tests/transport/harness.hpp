@@ -90,7 +90,10 @@ class TestOutlet final : public Outlet {
   explicit TestOutlet(Events& events) : events_(events) {}
 
   void listeners(std::string_view, std::uint32_t count) override {
-    note([&] { receivers = count; });
+    note([&] {
+      falls += count < receivers ? 1 : 0;
+      receivers = count;
+    });
   }
   void dropped(std::string_view, Drop reason, std::uint64_t count) override {
     note([&] { drops[reason] += count; });
@@ -105,6 +108,7 @@ class TestOutlet final : public Outlet {
   }
 
   std::uint32_t receivers = 0;
+  int falls = 0;  ///< how often the number of receivers went down
   std::map<Drop, std::uint64_t> drops;
   std::vector<Error> errors;
 

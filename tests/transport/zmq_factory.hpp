@@ -49,11 +49,14 @@ class ZmqFactory final : public Factory {
     return made;
   }
   std::unique_ptr<Transport> subscriber(const std::string& name) override {
-    ZmqConfig config = zmq_config(name);
-    config.connect = {{endpoint_, std::nullopt, std::nullopt}};
-    auto made = make_zmq(std::move(config));
+    auto made = unstarted_subscriber(name);
     made->start().or_throw();
     return made;
+  }
+  std::unique_ptr<Transport> unstarted_subscriber(const std::string& name) {
+    ZmqConfig config = zmq_config(name);
+    config.connect = {{endpoint_, std::nullopt, std::nullopt}};
+    return make_zmq(std::move(config));
   }
 
  private:

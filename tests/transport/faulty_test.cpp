@@ -1,0 +1,105 @@
+#include "transport/faulty.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/transport/sample_transport.hpp"
+#include "transport/registry.hpp"
+
+namespace hyphos::transport::testing {
+namespace {
+
+class FaultyTest : public ::testing::Test {
+ protected:
+  /// Sends `count` messages through the faults and waits until each came or was counted.
+  std::vector<std::uint64_t> run(const FaultConfig& faults, std::uint64_t count,
+                                 std::uint64_t& lost) {
+    Events events;
+    TestInlet inlet(events);
+    TestOutlet outlet(events);
+    auto hub = std::make_shared<SampleTransport::Hub>();
+    SampleTransport publisher("publisher", hub);
+    auto faulty = make_faulty(std::make_unique<SampleTransport>("subscriber", hub), faults);
+    faulty->start().or_throw();
+    const PortId out = publisher.open(spec("scan", reliable_policy()), nullptr, &outlet).or_throw();
+    const PortId in = faulty->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
+    for (std::uint64_t i = 1; i <= count; ++i) publisher.send(out, sample(i));
+    // One at most may still wait for the message that is to overtake it; closing counts it.
+    EXPECT_TRUE(events.wait([&] { return inlet.messages.size() + inlet.lost() + 1 >= count; }));
+    faulty->close(in);
+    lost = inlet.drops[Drop::injected];
+    EXPECT_EQ(inlet.lost(), lost);
+    std::vector<std::uint64_t> got;
+    for (const Envelope& message : inlet.messages) {
+      EXPECT_TRUE(intact(message));
+      got.push_back(message.meta.sequence);
+    }
+    return got;
+  }
+};
+
+TEST_F(FaultyTest, LossIsCountedAndFollowsTheSeed) {
+  FaultConfig faults;
+  faults.loss = 0.3;
+  faults.seed = 42;
+  std::uint64_t lost = 0;
+  const auto first = run(faults, 1000, lost);
+  EXPECT_EQ(first.size() + lost, 1000U);
+  EXPECT_GT(lost, 200U);
+  EXPECT_LT(lost, 400U);
+  std::uint64_t lost_again = 0;
+  EXPECT_EQ(run(faults, 1000, lost_again), first) << "the same seed, the same faults";
+  faults.seed = 43;
+  EXPECT_NE(run(faults, 1000, lost_again), first);
+}
+
+TEST_F(FaultyTest, ReorderSwapsNeighboursAndLosesNothing) {
+  FaultConfig faults;
+  faults.reorder = 0.2;
+  std::uint64_t lost = 0;
+  auto got = run(faults, 500, lost);
+  EXPECT_FALSE(std::is_sorted(got.begin(), got.end()));
+  EXPECT_EQ(got.size() + lost, 500U);
+  EXPECT_EQ(std::set(got.begin(), got.end()).size(), got.size());
+}
+
+TEST_F(FaultyTest, DuplicateComesTwiceInARow) {
+  FaultConfig faults;
+  faults.duplicate = 1;
+  std::uint64_t lost = 0;
+  const auto got = run(faults, 3, lost);
+  EXPECT_LE(got.size(), 6U);
+  ASSERT_GE(got.size(), 2U);
+  EXPECT_EQ(got[0], 1U);
+  EXPECT_EQ(got[1], 1U);
+}
+
+TEST_F(FaultyTest, DelayKeepsOrderAndHoldsBack) {
+  FaultConfig faults;
+  faults.delay_us = 2000;
+  faults.jitter_us = 3000;
+  std::uint64_t lost = 0;
+  const std::int64_t before = monotonic_now().ns;
+  const auto got = run(faults, 50, lost);
+  EXPECT_GE(monotonic_now().ns - before, 2'000'000);
+  EXPECT_GE(got.size(), 49U);
+  EXPECT_TRUE(std::is_sorted(got.begin(), got.end()));
+}
+
+TEST(Registry, MakesWhatPlansName) {
+  TransportContext context;
+  context.process_name = "test";
+  for (const std::string_view name : transport_names()) {
+    EXPECT_EQ(make_transport(name, context).or_throw()->name(), name);
+  }
+  context.faults = FaultConfig{};
+  EXPECT_EQ(make_transport("zmq", context).or_throw()->name(), "zmq");
+  const auto none = make_transport("pigeon", context);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, Code::not_found);
+  EXPECT_NE(none.error().message.find("zmq"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyphos::transport::testing

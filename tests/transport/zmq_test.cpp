@@ -1,0 +1,421 @@
+#include "transport/zmq.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "tests/transport/tcp_cutter.hpp"
+#include "tests/transport/zmq_factory.hpp"
+#include "transport/zmq_socket.hpp"
+#include "wire/control.hpp"
+#include "wire/packet.hpp"
+
+namespace hyphos::transport::testing {
+namespace {
+
+std::unique_ptr<ZmqTransport> started(ZmqConfig config) {
+  auto made = make_zmq(std::move(config));
+  made->start().or_throw();
+  return made;
+}
+
+ZmqConfig listening(const std::string& name) {
+  ZmqConfig config = zmq_config(name);
+  config.bind = {"tcp://127.0.0.1:*"};
+  return config;
+}
+
+ZmqConfig connecting(const std::string& name, const std::string& endpoint) {
+  ZmqConfig config = zmq_config(name);
+  config.connect = {{endpoint, std::nullopt, std::nullopt}};
+  return config;
+}
+
+class ZmqTest : public ::testing::Test {
+ protected:
+  bool connected() {
+    return events_.wait([&] { return outlet_.receivers == 1; });
+  }
+  Events events_;
+  TestInlet inlet_{events_};
+  TestOutlet outlet_{events_};
+};
+
+// --- Connections that break ----------------------------------------------------------------------
+
+TEST_F(ZmqTest, ReliableSurvivesACutCable) {
+  auto publisher = started(listening("publisher"));
+  TcpCutter cable(port_of(publisher->endpoints()[0]));
+  auto subscriber = started(connecting("subscriber", cable.endpoint()));
+  const PortId out = publisher->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy(8)), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  std::thread sender([&] {
+    for (std::uint64_t i = 1; i <= 600; ++i) publisher->send(out, sample(i, 20'000));
+  });
+  for (std::size_t at = 100; at <= 500; at += 100) {
+    ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= at; }));
+    cable.cut();
+  }
+  sender.join();
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 600; }));
+  for (std::uint64_t i = 0; i < 600; ++i) {
+    ASSERT_EQ(inlet_.messages[i].meta.sequence, i + 1) << "exactly once and in order";
+    ASSERT_TRUE(intact(inlet_.messages[i], 20'000));
+  }
+  EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
+  EXPECT_GE(subscriber->counters().disconnects, 1U);
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+TEST_F(ZmqTest, BestEffortCountsWhatACutCableLoses) {
+  auto publisher = started(listening("publisher"));
+  TcpCutter cable(port_of(publisher->endpoints()[0]));
+  auto subscriber = started(connecting("subscriber", cable.endpoint()));
+  const Policy policy = with_overflow(Overflow::block, 8);
+  const PortId out = publisher->open(spec("scan", policy), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan", policy), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  std::uint64_t promised = 0;
+  std::thread sender([&] {
+    for (std::uint64_t i = 1; i <= 600; ++i) {
+      const SendReport report = publisher->send(out, sample(i, 20'000));
+      promised += report.taken + report.dropped;
+      if (i % 100 == 0) {
+        const int falls = outlet_.falls;
+        cable.cut();
+        EXPECT_TRUE(events_.wait([&] { return outlet_.falls > falls && outlet_.receivers == 1; }));
+      }
+    }
+  });
+  sender.join();
+  ASSERT_TRUE(events_.wait([&] {
+    return inlet_.messages.size() + inlet_.lost() + outlet_.lost() >= promised;
+  }));
+  EXPECT_EQ(inlet_.messages.size() + inlet_.lost() + outlet_.lost(), promised);
+  std::uint64_t last = 0;
+  for (const Envelope& message : inlet_.messages) {
+    EXPECT_GT(message.meta.sequence, last);
+    last = message.meta.sequence;
+  }
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
+  ZmqConfig config = listening("publisher");
+  config.reconnect_window_ms = 50;
+  auto publisher = started(std::move(config));
+  TcpCutter cable(port_of(publisher->endpoints()[0]));
+  auto subscriber = started(connecting("subscriber", cable.endpoint()));
+  const PortId out = publisher->open(spec("scan", reliable_policy(2)), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy(2)), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  cable.set_down(true);
+  SendReport report;
+  std::uint64_t sent = 0;
+  std::uint64_t promised = 0;
+  do {
+    report = publisher->send(out, sample(++sent, 300'000));
+    promised += report.taken + report.dropped;
+  } while (report.taken > 0);
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
+  if (report.dropped > 0) EXPECT_EQ(report.failure, Code::disconnected);
+  // What was confirmed arrived, everything else is counted.
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() + outlet_.lost() >= promised; }));
+  EXPECT_GT(outlet_.drops[Drop::disconnected], 0U);
+  // And it may still come back.
+  cable.set_down(false);
+  ASSERT_TRUE(connected());
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+TEST_F(ZmqTest, TwoWaysToOneProcessDeliverOnce) {
+  TemporaryFolder folder;
+  ZmqConfig config = listening("publisher");
+  config.bind.push_back("ipc://" + (folder.path() / "p").string());
+  auto publisher = started(std::move(config));
+  TcpCutter cable(port_of(publisher->endpoints()[0]));
+  ZmqConfig both = connecting("subscriber", cable.endpoint());
+  both.connect.push_back({publisher->endpoints()[1], std::nullopt, std::nullopt});
+  auto subscriber = started(std::move(both));
+  const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  for (std::uint64_t i = 1; i <= 50; ++i) publisher->send(out, sample(i));
+  cable.set_down(true);  // if tcp was the chosen way, ipc has to take over
+  for (std::uint64_t i = 51; i <= 100; ++i) publisher->send(out, sample(i));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 100; }));
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    ASSERT_EQ(inlet_.messages[i].meta.sequence, i + 1);
+  }
+  EXPECT_EQ(outlet_.receivers, 1U);
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+TEST_F(ZmqTest, AProcessDoesNotHearItself) {
+  TemporaryFolder folder;
+  ZmqConfig config = zmq_config("both");
+  config.bind = {"ipc://" + (folder.path() / "p").string()};
+  config.connect = {{config.bind[0], std::nullopt, std::nullopt}};
+  auto both = started(std::move(config));
+  auto other = started(connecting("other", both->endpoints()[0]));
+  const PortId out = both->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
+  TestInlet own(events_);
+  (void)both->open(spec("scan", reliable_policy()), &own, nullptr).or_throw();
+  (void)other->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  both->send(out, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  EXPECT_TRUE(own.messages.empty());
+  EXPECT_EQ(outlet_.receivers, 1U);
+  both->stop(0);
+  other->stop(0);
+}
+
+TEST_F(ZmqTest, InletMayPublishUnderBlockFromInsideItsCall) {
+  // "relay" passes on what it hears from inside deliver(), on its only I/O thread, faster than the
+  // far end takes it: the wait for room must not wait for itself.
+  auto source = started(listening("source"));
+  ZmqConfig middle = listening("relay");
+  middle.connect = {{source->endpoints()[0], std::nullopt, std::nullopt}};
+  auto relay = started(std::move(middle));
+  auto sink = started(connecting("sink", relay->endpoints()[0]));
+  TestOutlet relay_outlet(events_);
+  const Policy policy = reliable_policy(2);
+  const PortId onward = relay->open(spec("out", policy), nullptr, &relay_outlet).or_throw();
+  struct Relay final : Inlet {
+    Transport* transport = nullptr;
+    PortId port = 0;
+    bool deliver(Envelope& message) override { return transport->send(port, message), true; }
+    void dropped(std::string_view, Drop, std::uint64_t) override {}
+    void peer(std::string_view, std::string_view, bool) override {}
+    void refused(std::string_view, const Error&) override {}
+  } relay_inlet;
+  relay_inlet.transport = relay.get();
+  relay_inlet.port = onward;
+  (void)relay->open(spec("in", policy), &relay_inlet, nullptr).or_throw();
+  const PortId out = source->open(spec("in", policy), nullptr, &outlet_).or_throw();
+  (void)sink->open(spec("out", policy), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && relay_outlet.receivers == 1; }));
+  for (std::uint64_t i = 1; i <= 100; ++i) source->send(out, sample(i, 200'000));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 100; }));
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(inlet_.messages[i].meta.sequence, i + 1);
+  source->stop(0);
+  relay->stop(0);
+  sink->stop(0);
+}
+
+// --- What the configuration says -------------------------------------------------------------------
+
+TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
+  TemporaryFolder folder;
+  ZmqConfig config = listening("first");
+  config.bind.push_back("ipc://" + (folder.path() / "p").string());
+  auto first = started(config);
+  for (const std::string& endpoint : first->endpoints()) {
+    ZmqConfig again = zmq_config("second");
+    again.bind = {endpoint};
+    const auto result = make_zmq(again)->start();
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, Code::already_exists);
+    EXPECT_EQ(result.error().where, endpoint);
+  }
+}
+
+TEST_F(ZmqTest, MalformedEndpointsAreErrorsAtStart) {
+  for (const char* endpoint : {"tcp://127.0.0.1", "pigeon://home", "", "tcp://not a host:1"}) {
+    ZmqConfig config = zmq_config("process");
+    config.bind = {endpoint};
+    const auto result = make_zmq(config)->start();
+    ASSERT_FALSE(result.ok()) << endpoint;
+    EXPECT_EQ(result.error().code, Code::invalid_config) << endpoint;
+  }
+  const auto connected = make_zmq(connecting("process", "pigeon://home"))->start();
+  ASSERT_FALSE(connected.ok());
+}
+
+TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
+  ZmqConfig config = listening("publisher");
+  config.publish_channels = std::vector<std::string>{"other"};
+  auto publisher = started(std::move(config));
+  auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
+  const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
+  TestOutlet other_outlet(events_);
+  TestInlet other_inlet(events_);
+  (void)publisher->open(spec("other"), nullptr, &other_outlet).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+  (void)subscriber->open(spec("other"), &other_inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return other_outlet.receivers == 1; }));
+  EXPECT_EQ(outlet_.receivers, 0U) << "not in the list";
+
+  const auto expect_receivers = [&](std::uint32_t count) {
+    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == count; }));
+  };
+  publisher->publish_channel("scan", true);
+  expect_receivers(1);
+  publisher->publish_channel("scan", false, "subscriber");
+  expect_receivers(0);
+  publisher->publish_channel("scan", true, "subscriber");
+  expect_receivers(1);
+  subscriber->subscribe_channel("scan", false, publisher->endpoints()[0]);
+  expect_receivers(0);
+  subscriber->subscribe_channel("scan", true, publisher->endpoints()[0]);
+  expect_receivers(1);
+  subscriber->subscribe_channel("scan", false, "publisher");
+  expect_receivers(0);
+  subscriber->subscribe_channel("scan", true, "publisher");
+  expect_receivers(1);
+  publisher->send(out, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  EXPECT_TRUE(publisher->has_peer("subscriber"));
+  EXPECT_TRUE(subscriber->has_peer(publisher->endpoints()[0]));
+  EXPECT_FALSE(subscriber->has_peer("nobody"));
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+TEST_F(ZmqTest, PeersComeAndGoAtRunTime) {
+  auto publisher = started(listening("publisher"));
+  auto subscriber = started(zmq_config("subscriber"));
+  (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan"), &inlet_, nullptr).or_throw();
+  const ZmqPeer peer{publisher->endpoints()[0], std::nullopt, std::nullopt};
+  for (int i = 0; i < 3; ++i) {
+    subscriber->add_peer(peer).or_throw();
+    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && inlet_.publishers == 1; }));
+    EXPECT_EQ(subscriber->add_peer(peer).error().code, Code::already_exists);
+    subscriber->remove_peer(peer.endpoint).or_throw();
+    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0 && inlet_.publishers == 0; }));
+    EXPECT_EQ(subscriber->remove_peer(peer.endpoint).error().code, Code::not_found);
+  }
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+TEST_F(ZmqTest, MessagesBeyondTheLimitAreRefusedAtTheSender) {
+  ZmqConfig config = listening("publisher");
+  config.max_message_bytes = 100'000;
+  auto publisher = started(std::move(config));
+  auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
+  const PortId out = publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan"), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  const SendReport report = publisher->send(out, sample(1, 50'001, 1));
+  EXPECT_EQ(report.failure, Code::exhausted);
+  EXPECT_EQ(report.dropped, 1U);
+  EXPECT_EQ(outlet_.drops[Drop::no_memory], 1U);
+  publisher->send(out, sample(2, 49'000, 1));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+// --- Keys ------------------------------------------------------------------------------------------
+
+class CurveTest : public ZmqTest {
+ protected:
+  CurveTest() {
+    if (!make_curve_keys().ok()) return;
+    server_ = make_curve_keys().or_throw();
+    client_ = make_curve_keys().or_throw();
+    stranger_ = make_curve_keys().or_throw();
+    server_.allowed = {client_.public_key};
+  }
+  void SetUp() override {
+    if (server_.public_key.empty()) GTEST_SKIP() << "libzmq was built without CURVE";
+  }
+  std::unique_ptr<ZmqTransport> server() {
+    ZmqConfig config = listening("server");
+    config.curve = server_;
+    return started(std::move(config));
+  }
+  std::unique_ptr<ZmqTransport> client(const std::string& endpoint, const CurveKeys& own,
+                                       const std::string& server_key) {
+    ZmqConfig config = connecting("client", endpoint);
+    config.curve = own;
+    config.connect[0].server_key = server_key;
+    return started(std::move(config));
+  }
+  /// The counters give no signal, so they are asked again and again.
+  static bool wait_refused(const ZmqTransport& at, std::uint64_t more_than = 0) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (at.counters().refused <= more_than && std::chrono::steady_clock::now() < until) {
+      std::this_thread::yield();
+    }
+    return at.counters().refused > more_than;
+  }
+  CurveKeys server_;
+  CurveKeys client_;
+  CurveKeys stranger_;
+};
+
+TEST_F(CurveTest, AllowedKeyIsServed) {
+  auto publisher = server();
+  auto subscriber = client(publisher->endpoints()[0], client_, server_.public_key);
+  const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  for (std::uint64_t i = 1; i <= 20; ++i) publisher->send(out, sample(i, 100'000, 1));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 20; }));
+  for (const Envelope& message : inlet_.messages) EXPECT_TRUE(intact(message, 100'000, 1));
+  EXPECT_EQ(publisher->counters().refused, 0U);
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
+TEST_F(CurveTest, StrangerAndPlaintextAreRefusedAndOthersStillServed) {
+  auto publisher = server();
+  const std::string endpoint = publisher->endpoints()[0];
+  (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
+  {
+    auto stranger = client(endpoint, stranger_, server_.public_key);
+    (void)stranger->open(spec("scan"), &inlet_, nullptr).or_throw();
+    ASSERT_TRUE(wait_refused(*publisher));
+    stranger->stop(0);
+  }
+  {
+    const std::uint64_t before = publisher->counters().refused;
+    auto plain = started(connecting("plain", endpoint));
+    (void)plain->open(spec("scan"), &inlet_, nullptr).or_throw();
+    ASSERT_TRUE(wait_refused(*publisher, before));
+    plain->stop(0);
+  }
+  {
+    auto deceived = client(endpoint, client_, stranger_.public_key);  // expects another server
+    (void)deceived->open(spec("scan"), &inlet_, nullptr).or_throw();
+    auto good = client(endpoint, client_, server_.public_key);
+    TestInlet inlet(events_);
+    (void)good->open(spec("scan"), &inlet, nullptr).or_throw();
+    ASSERT_TRUE(connected());
+    good->stop(0);
+    deceived->stop(0);
+  }
+  EXPECT_EQ(inlet_.publishers, 0);
+  publisher->stop(0);
+}
+
+TEST_F(CurveTest, HalfAConfigurationIsAnError) {
+  ZmqConfig config = connecting("client", "tcp://127.0.0.1:1");
+  config.curve = client_;
+  EXPECT_EQ(make_zmq(config)->start().error().code, Code::invalid_config) << "no server key";
+  config.curve.reset();
+  config.connect[0].server_key = server_.public_key;
+  EXPECT_EQ(make_zmq(config)->start().error().code, Code::invalid_config) << "no own keys";
+  config = listening("server");
+  config.curve = server_;
+  config.curve->secret_key = "too short";
+  const auto bad_secret = make_zmq(config)->start();
+  EXPECT_EQ(bad_secret.error().code, Code::invalid_config);
+  EXPECT_EQ(bad_secret.error().to_string().find("too short"), std::string::npos) << "secrets stay";
+  config.curve = server_;
+  config.curve->allowed.push_back("nonsense");
+  EXPECT_EQ(make_zmq(config)->start().error().code, Code::invalid_config);
+}
+
+}  // namespace
+}  // namespace hyphos::transport::testing

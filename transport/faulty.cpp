@@ -1,0 +1,257 @@
+#include "transport/faulty.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "hyphos/time.hpp"
+
+namespace hyphos::transport {
+namespace {
+
+/// Stands between the inner transport and one inlet. Everything is decided under `mutex_`, which is
+/// also held while the real inlet is called: one message at a time per channel, as it may expect.
+class FaultyInlet final : public Inlet {
+ public:
+  FaultyInlet(Inlet& target, std::string_view name, const FaultConfig& config, std::uint64_t seed,
+              bool blocks, std::function<void()> wake_clock)
+      : target_(target),
+        name_(name),
+        config_(config),
+        blocks_(blocks),
+        wake_clock_(std::move(wake_clock)),
+        random_(seed) {}
+
+  bool deliver(Envelope& message) override {
+    const std::lock_guard lock(mutex_);
+    const bool no_room = full_ || waiting_.size() + 2 > config_.queue;
+    if (no_room && blocks_) return refused_ = true, false;
+    if (chance(config_.loss)) {
+      target_.dropped(name_, Drop::injected, 1);
+      return true;
+    }
+    const bool twice = chance(config_.duplicate);
+    const bool overtaken = chance(config_.reorder);
+    if (no_room) {
+      target_.dropped(name_, Drop::overflow, 1);
+      return true;
+    }
+    const std::int64_t due = due_time();
+    if (twice) waiting_.push_back({message, due, false});
+    waiting_.push_back({std::move(message), due, overtaken});
+    if (release(monotonic_now().ns) != 0 && waiting_.size() <= 2) wake_clock_();
+    return true;
+  }
+  void dropped(std::string_view transport, Drop reason, std::uint64_t count) override {
+    target_.dropped(transport, reason, count);
+  }
+  void peer(std::string_view transport, std::string_view who, bool present) override {
+    target_.peer(transport, who, present);
+  }
+  void refused(std::string_view transport, const Error& why) override {
+    target_.refused(transport, why);
+  }
+
+  /// Hands over what is due; returns when the next will be, 0 if nothing is waiting for a time.
+  /// `ask_again`: a message that was refused has room now.
+  std::int64_t poll(std::int64_t now_ns, bool space, bool& ask_again) {
+    const std::lock_guard lock(mutex_);
+    if (space) full_ = false;
+    const std::int64_t next = release(now_ns);
+    ask_again = refused_ && !full_ && waiting_.size() + 2 <= config_.queue;
+    if (ask_again) refused_ = false;
+    return next;
+  }
+  /// Messages that will not be delivered any more are lost, and counted.
+  void shut() {
+    const std::lock_guard lock(mutex_);
+    if (!waiting_.empty()) target_.dropped(name_, Drop::injected, waiting_.size());
+    waiting_.clear();
+  }
+
+ private:
+  struct Waiting {
+    Envelope message;
+    std::int64_t due_ns = 0;
+    bool overtaken = false;
+  };
+
+  bool chance(double probability) {
+    return probability > 0 && std::uniform_real_distribution<double>(0, 1)(random_) < probability;
+  }
+  std::int64_t due_time() {
+    if (config_.delay_us == 0 && config_.jitter_us == 0) return 0;
+    std::int64_t delay = config_.delay_us;
+    if (config_.jitter_us > 0) {
+      delay += std::uniform_int_distribution<std::int64_t>(0, config_.jitter_us)(random_);
+    }
+    // Order is kept: nobody leaves before the one in front.
+    last_due_ns_ = std::max(last_due_ns_, monotonic_now().ns + delay * 1000);
+    return last_due_ns_;
+  }
+  std::int64_t release(std::int64_t now_ns) {
+    while (!full_ && !waiting_.empty()) {
+      std::size_t which = 0;
+      if (waiting_[0].overtaken) {
+        if (waiting_.size() < 2) return 0;  // waits for whoever is to overtake it
+        which = 1;
+      }
+      Waiting& next = waiting_[which];
+      if (next.due_ns > now_ns) return next.due_ns;
+      if (!target_.deliver(next.message)) {
+        full_ = true;
+        return 0;
+      }
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+      if (which == 1) waiting_[0].overtaken = false;
+    }
+    return 0;
+  }
+
+  Inlet& target_;
+  const std::string_view name_;
+  const FaultConfig config_;
+  const bool blocks_;
+  const std::function<void()> wake_clock_;
+  std::mutex mutex_;
+  std::mt19937_64 random_;
+  std::deque<Waiting> waiting_;
+  std::int64_t last_due_ns_ = 0;
+  bool full_ = false;     // the real inlet said no
+  bool refused_ = false;  // we said no to the inner transport
+};
+
+class Faulty final : public Transport {
+ public:
+  Faulty(std::unique_ptr<Transport> inner, const FaultConfig& config)
+      : inner_(std::move(inner)), config_(config) {}
+  ~Faulty() override { Faulty::stop(0); }
+
+  std::string_view name() const override { return inner_->name(); }
+  Result<void> start() override {
+    clock_ = std::thread([this] { run(); });
+    return inner_->start();
+  }
+
+  void stop(std::int64_t linger_ms) override {
+    inner_->stop(linger_ms);
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    if (clock_.joinable()) clock_.join();
+    std::map<PortId, std::shared_ptr<FaultyInlet>> inlets;
+    {
+      const std::lock_guard lock(mutex_);
+      inlets.swap(inlets_);
+    }
+    for (auto& [port, inlet] : inlets) inlet->shut();
+  }
+
+  Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override {
+    if (inlet == nullptr) return inner_->open(spec, nullptr, outlet);
+    // Each channel has a random sequence of its own, whatever the order in which they are opened.
+    std::uint64_t seed = config_.seed;
+    for (const char c : spec.name) seed = seed * 0x100000001b3ULL ^ static_cast<unsigned char>(c);
+    auto faulty = std::make_shared<FaultyInlet>(*inlet, inner_->name(), config_, seed,
+                                                spec.policy.overflow == Overflow::block,
+                                                [this] { wake_clock(); });
+    auto port = inner_->open(spec, faulty.get(), nullptr);
+    if (!port) return port;
+    const std::lock_guard lock(mutex_);
+    inlets_.emplace(*port, std::move(faulty));
+    return port;
+  }
+
+  void close(PortId port) override {
+    inner_->close(port);
+    std::shared_ptr<FaultyInlet> inlet;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = inlets_.find(port);
+      if (found == inlets_.end()) return;
+      inlet = std::move(found->second);
+      inlets_.erase(found);
+    }
+    inlet->shut();
+  }
+
+  SendReport send(PortId port, const Envelope& message) override {
+    return inner_->send(port, message);
+  }
+  WritableBuffer loan(PortId port, std::size_t size) override { return inner_->loan(port, size); }
+  std::vector<PeerStatus> peers() const override { return inner_->peers(); }
+
+  void on_space(PortId port) override {
+    {
+      const std::lock_guard lock(mutex_);
+      space_.insert(port);
+    }
+    wake_clock();  // the inlet must not be called from inside the graph's own call
+  }
+
+ private:
+  void wake_clock() {
+    {
+      const std::lock_guard lock(mutex_);
+      poked_ = true;
+    }
+    changed_.notify_all();
+  }
+  std::int64_t serve(PortId port, FaultyInlet& inlet, bool space) {
+    bool ask_again = false;
+    const std::int64_t next = inlet.poll(monotonic_now().ns, space, ask_again);
+    if (ask_again) inner_->on_space(port);
+    return next;
+  }
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!ending_) {
+      poked_ = false;
+      const auto inlets = inlets_;
+      const auto space = std::exchange(space_, {});
+      lock.unlock();
+      std::int64_t next = INT64_MAX;
+      for (const auto& [port, inlet] : inlets) {
+        const std::int64_t due = serve(port, *inlet, space.contains(port));
+        if (due != 0) next = std::min(next, due);
+      }
+      lock.lock();
+      const auto woken = [this] { return ending_ || poked_; };
+      if (next == INT64_MAX) {
+        changed_.wait(lock, woken);
+      } else {
+        changed_.wait_until(
+            lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(next)), woken);
+      }
+    }
+  }
+
+  const std::unique_ptr<Transport> inner_;
+  const FaultConfig config_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ending_ = false;
+  bool poked_ = false;
+  std::set<PortId> space_;
+  std::map<PortId, std::shared_ptr<FaultyInlet>> inlets_;
+  std::thread clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_faulty(std::unique_ptr<Transport> inner, const FaultConfig& config) {
+  return std::make_unique<Faulty>(std::move(inner), config);
+}
+
+}  // namespace hyphos::transport
