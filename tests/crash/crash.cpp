@@ -302,6 +302,7 @@ int main(int argc, char** argv) {
     map_shared();
     be_child(std::atoi(argv[2]), argv[3]);
   }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const int kills = argc > 1 ? std::atoi(argv[1]) : 40;
   const int stop_ms = argc > 2 ? std::atoi(argv[2]) : 1000;
   const unsigned seed = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::random_device{}();

@@ -1,0 +1,466 @@
+// What only the shared-memory transport does; what every transport does is in tests/transport.
+#include "transport/shm.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "shm/lane.hpp"
+#include "shm/tools.hpp"
+#include "tests/shm/folder.hpp"
+#include "tests/transport/harness.hpp"
+
+namespace hyphos::transport::testing {
+namespace {
+
+class ShmTransportTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<ShmTransport> join(const std::string& name) {
+    ShmConfig config;
+    config.base_dir = folder_.path();
+    config.process_name = name;
+    config.metrics_bytes = 4096;
+    config.pool_limit_bytes = 64 << 20;
+    auto made = make_shm(std::move(config));
+    made->start().or_throw();
+    return made;
+  }
+  // A message in memory of the transport.
+  Envelope loaned(Transport& transport, PortId port, std::uint64_t number, std::size_t size) {
+    Envelope message = sample(number, size);
+    WritableBuffer loan = transport.loan(port, size);
+    std::memcpy(loan.data(), message.payload.data(), size);
+    message.payload = std::move(loan).freeze();
+    return message;
+  }
+  [[nodiscard]] std::uint32_t slots_held() const {
+    std::uint32_t used = 0;
+    for (const auto& segment : shm::list("0", folder_.path()).or_throw().segments) used += segment.used;
+    return used;
+  }
+  // Runs `body` in another process, which then waits to be killed. The child is forked before this
+  // process has threads.
+  pid_t child(const std::function<void()>& body) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      body();
+      for (;;) ::pause();
+    }
+    return pid;
+  }
+  static void kill(pid_t pid) {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  // The state of other processes cannot signal us: look again until it is so.
+  static bool eventually(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+  shm::testing::Folder folder_;
+  Events events_;
+};
+
+TEST_F(ShmTransportTest, ALoanedPayloadIsReadWhereItWasWritten) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const PortId out = publisher->open(spec("image", reliable_policy()), nullptr, &outlet).or_throw();
+  (void)subscriber->open(spec("image", reliable_policy()), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  WritableBuffer loan = publisher->loan(out, 70'000);
+  std::byte* const written = loan.data();
+  Envelope message;
+  message.meta.type_hash = test_type().hash;
+  message.payload = std::move(loan).freeze();
+  publisher->send(out, message);
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  // Both map the same pages: what is written through one address shows at the other.
+  written[69'999] = std::byte{0x7e};
+  EXPECT_EQ(inlet.messages[0].payload.bytes()[69'999], std::byte{0x7e});
+  EXPECT_EQ(inlet.messages[0].payload.size(), 70'000U);
+  written[69'999] = std::byte{0x11};
+  EXPECT_EQ(inlet.messages[0].payload.bytes()[69'999], std::byte{0x11});
+}
+
+TEST_F(ShmTransportTest, TheSameLoanOnTwoChannelsAtOnce) {
+  TestOutlet outlet_a(events_);
+  TestOutlet outlet_b(events_);
+  TestInlet inlet_a(events_);
+  TestInlet inlet_b(events_);
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const PortId a = publisher->open(spec("a", reliable_policy()), nullptr, &outlet_a).or_throw();
+  const PortId b = publisher->open(spec("b", reliable_policy()), nullptr, &outlet_b).or_throw();
+  (void)subscriber->open(spec("a", reliable_policy()), &inlet_a, nullptr).or_throw();
+  (void)subscriber->open(spec("b", reliable_policy()), &inlet_b, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet_a.receivers == 1 && outlet_b.receivers == 1; }));
+  for (std::uint64_t i = 1; i <= 200; ++i) {
+    const Envelope message = loaned(*publisher, a, i, 3000);
+    Envelope other = message;
+    other.meta.sequence += 1000;  // the header is not shared
+    std::thread second([&] { publisher->send(b, other); });
+    publisher->send(a, message);
+    second.join();
+  }
+  ASSERT_TRUE(events_.wait(
+      [&] { return inlet_a.messages.size() == 200 && inlet_b.messages.size() == 200; }));
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(inlet_a.messages[i].meta.sequence, i + 1);
+    EXPECT_TRUE(intact(inlet_a.messages[i], 3000));
+    EXPECT_EQ(inlet_b.messages[i].meta.sequence, i + 1001);
+    EXPECT_EQ(std::memcmp(inlet_a.messages[i].payload.data(), inlet_b.messages[i].payload.data(),
+                          3000),
+              0);
+  }
+  inlet_a.messages.clear();
+  EXPECT_GT(slots_held(), 0U) << "the other channel still holds the payloads";
+  inlet_b.messages.clear();
+  EXPECT_EQ(slots_held(), 0U);
+}
+
+// publisher -> forwarder -> receiver and back to the publisher, without a copy anywhere.
+TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
+  TestOutlet first_out(events_);
+  TestInlet first_in(events_);
+  TestOutlet second_out(events_);
+  TestInlet second_in(events_);
+  TestInlet back_in(events_);
+  auto publisher = join("publisher");
+  auto forwarder = join("forwarder");
+  auto receiver = join("receiver");
+  const PortId first = publisher->open(spec("first", reliable_policy()), nullptr, &first_out).or_throw();
+  (void)forwarder->open(spec("first", reliable_policy()), &first_in, nullptr).or_throw();
+  const PortId second =
+      forwarder->open(spec("second", reliable_policy()), nullptr, &second_out).or_throw();
+  (void)receiver->open(spec("second", reliable_policy()), &second_in, nullptr).or_throw();
+  (void)publisher->open(spec("second", reliable_policy()), &back_in, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return first_out.receivers == 1 && second_out.receivers == 2; }));
+  WritableBuffer loan = publisher->loan(first, 100'000);
+  std::byte* const written = loan.data();
+  Envelope message = sample(1, 100'000);
+  std::memcpy(written, message.payload.data(), 100'000);
+  message.payload = std::move(loan).freeze();
+  publisher->send(first, message);
+  message = {};
+  ASSERT_TRUE(events_.wait([&] { return first_in.messages.size() == 1; }));
+  forwarder->send(second, first_in.messages[0]);
+  first_in.messages.clear();  // the forwarder is done with it
+  ASSERT_TRUE(events_.wait(
+      [&] { return second_in.messages.size() == 1 && back_in.messages.size() == 1; }));
+  EXPECT_TRUE(intact(second_in.messages[0], 100'000));
+  written[5] = std::byte{0x42};
+  EXPECT_EQ(second_in.messages[0].payload.bytes()[5], std::byte{0x42});
+  EXPECT_EQ(back_in.messages[0].payload.data(), written) << "home again";
+  EXPECT_GT(slots_held(), 0U);
+  // The forwarder goes; what it gave away stays, and is given back by those who have it.
+  forwarder.reset();
+  ASSERT_TRUE(events_.wait([&] { return second_in.publishers == 0 && back_in.publishers == 0; }));
+  EXPECT_EQ(second_in.messages[0].payload.bytes()[5], std::byte{0x42});
+  second_in.messages.clear();
+  EXPECT_GT(slots_held(), 0U);
+  back_in.messages.clear();
+  EXPECT_TRUE(eventually([&] { return slots_held() == 0; }));
+}
+
+// The forwarder adds a hold for the receiver and is killed before it sends (Segment, H8).
+TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
+  const pid_t pid = child([&] {
+    Events events;
+    TestInlet in(events);
+    TestOutlet out(events);
+    auto forwarder = join("forwarder");
+    (void)forwarder->open(spec("first", reliable_policy()), &in, nullptr).or_throw();
+    const PortId second =
+        forwarder->open(spec("second", reliable_policy()), nullptr, &out).or_throw();
+    events.wait([&] { return in.messages.size() == 1 && out.receivers == 1; });
+    // Sent once, so that the entry exists; then half of another send.
+    forwarder->send(second, in.messages[0]);
+    auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
+    for (const auto& participant : shm::list("0", folder_.path()).or_throw().participants) {
+      const std::uint64_t owner = shm::from_hex(participant.id);
+      if (participant.process != "publisher") continue;
+      const auto segment = shm::Segment::open(domain, owner, 0).or_throw();
+      for (const auto& other : shm::list("0", folder_.path()).or_throw().participants) {
+        if (other.process != "receiver") continue;
+        const auto entry = segment->find(shm::from_hex(other.id), forwarder->participant_id());
+        for (std::uint32_t slot = 0; slot < 8; ++slot) (void)segment->add_hold(slot, entry, true);
+      }
+    }
+    // Tells the test by a message that all is prepared.
+    Envelope done = sample(2, 8);
+    forwarder->send(second, done);
+    for (;;) ::pause();
+  });
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher");
+  auto receiver = join("receiver");
+  (void)receiver->open(spec("second", reliable_policy()), &inlet, nullptr).or_throw();
+  const PortId out = publisher->open(spec("first", reliable_policy()), nullptr, &outlet).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  publisher->send(out, loaned(*publisher, out, 1, 2000));
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
+  EXPECT_GE(slots_held(), 8U);
+  kill(pid);
+  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == 0; }));
+  EXPECT_TRUE(eventually([&] {
+    std::uint32_t used = 0;
+    for (const auto& segment : shm::list("0", folder_.path()).or_throw().segments) {
+      if (segment.participant == shm::to_hex(publisher->participant_id())) used += segment.used;
+    }
+    return used == 1;
+  })) << "only what the receiver really has";
+  EXPECT_TRUE(intact(inlet.messages[0], 2000));
+  inlet.messages.clear();
+  EXPECT_EQ(slots_held(), 0U);
+}
+
+TEST_F(ShmTransportTest, ADeadSubscribersSlotsAndFilesComeBack) {
+  const pid_t pid = child([&] {
+    Events events;
+    TestInlet in(events);  // keeps everything
+    auto subscriber = join("subscriber");
+    (void)subscriber->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &in, nullptr)
+        .or_throw();
+    for (;;) ::pause();
+  });
+  TestOutlet outlet(events_);
+  auto publisher = join("publisher");
+  const PortId out =
+      publisher->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), nullptr, &outlet)
+          .or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  for (std::uint64_t i = 1; i <= 50; ++i) publisher->send(out, loaned(*publisher, out, i, 1000));
+  EXPECT_TRUE(eventually([&] { return slots_held() > 0; }));
+  const std::size_t files = folder_.files();
+  kill(pid);
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 0; }));
+  EXPECT_TRUE(eventually([&] { return slots_held() == 0 && folder_.files() < files; }));
+  for (const auto& participant : shm::list("0", folder_.path()).or_throw().participants) {
+    EXPECT_TRUE(participant.alive);
+  }
+}
+
+TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
+  std::array<int, 2> sent{};
+  ASSERT_EQ(::pipe(sent.data()), 0);
+  const pid_t pid = child([&] {
+    Events events;
+    TestOutlet out(events);
+    auto publisher = join("publisher");
+    const PortId port = publisher->open(spec("scan", reliable_policy(64)), nullptr, &out).or_throw();
+    events.wait([&] { return out.receivers == 1; });
+    for (std::uint64_t i = 1; i <= 60; ++i) publisher->send(port, sample(i, 500));
+    (void)!::write(sent[1], "x", 1);
+    for (;;) ::pause();
+  });
+  TestInlet inlet(events_);
+  inlet.stuck = true;  // holds the receiving thread at the first message
+  auto subscriber = join("subscriber");
+  (void)subscriber->open(spec("scan", reliable_policy(64)), &inlet, nullptr).or_throw();
+  char byte = 0;
+  ASSERT_EQ(::read(sent[0], &byte, 1), 1);
+  kill(pid);
+  {
+    const std::lock_guard lock(events_.mutex);
+    inlet.stuck = false;
+    events_.changed.notify_all();
+  }
+  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == 0; }));
+  ASSERT_EQ(inlet.messages.size(), 60U);
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    EXPECT_EQ(inlet.messages[i].meta.sequence, i + 1);
+    EXPECT_TRUE(intact(inlet.messages[i], 500));
+  }
+  ::close(sent[0]);
+  ::close(sent[1]);
+}
+
+TEST_F(ShmTransportTest, AForkedChildThatHoldsTheLockDoesNotKeepItsParentAlive) {
+  std::array<int, 2> grandchild{};
+  ASSERT_EQ(::pipe(grandchild.data()), 0);
+  const pid_t pid = child([&] {
+    Events events;
+    TestInlet in(events);
+    auto subscriber = join("subscriber");
+    (void)subscriber->open(spec("scan"), &in, nullptr).or_throw();
+    const pid_t inner = ::fork();
+    if (inner == 0) {
+      for (;;) ::pause();
+    }
+    (void)!::write(grandchild[1], &inner, sizeof inner);
+    for (;;) ::pause();
+  });
+  pid_t inner = 0;
+  ASSERT_EQ(::read(grandchild[0], &inner, sizeof inner), static_cast<ssize_t>(sizeof inner));
+  TestOutlet outlet(events_);
+  auto publisher = join("publisher");
+  (void)publisher->open(spec("scan"), nullptr, &outlet).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  kill(pid);
+  EXPECT_TRUE(events_.wait([&] { return outlet.receivers == 0; }));
+  ::kill(inner, SIGKILL);
+  ::close(grandchild[0]);
+  ::close(grandchild[1]);
+}
+
+TEST_F(ShmTransportTest, StartsOnADirtyMachineAndIgnoresOtherVersions) {
+  auto old = folder_.join().or_throw();
+  old->control().header().file.version = 99;  // alive, but of another release
+  const auto dead = folder_.domain() / shm::control_name(0xdead);
+  std::ofstream(dead) << "left by a crash";
+  std::ofstream(folder_.domain() / shm::pool_name(0xdead, 0)) << "and this";
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
+  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  publisher->send(out, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(dead); }));
+  EXPECT_TRUE(std::filesystem::exists(folder_.domain() / shm::control_name(old->id())));
+}
+
+TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
+  TestOutlet bad_outlet(events_);
+  TestOutlet good_outlet(events_);
+  TestInlet inlet(events_);
+  auto bad = join("bad");
+  auto good = join("good");
+  auto subscriber = join("subscriber");
+  const PortId bad_out = bad->open(spec("scan", reliable_policy()), nullptr, &bad_outlet).or_throw();
+  const PortId good_out =
+      good->open(spec("scan", reliable_policy()), nullptr, &good_outlet).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(
+      events_.wait([&] { return bad_outlet.receivers == 1 && good_outlet.receivers == 1; }));
+  bad->send(bad_out, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  // Descriptors and headers full of nonsense, put into the lane as a broken process might.
+  auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
+  const auto receiver = shm::Control::open(domain, subscriber->participant_id()).or_throw();
+  std::uint64_t serial = 0;
+  const auto lanes = receiver.lanes();
+  for (const auto& record : *lanes) {
+    if (record.sender == bad->participant_id()) serial = record.serial;
+  }
+  auto lane = shm::Lane::open(domain, receiver.id(), serial, bad->participant_id()).or_throw();
+  const auto segment = shm::Segment::open(domain, bad->participant_id(), 0).or_throw();
+  const auto ring = [&] {
+    receiver.header().ready[lane.index() / 64].fetch_or(std::uint64_t{1} << (lane.index() % 64));
+    shm::ring(receiver.header().asleep);
+  };
+  std::uint64_t expected = 0;
+  const auto inject = [&](const shm::Descriptor& what) {
+    ASSERT_EQ(lane.push(what), shm::Lane::Outcome::ok);
+    ring();
+    ++expected;
+    ASSERT_TRUE(events_.wait([&] { return inlet.lost() == expected; }));
+  };
+  inject({4'000'000'000U, 0, false});
+  inject({999, 0, false});
+  inject({0, 4'000'000'000U, false});
+  auto& header = segment->message(3);
+  header = {};
+  inject({0, 3, false});  // no parts
+  header.parts = 77;
+  inject({0, 3, false});
+  header.parts = 1;
+  header.part[0] = {0, 0, 0, 1 << 30, 8};
+  inject({0, 3, false});
+  header.part[0] = {0, 0, 0, 8, ~std::uint64_t{0}};
+  inject({0, 3, false});
+  header.part[0] = {12345, 0, 0, 0, 8};  // nobody's pool
+  inject({0, 3, false});
+  header.part[0] = {bad->participant_id(), 0, 4'000'000'000U, 0, 8};
+  inject({0, 3, false});
+  header.part[0] = {0, 0, 0, 0, 8};
+  header.type_hash = 1;
+  inject({0, 3, false});
+  EXPECT_EQ(inlet.drops[Drop::type], 1U);
+  EXPECT_EQ(inlet.messages.size(), 1U);
+  lane.header().tail.store(~std::uint64_t{0});
+  ring();
+  ASSERT_TRUE(events_.wait([&] { return inlet.lost() == expected + 1; }));
+  good->send(good_out, sample(2));
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
+  EXPECT_EQ(inlet.messages[1].meta.sequence, 2U);
+}
+
+TEST_F(ShmTransportTest, AnEmptyPoolDropsAndCounts) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const Policy policy = with_overflow(Overflow::drop_oldest, 1000);
+  const PortId out = publisher->open(spec("image", policy), nullptr, &outlet).or_throw();
+  (void)subscriber->open(spec("image", policy), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  // The inlet keeps every message: 64 MiB are soon used up.
+  for (std::uint64_t i = 1; i <= 100; ++i) publisher->send(out, sample(i, 1 << 20));
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() + outlet.lost() == 100; }));
+  EXPECT_GT(outlet.drops[Drop::no_memory], 0U);
+  EXPECT_TRUE(publisher->loan(out, 1 << 20).empty());
+  inlet.messages.clear();
+  EXPECT_FALSE(publisher->loan(out, 1 << 20).empty());
+}
+
+TEST_F(ShmTransportTest, OtherDomainsAreNotSeen) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  TestInlet there(events_);
+  ShmConfig config;
+  config.base_dir = folder_.path();
+  config.domain = "elsewhere";
+  auto stranger = make_shm(config);
+  ASSERT_TRUE(stranger->start().ok());
+  (void)stranger->open(spec("scan"), &there, nullptr).or_throw();
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
+  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  publisher->send(out, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  EXPECT_EQ(outlet.receivers, 1U);
+  EXPECT_EQ(publisher->metrics().size(), 4096U);
+  EXPECT_TRUE(stranger->peers().empty());
+}
+
+TEST_F(ShmTransportTest, ListShowsLanesAndSegments) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
+  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  publisher->send(out, sample(1));
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  const auto listing = shm::list("0", folder_.path()).or_throw();
+  EXPECT_EQ(listing.participants.size(), 2U);
+  ASSERT_EQ(listing.lanes.size(), 1U);
+  EXPECT_EQ(listing.lanes[0].channel, "scan");
+  EXPECT_EQ(listing.lanes[0].sender, shm::to_hex(publisher->participant_id()));
+  EXPECT_EQ(listing.lanes[0].receiver, shm::to_hex(subscriber->participant_id()));
+  EXPECT_EQ(listing.lanes[0].depth, 10U);
+  ASSERT_EQ(listing.segments.size(), 1U);
+  EXPECT_EQ(listing.segments[0].used, 1U);
+  EXPECT_EQ(listing.segments[0].holders, 1U);
+}
+
+}  // namespace
+}  // namespace hyphos::transport::testing
