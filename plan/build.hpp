@@ -18,8 +18,7 @@ inline constexpr std::size_t kMaxHosts = 64;
 inline constexpr std::size_t kMaxProcesses = 128;
 inline constexpr std::size_t kMaxNodes = 1024;
 inline constexpr std::size_t kMaxChannels = 4096;
-inline constexpr std::size_t kMaxPairs =
-    1'000'000;  ///< of publishers and subscribers, all channels
+inline constexpr std::size_t kMaxPairs = 200'000;  ///< of publishers and subscribers, all channels
 
 /// The entries of `hosts:`, `processes:` and so on. Anything but a map of at most `most` names is
 /// reported, and gives none.

@@ -364,7 +364,7 @@ TEST(PlanErrors, TooManyPairs) {
   text += "channels:\n";
   for (int i = 0; i < 21; ++i) text += "  c" + std::to_string(i) + ": {}\n";
   EXPECT_EQ(error_in(text),
-            "r.yaml:123:3: channels.c20: the channels up to here have more than 200000 pairs of "
+            "r.yaml:124:3: channels.c20: the channels up to here have more than 200000 pairs of "
             "publishers and subscribers; name publishers and subscribers, or use fewer channels or "
             "processes [invalid_config]");
 }
