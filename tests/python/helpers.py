@@ -1,0 +1,69 @@
+"""What tests share: waiting for callbacks, for other processes, and for programs."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE_S = 60.0  # for things that take milliseconds, on a machine that is busy
+
+
+class Inbox:
+    """A callback that keeps what it gets and lets a test wait for it."""
+
+    def __init__(self) -> None:
+        self.items: list[object] = []
+        self._changed = threading.Condition()
+
+    def __call__(self, item: object) -> None:
+        with self._changed:
+            self.items.append(item)
+            self._changed.notify_all()
+
+    def wait(self, count: int) -> list[object]:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.items) >= count, PATIENCE_S), (
+                f"{len(self.items)} of {count} came"
+            )
+            return list(self.items)
+
+
+def wait_until(condition: Callable[[], bool], what: str = "the condition") -> None:
+    """Waits for something in another process, which nothing here can signal."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.005)
+
+
+class Program:
+    """A started process whose output can be waited for."""
+
+    def __init__(self, words: list[str], cwd: Path | None = None) -> None:
+        self.popen = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd
+        )
+
+    def line(self) -> str:
+        assert self.popen.stdout is not None
+        return self.popen.stdout.readline().rstrip("\n")
+
+    def signal(self, number: int) -> None:
+        self.popen.send_signal(number)
+
+    def end(self) -> tuple[int, str, str]:
+        """Exit code, rest of the output, errors."""
+        out, err = self.popen.communicate(timeout=PATIENCE_S)
+        return self.popen.returncode, out, err
+
+    def stop(self) -> tuple[int, str, str]:
+        self.signal(signal.SIGINT)
+        return self.end()
+
+
+Start = Callable[..., Program]
+Cli = Callable[..., tuple[int, str, str]]
