@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 
 #include "occupancy_grid.hpp"
@@ -10,6 +11,8 @@
 
 namespace patrol {
 namespace {
+
+constexpr double kPi = std::numbers::pi;
 
 // An asymmetric room, as points every 3 cm.
 std::vector<Point2> room() {
@@ -150,8 +153,8 @@ TEST(ScanMatcher, NothingToMatchIsNoMatch) {
 TEST(PoseGraph, ClosesASquareThatDrifted) {
   PoseGraph graph;
   const Eigen::Matrix3d information = Eigen::Matrix3d::Identity() * 100.0;
-  const Pose2 side{1.0, 0.0, M_PI / 2.0};
-  const Pose2 drifted{1.05, 0.02, M_PI / 2.0 + 0.05};
+  const Pose2 side{1.0, 0.0, kPi / 2.0};
+  const Pose2 drifted{1.05, 0.02, kPi / 2.0 + 0.05};
   Pose2 pose;
   graph.add_pose(pose);
   for (std::size_t i = 1; i < 4; ++i) {

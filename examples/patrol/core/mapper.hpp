@@ -19,8 +19,8 @@ struct OdometryNoise {
   double translation_per_m = 0.10;    // m/m
   double rotation_per_rad = 0.10;     // rad/rad
   double rotation_per_m = 0.05;       // rad/m
-  double translation_floor_m = 0.015; // m per scan
-  double rotation_floor_rad = 0.0075; // rad per scan
+  double translation_floor_m = 0.04;  // m per scan
+  double rotation_floor_rad = 0.02;   // rad per scan
 };
 
 struct MapperConfig {
