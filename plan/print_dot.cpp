@@ -139,7 +139,7 @@ std::string outside_edges(const Plan& plan) {
   std::string out;
   const auto outside = [&](const LinkPlan& link, const std::string& label) {
     out += "  " + outside_id(link.endpoint) + " [label=" + quote(label) +
-           ", shape=cds, style=filled, fillcolor=\"#fbe9e7\", fontsize=10];\n";
+           ", shape=box, style=\"rounded,filled\", fillcolor=\"#fbe9e7\", fontsize=10];\n";
   };
   for (const LinkPlan& link : plan.network.publishers) {
     outside(link, "whoever connects to\n" + link.endpoint);
@@ -162,7 +162,7 @@ std::string legend() {
   std::string out =
       "  subgraph \"cluster legend\" {\n"
       "    label=\"carried by\"; style=rounded; color=\"#cfd8dc\"; fontsize=10;\n"
-      "    node [shape=plaintext, fontsize=9, width=0, height=0, margin=\"0.02\"];\n";
+      "    node [shape=plaintext, fontsize=9, width=0, height=0, margin=\"0.06,0.02\"];\n";
   for (const auto& [way, label] :
        {std::pair{Route::pointer, "pointer (one process)"},
         std::pair{Route::shm, "shared memory (one host)"}, std::pair{Route::zmq, "network"}}) {
