@@ -30,9 +30,19 @@ build: setup ## build/release and the Python package with the CLI .venv/bin/hyph
 	@$(STEP) "build release" cmake --build build/release -j $(JOBS)
 	@scripts/link_python_package
 
+DEMO := out/patrol
+DEMO_SECONDS ?= 30
+
 .PHONY: demo
-demo: build ## a robot maps a building in three processes; leaves map.png, an MCAP file, report.html
-	@$(VENV)/hyphos run examples/patrol/three_processes.yaml
+demo: build ## a robot maps a building in three processes; leaves a map, a recording and a report
+	@mkdir -p $(DEMO)
+	@$(VENV)/hyphos run examples/patrol/three_processes.yaml --live --for $(DEMO_SECONDS) \
+	  --set nodes.mapper.params.map_file=$(CURDIR)/$(DEMO)/map.png \
+	  --record --set record.path=$(CURDIR)/$(DEMO)/patrol.mcap \
+	  --report $(DEMO)/report.html --picture $(DEMO)/map.png
+	@echo "map:       $(CURDIR)/$(DEMO)/map.png"
+	@echo "recording: $(CURDIR)/$(DEMO)/patrol.mcap   (.venv/bin/hyphos replay $(DEMO)/patrol.mcap)"
+	@echo "report:    $(CURDIR)/$(DEMO)/report.html"
 
 .PHONY: test
 test: build style ## everything that must pass: C++, Python, examples, rooms, installed package, style

@@ -20,8 +20,8 @@ inline void set_pose(const Pose2& pose, hyphos::msgs::Pose& out) {
 
 inline Pose2 get_pose(const hyphos::msgs::Pose& pose) {
   const auto& q = pose.orientation();
-  const double yaw = std::atan2(2 * (q.w() * q.z() + q.x() * q.y()),
-                                1 - 2 * (q.y() * q.y() + q.z() * q.z()));
+  const double yaw =
+      std::atan2(2 * (q.w() * q.z() + q.x() * q.y()), 1 - 2 * (q.y() * q.y() + q.z() * q.z()));
   return {pose.position().x(), pose.position().y(), yaw};
 }
 

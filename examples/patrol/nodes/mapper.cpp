@@ -18,7 +18,8 @@ using hyphos::msgs::PoseStamped;
 class MapperNode {
  public:
   explicit MapperNode(const hyphos::Node& node)
-      : mount_{node.param("laser_x", 0.1), node.param("laser_y", 0.0), node.param("laser_yaw", 0.0)},
+      : mount_{node.param("laser_x", 0.1), node.param("laser_y", 0.0),
+               node.param("laser_yaw", 0.0)},
         map_period_ns_(hyphos::Duration::from_seconds(node.param("map_period_s", 0.5)).ns),
         file_(node.param("map_file", "")),
         pose_(node.publisher<PoseStamped>("pose")),
@@ -40,8 +41,8 @@ class MapperNode {
     try {
       mapper_.finish();
       write_png(file_, draw_map(mapper_.grid().snapshot(), mapper_.trajectory()));
-      std::printf("map of %llu scans: %s\n",
-                  static_cast<unsigned long long>(mapper_.stats().scans), file_.c_str());
+      std::printf("map of %llu scans: %s\n", static_cast<unsigned long long>(mapper_.stats().scans),
+                  file_.c_str());
     } catch (const std::exception& error) {
       std::fprintf(stderr, "the map was not written: %s\n", error.what());
     }

@@ -1,4 +1,5 @@
 // The robot's body in a built-in building: drives as told, and senses.
+#include <algorithm>
 #include <mutex>
 
 #include "convert.hpp"
@@ -26,11 +27,13 @@ class WorldNode {
       const std::lock_guard lock(mutex_);
       simulator_.command(m->linear().x(), m->angular().z());
     });
-    node.every(Duration::from_ms(10), [this] { step(); });
+    node.every(Duration{kStepNs}, [this] { step(); });
     node.every(Duration::from_ms(50), [this] { sense(); });
   }
 
  private:
+  static constexpr std::int64_t kStepNs = 10'000'000;
+
   static SimulatorConfig config(const hyphos::Node& node) {
     SimulatorConfig config;
     config.seed = static_cast<std::uint64_t>(node.param("seed", 1));
@@ -44,7 +47,10 @@ class WorldNode {
     PoseStamped truth;
     {
       const std::lock_guard lock(mutex_);
-      simulator_.step(0.01);
+      // The world keeps pace with the clock even where the machine does not.
+      const std::int64_t behind_ns = (hyphos::monotonic_now() - began_).ns - simulator_.now_ns();
+      const std::int64_t steps = std::clamp<std::int64_t>(behind_ns / kStepNs, 1, 20);
+      for (std::int64_t i = 0; i < steps; ++i) simulator_.step(kStepNs * 1e-9);
       odometry.mutable_header()->set_stamp_ns(simulator_.now_ns());
       set_pose(simulator_.odometry(), *odometry.mutable_pose()->mutable_pose());
       odometry.mutable_twist()->mutable_twist()->mutable_linear()->set_x(simulator_.speed());
@@ -68,6 +74,7 @@ class WorldNode {
     scan_.publish(to_message(scan));
   }
 
+  const hyphos::Time began_ = hyphos::monotonic_now();
   const World world_;
   std::mutex mutex_;  // the two timers and `drive` come on different threads
   Simulator simulator_;

@@ -39,6 +39,16 @@ def run(
     record: Annotated[
         bool, typer.Option("--record", help="Record what the plan's `record:` names; else all.")
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", help="Write an HTML page with the graph, channels and latencies at the end."
+        ),
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        typer.Option("--picture", help="With --report: show this file, too; may be given again."),
+    ] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", "-k", help="Go on when a process fails.")
     ] = False,
@@ -58,6 +68,8 @@ def run(
 
     hyphos run robot.yaml --live
 
+    hyphos run robot.yaml --for 60 --record --report run.html
+
     hyphos run robot.yaml --for 10 --set channels.camera.depth=2
 
     hyphos run robot.yaml --host laptop (on the laptop, for a plan with several machines)
@@ -76,5 +88,7 @@ def run(
         keep_going=keep_going,
         grace_s=grace,
         quiet=quiet,
+        report=report,
+        pictures=pictures or [],
     )
     raise typer.Exit(launch(options))

@@ -10,7 +10,14 @@ from hyphos._errors import Error
 
 
 def draw_svg(dot_text: str, path: Path) -> None:
-    """Runs `dot -Tsvg`. Error if it is not installed or refuses the text."""
+    """Writes a drawing to a file. Error as for svg_of()."""
+    drawing = svg_of(dot_text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(drawing, encoding="utf-8")
+
+
+def svg_of(dot_text: str) -> str:
+    """The `<svg>` element that `dot -Tsvg` makes. Error if it is not installed or refuses the text."""
     program = shutil.which("dot")
     if program is None:
         raise Error(
@@ -18,12 +25,10 @@ def draw_svg(dot_text: str, path: Path) -> None:
             "drawing needs Graphviz's `dot`, which is not installed",
             advice="apt install graphviz, or use --dot and draw elsewhere",
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [program, "-Tsvg", "-o", str(path)],
-        input=dot_text.encode(),
-        stderr=subprocess.PIPE,
-        check=False,
+        [program, "-Tsvg"], input=dot_text.encode(), capture_output=True, check=False
     )
     if done.returncode != 0:
-        raise Error("io", f"dot failed: {done.stderr.decode(errors='replace').strip()}", str(path))
+        raise Error("io", f"dot failed: {done.stderr.decode(errors='replace').strip()}", "dot")
+    drawing = done.stdout.decode()
+    return drawing[drawing.index("<svg") :]

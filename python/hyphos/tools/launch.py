@@ -24,10 +24,13 @@ from hyphos._errors import Error
 from hyphos._hyphos import Plan
 from hyphos.tools.children import Child, Children, Command
 from hyphos.tools.live import LiveView
+from hyphos.tools.observe import look
+from hyphos.tools.report import Report
 from hyphos.tools.waiting import on_signals
 
 _COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
 _REFRESH_S = 0.5
+_WARM_UP_S = 1.0  # rates in a report are counted from here
 _PRINT_EVERY_S = 5.0  # where there is no terminal to redraw
 
 
@@ -44,6 +47,8 @@ class LaunchOptions:
     keep_going: bool
     grace_s: float
     quiet: bool
+    report: Path | None = None
+    pictures: Sequence[Path] = ()
 
 
 @dataclass
@@ -199,8 +204,12 @@ class _Printer:
 class _Run:
     """One run of a plan, from the first process to the last."""
 
-    def __init__(self, commands: list[Command], domain: str, options: LaunchOptions) -> None:
+    def __init__(
+        self, commands: list[Command], domain: str, options: LaunchOptions, report: Report | None
+    ) -> None:
         self._options = options
+        self._domain = domain
+        self._sheet = report
         self._commands = commands
         self._console = Console(highlight=False)
         self._print = _Printer(self._console, [c.name for c in commands], options.quiet)
@@ -211,6 +220,7 @@ class _Run:
         self._stopping = False
 
     def __call__(self) -> int:
+        began = time.monotonic()
         with on_signals(self._children.events.put):
             try:
                 for command in self._commands:
@@ -219,9 +229,29 @@ class _Run:
                 self._print.tell(f"logs in {self._logs}")
                 with self._view or _NoView():
                     self._watch()
+                self._look_for_report()  # counters go with their processes
             finally:
                 self._children.stop(self._options.grace_s)
+        self._write_report(time.monotonic() - began)
         return self._report()
+
+    def _look_for_report(self) -> None:
+        if self._sheet is None:
+            return
+        try:
+            seen = look(self._domain)
+        except Error:
+            return  # nobody is there yet, or no longer
+        if self._sheet.before is None:
+            self._sheet.before = seen
+        self._sheet.now = seen
+
+    def _write_report(self, seconds: float) -> None:
+        if self._sheet is None or self._options.report is None:
+            return
+        self._sheet.seconds = seconds
+        self._sheet.write(self._options.report)
+        self._print.tell(f"report: {self._options.report}")
 
     def _watch(self) -> None:
         """Returns when it is time to stop: a signal, the time limit, a failure, or nobody left."""
@@ -237,6 +267,8 @@ class _Run:
             now = time.monotonic()
             if self._options.seconds is not None and now - began >= self._options.seconds:
                 return
+            if self._sheet is not None and self._sheet.before is None and now - began >= _WARM_UP_S:
+                self._look_for_report()
             if self._view is not None:
                 self._view.refresh()
                 if not self._console.is_terminal and now - printed >= _PRINT_EVERY_S:
@@ -244,7 +276,8 @@ class _Run:
                     printed = now
 
     def _next_event(self, began: float) -> Child | int | None:
-        patience: float | None = _REFRESH_S if self._view is not None else None
+        watching = self._view is not None or self._sheet is not None
+        patience: float | None = _REFRESH_S if watching else None
         if self._options.seconds is not None:
             left = max(0.0, began + self._options.seconds - time.monotonic())
             patience = left if patience is None else min(left, patience)
@@ -296,4 +329,8 @@ def launch(options: LaunchOptions) -> int:
         commands.append(recorder)
     if not commands:
         raise Error("invalid_config", "the plan has no process to start here", str(options.file))
-    return _Run(commands, plan["domain"], options)()
+    report = None
+    if options.report is not None:
+        title = f"{plan['robot']}: {options.file.stem}"
+        report = Report(title, loaded.dot(), 0.0, pictures=options.pictures)
+    return _Run(commands, plan["domain"], options, report)()
