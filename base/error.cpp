@@ -5,36 +5,60 @@ namespace hyphos {
 
 std::string_view to_string(Code code) {
   switch (code) {
-    case Code::invalid_config: return "invalid_config";
-    case Code::not_found: return "not_found";
-    case Code::already_exists: return "already_exists";
-    case Code::type_mismatch: return "type_mismatch";
-    case Code::timeout: return "timeout";
-    case Code::overloaded: return "overloaded";
-    case Code::disconnected: return "disconnected";
-    case Code::exhausted: return "exhausted";
-    case Code::permission: return "permission";
-    case Code::corrupt: return "corrupt";
-    case Code::unsupported: return "unsupported";
-    case Code::io: return "io";
+    case Code::invalid_config:
+      return "invalid_config";
+    case Code::not_found:
+      return "not_found";
+    case Code::already_exists:
+      return "already_exists";
+    case Code::type_mismatch:
+      return "type_mismatch";
+    case Code::timeout:
+      return "timeout";
+    case Code::overloaded:
+      return "overloaded";
+    case Code::disconnected:
+      return "disconnected";
+    case Code::exhausted:
+      return "exhausted";
+    case Code::permission:
+      return "permission";
+    case Code::corrupt:
+      return "corrupt";
+    case Code::unsupported:
+      return "unsupported";
+    case Code::io:
+      return "io";
   }
   return "unknown";
 }
 
 std::string_view advice(Code code) {
   switch (code) {
-    case Code::invalid_config: return "mend the named key and start again";
-    case Code::not_found: return "check the spelling; the message lists what exists";
-    case Code::already_exists: return "choose another name or endpoint, or end what holds it";
-    case Code::type_mismatch: return "build both sides with the same message type";
-    case Code::timeout: return "retry, or allow more time";
-    case Code::overloaded: return "retry later, publish less often, or raise the channel's depth";
-    case Code::disconnected: return "wait for the peer to come back, or check that it runs";
-    case Code::exhausted: return "free space (hyphos shm list, hyphos doctor), then retry";
-    case Code::permission: return "run as the owner, or mend the permissions";
-    case Code::corrupt: return "the data was not used; check the sender's version";
-    case Code::unsupported: return "use a build, kernel or option that supports it";
-    case Code::io: return "see the message for what the operating system said";
+    case Code::invalid_config:
+      return "mend the named key and start again";
+    case Code::not_found:
+      return "check the spelling; the message lists what exists";
+    case Code::already_exists:
+      return "choose another name or endpoint, or end what holds it";
+    case Code::type_mismatch:
+      return "build both sides with the same message type";
+    case Code::timeout:
+      return "retry, or allow more time";
+    case Code::overloaded:
+      return "retry later, publish less often, or raise the channel's depth";
+    case Code::disconnected:
+      return "wait for the peer to come back, or check that it runs";
+    case Code::exhausted:
+      return "free space (hyphos shm list, hyphos doctor), then retry";
+    case Code::permission:
+      return "run as the owner, or mend the permissions";
+    case Code::corrupt:
+      return "the data was not used; check the sender's version";
+    case Code::unsupported:
+      return "use a build, kernel or option that supports it";
+    case Code::io:
+      return "see the message for what the operating system said";
   }
   return "";
 }
@@ -55,27 +79,36 @@ std::string_view to_string(Reliability value) {
 
 std::string_view to_string(Overflow value) {
   switch (value) {
-    case Overflow::drop_oldest: return "drop_oldest";
-    case Overflow::drop_newest: return "drop_newest";
-    case Overflow::block: return "block";
+    case Overflow::drop_oldest:
+      return "drop_oldest";
+    case Overflow::drop_newest:
+      return "drop_newest";
+    case Overflow::block:
+      return "block";
   }
   return "unknown";
 }
 
 std::string_view to_string(Mode value) {
   switch (value) {
-    case Mode::serial: return "serial";
-    case Mode::concurrent: return "concurrent";
-    case Mode::inline_: return "inline";
+    case Mode::serial:
+      return "serial";
+    case Mode::concurrent:
+      return "concurrent";
+    case Mode::inline_:
+      return "inline";
   }
   return "unknown";
 }
 
 std::string_view to_string(Priority value) {
   switch (value) {
-    case Priority::low: return "low";
-    case Priority::normal: return "normal";
-    case Priority::high: return "high";
+    case Priority::low:
+      return "low";
+    case Priority::normal:
+      return "normal";
+    case Priority::high:
+      return "high";
   }
   return "unknown";
 }

@@ -130,7 +130,8 @@ bool Block::decode_now(const TypeSupport& type) {
     type_ = &type;
     value_ = storage_;
   } else {
-    // The channel was first opened by an end that knows the type by name only: no room in the block.
+    // The channel was first opened by an end that knows the type by name only: no room in the
+    // block.
     const std::align_val_t align{type.align};
     void* memory = ::operator new(type.size, align);
     if (!type.decode(envelope_, memory)) return ::operator delete(memory, align), false;

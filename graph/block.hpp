@@ -8,8 +8,8 @@
 
 namespace hyphos::detail {
 
-/// Blocks of one channel, recycled: publishing allocates only until the pool has grown to the number
-/// of messages in flight. Thread-safe. Lives until its channel and its last block are gone.
+/// Blocks of one channel, recycled: publishing allocates only until the pool has grown to the
+/// number of messages in flight. Thread-safe. Lives until its channel and its last block are gone.
 class BlockPool {
  public:
   /// Blocks with room for one value of `type`; the caller owns one reference.

@@ -82,7 +82,8 @@ void Channel::watch_deadline(Timers& timers) {
         for (const auto& s : *subscribers()) {
           const std::int64_t last = (*s->trace()).last_ns.load(std::memory_order_relaxed);
           // Before the first message there is no rhythm to keep.
-          if (last != 0 && now - last > deadline_ns) (*s->trace()).count(trace::Counter::deadline_missed);
+          if (last != 0 && now - last > deadline_ns)
+            (*s->trace()).count(trace::Counter::deadline_missed);
         }
       },
       [] {});
@@ -98,11 +99,18 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
   {
     const std::lock_guard lock(mutex_);
     publishers_.push_back(publisher.get());
+    mark_pointer();
   }
   if (network && network_publishers_++ == 0) {
     if (auto opened = open_ports(false); !opened) return opened.error();
   }
   return std::shared_ptr<detail::PublisherCore>(std::move(publisher));
+}
+
+void Channel::mark_pointer() {
+  if (publishers_.empty() || subscribers_->empty()) return;
+  for (const auto& s : *subscribers_) (*s->trace()).transports.fetch_or(1);
+  for (ChannelPublisher* p : publishers_) (*p->trace()).transports.fetch_or(1);
 }
 
 void Channel::remove(ChannelPublisher& publisher) {
@@ -135,6 +143,7 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
     auto list = std::make_shared<Subscribers>(*subscribers_);
     list->push_back(subscriber);
     subscribers_ = std::move(list);
+    mark_pointer();
     latched = last_;
   }
   if (latched) subscriber->push_local({latched, 0, 0, 0, true});
@@ -168,10 +177,17 @@ void Channel::deliver_local(const detail::BlockRef& block, bool from_network, st
     const auto result = from_network ? subscriber->push_remote(std::move(delivery))
                                      : subscriber->push_local(std::move(delivery));
     switch (result) {
-      case Subscriber::Push::taken: ++out.taken; break;
-      case Subscriber::Push::closed: break;
-      case Subscriber::Push::dropped_oldest: ++out.taken; [[fallthrough]];
-      case Subscriber::Push::dropped_newest: ++out.dropped; break;
+      case Subscriber::Push::taken:
+        ++out.taken;
+        break;
+      case Subscriber::Push::closed:
+        break;
+      case Subscriber::Push::dropped_oldest:
+        ++out.taken;
+        [[fallthrough]];
+      case Subscriber::Push::dropped_newest:
+        ++out.dropped;
+        break;
       case Subscriber::Push::timeout:
         ++out.dropped;
         out.failure = Code::timeout;
@@ -220,7 +236,8 @@ void Channel::dropped(std::string_view transport, transport::Drop reason, std::u
   const Port* port = find_port(transport);
   if (port == nullptr) return;
   for (const auto& s : *subscribers()) {
-    if (s->options().network) s->trace().drop(port->link.index, static_cast<std::size_t>(reason), count);
+    if (s->options().network)
+      s->trace().drop(port->link.index, static_cast<std::size_t>(reason), count);
   }
 }
 
@@ -266,7 +283,8 @@ void Channel::Out::dropped(std::string_view transport, transport::Drop reason,
   if (port == nullptr) return;
   const std::lock_guard lock(channel.mutex_);
   if (channel.publishers_.empty()) return;
-  channel.publishers_.front()->trace().drop(port->link.index, static_cast<std::size_t>(reason), count);
+  channel.publishers_.front()->trace().drop(port->link.index, static_cast<std::size_t>(reason),
+                                            count);
 }
 
 void Channel::Out::refused(std::string_view transport, const Error& why) {

@@ -33,8 +33,7 @@ struct Link {
 ///
 /// Two locks: `setup_` orders joining and leaving (may call transports); `mutex_` guards the lists
 /// for the data path and is never held while anything else is called.
-class Channel final : public std::enable_shared_from_this<Channel>,
-                      private transport::Inlet {
+class Channel final : public std::enable_shared_from_this<Channel>, private transport::Inlet {
  public:
   Channel(std::string name, const TypeSupport& type, Policy policy, std::vector<Link> links,
           std::shared_ptr<trace::Registry> registry, Executor& executor);
@@ -96,6 +95,8 @@ class Channel final : public std::enable_shared_from_this<Channel>,
     Channel& channel;
   };
 
+  /// Tells in the counters that messages go by pointer. Under mutex_.
+  void mark_pointer();
   Result<void> open_ports(bool inlet);
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;

@@ -98,7 +98,8 @@ void ChannelPublisher::publish_remote(detail::Block& block, Published& out) {
   record.count(trace::Counter::bytes, bytes);
   block.meta().stamps.handed = monotonic_now().ns;
   for (const auto& port : channel_->ports_) {
-    const bool wanted = port->listeners.load(std::memory_order_relaxed) > 0 || channel_->policy().latched;
+    const bool wanted =
+        port->listeners.load(std::memory_order_relaxed) > 0 || channel_->policy().latched;
     if (port->out == 0 || !wanted) continue;
     const transport::SendReport report = port->link.transport->send(port->out, envelope);
     out.taken += report.taken;

@@ -26,7 +26,11 @@ class ChannelPublisher final : public detail::PublisherCore {
 
   [[nodiscard]] bool network() const { return network_; }
   [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
-  void set_transports(std::uint32_t mask) { (*trace_)->transports.store(mask); }
+  /// `mask`: the transports with listeners now. The bit for pointers stays as it is.
+  void set_transports(std::uint32_t mask) {
+    std::atomic<std::uint32_t>& now = (*trace_)->transports;
+    now.store((now.load() & 1U) | mask);
+  }
 
  private:
   void publish_remote(detail::Block& block, Published& out);

@@ -9,7 +9,8 @@ thread_local const Executor* Executor::current_ = nullptr;
 // oneTBB counts the calling thread as one of the pool; ours never joins, hence the one more.
 Executor::Executor(int threads)
     : threads_(threads),
-      workers_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1) {
+      workers_(tbb::global_control::max_allowed_parallelism,
+               static_cast<std::size_t>(threads) + 1) {
   assert(threads >= 1);
   constexpr std::array kPriorities = {tbb::task_arena::priority::low,
                                       tbb::task_arena::priority::normal,

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
-#include <memory>
-
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
+
+#include <array>
+#include <memory>
 
 #include "hyphos/policy.hpp"
 
@@ -21,11 +21,10 @@ class Executor {
   /// heap in the steady state (oneTBB pools its tasks).
   template <typename F>
   void enqueue(Priority priority, F work) {
-    arenas_[static_cast<std::size_t>(priority)]->enqueue(
-        [this, work = std::move(work)] {
-          const Scope scope(this);
-          work();
-        });
+    arenas_[static_cast<std::size_t>(priority)]->enqueue([this, work = std::move(work)] {
+      const Scope scope(this);
+      work();
+    });
   }
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const { return current_ == this; }

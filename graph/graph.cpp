@@ -6,7 +6,10 @@
 
 namespace hyphos::graph {
 Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules)
-    : registry_(std::move(registry)), rules_(std::move(rules)), executor_(threads), timers_(executor_) {}
+    : registry_(std::move(registry)),
+      rules_(std::move(rules)),
+      executor_(threads),
+      timers_(executor_) {}
 
 Graph::~Graph() {
   stop(0);
@@ -47,7 +50,8 @@ Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const T
       links.push_back({transport, registry_->transport_index(wanted)});
     }
   }
-  auto made = std::make_shared<Channel>(name, type, rules.policy, std::move(links), registry_, executor_);
+  auto made =
+      std::make_shared<Channel>(name, type, rules.policy, std::move(links), registry_, executor_);
   made->set_open(rules.open);
   if (rules.policy.deadline_ms > 0) made->watch_deadline(timers_);
   channels_.emplace(name, made);
@@ -70,7 +74,8 @@ Result<std::shared_ptr<Subscriber>> Graph::subscribe(const std::string& name,
                                                      detail::Callback callback) {
   auto found = channel(name, type, wish);
   if (!found) return found.error();
-  return (*found)->add_subscriber(type, mode, raw, scope == Scope::network, node, std::move(callback));
+  return (*found)->add_subscriber(type, mode, raw, scope == Scope::network, node,
+                                  std::move(callback));
 }
 
 Result<void> Graph::set_open(const std::string& name, bool open) {
@@ -79,7 +84,8 @@ Result<void> Graph::set_open(const std::string& name, bool open) {
   if (found == channels_.end()) {
     std::string known;
     for (const auto& [other, channel] : channels_) known += (known.empty() ? "" : ", ") + other;
-    return Error{Code::not_found, "no channel '" + name + "' in this process; there are: " + known, name};
+    return Error{Code::not_found, "no channel '" + name + "' in this process; there are: " + known,
+                 name};
   }
   found->second->set_open(open);
   return success();

@@ -40,8 +40,9 @@ class Graph {
                                                            const Policy& wish, Scope scope,
                                                            const std::string& node);
   Result<std::shared_ptr<Subscriber>> subscribe(const std::string& channel, const TypeSupport& type,
-                                                const Policy& wish, Scope scope, Mode mode, bool raw,
-                                                const std::string& node, detail::Callback callback);
+                                                const Policy& wish, Scope scope, Mode mode,
+                                                bool raw, const std::string& node,
+                                                detail::Callback callback);
   Result<void> set_open(const std::string& channel, bool open);
   [[nodiscard]] transport::Transport* transport(std::string_view name) const;
   [[nodiscard]] Timers& timers() { return timers_; }

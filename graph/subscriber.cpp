@@ -139,8 +139,8 @@ bool Subscriber::wait_for_room(std::unique_lock<std::mutex>& lock) {
                         std::chrono::milliseconds(options_.policy.block_timeout_ms);
   const auto ready = [this] { return closed_ || count_ < options_.policy.depth; };
   while (!ready()) {
-    const bool may_help = executor_.on_worker() &&
-                          (options_.mode == Mode::concurrent || running_ == 0);
+    const bool may_help =
+        executor_.on_worker() && (options_.mode == Mode::concurrent || running_ == 0);
     if (may_help) {
       run_one(lock);
       changed_.notify_all();
@@ -176,8 +176,8 @@ Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
 void Subscriber::run(detail::Delivery& delivery) {
   const std::int64_t dequeued = monotonic_now().ns;
   const detail::BlockRef& block = delivery.block;
-  const void* value = type_ == nullptr ? static_cast<const void*>(block->encoded())
-                                      : block->value(*type_);
+  const void* value =
+      type_ == nullptr ? static_cast<const void*>(block->encoded()) : block->value(*type_);
   if (value == nullptr) {
     (*trace_)->count(trace::Counter::decode_failed);
     if (std::uint64_t more = 0; errors_.allow(more)) {

@@ -85,8 +85,8 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
                          const Connections* connections, const std::string& domain) {
   Links links;
   if (options.offline) {
-    links.registry = std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr,
-                                                       options.process, 0);
+    links.registry =
+        std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, options.process, 0);
     return links;
   }
   // Shared memory is always there: tools find the process and its counters through it.
@@ -95,8 +95,8 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   config.process_name = options.process;
   std::shared_ptr<transport::ShmTransport> shm = transport::make_shm(std::move(config));
   if (auto started = shm->start(); !started) return started.error();
-  links.registry =
-      std::make_shared<trace::Registry>(shm->metrics(), shm, options.process, shm->participant_id());
+  links.registry = std::make_shared<trace::Registry>(shm->metrics(), shm, options.process,
+                                                     shm->participant_id());
   links.transports.push_back(shm);
   if (connections != nullptr && connections->zmq) {
     auto zmq = open_zmq(options, *plan, *connections);
@@ -113,8 +113,9 @@ Result<void> set_peer_open(graph::Graph& graph, const std::string& channel, cons
     return Error{Code::unsupported, "this process has no network peers: its plan names none", peer};
   }
   const auto peers = zmq->peers();
-  const bool connected = std::any_of(peers.begin(), peers.end(),
-                                     [&](const auto& p) { return p.endpoint == peer || p.who == peer; });
+  const bool connected = std::any_of(peers.begin(), peers.end(), [&](const auto& p) {
+    return p.endpoint == peer || p.who == peer;
+  });
   if (!connected) {
     std::string known;
     for (const auto& p : peers) known += (known.empty() ? "" : ", ") + p.endpoint;

@@ -91,7 +91,8 @@ Result<RawPublisher> Node::raw_publisher(const std::string& channel, const TypeI
 Result<Subscription> Node::raw_subscribe(
     const std::string& channel, const TypeId& type, SubscriptionOptions options,
     std::function<void(const Message<RawMessage>&)> callback) const {
-  auto wrapped = [callback = std::move(callback)](const detail::Delivery& delivery, const void* value) {
+  auto wrapped = [callback = std::move(callback)](const detail::Delivery& delivery,
+                                                  const void* value) {
     const auto& envelope = *static_cast<const Envelope*>(value);
     const RawMessage raw{envelope.payload, envelope.buffers};
     callback(Message<RawMessage>(delivery, &raw));

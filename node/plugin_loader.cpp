@@ -9,7 +9,9 @@
 namespace hyphos {
 
 LoadedPlugin::LoadedPlugin(LoadedPlugin&& other) noexcept
-    : node_(other.node_), object_(std::exchange(other.object_, nullptr)), destroy_(other.destroy_) {}
+    : node_(other.node_),
+      object_(std::exchange(other.object_, nullptr)),
+      destroy_(other.destroy_) {}
 
 LoadedPlugin& LoadedPlugin::operator=(LoadedPlugin&& other) noexcept {
   std::swap(node_, other.node_);
@@ -29,12 +31,13 @@ Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return Error{Code::not_found,
-                 std::string("cannot load the plug-in of node '") + node.name() + "': " + dlerror() +
-                     "; give a path, or add its folder to plugin_path",
+                 std::string("cannot load the plug-in of node '") + node.name() +
+                     "': " + dlerror() + "; give a path, or add its folder to plugin_path",
                  file.string()};
   }
   const auto abi = reinterpret_cast<int (*)()>(dlsym(library, "hyphos_plugin_abi"));
-  const auto create = reinterpret_cast<void* (*)(const Node*)>(dlsym(library, "hyphos_plugin_create"));
+  const auto create =
+      reinterpret_cast<void* (*)(const Node*)>(dlsym(library, "hyphos_plugin_create"));
   const auto destroy = reinterpret_cast<Destroy>(dlsym(library, "hyphos_plugin_destroy"));
   if (abi == nullptr || create == nullptr || destroy == nullptr) {
     return Error{Code::invalid_config,

@@ -170,10 +170,10 @@ void Runtime::Impl::shutdown() {
 }
 
 int Runtime::Impl::spin() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = hyphos_on_signal;
-  struct sigaction old_int {};
-  struct sigaction old_term {};
+  struct sigaction old_int{};
+  struct sigaction old_term{};
   const int outer = spinning_event.exchange(stop_event_);
   sigaction(SIGINT, &action, &old_int);
   sigaction(SIGTERM, &action, &old_term);

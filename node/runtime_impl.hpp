@@ -17,8 +17,9 @@
 
 namespace hyphos {
 
-/// What a Runtime owns. The order of the members is the reverse of the order of destruction: plug-in
-/// objects first, then the graph with its threads, then the counters, which live in shared memory.
+/// What a Runtime owns. The order of the members is the reverse of the order of destruction:
+/// plug-in objects first, then the graph with its threads, then the counters, which live in shared
+/// memory.
 class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
  public:
   explicit Impl(RuntimeOptions options) : options_(std::move(options)) {}
@@ -27,7 +28,9 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   ~Impl();
 
   Result<void> start();
-  Result<Node> make_node(std::string name) { return make_node(std::move(name), shared_from_this()); }
+  Result<Node> make_node(std::string name) {
+    return make_node(std::move(name), shared_from_this());
+  }
   Result<void> load_plugins();
   /// Ends timers and callbacks, flushes, leaves the transports. Idempotent; not from a callback.
   void shutdown();

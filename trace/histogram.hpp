@@ -12,8 +12,8 @@
 namespace hyphos::trace {
 
 /// A histogram of durations with log-linear buckets, the layout of HdrHistogram: every power of two
-/// is cut into 2^SubBits equal parts, so a value is known to within 2^-SubBits of itself from 1 ns to
-/// 2^40 ns (18 minutes; longer ones count in the last bucket).
+/// is cut into 2^SubBits equal parts, so a value is known to within 2^-SubBits of itself from 1 ns
+/// to 2^40 ns (18 minutes; longer ones count in the last bucket).
 ///
 /// Lives in memory that starts as zeros, also in shared memory. record() is wait-free: one relaxed
 /// increment, plus two for the sum and the maximum; any thread. Reading does not disturb writers; a
@@ -38,7 +38,8 @@ class Histogram {
     constexpr std::uint64_t kLinear = std::uint64_t{1} << SubBits;
     if (value < kLinear) return static_cast<std::size_t>(value);
     const auto shift = static_cast<unsigned>(std::bit_width(value)) - 1 - SubBits;
-    const std::size_t at = (std::size_t{shift} << SubBits) + static_cast<std::size_t>(value >> shift);
+    const std::size_t at =
+        (std::size_t{shift} << SubBits) + static_cast<std::size_t>(value >> shift);
     return std::min(at, kBuckets - 1);
   }
   /// The largest value that falls into bucket `at`.
@@ -61,8 +62,8 @@ class Histogram {
     if (out.count == 0) return out;
     out.min_ns = out.buckets.front().first;
     out.max_ns = static_cast<std::int64_t>(max_.load(std::memory_order_relaxed));
-    out.mean_ns = static_cast<double>(sum_.load(std::memory_order_relaxed)) /
-                  static_cast<double>(out.count);
+    out.mean_ns =
+        static_cast<double>(sum_.load(std::memory_order_relaxed)) / static_cast<double>(out.count);
     return out;
   }
 

@@ -16,11 +16,17 @@ namespace {
 constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kMaxRecords = 512;
-constexpr std::array<std::string_view, kCounters> kCounterNames = {
-    "sent",         "received",           "bytes",
-    "drop.queue.overflow", "drop.queue.timeout", "drop.closed",
-    "drop.encode.failed",  "drop.decode.failed", "deadline_missed",
-    "callback_error",      "late_timer"};
+constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
+                                                                   "received",
+                                                                   "bytes",
+                                                                   "drop.queue.overflow",
+                                                                   "drop.queue.timeout",
+                                                                   "drop.closed",
+                                                                   "drop.encode.failed",
+                                                                   "drop.decode.failed",
+                                                                   "deadline_missed",
+                                                                   "callback_error",
+                                                                   "late_timer"};
 // The order of transport::Drop; a test in transport/ compares the two.
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "overflow", "timeout", "no_memory", "disconnected", "gap", "corrupt", "type", "injected"};
@@ -161,7 +167,8 @@ Registry::Registry(std::span<std::byte> area, std::shared_ptr<const void> keep,
   std::array<char, HOST_NAME_MAX + 1> host{};
   gethostname(host.data(), HOST_NAME_MAX);
   put(header.host, host.data());
-  for (std::uint32_t i = kMaxRecords; i > 0; --i) area_->free_records.push_back(area_->record(i - 1));
+  for (std::uint32_t i = kMaxRecords; i > 0; --i)
+    area_->free_records.push_back(area_->record(i - 1));
   for (std::uint32_t i = area_->timings; i > 0; --i) area_->free_timings.push_back(i - 1);
   header.magic.store(kMagic, std::memory_order_release);
 }
@@ -270,7 +277,8 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
   if (header.magic.load(std::memory_order_acquire) != kMagic) return corrupt("not in use");
   if (header.version != kVersion || header.record_size != sizeof(Record) ||
       header.records != kMaxRecords || header.timings_size != sizeof(Timings)) {
-    return Error{Code::unsupported, "metrics area of another Hyphos version; update both sides", ""};
+    return Error{Code::unsupported, "metrics area of another Hyphos version; update both sides",
+                 ""};
   }
   const std::size_t timings_there = (area.size() - kTimingsAt) / sizeof(Timings);
   ProcessInfo process;

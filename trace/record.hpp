@@ -121,8 +121,8 @@ class Endpoint {
 /// All records of one process. Thread-safe; must outlive its endpoints.
 class Registry {
  public:
-  /// Lays out `area` (zeros, aligned to 64, at least kMinArea bytes) for readers in other processes;
-  /// an empty span keeps everything on the heap. `keep` owns the area's memory.
+  /// Lays out `area` (zeros, aligned to 64, at least kMinArea bytes) for readers in other
+  /// processes; an empty span keeps everything on the heap. `keep` owns the area's memory.
   Registry(std::span<std::byte> area, std::shared_ptr<const void> keep, std::string_view process,
            std::uint64_t participant);
   Registry(const Registry&) = delete;

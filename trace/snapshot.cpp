@@ -31,8 +31,8 @@ HistogramSnapshot HistogramSnapshot::since(const HistogramSnapshot& earlier) con
   if (out.count == 0) return out;
   out.min_ns = out.buckets.front().first;
   out.max_ns = std::min(out.buckets.back().first, max_ns);
-  const double sum = mean_ns * static_cast<double>(count) -
-                     earlier.mean_ns * static_cast<double>(earlier.count);
+  const double sum =
+      mean_ns * static_cast<double>(count) - earlier.mean_ns * static_cast<double>(earlier.count);
   out.mean_ns = sum / static_cast<double>(out.count);
   return out;
 }

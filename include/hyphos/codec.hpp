@@ -26,9 +26,10 @@ enum class Encoding : std::uint8_t {
 
 /// Names a message type over all processes and languages. Two ends of a channel must agree on it.
 struct TypeId {
-  std::string name;         ///< e.g. "hyphos.msgs.LaserScan"
+  std::string name;  ///< e.g. "hyphos.msgs.LaserScan"
   Encoding encoding = Encoding::bytes;
-  std::uint64_t hash = 0;   ///< FNV-1a 64 of name, encoding and (for structures) size; see docs/wire.md
+  std::uint64_t hash =
+      0;  ///< FNV-1a 64 of name, encoding and (for structures) size; see docs/wire.md
 
   friend bool operator==(const TypeId& a, const TypeId& b) { return a.hash == b.hash; }
 };
@@ -76,14 +77,15 @@ concept ProtobufMessage = requires(T mutable_message, const T message, std::stri
 };
 
 /// A user type with its own pair: `size_t serialized_size() const`,
-/// `void serialize(std::span<std::byte>) const` and `static bool parse(std::span<const std::byte>, T&)`.
+/// `void serialize(std::span<std::byte>) const` and `static bool parse(std::span<const std::byte>,
+/// T&)`.
 template <typename T>
-concept SelfSerializing = requires(const T value, T target, std::span<std::byte> out,
-                                   std::span<const std::byte> in) {
-  { value.serialized_size() } -> std::convertible_to<std::size_t>;
-  { value.serialize(out) };
-  { T::parse(in, target) } -> std::same_as<bool>;
-};
+concept SelfSerializing =
+    requires(const T value, T target, std::span<std::byte> out, std::span<const std::byte> in) {
+      { value.serialized_size() } -> std::convertible_to<std::size_t>;
+      { value.serialize(out) };
+      { T::parse(in, target) } -> std::same_as<bool>;
+    };
 
 template <typename T>
 struct IsAttached : std::false_type {};

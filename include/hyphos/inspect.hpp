@@ -11,7 +11,8 @@
 
 namespace hyphos {
 
-/// A copy of a histogram of durations in nanoseconds. Bucket edges are log-linear as in HdrHistogram.
+/// A copy of a histogram of durations in nanoseconds. Bucket edges are log-linear as in
+/// HdrHistogram.
 struct HistogramSnapshot {
   std::uint64_t count = 0;
   std::int64_t min_ns = 0;

@@ -161,7 +161,8 @@ class Message {
   bool replayed_ = false;
 };
 
-/// A message whose type is known only by name: its bytes as they came. For tools and other languages.
+/// A message whose type is known only by name: its bytes as they came. For tools and other
+/// languages.
 struct RawMessage {
   Buffer payload;
   BufferList buffers;

@@ -40,7 +40,8 @@ class HYPHOS_EXPORT Timer {
 /// Cheap to copy; all copies are the same node. Thread-safe. Functions that set the node up throw
 /// hyphos::Exception on error (start-up code); nothing throws once messages flow. Callbacks run on
 /// the process's thread pool, never under a lock of Hyphos, and should not block for long; an
-/// exception that leaves a callback is logged, counted as `callback_error`, and does not end the node.
+/// exception that leaves a callback is logged, counted as `callback_error`, and does not end the
+/// node.
 class HYPHOS_EXPORT Node {
  public:
   /// A process with one node. Reads the `--hyphos-...` arguments that `hyphos run` passes; run by
@@ -56,7 +57,8 @@ class HYPHOS_EXPORT Node {
   /// `callback` takes `hyphos::Message<T>` (or `const hyphos::Message<T>&`, or `auto`).
   template <typename T, typename F>
     requires std::invocable<F&, Message<T>>
-  Subscription subscribe(const std::string& channel, SubscriptionOptions options, F callback) const {
+  Subscription subscribe(const std::string& channel, SubscriptionOptions options,
+                         F callback) const {
     return Subscription(open_subscription(channel, type_support<T>(), false, options,
                                           detail::typed_callback<T>(std::move(callback)))
                             .or_throw());
@@ -72,16 +74,16 @@ class HYPHOS_EXPORT Node {
   /// Ends for types known only by name (tools, Python). `type.id` alone matters.
   Result<RawPublisher> raw_publisher(const std::string& channel, const TypeId& type,
                                      PublisherOptions options = {}) const;
-  Result<Subscription> raw_subscribe(const std::string& channel, const TypeId& type,
-                                     SubscriptionOptions options,
-                                     std::function<void(const Message<RawMessage>&)> callback) const;
+  Result<Subscription> raw_subscribe(
+      const std::string& channel, const TypeId& type, SubscriptionOptions options,
+      std::function<void(const Message<RawMessage>&)> callback) const;
 
   /// Calls `callback` every `period` on the thread pool, one at a time. A call that comes late (the
   /// previous one still runs) is skipped and counted; the grid does not drift.
   Timer every(Duration period, std::function<void()> callback) const;
 
-  /// A value of `nodes.<name>.params` in the plan, or `fallback`. A value that cannot be read as the
-  /// type of `fallback` throws invalid_config with the file and line.
+  /// A value of `nodes.<name>.params` in the plan, or `fallback`. A value that cannot be read as
+  /// the type of `fallback` throws invalid_config with the file and line.
   [[nodiscard]] double param(const std::string& name, double fallback) const;
   [[nodiscard]] std::int64_t param(const std::string& name, std::int64_t fallback) const;
   [[nodiscard]] int param(const std::string& name, int fallback) const {
@@ -104,9 +106,8 @@ class HYPHOS_EXPORT Node {
   explicit Node(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
  private:
-  Result<std::shared_ptr<detail::PublisherCore>> open_publisher(const std::string& channel,
-                                                                const TypeSupport& type,
-                                                                const PublisherOptions& options) const;
+  Result<std::shared_ptr<detail::PublisherCore>> open_publisher(
+      const std::string& channel, const TypeSupport& type, const PublisherOptions& options) const;
   Result<std::shared_ptr<detail::SubscriptionCore>> open_subscription(
       const std::string& channel, const TypeSupport& type, bool raw,
       const SubscriptionOptions& options, detail::Callback callback) const;

@@ -20,14 +20,17 @@ int run(std::string name, int argc, char** argv) {
   return code;
 }
 
-/// Increased when the plug-in interface changes; a plug-in built for another one is refused by name.
+/// Increased when the plug-in interface changes; a plug-in built for another one is refused by
+/// name.
 inline constexpr int kPluginAbi = 1;
 
 }  // namespace hyphos
 
-#define HYPHOS_NODE(Class)                                                                   \
-  extern "C" HYPHOS_EXPORT int hyphos_plugin_abi() { return ::hyphos::kPluginAbi; }          \
-  extern "C" HYPHOS_EXPORT void* hyphos_plugin_create(const ::hyphos::Node* node) {          \
-    return new Class(*node);                                                                 \
-  }                                                                                          \
-  extern "C" HYPHOS_EXPORT void hyphos_plugin_destroy(void* object) { delete static_cast<Class*>(object); }
+#define HYPHOS_NODE(Class)                                                          \
+  extern "C" HYPHOS_EXPORT int hyphos_plugin_abi() { return ::hyphos::kPluginAbi; } \
+  extern "C" HYPHOS_EXPORT void* hyphos_plugin_create(const ::hyphos::Node* node) { \
+    return new Class(*node);                                                        \
+  }                                                                                 \
+  extern "C" HYPHOS_EXPORT void hyphos_plugin_destroy(void* object) {               \
+    delete static_cast<Class*>(object);                                             \
+  }

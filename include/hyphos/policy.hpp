@@ -7,7 +7,8 @@
 
 namespace hyphos {
 
-/// `best_effort`: a full queue drops and counts. `reliable`: delivered, or an error the publisher sees.
+/// `best_effort`: a full queue drops and counts. `reliable`: delivered, or an error the publisher
+/// sees.
 enum class Reliability : std::uint8_t { best_effort, reliable };
 
 /// What a full queue does with one message more.
@@ -34,9 +35,9 @@ struct Policy {
   Reliability reliability = Reliability::best_effort;
   Overflow overflow = Overflow::drop_oldest;
   Priority priority = Priority::normal;
-  bool latched = false;               ///< a late subscriber gets the last message at once
-  std::uint32_t depth = 10;           ///< messages that may wait in each queue, 1..65536
-  std::int64_t deadline_ms = 0;       ///< counts `deadline_missed` if nothing comes for so long; 0: off
+  bool latched = false;          ///< a late subscriber gets the last message at once
+  std::uint32_t depth = 10;      ///< messages that may wait in each queue, 1..65536
+  std::int64_t deadline_ms = 0;  ///< counts `deadline_missed` if nothing comes for so long; 0: off
   std::int64_t block_timeout_ms = 0;  ///< for `block`: give up with Code::timeout; 0: wait for ever
 
   bool operator==(const Policy&) const = default;

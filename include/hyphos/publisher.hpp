@@ -14,8 +14,8 @@ struct Published {
   std::uint64_t sequence = 0;
   std::uint32_t taken = 0;    ///< queues (local subscriptions and remote receivers) that took it
   std::uint32_t dropped = 0;  ///< queues that did not; each is counted under its reason
-  /// Set when a promise was broken: `block` timed out, a reliable receiver is gone, the value cannot
-  /// be encoded, no memory is left, or the channel is closed.
+  /// Set when a promise was broken: `block` timed out, a reliable receiver is gone, the value
+  /// cannot be encoded, no memory is left, or the channel is closed.
   std::optional<Code> failure;
 
   explicit operator bool() const { return !failure.has_value(); }
@@ -30,7 +30,8 @@ class HYPHOS_EXPORT PublisherCore {
   /// An empty block with room for one value of the channel's type. Pooled: allocates only to grow.
   virtual BlockRef block() = 0;
   virtual Published publish(BlockRef block) = 0;
-  /// True if somebody outside the process listens: then in-place values are built where they are sent.
+  /// True if somebody outside the process listens: then in-place values are built where they are
+  /// sent.
   [[nodiscard]] virtual bool has_remote() const = 0;
   [[nodiscard]] virtual std::uint32_t listeners() const = 0;
   /// Memory in which a message needs no further copy: a shared-memory slot if one is of use.
@@ -40,7 +41,8 @@ class HYPHOS_EXPORT PublisherCore {
 
 }  // namespace detail
 
-/// A struct on loan, built where it will be read. Publish it with Publisher::publish(std::move(loan)).
+/// A struct on loan, built where it will be read. Publish it with
+/// Publisher::publish(std::move(loan)).
 template <typename T>
 class Loan {
  public:
@@ -56,9 +58,9 @@ class Loan {
 
 /// The sending end of a channel. Cheap to copy; thread-safe; keeps the channel alive.
 ///
-/// No string is hashed and, for structs and bytes, no heap memory is allocated per message. publish()
-/// does not block unless the channel's overflow rule is `block`. Nothing is encoded while nobody
-/// outside the process listens, and once per message however many do.
+/// No string is hashed and, for structs and bytes, no heap memory is allocated per message.
+/// publish() does not block unless the channel's overflow rule is `block`. Nothing is encoded while
+/// nobody outside the process listens, and once per message however many do.
 template <typename T>
 class Publisher {
  public:

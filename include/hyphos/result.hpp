@@ -15,18 +15,19 @@ namespace hyphos {
 
 /// What went wrong in the world outside the program. `advice()` says what a caller can do about it.
 enum class Code {
-  invalid_config,   ///< a file, argument or plan is wrong; the message says which key and how to mend it
-  not_found,        ///< the named thing does not exist
-  already_exists,   ///< an endpoint, name or file is taken
-  type_mismatch,    ///< the two sides of a channel disagree about its type
-  timeout,          ///< the time given was not enough
-  overloaded,       ///< a bounded queue or pool is full
-  disconnected,     ///< the peer is gone, or nobody was ever there
-  exhausted,        ///< disk, /dev/shm, memory or descriptors ran out
-  permission,       ///< the operating system refused
-  corrupt,          ///< data failed a check and was not used
-  unsupported,      ///< this build, kernel or version cannot do it
-  io,               ///< any other error of the operating system
+  invalid_config,  ///< a file, argument or plan is wrong; the message says which key and how to
+                   ///< mend it
+  not_found,       ///< the named thing does not exist
+  already_exists,  ///< an endpoint, name or file is taken
+  type_mismatch,   ///< the two sides of a channel disagree about its type
+  timeout,         ///< the time given was not enough
+  overloaded,      ///< a bounded queue or pool is full
+  disconnected,    ///< the peer is gone, or nobody was ever there
+  exhausted,       ///< disk, /dev/shm, memory or descriptors ran out
+  permission,      ///< the operating system refused
+  corrupt,         ///< data failed a check and was not used
+  unsupported,     ///< this build, kernel or version cannot do it
+  io,              ///< any other error of the operating system
 };
 
 /// The same word in C++, Python and on the command line, e.g. "type_mismatch".
@@ -48,7 +49,8 @@ struct Error {
 /// Thrown by `Result::or_throw()`: meant for start-up code and Python only.
 class HYPHOS_EXPORT Exception : public std::runtime_error {
  public:
-  explicit Exception(Error error) : std::runtime_error(error.to_string()), error_(std::move(error)) {}
+  explicit Exception(Error error)
+      : std::runtime_error(error.to_string()), error_(std::move(error)) {}
   [[nodiscard]] const Error& error() const { return error_; }
 
  private:
@@ -59,7 +61,8 @@ class HYPHOS_EXPORT Exception : public std::runtime_error {
 template <typename T = void>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }

@@ -29,21 +29,21 @@ struct RuntimeOptions {
   std::filesystem::path plan_file;  ///< empty: no plan, shared memory only, defaults for channels
   std::string process = "main";     ///< which process of the plan this is
   std::vector<std::string> overrides;  ///< "channels.scan.depth=3", as `--set` on the command line
-  std::string domain;               ///< wins over the plan's domain; separates robots on one machine
-  int threads = 0;                  ///< worker threads; 0: the plan's number, or one per core
-  bool offline = false;             ///< no transports at all: everything stays in this process
+  std::string domain;    ///< wins over the plan's domain; separates robots on one machine
+  int threads = 0;       ///< worker threads; 0: the plan's number, or one per core
+  bool offline = false;  ///< no transports at all: everything stays in this process
 };
 
 /// Everything of one process: the graph, its thread pool and its transports, as the plan says.
 ///
 /// Open it once in main() and make nodes from it; programs with a single node use Node::open(). All
-/// functions are thread-safe. Closing (the last copy going away) stops timers, lets running callbacks
-/// finish, flushes reliable channels for up to 200 ms and leaves no file behind.
+/// functions are thread-safe. Closing (the last copy going away) stops timers, lets running
+/// callbacks finish, flushes reliable channels for up to 200 ms and leaves no file behind.
 class HYPHOS_EXPORT Runtime {
  public:
   static Result<Runtime> open(RuntimeOptions options);
-  /// Takes `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D` out of
-  /// the arguments: what `hyphos run` passes to every program of a plan.
+  /// Takes `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D` out
+  /// of the arguments: what `hyphos run` passes to every program of a plan.
   static Result<Runtime> open(int argc, char** argv);
 
   /// A node of this process. The name must be unique in the process.

@@ -111,8 +111,8 @@ TEST(Pointer, AMessageKeptBeyondItsCallbackStaysWhole) {
 TEST(Channel, AnotherTypeIsRefusedByName) {
   OneGraph g;
   auto pub = g.publisher<Number>("n");
-  const auto other = g.graph.subscribe("n", type_support<Other>(), {}, Scope::network, serial, false,
-                                       "node", [](const auto&, const void*) {});
+  const auto other = g.graph.subscribe("n", type_support<Other>(), {}, Scope::network, serial,
+                                       false, "node", [](const auto&, const void*) {});
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, Code::type_mismatch);
   EXPECT_NE(other.error().message.find("Number"), std::string::npos);
@@ -151,9 +151,8 @@ TEST(Latched, ALateSubscriberGetsTheLastValueMarkedAsReplayed) {
   pub.publish({1});
   pub.publish({2});
   std::vector<std::pair<std::int64_t, bool>> got;
-  auto sub = g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) {
-    got.emplace_back(m->value, m.replayed());
-  });
+  auto sub = g.subscribe<Number>(
+      "n", inlined, [&](const Message<Number>& m) { got.emplace_back(m->value, m.replayed()); });
   pub.publish({3});
   EXPECT_EQ(got, (std::vector<std::pair<std::int64_t, bool>>{{2, true}, {3, false}}));
   EXPECT_EQ(sub->trace().info().latency.count, 1U);  // an old value says nothing about latency
@@ -218,8 +217,8 @@ TEST(Encoding, AStructIsReadWhereItArrived) {
   const void* seen = nullptr;
   w.g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { seen = m.get(); });
   const Number number{3};
-  Envelope e = w.envelope(type_support<Number>().id,
-                          Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
+  Envelope e =
+      w.envelope(type_support<Number>().id, Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
   const void* where = e.payload.data();
   EXPECT_TRUE(w.recorder->inlet->deliver(e));
   EXPECT_EQ(seen, where);
@@ -259,8 +258,8 @@ TEST(Forwarding, AWholeMessageGoesOnWithoutACopyOfValueOrBytes) {
   w.g.subscribe<Number>("out", inlined, [&](const Message<Number>& m) { local = m.get(); });
   w.g.subscribe<Number>("in", inlined, [&](const Message<Number>& m) { pub.publish(m); });
   const Number number{3};
-  Envelope e = w.envelope(type_support<Number>().id,
-                          Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
+  Envelope e =
+      w.envelope(type_support<Number>().id, Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
   const void* where = e.payload.data();
   w.recorder->inlet->deliver(e);
   EXPECT_EQ(local, where);
@@ -273,7 +272,13 @@ TEST(Remote, AFullBlockQueueTurnsTheTransportAwayAndCallsItBack) {
   Gate gate;
   Arrivals got;
   const Policy p = policy(Overflow::block, 1);
-  w.g.subscribe<Number>("n", serial, [&](const Message<Number>& m) { gate.pass(); got.add(m->value); }, p);
+  w.g.subscribe<Number>(
+      "n", serial,
+      [&](const Message<Number>& m) {
+        gate.pass();
+        got.add(m->value);
+      },
+      p);
   const auto deliver = [&](std::int64_t value) {
     const Number number{value};
     Envelope e = w.envelope(type_support<Number>().id,
@@ -352,11 +357,14 @@ TEST(Timer, MayCancelItself) {
   OneGraph g;
   Arrivals ticks;
   std::atomic<graph::Timers::Id> id{0};
-  id = g.graph.timers().every(1'000'000, [&] {
-    while (id == 0) std::this_thread::yield();
-    g.graph.timers().cancel(id);
-    ticks.add();
-  }, [] {});
+  id = g.graph.timers().every(
+      1'000'000,
+      [&] {
+        while (id == 0) std::this_thread::yield();
+        g.graph.timers().cancel(id);
+        ticks.add();
+      },
+      [] {});
   ASSERT_TRUE(ticks.wait_for(1));
 }
 

@@ -22,7 +22,8 @@ class Arrivals {
   /// Waits until at least `count` came; false after ten seconds, which only a broken build needs.
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return values_.size() >= count; });
+    return changed_.wait_for(lock, std::chrono::seconds(10),
+                             [&] { return values_.size() >= count; });
   }
   std::vector<std::int64_t> values() {
     const std::lock_guard lock(mutex_);
@@ -77,7 +78,8 @@ class OneGraph {
   }
 
   template <typename T>
-  Publisher<T> publisher(const std::string& channel, Policy policy = {}, Scope scope = Scope::network) {
+  Publisher<T> publisher(const std::string& channel, Policy policy = {},
+                         Scope scope = Scope::network) {
     return Publisher<T>(
         graph.publisher(channel, type_support<T>(), policy, scope, "node").or_throw());
   }

@@ -53,7 +53,8 @@ TEST(Concurrent, CallbacksOverlap) {
 TEST(Inline, RunsInThePublishersThreadBeforePublishReturns) {
   OneGraph g;
   std::thread::id where;
-  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { where = std::this_thread::get_id(); });
+  g.subscribe<Number>("n", inlined,
+                      [&](const Message<Number>&) { where = std::this_thread::get_id(); });
   g.publisher<Number>("n").publish({1});
   EXPECT_EQ(where, std::this_thread::get_id());
 }
@@ -159,7 +160,13 @@ TEST(Overflow, ASlowSubscriberDoesNotSlowOrStarveAnother) {
   Arrivals slow;
   Arrivals fast;
   const Policy p = policy(Overflow::drop_oldest, 1);
-  g.subscribe<Number>("n", serial, [&](const Message<Number>&) { gate.pass(); slow.add(); }, p);
+  g.subscribe<Number>(
+      "n", serial,
+      [&](const Message<Number>&) {
+        gate.pass();
+        slow.add();
+      },
+      p);
   g.subscribe<Number>("n", serial, [&](const Message<Number>& m) { fast.add(m->value); }, p);
   auto pub = g.publisher<Number>("n", p);
   pub.publish({0});

@@ -16,8 +16,9 @@ std::atomic<std::uint64_t> allocations{0};
 
 void* counted(std::size_t size, std::size_t align) {
   if (watched) allocations.fetch_add(1);
-  void* memory = align > alignof(std::max_align_t) ? std::aligned_alloc(align, (size + align - 1) / align * align)
-                                                   : std::malloc(size);
+  void* memory = align > alignof(std::max_align_t)
+                     ? std::aligned_alloc(align, (size + align - 1) / align * align)
+                     : std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -25,7 +26,9 @@ void* counted(std::size_t size, std::size_t align) {
 }  // namespace
 
 void* operator new(std::size_t size) { return counted(size, 1); }
-void* operator new(std::size_t size, std::align_val_t align) { return counted(size, static_cast<std::size_t>(align)); }
+void* operator new(std::size_t size, std::align_val_t align) {
+  return counted(size, static_cast<std::size_t>(align));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

@@ -137,9 +137,11 @@ TEST(Node, RawEndsMeetTypedOnes) {
   Arrivals typed;
   Arrivals bytes;
   node.subscribe<Number>("n", serial, [&](const Message<Number>& m) { typed.add(m->value); });
-  node.raw_subscribe("n", id, {}, [&](const Message<RawMessage>& m) {
-        bytes.add(static_cast<std::int64_t>(m->payload.size()));
-      }).or_throw();
+  node.raw_subscribe("n", id, {},
+                     [&](const Message<RawMessage>& m) {
+                       bytes.add(static_cast<std::int64_t>(m->payload.size()));
+                     })
+      .or_throw();
   const Number number{5};
   raw.publish(Buffer::copy_of(std::as_bytes(std::span(&number, 1))));
   node.publisher<Number>("n").publish({6});

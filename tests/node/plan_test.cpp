@@ -122,7 +122,8 @@ nodes:
 
 TEST(Plan, BadPluginsAreRefusedWithTheReason) {
   const auto load = [](const std::string& file_name) {
-    const PlanFile file(plan_text(fresh_domain(), "processes: {main: {}}\nnodes:\n  n: {plugin: " + file_name + ", process: main}\n"));
+    const PlanFile file(plan_text(fresh_domain(), "processes: {main: {}}\nnodes:\n  n: {plugin: " +
+                                                      file_name + ", process: main}\n"));
     Runtime runtime = Runtime::open(file.options("main")).or_throw();
     return runtime.load_plugins().error();
   };
@@ -158,10 +159,14 @@ nodes:
 }
 
 TEST(Plan, AHostProcessWithABadPlanSaysSoAndExits) {
-  const PlanFile file(plan_text(fresh_domain(), "processes: {p: {}}\nnodes:\n  n: {plugin: /nowhere/libx.so, process: p}\n"));
-  EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "p"}).wait(), 2);
-  EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", "/nowhere.yaml", "--hyphos-process", "p"}).wait(), 2);
-  EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "q"}).wait(), 2);
+  const PlanFile file(plan_text(
+      fresh_domain(), "processes: {p: {}}\nnodes:\n  n: {plugin: /nowhere/libx.so, process: p}\n"));
+  EXPECT_EQ(
+      Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "p"}).wait(), 2);
+  EXPECT_EQ(Child({TEST_HOST, "--hyphos-plan", "/nowhere.yaml", "--hyphos-process", "p"}).wait(),
+            2);
+  EXPECT_EQ(
+      Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "q"}).wait(), 2);
 }
 
 /// Two hosts, as the plan sees it: what crosses between them goes by ZeroMQ over TCP.
@@ -172,8 +177,10 @@ hosts:
   ugv: {address: 127.0.0.1}
   base: {address: 127.0.0.2}
 processes:
-  sense: {host: ugv, endpoint: "tcp://127.0.0.1:)" + std::to_string(port) + R"("}
-  think: {host: base, endpoint: "tcp://127.0.0.2:)" + std::to_string(port + 1) + R"("}
+  sense: {host: ugv, endpoint: "tcp://127.0.0.1:)" + std::to_string(port) +
+                                                    R"("}
+  think: {host: base, endpoint: "tcp://127.0.0.2:)" +
+                                                    std::to_string(port + 1) + R"("}
 nodes:
   talker: {process: sense}
   listener: {process: think}

@@ -6,7 +6,8 @@ namespace {
 /// Sends every number of "in" to "out", plus the parameter `add`.
 class Echo {
  public:
-  explicit Echo(const hyphos::Node& node) : out_(node.publisher<Number>("out")), add_(node.param("add", 0)) {
+  explicit Echo(const hyphos::Node& node)
+      : out_(node.publisher<Number>("out")), add_(node.param("add", 0)) {
     node.subscribe<Number>("in", hyphos::serial, [this](const hyphos::Message<Number>& m) {
       out_.publish({m->value + add_});
     });

@@ -96,7 +96,8 @@ TEST(Registry, WhatIsCountedIsReadThroughTheArea) {
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "sense", 42);
   const std::size_t shm = registry.transport_index("shm");
-  EndpointId id{"scan", "mapper", make_type_id("pkg.Scan", Encoding::structure, 8), {}, Mode::serial, false};
+  EndpointId id{"scan", "mapper",     make_type_id("pkg.Scan", Encoding::structure, 8),
+                {},     Mode::serial, false};
   const auto endpoint = registry.add(id);
   (**endpoint).count(Counter::received, 7);
   (**endpoint).transports.store(1U | 2U << shm);
@@ -142,7 +143,12 @@ TEST(Registry, MoreEndpointsThanTheAreaHoldsAreCountedOnTheHeap) {
   Registry registry({area.get(), size}, nullptr, "p", 1);
   std::vector<std::unique_ptr<Endpoint>> all;
   for (int i = 0; i < 700; ++i) {
-    all.push_back(registry.add({"c" + std::to_string(i), "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, false}));
+    all.push_back(registry.add({"c" + std::to_string(i),
+                                "n",
+                                make_type_id("t", Encoding::bytes),
+                                {},
+                                Mode::serial,
+                                false}));
     (**all.back()).count(Counter::received);
     ASSERT_NE(all.back()->timings(), nullptr);
   }
@@ -161,7 +167,8 @@ TEST(ReadArea, ACorruptIndexIsIgnored) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "p", 1);
-  const auto endpoint = registry.add({"c", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, false});
+  const auto endpoint =
+      registry.add({"c", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, false});
   const std::uint32_t real = (**endpoint).timings.exchange(4'000'000);
   (**endpoint).channel.fill('x');  // no end of text
   const auto process = read_area({area.get(), size});
@@ -176,7 +183,8 @@ TEST(Counters, NamesOfDropsAreThoseOfTheTransportSeam) {
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "p", 1);
   const std::size_t index = registry.transport_index("x");
-  const auto endpoint = registry.add({"c", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, true});
+  const auto endpoint =
+      registry.add({"c", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, true});
   for (std::size_t kind = 0; kind < transport::kDropReasons; ++kind) {
     endpoint->drop(index, kind, 1);
     const auto name = "drop.x." + std::string(to_string(static_cast<transport::Drop>(kind)));
