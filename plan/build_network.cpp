@@ -106,11 +106,11 @@ void read_curve(const Value* value, Draft& draft) {
   const auto file = [&](const char* key) {
     const std::string name = section.text(key, "");
     if (!section.has(key)) {
-      section.error(key, "missing; CURVE needs a key pair, made by `hyphos keygen`");
+      section.error(key, "missing; CURVE needs both files of a key pair, one Z85 key in each");
     } else if (const std::string why = file_name_problem(name); !why.empty()) {
       section.error(key, why);
     }
-    return draft.plan.resolve(name).string();
+    return name;
   };
   curve.public_key_file = file("public_key_file");
   curve.secret_key_file = file("secret_key_file");
@@ -118,7 +118,7 @@ void read_curve(const Value* value, Draft& draft) {
     if (const std::string why = file_name_problem(word.text); !why.empty()) {
       draft.error(word.source, section.path("allowed_keys") + ": " + why);
     }
-    curve.allowed_keys.push_back(draft.plan.resolve(word.text).string());
+    curve.allowed_keys.push_back(word.text);
   }
 }
 
@@ -149,9 +149,7 @@ void read_network(const Value* value, Draft& draft) {
   read_links(section, "publisher", true, draft);
   read_links(section, "subscribers", false, draft);
   for (LinkPlan& link : network.subscribers) {
-    if (link.server_key.empty()) continue;
-    link.server_key = draft.plan.resolve(link.server_key).string();
-    if (network.curve.enabled) continue;
+    if (link.server_key.empty() || network.curve.enabled) continue;
     draft.error(to_source(link.source),
                 "network.subscribers.server_key: needs our own keys; add network.curve");
   }

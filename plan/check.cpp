@@ -201,10 +201,17 @@ void check_files(Draft& draft) {
   const CurvePlan& curve = plan.network.curve;
   if (!curve.enabled) return;
   const SourceLine source{plan.file, 0, 0};
-  need_file(curve.public_key_file, R_OK, source, "network.curve.public_key_file", draft);
-  need_file(curve.secret_key_file, R_OK, source, "network.curve.secret_key_file", draft);
+  need_file(plan.resolve(curve.public_key_file), R_OK, source, "network.curve.public_key_file",
+            draft);
+  need_file(plan.resolve(curve.secret_key_file), R_OK, source, "network.curve.secret_key_file",
+            draft);
   for (const std::string& key : curve.allowed_keys) {
-    need_file(key, R_OK, source, "network.curve.allowed_keys", draft);
+    need_file(plan.resolve(key), R_OK, source, "network.curve.allowed_keys", draft);
+  }
+  for (const LinkPlan& link : plan.network.subscribers) {
+    if (link.server_key.empty()) continue;
+    need_file(plan.resolve(link.server_key), R_OK, link.source, "network.subscribers.server_key",
+              draft);
   }
 }
 

@@ -68,6 +68,11 @@ void write_param(JsonWriter& json, const ParamValue& param) {
   json.text(param.text);
 }
 
+/// As the runtime will open it; "" stays "".
+std::string resolved(const Plan& plan, const std::string& file) {
+  return file.empty() ? file : plan.resolve(file).string();
+}
+
 void write_connections(JsonWriter& json, const Plan& plan, const std::string& process) {
   const Connections links = *connections(plan, process);
   json.key("connections");
@@ -82,7 +87,7 @@ void write_connections(JsonWriter& json, const Plan& plan, const std::string& pr
     text(json, "process", peer.process);
     text(json, "endpoint", peer.endpoint);
     texts(json, "channels", peer.channels);
-    text(json, "server_key", peer.server_key);
+    text(json, "server_key", resolved(plan, peer.server_key));
   });
   objects(json, "channels", links.channels, [&](const ChannelRoutes& routes) {
     text(json, "channel", routes.channel);
@@ -162,7 +167,8 @@ void write_channel(JsonWriter& json, const Plan& plan, const ChannelPlan& channe
   });
 }
 
-void write_network(JsonWriter& json, const NetworkPlan& network) {
+void write_network(JsonWriter& json, const Plan& plan) {
+  const NetworkPlan& network = plan.network;
   number(json, "base_port", network.base_port);
   for (const auto& [key, links] : {std::pair{"publishers", &network.publishers},
                                    std::pair{"subscribers", &network.subscribers}}) {
@@ -170,7 +176,7 @@ void write_network(JsonWriter& json, const NetworkPlan& network) {
       text(json, "process", link.process);
       text(json, "endpoint", link.endpoint);
       texts(json, "channels", link.channels);
-      text(json, "server_key", link.server_key);
+      text(json, "server_key", resolved(plan, link.server_key));
     });
   }
   json.key("discovery");
@@ -184,9 +190,12 @@ void write_network(JsonWriter& json, const NetworkPlan& network) {
   json.key("curve");
   json.begin_object();
   boolean(json, "enabled", network.curve.enabled);
-  text(json, "public_key_file", network.curve.public_key_file);
-  text(json, "secret_key_file", network.curve.secret_key_file);
-  texts(json, "allowed_keys", network.curve.allowed_keys);
+  text(json, "public_key_file", resolved(plan, network.curve.public_key_file));
+  text(json, "secret_key_file", resolved(plan, network.curve.secret_key_file));
+  json.key("allowed_keys");
+  json.begin_list();
+  for (const std::string& file : network.curve.allowed_keys) json.text(resolved(plan, file));
+  json.end_list();
   json.end_object();
 }
 
@@ -217,7 +226,7 @@ std::string to_json(const Plan& plan) {
           [&](const ChannelPlan& channel) { write_channel(json, plan, channel); });
   json.key("network");
   json.begin_object();
-  write_network(json, plan.network);
+  write_network(json, plan);
   json.end_object();
   json.key("record");
   json.begin_object();

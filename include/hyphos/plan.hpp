@@ -158,7 +158,7 @@ struct DiscoveryPlan {
   std::int64_t interval_ms = 1000;
 };
 
-/// CurveZMQ keys; files hold one Z85 key of 40 characters. Paths are resolved against the plan.
+/// CurveZMQ keys; files hold one Z85 key of 40 characters. Paths as written: see Plan::resolve().
 struct CurvePlan {
   bool enabled = false;
   std::string public_key_file;
@@ -178,7 +178,7 @@ struct RecordPlan {
   bool enabled = false;
   bool all = false;                   ///< every channel of the plan
   std::vector<std::string> channels;  ///< if not all
-  std::string path = "recordings";    ///< directory or .mcap file, resolved against the plan
+  std::string path = "recordings";    ///< directory or .mcap file, as written
 };
 
 struct HYPHOS_EXPORT Plan {

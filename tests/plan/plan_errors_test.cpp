@@ -125,8 +125,8 @@ TEST(PlanErrors, ValuesOfTheWrongKindOrRange) {
        "found "
        "'10.0.0.1'"},
       {"network: {curve: {public_key_file: a.pub}}",
-       "2:18: network.curve.secret_key_file: missing; CURVE needs a key pair, made by `hyphos "
-       "keygen`"},
+       "2:18: network.curve.secret_key_file: missing; CURVE needs both files of a key pair, "
+       "one Z85 key in each"},
   });
 }
 

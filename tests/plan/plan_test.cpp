@@ -458,6 +458,18 @@ TEST(PlanOverride, MistakesNameTheOption) {
             "--set include=x.yaml: include cannot be set by an option [invalid_config]");
 }
 
+TEST(PlanFiles, KeysAreBelowThePlan) {
+  const Folder folder;
+  folder.write("keys/a.pub", "");
+  const auto file = folder.write(
+      "robot.yaml",
+      "hyphos: 1\nnetwork:\n  curve: {public_key_file: keys/a.pub, secret_key_file: keys/a.key}\n");
+  const auto plan = load_plan(file, {.overrides = {}, .check_files = true});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message,
+            "network.curve.secret_key_file: '" + folder.text("keys/a.key") + "' does not exist");
+}
+
 TEST(PlanFiles, PluginsAreFoundInThePluginPath) {
   const Folder folder;
   const auto library = folder.write("lib/libworld.so", "");
