@@ -25,5 +25,5 @@ class Watcher:
     def tell(self) -> None:
         x, y = self.goal
         print(
-            f"{self.pictures} pictures, brightness {self.brightness:.0f}, on the way to {x:.1f}, {y:.1f} m"
+            f"{self.pictures} pictures, brightness {self.brightness:.0f}, goal {x:.1f}, {y:.1f} m"
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from hyphos import _hyphos
 from hyphos._hyphos import MessageInfo, Policy, Published, Subscription, Timer
-from hyphos.types import Attached, Bytes, Codec, Raw, Struct, codec_for
+from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for
 
 T = TypeVar("T")
 Param = TypeVar("Param", bool, int, float, str)
@@ -32,7 +32,7 @@ class Publisher(Generic[T]):
     def __init__(self, core: _hyphos.Publisher, codec: Codec) -> None:
         self._core = core
         self._codec = codec
-        self._attached = codec.id.encoding == "attached"
+        self._attached = isinstance(codec, AttachedCodec)
 
     @overload
     def publish(self, value: T) -> Published: ...

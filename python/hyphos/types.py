@@ -131,7 +131,7 @@ class _ProtobufCodec:
         return self._parse(payload)
 
 
-class _AttachedCodec(_ProtobufCodec):
+class AttachedCodec(_ProtobufCodec):
     def __init__(self, cls: Any) -> None:
         super().__init__(cls, "attached")
 
@@ -221,7 +221,7 @@ def codec_for(kind: Any) -> Codec:
     rules: list[tuple[Callable[[Any], bool], Callable[[Any], Codec]]] = [
         (lambda k: k in (bytes, bytearray, memoryview, Buffer), lambda _: _BytesCodec()),
         (_is_protobuf, _ProtobufCodec),
-        (lambda k: get_origin(k) is Attached, lambda k: _AttachedCodec(get_args(k)[0])),
+        (lambda k: get_origin(k) is Attached, lambda k: AttachedCodec(get_args(k)[0])),
         (lambda k: isinstance(k, Struct), _StructCodec),
         (lambda k: isinstance(k, Raw), _RawCodec),
         (lambda k: isinstance(k, type) and issubclass(k, ctypes.Structure), _CtypesCodec),

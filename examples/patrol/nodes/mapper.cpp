@@ -2,10 +2,10 @@
 #include "mapper.hpp"
 
 #include <cstdio>
-#include <mutex>
 
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
+#include "odometry_track.hpp"
 #include "png.hpp"
 
 namespace patrol {
@@ -25,9 +25,7 @@ class MapperNode {
         pose_(node.publisher<PoseStamped>("pose")),
         map_(node.publisher<hyphos::msgs::OccupancyGrid>("map")) {
     node.subscribe<Odometry>("odom", hyphos::inlined, [this](const hyphos::Message<Odometry>& m) {
-      const std::lock_guard lock(mutex_);
-      odometry_ = get_pose(m->pose().pose());
-      has_odometry_ = true;
+      odometry_.add(m->header().stamp_ns(), get_pose(m->pose().pose()));
     });
     node.subscribe<LaserScan>("scan", hyphos::serial,
                               [this](const hyphos::Message<LaserScan>& m) { integrate(*m); });
@@ -50,13 +48,9 @@ class MapperNode {
 
  private:
   void integrate(const LaserScan& message) {
-    Pose2 odometry;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!has_odometry_) return;  // a scan before the first odometry has no place
-      odometry = odometry_;
-    }
-    const Pose2 pose = mapper_.add_scan(from_message(message, mount_), odometry);
+    const std::optional<Pose2> odometry = odometry_.at(message.header().stamp_ns());
+    if (!odometry) return;  // a scan before the first odometry has no place
+    const Pose2 pose = mapper_.add_scan(from_message(message, mount_), *odometry);
     PoseStamped out;
     *out.mutable_header() = message.header();
     out.mutable_header()->set_frame_id("map");
@@ -79,9 +73,7 @@ class MapperNode {
   Mapper mapper_;  // used by the serial `scan` callback only
   std::int64_t last_map_ns_ = 0;
   std::uint64_t last_revision_ = 0;
-  std::mutex mutex_;
-  Pose2 odometry_;
-  bool has_odometry_ = false;
+  OdometryTrack odometry_;
   hyphos::Publisher<PoseStamped> pose_;
   hyphos::Publisher<hyphos::msgs::OccupancyGrid> map_;
 };

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +16,7 @@ _PIPE_WIDTH = 160  # columns where there is no terminal to fit
 
 def console() -> Console:
     """Standard output; wide enough for tables when it is a file or a pipe."""
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
-    return Console(highlight=False, width=width)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 
 
 def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Table:

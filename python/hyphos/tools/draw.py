@@ -17,7 +17,7 @@ def draw_svg(dot_text: str, path: Path) -> None:
 
 
 def svg_of(dot_text: str) -> str:
-    """The `<svg>` element that `dot -Tsvg` makes. Error if it is not installed or refuses the text."""
+    """The `<svg>` element that `dot -Tsvg` makes. Error if dot is absent or refuses the text."""
     program = shutil.which("dot")
     if program is None:
         raise Error(

@@ -43,7 +43,7 @@ figure { margin: 0 } figcaption { font-size: 13px }
 
 @dataclass
 class Report:
-    """What a report tells. `before` is a look from the start of the run: rates are between the two."""
+    """What a report tells. Rates are between the looks `before`, early in the run, and `now`."""
 
     title: str
     plan_dot: str
@@ -101,7 +101,8 @@ class Report:
 
 def _machine() -> str:
     when = time.strftime("%Y-%m-%d %H:%M %Z")
-    return f"{when} on {platform.node()}: {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+    system = f"{platform.system()} {platform.release()}"
+    return f"{when} on {platform.node()}: {os.cpu_count()} cores, {system}"
 
 
 def _table(found: dict[str, ChannelState]) -> str:
@@ -141,23 +142,30 @@ def _histogram(state: ChannelState, layers: list[tuple[str, Delays]]) -> str:
         for at, count in sorted(bars.items())
     )
     ticks = "".join(
-        f'<line x1="{(at - first) * step:.1f}" x2="{(at - first) * step:.1f}" y1="0" y2="{_HEIGHT}" '
-        f'stroke="var(--line)"/><text x="{(at - first) * step:.1f}" y="{_HEIGHT + 14}" font-size="11" '
-        f'fill="currentColor" text-anchor="{"end" if at == last else "start" if at == first else "middle"}">'
-        f"{duration(10 ** (at // _PER_DECADE))}</text>"
+        _tick((at - first) * step, 10 ** (at // _PER_DECADE))
         for at in range(first, last + 1, _PER_DECADE)
     )
     medians = ", ".join(f"{name} {duration(d.percentile_ns(0.5))}" for name, d in layers)
+    name = html.escape(state.name)
     caption = (
-        f"<b>{html.escape(state.name)}</b> {state.delays.count:,} messages, "
+        f"<b>{name}</b> {state.delays.count:,} messages, "
         f"p50 {duration(state.delays.percentile_ns(0.5))}, "
         f"p99 {duration(state.delays.percentile_ns(0.99))}"
         f'<br><span class="dim">medians by layer: {html.escape(medians)}</span>'
     )
     return (
-        f'<figure><svg viewBox="0 0 {_WIDTH} {_HEIGHT + 20}" role="img" '
-        f'aria-label="latencies of {html.escape(state.name)}">{ticks}{drawn}</svg>'
+        f'<figure><svg viewBox="-2 0 {_WIDTH + 4} {_HEIGHT + 20}" role="img" '
+        f'aria-label="latencies of {name}">{ticks}{drawn}</svg>'
         f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _tick(x: float, ns: float) -> str:
+    anchor = "start" if x < 1 else "end" if x > _WIDTH - 1 else "middle"
+    return (
+        f'<line x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{_HEIGHT}" stroke="var(--line)"/>'
+        f'<text x="{x:.1f}" y="{_HEIGHT + 14}" font-size="11" fill="currentColor" '
+        f'text-anchor="{anchor}">{duration(ns)}</text>'
     )
 
 
@@ -172,4 +180,5 @@ def _picture(path: Path) -> str:
             "not_found", f"a picture for the report is missing: {error.strerror}", str(path)
         ) from error
     name = html.escape(path.name)
-    return f'<h2>{name}</h2><div class="picture"><img alt="{name}" src="data:{kind};base64,{data}"></div>'
+    image = f'<img alt="{name}" src="data:{kind};base64,{data}">'
+    return f'<h2>{name}</h2><div class="picture">{image}</div>'
