@@ -30,7 +30,7 @@ using zmq::LinkId;
 using zmq::Monitor;
 using zmq::Socket;
 
-constexpr std::size_t kMaxFrames = 3 + kMaxAttachedBuffers;
+constexpr std::size_t kMaxFrames = 2 + kMaxAttachedBuffers;  // head, payload, buffers
 constexpr int kBatch = 64;  // messages from one socket before the others get their turn
 constexpr std::int64_t kMs = 1'000'000;
 // A connection's end is announced before the socket has forgotten it; so it is looked for again.
@@ -152,11 +152,8 @@ void Zmq::set_common(Socket& socket, bool tcp) const {
     socket.set(ZMQ_HEARTBEAT_TIMEOUT, 3 * interval);
     socket.set(ZMQ_HEARTBEAT_TTL, 3 * interval);
   }
-  if (!tcp) {
-    // The kernel tunes TCP buffers itself; those of Unix sockets stay as they are set.
-    socket.set(ZMQ_SNDBUF, 1 << 20);
-    socket.set(ZMQ_RCVBUF, 1 << 20);
-  }
+  // Socket buffers stay as they are: the kernel tunes those of TCP itself, and larger ones for Unix
+  // sockets made 1 KB to 4 MB no faster (measured).
 }
 
 Result<void> Zmq::bind_all() {

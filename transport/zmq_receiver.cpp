@@ -161,10 +161,10 @@ bool Receiver::receive(LinkId id, std::span<Frame> frames, std::int64_t now_ns) 
   if (found == links_.end() || frames.empty()) return true;
   const std::span<const std::byte> first = frames[0].bytes();
   bool good = false;
-  if (frames.size() == 1 && !first.empty() && first[0] == std::byte{0}) {
+  if (!first.empty() && first[0] == std::byte{0}) {
     const auto message = wire::parse_control(first);
-    good = message && handle(*found->second, *message, now_ns);
-  } else if (frames.size() >= 3) {
+    good = frames.size() == 1 && message && handle(*found->second, *message, now_ns);
+  } else {
     good = data(*found->second, frames, now_ns);
   }
   if (!good) ++malformed_;
@@ -183,6 +183,7 @@ bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
   if (!key) return false;
   const auto trailer = wire::parse_trailer(key->rest);
   if (!trailer) return false;
+  const std::span<const std::byte> packet = key->rest.subspan(wire::kTrailerBytes);
   Subscription* subscription = find(link, trailer->stream);
   // Left over from a subscription that ended while this was on its way: the sender counts it.
   if (subscription == nullptr || !subscription->accepted) return true;
@@ -195,7 +196,7 @@ bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
   Envelope message;
   const ChannelSpec& spec = subscription->port->spec;
   const bool same_type = key->type_hash == spec.type.hash && key->channel == spec.name;
-  if (!same_type || !unpack(*subscription, frames, message)) {
+  if (!same_type || !unpack(*subscription, packet, frames.subspan(1), message)) {
     subscription->dropped(same_type ? Drop::corrupt : Drop::type, 1);
     if (subscription->held.empty()) subscription->consumed(sequence, due_);
     return false;
@@ -205,19 +206,34 @@ bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
   return true;
 }
 
-bool Receiver::unpack(const Subscription& subscription, std::span<Frame> frames, Envelope& out) {
-  const auto read = wire::read_head(frames[1].bytes(), header_);
-  if (!read || *read != frames[1].size()) return false;
-  if (frames.size() - 3 > kMaxAttachedBuffers) return false;
-  std::array<std::size_t, kMaxAttachedBuffers> sizes{};
-  for (std::size_t i = 3; i < frames.size(); ++i) sizes[i - 3] = frames[i].size();
-  if (!wire::sizes_match(header_, frames[2].size(), {sizes.data(), frames.size() - 3})) return false;
-  if (header_.meta.type_hash != subscription.port->spec.type.hash) return false;
+/// `packet` begins with the head; a body that is not behind it is in `parts`.
+bool Receiver::unpack(const Subscription& subscription, std::span<const std::byte> packet,
+                      std::span<Frame> parts, Envelope& out) {
+  const auto head = wire::read_head(packet, header_);
+  if (!head || header_.meta.type_hash != subscription.port->spec.type.hash) return false;
   out.meta = header_.meta;
   wire::convert_stamps(out.meta.stamps, header_.clock, local_clock());
-  out.payload = pool_.take(std::move(frames[2]));
-  for (std::size_t i = 3; i < frames.size(); ++i) {
-    out.buffers.push_back(pool_.take(std::move(frames[i])));
+  const std::span<const std::byte> body = packet.subspan(*head);
+  if (parts.empty()) return split(body, out);
+  if (!body.empty() || parts.size() - 1 > kMaxAttachedBuffers) return false;
+  std::array<std::size_t, kMaxAttachedBuffers> sizes{};
+  for (std::size_t i = 1; i < parts.size(); ++i) sizes[i - 1] = parts[i].size();
+  if (!wire::sizes_match(header_, parts[0].size(), {sizes.data(), parts.size() - 1})) return false;
+  out.payload = pool_.take(std::move(parts[0]));
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    out.buffers.push_back(pool_.take(std::move(parts[i])));
+  }
+  return true;
+}
+
+/// A small packet came in one frame: its parts are copied to where they are aligned.
+bool Receiver::split(std::span<const std::byte> body, Envelope& out) const {
+  if (body.size() != header_.body_bytes()) return false;
+  out.payload = Buffer::copy_of(body.first(header_.payload_bytes));
+  body = body.subspan(header_.payload_bytes);
+  for (std::uint32_t i = 0; i < header_.buffer_count; ++i) {
+    out.buffers.push_back(Buffer::copy_of(body.first(header_.buffer_bytes[i])));
+    body = body.subspan(header_.buffer_bytes[i]);
   }
   return true;
 }

@@ -104,7 +104,9 @@ class Receiver {
 
   Subscription* find(Link& link, std::uint32_t stream);
   bool data(Link& link, std::span<Frame> frames, std::int64_t now_ns);
-  bool unpack(const Subscription& subscription, std::span<Frame> frames, Envelope& out);
+  bool unpack(const Subscription& subscription, std::span<const std::byte> packet,
+              std::span<Frame> parts, Envelope& out);
+  bool split(std::span<const std::byte> body, Envelope& out) const;
   static bool deliver(Port& port, Envelope& message);
   void accept(Subscription& subscription, Envelope message, std::uint64_t sequence);
   void drain(Subscription& subscription);

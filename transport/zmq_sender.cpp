@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "hyphos/time.hpp"
 #include "transport/host_clock.hpp"
@@ -11,6 +12,8 @@ namespace hyphos::transport::zmq {
 namespace {
 
 constexpr std::string_view kName = "zmq";
+// Up to here copying the body behind the head costs less than a frame of its own.
+constexpr std::uint64_t kOneFrameBytes = 4096;
 
 std::chrono::steady_clock::time_point to_time_point(std::int64_t monotonic_ns) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(monotonic_ns));
@@ -18,18 +21,21 @@ std::chrono::steady_clock::time_point to_time_point(std::int64_t monotonic_ns) {
 
 }  // namespace
 
-void Sender::Port::pack(const Envelope& message, std::vector<std::byte>& scratch,
-                        Parcel& out) const {
-  scratch.clear();
-  wire::append_head(spec.name, spec.type, message, local_clock(), scratch);
-  out.frames[0] = Frame::copy_of(scratch);
-  out.frames[1] = Frame::of(message.payload);
-  out.count = 2;
+void Sender::Port::pack(const Envelope& message, Parcel& out) const {
+  out.head.clear();
+  wire::append_head(spec.name, spec.type, message, local_clock(), out.head);
   out.bytes = message.payload.size();
-  for (const Buffer& buffer : message.buffers) {
-    out.frames[out.count++] = Frame::of(buffer);
-    out.bytes += buffer.size();
+  for (const Buffer& buffer : message.buffers) out.bytes += buffer.size();
+  if (out.bytes <= kOneFrameBytes) {
+    const auto append = [&out](const Buffer& part) {
+      out.head.insert(out.head.end(), part.bytes().begin(), part.bytes().end());
+    };
+    append(message.payload);
+    for (const Buffer& buffer : message.buffers) append(buffer);
+    return;
   }
+  out.frames[out.count++] = Frame::of(message.payload);
+  for (const Buffer& buffer : message.buffers) out.frames[out.count++] = Frame::of(buffer);
 }
 
 void Sender::Notices::fire() {
@@ -122,7 +128,8 @@ SendReport Sender::send(PortId id, const Envelope& message,
   if (port->streams.empty()) return report;
 
   Outgoing out;
-  port->pack(message, scratch_, out.now);
+  out.now.head.swap(spare_head_);  // its capacity, so that nothing is allocated
+  port->pack(message, out.now);
   if (out.now.bytes > settings_.max_message_bytes) {
     report.dropped = static_cast<std::uint32_t>(port->streams.size());
     report.failure = Code::exhausted;
@@ -144,6 +151,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
   }
   if (!full.empty()) wait_for_room(lock, port, out, std::move(full), pump, report, notices);
   settle_lost(notices);
+  out.now.head.swap(spare_head_);
   return report;
 }
 
@@ -227,15 +235,16 @@ bool Sender::transmit(Stream& stream, Outgoing& message) {
 }
 
 bool Sender::write(Stream& stream, std::uint64_t sequence, Parcel& parcel) {
-  std::array<Frame, 3 + kMaxAttachedBuffers> frames;
-  std::array<std::byte, wire::kMaxChannelBytes + 18 + wire::kTrailerBytes> first;
   const std::string& key = stream.port->key;
-  const auto end = std::copy_n(reinterpret_cast<const std::byte*>(key.data()), key.size(),
-                               first.begin());
-  *end = std::byte{0};
-  wire::write_trailer({stream.id, sequence},
-                      std::span<std::byte, wire::kTrailerBytes>(&*end + 1, wire::kTrailerBytes));
-  frames[0] = Frame::copy_of({first.data(), key.size() + 1 + wire::kTrailerBytes});
+  const std::size_t start = key.size() + 1 + wire::kTrailerBytes;
+  std::array<Frame, 2 + kMaxAttachedBuffers> frames;
+  frames[0] = Frame::of_size(start + parcel.head.size());
+  std::byte* at = frames[0].data();
+  std::memcpy(at, key.data(), key.size());
+  at[key.size()] = std::byte{0};
+  wire::write_trailer({stream.id, sequence}, std::span<std::byte, wire::kTrailerBytes>(
+                                                 at + key.size() + 1, wire::kTrailerBytes));
+  std::memcpy(at + start, parcel.head.data(), parcel.head.size());
   for (std::size_t i = 0; i < parcel.count; ++i) frames[1 + i] = parcel.frames[i].share();
   if (wire_.write(stream.who->connection, {frames.data(), 1 + parcel.count})) return true;
   lose_connection(*stream.who);

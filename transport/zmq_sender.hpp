@@ -142,7 +142,7 @@ class Sender {
   std::map<std::uint64_t, std::unique_ptr<Subscriber>> subscribers_;  // by session
   std::unordered_map<std::string, Subscriber*> by_connection_;
   std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
-  std::vector<std::byte> scratch_;
+  std::vector<std::byte> spare_head_;
   bool some_lost_ = false;
 };
 

@@ -173,7 +173,7 @@ void Sender::replay_latched(Stream& stream) {
   Envelope again = *stream.port->latched;
   again.meta.replayed = true;
   Outgoing out;
-  stream.port->pack(again, scratch_, out.now);
+  stream.port->pack(again, out.now);
   // A replay is extra: if the connection broke meanwhile, the next subscribe brings it.
   (void)transmit(stream, out);
 }

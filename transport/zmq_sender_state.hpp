@@ -11,17 +11,13 @@
 /// What Sender keeps; shared by its two source files only.
 namespace hyphos::transport::zmq {
 
-/// A message as frames, ready to be shared with any number of receivers.
+/// A message ready to be sent to any number of receivers: its head (and, if it is small, its body)
+/// as bytes, and the parts of a large body as frames.
 struct Sender::Parcel {
-  std::array<Frame, 2 + kMaxAttachedBuffers> frames;  // head, payload, buffers
+  std::vector<std::byte> head;
+  std::array<Frame, 1 + kMaxAttachedBuffers> frames;
   std::size_t count = 0;
   std::uint64_t bytes = 0;
-
-  void share_into(Parcel& other) {
-    for (std::size_t i = 0; i < count; ++i) other.frames[i] = frames[i].share();
-    other.count = count;
-    other.bytes = bytes;
-  }
 };
 
 /// A parcel that moves to the heap only if some stream has to keep it.
@@ -31,10 +27,7 @@ struct Sender::Outgoing {
 
   [[nodiscard]] Parcel& parcel() { return kept ? *kept : now; }
   const std::shared_ptr<Parcel>& keep() {
-    if (!kept) {
-      kept = std::make_shared<Parcel>();
-      now.share_into(*kept);
-    }
+    if (!kept) kept = std::make_shared<Parcel>(std::move(now));
     return kept;
   }
 };
@@ -49,8 +42,8 @@ struct Sender::Port {
   std::mutex calls;          // held during every call of the outlet
   Outlet* outlet = nullptr;  // under `calls`
 
-  /// Encodes the head; the bodies stay where they are.
-  void pack(const Envelope& message, std::vector<std::byte>& scratch, Parcel& out) const;
+  /// Encodes the head; large bodies stay where they are.
+  void pack(const Envelope& message, Parcel& out) const;
 };
 
 struct Sender::Stream {

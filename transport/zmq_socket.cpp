@@ -8,10 +8,15 @@
 
 namespace hyphos::transport::zmq {
 
-Frame Frame::copy_of(std::span<const std::byte> bytes) {
+Frame Frame::of_size(std::size_t size) {
   Frame frame;
-  if (zmq_msg_init_size(&frame.msg_, bytes.size()) != 0) throw std::bad_alloc();
-  if (!bytes.empty()) std::memcpy(zmq_msg_data(&frame.msg_), bytes.data(), bytes.size());
+  if (zmq_msg_init_size(&frame.msg_, size) != 0) throw std::bad_alloc();
+  return frame;
+}
+
+Frame Frame::copy_of(std::span<const std::byte> bytes) {
+  Frame frame = of_size(bytes.size());
+  if (!bytes.empty()) std::memcpy(frame.data(), bytes.data(), bytes.size());
   return frame;
 }
 

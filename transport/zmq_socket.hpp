@@ -32,6 +32,8 @@ class Frame {
   Frame& operator=(const Frame&) = delete;
   ~Frame() { zmq_msg_close(&msg_); }
 
+  /// A frame of uninitialised bytes, to be written through data().
+  [[nodiscard]] static Frame of_size(std::size_t size);
   /// A frame with a copy of `bytes`.
   [[nodiscard]] static Frame copy_of(std::span<const std::byte> bytes);
   [[nodiscard]] static Frame copy_of(std::string_view text) {
@@ -45,6 +47,7 @@ class Frame {
   [[nodiscard]] std::span<const std::byte> bytes() const {
     return {static_cast<const std::byte*>(zmq_msg_data(raw())), zmq_msg_size(raw())};
   }
+  [[nodiscard]] std::byte* data() { return static_cast<std::byte*>(zmq_msg_data(raw())); }
   [[nodiscard]] std::size_t size() const { return zmq_msg_size(raw()); }
   [[nodiscard]] bool more() const { return zmq_msg_more(raw()) != 0; }
   [[nodiscard]] zmq_msg_t* raw() const { return &msg_; }

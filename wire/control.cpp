@@ -165,7 +165,7 @@ void write_trailer(const Trailer& trailer, std::span<std::byte, kTrailerBytes> o
 }
 
 Result<Trailer> parse_trailer(std::span<const std::byte> in) {
-  if (in.size() != kTrailerBytes) return corrupt("the link trailer is not 12 bytes long");
+  if (in.size() < kTrailerBytes) return corrupt("the link trailer is cut off");
   Trailer trailer;
   for (unsigned i = 0; i < 4; ++i) trailer.stream |= std::to_integer<std::uint32_t>(in[i]) << (8 * i);
   for (unsigned i = 0; i < 8; ++i) {

@@ -71,13 +71,14 @@ using Control = std::variant<Welcome, Hello, Subscribe, Unsubscribe, Accepted, R
 /// Code::corrupt for anything malformed, too long, or with an impossible value.
 [[nodiscard]] Result<Control> parse_control(std::span<const std::byte> frame);
 
-/// What follows the key in the first frame of a data message on a link.
+/// What follows the key in the first frame of a data message on a link; behind it comes the packet.
 struct Trailer {
   std::uint32_t stream = 0;
   std::uint64_t sequence = 0;  ///< counts from 1 per stream, without holes
 };
 inline constexpr std::size_t kTrailerBytes = 12;
 void write_trailer(const Trailer& trailer, std::span<std::byte, kTrailerBytes> out);
+/// Reads it from the beginning of `in`.
 [[nodiscard]] Result<Trailer> parse_trailer(std::span<const std::byte> in);
 
 /// A multicast announcement: `transport/announce.hpp` sends and judges them.

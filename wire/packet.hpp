@@ -16,8 +16,9 @@
 ///
 ///   u32 head length | u16 separator | head (protobuf) | payload | attached buffers
 ///
-/// This one sequence of bytes is what files hold; on a ZeroMQ link the same bytes are split into
-/// frames (prefix + head, payload, one per buffer) behind a key frame that names the channel.
+/// This one sequence of bytes is what files hold. On a ZeroMQ link the same bytes follow a key that
+/// names the channel: small packets in one frame, large ones with a frame for the payload and one
+/// for each buffer.
 namespace hyphos::wire {
 
 inline constexpr std::uint16_t kSeparator = 0x5948;  // the bytes "HY"
@@ -79,7 +80,7 @@ struct Packet {
 /// Takes a whole packet apart without copying. Code::corrupt if anything is missing or left over.
 [[nodiscard]] Result<Packet> decode_packet(const Buffer& whole);
 
-/// The key frame: channel, '\0', the type hash in 16 lower-case hexadecimal digits. What follows a
+/// The key: channel, '\0', the type hash in 16 lower-case hexadecimal digits. What follows a
 /// second '\0' belongs to the link and is no part of the key.
 [[nodiscard]] std::string make_key(std::string_view channel, std::uint64_t type_hash);
 struct Key {

@@ -122,7 +122,9 @@ TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
     promised += report.taken + report.dropped;
   } while (report.taken > 0);
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
-  if (report.dropped > 0) EXPECT_EQ(report.failure, Code::disconnected);
+  if (report.dropped > 0) {
+    EXPECT_EQ(report.failure, Code::disconnected);
+  }
   // What was confirmed arrived, everything else is counted.
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() + outlet_.lost() >= promised; }));
   EXPECT_GT(outlet_.drops[Drop::disconnected], 0U);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "wire/packet.hpp"
+
+/// The protobuf head of a packet, written and read by hand. Used by packet.cpp only.
+namespace hyphos::wire {
+
+inline void put_le(std::byte* at, std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) at[i] = static_cast<std::byte>(value >> (8 * i));
+}
+inline std::uint64_t get_le(const std::byte* at, std::size_t bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
+  return value;
+}
+
+/// All strings at their longest, ten bytes for every varint, eight for every fixed field, and tags.
+inline constexpr std::size_t kLongestHead = kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 +
+                                            11 * 11 + 10 * kMaxAttachedBuffers + 4;
+static_assert(kLongestHead <= kMaxHeadBytes);
+
+/// Writes at most kLongestHead bytes and returns their end.
+[[nodiscard]] std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& type,
+                                    const Envelope& message, const ClockInfo& clock);
+
+/// Reads a head and checks every value in it. Unknown fields are skipped.
+[[nodiscard]] Result<void> parse_head(std::span<const std::byte> bytes, Header& out);
+
+}  // namespace hyphos::wire
