@@ -59,7 +59,7 @@ def test_a_callback_with_two_arguments_learns_the_rest(node: hyphos.Node, inbox:
     publisher = node.publisher("n", String)
     for word in ("a", "b"):
         publisher.publish(String(data=word))
-    got: Any = inbox.wait(2)
+    got = inbox.wait(2)
     assert [(word, info.sequence) for word, info in got] == [("a", 1), ("b", 2)]
     info = got[0][1]
     assert info.sender == got[1][1].sender
@@ -87,7 +87,6 @@ def test_received_bytes_are_a_read_only_view_that_lives_on(node: hyphos.Node, in
     node.subscribe("raw", bytes, inbox)
     node.publisher("raw", bytes).publish(b"hello")
     [view] = inbox.wait(1)
-    assert isinstance(view, np.ndarray)
     assert not view.flags.writeable
     assert not view.flags.owndata
     node.close()
@@ -112,7 +111,6 @@ def test_a_part_of_a_loan_is_sent_without_a_copy(node: hyphos.Node, inbox: Inbox
     values[:] = np.arange(10).reshape(2, 5)
     publisher.publish(values[1])
     [view] = inbox.wait(1)
-    assert isinstance(view, np.ndarray)
     assert address(view) == address(values[1])
     assert view.view(np.float64).tolist() == [5, 6, 7, 8, 9]
 
@@ -156,7 +154,7 @@ def test_an_array_with_gaps_is_sent_densely(node: hyphos.Node, inbox: Inbox) -> 
     array = np.arange(100_000, dtype=np.uint16).reshape(100, 1000)[::2, ::3]
     node.publisher("raw", bytes).publish(array)
     [view] = inbox.wait(1)
-    assert bytes(view) == array.tobytes()  # type: ignore[call-overload]
+    assert bytes(view) == array.tobytes()
 
 
 def test_structs_lie_as_in_c(node: hyphos.Node, inbox: Inbox) -> None:
@@ -170,7 +168,6 @@ def test_structs_lie_as_in_c(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("pose", pose, inbox)
     node.publisher("pose", Pose).publish(Pose(3, 1.5, 9))
     [got] = inbox.wait(1)
-    assert isinstance(got, np.record)
     assert (got.id, got.x, got["n"]) == (3, 1.5, 9)
     with pytest.raises(ValueError, match="read-only"):
         got["x"] = 2

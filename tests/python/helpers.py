@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 PATIENCE_S = 60.0  # for things that take milliseconds, on a machine that is busy
 
@@ -16,15 +17,15 @@ class Inbox:
     """A callback that keeps what it gets and lets a test wait for it."""
 
     def __init__(self) -> None:
-        self.items: list[object] = []
+        self.items: list[Any] = []
         self._changed = threading.Condition()
 
-    def __call__(self, item: object) -> None:
+    def __call__(self, item: Any) -> None:
         with self._changed:
             self.items.append(item)
             self._changed.notify_all()
 
-    def wait(self, count: int) -> list[object]:
+    def wait(self, count: int) -> list[Any]:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.items) >= count, PATIENCE_S), (
                 f"{len(self.items)} of {count} came"

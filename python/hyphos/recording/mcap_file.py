@@ -244,7 +244,8 @@ class McapSource:
         topics = [track.channel for track in self.tracks if wanted(track)]
         with self.path.open("rb") as file:
             reader = SeekingReader(file, record_size_limit=self.path.stat().st_size)
-            for _, _, message in reader.iter_messages(topics, start_ns, end_ns):
+            found = reader.iter_messages(topics, starting_at=start_ns, ending_before=end_ns)
+            for _, _, message in found:
                 yield message
 
     def close(self) -> None:

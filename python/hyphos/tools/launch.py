@@ -257,13 +257,16 @@ class _Run:
         """Returns when it is time to stop: a signal, the time limit, a failure, or nobody left."""
         began = time.monotonic()
         printed = began
-        while self._children.running:
+        awaited = len(self._children.all)  # whose end is still to be told
+        while awaited:
             event = self._next_event(began)
             if isinstance(event, int):
                 self._print.tell("stopping")
                 return
-            if isinstance(event, Child) and self._ended(event):
-                return
+            if isinstance(event, Child):
+                awaited -= 1
+                if self._ended(event):
+                    return
             now = time.monotonic()
             if self._options.seconds is not None and now - began >= self._options.seconds:
                 return

@@ -1,0 +1,243 @@
+"""hyphos run: processes of a plan, their output, and how they end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import hyphos
+import pytest
+from helpers import Cli, Inbox, Start, wait_until
+from hyphos.msgs import String
+
+NODES = """
+import os, signal, sys, time
+from hyphos.msgs import String
+
+class Talker:
+    def __init__(self, node):
+        self.pub = node.publisher("word", String)
+        self.word = node.param("word", "hello")
+        node.every(self.tick, rate_hz=50)
+        print("talker is up", flush=True)
+    def tick(self):
+        self.pub.publish(String(data=self.word))
+
+class Listener:
+    def __init__(self, node):
+        node.subscribe("word", String, self.on_word)
+        self.heard = False
+    def on_word(self, word):
+        if not self.heard:
+            print("heard", word.data, flush=True)
+        self.heard = True
+    def close(self):
+        print("listener closed", flush=True)
+
+def failing(node):
+    raise RuntimeError("cannot work")
+
+def crashing(node):
+    node.every(lambda: os.kill(os.getpid(), signal.SIGSEGV), rate_hz=10)
+
+def stubborn(node):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    print("stubborn", os.getpid(), flush=True)
+    time.sleep(1000)
+"""
+
+
+class Robot:
+    """Writes plans with Python nodes into a folder."""
+
+    def __init__(self, folder: Path, domain: str) -> None:
+        self.folder = folder
+        self.domain = domain
+        (folder / "nodes.py").write_text(NODES)
+
+    def plan(self, nodes: dict[str, str], extra: str = "") -> str:
+        """One process for each node; `nodes` maps its name to its class."""
+        lines = [f"hyphos: 1\ndomain: {self.domain}\nprocesses:"]
+        lines += [f"  {name}_process: {{nodes: [{name}]}}" for name in nodes]
+        lines += ["nodes:"]
+        lines += [f'  {name}: {{python: "nodes:{kind}"}}' for name, kind in nodes.items()]
+        path = self.folder / "robot.yaml"
+        path.write_text("\n".join(lines) + "\n" + extra)
+        return str(path)
+
+
+@pytest.fixture
+def robot(tmp_path: Path, domain: str) -> Robot:
+    return Robot(tmp_path, domain)
+
+
+def test_processes_talk_and_end_when_told(hyphos_start: Start, robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker", "listener": "Listener"})
+    program = hyphos_start("run", plan, "--logs", str(robot.folder / "logs"))
+    heard = Inbox()
+    with hyphos.Node.open("outside", domain=robot.domain) as node:
+        node.subscribe("word", String, heard)
+        heard.wait(1)
+        wait_until(lambda: "heard" in log(robot, "listener_process"), "the listener")
+    code, out, err = program.stop()
+    assert (code, err) == (0, "")
+    assert re.search(r"^talker_process   │ talker is up$", out, re.M)
+    assert re.search(r"^listener_process │ heard hello$", out, re.M)
+    assert "listener closed" in out
+    assert log(robot, "talker_process") == "talker is up\n"
+
+
+def log(robot: Robot, process: str) -> str:
+    path = robot.folder / "logs" / f"{process}.log"
+    return path.read_text() if path.exists() else ""
+
+
+def test_the_plan_decides_who_shares_a_process(hyphos_cli: Cli, robot: Robot) -> None:
+    path = robot.folder / "one.yaml"
+    path.write_text(
+        f"hyphos: 1\ndomain: {robot.domain}\nprocesses: {{all: {{nodes: [a, b]}}}}\n"
+        'nodes:\n  a: {python: "nodes.py:Talker", params: {word: shared}}\n'
+        '  b: {python: "nodes:Listener"}\n'
+    )
+    code, out, _ = hyphos_cli("run", str(path), "--for", "3")
+    assert code == 0
+    assert "all │ heard shared" in out
+
+
+def test_set_changes_the_plan(hyphos_cli: Cli, robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker", "listener": "Listener"})
+    words = ("--for", "3", "--set", "nodes.talker.params.word=changed")
+    _, out, _ = hyphos_cli("run", plan, *words)
+    assert "heard changed" in out
+
+
+def test_live_shows_processes_and_channels(hyphos_cli: Cli, robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker", "listener": "Listener"})
+    code, out, _ = hyphos_cli("run", plan, "--live", "--quiet", "--for", "4")
+    assert code == 0
+    assert "talker is up" not in out
+    assert re.search(r"talker_process +ended +\d+ +[\d.]+ % +[\d.]+ MB", out)
+    assert re.search(r"word +shm +[1-9][\d.]* Hz", out)
+
+
+def test_a_failing_process_ends_the_run(hyphos_cli: Cli, robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker", "bad": "failing"})
+    code, out, _ = hyphos_cli("run", plan)
+    assert code == 1
+    assert "cannot work" in out
+    assert "bad_process failed (1)" in out
+
+
+def test_keep_going_lets_the_others_live(hyphos_start: Start, robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker", "bad": "crashing"})
+    words = ("run", plan, "--keep-going", "--logs", str(robot.folder / "logs"))
+    program = hyphos_start(*words)
+    line = ""
+    while "killed by" not in line:
+        line = program.line()
+    assert "bad_process killed by SIGSEGV" in line
+    heard = Inbox()
+    with hyphos.Node.open("outside", domain=robot.domain) as node:
+        node.subscribe("word", String, heard)
+        heard.wait(5)
+    code, _, _ = program.stop()
+    assert code == 1  # it is still told
+
+
+def test_a_process_that_does_not_listen_is_killed(hyphos_start: Start, robot: Robot) -> None:
+    plan = robot.plan({"mule": "stubborn"})
+    program = hyphos_start("run", plan, "--grace", "0.2")
+    line = ""
+    while "│ stubborn" not in line:
+        line = program.line()
+    pid = int(line.split()[-1])
+    program.signal(signal.SIGTERM)
+    code, out, _ = program.end()
+    assert code == 1
+    assert "killed by SIGKILL" in out
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_only_what_was_asked_for_is_started(hyphos_cli: Cli, robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker", "listener": "Listener"})
+    code, out, _ = hyphos_cli("run", plan, "-p", "talker_process", "--for", "1")
+    assert code == 0
+    assert "listener" not in out
+    code, _, err = hyphos_cli("run", plan, "-p", "absent")
+    assert code == 1
+    assert "it has talker_process, listener_process" in err
+
+
+def test_an_executable_is_a_node(hyphos_cli: Cli, robot: Robot) -> None:
+    program = robot.folder / "program"
+    program.write_text('#!/bin/sh\necho "arguments: $*"\n')
+    program.chmod(0o755)
+    path = robot.folder / "robot.yaml"
+    path.write_text(
+        f"hyphos: 1\ndomain: {robot.domain}\n"
+        "nodes: {tool: {executable: ./program, args: [-x]}}\n"
+        "processes: {tool: {env: {COLOUR: red}}}\n"
+    )
+    code, out, err = hyphos_cli("run", str(path))
+    assert code == 0, err
+    assert f"arguments: -x --hyphos-plan {path} --hyphos-process tool" in out
+    assert "tool ended" in out
+
+
+def test_a_plan_may_be_recorded(hyphos_cli: Cli, robot: Robot) -> None:
+    plan = robot.plan({"talker": "Talker"}, "record: {path: out/run.mcap}\n")
+    code, _, err = hyphos_cli("run", plan, "--record", "--for", "3")
+    assert code == 0, err
+    code, out, _ = hyphos_cli("replay", str(robot.folder / "out/run.mcap"), "--list")
+    assert "word" in out
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ('nodes: {n: {python: "absent:Node"}}', "'absent' cannot be imported"),
+        ('nodes: {n: {python: "nodes:Absent"}}', "has no 'Absent'"),
+        ('nodes: {n: {python: "nodes"}}', "name one, 'python: nodes:Class'"),
+        ('nodes: {n: {python: "absent.py:Node"}}', "absent.py"),
+    ],
+)
+def test_python_nodes_that_do_not_exist_are_named(
+    hyphos_cli: Cli, robot: Robot, plan: str, message: str
+) -> None:
+    path = robot.folder / "robot.yaml"
+    path.write_text(f"hyphos: 1\ndomain: {robot.domain}\n{plan}\n")
+    code, out, err = hyphos_cli("run", str(path))
+    assert code == 1
+    assert message in out + err
+    assert "Traceback" not in out + err
+
+
+def test_a_missing_network_namespace_is_told(hyphos_cli: Cli, robot: Robot) -> None:
+    path = robot.folder / "robot.yaml"
+    path.write_text(
+        f'hyphos: 1\ndomain: {robot.domain}\nnodes: {{n: {{python: "nodes:Talker"}}}}\n'
+        "hosts: {far: {address: 10.9.8.7, netns: hyphos_absent}}\n"
+    )
+    code, _, err = hyphos_cli("run", str(path))
+    assert code == 1
+    assert "ip netns add hyphos_absent" in err
+
+
+def test_processes_of_other_machines_are_left_to_them(hyphos_cli: Cli, robot: Robot) -> None:
+    path = robot.folder / "robot.yaml"
+    path.write_text(
+        f"""hyphos: 1
+domain: {robot.domain}
+hosts: {{here: {{address: 127.0.0.1}}, far: {{address: 192.0.2.7}}}}
+processes: {{near_process: {{host: here, nodes: [a]}}, far_process: {{host: far, nodes: [b]}}}}
+nodes: {{a: {{python: "nodes:Talker"}}, b: {{python: "nodes:Listener"}}}}
+"""
+    )
+    code, out, err = hyphos_cli("run", str(path), "--for", "1")
+    assert code == 0, err
+    assert "far_process" not in out
+    assert f"hyphos run {path} --host far" in err
