@@ -1,0 +1,310 @@
+// Hyphos itself, through its public API. In process a shared pointer travels, as over the bare
+// oneTBB edge; between processes bytes are written into a loan, and a hop hands on the message it
+// received. Queues hold 64 messages (4 large ones, 1024 in the in-process flood); `shm`, `ipc` and
+// `tcp` run their callbacks inline, as the other peers' receiving threads do.
+
+#include "hyphos/hyphos.hpp"
+
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "bench/common/main.hpp"
+#include "hyphos/msgs/sensor.pb.h"
+
+namespace hyphos::bench {
+namespace {
+
+constexpr std::size_t kLarge = 8u << 20;
+
+// One way in which messages are made, sent and read. Edge-independent: a process has one of each
+// end at most.
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  virtual void advertise(const Node& node, const std::string& channel,
+                         const PublisherOptions& options) = 0;
+  virtual void listen(const Node& node, const std::string& channel,
+                      const SubscriptionOptions& options, OnMessage on_message) = 0;
+  virtual void publish(std::size_t size, Fill fill) = 0;
+  virtual void forward() = 0;  // the message whose callback is running
+};
+
+void expect(const Published& published) {
+  if (!published) throw std::runtime_error("publish: " + std::string(to_string(*published.failure)));
+}
+
+// What all have in common: the ends, and the message that is being handled.
+template <typename T>
+class TypedCarrier : public Carrier {
+ public:
+  void advertise(const Node& node, const std::string& channel,
+                 const PublisherOptions& options) override {
+    publisher_.emplace(node.publisher<T>(channel, options));
+  }
+  void listen(const Node& node, const std::string& channel, const SubscriptionOptions& options,
+              OnMessage on_message) override {
+    on_message_ = std::move(on_message);
+    node.subscribe<T>(channel, options, [this](const Message<T>& message) {
+      received_ = &message;
+      read(*message);
+    });
+  }
+  void forward() override { expect(publisher_->publish(*received_)); }
+
+ protected:
+  virtual void read(const T& value) = 0;
+
+  std::optional<Publisher<T>> publisher_;
+  OnMessage on_message_;
+
+ private:
+  const Message<T>* received_ = nullptr;
+};
+
+// In process: an object that points to its payload, as in peers/tbb.cpp.
+struct Pointed {
+  std::byte header[sizeof(Header)];
+  const std::byte* payload;
+  std::size_t size;
+};
+
+class PointerCarrier final : public TypedCarrier<Pointed> {
+ public:
+  explicit PointerCarrier(std::size_t size) {
+    for (auto& block : blocks_) block = std::make_unique<std::byte[]>(size);
+  }
+  void publish(std::size_t size, Fill fill) override {
+    auto message = std::make_shared<Pointed>();
+    fill(message->header);
+    message->payload = blocks_[next_++ % std::size(blocks_)].get();
+    message->size = size;
+    expect(publisher_->publish(std::shared_ptr<const Pointed>(std::move(message))));
+  }
+
+ private:
+  void read(const Pointed& value) override {
+    touch(value.payload + value.size - 1);
+    on_message_(value.header, value.size);
+  }
+
+  std::unique_ptr<std::byte[]> blocks_[16];
+  std::size_t next_ = 0;
+};
+
+class BytesCarrier final : public TypedCarrier<Buffer> {
+ public:
+  void publish(std::size_t size, Fill fill) override {
+    WritableBuffer memory = publisher_->loan_bytes(size);
+    fill(memory.data());
+    expect(publisher_->publish(std::move(memory).freeze()));
+  }
+
+ private:
+  void read(const Buffer& value) override { on_message_(value.data(), value.size()); }
+};
+
+// An image: a protobuf head, and the pixels in a buffer of their own.
+class AttachedCarrier final : public TypedCarrier<Attached<msgs::Image>> {
+ public:
+  void publish(std::size_t size, Fill fill) override {
+    Attached<msgs::Image> image;
+    image.head.mutable_header()->set_frame_id("camera");
+    image.head.set_width(static_cast<std::uint32_t>(size));
+    image.head.set_height(1);
+    WritableBuffer pixels = publisher_->loan_bytes(size);
+    fill(pixels.data());
+    image.buffers.push_back(std::move(pixels).freeze());
+    expect(publisher_->publish(std::move(image)));
+  }
+
+ private:
+  void read(const Attached<msgs::Image>& value) override {
+    on_message_(value.buffers[0].data(), value.buffers[0].size());
+  }
+};
+
+// A protobuf message: serialized once and parsed once. The header lies in the first ranges.
+class ScanCarrier final : public TypedCarrier<msgs::LaserScan> {
+ public:
+  void publish(std::size_t size, Fill fill) override {
+    msgs::LaserScan scan;
+    scan.mutable_header()->set_frame_id("laser");
+    scan.set_range_max(30);
+    scan.mutable_ranges()->Resize(static_cast<int>(size / sizeof(float)), 1.0F);
+    fill(reinterpret_cast<std::byte*>(scan.mutable_ranges()->mutable_data()));
+    expect(publisher_->publish(std::move(scan)));
+  }
+
+ private:
+  void read(const msgs::LaserScan& value) override {
+    on_message_(value.ranges().data(), static_cast<std::size_t>(value.ranges_size()) * sizeof(float));
+  }
+};
+
+// A struct of its own type for every size that is measured.
+template <std::size_t Size>
+struct Block {
+  Block() {}  // NOLINT(modernize-use-equals-default): a loan is not to be filled with zeros
+  alignas(64) std::byte bytes[Size];
+};
+
+template <std::size_t Size>
+class StructCarrier final : public TypedCarrier<Block<Size>> {
+ public:
+  void publish(std::size_t, Fill fill) override {
+    Loan<Block<Size>> loan = this->publisher_->loan();
+    fill(loan->bytes);
+    expect(this->publisher_->publish(std::move(loan)));
+  }
+
+ private:
+  void read(const Block<Size>& value) override { this->on_message_(value.bytes, Size); }
+};
+
+std::unique_ptr<Carrier> struct_carrier(std::size_t size) {
+  switch (size) {
+    case 1024: return std::make_unique<StructCarrier<1024>>();
+    case 4096: return std::make_unique<StructCarrier<4096>>();
+    case 65536: return std::make_unique<StructCarrier<65536>>();
+    case 1 << 20: return std::make_unique<StructCarrier<1 << 20>>();
+    case 4 << 20: return std::make_unique<StructCarrier<4 << 20>>();
+    case 32 << 20: return std::make_unique<StructCarrier<32 << 20>>();
+    default: throw std::invalid_argument("shm_struct has no struct of this size");
+  }
+}
+
+class HyphosPeer : public Peer {
+ public:
+  static constexpr const char* kName = "hyphos";
+  static std::vector<Variant> variants() {
+    const std::vector<Shape> all = {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood};
+    return {{"serial", {Shape::kInproc, Shape::kInprocFlood}},
+            {"inline", {Shape::kInproc, Shape::kInprocFlood}},
+            {"shm", all},
+            {"shm_serial", all},
+            {"shm_struct", {Shape::kPair}},
+            {"shm_attached", {Shape::kPair}},
+            {"shm_protobuf", {Shape::kPair}, 1u << 20},
+            {"ipc", all},
+            {"tcp", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood, Shape::kNet}}};
+  }
+
+  explicit HyphosPeer(const Options& options) : Peer(options), carrier_(make_carrier()) {
+    RuntimeOptions how;
+    how.domain = "bench" + std::to_string(options.run_id);
+    how.process = process_name(options.role, options.index);
+    how.offline = options.in_process();
+    if (over_sockets()) how.plan_file = write_plan();
+    runtime_.emplace(Runtime::open(std::move(how)).or_throw());
+    node_.emplace(runtime_->node(process_name(options.role, options.index)).or_throw());
+  }
+  ~HyphosPeer() override {
+    node_->close();
+    node_.reset();
+    runtime_.reset();
+    // The domain was made for this run; the last process to leave finds its folder empty.
+    std::error_code error;
+    if (!options_.in_process()) {
+      std::filesystem::remove("/dev/shm/hyphos-" + std::to_string(getuid()) + "/bench" +
+                                  std::to_string(options_.run_id),
+                              error);
+    }
+  }
+
+  void open_publisher(const Edge& edge) override {
+    PublisherOptions how;
+    how.policy = policy(edge.block);
+    carrier_->advertise(*node_, edge.name, how);
+  }
+  void open_subscriber(const Edge& edge, OnMessage on_message) override {
+    SubscriptionOptions how;
+    how.policy = policy(edge.block);
+    const bool on_pool = options_.variant == "serial" || options_.variant == "shm_serial";
+    how.mode = on_pool ? Mode::serial : Mode::inline_;
+    carrier_->listen(*node_, edge.name, how, std::move(on_message));
+  }
+  void publish(std::size_t size, Fill fill) override { carrier_->publish(size, fill); }
+  void forward(const void*, std::size_t) override { carrier_->forward(); }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Carrier> make_carrier() const {
+    if (options_.in_process()) return std::make_unique<PointerCarrier>(options_.size);
+    if (options_.variant == "shm_struct") return struct_carrier(options_.size);
+    if (options_.variant == "shm_attached") return std::make_unique<AttachedCarrier>();
+    if (options_.variant == "shm_protobuf") return std::make_unique<ScanCarrier>();
+    return std::make_unique<BytesCarrier>();
+  }
+
+  [[nodiscard]] Policy policy(bool block) const {
+    Policy policy;
+    policy.depth = options_.size >= kLarge ? 4 : 64;
+    if (!block) return policy;
+    return reliable_policy(options_.in_process() ? 1024 : 16);
+  }
+
+  [[nodiscard]] bool over_sockets() const {
+    return options_.variant == "ipc" || options_.variant == "tcp";
+  }
+  static std::string process_name(const std::string& role, int index) {
+    return role == "pub" || role == "both" ? "pub" : role + std::to_string(index);
+  }
+
+  // The processes of this run, each with an endpoint, and the channels between them.
+  [[nodiscard]] std::filesystem::path write_plan() const {
+    const bool tcp = options_.variant == "tcp";
+    const int hops = options_.edges() - 1;
+    std::vector<std::string> names{"pub"};
+    for (int i = 0; i < hops; ++i) names.push_back("hop" + std::to_string(i));
+    for (int i = 0; i < options_.sinks(); ++i) names.push_back("sub" + std::to_string(i));
+    const bool two_hosts = !options_.pub_netns.empty() || options_.pub_addr != options_.sub_addr;
+    const std::string path =
+        options_.run_dir + "/" + process_name(options_.role, options_.index) + ".yaml";
+    std::ofstream plan(path);
+    plan << "hyphos: 1\nhosts:\n  near: {address: " << options_.pub_addr << "}\n";
+    if (two_hosts) plan << "  far: {address: " << options_.sub_addr << "}\n";
+    plan << "processes:\n";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const bool far = two_hosts && names[i].starts_with("sub");
+      plan << "  " << names[i] << ": {host: " << (far ? "far" : "near") << ", threads: 2, endpoint: \"";
+      if (tcp) {
+        const auto port = 20000 + options_.run_id % 1000 * 32 + static_cast<int>(i);
+        plan << "tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":" << port;
+      } else {
+        plan << "ipc://" << options_.run_dir << "/" << names[i] << ".ipc";
+      }
+      plan << "\"}\n";
+    }
+    plan << "nodes:\n";
+    for (const std::string& name : names) plan << "  " << name << ": {process: " << name << "}\n";
+    plan << "channels:\n";
+    for (int i = 0; i <= hops; ++i) write_channel(plan, i, hops);
+    return path;
+  }
+
+  void write_channel(std::ostream& plan, int index, int hops) const {
+    plan << "  hyphos_bench_" << options_.run_id << "_" << index << ": {transport: zmq, publishers: ["
+         << (index == 0 ? "pub" : "hop" + std::to_string(index - 1)) << "], subscribers: [";
+    if (index < hops) {
+      plan << "hop" << index;
+    } else {
+      for (int i = 0; i < options_.sinks(); ++i) plan << (i == 0 ? "sub" : ", sub") << i;
+    }
+    const Policy how = policy(options_.floods());
+    plan << "], depth: " << how.depth;
+    if (how.reliability == Reliability::reliable) plan << ", reliability: reliable";
+    plan << "}\n";
+  }
+
+  std::unique_ptr<Carrier> carrier_;
+  std::optional<Runtime> runtime_;
+  std::optional<Node> node_;
+};
+
+}  // namespace
+}  // namespace hyphos::bench
+
+int main(int argc, char** argv) {
+  return hyphos::bench::bench_main<hyphos::bench::HyphosPeer>(argc, argv);
+}
