@@ -226,6 +226,9 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
       port->lanes = std::make_shared<TxLanes>();
     }
   }
+  if (port->outlet != nullptr) {
+    if (const Passage call(port->gate); call) port->outlet->listeners(kName, 0);
+  }
   // Waits for a visit of the receiving thread, so without the lock: an inline callback may open a
   // port.
   port->gate.close();

@@ -7,6 +7,7 @@
 // is never killed) receive everything. Each process is started again after its death. Every
 // receiver checks every message: number in sequence per sender, never twice, never torn.
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -195,8 +196,8 @@ const std::vector<std::string>& sources() {
 }
 
 struct Listener {
-  std::unique_ptr<ShmTransport> transport;
   std::vector<std::unique_ptr<In>> ins;
+  std::unique_ptr<ShmTransport> transport;  // goes first
 
   Listener(const std::filesystem::path& base, const std::string& name, int index)
       : transport(join(base, name)) {
@@ -230,6 +231,7 @@ class Crew {
     const std::string number = std::to_string(index);
     const pid_t pid = ::fork();
     if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       ::execl("/proc/self/exe", "crash", "child", number.c_str(), base_.c_str(), nullptr);
       ::_exit(127);
     }
@@ -373,8 +375,8 @@ int main(int argc, char** argv) {
 
     // Kill all but the publishers, then look at what they still think is held.
     for (int i = kPublishers; i < kProcesses; ++i) crew.kill(i);
-    witness.ins.clear();
     witness.transport.reset();
+    witness.ins.clear();
     // The publishers have no receivers now. Whatever is held is leaked.
     check(wait_until(1000, [&] { return left_behind(base).used == 0; }), "no slot leaks");
     Listener second(base, "witness", -1);

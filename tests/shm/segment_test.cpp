@@ -156,7 +156,7 @@ TEST_F(SegmentTest, SaturatesInsteadOfWrapping) {
 // owner looks for free slots all the time. A slot that it finds free must have no holder.
 TEST_F(SegmentTest, ModelOfForwardingFindsNoFalseFree) {
   constexpr std::uint32_t kThreads = 4;
-  constexpr int kSteps = 30'000;
+  constexpr int kSteps = 10'000;
   struct Message {
     std::uint32_t slot;
     HolderRef entry;
