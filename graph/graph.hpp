@@ -10,7 +10,9 @@
 #include "graph/channel.hpp"
 #include "graph/executor.hpp"
 #include "graph/timers.hpp"
-#include "hyphos/runtime.hpp"
+#include "hyphos/policy.hpp"
+#include "hyphos/publisher.hpp"
+#include "hyphos/subscription.hpp"
 #include "trace/record.hpp"
 #include "transport/transport.hpp"
 

@@ -20,15 +20,16 @@ def test_the_readme_shows_this_program(name: str, most_lines: int) -> None:
 
 def test_a_talker_in_cpp_is_heard_in_python() -> None:
     domain = ["--hyphos-domain", "hello-test"]
-    listener = subprocess.Popen(
-        [sys.executable, str(HERE / "listener.py"), *domain], stdout=subprocess.PIPE, text=True
-    )
-    talker = subprocess.Popen([str(TALKER), *domain])
-    try:
+    listen = [sys.executable, str(HERE / "listener.py"), *domain]
+    with (
+        subprocess.Popen(listen, stdout=subprocess.PIPE, text=True) as listener,
+        subprocess.Popen([str(TALKER), *domain]) as talker,
+    ):
         assert listener.stdout is not None
-        assert listener.stdout.readline() == "hello\n"
-    finally:
-        for process in (listener, talker):
-            process.terminate()
-    assert listener.wait(timeout=30) == 0
-    assert talker.wait(timeout=30) == 0
+        try:
+            assert listener.stdout.readline() == "hello\n"
+        finally:
+            listener.terminate()
+            talker.terminate()
+    assert listener.returncode == 0
+    assert talker.returncode == 0

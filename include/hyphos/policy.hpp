@@ -28,6 +28,12 @@ inline constexpr Mode serial = Mode::serial;
 inline constexpr Mode concurrent = Mode::concurrent;
 inline constexpr Mode inlined = Mode::inline_;
 
+/// How far a channel's messages may travel.
+enum class Scope : std::uint8_t {
+  local,    ///< this process only (the paper's ToGraph/FromGraph)
+  network,  ///< wherever the plan lets them (ToAny/FromAny)
+};
+
 enum class Priority : std::uint8_t { low, normal, high };
 
 /// What a channel promises. Part of the plan; both ends of a channel follow the same policy.

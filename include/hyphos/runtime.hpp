@@ -19,12 +19,6 @@ namespace hyphos {
 struct Plan;
 class Node;
 
-/// How far a channel's messages may travel.
-enum class Scope : std::uint8_t {
-  local,    ///< this process only (the paper's ToGraph/FromGraph)
-  network,  ///< wherever the plan lets them (ToAny/FromAny)
-};
-
 struct RuntimeOptions {
   std::filesystem::path plan_file;  ///< empty: no plan, shared memory only, defaults for channels
   std::string process = "main";     ///< which process of the plan this is

@@ -16,8 +16,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation"]
     command += ["--wheel-dir", str(folder), "--config-settings", "build-dir=build/wheel"]
-    # Same compiler cache as the build before, whose files have the same depth.
-    environment = {**os.environ, "CCACHE_BASEDIR": str(ROOT)}
+    # The compiler cache then has it all from the build before, whose folder has the same depth.
+    environment = {**os.environ, "CCACHE_BASEDIR": str(ROOT), "CC": "cc", "CXX": "c++"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     [path] = folder.glob("hyphos-*.whl")

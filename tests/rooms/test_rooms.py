@@ -36,6 +36,8 @@ class Rules(unittest.TestCase):
 
     def test_users_see_only_public_headers(self) -> None:
         self.assertEqual(len(rooms.broken_in_user('#include "graph/channel.hpp"\n')), 1)
+        text = '#include "shm/tools.hpp"\n'
+        self.assertEqual(rooms.broken_in_user(text, ("shm/tools.hpp",)), [])
         self.assertEqual(rooms.broken_in_user('#include "hyphos/node.hpp"\n#include "a.hpp"\n'), [])
 
 
