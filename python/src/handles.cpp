@@ -21,11 +21,39 @@ Registry& registry() {
   return *instance;
 }
 
+// References that were dropped while the interpreter was ending. A thread of the pool must not ask for
+// the GIL then: Python ends a thread that does, in the middle of a destructor.
+struct Graveyard {
+  std::mutex mutex;
+  bool open = false;
+  std::vector<PyObject*> functions;
+};
+Graveyard& graveyard() {
+  static Graveyard* const instance = new Graveyard();
+  return *instance;
+}
+
 void drop_callable(PyObject* function) {
-  // After the interpreter has ended there is nothing to give the reference back to.
-  if (!nb::is_alive()) return;
+  {
+    Graveyard& yard = graveyard();
+    const std::lock_guard lock(yard.mutex);
+    if (yard.open) {
+      yard.functions.push_back(function);
+      return;
+    }
+  }
   nb::gil_scoped_acquire acquire;
   Py_DECREF(function);
+}
+
+// With the GIL held. What comes later is not freed: the process is ending.
+void empty_graveyard() {
+  std::vector<PyObject*> functions;
+  {
+    const std::lock_guard lock(graveyard().mutex);
+    functions.swap(graveyard().functions);
+  }
+  for (PyObject* function : functions) Py_DECREF(function);
 }
 
 }  // namespace
@@ -42,6 +70,10 @@ HandleBase::~HandleBase() {
 
 void close_all_handles() {
   is_closing.store(true);
+  {
+    const std::lock_guard lock(graveyard().mutex);
+    graveyard().open = true;
+  }
   std::vector<HandleBase*> all;
   {
     const std::lock_guard lock(registry().mutex);
@@ -55,6 +87,7 @@ void close_all_handles() {
     }
     handle->reset();
   }
+  empty_graveyard();
 }
 
 bool closing() { return is_closing.load(); }

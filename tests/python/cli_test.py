@@ -202,6 +202,19 @@ def test_echo_prints_yaml_json_and_bytes(hyphos_cli: Cli, domain: str) -> None:
     assert "raw .. bytes" in out
 
 
+def test_echo_writes_numbers_as_numbers(hyphos_cli: Cli, domain: str) -> None:
+    message = LaserScan(ranges=[float("inf"), float("nan"), 1.5])
+    message.header.stamp_ns = 2**60
+    with hyphos.Node.open("robot", domain=domain) as node:
+        scan = node.publisher("scan", LaserScan)
+        node.every(lambda: scan.publish(message), rate_hz=50)
+        _, out, _ = hyphos_cli("channel", "echo", "scan", "-d", domain, "-n", "1")
+        assert f"stamp_ns: {2**60}" in out
+        assert "ranges: [.inf, .nan, 1.5]" in out
+        _, out, _ = hyphos_cli("channel", "echo", "scan", "-d", domain, "-n", "1", "--json")
+        assert json.loads(out)["ranges"] == ["Infinity", "NaN", 1.5]
+
+
 def test_echo_gives_up_after_its_time(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("channel", "echo", "scan", "-d", domain, "--timeout", "0.1")
     assert code == 1

@@ -16,7 +16,7 @@ def replay(
     ],
     rate: Annotated[
         float,
-        typer.Option("--rate", "-r", help="Speed: 2 is twice as fast; 0: as fast as possible."),
+        typer.Option("--rate", "-r", help="Speed: 2 is twice as fast; 0: without waiting."),
     ] = 1.0,
     loop: Annotated[bool, typer.Option("--loop", help="Start again at the end.")] = False,
     start: Annotated[

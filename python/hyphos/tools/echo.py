@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 from google.protobuf import json_format
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from hyphos._errors import Error
 from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo
@@ -22,6 +23,12 @@ from hyphos.tools.waiting import Stop, stoppable
 
 _SHORT_LIST = 12  # longer arrays are shortened unless --full
 _SHORT_BYTES = 256
+_TEXT_NUMBERS = {
+    FieldDescriptor.CPPTYPE_INT64: int,
+    FieldDescriptor.CPPTYPE_UINT64: int,
+    FieldDescriptor.CPPTYPE_FLOAT: float,
+    FieldDescriptor.CPPTYPE_DOUBLE: float,
+}
 _SHORT_BUFFER = 64
 _WAITING = 64  # messages that may wait for a slow terminal
 
@@ -63,6 +70,23 @@ def _shorten(value: Any) -> Any:
     if isinstance(value, str) and len(value) > _SHORT_BYTES:
         return f"{value[:_SHORT_BYTES]}… {len(value) - _SHORT_BYTES} more"
     return value
+
+
+def _numbers(value: Any, descriptor: Descriptor) -> None:
+    """Makes numbers of what JSON has to write as text: 64-bit integers, infinities and NaN."""
+    for field in descriptor.fields:
+        inner = value.get(field.name)
+        if inner is None:
+            continue
+        items = inner if isinstance(inner, list) else [inner]
+        if field.message_type is not None:
+            for item in items:
+                if isinstance(item, dict) and not field.message_type.GetOptions().map_entry:
+                    _numbers(item, field.message_type)
+        elif field.cpp_type in _TEXT_NUMBERS:
+            kind = _TEXT_NUMBERS[field.cpp_type]
+            numbers = [kind(item) if isinstance(item, str) else item for item in items]
+            value[field.name] = numbers if isinstance(inner, list) else numbers[0]
 
 
 class _Flow(yaml.SafeDumper):
@@ -126,6 +150,7 @@ class Formatter:
             parts.append(f"# {len(payload):,} bytes\n{hexdump(payload, limit)}".rstrip())
         else:
             fields = self._fields(payload)
+            _numbers(fields, self._cls.DESCRIPTOR)
             shown = fields if self._options.full else _shorten(fields)
             text = yaml.dump(shown, Dumper=_Flow, sort_keys=False, allow_unicode=True, width=100)
             parts.append(text.rstrip())
