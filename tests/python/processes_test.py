@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers import Inbox, Start, wait_until
 from hyphos import Attached
-from hyphos.msgs import Image, String
+from hyphos.msgs import Image, LaserScan, String, Twist
 
 TALKER = """
 import sys, hyphos, numpy as np
@@ -185,3 +185,17 @@ print(node.name, node.runtime.process, node.runtime.domain, node.param("word", "
     )
     code, out, _ = program.end()
     assert (code, out) == (0, f"namer one {domain} from the plan\n")
+
+
+def test_the_program_in_the_documentation_works(
+    python: Start, node: hyphos.Node, domain: str, inbox: Inbox
+) -> None:
+    text = (Path(__file__).parents[2] / "docs/python.md").read_text()
+    program = python(text.split("```python\n")[1].split("```")[0], "--hyphos-domain", domain)
+    node.subscribe("cmd_vel", Twist, lambda twist: inbox(twist.linear.x))
+    scan = node.publisher("scan", LaserScan)
+    wait_until(lambda: scan.listeners == 1, "the program")
+    scan.publish(LaserScan(ranges=[3, 2]))
+    scan.publish(LaserScan(ranges=[3, 0.2]))
+    assert inbox.wait(2) == [0.3, 0.0]
+    assert program.stop()[0] == 0
