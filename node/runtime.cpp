@@ -46,7 +46,10 @@ Runtime::Impl::~Impl() {
 
 Result<void> Runtime::Impl::read_plan() {
   if (options_.plan_file.empty()) return success();
-  auto plan = load_plan(options_.plan_file, {options_.overrides, false});
+  std::vector<std::string> overrides = options_.overrides;
+  // Endpoints are named after the domain, too: two copies of one plan do not meet.
+  if (!options_.domain.empty()) overrides.push_back("domain=" + options_.domain);
+  auto plan = load_plan(options_.plan_file, {std::move(overrides), false});
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
   for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
@@ -79,7 +82,7 @@ Result<void> Runtime::Impl::start() {
   if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
   threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   if (auto read = read_plan(); !read) return read.error();
-  if (!options_.domain.empty()) domain_ = options_.domain;
+  if (!plan_ && !options_.domain.empty()) domain_ = options_.domain;
   if (options_.threads > 0) threads_ = options_.threads;
   return open_transports();
 }
