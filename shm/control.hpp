@@ -16,8 +16,8 @@ namespace hyphos::shm {
 class Control {
  public:
   Control() = default;
-  /// Makes and locks the file; the participant is alive from here on, until the lock's descriptor is
-  /// closed.
+  /// Makes and locks the file; the participant is alive from here on, until the lock's descriptor
+  /// is closed.
   [[nodiscard]] static Result<Control> create(const Domain& domain, std::uint64_t id,
                                               std::string_view process_name);
   /// Maps that of another. Code::unsupported: another layout version. Code::corrupt: not ours.

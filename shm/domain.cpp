@@ -114,7 +114,8 @@ Result<Domain> Domain::open(const std::filesystem::path& base, const std::string
 Domain::Space Domain::space() const {
   struct statvfs info{};
   if (::fstatvfs(directory_.get(), &info) != 0) return {};
-  return {std::uint64_t{info.f_bavail} * info.f_frsize, std::uint64_t{info.f_blocks} * info.f_frsize};
+  return {std::uint64_t{info.f_bavail} * info.f_frsize,
+          std::uint64_t{info.f_blocks} * info.f_frsize};
 }
 
 Result<Fd> Domain::create(std::uint64_t size, const std::string& wanted_name) const {
@@ -145,7 +146,8 @@ Result<void> Domain::publish(const Fd& file, const std::string& file_name) const
 Result<Fd> Domain::open_file(const std::string& file_name, std::uint64_t& size,
                              bool writable) const {
   const int mode = writable ? O_RDWR : O_RDONLY;
-  Fd file(::openat(directory_.get(), file_name.c_str(), mode | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  Fd file(
+      ::openat(directory_.get(), file_name.c_str(), mode | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info{};
   if (!file.valid() || ::fstat(file.get(), &info) != 0) {
     return os_error(errno, "cannot open", path_ + "/" + file_name);

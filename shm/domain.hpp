@@ -15,7 +15,8 @@
 ///
 ///  D1  A participant is alive exactly while its .ctl file carries its lock, which the kernel drops
 ///      when the process dies, however it dies. A stopped process holds it still.
-///  D2  A file appears under its name complete, initialised and (the .ctl) locked: it is made without
+///  D2  A file appears under its name complete, initialised and (the .ctl) locked: it is made
+///  without
 ///      a name and then linked. There are no half-made files, and nothing to mistake for dead.
 ///  D3  Ids are 64 random bits and never come back, so removing the files of a dead id is right
 ///      whenever it happens, and harmless when two do it.
@@ -25,8 +26,8 @@ namespace hyphos::shm {
 
 class Domain {
  public:
-  /// Opens `<base>/hyphos-<uid>/<name>`, making it if needed. Refuses a directory that somebody else
-  /// owns or may enter.
+  /// Opens `<base>/hyphos-<uid>/<name>`, making it if needed. Refuses a directory that somebody
+  /// else owns or may enter.
   [[nodiscard]] static Result<Domain> open(const std::filesystem::path& base,
                                            const std::string& name);
 

@@ -21,8 +21,8 @@ struct Descriptor {
 ///  L2  Only the sender (one thread at a time) writes tail and cells, and a cell only after it has
 ///      seen head beyond that cell's former message.
 ///  L3  head is moved by compare-and-swap, by the receiver to take a message and by the sender to
-///      throw the oldest one away. Whoever moves it from i to i+1 owns message i and its hold. A cell
-///      read before a successful move cannot have been overwritten (L2).
+///      throw the oldest one away. Whoever moves it from i to i+1 owns message i and its hold. A
+///      cell read before a successful move cannot have been overwritten (L2).
 ///  L4  A push is the one store to tail: before it nothing happened, after it the message is whole.
 ///      A process may die before or after, never within.
 ///  L5  Numbers that break L1 mean that the other side is broken: the lane is not used again.
@@ -52,7 +52,8 @@ class Lane {
   /// Sequentially consistent with ring(): a sender looks here once more before it sleeps.
   [[nodiscard]] bool full() const {
     return header().tail.load(std::memory_order_relaxed) -
-               header().head.load(std::memory_order_seq_cst) == depth_;
+               header().head.load(std::memory_order_seq_cst) ==
+           depth_;
   }
   void count_drop(std::size_t reason, std::uint64_t count) {
     header().drops[reason].fetch_add(count, std::memory_order_relaxed);

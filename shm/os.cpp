@@ -57,17 +57,28 @@ Error os_error(int error, std::string what, std::string where) {
   switch (error) {
     case EACCES:
     case EPERM:
-    case EROFS: code = Code::permission; break;
+    case EROFS:
+      code = Code::permission;
+      break;
     case ENOSPC:
     case EDQUOT:
     case ENOMEM:
     case EMFILE:
-    case ENFILE: code = Code::exhausted; break;
-    case ENOENT: code = Code::not_found; break;
-    case EEXIST: code = Code::already_exists; break;
+    case ENFILE:
+      code = Code::exhausted;
+      break;
+    case ENOENT:
+      code = Code::not_found;
+      break;
+    case EEXIST:
+      code = Code::already_exists;
+      break;
     case EOPNOTSUPP:
-    case ENOSYS: code = Code::unsupported; break;
-    default: break;
+    case ENOSYS:
+      code = Code::unsupported;
+      break;
+    default:
+      break;
   }
   return Error{code, std::move(what) + ": " + std::strerror(error), std::move(where)};
 }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <atomic>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,8 +51,8 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();
 
-  /// `offset` must be a multiple of the page size. `populate` faults all pages in now. The file must
-  /// already be at least `offset + size` long, or a later access raises SIGBUS.
+  /// `offset` must be a multiple of the page size. `populate` faults all pages in now. The file
+  /// must already be at least `offset + size` long, or a later access raises SIGBUS.
   [[nodiscard]] static Result<Mapping> map(int fd, std::size_t offset, std::size_t size,
                                            Access access, bool populate);
   /// Enters all pages into the page table, so that the first reader takes no faults.

@@ -10,8 +10,9 @@ namespace hyphos::shm {
 namespace {
 
 constexpr std::uint64_t kSmallestSlot = 256;
-constexpr std::uint64_t kFirstSegment = 4 << 20;     // bytes of the first segment of a class
-constexpr std::uint64_t kLargestGrowth = 256 << 20;  // and of the largest, unless one slot is larger
+constexpr std::uint64_t kFirstSegment = 4 << 20;  // bytes of the first segment of a class
+constexpr std::uint64_t kLargestGrowth = 256
+                                         << 20;  // and of the largest, unless one slot is larger
 constexpr std::uint64_t kFirstSlots = 128;
 constexpr std::uint32_t kLooksPerTake = 2;
 
@@ -31,7 +32,7 @@ Pool::Pool(const Domain& domain, Control& owner, std::uint64_t limit_bytes)
 std::uint32_t Pool::class_of(std::size_t size) {
   if (size <= kSmallestSlot) return 0;
   if (size > class_size(kClasses - 1)) return kClasses;
-  const std::uint64_t units = (size + kSmallestSlot - 1) / kSmallestSlot;  // >= 2
+  const std::uint64_t units = (size + kSmallestSlot - 1) / kSmallestSlot;    // >= 2
   const auto power = static_cast<std::uint32_t>(std::bit_width(units - 1));  // 2^power >= units
   // 1.5 * 2^(power-1) lies between 2^(power-1) and 2^power; it needs power >= 2 to be whole units,
   // but 1.5 * 256 is a multiple of the cache line all the same.
@@ -77,9 +78,8 @@ bool Pool::grow(std::uint32_t index, SizeClass& of) {
   const std::uint64_t each = slot_size + sizeof(SlotControl);
   const std::uint64_t used = bytes_.load();
   if (used >= limit_) return false;
-  std::uint64_t wanted = of.total != 0 ? of.total
-                                       : std::clamp<std::uint64_t>(kFirstSegment / each, 2,
-                                                                   kFirstSlots);
+  std::uint64_t wanted =
+      of.total != 0 ? of.total : std::clamp<std::uint64_t>(kFirstSegment / each, 2, kFirstSlots);
   wanted = std::min(wanted, std::max<std::uint64_t>(kLargestGrowth / each, 1));
   // A full file system may still have room for one.
   for (const std::uint64_t slots : {wanted, std::uint64_t{1}}) {
@@ -137,7 +137,8 @@ OwnedSlot* Pool::take(std::size_t size, const std::shared_ptr<Participant>& self
   OwnedSlot* slot = take_from(index, true);
   // The limit is reached: a larger slot does as well, within reason.
   constexpr std::uint32_t kLarger = 4;
-  for (std::uint32_t i = index + 1; slot == nullptr && i < std::min(index + kLarger, kClasses); ++i) {
+  for (std::uint32_t i = index + 1; slot == nullptr && i < std::min(index + kLarger, kClasses);
+       ++i) {
     slot = take_from(i, false);
   }
   if (slot == nullptr) return nullptr;

@@ -25,7 +25,8 @@ class OwnedSlot final : public BufferOwner {
   [[nodiscard]] Segment& segment() const { return *segment_; }
   [[nodiscard]] std::uint32_t slot() const { return slot_; }
   [[nodiscard]] const Participant* participant() const { return participant_.get(); }
-  /// True for the first caller since the slot was taken: the slot's message header is that caller's.
+  /// True for the first caller since the slot was taken: the slot's message header is that
+  /// caller's.
   [[nodiscard]] bool claim_header() {
     return !header_used_.exchange(true, std::memory_order_acq_rel);
   }
@@ -38,7 +39,7 @@ class OwnedSlot final : public BufferOwner {
 
   Segment* segment_ = nullptr;
   Pool* pool_ = nullptr;
-  OwnedSlot* next_ = nullptr;  // in the free or in-flight list
+  OwnedSlot* next_ = nullptr;                 // in the free or in-flight list
   std::shared_ptr<Participant> participant_;  // while in use: keeps the mapping, and this object
   std::uint32_t slot_ = 0;
   std::uint32_t size_class_ = 0;
@@ -47,9 +48,9 @@ class OwnedSlot final : public BufferOwner {
 
 /// The slots that one participant sends from.
 ///
-/// Thread-safe. Slots of one size class lie in segments that are made when they are needed. A slot is
-/// in use (here), in flight (released here, held by receivers) or free; the first two become the third
-/// without a message: the pool looks at slots in flight when it wants one (Segment, H6).
+/// Thread-safe. Slots of one size class lie in segments that are made when they are needed. A slot
+/// is in use (here), in flight (released here, held by receivers) or free; the first two become the
+/// third without a message: the pool looks at slots in flight when it wants one (Segment, H6).
 class Pool {
  public:
   Pool(const Domain& domain, Control& owner, std::uint64_t limit_bytes);

@@ -59,8 +59,8 @@ Result<std::shared_ptr<Segment>> Segment::open(const Domain& domain, std::uint64
   if (size < sizeof(SegmentHeader)) return bad;
   auto header = Mapping::map(file->get(), 0, sizeof(SegmentHeader), Mapping::Access::read, false);
   if (!header) return header.error();
-  const auto layout = check_segment(*reinterpret_cast<const SegmentHeader*>(header->data()), owner,
-                                    number, size);
+  const auto layout =
+      check_segment(*reinterpret_cast<const SegmentHeader*>(header->data()), owner, number, size);
   if (!layout) return bad;
   auto head = Mapping::map(file->get(), 0, layout->payload_offset, Mapping::Access::write, true);
   if (!head) return head.error();

@@ -23,22 +23,24 @@ struct HolderRef {
 ///
 /// V is the owner of the pool, R a receiver, X whoever gives R the slot: V, or a forwarder.
 ///
-///  H1  A hold is (slot, holder entry). An entry stands for (receiver R, via X) and has a generation.
+///  H1  A hold is (slot, holder entry). An entry stands for (receiver R, via X) and has a
+///  generation.
 ///      The slot's word for that entry, {generation, count}, counts R's holds that X added.
-///  H2  A word counts only while its generation is the entry's, and the entry is in use. To take back
-///      all that a dead R held is one increment of the entry's generation. Whoever adds late with the
-///      old generation adds nothing.
+///  H2  A word counts only while its generation is the entry's, and the entry is in use. To take
+///  back
+///      all that a dead R held is one increment of the entry's generation. Whoever adds late with
+///      the old generation adds nothing.
 ///  H3  A generation never comes back: after 65,535 receivers an entry is retired for the segment's
 ///      life. A word is never set to an older generation than it has.
 ///  H4  Only X adds to its entries' words, while it holds the slot itself (or owns the pool and has
-///      it in use). First the slot's `maybe` bit, then the word, then `adds` + 1, and only then may X
-///      give up its own hold. (The owner need not count in `adds`: it does not look for free slots
-///      among those it has in use.)
+///      it in use). First the slot's `maybe` bit, then the word, then `adds` + 1, and only then may
+///      X give up its own hold. (The owner need not count in `adds`: it does not look for free
+///      slots among those it has in use.)
 ///  H5  Only R, and X for descriptors that R did not take, release.
 ///  H6  The owner finds a slot free if, between two equal reads of `adds`, it sees no word that
 ///      counts among the `maybe` bits. Were there a holder all along: follow the holds back to one
-///      counted in the first read of `adds`; its bit was set, so its word was looked at; if that was
-///      seen released, everything it had added was counted in `adds` before.
+///      counted in the first read of `adds`; its bit was set, so its word was looked at; if that
+///      was seen released, everything it had added was counted in `adds` before.
 ///  H7  `maybe` bits are cleared by the owner only, when it finds the slot free.
 ///  H8  When a forwarder X dies, R, having emptied its lanes from X, sets its words of the entry
 ///      (R, X) to what it really holds: a hold that X added but never sent is gone with that.

@@ -8,7 +8,8 @@
 #include "hyphos/export.hpp"
 #include "hyphos/result.hpp"
 
-/// What `hyphos shm list` and `hyphos shm clean` need. Reads only (list), never disturbs the living.
+/// What `hyphos shm list` and `hyphos shm clean` need. Reads only (list), never disturbs the
+/// living.
 namespace hyphos::shm {
 
 struct ParticipantInfo {
@@ -18,7 +19,8 @@ struct ParticipantInfo {
   bool alive = false;
   std::string process;
   std::string host;
-  std::uint32_t version = 0;  ///< layout version; if it is not ours, only this and `alive` are known
+  std::uint32_t version =
+      0;  ///< layout version; if it is not ours, only this and `alive` are known
 };
 
 struct SegmentInfo {

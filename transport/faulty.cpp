@@ -250,7 +250,8 @@ class Faulty final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_faulty(std::unique_ptr<Transport> inner, const FaultConfig& config) {
+std::unique_ptr<Transport> make_faulty(std::unique_ptr<Transport> inner,
+                                       const FaultConfig& config) {
   return std::make_unique<Faulty>(std::move(inner), config);
 }
 

@@ -42,9 +42,11 @@ Result<std::unique_ptr<Transport>> make_transport(std::string_view name,
                                   [name](const auto& entry) { return entry.first == name; });
   if (found == kMakers.end()) {
     std::string known;
-    for (const auto& [other, maker] : kMakers) known.append(known.empty() ? "" : ", ").append(other);
+    for (const auto& [other, maker] : kMakers)
+      known.append(known.empty() ? "" : ", ").append(other);
     return Error{Code::not_found,
-                 "there is no transport '" + std::string(name) + "'; there are: " + known, {}};
+                 "there is no transport '" + std::string(name) + "'; there are: " + known,
+                 {}};
   }
   std::unique_ptr<Transport> made = found->second(context);
   if (context.faults) made = make_faulty(std::move(made), *context.faults);

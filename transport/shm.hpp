@@ -15,7 +15,7 @@ struct ShmConfig {
   std::string domain = "0";  ///< participants of other domains are not seen
   std::string process_name;  ///< for people: shown to peers and by the tools
   std::filesystem::path base_dir = "/dev/shm";
-  std::uint64_t pool_limit_bytes = 0;  ///< 0: a quarter of the file system, at most 2 GiB
+  std::uint64_t pool_limit_bytes = 0;   ///< 0: a quarter of the file system, at most 2 GiB
   std::size_t metrics_bytes = 4 << 20;  ///< memory for metrics(); 0: none
 };
 

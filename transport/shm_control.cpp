@@ -131,9 +131,8 @@ void Shm::meet(std::uint64_t id) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.fd = peer->pid_fd.get();
-  peer->needs_polling =
-      !peer->pid_fd.valid() ||
-      ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, peer->pid_fd.get(), &event) != 0;
+  peer->needs_polling = !peer->pid_fd.valid() ||
+                        ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, peer->pid_fd.get(), &event) != 0;
   if (peer->needs_polling && !polling_) {
     polling_ = true;
     set_timer(poll_timer_.get(), kPollMs, true);
@@ -154,8 +153,7 @@ void Shm::reconcile(const std::shared_ptr<Peer>& peer) {
   }
   if (!peer->sent_to_us) return;
   // The pages of its pool are entered here, not in the receiving thread.
-  const std::uint32_t made =
-      std::min(peer->control.header().segments.load(), shm::kMaxSegments);
+  const std::uint32_t made = std::min(peer->control.header().segments.load(), shm::kMaxSegments);
   for (; peer->populated < made; ++peer->populated) {
     if (auto segment = segments_.get(self_->domain(), peer->id, peer->populated)) {
       (*segment)->populate();
@@ -227,9 +225,9 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   lane->serial = next_serial_++;
   Error error{Code::exhausted, "this process has 1024 queues already; split it", port->spec.name};
   if (index < shm::kMaxLanes) {
-    auto made = shm::Lane::create(self_->domain(), self_->id(), lane->serial, peer->id,
-                                  port->spec.policy.depth, index, port->spec.type.hash,
-                                  port->spec.name);
+    auto made =
+        shm::Lane::create(self_->domain(), self_->id(), lane->serial, peer->id,
+                          port->spec.policy.depth, index, port->spec.type.hash, port->spec.name);
     if (made) {
       lane->lane = std::move(*made);
     } else {
@@ -452,8 +450,7 @@ void Shm::settle_forwarder(std::uint64_t dead) {
   std::vector<std::shared_ptr<shm::Segment>> candidates = self_->pool().segments();
   for (const auto& [id, peer] : peers_) {
     if (id == dead || peer->dead()) continue;
-    const std::uint32_t made =
-        std::min(peer->control.header().segments.load(), shm::kMaxSegments);
+    const std::uint32_t made = std::min(peer->control.header().segments.load(), shm::kMaxSegments);
     for (std::uint32_t number = 0; number < made; ++number) {
       if (auto segment = segments_.get(self_->domain(), id, number)) {
         candidates.push_back(*segment);
@@ -481,7 +478,8 @@ void Shm::clean_graves() {
       ++at;
     }
   }
-  if (next != 0) set_timer(grave_timer_.get(), std::max<std::int64_t>((next - now) / kNsPerMs, 1), false);
+  if (next != 0)
+    set_timer(grave_timer_.get(), std::max<std::int64_t>((next - now) / kNsPerMs, 1), false);
 }
 
 }  // namespace hyphos::transport::shm_detail

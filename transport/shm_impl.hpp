@@ -123,10 +123,10 @@ class Shm final : public ShmTransport {
   std::uint64_t next_serial_ = 1;
   std::uint64_t local_version_ = 0;
   std::map<std::uint64_t, std::shared_ptr<Peer>> peers_;
-  std::unordered_set<std::uint64_t> ignored_;            ///< files that are not ours to read
-  std::map<std::uint64_t, std::int64_t> graves_;         ///< dead participants, and when seen
+  std::unordered_set<std::uint64_t> ignored_;     ///< files that are not ours to read
+  std::map<std::uint64_t, std::int64_t> graves_;  ///< dead participants, and when seen
   std::array<bool, shm::kMaxEndpoints> endpoint_used_{};
-  std::vector<std::function<void()>> events_;            ///< calls into the graph, made unlocked
+  std::vector<std::function<void()>> events_;  ///< calls into the graph, made unlocked
   bool polling_ = false;
 
   mutable std::mutex rx_mutex_;

@@ -65,11 +65,11 @@ struct Peer {
   const shm::Control control;
   const std::uint64_t id;
   shm::Fd pid_fd;
-  bool needs_polling = false;    ///< no pidfd to be had: look at the lock now and then
-  bool sent_to_us = false;       ///< it had a lane to us at some time
+  bool needs_polling = false;  ///< no pidfd to be had: look at the lock now and then
+  bool sent_to_us = false;     ///< it had a lane to us at some time
   std::uint64_t seen_version = ~std::uint64_t{0};
   std::uint64_t seen_local = ~std::uint64_t{0};
-  std::uint32_t populated = 0;   ///< segments whose pages were faulted in
+  std::uint32_t populated = 0;  ///< segments whose pages were faulted in
 
   /// Our holder entry for this peer in a segment of our own pool. Lock-free after the first time.
   [[nodiscard]] shm::HolderRef entry(shm::Segment& own, std::uint64_t self);

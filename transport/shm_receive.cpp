@@ -16,9 +16,11 @@ constexpr int kBatch = 32;  // messages of one lane before the next lane has its
 // shared words or in `leftover`:
 //  R1  A sender pushes first and sets the bit then; we take the bit first and look then. So a push
 //      is seen by this visit or causes another.
-//  R2  Before sleeping we say so and look at the bits once more; a sender sets the bit and then looks
+//  R2  Before sleeping we say so and look at the bits once more; a sender sets the bit and then
+//  looks
 //      whether we sleep. One of the two sees the other.
-//  R3  A sender that dies between taking our sleep flag and waking us leaves us asleep with the flag
+//  R3  A sender that dies between taking our sleep flag and waking us leaves us asleep with the
+//  flag
 //      down; the control thread wakes us after every death.
 void Shm::receive_loop() {
   ::pthread_setname_np(::pthread_self(), "hyphos-shm-rx");
@@ -211,8 +213,7 @@ std::optional<Drop> Shm::resolve(RxLane& lane, const shm::Descriptor& message, E
     Buffer buffer;
     if (part.owner != 0) {
       if (const auto lost = take_external(lane, part, buffer)) wrong = lost;
-    } else if (part.offset > segment.slot_size() ||
-               part.size > segment.slot_size() - part.offset) {
+    } else if (part.offset > segment.slot_size() || part.size > segment.slot_size() - part.offset) {
       wrong = Drop::corrupt;
     } else if (part.size != 0) {
       held->add_ref();

@@ -4,14 +4,22 @@ namespace hyphos::transport {
 
 std::string_view to_string(Drop reason) {
   switch (reason) {
-    case Drop::overflow: return "overflow";
-    case Drop::timeout: return "timeout";
-    case Drop::no_memory: return "no_memory";
-    case Drop::disconnected: return "disconnected";
-    case Drop::gap: return "gap";
-    case Drop::corrupt: return "corrupt";
-    case Drop::type: return "type";
-    case Drop::injected: return "injected";
+    case Drop::overflow:
+      return "overflow";
+    case Drop::timeout:
+      return "timeout";
+    case Drop::no_memory:
+      return "no_memory";
+    case Drop::disconnected:
+      return "disconnected";
+    case Drop::gap:
+      return "gap";
+    case Drop::corrupt:
+      return "corrupt";
+    case Drop::type:
+      return "type";
+    case Drop::injected:
+      return "injected";
   }
   return "unknown";
 }

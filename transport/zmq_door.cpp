@@ -55,9 +55,12 @@ std::uint64_t Gatekeeper::serve() {
     const bool ok = question.size() == 7 && question[0] == "1.0" && question[5] == "CURVE" &&
                     allowed_.contains(question[6]);
     if (!ok) ++refused;
-    const std::array<std::string, 6> answer = {
-        "1.0",  question.size() > 1 ? question[1] : "", ok ? "200" : "400",
-        ok ? "" : "this key is not allowed", ok ? "peer" : "", ""};
+    const std::array<std::string, 6> answer = {"1.0",
+                                               question.size() > 1 ? question[1] : "",
+                                               ok ? "200" : "400",
+                                               ok ? "" : "this key is not allowed",
+                                               ok ? "peer" : "",
+                                               ""};
     for (std::size_t i = 0; i < answer.size(); ++i) {
       Frame part = Frame::copy_of(answer[i]);
       (void)socket_.send(part, i + 1 < answer.size());

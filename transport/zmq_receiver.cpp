@@ -148,7 +148,8 @@ std::vector<PeerStatus> Receiver::peers() const {
     if (link == links_.end()) continue;
     for (const auto& [id, subscription] : publisher->subscriptions) {
       if (!subscription->present) continue;
-      all.push_back({subscription->port->spec.name, publisher->process, link->second->endpoint, true});
+      all.push_back(
+          {subscription->port->spec.name, publisher->process, link->second->endpoint, true});
     }
   }
   return all;

@@ -125,7 +125,7 @@ class Receiver {
   mutable std::mutex peers_mutex_;  // guards the shape of the two maps for peers()
   std::map<LinkId, std::unique_ptr<Link>> links_;
   std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;  // by session
-  std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
+  std::map<std::pair<std::string, std::string>, bool> overrides_;   // (peer or "", channel)
   std::vector<Subscription*> due_;  // with messages taken since the last acknowledgement
 };
 

@@ -125,9 +125,10 @@ void Receiver::welcome(Link& link, const wire::Welcome& message, std::int64_t no
 void Receiver::activate(Link& link, Publisher& publisher) {
   publisher.active = link.id;
   publisher.said_bye = false;
-  wire::Hello hello{settings_.session, settings_.process, local_host(), wire::kLinkVersion,
-                    link.endpoint, {}};
-  for (const auto& [stream, subscription] : publisher.subscriptions) hello.streams.push_back(stream);
+  wire::Hello hello{settings_.session,  settings_.process, local_host(),
+                    wire::kLinkVersion, link.endpoint,     {}};
+  for (const auto& [stream, subscription] : publisher.subscriptions)
+    hello.streams.push_back(stream);
   tell(link, hello);
   for (auto& [stream, subscription] : publisher.subscriptions) subscribe(link, *subscription);
   reconcile(publisher);

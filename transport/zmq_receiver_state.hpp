@@ -14,8 +14,8 @@ struct Receiver::Port {
   ChannelSpec spec;
   std::atomic<bool> closed{false};
 
-  std::mutex calls;         // held during every call of the inlet
-  Inlet* inlet = nullptr;   // under `calls`; null once closed
+  std::mutex calls;        // held during every call of the inlet
+  Inlet* inlet = nullptr;  // under `calls`; null once closed
 };
 
 struct Receiver::Link {
@@ -29,8 +29,8 @@ struct Receiver::Subscription {
   Publisher* publisher = nullptr;
   PortPtr port;
   std::uint32_t stream = 0;
-  bool accepted = false;            // over the connection that is there now
-  std::atomic<bool> present{false}; // as the inlet was told
+  bool accepted = false;             // over the connection that is there now
+  std::atomic<bool> present{false};  // as the inlet was told
   bool due = false;
   std::uint64_t received = 0;  // link sequence number of the last message that came
   std::uint64_t taken = 0;     // ... that the inlet took or that was dropped here

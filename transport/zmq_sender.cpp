@@ -54,8 +54,12 @@ void Sender::Notices::fire() {
         outlet->listeners(kName, count);
         break;
       }
-      case Notice::Kind::dropped: outlet->dropped(kName, notice.reason, notice.count); break;
-      case Notice::Kind::refused: outlet->refused(kName, notice.error); break;
+      case Notice::Kind::dropped:
+        outlet->dropped(kName, notice.reason, notice.count);
+        break;
+      case Notice::Kind::refused:
+        outlet->refused(kName, notice.error);
+        break;
     }
   }
 }
@@ -140,9 +144,15 @@ SendReport Sender::send(PortId id, const Envelope& message,
   for (Stream* stream : port->streams) {
     if (!stream->active()) continue;
     switch (offer(*stream, out, notices)) {
-      case Offer::taken: ++report.taken; break;
-      case Offer::dropped: ++report.dropped; break;
-      case Offer::full: full.emplace_back(stream->who->session, stream->id); break;
+      case Offer::taken:
+        ++report.taken;
+        break;
+      case Offer::dropped:
+        ++report.dropped;
+        break;
+      case Offer::full:
+        full.emplace_back(stream->who->session, stream->id);
+        break;
     }
   }
   const Policy& policy = port->spec.policy;
@@ -192,12 +202,15 @@ void Sender::wait_for_room(std::unique_lock<std::mutex>& lock, const PortPtr& po
         return true;
       }
       switch (offer(*stream, message, notices)) {
-        case Offer::taken: ++report.taken; return true;
+        case Offer::taken:
+          ++report.taken;
+          return true;
         case Offer::dropped:
           ++report.dropped;
           report.failure = Code::disconnected;
           return true;
-        case Offer::full: break;
+        case Offer::full:
+          break;
       }
       return false;
     });

@@ -64,7 +64,8 @@ class Sender {
   SendReport send(PortId id, const Envelope& message,
                   const std::function<void(std::int64_t)>& pump = nullptr);
   /// Permits or forbids a channel from now on: for one peer, by its process name or the endpoint it
-  /// connected to, or (empty) for all. What was said about one peer outweighs what is said about all.
+  /// connected to, or (empty) for all. What was said about one peer outweighs what is said about
+  /// all.
   void allow(const std::string& channel, const std::string& peer, bool allowed);
   [[nodiscard]] bool knows(const std::string& peer) const;
 

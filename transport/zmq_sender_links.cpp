@@ -160,8 +160,7 @@ void Sender::match(Stream& stream, Notices& notices) {
 void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {
   stream.port = port;
   stream.resumed = true;
-  stream.reliable =
-      stream.wants_reliable || port->spec.policy.reliability == Reliability::reliable;
+  stream.reliable = stream.wants_reliable || port->spec.policy.reliability == Reliability::reliable;
   port->streams.push_back(&stream);
   say(*stream.who, wire::Accepted{stream.id, stream.sent + 1});
   replay_latched(stream);
@@ -180,7 +179,8 @@ void Sender::replay_latched(Stream& stream) {
 
 void Sender::detach(Stream& stream, Notices& notices) {
   // On a living connection what is under way arrives before the Closed does.
-  const std::uint64_t lost = stream.queue.size() + (stream.connected() ? 0 : stream.in_flight.size());
+  const std::uint64_t lost =
+      stream.queue.size() + (stream.connected() ? 0 : stream.in_flight.size());
   notices.dropped(stream.port, Drop::disconnected, lost);
   say(*stream.who, wire::Closed{stream.id, stream.sent});
   stream.queue.clear();

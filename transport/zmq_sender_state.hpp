@@ -87,8 +87,7 @@ struct Sender::Subscriber {
   [[nodiscard]] bool can_return() const { return !via.starts_with("ipc://"); }
 };
 
-inline bool Sender::Stream::connected() const { return resumed && !who->connection.empty();
-}
+inline bool Sender::Stream::connected() const { return resumed && !who->connection.empty(); }
 
 struct Sender::Notice {
   enum class Kind { listeners, dropped, refused } kind;

@@ -144,17 +144,26 @@ Error last_error(std::string what, std::string endpoint) {
   const int error = zmq_errno();
   Code code = Code::io;
   switch (error) {
-    case EADDRINUSE: code = Code::already_exists; break;
+    case EADDRINUSE:
+      code = Code::already_exists;
+      break;
     case EACCES:
-    case EPERM: code = Code::permission; break;
+    case EPERM:
+      code = Code::permission;
+      break;
     case EINVAL:
     case ENODEV:
     case EADDRNOTAVAIL:
     case ENOENT:
-    case EPROTONOSUPPORT: code = Code::invalid_config; break;
+    case EPROTONOSUPPORT:
+      code = Code::invalid_config;
+      break;
     case EMFILE:
-    case ENOMEM: code = Code::exhausted; break;
-    default: break;
+    case ENOMEM:
+      code = Code::exhausted;
+      break;
+    default:
+      break;
   }
   return {code, std::move(what) + ": " + zmq_strerror(error), std::move(endpoint)};
 }

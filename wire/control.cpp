@@ -115,13 +115,19 @@ Result<Control> read(const v1::Control& in) {
       if (!is_process_name(h.process()) || h.via().size() > kMaxProcessBytes) {
         return corrupt("hello: a name is too long");
       }
-      return Control(Hello{h.session(), h.process(), h.host(), h.version(), h.via(),
+      return Control(Hello{h.session(),
+                           h.process(),
+                           h.host(),
+                           h.version(),
+                           h.via(),
                            {h.streams().begin(), h.streams().end()}});
     }
-    case Kind::kSubscribe: return read_subscribe(in.subscribe());
+    case Kind::kSubscribe:
+      return read_subscribe(in.subscribe());
     case Kind::kUnsubscribe:
       return Control(Unsubscribe{in.unsubscribe().stream(), in.unsubscribe().taken()});
-    case Kind::kAccepted: return Control(Accepted{in.accepted().stream(), in.accepted().first()});
+    case Kind::kAccepted:
+      return Control(Accepted{in.accepted().stream(), in.accepted().first()});
     case Kind::kRefused: {
       Refused m{in.refused().stream(), {}};
       const auto& from = in.refused();
@@ -130,11 +136,16 @@ Result<Control> read(const v1::Control& in) {
       }
       return Control(std::move(m));
     }
-    case Kind::kClosed: return Control(Closed{in.closed().stream(), in.closed().sent()});
-    case Kind::kAck: return Control(Ack{in.ack().stream(), in.ack().taken()});
-    case Kind::kBye: return Control(Bye{});
-    case Kind::kNothing: return Control(Nothing{});
-    case Kind::KIND_NOT_SET: break;
+    case Kind::kClosed:
+      return Control(Closed{in.closed().stream(), in.closed().sent()});
+    case Kind::kAck:
+      return Control(Ack{in.ack().stream(), in.ack().taken()});
+    case Kind::kBye:
+      return Control(Bye{});
+    case Kind::kNothing:
+      return Control(Nothing{});
+    case Kind::KIND_NOT_SET:
+      break;
   }
   return corrupt("a control message of an unknown kind");
 }
@@ -167,7 +178,8 @@ void write_trailer(const Trailer& trailer, std::span<std::byte, kTrailerBytes> o
 Result<Trailer> parse_trailer(std::span<const std::byte> in) {
   if (in.size() < kTrailerBytes) return corrupt("the link trailer is cut off");
   Trailer trailer;
-  for (unsigned i = 0; i < 4; ++i) trailer.stream |= std::to_integer<std::uint32_t>(in[i]) << (8 * i);
+  for (unsigned i = 0; i < 4; ++i)
+    trailer.stream |= std::to_integer<std::uint32_t>(in[i]) << (8 * i);
   for (unsigned i = 0; i < 8; ++i) {
     trailer.sequence |= std::to_integer<std::uint64_t>(in[4 + i]) << (8 * i);
   }
@@ -208,8 +220,8 @@ Result<Beacon> parse_beacon(std::span<const std::byte> datagram) {
   }
   if (in.version() != kBeaconVersion) return corrupt("beacon: another version");
   if (in.endpoints_size() > static_cast<int>(kMaxBeaconEndpoints) ||
-      in.channels_size() > static_cast<int>(kMaxBeaconChannels) ||
-      !is_process_name(in.process()) || (!in.curve_key().empty() && in.curve_key().size() != 40) ||
+      in.channels_size() > static_cast<int>(kMaxBeaconChannels) || !is_process_name(in.process()) ||
+      (!in.curve_key().empty() && in.curve_key().size() != 40) ||
       !std::all_of(in.channels().begin(), in.channels().end(),
                    [](const std::string& name) { return is_channel_name(name); }) ||
       (in.endpoints_size() == 0 && !in.leaving())) {

@@ -5,11 +5,16 @@ namespace hyphos {
 
 std::string_view to_string(Encoding encoding) {
   switch (encoding) {
-    case Encoding::structure: return "struct";
-    case Encoding::bytes: return "bytes";
-    case Encoding::protobuf: return "protobuf";
-    case Encoding::attached: return "attached";
-    case Encoding::custom: return "custom";
+    case Encoding::structure:
+      return "struct";
+    case Encoding::bytes:
+      return "bytes";
+    case Encoding::protobuf:
+      return "protobuf";
+    case Encoding::attached:
+      return "attached";
+    case Encoding::custom:
+      return "custom";
   }
   return "unknown";
 }

@@ -5,7 +5,6 @@
 
 #include "hyphos/hyphos.hpp"
 
-
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -32,7 +31,8 @@ class Carrier {
 };
 
 void expect(const Published& published) {
-  if (!published) throw std::runtime_error("publish: " + std::string(to_string(*published.failure)));
+  if (!published)
+    throw std::runtime_error("publish: " + std::string(to_string(*published.failure)));
 }
 
 // What all have in common: the ends, and the message that is being handled.
@@ -139,7 +139,8 @@ class ScanCarrier final : public TypedCarrier<msgs::LaserScan> {
 
  private:
   void read(const msgs::LaserScan& value) override {
-    on_message_(value.ranges().data(), static_cast<std::size_t>(value.ranges_size()) * sizeof(float));
+    on_message_(value.ranges().data(),
+                static_cast<std::size_t>(value.ranges_size()) * sizeof(float));
   }
 };
 
@@ -165,13 +166,20 @@ class StructCarrier final : public TypedCarrier<Block<Size>> {
 
 std::unique_ptr<Carrier> struct_carrier(std::size_t size) {
   switch (size) {
-    case 1024: return std::make_unique<StructCarrier<1024>>();
-    case 4096: return std::make_unique<StructCarrier<4096>>();
-    case 65536: return std::make_unique<StructCarrier<65536>>();
-    case 1 << 20: return std::make_unique<StructCarrier<1 << 20>>();
-    case 4 << 20: return std::make_unique<StructCarrier<4 << 20>>();
-    case 32 << 20: return std::make_unique<StructCarrier<32 << 20>>();
-    default: throw std::invalid_argument("shm_struct has no struct of this size");
+    case 1024:
+      return std::make_unique<StructCarrier<1024>>();
+    case 4096:
+      return std::make_unique<StructCarrier<4096>>();
+    case 65536:
+      return std::make_unique<StructCarrier<65536>>();
+    case 1 << 20:
+      return std::make_unique<StructCarrier<1 << 20>>();
+    case 4 << 20:
+      return std::make_unique<StructCarrier<4 << 20>>();
+    case 32 << 20:
+      return std::make_unique<StructCarrier<32 << 20>>();
+    default:
+      throw std::invalid_argument("shm_struct has no struct of this size");
   }
 }
 
@@ -267,7 +275,8 @@ class HyphosPeer : public Peer {
     plan << "processes:\n";
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool far = two_hosts && names[i].starts_with("sub");
-      plan << "  " << names[i] << ": {host: " << (far ? "far" : "near") << ", threads: 2, endpoint: \"";
+      plan << "  " << names[i] << ": {host: " << (far ? "far" : "near")
+           << ", threads: 2, endpoint: \"";
       if (tcp) {
         const auto port = 20000 + options_.run_id % 1000 * 32 + static_cast<int>(i);
         plan << "tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":" << port;
@@ -284,7 +293,8 @@ class HyphosPeer : public Peer {
   }
 
   void write_channel(std::ostream& plan, int index, int hops) const {
-    plan << "  hyphos_bench_" << options_.run_id << "_" << index << ": {transport: zmq, publishers: ["
+    plan << "  hyphos_bench_" << options_.run_id << "_" << index
+         << ": {transport: zmq, publishers: ["
          << (index == 0 ? "pub" : "hop" + std::to_string(index - 1)) << "], subscribers: [";
     if (index < hops) {
       plan << "hop" << index;

@@ -106,10 +106,11 @@ Buffer to_buffer(nb::handle object, const Lend& lend) {
 }
 
 void bind_bytes(nb::module_& module) {
-  nb::class_<Buffer>(module, "Buffer", nb::type_slots(buffer_slots),
-                     "Immutable bytes that keep their memory (a shared-memory slot, a socket frame)\n"
-                     "alive. Supports the buffer protocol: numpy.frombuffer() and memoryview() do\n"
-                     "not copy, and hold the memory as long as the view lives.")
+  nb::class_<Buffer>(
+      module, "Buffer", nb::type_slots(buffer_slots),
+      "Immutable bytes that keep their memory (a shared-memory slot, a socket frame)\n"
+      "alive. Supports the buffer protocol: numpy.frombuffer() and memoryview() do\n"
+      "not copy, and hold the memory as long as the view lives.")
       .def(
           "__init__",
           [](Buffer* self, nb::handle data) {
@@ -117,9 +118,9 @@ void bind_bytes(nb::module_& module) {
           },
           nb::arg("data"), "A copy of the bytes of `data`.")
       .def("__len__", &Buffer::size)
-      .def_prop_ro("address",
-                   [](const Buffer& b) { return reinterpret_cast<std::uintptr_t>(b.data()); },
-                   "Where the bytes lie in this process.")
+      .def_prop_ro(
+          "address", [](const Buffer& b) { return reinterpret_cast<std::uintptr_t>(b.data()); },
+          "Where the bytes lie in this process.")
       .def(
           "slice",
           [](const Buffer& b, std::size_t offset, std::size_t size) {

@@ -40,8 +40,8 @@ class Loaned {
 using Lend = std::function<WritableBuffer(std::size_t)>;
 
 /// The bytes of any Python object as a Buffer. Without a copy if the object is, or is a contiguous
-/// view of, a received or lent buffer; else one copy into memory from `lend`, with the GIL released.
-/// Throws TypeError for objects without the buffer protocol.
+/// view of, a received or lent buffer; else one copy into memory from `lend`, with the GIL
+/// released. Throws TypeError for objects without the buffer protocol.
 Buffer to_buffer(nb::handle object, const Lend& lend);
 
 void bind_bytes(nb::module_& module);

@@ -21,8 +21,8 @@ Registry& registry() {
   return *instance;
 }
 
-// References that were dropped while the interpreter was ending. A thread of the pool must not ask for
-// the GIL then: Python ends a thread that does, in the middle of a destructor.
+// References that were dropped while the interpreter was ending. A thread of the pool must not ask
+// for the GIL then: Python ends a thread that does, in the middle of a destructor.
 struct Graveyard {
   std::mutex mutex;
   bool open = false;
@@ -100,9 +100,10 @@ void Callable::rethrow(nb::python_error& error) {
   const std::size_t last = text.find_last_not_of('\n');
   const std::size_t line = text.rfind('\n', last);
   const std::string summary =
-      last == std::string::npos ? std::string("Python error")
-                                : text.substr(line == std::string::npos ? 0 : line + 1,
-                                              last - (line == std::string::npos ? 0 : line + 1) + 1);
+      last == std::string::npos
+          ? std::string("Python error")
+          : text.substr(line == std::string::npos ? 0 : line + 1,
+                        last - (line == std::string::npos ? 0 : line + 1) + 1);
   nb::module_::import_("hyphos._errors").attr("report_callback_error")(error.value());
   throw std::runtime_error(summary);
 }

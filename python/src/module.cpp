@@ -24,7 +24,8 @@ T parse_word(const std::string& what, const std::string& word,
     right += right.empty() ? "'" : ", '";
     right += std::string(name) + "'";
   }
-  throw nb::value_error((what + " '" + word + "' is unknown; right would be one of " + right).c_str());
+  throw nb::value_error(
+      (what + " '" + word + "' is unknown; right would be one of " + right).c_str());
 }
 
 void translate(const std::exception_ptr& pointer, void* /*unused*/) {
@@ -42,10 +43,9 @@ void translate(const std::exception_ptr& pointer, void* /*unused*/) {
 }  // namespace
 
 Mode parse_mode(const std::string& word) {
-  return parse_word<Mode, 3>("mode", word,
-                             {{{"serial", Mode::serial},
-                               {"concurrent", Mode::concurrent},
-                               {"inline", Mode::inline_}}});
+  return parse_word<Mode, 3>(
+      "mode", word,
+      {{{"serial", Mode::serial}, {"concurrent", Mode::concurrent}, {"inline", Mode::inline_}}});
 }
 
 Encoding parse_encoding(const std::string& word) {
@@ -59,12 +59,12 @@ Encoding parse_encoding(const std::string& word) {
 
 Policy make_policy(const std::string& reliability, const std::string& overflow,
                    const std::string& priority) {
-  Policy policy = parse_word<Reliability, 2>("reliability", reliability,
-                                             {{{"best_effort", Reliability::best_effort},
-                                               {"reliable", Reliability::reliable}}}) ==
-                          Reliability::reliable
-                      ? reliable_policy()
-                      : Policy{};
+  Policy policy =
+      parse_word<Reliability, 2>("reliability", reliability,
+                                 {{{"best_effort", Reliability::best_effort},
+                                   {"reliable", Reliability::reliable}}}) == Reliability::reliable
+          ? reliable_policy()
+          : Policy{};
   if (!overflow.empty()) {
     policy.overflow = parse_word<Overflow, 3>("overflow", overflow,
                                               {{{"drop_oldest", Overflow::drop_oldest},

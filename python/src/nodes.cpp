@@ -108,7 +108,8 @@ void bind_types(nb::module_& module) {
           nb::kw_only(), nb::arg("reliability") = "best_effort", nb::arg("overflow") = "",
           nb::arg("priority") = "normal", nb::arg("latched") = false, nb::arg("depth") = 10,
           nb::arg("deadline_ms") = 0, nb::arg("block_timeout_ms") = 0)
-      .def_prop_ro("reliability", [](const Policy& p) { return std::string(to_string(p.reliability)); })
+      .def_prop_ro("reliability",
+                   [](const Policy& p) { return std::string(to_string(p.reliability)); })
       .def_prop_ro("overflow", [](const Policy& p) { return std::string(to_string(p.overflow)); })
       .def_prop_ro("priority", [](const Policy& p) { return std::string(to_string(p.priority)); })
       .def_ro("latched", &Policy::latched)
@@ -167,7 +168,9 @@ void bind_ends(nb::module_& module) {
       .def("publish", &publish, nb::arg("payload"), nb::arg("buffers") = nb::list())
       .def(
           "loan",
-          [](const PublisherHandle& p, std::size_t size) { return Loaned(p.get().loan_bytes(size)); },
+          [](const PublisherHandle& p, std::size_t size) {
+            return Loaned(p.get().loan_bytes(size));
+          },
           nb::arg("size"))
       .def_prop_ro("listeners", [](const PublisherHandle& p) { return p.get().listeners(); })
       .def_prop_ro("channel", [](const PublisherHandle& p) { return p.get().channel(); })
@@ -205,12 +208,13 @@ void bind_runtime(nb::module_& module) {
           nb::arg("argv"))
       .def_static(
           "open_with",
-          [](const std::string& plan, const std::string& process, std::vector<std::string> overrides,
-             const std::string& domain, int threads, bool offline) {
+          [](const std::string& plan, const std::string& process,
+             std::vector<std::string> overrides, const std::string& domain, int threads,
+             bool offline) {
             nb::gil_scoped_release release;
             return std::make_unique<RuntimeHandle>(
-                Runtime::open(make_options(plan, process, std::move(overrides), domain, threads,
-                                           offline))
+                Runtime::open(
+                    make_options(plan, process, std::move(overrides), domain, threads, offline))
                     .or_throw());
           },
           nb::arg("plan"), nb::arg("process"), nb::arg("overrides"), nb::arg("domain"),
@@ -225,16 +229,17 @@ void bind_runtime(nb::module_& module) {
              nb::gil_scoped_release release;
              runtime.load_plugins().or_throw();
            })
-      .def("set_channel_open",
-           [](const RuntimeHandle& r, const std::string& channel, bool open,
-              const std::optional<std::string>& peer) {
-             Runtime runtime = r.get();
-             nb::gil_scoped_release release;
-             (peer ? runtime.set_channel_open(channel, *peer, open)
-                   : runtime.set_channel_open(channel, open))
-                 .or_throw();
-           },
-           nb::arg("channel"), nb::arg("open"), nb::arg("peer") = nb::none())
+      .def(
+          "set_channel_open",
+          [](const RuntimeHandle& r, const std::string& channel, bool open,
+             const std::optional<std::string>& peer) {
+            Runtime runtime = r.get();
+            nb::gil_scoped_release release;
+            (peer ? runtime.set_channel_open(channel, *peer, open)
+                  : runtime.set_channel_open(channel, open))
+                .or_throw();
+          },
+          nb::arg("channel"), nb::arg("open"), nb::arg("peer") = nb::none())
       .def("spin",
            [](const RuntimeHandle& r) {
              Runtime runtime = r.get();
@@ -259,55 +264,52 @@ void bind_node(nb::module_& module) {
                 Node::open(std::move(name), arguments.count(), arguments.values()).or_throw());
           },
           nb::arg("name"), nb::arg("argv"))
-      .def("publisher",
-           [](const NodeHandle& n, const std::string& channel, const TypeId& type, bool local,
-              const std::optional<Policy>& policy) {
-             const Node node = n.get();
-             nb::gil_scoped_release release;
-             const PublisherOptions options{local ? Scope::local : Scope::network, policy};
-             return std::make_unique<PublisherHandle>(
-                 node.raw_publisher(channel, type, options).or_throw());
-           },
-           nb::arg("channel"), nb::arg("type"), nb::arg("local"), nb::arg("policy") = nb::none())
-      .def("subscribe",
-           [](const NodeHandle& n, const std::string& channel, const TypeId& type,
-              nb::object callback, const std::string& mode, bool local,
-              const std::optional<Policy>& policy) {
-             const SubscriptionOptions options{parse_mode(mode),
-                                               local ? Scope::local : Scope::network, policy};
-             return std::make_unique<SubscriptionHandle>(
-                 subscribe(n.get(), channel, type, options, std::move(callback)));
-           },
-           nb::arg("channel"), nb::arg("type"), nb::arg("callback"), nb::arg("mode"),
-           nb::arg("local"), nb::arg("policy") = nb::none())
-      .def("every",
-           [](const NodeHandle& n, std::int64_t period_ns, nb::object callback) {
-             const Callable callable(std::move(callback));
-             return std::make_unique<TimerHandle>(n.get().every(Duration{period_ns}, [callable] {
-               if (closing()) return;
-               nb::gil_scoped_acquire acquire;
-               callable();
-             }));
-           },
-           nb::arg("period_ns"), nb::arg("callback"))
-      .def("param_bool", [](const NodeHandle& n, const std::string& name, bool fallback) {
-        return n.get().param(name, fallback);
-      })
-      .def("param_int", [](const NodeHandle& n, const std::string& name, std::int64_t fallback) {
-        return n.get().param(name, fallback);
-      })
-      .def("param_float", [](const NodeHandle& n, const std::string& name, double fallback) {
-        return n.get().param(name, fallback);
-      })
-      .def("param_str",
-           [](const NodeHandle& n, const std::string& name, const std::string& fallback) {
-             return n.get().param(name, fallback);
-           })
+      .def(
+          "publisher",
+          [](const NodeHandle& n, const std::string& channel, const TypeId& type, bool local,
+             const std::optional<Policy>& policy) {
+            const Node node = n.get();
+            nb::gil_scoped_release release;
+            const PublisherOptions options{local ? Scope::local : Scope::network, policy};
+            return std::make_unique<PublisherHandle>(
+                node.raw_publisher(channel, type, options).or_throw());
+          },
+          nb::arg("channel"), nb::arg("type"), nb::arg("local"), nb::arg("policy") = nb::none())
+      .def(
+          "subscribe",
+          [](const NodeHandle& n, const std::string& channel, const TypeId& type,
+             nb::object callback, const std::string& mode, bool local,
+             const std::optional<Policy>& policy) {
+            const SubscriptionOptions options{parse_mode(mode),
+                                              local ? Scope::local : Scope::network, policy};
+            return std::make_unique<SubscriptionHandle>(
+                subscribe(n.get(), channel, type, options, std::move(callback)));
+          },
+          nb::arg("channel"), nb::arg("type"), nb::arg("callback"), nb::arg("mode"),
+          nb::arg("local"), nb::arg("policy") = nb::none())
+      .def(
+          "every",
+          [](const NodeHandle& n, std::int64_t period_ns, nb::object callback) {
+            const Callable callable(std::move(callback));
+            return std::make_unique<TimerHandle>(n.get().every(Duration{period_ns}, [callable] {
+              if (closing()) return;
+              nb::gil_scoped_acquire acquire;
+              callable();
+            }));
+          },
+          nb::arg("period_ns"), nb::arg("callback"))
+      .def("param_bool", [](const NodeHandle& n, const std::string& name,
+                            bool fallback) { return n.get().param(name, fallback); })
+      .def("param_int", [](const NodeHandle& n, const std::string& name,
+                           std::int64_t fallback) { return n.get().param(name, fallback); })
+      .def("param_float", [](const NodeHandle& n, const std::string& name,
+                             double fallback) { return n.get().param(name, fallback); })
+      .def("param_str", [](const NodeHandle& n, const std::string& name,
+                           const std::string& fallback) { return n.get().param(name, fallback); })
       .def_prop_ro("name", [](const NodeHandle& n) { return n.get().name(); })
-      .def_prop_ro("runtime",
-                   [](const NodeHandle& n) {
-                     return std::make_unique<RuntimeHandle>(n.get().runtime());
-                   })
+      .def_prop_ro(
+          "runtime",
+          [](const NodeHandle& n) { return std::make_unique<RuntimeHandle>(n.get().runtime()); })
       .def("close", [](const NodeHandle& n) {
         const Node node = n.get();
         nb::gil_scoped_release release;

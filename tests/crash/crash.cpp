@@ -1,6 +1,6 @@
-// crash <kills> [stop_ms] [seed]: kills publishers, forwarders and subscribers with SIGKILL at random
-// instants while all of them run at full rate, and checks that nobody else notices more than an
-// absence. Then stops a subscriber for stop_ms, which nobody may take for dead.
+// crash <kills> [stop_ms] [seed]: kills publishers, forwarders and subscribers with SIGKILL at
+// random instants while all of them run at full rate, and checks that nobody else notices more than
+// an absence. Then stops a subscriber for stop_ms, which nobody may take for dead.
 //
 // Four publishers P send to the channels "p0".."p3"; two forwarders F receive all of them and send
 // what they got, without a copy, to "f0" and "f1"; two subscribers S and this program itself (which
@@ -261,7 +261,8 @@ bool wait_until(std::int64_t limit_ms, const std::function<bool()>& condition) {
 
 std::size_t open_descriptors() {
   std::size_t n = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++n;
   return n;
 }
 
@@ -286,8 +287,8 @@ struct Left {
 };
 Left left_behind(const std::filesystem::path& base) {
   Left left;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(base / ("hyphos-" + std::to_string(::geteuid())) / "0")) {
+  for (const auto& entry : std::filesystem::directory_iterator(
+           base / ("hyphos-" + std::to_string(::geteuid())) / "0")) {
     (void)entry;
     ++left.files;
   }
@@ -307,7 +308,8 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const int kills = argc > 1 ? std::atoi(argv[1]) : 40;
   const int stop_ms = argc > 2 ? std::atoi(argv[2]) : 1000;
-  const unsigned seed = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::random_device{}();
+  const unsigned seed =
+      argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::random_device{}();
   std::printf("%d kills, seed %u\n", kills, seed);
   const int memory = ::memfd_create("crash", 0);
   if (::ftruncate(memory, sizeof(Shared)) != 0 || ::dup2(memory, kSharedFd) != kSharedFd) return 2;
@@ -319,9 +321,8 @@ int main(int argc, char** argv) {
     Crew crew(base);
     for (int i = 0; i < kProcesses; ++i) crew.start(i);
     Listener witness(base, "witness", -1);
-    const bool running = wait_until(20'000, [] {
-      return shared->forwarded.load() > 1000 && shared->received.load() > 10000;
-    });
+    const bool running = wait_until(
+        20'000, [] { return shared->forwarded.load() > 1000 && shared->received.load() > 10000; });
     check(running, "everything runs");
     const std::size_t descriptors = open_descriptors();
 
@@ -347,7 +348,8 @@ int main(int argc, char** argv) {
       }
     });
     check(stuck == 0, "the survivors go on after every kill");
-    std::printf("     longest pause of a survivor: %.1f ms calm, %.1f ms under fire\n", calm, storm);
+    std::printf("     longest pause of a survivor: %.1f ms calm, %.1f ms under fire\n", calm,
+                storm);
     check(storm < std::max(100.0, 3 * calm), "no survivor stalls over 100 ms");
 
     const auto before = shared->count[kPublishers - 1].load();
@@ -363,14 +365,17 @@ int main(int argc, char** argv) {
     const double rate = static_cast<double>(shared->count[kPublishers - 1].load() - from) /
                         static_cast<double>(monotonic_now().ns - stopped);
     const auto listing = shm::list("0", base).or_throw();
-    const bool listed = std::any_of(listing.participants.begin(), listing.participants.end(),
-                                    [&](const auto& p) { return p.pid == crew.pid(sleeper) && p.alive; });
+    const bool listed =
+        std::any_of(listing.participants.begin(), listing.participants.end(),
+                    [&](const auto& p) { return p.pid == crew.pid(sleeper) && p.alive; });
     ::kill(crew.pid(sleeper), SIGCONT);
     check(listed, "a stopped subscriber is not dead");
     std::printf("     a publisher's rate while it is stopped: %.0f %%\n", 100 * rate / free_rate);
     check(rate >= 0.95 * free_rate, "a stopped subscriber slows nobody");
     const auto woken = shared->count[static_cast<std::size_t>(sleeper)].load();
-    check(wait_until(5000, [&] { return shared->count[static_cast<std::size_t>(sleeper)].load() > woken + 10; }),
+    check(wait_until(
+              5000,
+              [&] { return shared->count[static_cast<std::size_t>(sleeper)].load() > woken + 10; }),
           "it goes on afterwards");
 
     // Kill all but the publishers, then look at what they still think is held.
@@ -384,8 +389,8 @@ int main(int argc, char** argv) {
     check(wait_until(1000, [&] { return left_behind(base).files <= 3 + 2; }),
           "the files of the dead are gone within a second");
     const std::size_t now = open_descriptors();
-    check(now <= descriptors, "no descriptor leaks: " + std::to_string(now) + " of " +
-                                  std::to_string(descriptors));
+    check(now <= descriptors,
+          "no descriptor leaks: " + std::to_string(now) + " of " + std::to_string(descriptors));
   }
   check(shared->faults[corrupt] == 0, "no corrupt message");
   check(shared->faults[duplicate] == 0, "no message twice or out of order");

@@ -112,7 +112,8 @@ class World {
       };
       switch (data[0] % 5) {
         case 0:
-          if (segment) put(&(*segment)->message(data[1] % (*segment)->slots()), sizeof(shm::MessageHeader));
+          if (segment)
+            put(&(*segment)->message(data[1] % (*segment)->slots()), sizeof(shm::MessageHeader));
           break;
         case 1:
           if (lane) (void)lane->push({std::uint32_t{data[1]} % 4, value % 70U, false});
@@ -181,8 +182,8 @@ class World {
 
 }  // namespace
 
-/// Whatever a broken process writes into the memory that it shares, the receiver neither crashes nor
-/// hangs, and goes on serving a good one.
+/// Whatever a broken process writes into the memory that it shares, the receiver neither crashes
+/// nor hangs, and goes on serving a good one.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static World world;
   world.play(data, size);

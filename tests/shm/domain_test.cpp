@@ -54,7 +54,8 @@ TEST(Domain, IsPrivate) {
 
 TEST(Domain, RefusesALinkAndAFile) {
   const testing::Folder folder;
-  std::filesystem::create_symlink("/tmp", folder.path() / ("hyphos-" + std::to_string(::geteuid())));
+  std::filesystem::create_symlink("/tmp",
+                                  folder.path() / ("hyphos-" + std::to_string(::geteuid())));
   EXPECT_EQ(Domain::open(folder.path(), "0").error().code, Code::permission);
   std::filesystem::remove(folder.path() / ("hyphos-" + std::to_string(::geteuid())));
   std::ofstream(folder.path() / ("hyphos-" + std::to_string(::geteuid()))) << "x";
@@ -95,7 +96,8 @@ TEST(Domain, FilesAppearCompleteAndAllocated) {
 TEST(Domain, ASparseFileIsRefusedBecauseItCouldRaiseSigbus) {
   const testing::Folder folder;
   const auto domain = Domain::open(folder.path(), "0").or_throw();
-  const Fd sparse(::open((domain.path() + "/0123456789abcdef.ctl").c_str(), O_RDWR | O_CREAT, 0600));
+  const Fd sparse(
+      ::open((domain.path() + "/0123456789abcdef.ctl").c_str(), O_RDWR | O_CREAT, 0600));
   ASSERT_EQ(::ftruncate(sparse.get(), 1 << 20), 0);
   std::uint64_t size = 0;
   EXPECT_EQ(domain.open_file("0123456789abcdef.ctl", size).error().code, Code::corrupt);
@@ -104,7 +106,8 @@ TEST(Domain, ASparseFileIsRefusedBecauseItCouldRaiseSigbus) {
 TEST(Domain, FullFileSystemIsAnErrorThatSaysHowMuch) {
   const testing::Folder folder;
   const int status = in_child([&] {
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=600k,mode=755") != 0) {
       return kSkipped;
     }
@@ -165,10 +168,10 @@ TEST(Domain, CleanRemovesTheDeadAndOrphansOnly) {
   const testing::Folder folder;
   const auto alive = folder.join().or_throw();
   const auto touch = [&](const std::string& name) { std::ofstream(folder.domain() / name) << "x"; };
-  touch("00000000000000aa.ctl");      // a dead participant
+  touch("00000000000000aa.ctl");  // a dead participant
   touch("00000000000000aa.3.pool");
-  touch("00000000000000bb.7.lane");   // an orphan
-  touch("notes.txt");                 // not ours
+  touch("00000000000000bb.7.lane");  // an orphan
+  touch("notes.txt");                // not ours
   const std::size_t before = folder.files();
   const auto removed = clean("", folder.path()).or_throw();
   EXPECT_EQ(removed.size(), 3U);

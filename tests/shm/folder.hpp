@@ -35,7 +35,8 @@ class Folder {
     for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(domain())) ++n;
     return n;
   }
-  [[nodiscard]] Result<std::shared_ptr<Participant>> join(std::uint64_t pool_limit = 64 << 20) const {
+  [[nodiscard]] Result<std::shared_ptr<Participant>> join(std::uint64_t pool_limit = 64
+                                                                                     << 20) const {
     ParticipantOptions options;
     options.base = path_;
     options.process_name = "test";

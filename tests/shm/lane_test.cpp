@@ -14,7 +14,8 @@ class LaneTest : public ::testing::Test {
  protected:
   void SetUp() override { self_ = folder_.join().or_throw(); }
   [[nodiscard]] Lane make(std::uint32_t depth) {
-    return Lane::create(self_->domain(), self_->id(), ++serial_, 77, depth, 5, 123, "scan").or_throw();
+    return Lane::create(self_->domain(), self_->id(), ++serial_, 77, depth, 5, 123, "scan")
+        .or_throw();
   }
   [[nodiscard]] Lane other_side() {
     return Lane::open(self_->domain(), self_->id(), serial_, 77).or_throw();

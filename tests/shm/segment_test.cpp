@@ -21,7 +21,8 @@ class SegmentTest : public ::testing::Test {
  protected:
   void SetUp() override {
     self_ = folder_.join().or_throw();
-    segment_ = Segment::create(self_->domain(), self_->control(), 0, *segment_layout(8, 256)).or_throw();
+    segment_ =
+        Segment::create(self_->domain(), self_->control(), 0, *segment_layout(8, 256)).or_throw();
   }
   testing::Folder folder_;
   std::shared_ptr<Participant> self_;
@@ -189,7 +190,8 @@ TEST_F(SegmentTest, ModelOfForwardingFindsNoFalseFree) {
             std::this_thread::yield();
             continue;
           }
-          std::swap(boxes[t].messages[random() % boxes[t].messages.size()], boxes[t].messages.back());
+          std::swap(boxes[t].messages[random() % boxes[t].messages.size()],
+                    boxes[t].messages.back());
           message = boxes[t].messages.back();
           boxes[t].messages.pop_back();
         }
@@ -222,7 +224,8 @@ TEST_F(SegmentTest, ModelOfForwardingFindsNoFalseFree) {
   EXPECT_EQ(wrong.load(), 0U);
   EXPECT_GT(moved.load(), 1000U);
   for (Box& box : boxes) {
-    for (const Message& left : box.messages) EXPECT_TRUE(segment_->release_hold(left.slot, left.entry));
+    for (const Message& left : box.messages)
+      EXPECT_TRUE(segment_->release_hold(left.slot, left.entry));
   }
   for (std::uint32_t slot = 0; slot < 8; ++slot) EXPECT_TRUE(segment_->find_free(slot));
 }

@@ -1,6 +1,4 @@
 // What only the shared-memory transport does; what every transport does is in tests/transport.
-#include "transport/shm.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -13,6 +11,7 @@
 #include "shm/tools.hpp"
 #include "tests/shm/folder.hpp"
 #include "tests/transport/harness.hpp"
+#include "transport/shm.hpp"
 
 namespace hyphos::transport::testing {
 namespace {
@@ -39,7 +38,8 @@ class ShmTransportTest : public ::testing::Test {
   }
   [[nodiscard]] std::uint32_t slots_held() const {
     std::uint32_t used = 0;
-    for (const auto& segment : shm::list("0", folder_.path()).or_throw().segments) used += segment.used;
+    for (const auto& segment : shm::list("0", folder_.path()).or_throw().segments)
+      used += segment.used;
     return used;
   }
   // Runs `body` in another process, which then waits to be killed. The child is forked before this
@@ -119,9 +119,9 @@ TEST_F(ShmTransportTest, TheSameLoanOnTwoChannelsAtOnce) {
     EXPECT_EQ(inlet_a.messages[i].meta.sequence, i + 1);
     EXPECT_TRUE(intact(inlet_a.messages[i], 3000));
     EXPECT_EQ(inlet_b.messages[i].meta.sequence, i + 1001);
-    EXPECT_EQ(std::memcmp(inlet_a.messages[i].payload.data(), inlet_b.messages[i].payload.data(),
-                          3000),
-              0);
+    EXPECT_EQ(
+        std::memcmp(inlet_a.messages[i].payload.data(), inlet_b.messages[i].payload.data(), 3000),
+        0);
   }
   inlet_a.messages.clear();
   EXPECT_GT(slots_held(), 0U) << "the other channel still holds the payloads";
@@ -139,7 +139,8 @@ TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
   auto publisher = join("publisher");
   auto forwarder = join("forwarder");
   auto receiver = join("receiver");
-  const PortId first = publisher->open(spec("first", reliable_policy()), nullptr, &first_out).or_throw();
+  const PortId first =
+      publisher->open(spec("first", reliable_policy()), nullptr, &first_out).or_throw();
   (void)forwarder->open(spec("first", reliable_policy()), &first_in, nullptr).or_throw();
   const PortId second =
       forwarder->open(spec("second", reliable_policy()), nullptr, &second_out).or_throw();
@@ -156,8 +157,8 @@ TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
   ASSERT_TRUE(events_.wait([&] { return first_in.messages.size() == 1; }));
   forwarder->send(second, first_in.messages[0]);
   first_in.messages.clear();  // the forwarder is done with it
-  ASSERT_TRUE(events_.wait(
-      [&] { return second_in.messages.size() == 1 && back_in.messages.size() == 1; }));
+  ASSERT_TRUE(
+      events_.wait([&] { return second_in.messages.size() == 1 && back_in.messages.size() == 1; }));
   EXPECT_TRUE(intact(second_in.messages[0], 100'000));
   written[5] = std::byte{0x42};
   EXPECT_EQ(second_in.messages[0].payload.bytes()[5], std::byte{0x42});
@@ -259,7 +260,8 @@ TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
     Events events;
     TestOutlet out(events);
     auto publisher = join("publisher");
-    const PortId port = publisher->open(spec("scan", reliable_policy(64)), nullptr, &out).or_throw();
+    const PortId port =
+        publisher->open(spec("scan", reliable_policy(64)), nullptr, &out).or_throw();
     events.wait([&] { return out.receivers == 1; });
     for (std::uint64_t i = 1; i <= 60; ++i) publisher->send(port, sample(i, 500));
     (void)!::write(sent[1], "x", 1);
@@ -341,7 +343,8 @@ TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
   auto bad = join("bad");
   auto good = join("good");
   auto subscriber = join("subscriber");
-  const PortId bad_out = bad->open(spec("scan", reliable_policy()), nullptr, &bad_outlet).or_throw();
+  const PortId bad_out =
+      bad->open(spec("scan", reliable_policy()), nullptr, &bad_outlet).or_throw();
   const PortId good_out =
       good->open(spec("scan", reliable_policy()), nullptr, &good_outlet).or_throw();
   (void)subscriber->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();

@@ -224,7 +224,8 @@ TEST_P(Conformance, FullInletIsAskedAgainWhenThereIsSpace) {
   set_capacity(2);
   std::thread sender([&] { send_samples(1, 50, 300'000); });
   for (std::size_t room = 2; room <= 50; room += 4) {
-    ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == room && inlet_.refusals > 0; }));
+    ASSERT_TRUE(
+        events_.wait([&] { return inlet_.messages.size() == room && inlet_.refusals > 0; }));
     set_capacity(room + 4);
     subscriber_->on_space(in_);
   }
@@ -239,7 +240,8 @@ TEST_P(Conformance, OneSlowSubscriberDoesNotSlowAnother) {
   TestInlet slow(events_);
   slow.stuck = true;
   auto other = factory_->subscriber("slow");
-  (void)other->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &slow, nullptr).or_throw();
+  (void)other->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &slow, nullptr)
+      .or_throw();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 2; }));
   // Waiting for the healthy one after every message shows that it gets each in spite of the other.
   for (std::uint64_t i = 1; i <= 500; ++i) {
@@ -288,8 +290,8 @@ TEST_P(Conformance, ChannelsAreSeparate) {
   ASSERT_TRUE(events_.wait([&] { return other_outlet.receivers == 1; }));
   publisher_->send(other_out, sample(2));
   publisher_->send(out_, sample(3));
-  ASSERT_TRUE(
-      events_.wait([&] { return inlet_.messages.size() == 1 && other_inlet.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait(
+      [&] { return inlet_.messages.size() == 1 && other_inlet.messages.size() == 1; }));
   EXPECT_EQ(inlet_.messages[0].meta.sequence, 3U);
   EXPECT_EQ(other_inlet.messages[0].meta.sequence, 2U);
   publisher_->close(other_out);

@@ -73,8 +73,8 @@ class TestInlet final : public Inlet {
   int publishers = 0;
   int delivering = 0;
   int refusals = 0;
-  bool stuck = false;                   ///< deliver() does not return: a slow subscriber
-  std::size_t capacity = SIZE_MAX;      ///< deliver() returns false beyond: a full `block` queue
+  bool stuck = false;               ///< deliver() does not return: a slow subscriber
+  std::size_t capacity = SIZE_MAX;  ///< deliver() returns false beyond: a full `block` queue
 
  private:
   void note(const std::function<void()>& change) {

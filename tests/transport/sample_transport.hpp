@@ -118,14 +118,16 @@ class SampleTransport final : public Transport {
     const std::shared_ptr<Out> out = found->second;
     const Policy& policy = out->spec.policy;
     if (policy.latched) out->latched = message;
-    const auto deadline = std::chrono::steady_clock::now() +
-                          std::chrono::milliseconds(policy.block_timeout_ms);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(policy.block_timeout_ms);
     for (const auto& in : std::vector(hub_->ins)) {
       if (!matches(*out, *in)) continue;
       const auto has_room = [&] { return in->closed || in->queue.size() < policy.depth; };
       if (!has_room() && policy.overflow == Overflow::block) {
-        if (policy.block_timeout_ms == 0) hub_->changed.wait(lock, has_room);
-        else hub_->changed.wait_until(lock, deadline, has_room);
+        if (policy.block_timeout_ms == 0)
+          hub_->changed.wait(lock, has_room);
+        else
+          hub_->changed.wait_until(lock, deadline, has_room);
       }
       if (in->closed) {
         fail(*out, report, Drop::disconnected, Code::disconnected);
@@ -218,8 +220,10 @@ class SampleTransport final : public Transport {
       next.first.meta.stamps.arrived = monotonic_now().ns;
       const bool taken = in.inlet->deliver(next.first);
       lock.lock();
-      if (taken) in.full = false;
-      else in.queue.push_front(std::move(next));
+      if (taken)
+        in.full = false;
+      else
+        in.queue.push_front(std::move(next));
     }
   }
 

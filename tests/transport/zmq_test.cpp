@@ -48,7 +48,8 @@ TEST_F(ZmqTest, ReliableSurvivesACutCable) {
   auto publisher = started(listening("publisher"));
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(connecting("subscriber", cable.endpoint()));
-  const PortId out = publisher->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
+  const PortId out =
+      publisher->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
   (void)subscriber->open(spec("scan", reliable_policy(8)), &inlet_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   std::thread sender([&] {
@@ -91,9 +92,8 @@ TEST_F(ZmqTest, BestEffortCountsWhatACutCableLoses) {
     }
   });
   sender.join();
-  ASSERT_TRUE(events_.wait([&] {
-    return inlet_.messages.size() + inlet_.lost() + outlet_.lost() >= promised;
-  }));
+  ASSERT_TRUE(events_.wait(
+      [&] { return inlet_.messages.size() + inlet_.lost() + outlet_.lost() >= promised; }));
   EXPECT_EQ(inlet_.messages.size() + inlet_.lost() + outlet_.lost(), promised);
   std::uint64_t last = 0;
   for (const Envelope& message : inlet_.messages) {
@@ -110,7 +110,8 @@ TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
   auto publisher = started(std::move(config));
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(connecting("subscriber", cable.endpoint()));
-  const PortId out = publisher->open(spec("scan", reliable_policy(2)), nullptr, &outlet_).or_throw();
+  const PortId out =
+      publisher->open(spec("scan", reliable_policy(2)), nullptr, &outlet_).or_throw();
   (void)subscriber->open(spec("scan", reliable_policy(2)), &inlet_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   cable.set_down(true);
@@ -212,7 +213,8 @@ TEST_F(ZmqTest, InletMayPublishUnderBlockFromInsideItsCall) {
   sink->stop(0);
 }
 
-// --- What the configuration says -------------------------------------------------------------------
+// --- What the configuration says
+// -------------------------------------------------------------------
 
 TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
   TemporaryFolder folder;
@@ -317,7 +319,8 @@ TEST_F(ZmqTest, MessagesBeyondTheLimitAreRefusedAtTheSender) {
   subscriber->stop(0);
 }
 
-// --- Keys ------------------------------------------------------------------------------------------
+// --- Keys
+// ------------------------------------------------------------------------------------------
 
 class CurveTest : public ZmqTest {
  protected:

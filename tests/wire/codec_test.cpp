@@ -63,15 +63,16 @@ Envelope encode(const T& value) {
 template <typename T>
 class Decoded {
  public:
-  explicit Decoded(const Envelope& envelope)
-      : ok_(type_support<T>().decode(envelope, &storage_)) {}
+  explicit Decoded(const Envelope& envelope) : ok_(type_support<T>().decode(envelope, &storage_)) {}
   ~Decoded() {
     if (ok_) type_support<T>().destroy(&storage_);
   }
   Decoded(const Decoded&) = delete;
   Decoded& operator=(const Decoded&) = delete;
   [[nodiscard]] bool ok() const { return ok_; }
-  [[nodiscard]] const T& value() const { return *std::launder(reinterpret_cast<const T*>(&storage_)); }
+  [[nodiscard]] const T& value() const {
+    return *std::launder(reinterpret_cast<const T*>(&storage_));
+  }
 
  private:
   alignas(T) std::array<std::byte, sizeof(T)> storage_;
@@ -155,11 +156,13 @@ TEST(Codec, IdsTellTypesAndEncodingsApart) {
   EXPECT_EQ(type_support<Named>().id.name, "pkg.Named");
   EXPECT_EQ(type_support<Words>().id.encoding, Encoding::custom);
   EXPECT_EQ(type_support<Pose>().id.encoding, Encoding::structure);
-  const std::set<std::uint64_t> hashes = {
-      type_support<Pose>().id.hash,   type_support<Named>().id.hash,
-      type_support<Words>().id.hash,  type_support<Buffer>().id.hash,
-      type_support<Proto>().id.hash,  type_support<Attached<Proto>>().id.hash,
-      make_type_id("pkg.Named", Encoding::structure, 8).hash};
+  const std::set<std::uint64_t> hashes = {type_support<Pose>().id.hash,
+                                          type_support<Named>().id.hash,
+                                          type_support<Words>().id.hash,
+                                          type_support<Buffer>().id.hash,
+                                          type_support<Proto>().id.hash,
+                                          type_support<Attached<Proto>>().id.hash,
+                                          make_type_id("pkg.Named", Encoding::structure, 8).hash};
   EXPECT_EQ(hashes.size(), 7U);
   EXPECT_EQ(type_support<Named>().id, make_type_id("pkg.Named", Encoding::structure, 4));
 }

@@ -52,10 +52,12 @@ TEST(Control, FieldsSurvive) {
 TEST(Control, ImpossibleValuesAreRefusedOrBounded) {
   const TypeId type = make_type_id("x", Encoding::bytes);
   EXPECT_FALSE(parse_control(bytes(encode_control(Subscribe{1, "", type, 1, 0, false, 0}))).ok());
-  EXPECT_FALSE(parse_control(bytes(encode_control(Subscribe{1, "a\nb", type, 1, 0, false, 0}))).ok());
+  EXPECT_FALSE(
+      parse_control(bytes(encode_control(Subscribe{1, "a\nb", type, 1, 0, false, 0}))).ok());
   EXPECT_FALSE(parse_control(bytes(encode_control(Welcome{1, std::string(256, 'x'), 0, 1}))).ok());
   const auto greedy =
-      parse_control(bytes(encode_control(Subscribe{1, "a", type, UINT32_MAX, UINT64_MAX, false, 0})))
+      parse_control(
+          bytes(encode_control(Subscribe{1, "a", type, UINT32_MAX, UINT64_MAX, false, 0})))
           .or_throw();
   EXPECT_EQ(std::get<Subscribe>(greedy).window_messages, 65536U);
   EXPECT_EQ(std::get<Subscribe>(greedy).window_bytes, 64U << 20);

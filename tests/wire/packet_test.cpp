@@ -159,7 +159,10 @@ TEST_F(WireVectors, EveryTruncationIsRefusedAndNoBitFlipCrashes) {
 TEST(Packet, UnknownFieldsOfLaterVersionsAreSkipped) {
   std::vector<std::byte> packet;
   append_head("scan", make_type_id("x", Encoding::bytes), {}, {}, packet);
-  const std::string extra = "\xa0\x06\x05\xaa\x06\x03" "abc" "\xb5\x06\x01\x02\x03\x04";  // 100, 101, 102
+  const std::string extra =
+      "\xa0\x06\x05\xaa\x06\x03"
+      "abc"
+      "\xb5\x06\x01\x02\x03\x04";  // 100, 101, 102
   for (const char c : extra) packet.push_back(static_cast<std::byte>(c));
   packet[0] = static_cast<std::byte>(packet.size() - kPrefixBytes);
   EXPECT_TRUE(decode_packet(Buffer::adopt(packet)).ok());
@@ -200,7 +203,8 @@ TEST(Key, RefusesEverythingElse) {
   const std::string good = make_key("scan", 1);
   for (const std::string& bad :
        {std::string(), std::string("scan"), std::string("\0", 1) + good, good.substr(0, 20),
-        good + "x", std::string("scan\0GGGGGGGGGGGGGGGG", 21), std::string("scan\0ABCDEFABCDEFABCD", 21),
+        good + "x", std::string("scan\0GGGGGGGGGGGGGGGG", 21),
+        std::string("scan\0ABCDEFABCDEFABCD", 21),
         std::string(300, 'c') + std::string("\0", 1) + std::string(16, '0')}) {
     EXPECT_FALSE(parse_key(std::as_bytes(std::span(bad))).ok()) << bad;
   }

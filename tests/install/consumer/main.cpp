@@ -1,9 +1,9 @@
 // A project of somebody else: an installed Hyphos, a message of its own, a round through a graph.
 #include <cstdio>
 #include <future>
-#include <hyphos/hyphos.hpp>
 
 #include "garden/plant.pb.h"
+#include <hyphos/hyphos.hpp>
 
 int main() {
   hyphos::RuntimeOptions options;
