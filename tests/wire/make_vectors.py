@@ -128,28 +128,62 @@ def main() -> None:
     packets = [
         vector("bytes", "bytes", b"hello"),
         vector("empty payload", "bytes", b""),
-        vector("struct", "struct", struct.pack("<dif", 1.5, -2, 0.25), struct_size=16,
-               type_name="test.Pose"),
-        vector("protobuf", "protobuf", field_bytes(1, b"hello"), type_name="hyphos.msgs.String",
-               channel="greeting"),
-        vector("attached", "attached", field_varint(2, 480) + field_varint(3, 640),
-               type_name="hyphos.msgs.Image", channel="camera/left",
-               buffers=[bytes(range(200)), b"", b"depth"]),
+        vector(
+            "struct",
+            "struct",
+            struct.pack("<dif", 1.5, -2, 0.25),
+            struct_size=16,
+            type_name="test.Pose",
+        ),
+        vector(
+            "protobuf",
+            "protobuf",
+            field_bytes(1, b"hello"),
+            type_name="hyphos.msgs.String",
+            channel="greeting",
+        ),
+        vector(
+            "attached",
+            "attached",
+            field_varint(2, 480) + field_varint(3, 640),
+            type_name="hyphos.msgs.Image",
+            channel="camera/left",
+            buffers=[bytes(range(200)), b"", b"depth"],
+        ),
         vector("custom", "custom", bytes([3, 0, 0, 0]) + b"abc", type_name="test.Custom"),
         vector("replayed", "bytes", b"map", replayed=True, sequence=2**40),
-        vector("all stamps", "bytes", b"x",
-               stamps_ns={name: 10**9 + i for i, name in enumerate(STAMPS)}),
-        vector("nothing but what must be", "bytes", b"", sequence=0, sender="0" * 16, host="0" * 16,
-               clock_offset_ns=0, stamps_ns={}, type_name=""),
+        vector(
+            "all stamps",
+            "bytes",
+            b"x",
+            stamps_ns={name: 10**9 + i for i, name in enumerate(STAMPS)},
+        ),
+        vector(
+            "nothing but what must be",
+            "bytes",
+            b"",
+            sequence=0,
+            sender="0" * 16,
+            host="0" * 16,
+            clock_offset_ns=0,
+            stamps_ns={},
+            type_name="",
+        ),
         vector("clock behind", "bytes", b"x", clock_offset_ns=-5, channel="ü/€"),
         vector("long names", "bytes", b"x", channel="c" * 255, type_name="t" * 512),
     ]
     types = [
-        {"name": name, "encoding": encoding, "size": size,
-         "hash": f"{type_hash(name, encoding, size):016x}"}
+        {
+            "name": name,
+            "encoding": encoding,
+            "size": size,
+            "hash": f"{type_hash(name, encoding, size):016x}",
+        }
         for name, encoding, size in (
-            ("bytes", "bytes", 0), ("hyphos.msgs.LaserScan", "protobuf", 0),
-            ("hyphos.msgs.Image", "attached", 0), ("pkg.Pose", "struct", 56),
+            ("bytes", "bytes", 0),
+            ("hyphos.msgs.LaserScan", "protobuf", 0),
+            ("hyphos.msgs.Image", "attached", 0),
+            ("pkg.Pose", "struct", 56),
             ("pkg.Mine", "custom", 0),
         )
     ]
