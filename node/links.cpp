@@ -23,7 +23,7 @@ Result<std::string> read_key(const std::filesystem::path& file) {
   if (!(in >> key) || key.size() != kZ85KeyLength) {
     return Error{Code::invalid_config,
                  "not a key file: it must hold one Z85 key of 40 characters "
-                 "(hyphos doctor --make-keys writes a pair)",
+                 "(hyphos keys PREFIX writes a pair)",
                  file.string()};
   }
   return key;

@@ -52,13 +52,14 @@ struct ZmqCounters {
 /// The ZeroMQ transport.
 ///
 /// Threads: one of ours waits for the sockets and calls inlets and outlets; libzmq adds one that
-/// moves bytes. send() writes to the socket in the caller's thread (one thread hop less than handing
-/// over), under a lock that is held for the microseconds this takes and never while waiting.
-/// Payloads and attached buffers are neither copied on the way out nor on the way in.
+/// moves bytes. send() writes to the socket in the caller's thread (one thread hop less than
+/// handing over), under a lock that is held for the microseconds this takes and never while
+/// waiting. Payloads and attached buffers are neither copied on the way out nor on the way in.
 ///
-/// Flow: for each channel and subscriber at most `depth` messages or 256 KiB, whichever is more, are
-/// under way unconfirmed; behind them waits a queue of `depth` with the channel's overflow rule.
-/// `reliable` keeps messages until they are confirmed and sends them again over a new connection.
+/// Flow: for each channel and subscriber at most `depth` messages or 256 KiB, whichever is more,
+/// are under way unconfirmed; behind them waits a queue of `depth` with the channel's overflow
+/// rule. `reliable` keeps messages until they are confirmed and sends them again over a new
+/// connection.
 ///
 /// send() from inside an inlet's call is allowed, under `block` too: it then serves subscribers
 /// while it waits. Messages on reliable channels arrive exactly once and in order as long as both
@@ -71,8 +72,8 @@ class ZmqTransport : public Transport {
   virtual Result<void> remove_peer(const std::string& endpoint) = 0;
 
   /// Permits or forbids that a channel leaves this process, towards one peer or (empty) all. A peer
-  /// is named by its process name or its endpoint; it need not be connected yet. What was said about
-  /// one peer outweighs what is said about all.
+  /// is named by its process name or its endpoint; it need not be connected yet. What was said
+  /// about one peer outweighs what is said about all.
   virtual void publish_channel(const std::string& channel, bool open,
                                const std::string& peer = {}) = 0;
   /// Subscribes to or unsubscribes from a channel, at one peer or (empty) all.
@@ -91,6 +92,6 @@ class ZmqTransport : public Transport {
 [[nodiscard]] std::unique_ptr<ZmqTransport> make_zmq(ZmqConfig config);
 
 /// A fresh key pair; Code::unsupported if libzmq was built without CURVE.
-[[nodiscard]] Result<CurveKeys> make_curve_keys();
+[[nodiscard]] HYPHOS_EXPORT Result<CurveKeys> make_curve_keys();
 
 }  // namespace hyphos::transport

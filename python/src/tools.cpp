@@ -1,3 +1,5 @@
+#include "shm/tools.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -6,7 +8,7 @@
 #include "bindings.hpp"
 #include "hyphos/inspect.hpp"
 #include "hyphos/plan.hpp"
-#include "shm/tools.hpp"
+#include "transport/zmq.hpp"
 
 namespace nb = nanobind;
 
@@ -39,8 +41,7 @@ void bind_inspect(nb::module_& module) {
       .def_ro("last_ns", &EndpointInfo::last_ns)
       .def_ro("counters", &EndpointInfo::counters)
       .def(
-          "counter",
-          [](const EndpointInfo& e, const std::string& name) { return e.counter(name); },
+          "counter", [](const EndpointInfo& e, const std::string& name) { return e.counter(name); },
           nb::arg("name"))
       .def_ro("latency", &EndpointInfo::latency)
       .def_ro("layers", &EndpointInfo::layers);
@@ -52,6 +53,13 @@ void bind_inspect(nb::module_& module) {
       .def_ro("participant", &ProcessInfo::participant)
       .def_ro("endpoints", &ProcessInfo::endpoints);
 
+  module.def(
+      "make_curve_keys",
+      [] {
+        const auto keys = transport::make_curve_keys().or_throw();
+        return std::make_pair(keys.public_key, keys.secret_key);
+      },
+      "A fresh pair of CURVE keys in Z85: (public, secret).");
   module.def(
       "inspect",
       [](const std::string& domain) {

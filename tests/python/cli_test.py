@@ -326,3 +326,16 @@ def test_small_formats() -> None:
         "5.6 ms",
         "2.5 s",
     ]
+
+
+def test_keys_make_a_pair_once(hyphos_cli: Cli, tmp_path: Path) -> None:
+    prefix = tmp_path / "keys" / "robot"
+    assert hyphos_cli("keys", str(prefix))[0] == 0
+    secret = prefix.with_suffix(".key")
+    assert secret.stat().st_mode & 0o777 == 0o600
+    kept = secret.read_text()
+    assert len(kept.strip()) == len(prefix.with_suffix(".pub").read_text().strip()) == 40
+    code, _, errors = hyphos_cli("keys", str(prefix))
+    assert code == 1
+    assert "already" in errors
+    assert secret.read_text() == kept

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli import channel, doctor, node, plan, record, replay, run, shm
+from hyphos.cli import channel, doctor, keys, node, plan, record, replay, run, shm
 
 app = typer.Typer(
     name="hyphos",
@@ -24,6 +24,7 @@ app.add_typer(channel.app, name="channel")
 app.add_typer(node.app, name="node")
 app.add_typer(shm.app, name="shm")
 app.command("doctor")(doctor.doctor)
+app.command("keys")(keys.keys)
 app.command("record")(record.record)
 app.command("replay")(replay.replay)
 
