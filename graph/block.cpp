@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "graph/brief_lock.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::detail {
@@ -12,50 +13,73 @@ std::size_t storage_offset(std::size_t align) {
   return (sizeof(Block) + align - 1) / align * align;
 }
 
+// No block has the address of its pool.
+Block* closed_mark(BlockPool* pool) { return reinterpret_cast<Block*>(pool); }
+
 }  // namespace
 
 BlockPool* BlockPool::create(const TypeSupport& type) {
   return new BlockPool(type.size, std::max(type.align, alignof(Block)));
 }
 
-BlockPool::~BlockPool() {
-  while (free_ != nullptr) {
-    Block* next = free_->next_;
-    free_->~Block();
-    ::operator delete(free_, std::align_val_t{align_});
-    free_ = next;
-  }
+void BlockPool::destroy(Block* block) const {
+  block->~Block();
+  ::operator delete(block, std::align_val_t{align_});
 }
 
-void BlockPool::drop_ref() {
-  if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+std::int64_t BlockPool::destroy_all(Block* list) const {
+  std::int64_t count = 0;
+  for (; list != nullptr; ++count) {
+    Block* const next = list->next_;
+    destroy(list);
+    list = next;
+  }
+  return count;
+}
+
+void BlockPool::left(std::int64_t count) {
+  if (remaining_.fetch_sub(count, std::memory_order_acq_rel) == count) delete this;
+}
+
+void BlockPool::close() {
+  std::int64_t here = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    here = destroy_all(std::exchange(free_, nullptr));
+  }
+  // From here on whoever drops a block destroys it.
+  here += destroy_all(returned_.exchange(closed_mark(this), std::memory_order_acq_rel));
+  left(kOpen - (total_ - here));
 }
 
 Block* BlockPool::grow() {
   const std::size_t offset = storage_offset(align_);
   void* memory = ::operator new(offset + size_, std::align_val_t{align_});
+  ++total_;
   return ::new (memory) Block(this, static_cast<std::byte*>(memory) + offset);
 }
 
 BlockRef BlockPool::take() {
-  Block* block = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    if (free_ != nullptr) block = std::exchange(free_, free_->next_);
-  }
-  if (block == nullptr) block = grow();
-  add_ref();
+  const auto lock = graph::lock_briefly(mutex_);
+  if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
+  Block* const block = free_ != nullptr ? std::exchange(free_, free_->next_) : grow();
   block->refs_.store(1, std::memory_order_relaxed);
   return BlockRef(block);
 }
 
+// Blocks are pushed one by one and taken off all at once, so that no block can come back between
+// the load and the exchange unnoticed.
 void BlockPool::give(Block* block) {
-  {
-    const std::lock_guard lock(mutex_);
-    block->next_ = free_;
-    free_ = block;
-  }
-  drop_ref();
+  Block* seen = returned_.load(std::memory_order_relaxed);
+  do {
+    if (seen == closed_mark(this)) {
+      destroy(block);
+      left(1);
+      return;
+    }
+    block->next_ = seen;
+  } while (!returned_.compare_exchange_weak(seen, block, std::memory_order_acq_rel,
+                                            std::memory_order_acquire));
 }
 
 void Block::recycle() {

@@ -24,7 +24,7 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::
 
 Channel::~Channel() {
   last_ = {};
-  pool_->drop_ref();
+  pool_->close();
 }
 
 std::shared_ptr<const Channel::Subscribers> Channel::subscribers() const {

@@ -25,7 +25,7 @@ ChannelPublisher::ChannelPublisher(std::shared_ptr<Channel> channel, const TypeS
 
 ChannelPublisher::~ChannelPublisher() {
   channel_->remove(*this);
-  pool_->drop_ref();
+  pool_->close();
 }
 
 detail::BlockRef ChannelPublisher::block() {

@@ -1,24 +1,170 @@
 #include "graph/executor.hpp"
 
+#include <linux/futex.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
 #include <cassert>
+#include <mutex>
+#include <utility>
+
+#include "graph/brief_lock.hpp"
 
 namespace hyphos::graph {
+namespace {
 
-thread_local const Executor* Executor::current_ = nullptr;
+thread_local const void* current_pool = nullptr;
 
-// oneTBB counts the calling thread as one of the pool; ours never joins, hence the one more.
-Executor::Executor(int threads)
-    : threads_(threads),
-      workers_(tbb::global_control::max_allowed_parallelism,
-               static_cast<std::size_t>(threads) + 1) {
-  assert(threads >= 1);
-  constexpr std::array kPriorities = {tbb::task_arena::priority::low,
-                                      tbb::task_arena::priority::normal,
-                                      tbb::task_arena::priority::high};
-  for (std::size_t i = 0; i < arenas_.size(); ++i) {
-    arenas_[i] = std::make_unique<tbb::task_arena>(threads, 0, kPriorities[i]);
-    arenas_[i]->initialize();
+/// First in, first out; keeps its memory.
+class Ring {
+ public:
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  void push(Executor::Work work) {
+    if (count_ == slots_.size()) grow();
+    slots_[(head_ + count_++) & (slots_.size() - 1)] = std::move(work);
+  }
+  [[nodiscard]] Executor::Work pop() {
+    Executor::Work work = std::move(slots_[head_]);
+    head_ = (head_ + 1) & (slots_.size() - 1);
+    --count_;
+    return work;
+  }
+
+ private:
+  void grow() {
+    std::vector<Executor::Work> larger(slots_.size() * 2);
+    for (std::size_t i = 0; i < count_; ++i) {
+      larger[i] = std::move(slots_[(head_ + i) & (slots_.size() - 1)]);
+    }
+    slots_ = std::move(larger);
+    head_ = 0;
+  }
+
+  std::vector<Executor::Work> slots_ = std::vector<Executor::Work>(64);  // a power of two
+  std::size_t head_ = 0;
+  std::size_t count_ = 0;
+};
+
+void sleep_while_zero(std::atomic<std::uint32_t>& word) {
+  while (word.load(std::memory_order_acquire) == 0) {
+    ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
   }
 }
+
+void wake(std::atomic<std::uint32_t>& word) {
+  word.store(1, std::memory_order_release);
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+struct Executor::Worker {
+  alignas(64) std::atomic<std::uint32_t> awake{0};
+  Work work;  // handed over by who wakes; none: look at the queues
+  Worker* next = nullptr;
+};
+
+/// Kept by every thread, so that it outlives an executor that is destroyed by its own work.
+///
+/// Invariant, under `mutex`: if a thread is idle, the queues are empty. So whoever brings work
+/// hands it to an idle thread, or leaves it to the busy ones, which look here before they sleep.
+struct Executor::State {
+  explicit State(int threads)
+      // oneTBB counts the calling thread as one of the pool; ours never joins, hence the one more.
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
+        // Our threads have reserved places; the others are for what callbacks run in parallel.
+        arena(2 * threads - 1, static_cast<unsigned>(threads)) {}
+
+  void run(Worker& self);
+  void work_off(Worker& self);
+
+  tbb::global_control limit;
+  tbb::task_arena arena;
+  std::mutex mutex;
+  std::array<Ring, 3> queues;  // by priority
+  Worker* idle = nullptr;      // last in, first out: the warmest cache first
+  bool stopping = false;
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+void Executor::State::run(Worker& self) {
+  ::pthread_setname_np(::pthread_self(), "hyphos-pool");
+  current_pool = this;
+  arena.execute([&] { work_off(self); });
+}
+
+void Executor::State::work_off(Worker& self) {
+  std::unique_lock lock = lock_briefly(mutex);
+  for (;;) {
+    Work work;
+    for (std::size_t level = queues.size(); level-- > 0 && !work;) {
+      if (!queues[level].empty()) work = queues[level].pop();
+    }
+    if (!work) {
+      if (stopping) return;
+      self.awake.store(0, std::memory_order_relaxed);
+      self.next = std::exchange(idle, &self);
+      lock.unlock();
+      sleep_while_zero(self.awake);
+      work = std::exchange(self.work, nullptr);
+    } else {
+      lock.unlock();
+    }
+    if (work) work();
+    work = nullptr;
+    lock = lock_briefly(mutex);
+  }
+}
+
+Executor::Executor(int threads) : state_(std::make_shared<State>(threads)) {
+  assert(threads >= 1);
+  for (int i = 0; i < threads; ++i) {
+    Worker& worker = *state_->workers.emplace_back(std::make_unique<Worker>());
+    threads_.emplace_back([state = state_, &worker] { state->run(worker); });
+  }
+}
+
+Executor::~Executor() {
+  Worker* idle = nullptr;
+  {
+    const std::unique_lock lock = lock_briefly(state_->mutex);
+    state_->stopping = true;
+    idle = std::exchange(state_->idle, nullptr);
+  }
+  while (idle != nullptr) {
+    Worker* const next = idle->next;  // read before the thread goes on
+    wake(idle->awake);
+    idle = next;
+  }
+  for (std::thread& thread : threads_) {
+    if (thread.get_id() == std::this_thread::get_id()) {
+      thread.detach();
+    } else {
+      thread.join();
+    }
+  }
+}
+
+void Executor::enqueue(Priority priority, Work work) {
+  Worker* worker = nullptr;
+  {
+    const std::unique_lock lock = lock_briefly(state_->mutex);
+    worker = state_->idle;
+    if (worker != nullptr) {
+      state_->idle = worker->next;
+      worker->work = std::move(work);
+    } else {
+      state_->queues[static_cast<std::size_t>(priority)].push(std::move(work));
+    }
+  }
+  if (worker != nullptr) wake(worker->awake);
+}
+
+bool Executor::on_worker() const { return current_pool == state_.get(); }
 
 }  // namespace hyphos::graph

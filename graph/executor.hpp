@@ -1,46 +1,46 @@
 #pragma once
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
-
-#include <array>
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <thread>
+#include <vector>
 
 #include "hyphos/policy.hpp"
 
 namespace hyphos::graph {
 
-/// The thread pool of a process: one oneTBB arena per priority, all of the same size. oneTBB gives
-/// its workers to the highest arena that has work, and puts them to sleep when none has.
+/// The thread pool of a process.
+///
+/// Its threads are members of one oneTBB arena, so that parallel algorithms and flow graphs that a
+/// callback runs share one pool and one limit. The queue in front of them is ours: work starts
+/// first come first served within a priority, one sleeping thread is woken for one piece of work,
+/// and a thread without work sleeps at once. (oneTBB's own workers are woken all together and then
+/// look for more work for some 150 us, which at the rates of a robot costs more than the callbacks.)
 class Executor {
  public:
+  using Work = std::function<void()>;
+
   /// `threads` >= 1: how many callbacks may run at once.
   explicit Executor(int threads);
+  /// Runs what is queued, then ends the threads. Work of its own may do it.
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
-  /// Runs `work` on a worker, first come first served within a priority. Allocates nothing from the
-  /// heap in the steady state (oneTBB pools its tasks).
-  template <typename F>
-  void enqueue(Priority priority, F work) {
-    arenas_[static_cast<std::size_t>(priority)]->enqueue([this, work = std::move(work)] {
-      const Scope scope(this);
-      work();
-    });
-  }
+  /// Runs `work` on a thread of the pool. Allocates nothing in the steady state if `work` captures
+  /// at most two pointers; makes one system call if a thread has to be woken.
+  void enqueue(Priority priority, Work work);
   /// True on a thread that is running work of this executor.
-  [[nodiscard]] bool on_worker() const { return current_ == this; }
-  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] bool on_worker() const;
+  [[nodiscard]] int threads() const { return static_cast<int>(threads_.size()); }
 
  private:
-  struct Scope {
-    explicit Scope(const Executor* executor) : outer(std::exchange(current_, executor)) {}
-    ~Scope() { current_ = outer; }
-    const Executor* outer;
-  };
-  static thread_local const Executor* current_;
+  struct State;
+  struct Worker;
 
-  int threads_;
-  tbb::global_control workers_;
-  std::array<std::unique_ptr<tbb::task_arena>, 3> arenas_;
+  std::shared_ptr<State> state_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace hyphos::graph

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 
+#include "graph/brief_lock.hpp"
 #include "graph/channel.hpp"
 #include "hyphos/time.hpp"
 
@@ -45,7 +46,7 @@ bool Subscriber::has_room() {
 
 Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
   if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock = lock_briefly(mutex_);
   if (options_.policy.overflow == Overflow::block && count_ >= options_.policy.depth &&
       !wait_for_room(lock)) {
     (*trace_)->count(trace::Counter::queue_timeout);
@@ -56,7 +57,7 @@ Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
 
 Subscriber::Push Subscriber::push_remote(detail::Delivery delivery) {
   if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock = lock_briefly(mutex_);
   return push(std::move(delivery), lock);
 }
 
@@ -108,10 +109,11 @@ void Subscriber::schedule(std::unique_lock<std::mutex>& lock) {
 void Subscriber::drain_task() {
   // The task may be the last to know this object: keep it until the lock is released.
   const std::shared_ptr<Subscriber> self = shared_from_this();
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock = lock_briefly(mutex_);
+  std::int64_t now = 0;
   const int share = options_.mode == Mode::serial ? kFairShare : 1;
   if (options_.mode == Mode::concurrent || running_ == 0) {
-    for (int i = 0; i < share && run_one(lock); ++i) {
+    for (int i = 0; i < share && run_one(lock, now); ++i) {
     }
   }
   --tasks_;
@@ -119,7 +121,7 @@ void Subscriber::drain_task() {
   changed_.notify_all();
 }
 
-bool Subscriber::run_one(std::unique_lock<std::mutex>& lock) {
+bool Subscriber::run_one(std::unique_lock<std::mutex>& lock, std::int64_t& now) {
   if (count_ == 0 || closed_) return false;
   detail::Delivery delivery = pop();
   ++running_;
@@ -127,9 +129,10 @@ bool Subscriber::run_one(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   if (wake) changed_.notify_all();
   if (options_.policy.overflow == Overflow::block) channel_->room_made();
-  run(delivery);
+  // Back to back, the end of one callback is the start of the next: a clock read less.
+  now = run(delivery, now >= delivery.scheduled_ns ? now : 0);
   delivery = {};
-  lock.lock();
+  lock = lock_briefly(mutex_);
   --running_;
   return true;
 }
@@ -142,7 +145,8 @@ bool Subscriber::wait_for_room(std::unique_lock<std::mutex>& lock) {
     const bool may_help =
         executor_.on_worker() && (options_.mode == Mode::concurrent || running_ == 0);
     if (may_help) {
-      run_one(lock);
+      std::int64_t now = 0;
+      run_one(lock, now);
       changed_.notify_all();
       continue;
     }
@@ -165,7 +169,7 @@ Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
     if (closed_) return Push::closed;
     ++running_;
   }
-  run(delivery);
+  run(delivery, 0);
   delivery = {};
   const std::lock_guard lock(mutex_);
   --running_;
@@ -173,8 +177,8 @@ Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
   return Push::taken;
 }
 
-void Subscriber::run(detail::Delivery& delivery) {
-  const std::int64_t dequeued = monotonic_now().ns;
+std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
+  const std::int64_t dequeued = now != 0 ? now : monotonic_now().ns;
   const detail::BlockRef& block = delivery.block;
   const void* value =
       type_ == nullptr ? static_cast<const void*>(block->encoded()) : block->value(*type_);
@@ -185,7 +189,7 @@ void Subscriber::run(detail::Delivery& delivery) {
                              channel_->type().name + " was dropped (" + std::to_string(more) +
                              " more before); check the sender's message definition");
     }
-    return;
+    return 0;
   }
   const std::int64_t decoded = block->decoded_ns();
   delivery.callback_ns = decoded > dequeued ? monotonic_now().ns : dequeued;
@@ -195,8 +199,10 @@ void Subscriber::run(detail::Delivery& delivery) {
   stamps.decoded = decoded > dequeued ? decoded : 0;
   stamps.callback = delivery.callback_ns;
   trace::Record& record = **trace_;
+  const auto writers =
+      options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many;
   // A latched value sent again is as old as it is: its age says nothing about the way it came.
-  if (!delivery.replayed) trace_->timings()->record(stamps, dequeued);
+  if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   record.count(trace::Counter::received);
   record.last_ns.store(delivery.callback_ns, std::memory_order_relaxed);
   if (block->has_encoded()) {
@@ -206,7 +212,9 @@ void Subscriber::run(detail::Delivery& delivery) {
     record.count(trace::Counter::bytes, bytes);
   }
   call(delivery, value);
-  trace_->timings()->record_callback(monotonic_now().ns - delivery.callback_ns);
+  const std::int64_t end = monotonic_now().ns;
+  trace_->timings()->record_callback(end - delivery.callback_ns, writers);
+  return end;
 }
 
 void Subscriber::call(const detail::Delivery& delivery, const void* value) {

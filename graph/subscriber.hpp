@@ -59,8 +59,10 @@ class Subscriber final : public detail::SubscriptionCore,
   void schedule(std::unique_lock<std::mutex>& lock);
   void drain_task();
   /// Takes one message and runs it. Called and returns with `lock` held; false: queue was empty.
-  bool run_one(std::unique_lock<std::mutex>& lock);
-  void run(detail::Delivery& delivery);
+  /// `now`: the time if the caller has just read it, or 0; on return, when the callback ended.
+  bool run_one(std::unique_lock<std::mutex>& lock, std::int64_t& now);
+  /// Returns the time at its end, or 0 if it did not look.
+  std::int64_t run(detail::Delivery& delivery, std::int64_t now);
   void call(const detail::Delivery& delivery, const void* value);
   detail::Delivery pop();
 

@@ -16,7 +16,8 @@ namespace hyphos::trace {
 /// to 2^40 ns (18 minutes; longer ones count in the last bucket).
 ///
 /// Lives in memory that starts as zeros, also in shared memory. record() is wait-free: one relaxed
-/// increment, plus two for the sum and the maximum; any thread. Reading does not disturb writers; a
+/// increment, plus two for the sum and the maximum; any thread. record_alone() does without locked
+/// instructions, for callers that come one after another. Reading does not disturb writers; a
 /// snapshot taken meanwhile may miss the samples of the last instant.
 /// Source: G. Tene, HdrHistogram (hdrhistogram.org).
 template <unsigned SubBits>
@@ -32,6 +33,13 @@ class Histogram {
     std::uint64_t seen = max_.load(std::memory_order_relaxed);
     while (value > seen && !max_.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
     }
+  }
+
+  void record_alone(std::int64_t ns) noexcept {
+    const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
+    add_alone(counts_[index(value)], 1);
+    add_alone(sum_, value);
+    if (value > max_.load(std::memory_order_relaxed)) max_.store(value, std::memory_order_relaxed);
   }
 
   [[nodiscard]] static constexpr std::size_t index(std::uint64_t value) {
@@ -74,6 +82,10 @@ class Histogram {
   }
 
  private:
+  static void add_alone(std::atomic<std::uint64_t>& to, std::uint64_t n) noexcept {
+    to.store(to.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+
   std::atomic<std::uint64_t> sum_;
   std::atomic<std::uint64_t> max_;
   std::array<std::atomic<std::uint64_t>, kBuckets> counts_;

@@ -106,13 +106,16 @@ std::string_view to_string(Layer layer) {
   return kNames[static_cast<std::size_t>(layer)];
 }
 
-void Timings::record(const Stamps& stamps, std::int64_t dequeued_ns) noexcept {
-  latency.record(stamps.callback - stamps.publish);
+void Timings::record(const Stamps& stamps, std::int64_t dequeued_ns, Writers writers) noexcept {
+  const auto put_in = [writers](auto& histogram, std::int64_t ns) {
+    writers == Writers::one ? histogram.record_alone(ns) : histogram.record(ns);
+  };
+  put_in(latency, stamps.callback - stamps.publish);
   // A layer that was not crossed has the stamp 0 and takes no time.
   std::int64_t last = stamps.publish;
   const auto step = [&](Layer layer, std::int64_t stamp) {
     if (stamp == 0) return;
-    layers[static_cast<std::size_t>(layer)].record(stamp - last);
+    put_in(layers[static_cast<std::size_t>(layer)], stamp - last);
     last = stamp;
   };
   step(Layer::encode, stamps.encoded);

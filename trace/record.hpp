@@ -43,16 +43,21 @@ enum class Layer : std::uint8_t { encode, hand, transport, deliver, queue, decod
 inline constexpr std::size_t kLayers = 7;
 [[nodiscard]] std::string_view to_string(Layer layer);
 
-/// The timings of one subscription. Recording one message costs below 100 ns (bench: trace_record).
+/// Whether several threads may record at once, or only one after another (a serial subscription).
+enum class Writers : std::uint8_t { one, many };
+
+/// The timings of one subscription. Recording one message costs below 100 ns (bench/micro.cpp).
 struct Timings {
   Histogram<6> latency;
   std::array<Histogram<3>, kLayers> layers;
 
   /// Takes all layers from a message's stamps at the start of its callback; `dequeued_ns` is when
   /// it left the queue, before decoding. The layers add up to the latency exactly.
-  void record(const Stamps& stamps, std::int64_t dequeued_ns) noexcept;
-  void record_callback(std::int64_t ns) noexcept {
-    layers[static_cast<std::size_t>(Layer::callback)].record(ns);
+  void record(const Stamps& stamps, std::int64_t dequeued_ns,
+              Writers writers = Writers::many) noexcept;
+  void record_callback(std::int64_t ns, Writers writers = Writers::many) noexcept {
+    auto& histogram = layers[static_cast<std::size_t>(Layer::callback)];
+    writers == Writers::one ? histogram.record_alone(ns) : histogram.record(ns);
   }
   void clear() noexcept;
 };
