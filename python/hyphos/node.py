@@ -76,8 +76,9 @@ class Publisher(Generic[T]):
 class Node:
     """A named part of the program: its publishers, subscriptions and timers. Thread-safe.
 
-    Functions that set the node up raise `hyphos.Error`. Callbacks run on the process's thread pool;
-    an exception that leaves one is logged with its traceback and counted as `callback_error`.
+    A node lives as long as it is kept; its subscriptions and timers end with it. Functions that set
+    the node up raise `hyphos.Error`. Callbacks run on the process's thread pool; an exception that
+    leaves one is logged with its traceback and counted as `callback_error`.
     """
 
     def __init__(self, core: _hyphos.Node) -> None:

@@ -1,0 +1,46 @@
+"""Step 2: images without copies. Pixels are drawn where the receiver will read them, changed into a
+second image by another node, and looked at as an array that is a view of the same memory.
+"""
+
+import itertools
+import sys
+
+import hyphos
+import numpy as np
+from hyphos.msgs import Image
+
+HEIGHT, WIDTH = 480, 640
+
+runtime = hyphos.Runtime.open(sys.argv)
+camera = runtime.node("camera")  # a node lives as long as it is kept
+images = camera.publisher("image", hyphos.Attached[Image])
+edges = runtime.node("edges")
+found = edges.publisher("edges", hyphos.Attached[Image])
+viewer = runtime.node("viewer")
+shifts = itertools.count(0, 5)
+
+
+def grab() -> None:
+    pixels = images.loan(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)  # in shared memory if it is of use
+    stripe = (np.arange(WIDTH) + next(shifts)) // 80  # stripes that walk
+    pixels[:] = stripe % 2 * 255
+    images.publish(hyphos.numpy_to_image(pixels, "mono8"))
+
+
+def find_edges(image: hyphos.Attached[Image]) -> None:
+    pixels = hyphos.image_to_numpy(image)  # a view
+    result = found.loan(pixels.size).reshape(pixels.shape)
+    result[:, 0] = 0
+    np.not_equal(pixels[:, 1:], pixels[:, :-1], out=result[:, 1:].view(bool))
+    found.publish(hyphos.numpy_to_image(result, "mono8"))
+
+
+def show(image: hyphos.Attached[Image]) -> None:
+    columns = np.flatnonzero(hyphos.image_to_numpy(image)[0])
+    print("edges at columns", *columns, flush=True)
+
+
+edges.subscribe("image", hyphos.Attached[Image], find_edges)
+viewer.subscribe("edges", hyphos.Attached[Image], show)
+camera.every(grab, rate_hz=10)
+runtime.spin()

@@ -1,0 +1,62 @@
+"""Step 3: nodes for a plan. See step_3_robot.yaml, and start them with
+
+hyphos run examples/python/step_3_robot.yaml --live
+"""
+
+import math
+
+import hyphos
+from hyphos.msgs import Odometry, Twist
+
+
+class Driver:
+    """Drives a circle of the radius that the plan gives."""
+
+    def __init__(self, node: hyphos.Node) -> None:
+        self.radius = node.param("radius_m", 1.0)
+        self.cmd = node.publisher("cmd_vel", Twist)
+        node.every(self.steer, rate_hz=20)
+
+    def steer(self) -> None:
+        twist = Twist()
+        twist.linear.x = 0.5
+        twist.angular.z = twist.linear.x / self.radius
+        self.cmd.publish(twist)
+
+
+class Wheels:
+    """A robot that does at once what it is told, and says where it is."""
+
+    def __init__(self, node: hyphos.Node) -> None:
+        self.x = self.y = self.heading = 0.0
+        self.twist = Twist()
+        self.odom = node.publisher("odom", Odometry)
+        node.subscribe("cmd_vel", Twist, self.on_cmd)
+        node.every(self.move, period_ms=10)
+
+    def on_cmd(self, twist: Twist) -> None:
+        self.twist = twist
+
+    def move(self) -> None:
+        self.heading += self.twist.angular.z * 0.01
+        self.x += self.twist.linear.x * math.cos(self.heading) * 0.01
+        self.y += self.twist.linear.x * math.sin(self.heading) * 0.01
+        odometry = Odometry(child_frame_id="base")
+        odometry.pose.pose.position.x = self.x
+        odometry.pose.pose.position.y = self.y
+        self.odom.publish(odometry)
+
+
+class Judge:
+    """Measures the circle: twice the radius between the lowest and the highest point."""
+
+    def __init__(self, node: hyphos.Node) -> None:
+        self.low = self.high = 0.0
+        node.subscribe("odom", Odometry, self.on_odom)
+
+    def on_odom(self, odometry: Odometry) -> None:
+        y = odometry.pose.pose.position.y
+        self.low, self.high = min(self.low, y), max(self.high, y)
+
+    def close(self) -> None:
+        print(f"so far {self.high - self.low:.2f} m across", flush=True)
