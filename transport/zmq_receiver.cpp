@@ -8,7 +8,9 @@
 namespace hyphos::transport::zmq {
 namespace {
 constexpr std::string_view kName = "zmq";
-}
+// More than can be under way between two processes: a larger jump is no gap but a broken number.
+constexpr std::uint64_t kMaxGap = 1 << 20;
+}  // namespace
 
 Receiver::Receiver(Settings settings, Uplink& uplink)
     : settings_(std::move(settings)), uplink_(uplink) {}
@@ -190,6 +192,7 @@ bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
   if (subscription == nullptr || !subscription->accepted) return true;
   const std::uint64_t sequence = trailer->sequence;
   if (sequence <= subscription->received) return true;  // never twice
+  if (sequence - subscription->received > kMaxGap) return false;
   if (sequence > subscription->received + 1) {
     subscription->dropped(Drop::gap, sequence - subscription->received - 1);
   }
