@@ -108,6 +108,7 @@ class FakePublisherTest : public HostileTest {
   void SetUp() override {
     router_ = Socket(context_, ZMQ_ROUTER);
     router_.set(ZMQ_LINGER, 0);
+    router_.set(ZMQ_SNDHWM, 0);  // a ROUTER drops silently beyond it
     const std::string endpoint = "ipc://" + (folder_.path() / "fake").string();
     ASSERT_EQ(zmq_bind(router_.raw(), endpoint.c_str()), 0);
     ZmqConfig config = zmq_config("subscriber");
