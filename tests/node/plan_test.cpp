@@ -132,6 +132,33 @@ TEST(Plan, BadPluginsAreRefusedWithTheReason) {
   EXPECT_NE(load(plugin("throwing")).message.find("no camera on /dev/video7"), std::string::npos);
 }
 
+/// Recorders and other tools are no part of the plan; they too see channels that need no transport.
+TEST(Plan, AToolHearsAChannelThatStaysInOneProcess) {
+  const std::string domain = fresh_domain();
+  const PlanFile file(plan_text(domain, R"(
+processes: {main: {nodes: [one, two]}}
+nodes: {one: {}, two: {}}
+channels:
+  n: {publishers: [one], subscribers: [two]}
+  private: {publishers: [one], subscribers: [two], scope: local}
+)"));
+  Runtime runtime = Runtime::open(file.options("main")).or_throw();
+  const Node one = runtime.node("one").or_throw();
+  const auto pub = one.publisher<Number>("n");
+  const auto priv = one.publisher<Number>("private");
+  Runtime outside = open_runtime(domain, "tool");
+  const Node tool = outside.node("tool").or_throw();
+  Arrivals got;
+  tool.subscribe<Number>("private", serial, [&](const Message<Number>&) { got.add(-1); });
+  tool.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got.add(m->value); });
+  ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));
+  EXPECT_EQ(priv.listeners(), 0U);
+  priv.publish({1});
+  pub.publish({2});
+  ASSERT_TRUE(got.wait_for(1));
+  EXPECT_EQ(got.values(), std::vector<std::int64_t>{2});
+}
+
 /// The same node, moved by one word of the plan: here it runs in a process of its own.
 TEST(Plan, AHostProcessRunsPluginsUntilItIsTold) {
   const PlanFile file(plan_text(fresh_domain(), R"(
