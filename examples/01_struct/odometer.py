@@ -1,0 +1,17 @@
+"""The same in Python: name and layout of the struct, and it reads as a NumPy record."""
+
+import sys
+from typing import Any
+
+import hyphos
+
+Wheel = hyphos.Struct("example.Wheel", [("id", "u4"), ("speed_m_s", "f8")])
+
+
+def show(wheel: Any) -> None:
+    print(f"wheel {wheel.id} turns at {wheel.speed_m_s:.1f} m/s", flush=True)
+
+
+node = hyphos.Node.open("odometer", sys.argv)
+node.subscribe("wheel", Wheel, show)
+node.spin()

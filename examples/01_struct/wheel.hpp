@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+/// Any trivially copyable struct is a message. The name is part of its type id, with its size.
+struct Wheel {
+  static constexpr std::string_view hyphos_type = "example.Wheel";
+  std::uint32_t id = 0;
+  double speed_m_s = 0;
+};

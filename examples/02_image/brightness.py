@@ -1,0 +1,17 @@
+"""Looks at the pictures through a NumPy array that is a view of the publisher's memory."""
+
+import sys
+
+import hyphos
+from hyphos.msgs import Image
+
+
+def measure(image: hyphos.Attached[Image]) -> None:
+    pixels = hyphos.image_to_numpy(image)
+    how = "a copy" if pixels.flags.owndata or pixels.flags.writeable else "a read-only view"
+    print(f"{pixels.shape[1]}×{pixels.shape[0]}, mean {pixels.mean():.1f}, {how}", flush=True)
+
+
+node = hyphos.Node.open("brightness", sys.argv)
+node.subscribe("image", hyphos.Attached[Image], measure)
+node.spin()
