@@ -34,21 +34,17 @@ void Forwarded::settle() {
 
 void HeldSlot::release() noexcept {
   // Kept until the end: the last of them may take this object's memory along.
-  const std::shared_ptr<Participant> participant = std::move(participant_);
-  const std::shared_ptr<Segment> segment = std::move(segment_);
-  const std::shared_ptr<Forwarded> forwarded = std::move(forwarded_);
-  if (forwarded != nullptr) {
-    forwarded->release(slot_);
+  const std::shared_ptr<const Lease> lease = std::move(lease_);
+  if (lease->forwarded != nullptr) {
+    lease->forwarded->release(slot_);
   } else {
-    segment->release_hold(slot_, entry_);
+    lease->segment->release_hold(slot_, lease->entry);
   }
-  segment->wake_owner();
-  participant->held().give_back(this);
+  lease->segment->wake_owner();
+  lease->participant->held().give_back(this);
 }
 
-HeldSlot* HeldSlots::take(const std::shared_ptr<Participant>& self,
-                          const std::shared_ptr<Segment>& segment, std::uint32_t slot,
-                          HolderRef entry, const std::shared_ptr<Forwarded>& forwarded) {
+HeldSlot* HeldSlots::take(const std::shared_ptr<const Lease>& lease, std::uint32_t slot) {
   HeldSlot* held = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -56,13 +52,10 @@ HeldSlot* HeldSlots::take(const std::shared_ptr<Participant>& self,
     held = free_;
     free_ = held->next_;
   }
-  held->participant_ = self;
-  held->segment_ = segment;
-  held->forwarded_ = forwarded;
-  held->entry_ = entry;
+  held->lease_ = lease;
   held->slot_ = slot;
   held->reset_refs();
-  if (forwarded != nullptr) forwarded->received(slot);
+  if (lease->forwarded != nullptr) lease->forwarded->received(slot);
   return held;
 }
 

@@ -39,17 +39,25 @@ class Forwarded {
   bool settled_ = false;
 };
 
+/// By what right slots of one segment are held: shared by all holds of one kind.
+struct Lease {
+  std::shared_ptr<Segment> segment;
+  std::shared_ptr<Participant> participant;  ///< whose death would end the holds
+  HolderRef entry;
+  std::shared_ptr<Forwarded> forwarded;  ///< set if the sender is not the owner of the segment
+};
+
 /// One hold on a slot that came in a message. Recycled: taking one allocates nothing once as many
 /// exist as are held at a time.
-class HeldSlot final : public BufferOwner {
+class alignas(kCacheLine) HeldSlot final : public BufferOwner {
  public:
   static const char kKind;
   [[nodiscard]] const void* kind() const noexcept override { return &kKind; }
 
-  [[nodiscard]] Segment& segment() const { return *segment_; }
-  [[nodiscard]] const std::shared_ptr<Segment>& shared_segment() const { return segment_; }
+  [[nodiscard]] Segment& segment() const { return *lease_->segment; }
+  [[nodiscard]] const std::shared_ptr<Segment>& shared_segment() const { return lease_->segment; }
   [[nodiscard]] std::uint32_t slot() const { return slot_; }
-  [[nodiscard]] const Participant* participant() const { return participant_.get(); }
+  [[nodiscard]] const Participant* participant() const { return lease_->participant.get(); }
 
  protected:
   void release() noexcept override;
@@ -57,22 +65,16 @@ class HeldSlot final : public BufferOwner {
  private:
   friend class HeldSlots;
 
-  std::shared_ptr<Segment> segment_;
-  std::shared_ptr<Forwarded> forwarded_;
-  std::shared_ptr<Participant> participant_;  // whose death would end the hold
-  HolderRef entry_;
-  std::uint32_t slot_ = 0;
+  std::shared_ptr<const Lease> lease_;
   HeldSlot* next_ = nullptr;
+  std::uint32_t slot_ = 0;
 };
 
 /// The supply of HeldSlots of one participant. Thread-safe.
 class HeldSlots {
  public:
-  /// Takes over a hold that the sender has added. `forwarded` is set if the sender is not the owner
-  /// of the segment. The result has one reference.
-  [[nodiscard]] HeldSlot* take(const std::shared_ptr<Participant>& self,
-                               const std::shared_ptr<Segment>& segment, std::uint32_t slot,
-                               HolderRef entry, const std::shared_ptr<Forwarded>& forwarded);
+  /// Takes over a hold that the sender has added. The result has one reference.
+  [[nodiscard]] HeldSlot* take(const std::shared_ptr<const Lease>& lease, std::uint32_t slot);
   /// Makes `count` more ahead of time.
   void reserve_more(std::size_t count);
 

@@ -34,6 +34,11 @@ bool read_message(const MessageHeader& shared, MessageHeader& copy) {
   for (std::size_t i = 0; i < kFixedWords; ++i) words[i] = load(i);
   std::memcpy(static_cast<void*>(&copy), words.data(), kFixedWords * 8);
   if (copy.parts == 0 || copy.parts > kMaxParts) return false;
+  if ((copy.flags & kSimple) != 0) {
+    if (copy.parts != 1) return false;
+    copy.part[0] = {0, 0, 0, 0, copy.simple_size};
+    return true;
+  }
   const std::size_t all = kFixedWords + copy.parts * sizeof(Part) / 8;
   for (std::size_t i = kFixedWords; i < all; ++i) words[i] = load(i);
   std::memcpy(copy.part.data(), words.data() + kFixedWords, copy.parts * sizeof(Part));

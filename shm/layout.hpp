@@ -135,12 +135,13 @@ struct ControlHeader {
   std::atomic<std::uint32_t> segments;   ///< pool segments made so far
   std::atomic<std::uint32_t> endpoints;  ///< records beyond this were never used
   std::atomic<std::uint32_t> lanes;
-  /// 1 while the receiving thread sleeps, or is about to: see ring().
-  alignas(kCacheLine) std::atomic<std::uint32_t> asleep;
   /// 1 while a thread waits for a slot of this participant's pool: see ring().
   alignas(kCacheLine) std::atomic<std::uint32_t> pool_waiters;
+  /// 1 while the receiving thread sleeps, or is about to: see ring(). In one cache line with the
+  /// bits of the first lanes, as a sender needs both.
+  alignas(kCacheLine) std::atomic<std::uint32_t> asleep;
   /// One bit per lane: set by senders after a push, taken by the receiving thread before it looks.
-  alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kMaxLanes / 64> ready;
+  std::array<std::atomic<std::uint64_t>, kMaxLanes / 64> ready;
 };
 
 struct ControlFile {
@@ -167,9 +168,13 @@ struct MessageHeader {
   std::int64_t handed;
   std::uint32_t parts;  ///< 1..kMaxParts; the first is the payload
   std::uint32_t flags;
+  // To here one cache line, and all there is to the usual message: see kSimple.
+  std::uint64_t simple_size;
   std::array<Part, kMaxParts> part;
 };
 inline constexpr std::uint32_t kReplayed = 1;
+/// The message is one part, `simple_size` bytes from the start of the slot; `part` is not used.
+inline constexpr std::uint32_t kSimple = 2;
 
 /// Copies the header out of shared memory, once, and checks what can be checked without knowing the
 /// segments. Empty: corrupt.
@@ -180,7 +185,7 @@ struct SlotControl {
   alignas(kCacheLine) std::atomic<std::uint64_t> maybe;
   std::atomic<std::uint32_t> adds;
   std::uint32_t reserved;
-  alignas(kCacheLine) std::array<std::atomic<std::uint32_t>, kMaxHolders> holds;
+  std::array<std::atomic<std::uint32_t>, kMaxHolders> holds;  // the first in the same cache line
   alignas(kCacheLine) MessageHeader message;
 };
 
@@ -234,7 +239,7 @@ struct LaneHeader {
   alignas(kCacheLine) std::atomic<std::uint64_t> tail;  ///< messages pushed, ever
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< messages taken, by either side
   std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
-  alignas(kCacheLine) std::atomic<std::uint32_t> space_waiters;  ///< see ring()
+  std::atomic<std::uint32_t> space_waiters;  ///< see ring()
   /// Messages lost here, by reason (transport::Drop).
   alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kLaneDropReasons> drops;
 };

@@ -1,5 +1,7 @@
 #include "shm/participant.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace hyphos::shm {
@@ -44,7 +46,8 @@ Result<std::shared_ptr<Participant>> Participant::create(const ParticipantOption
 }
 
 Participant::~Participant() {
-  if (!control_.valid()) return;
+  // A forked child has copies of our descriptors, but it is not us.
+  if (!control_.valid() || control_.pid() != ::getpid()) return;
   if (!leave_files_) domain_.remove_all(id());
   // The others notice the death that follows when they are told to look.
   std::vector<std::uint64_t> others = domain_.participants();

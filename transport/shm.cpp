@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
@@ -20,6 +21,13 @@ namespace shm_detail {
 namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
+
+Error too_many(const std::string& channel) {
+  return Error{Code::exhausted,
+               "this process has " + std::to_string(shm::kMaxEndpoints) +
+                   " endpoints already; close some, or split the process",
+               channel};
+}
 
 Result<void> watch(const shm::Fd& epoll, const shm::Fd& fd) {
   epoll_event event{};
@@ -72,6 +80,12 @@ Result<void> Shm::start() {
 
 void Shm::stop(std::int64_t linger_ms) {
   if (!started_.load() || stopping_.exchange(true)) return;
+  if (self_->control().pid() != ::getpid()) {
+    // In a forked child there are no threads to end, and the files are the parent's.
+    if (controller_.joinable()) controller_.detach();
+    if (receiver_.joinable()) receiver_.detach();
+    return;
+  }
   flush(linger_ms);
   {
     // Threads that wait for room or memory give up.
@@ -90,6 +104,7 @@ void Shm::stop(std::int64_t linger_ms) {
   {
     const std::unique_lock lock(ports_mutex_);
     ports.swap(ports_);
+    for (auto& port : ports_by_id_) port.store(nullptr);
   }
   for (const auto& port : ports) {
     if (port != nullptr) detach(port);
@@ -106,6 +121,8 @@ void Shm::stop(std::int64_t linger_ms) {
   const std::lock_guard lock(control_mutex_);
   peers_.clear();
   segments_.clear();
+  retired_lanes_.clear();
+  retired_ports_.clear();
 }
 
 void Shm::flush(std::int64_t linger_ms) {
@@ -161,6 +178,8 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
   const std::unique_lock lock(ports_mutex_);
   const auto free = std::find(ports_.begin(), ports_.end(), nullptr);
   const auto id = static_cast<PortId>(free - ports_.begin() + 1);
+  if (id > ports_by_id_.size()) return too_many(spec.name);
+  ports_by_id_[id - 1].store(port.get(), std::memory_order_seq_cst);
   if (free == ports_.end()) {
     ports_.push_back(std::move(port));
   } else {
@@ -173,10 +192,7 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
 Result<void> Shm::announce(Port& port) {
   const auto free = std::find(endpoint_used_.begin(), endpoint_used_.end(), false);
   if (free == endpoint_used_.end()) {
-    return Error{Code::exhausted,
-                 "this process has " + std::to_string(shm::kMaxEndpoints) +
-                     " endpoints already; close some, or split the process",
-                 port.spec.name};
+    return too_many(port.spec.name);
   }
   *free = true;
   port.endpoint = static_cast<std::uint32_t>(free - endpoint_used_.begin());
@@ -200,11 +216,23 @@ void Shm::close(PortId id) {
     const std::unique_lock lock(ports_mutex_);
     if (id == 0 || id > ports_.size()) return;
     port = std::exchange(ports_[id - 1], nullptr);
+    ports_by_id_[id - 1].store(nullptr, std::memory_order_seq_cst);
+    if (port != nullptr) retired_ports_.push_back(port);
   }
   if (port == nullptr) return;
-  if (!started_.load()) return;
-  detach(port);
-  poke(true);
+  if (started_.load()) {
+    detach(port);
+    poke(true);
+  }
+  free_retired();
+}
+
+// A sender is inside the gate before it looks a port up. So when nobody is inside, after the port was
+// taken out of the table, nobody has it.
+void Shm::free_retired() {
+  std::vector<std::shared_ptr<Port>> retired;
+  const std::unique_lock lock(ports_mutex_);
+  if (senders_.idle()) retired.swap(retired_ports_);
 }
 
 void Shm::detach(const std::shared_ptr<Port>& port) {
@@ -239,7 +267,7 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
     {
       const std::lock_guard rx(rx_mutex_);
       if (rx_lanes_[i] == nullptr || rx_lanes_[i]->port != port) continue;
-      lane = std::exchange(rx_lanes_[i], nullptr);
+      lane = take_out(i);
     }
     self_->control().set_lane(i, {});
     self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
@@ -248,11 +276,6 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
     lane->kept.reset();
   }
   if (lost != 0) port->inlet->dropped(kName, Drop::disconnected, lost);
-}
-
-std::shared_ptr<Port> Shm::find(PortId id) const {
-  const std::shared_lock lock(ports_mutex_);
-  return id == 0 || id > ports_.size() ? nullptr : ports_[id - 1];
 }
 
 std::vector<PeerStatus> Shm::peers() const {

@@ -117,7 +117,9 @@ void Shm::meet(std::uint64_t id) {
   }
   auto control = shm::Control::open(self_->domain(), id);
   if (!control) {
-    if (control.error().code != Code::not_found && ignored_.insert(id).second) {
+    // Anything else may pass: it has just left, or we are out of descriptors.
+    const Code code = control.error().code;
+    if ((code == Code::unsupported || code == Code::corrupt) && ignored_.insert(id).second) {
       log::warn("shm", control.error().to_string());
     }
     return;
@@ -194,7 +196,7 @@ void Shm::match_publications(const std::shared_ptr<Peer>& peer,
     if (port == nullptr || port->serial == 0) continue;
     for (const shm::EndpointRecord& theirs : endpoints) {
       if ((theirs.is_publisher != 0) == (port->outlet != nullptr)) continue;
-      if (port->spec.name != theirs.channel.data()) continue;
+      if (port->spec.name != shm::get_text(theirs.channel)) continue;
       if (theirs.type_hash != port->spec.type.hash) {
         refuse(port, *peer, theirs);
       } else if (port->inlet != nullptr) {
@@ -248,6 +250,8 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   {
     const std::lock_guard rx(rx_mutex_);
     rx_lanes_[index] = lane;
+    rx_by_index_[index].store(lane.get(), std::memory_order_seq_cst);
+    rx_words_.store(std::max(rx_words_.load(), index / 64 + 1), std::memory_order_seq_cst);
   }
   self_->control().set_lane(index, {lane->serial, peer->id, publication, port->serial});
   self_->domain().notify(self_->socket(), peer->id);
@@ -261,7 +265,7 @@ void Shm::finish_rx_lane(std::uint32_t index) {
   std::shared_ptr<RxLane> lane;
   {
     const std::lock_guard rx(rx_mutex_);
-    lane = std::exchange(rx_lanes_[index], nullptr);
+    lane = take_out(index);
   }
   if (lane == nullptr) return;
   self_->control().set_lane(index, {});
@@ -330,6 +334,7 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
   auto lane = std::make_shared<TxLane>();
   lane->peer = peer;
   lane->lane = std::move(*opened);
+  lane->doorbell = &peer->control.header();
   lane->serial = record.serial;
   {
     const std::lock_guard latch(port->latch);

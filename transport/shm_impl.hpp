@@ -51,7 +51,11 @@ class Shm final : public ShmTransport {
 
  private:
   // shm.cpp
-  [[nodiscard]] std::shared_ptr<Port> find(PortId id) const;
+  [[nodiscard]] Port* find(PortId id) const {
+    return id - 1 < ports_by_id_.size() ? ports_by_id_[id - 1].load(std::memory_order_seq_cst)
+                                        : nullptr;
+  }
+  void free_retired();
   Result<void> announce(Port& port);
   void detach(const std::shared_ptr<Port>& port);
   void flush(std::int64_t linger_ms);
@@ -75,11 +79,14 @@ class Shm final : public ShmTransport {
   [[nodiscard]] bool hand_over(RxLane& lane, Envelope& message);
   [[nodiscard]] std::optional<Drop> resolve(RxLane& lane, const shm::Descriptor& message,
                                             Envelope& out);
-  [[nodiscard]] const KnownSegment* known_segment(RxLane& lane, std::uint32_t number);
-  [[nodiscard]] const KnownForward* known_forward(RxLane& lane, std::uint64_t owner,
-                                                  std::uint32_t number);
+  // What we hold of the sender's, or a third one's, segment; null if it cannot be had.
+  [[nodiscard]] std::shared_ptr<const shm::Lease> lease(RxLane& lane, std::uint32_t number);
+  [[nodiscard]] std::shared_ptr<const shm::Lease> forwarded_lease(RxLane& lane,
+                                                                  std::uint64_t owner,
+                                                                  std::uint32_t number);
   [[nodiscard]] std::optional<Drop> take_external(RxLane& lane, const shm::Part& part, Buffer& out);
   void kick(std::uint32_t index);
+  [[nodiscard]] std::shared_ptr<RxLane> take_out(std::uint32_t index);
 
   // shm_control.cpp
   void control_loop();
@@ -111,12 +118,14 @@ class Shm final : public ShmTransport {
 
   const ShmConfig config_;
   std::shared_ptr<shm::Participant> self_;
-  Gate senders_;  ///< closed by stop()
+  Gate senders_;  ///< closed by stop(); whoever is inside may use what find() gave
   std::atomic<bool> stopping_{false};
   std::atomic<bool> started_{false};
 
   mutable std::shared_mutex ports_mutex_;
   std::vector<std::shared_ptr<Port>> ports_;
+  std::vector<std::shared_ptr<Port>> retired_ports_;  ///< until no sender can be using them
+  std::array<std::atomic<Port*>, shm::kMaxEndpoints> ports_by_id_{};
 
   // Under control_mutex_.
   mutable std::mutex control_mutex_;
@@ -131,6 +140,10 @@ class Shm final : public ShmTransport {
 
   mutable std::mutex rx_mutex_;
   std::array<std::shared_ptr<RxLane>, shm::kMaxLanes> rx_lanes_;
+  std::vector<std::shared_ptr<RxLane>> retired_lanes_;  ///< until the receiving thread frees them
+  std::array<std::atomic<RxLane*>, shm::kMaxLanes> rx_by_index_{};  ///< for that thread
+  std::atomic<std::uint32_t> rx_words_{0};  ///< ready words that have ever had a lane
+  std::atomic<bool> lanes_retired_{false};
   shm::Segments segments_;
 
   shm::Fd epoll_;

@@ -33,6 +33,8 @@ class Gate {
       inside_.notify_all();
     }
   }
+  /// True if nobody was inside at some instant of this call.
+  [[nodiscard]] bool idle() const { return inside_.load(std::memory_order_seq_cst) == 0; }
   void close() {
     closed_.store(true, std::memory_order_seq_cst);
     for (std::uint32_t n = inside_.load(); n != 0; n = inside_.load()) inside_.wait(n);
@@ -96,6 +98,7 @@ struct Peer {
 struct TxLane {
   std::shared_ptr<Peer> peer;
   shm::Lane lane;
+  shm::ControlHeader* doorbell = nullptr;  ///< the peer's
   std::uint64_t serial = 0;
   std::mutex producer;  ///< L2: one thread at a time
   std::atomic<bool> gone{false};
@@ -129,16 +132,11 @@ struct Port {
   [[nodiscard]] bool blocks() const { return spec.policy.overflow == Overflow::block; }
 };
 
-/// A segment as one receiving lane remembers it.
-struct KnownSegment {
-  std::shared_ptr<shm::Segment> segment;
-  shm::HolderRef entry;
-};
+/// A segment of a third participant as one receiving lane remembers it.
 struct KnownForward {
   std::uint64_t owner = 0;
   std::uint32_t number = 0;
-  std::shared_ptr<shm::Segment> segment;
-  std::shared_ptr<shm::Forwarded> record;
+  std::shared_ptr<const shm::Lease> lease;
 };
 
 /// A queue from a peer to us.
@@ -152,7 +150,7 @@ struct RxLane {
   std::atomic<bool> finished{false};  ///< the sender is gone and everything it sent was taken
 
   // Of the receiving thread.
-  std::vector<KnownSegment> segments;
+  std::vector<std::shared_ptr<const shm::Lease>> segments;  ///< of the sender, by number
   std::vector<KnownForward> forwards;
   std::optional<Envelope> kept;  ///< deliver() said false
   std::uint64_t kept_epoch = 0;

@@ -27,8 +27,16 @@ void Shm::receive_loop() {
   shm::ControlHeader& header = self_->control().header();
   std::array<std::uint64_t, shm::kMaxLanes / 64> leftover{};
   while (!stopping_.load(std::memory_order_seq_cst)) {
+    if (lanes_retired_.load(std::memory_order_relaxed)) {
+      // Here, between visits, no lane is in use.
+      std::vector<std::shared_ptr<RxLane>> retired;
+      const std::lock_guard lock(rx_mutex_);
+      retired.swap(retired_lanes_);
+      lanes_retired_.store(false, std::memory_order_relaxed);
+    }
     bool busy = false;
-    for (std::uint32_t word = 0; word < leftover.size(); ++word) {
+    const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
+    for (std::uint32_t word = 0; word < words; ++word) {
       std::uint64_t bits = std::exchange(leftover[word], 0);
       if (header.ready[word].load(std::memory_order_relaxed) != 0) {
         bits |= header.ready[word].exchange(0, std::memory_order_seq_cst);
@@ -41,8 +49,11 @@ void Shm::receive_loop() {
     }
     if (busy) continue;
     header.asleep.store(1, std::memory_order_seq_cst);
-    bool work = stopping_.load(std::memory_order_seq_cst);
-    for (const auto& ready : header.ready) work |= ready.load(std::memory_order_seq_cst) != 0;
+    bool work = stopping_.load(std::memory_order_seq_cst) || lanes_retired_.load() ||
+                rx_words_.load(std::memory_order_seq_cst) != words;
+    for (std::uint32_t word = 0; word < words; ++word) {
+      work |= header.ready[word].load(std::memory_order_seq_cst) != 0;
+    }
     if (!work) shm::futex_wait(header.asleep, 1, 0);
     header.asleep.store(0, std::memory_order_seq_cst);
   }
@@ -56,15 +67,23 @@ void Shm::kick(std::uint32_t index) {
   shm::futex_wake(header.asleep, 1);
 }
 
+// Takes a lane out of service; the receiving thread may be visiting it. Under rx_mutex_.
+std::shared_ptr<RxLane> Shm::take_out(std::uint32_t index) {
+  std::shared_ptr<RxLane> lane = std::exchange(rx_lanes_[index], nullptr);
+  if (lane == nullptr) return lane;
+  rx_by_index_[index].store(nullptr, std::memory_order_seq_cst);
+  retired_lanes_.push_back(lane);
+  lanes_retired_.store(true, std::memory_order_seq_cst);
+  kick(index);
+  return lane;
+}
+
 // Takes up to kBatch messages; true if the lane wants another visit soon.
 bool Shm::visit(std::uint32_t index) {
-  std::shared_ptr<RxLane> found;
-  {
-    const std::lock_guard lock(rx_mutex_);
-    found = rx_lanes_[index];
-  }
+  RxLane* const found = rx_by_index_[index].load(std::memory_order_seq_cst);
   if (found == nullptr) return false;
   RxLane& lane = *found;
+  lane.lane.prefetch();
   Port& port = *lane.port;
   // Once the gate is closed nothing is taken out any more: what remains is the sender's to count.
   const Passage call(port.gate);
@@ -124,33 +143,36 @@ bool Shm::hand_over(RxLane& lane, Envelope& message) {
 }
 
 void Shm::on_space(PortId id) {
-  const auto port = find(id);
-  if (port == nullptr) return;
+  const Passage inside(senders_);
+  Port* const port = find(id);
+  if (!inside || port == nullptr) return;
   port->space_epoch.fetch_add(1, std::memory_order_seq_cst);
   if (port->paused.load(std::memory_order_seq_cst) == 0 || !started_.load()) return;
   const std::lock_guard lock(rx_mutex_);
   for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
-    if (rx_lanes_[i] != nullptr && rx_lanes_[i]->port == port) kick(i);
+    if (rx_lanes_[i] != nullptr && rx_lanes_[i]->port.get() == port) kick(i);
   }
 }
 
-const KnownSegment* Shm::known_segment(RxLane& lane, std::uint32_t number) {
-  if (number >= shm::kMaxSegments) return nullptr;
-  if (number < lane.segments.size() && lane.segments[number].entry.valid()) {
-    return &lane.segments[number];
+std::shared_ptr<const shm::Lease> Shm::lease(RxLane& lane, std::uint32_t number) {
+  if (number < lane.segments.size() && lane.segments[number] != nullptr) {
+    return lane.segments[number];
   }
+  if (number >= shm::kMaxSegments) return nullptr;
   auto segment = segments_.get(self_->domain(), lane.peer->id, number);
   if (!segment) return nullptr;
   const shm::HolderRef entry = (*segment)->find(self_->id(), lane.peer->id);
   if (!entry.valid()) return nullptr;
   if (number >= lane.segments.size()) lane.segments.resize(number + 1);
-  lane.segments[number] = {*segment, entry};
-  return &lane.segments[number];
+  lane.segments[number] =
+      std::make_shared<const shm::Lease>(shm::Lease{*segment, self_, entry, nullptr});
+  return lane.segments[number];
 }
 
-const KnownForward* Shm::known_forward(RxLane& lane, std::uint64_t owner, std::uint32_t number) {
+std::shared_ptr<const shm::Lease> Shm::forwarded_lease(RxLane& lane, std::uint64_t owner,
+                                                       std::uint32_t number) {
   for (const KnownForward& known : lane.forwards) {
-    if (known.owner == owner && known.number == number) return &known;
+    if (known.owner == owner && known.number == number) return known.lease;
   }
   if (number >= shm::kMaxSegments) return nullptr;
   std::shared_ptr<shm::Segment> segment;
@@ -162,29 +184,22 @@ const KnownForward* Shm::known_forward(RxLane& lane, std::uint64_t owner, std::u
   if (segment == nullptr) return nullptr;
   auto record = segments_.forwarded(segment, lane.peer->id, self_->id());
   if (record == nullptr) return nullptr;
-  lane.forwards.push_back({owner, number, std::move(segment), std::move(record)});
-  return &lane.forwards.back();
+  const shm::HolderRef entry = record->entry();
+  lane.forwards.push_back({owner, number,
+                           std::make_shared<const shm::Lease>(shm::Lease{
+                               std::move(segment), self_, entry, std::move(record)})});
+  return lane.forwards.back().lease;
 }
 
 // Takes over the hold of a part that lies in another slot than the header.
 std::optional<Drop> Shm::take_external(RxLane& lane, const shm::Part& part, Buffer& out) {
-  std::shared_ptr<shm::Segment> segment;
-  std::shared_ptr<shm::Forwarded> record;
-  shm::HolderRef entry;
-  if (part.owner == lane.peer->id) {
-    const KnownSegment* known = known_segment(lane, part.segment);
-    if (known == nullptr) return Drop::disconnected;
-    segment = known->segment;
-    entry = known->entry;
-  } else {
-    const KnownForward* known = known_forward(lane, part.owner, part.segment);
-    if (known == nullptr) return Drop::disconnected;  // the pool's owner died on the way
-    segment = known->segment;
-    record = known->record;
-    entry = record->entry();
-  }
+  const auto right = part.owner == lane.peer->id
+                         ? this->lease(lane, part.segment)
+                         : forwarded_lease(lane, part.owner, part.segment);
+  if (right == nullptr) return Drop::disconnected;  // the pool's owner died on the way
+  shm::Segment* const segment = right->segment.get();
   if (part.slot >= segment->slots()) return Drop::corrupt;
-  shm::HeldSlot* held = self_->held().take(self_, segment, part.slot, entry, record);
+  shm::HeldSlot* held = self_->held().take(right, part.slot);
   out = Buffer(segment->payload(part.slot), 0, held);
   if (part.offset > segment->slot_size() || part.size > segment->slot_size() - part.offset) {
     return Drop::corrupt;
@@ -197,14 +212,15 @@ std::optional<Drop> Shm::take_external(RxLane& lane, const shm::Part& part, Buff
 // Builds the envelope around the slots. The holds that came with the message are taken over one by
 // one, so that whatever is wrong with the rest, they are given back.
 std::optional<Drop> Shm::resolve(RxLane& lane, const shm::Descriptor& message, Envelope& out) {
-  const KnownSegment* known = known_segment(lane, message.segment);
-  if (known == nullptr) return Drop::disconnected;
-  shm::Segment& segment = *known->segment;
+  const auto right = this->lease(lane, message.segment);
+  if (right == nullptr) return Drop::disconnected;
+  shm::Segment& segment = *right->segment;
   if (message.slot >= segment.slots()) return Drop::corrupt;
+  __builtin_prefetch(&segment.message(message.slot));
+  __builtin_prefetch(segment.payload(message.slot));
+  shm::HeldSlot* held = self_->held().take(right, message.slot);
   shm::MessageHeader header;
   const bool sound = shm::read_message(segment.message(message.slot), header);
-  shm::HeldSlot* held =
-      self_->held().take(self_, known->segment, message.slot, known->entry, nullptr);
   const Buffer primary(segment.payload(message.slot), 0, held);
   if (!sound) return Drop::corrupt;
   std::optional<Drop> wrong;

@@ -87,7 +87,7 @@ shm::OwnedSlot* Shm::take_slot(std::size_t size, bool wait, std::int64_t deadlin
 
 WritableBuffer Shm::loan(PortId id, std::size_t size) {
   const Passage inside(senders_);
-  const auto port = find(id);
+  Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return {};
   const bool wait = port->blocks();
   shm::OwnedSlot* slot = take_slot(size, wait, wait ? deadline_of(port->spec.policy) : 0);
@@ -135,6 +135,14 @@ bool Shm::prepare(const Envelope& message, bool wait, std::int64_t deadline_ns, 
   header.handed = message.meta.stamps.handed;
   header.parts = static_cast<std::uint32_t>(parts);
   header.flags = message.meta.replayed ? shm::kReplayed : 0;
+  const bool at_start = ways[0] == Way::copy || ways[0] == Way::nothing ||
+                        (message.payload.owner() == slot && message.payload.data() == memory);
+  if (parts == 1 && at_start) {
+    header.flags |= shm::kSimple;
+    header.simple_size = message.payload.size();
+    if (ways[0] == Way::copy) std::memcpy(memory, message.payload.data(), message.payload.size());
+    return true;
+  }
   std::size_t used = 0;
   for (std::size_t i = 0; i < parts; ++i) {
     const Buffer& buffer = buffer_at(i);
@@ -218,7 +226,7 @@ void Shm::release_holds(Peer& peer, const shm::Descriptor& message) {
 }
 
 void Shm::wake(const TxLane& lane) {
-  shm::ControlHeader& header = lane.peer->control.header();
+  shm::ControlHeader& header = *lane.doorbell;
   const std::uint32_t index = lane.lane.index();
   header.ready[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_seq_cst);
   shm::ring(header.asleep);
@@ -269,7 +277,7 @@ Shm::Pushed Shm::push_blocking(TxLane& lane, const Prepared& message, std::int64
 SendReport Shm::send(PortId id, const Envelope& message) {
   SendReport report;
   const Passage inside(senders_);
-  const auto port = find(id);
+  Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) {
     report.failure = Code::disconnected;
     return report;
@@ -283,20 +291,26 @@ SendReport Shm::send(PortId id, const Envelope& message) {
     report.dropped += static_cast<std::uint32_t>(n);
   };
   Prepared prepared;
-  std::shared_ptr<const TxLanes> lanes;
+  std::shared_ptr<const TxLanes> lanes = port->tx_lanes();
+  // Prepared while the message is: where the receivers' sides were written by other processors.
+  constexpr std::size_t kPrefetched = 8;
+  for (std::size_t i = 0; i < std::min(lanes->size(), kPrefetched); ++i) {
+    (*lanes)[i]->lane.prefetch();
+    __builtin_prefetch(&(*lanes)[i]->doorbell->asleep, 1);
+  }
   std::array<std::uint64_t, shm::kMaxLanes / 64> waiting{};  // lanes that were full
   bool any_waiting = false;
   std::uint64_t overflowed = 0;
   bool ready = false;
   // Memory is waited for before the latch is locked, and only if somebody listens.
-  if (!port->tx_lanes()->empty()) ready = prepare(message, port->blocks(), deadline, prepared);
+  if (!lanes->empty()) ready = prepare(message, port->blocks(), deadline, prepared);
   {
     std::unique_lock<std::mutex> latch(port->latch, std::defer_lock);
     if (policy.latched) {
       latch.lock();
       port->last = message;
+      lanes = port->tx_lanes();  // none joins from here on until all have it
     }
-    lanes = port->tx_lanes();
     if (!lanes->empty() && !ready && prepared.segment == nullptr) {
       ready = prepare(message, false, 0, prepared);  // the first receiver came just now, or no luck
     }

@@ -53,7 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   shm::MessageHeader copy;
   if (shm::read_message(message.get(), copy)) {
     require(copy.parts >= 1 && copy.parts <= shm::kMaxParts);
-    require(std::memcmp(copy.part.data(), message.get().part.data(),
+    require((copy.flags & shm::kSimple) == 0 || copy.part[0].size == copy.simple_size);
+    require((copy.flags & shm::kSimple) != 0 ||
+            std::memcmp(copy.part.data(), message.get().part.data(),
                         copy.parts * sizeof(shm::Part)) == 0);
   }
   const std::string_view name(reinterpret_cast<const char*>(data), size);

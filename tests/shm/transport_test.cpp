@@ -317,6 +317,29 @@ TEST_F(ShmTransportTest, AForkedChildThatHoldsTheLockDoesNotKeepItsParentAlive) 
   ::close(grandchild[1]);
 }
 
+TEST_F(ShmTransportTest, AForkedChildThatExitsLeavesItsParentAlone) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
+  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const std::size_t files = folder_.files();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    publisher.reset();
+    subscriber.reset();
+    ::_exit(0);
+  }
+  int status = 1;
+  ::waitpid(pid, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(folder_.files(), files);
+  publisher->send(out, sample(1));
+  EXPECT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+}
+
 TEST_F(ShmTransportTest, StartsOnADirtyMachineAndIgnoresOtherVersions) {
   auto old = folder_.join().or_throw();
   old->control().header().file.version = 99;  // alive, but of another release
