@@ -1,6 +1,5 @@
 #include "node/links.hpp"
 
-#include <algorithm>
 #include <fstream>
 
 #include "shm/metrics.hpp"
@@ -112,14 +111,12 @@ Result<void> set_peer_open(graph::Graph& graph, const std::string& channel, cons
   if (zmq == nullptr) {
     return Error{Code::unsupported, "this process has no network peers: its plan names none", peer};
   }
-  const auto peers = zmq->peers();
-  const bool connected = std::any_of(peers.begin(), peers.end(), [&](const auto& p) {
-    return p.endpoint == peer || p.who == peer;
-  });
-  if (!connected) {
+  // Not peers(): it names only those with whom a channel is open.
+  if (!zmq->has_peer(peer)) {
     std::string known;
-    for (const auto& p : peers) known += (known.empty() ? "" : ", ") + p.endpoint;
-    return Error{Code::not_found, "no peer '" + peer + "'; connected are: " + known, peer};
+    for (const auto& p : zmq->peers()) known += (known.empty() ? "" : ", ") + p.endpoint;
+    return Error{Code::not_found, "no peer '" + peer + "'; with open channels there are: " + known,
+                 peer};
   }
   zmq->subscribe_channel(channel, open, peer);
   zmq->publish_channel(channel, open, peer);

@@ -226,6 +226,15 @@ channels:
   ASSERT_TRUE(got.wait_for(500));
   const auto values = got.values();
   for (int i = 0; i < 500; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], i);
+
+  // Closed towards one peer by either side, and opened again.
+  EXPECT_EQ(b.set_channel_open("n", "nobody", false).error().code, Code::not_found);
+  for (const auto& [side, peer] : {std::pair(&a, "think"), std::pair(&b, "sense")}) {
+    ASSERT_TRUE(side->set_channel_open("n", peer, false).ok());
+    EXPECT_TRUE(eventually([&] { return pub.listeners() == 0; }));
+    ASSERT_TRUE(side->set_channel_open("n", peer, true).ok());
+    EXPECT_TRUE(eventually([&] { return pub.listeners() == 1; }));
+  }
 }
 
 }  // namespace
