@@ -15,11 +15,10 @@
 /// any time, a broken one anything: readers copy a value once and check the copy.
 ///
 /// Files of one domain, in /dev/shm/hyphos-<uid>/<domain>/, <id> being the participant's:
-///   <id>.ctl          who it is, its doorbell, its endpoints and the lanes towards it; locked for life
-///   <id>.sock         a datagram here means "somebody's tables changed, look"
-///   <id>.<n>.pool     slots for messages that this participant sends
-///   <id>.<n>.lane     one queue of descriptors towards this participant
-///   <id>.metrics      counters and histograms, laid out by others
+///   <id>.ctl          who it is, its doorbell, its endpoints and the lanes towards it; locked for
+///   life <id>.sock         a datagram here means "somebody's tables changed, look" <id>.<n>.pool
+///   slots for messages that this participant sends <id>.<n>.lane     one queue of descriptors
+///   towards this participant <id>.metrics      counters and histograms, laid out by others
 namespace hyphos::shm {
 
 inline constexpr std::uint64_t kMagic = 0x314d'4853'4f48'5948;  // "HYHOSHM1"
@@ -27,7 +26,7 @@ inline constexpr std::uint32_t kLayoutVersion = 1;
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kPage = 4096;
-inline constexpr std::uint32_t kMaxHolders = 64;    ///< (receiver, via) pairs per pool segment
+inline constexpr std::uint32_t kMaxHolders = 64;     ///< (receiver, via) pairs per pool segment
 inline constexpr std::uint32_t kMaxEndpoints = 512;  ///< per participant
 inline constexpr std::uint32_t kMaxLanes = 1024;     ///< towards one participant
 inline constexpr std::uint32_t kMaxSegments = 1024;  ///< pool segments of one participant, ever
@@ -131,8 +130,9 @@ struct ControlHeader {
   std::array<char, kShortNameSize> process;
   std::array<char, kShortNameSize> host;
 
-  alignas(kCacheLine) std::atomic<std::uint64_t> table_version;  ///< +1 after each change of a table
-  std::atomic<std::uint32_t> segments;   ///< pool segments made so far
+  alignas(
+      kCacheLine) std::atomic<std::uint64_t> table_version;  ///< +1 after each change of a table
+  std::atomic<std::uint32_t> segments;                       ///< pool segments made so far
   std::atomic<std::uint32_t> endpoints;  ///< records beyond this were never used
   std::atomic<std::uint32_t> lanes;
   /// 1 while a thread waits for a slot of this participant's pool: see ring().

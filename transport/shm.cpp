@@ -227,8 +227,8 @@ void Shm::close(PortId id) {
   free_retired();
 }
 
-// A sender is inside the gate before it looks a port up. So when nobody is inside, after the port was
-// taken out of the table, nobody has it.
+// A sender is inside the gate before it looks a port up. So when nobody is inside, after the port
+// was taken out of the table, nobody has it.
 void Shm::free_retired() {
   std::vector<std::shared_ptr<Port>> retired;
   const std::unique_lock lock(ports_mutex_);

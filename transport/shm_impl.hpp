@@ -81,14 +81,13 @@ class Shm final : public ShmTransport {
                                             Envelope& out);
   // What we hold of the sender's, or a third one's, segment; null if it cannot be had.
   [[nodiscard]] std::shared_ptr<const shm::Lease> lease(RxLane& lane, std::uint32_t number);
-  [[nodiscard]] std::shared_ptr<const shm::Lease> forwarded_lease(RxLane& lane,
-                                                                  std::uint64_t owner,
+  [[nodiscard]] std::shared_ptr<const shm::Lease> forwarded_lease(RxLane& lane, std::uint64_t owner,
                                                                   std::uint32_t number);
   [[nodiscard]] std::optional<Drop> take_external(RxLane& lane, const shm::Part& part, Buffer& out);
   void kick(std::uint32_t index);
   [[nodiscard]] std::shared_ptr<RxLane> take_out(std::uint32_t index);
 
-  // shm_control.cpp
+  // shm_control.cpp, shm_connect.cpp
   void control_loop();
   void poke(bool tell_others);
   void refresh();

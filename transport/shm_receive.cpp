@@ -186,16 +186,15 @@ std::shared_ptr<const shm::Lease> Shm::forwarded_lease(RxLane& lane, std::uint64
   if (record == nullptr) return nullptr;
   const shm::HolderRef entry = record->entry();
   lane.forwards.push_back({owner, number,
-                           std::make_shared<const shm::Lease>(shm::Lease{
-                               std::move(segment), self_, entry, std::move(record)})});
+                           std::make_shared<const shm::Lease>(
+                               shm::Lease{std::move(segment), self_, entry, std::move(record)})});
   return lane.forwards.back().lease;
 }
 
 // Takes over the hold of a part that lies in another slot than the header.
 std::optional<Drop> Shm::take_external(RxLane& lane, const shm::Part& part, Buffer& out) {
-  const auto right = part.owner == lane.peer->id
-                         ? this->lease(lane, part.segment)
-                         : forwarded_lease(lane, part.owner, part.segment);
+  const auto right = part.owner == lane.peer->id ? this->lease(lane, part.segment)
+                                                 : forwarded_lease(lane, part.owner, part.segment);
   if (right == nullptr) return Drop::disconnected;  // the pool's owner died on the way
   shm::Segment* const segment = right->segment.get();
   if (part.slot >= segment->slots()) return Drop::corrupt;

@@ -322,9 +322,15 @@ SendReport Shm::send(PortId id, const Envelope& message) {
       }
       switch (push(*(*lanes)[i], prepared, false, policy.overflow == Overflow::drop_oldest,
                    overflowed)) {
-        case Pushed::yes: ++report.taken; break;
-        case Pushed::no_memory: lose(Drop::no_memory, 1); break;
-        case Pushed::gone: lose(Drop::disconnected, 1); break;
+        case Pushed::yes:
+          ++report.taken;
+          break;
+        case Pushed::no_memory:
+          lose(Drop::no_memory, 1);
+          break;
+        case Pushed::gone:
+          lose(Drop::disconnected, 1);
+          break;
         case Pushed::full:
           if (port->blocks() && i < shm::kMaxLanes) {
             waiting[i / 64] |= std::uint64_t{1} << (i % 64);
@@ -341,9 +347,15 @@ SendReport Shm::send(PortId id, const Envelope& message) {
     if ((waiting[i / 64] >> (i % 64) & 1) == 0) continue;
     TxLane& lane = *(*lanes)[i];
     switch (push_blocking(lane, prepared, deadline)) {
-      case Pushed::yes: ++report.taken; break;
-      case Pushed::no_memory: lose(Drop::no_memory, 1); break;
-      case Pushed::gone: lose(Drop::disconnected, 1); break;
+      case Pushed::yes:
+        ++report.taken;
+        break;
+      case Pushed::no_memory:
+        lose(Drop::no_memory, 1);
+        break;
+      case Pushed::gone:
+        lose(Drop::disconnected, 1);
+        break;
       case Pushed::full:
         lane.lane.count_drop(static_cast<std::size_t>(Drop::timeout), 1);
         lose(Drop::timeout, 1);
@@ -351,9 +363,8 @@ SendReport Shm::send(PortId id, const Envelope& message) {
     }
   }
   if (policy.reliability == Reliability::reliable && report.dropped != 0 && !report.failure) {
-    report.failure =
-        lost[static_cast<std::size_t>(Drop::disconnected)] != 0 ? Code::disconnected
-                                                                : Code::overloaded;
+    report.failure = lost[static_cast<std::size_t>(Drop::disconnected)] != 0 ? Code::disconnected
+                                                                             : Code::overloaded;
   }
   // Older messages that made room were taken once, and are lost now.
   lost[static_cast<std::size_t>(Drop::overflow)] += overflowed;

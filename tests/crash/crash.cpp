@@ -369,10 +369,9 @@ int main(int argc, char** argv) {
       ::kill(crew.pid(sleeper), SIGSTOP);
       const double during = rate();
       const auto listing = shm::list("0", base).or_throw();
-      listed = listed && std::any_of(listing.participants.begin(), listing.participants.end(),
-                                     [&](const auto& p) {
-                                       return p.pid == crew.pid(sleeper) && p.alive;
-                                     });
+      listed = listed &&
+               std::any_of(listing.participants.begin(), listing.participants.end(),
+                           [&](const auto& p) { return p.pid == crew.pid(sleeper) && p.alive; });
       ::kill(crew.pid(sleeper), SIGCONT);
       ratio = std::max(ratio, during / std::min(first, rate()));
     }
