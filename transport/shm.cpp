@@ -81,9 +81,11 @@ Result<void> Shm::start() {
 void Shm::stop(std::int64_t linger_ms) {
   if (!started_.load() || stopping_.exchange(true)) return;
   if (self_->control().pid() != ::getpid()) {
-    // In a forked child there are no threads to end, and the files are the parent's.
-    if (controller_.joinable()) controller_.detach();
-    if (receiver_.joinable()) receiver_.detach();
+    // In a forked child there are no threads to end, and the files are the parent's. A std::thread
+    // cannot be destroyed there without touching a thread that does not exist: it is left behind.
+    for (std::thread* thread : {&controller_, &receiver_}) {
+      static_cast<void>(std::make_unique<std::thread>(std::move(*thread)).release());
+    }
     return;
   }
   flush(linger_ms);

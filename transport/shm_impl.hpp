@@ -67,6 +67,11 @@ class Shm final : public ShmTransport {
   enum class Pushed { yes, full, gone, no_memory };
   [[nodiscard]] Pushed push(TxLane& lane, const Prepared& message, bool replayed, bool drop_oldest,
                             std::uint64_t& overflowed);
+  struct Sending;
+  void note(Sending& now, Pushed result, TxLane& lane);
+  void push_to_all(Sending& now, const TxLanes& lanes, bool drop_oldest);
+  void push_to_waiting(Sending& now, const TxLanes& lanes);
+  void settle(Sending& now, Port& port);
   [[nodiscard]] bool add_holds(Peer& peer, const Prepared& message);
   void release_holds(Peer& peer, const shm::Descriptor& message);
   [[nodiscard]] Pushed push_blocking(TxLane& lane, const Prepared& message,

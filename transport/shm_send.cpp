@@ -274,107 +274,123 @@ Shm::Pushed Shm::push_blocking(TxLane& lane, const Prepared& message, std::int64
   }
 }
 
-SendReport Shm::send(PortId id, const Envelope& message) {
+// One call of send().
+struct Shm::Sending {
   SendReport report;
+  Prepared message;
+  bool blocks = false;
+  std::int64_t deadline = 0;
+  std::array<std::uint64_t, kDropReasons> lost{};
+  std::uint64_t overflowed = 0;
+  std::array<std::uint64_t, shm::kMaxLanes / 64> waiting{};  ///< lanes that were full
+  bool any_waiting = false;
+};
+
+void Shm::note(Sending& now, Pushed result, TxLane& lane) {
+  const auto lose = [&](Drop why) {
+    ++now.lost[static_cast<std::size_t>(why)];
+    ++now.report.dropped;
+    if (why == Drop::overflow || why == Drop::timeout) {
+      lane.lane.count_drop(static_cast<std::size_t>(why), 1);
+    }
+  };
+  switch (result) {
+    case Pushed::yes:
+      ++now.report.taken;
+      break;
+    case Pushed::no_memory:
+      lose(Drop::no_memory);
+      break;
+    case Pushed::gone:
+      lose(Drop::disconnected);
+      break;
+    case Pushed::full:
+      lose(now.blocks ? Drop::timeout : Drop::overflow);
+  }
+}
+
+// To everybody who has room. Under the latch, if the channel is latched.
+void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_oldest) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    TxLane& lane = *lanes[i];
+    if (now.message.segment == nullptr) {
+      note(now, Pushed::no_memory, lane);
+      now.report.failure = Code::overloaded;
+      continue;
+    }
+    const Pushed result = push(lane, now.message, false, drop_oldest, now.overflowed);
+    if (result == Pushed::full && now.blocks && i < shm::kMaxLanes) {
+      now.waiting[i / 64] |= std::uint64_t{1} << (i % 64);
+      now.any_waiting = true;
+    } else {
+      note(now, result, lane);
+    }
+  }
+}
+
+// To the slow ones, after all others have it.
+void Shm::push_to_waiting(Sending& now, const TxLanes& lanes) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    if ((now.waiting[i / 64] >> (i % 64) & 1) == 0) continue;
+    const Pushed result = push_blocking(*lanes[i], now.message, now.deadline);
+    note(now, result, *lanes[i]);
+    if (result == Pushed::full) now.report.failure = Code::timeout;
+  }
+}
+
+// Says what was lost: to the caller, and to the channel's counters.
+void Shm::settle(Sending& now, Port& port) {
+  auto& lost = now.lost;
+  if (port.spec.policy.reliability == Reliability::reliable && now.report.dropped != 0 &&
+      !now.report.failure) {
+    const bool gone = lost[static_cast<std::size_t>(Drop::disconnected)] != 0;
+    now.report.failure = gone ? Code::disconnected : Code::overloaded;
+  }
+  // Older messages that made room were taken once, and are lost now.
+  lost[static_cast<std::size_t>(Drop::overflow)] += now.overflowed;
+  for (std::size_t why = 0; why < lost.size(); ++why) {
+    if (lost[why] == 0) continue;
+    if (const Passage call(port.gate); call) {
+      port.outlet->dropped(kName, static_cast<Drop>(why), lost[why]);
+    }
+  }
+}
+
+SendReport Shm::send(PortId id, const Envelope& message) {
+  Sending now;
   const Passage inside(senders_);
   Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) {
-    report.failure = Code::disconnected;
-    return report;
+    now.report.failure = Code::disconnected;
+    return now.report;
   }
   assert(port->outlet != nullptr && "only an outlet sends");
   const Policy& policy = port->spec.policy;
-  const std::int64_t deadline = port->blocks() ? deadline_of(policy) : 0;
-  std::array<std::uint64_t, kDropReasons> lost{};
-  const auto lose = [&](Drop why, std::uint64_t n) {
-    lost[static_cast<std::size_t>(why)] += n;
-    report.dropped += static_cast<std::uint32_t>(n);
-  };
-  Prepared prepared;
+  now.blocks = port->blocks();
+  now.deadline = now.blocks ? deadline_of(policy) : 0;
   std::shared_ptr<const TxLanes> lanes = port->tx_lanes();
-  // Prepared while the message is: where the receivers' sides were written by other processors.
+  // Fetched while the message is prepared: what the receivers' processors wrote last.
   constexpr std::size_t kPrefetched = 8;
   for (std::size_t i = 0; i < std::min(lanes->size(), kPrefetched); ++i) {
     (*lanes)[i]->lane.prefetch();
     __builtin_prefetch(&(*lanes)[i]->doorbell->asleep, 1);
   }
-  std::array<std::uint64_t, shm::kMaxLanes / 64> waiting{};  // lanes that were full
-  bool any_waiting = false;
-  std::uint64_t overflowed = 0;
-  bool ready = false;
   // Memory is waited for before the latch is locked, and only if somebody listens.
-  if (!lanes->empty()) ready = prepare(message, port->blocks(), deadline, prepared);
-  {
-    std::unique_lock<std::mutex> latch(port->latch, std::defer_lock);
-    if (policy.latched) {
-      latch.lock();
-      port->last = message;
-      lanes = port->tx_lanes();  // none joins from here on until all have it
+  if (!lanes->empty()) (void)prepare(message, now.blocks, now.deadline, now.message);
+  if (policy.latched) {
+    const std::lock_guard latch(port->latch);
+    port->last = message;
+    lanes = port->tx_lanes();  // none joins from here on until all have it
+    if (!lanes->empty() && now.message.segment == nullptr) {
+      (void)prepare(message, false, 0, now.message);  // the first receiver came just now
     }
-    if (!lanes->empty() && !ready && prepared.segment == nullptr) {
-      ready = prepare(message, false, 0, prepared);  // the first receiver came just now, or no luck
-    }
-    for (std::size_t i = 0; i < lanes->size(); ++i) {
-      if (!ready) {
-        lose(Drop::no_memory, 1);
-        report.failure = Code::overloaded;
-        continue;
-      }
-      switch (push(*(*lanes)[i], prepared, false, policy.overflow == Overflow::drop_oldest,
-                   overflowed)) {
-        case Pushed::yes:
-          ++report.taken;
-          break;
-        case Pushed::no_memory:
-          lose(Drop::no_memory, 1);
-          break;
-        case Pushed::gone:
-          lose(Drop::disconnected, 1);
-          break;
-        case Pushed::full:
-          if (port->blocks() && i < shm::kMaxLanes) {
-            waiting[i / 64] |= std::uint64_t{1} << (i % 64);
-            any_waiting = true;
-          } else {
-            (*lanes)[i]->lane.count_drop(static_cast<std::size_t>(Drop::overflow), 1);
-            lose(Drop::overflow, 1);
-          }
-      }
-    }
+    push_to_all(now, *lanes, policy.overflow == Overflow::drop_oldest);
+  } else {
+    push_to_all(now, *lanes, policy.overflow == Overflow::drop_oldest);
   }
-  // Everybody who has room got it; now the slow ones.
-  for (std::size_t i = 0; any_waiting && i < lanes->size(); ++i) {
-    if ((waiting[i / 64] >> (i % 64) & 1) == 0) continue;
-    TxLane& lane = *(*lanes)[i];
-    switch (push_blocking(lane, prepared, deadline)) {
-      case Pushed::yes:
-        ++report.taken;
-        break;
-      case Pushed::no_memory:
-        lose(Drop::no_memory, 1);
-        break;
-      case Pushed::gone:
-        lose(Drop::disconnected, 1);
-        break;
-      case Pushed::full:
-        lane.lane.count_drop(static_cast<std::size_t>(Drop::timeout), 1);
-        lose(Drop::timeout, 1);
-        report.failure = Code::timeout;
-    }
-  }
-  if (policy.reliability == Reliability::reliable && report.dropped != 0 && !report.failure) {
-    report.failure = lost[static_cast<std::size_t>(Drop::disconnected)] != 0 ? Code::disconnected
-                                                                             : Code::overloaded;
-  }
-  // Older messages that made room were taken once, and are lost now.
-  lost[static_cast<std::size_t>(Drop::overflow)] += overflowed;
-  for (std::size_t why = 0; why < lost.size(); ++why) {
-    if (lost[why] == 0) continue;
-    if (const Passage call(port->gate); call) {
-      port->outlet->dropped(kName, static_cast<Drop>(why), lost[why]);
-    }
-  }
-  return report;
+  if (now.any_waiting) push_to_waiting(now, *lanes);
+  settle(now, *port);
+  return now.report;
 }
 
 }  // namespace hyphos::transport::shm_detail
