@@ -34,7 +34,8 @@ class BlockPool {
   [[nodiscard]] std::int64_t destroy_all(Block* list) const;
   void left(std::int64_t count);
 
-  // `remaining_` stays above 0 until close() has put the number of blocks that are out in its place.
+  // `remaining_` stays above 0 until close() has put the number of blocks that are out in its
+  // place.
   static constexpr std::int64_t kOpen = std::int64_t{1} << 48;
 
   const std::size_t size_;

@@ -79,7 +79,8 @@ void Channel::watch_deadline(Timers& timers) {
       deadline_ns,
       [this, deadline_ns] {
         const std::int64_t now = monotonic_now().ns;
-        for (const auto& s : *subscribers()) {
+        const auto list = subscribers();  // kept while it is walked
+        for (const auto& s : *list) {
           const std::int64_t last = (*s->trace()).last_ns.load(std::memory_order_relaxed);
           // Before the first message there is no rhythm to keep.
           if (last != 0 && now - last > deadline_ns)
@@ -235,7 +236,8 @@ void Channel::room_made() {
 void Channel::dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) {
   const Port* port = find_port(transport);
   if (port == nullptr) return;
-  for (const auto& s : *subscribers()) {
+  const auto list = subscribers();  // kept while it is walked
+  for (const auto& s : *list) {
     if (s->options().network)
       s->trace().drop(port->link.index, static_cast<std::size_t>(reason), count);
   }
@@ -249,7 +251,8 @@ void Channel::peer(std::string_view transport, std::string_view who, bool presen
   } else if (port->publishers > 0) {
     --port->publishers;
   }
-  for (const auto& s : *subscribers()) {
+  const auto list = subscribers();  // kept while it is walked
+  for (const auto& s : *list) {
     if (present) (*s->trace()).transports.fetch_or(2U << port->link.index);
   }
   log::debug("graph", "channel '" + name_ + "': publisher " + std::string(who) +

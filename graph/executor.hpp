@@ -16,7 +16,8 @@ namespace hyphos::graph {
 /// callback runs share one pool and one limit. The queue in front of them is ours: work starts
 /// first come first served within a priority, one sleeping thread is woken for one piece of work,
 /// and a thread without work sleeps at once. (oneTBB's own workers are woken all together and then
-/// look for more work for some 150 us, which at the rates of a robot costs more than the callbacks.)
+/// look for more work for some 150 us, which at the rates of a robot costs more than the
+/// callbacks.)
 class Executor {
  public:
   using Work = std::function<void()>;

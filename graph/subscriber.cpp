@@ -199,8 +199,7 @@ std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
   stamps.decoded = decoded > dequeued ? decoded : 0;
   stamps.callback = delivery.callback_ns;
   trace::Record& record = **trace_;
-  const auto writers =
-      options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many;
+  const auto writers = options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many;
   // A latched value sent again is as old as it is: its age says nothing about the way it came.
   if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   record.count(trace::Counter::received);
