@@ -1,0 +1,35 @@
+"""What the documents quote from the examples is what stands there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent
+DOCS = EXAMPLES.parent / "docs"
+
+
+def lines(text: str) -> list[str]:
+    """The lines that say something: without comments and indentation."""
+    return [line for raw in text.splitlines() if (line := re.sub(r"\s*//.*", "", raw).strip())]
+
+
+@pytest.mark.parametrize(
+    ("document", "source", "begins"),
+    [
+        ("cpp.md", "hello/talker.cpp", "#include <hyphos/hyphos.hpp>"),
+        ("cpp.md", "01_struct/wheel.hpp", "struct Wheel {"),
+        ("cpp.md", "01_struct/odometer.cpp", 'node.subscribe<Wheel>("wheel"'),
+        ("cpp.md", "02_image/camera.cpp", "hyphos::WritableBuffer pixels"),
+        ("cpp.md", "03_loan_and_forward/relay.cpp", "auto relayed ="),
+        ("concepts.md", "06_drops/drops_test.py", "$ build/release/examples/06_drops/drops_slow"),
+    ],
+)
+def test_quotes_are_true(document: str, source: str, begins: str) -> None:
+    blocks = re.findall(r"```\w*\n(.*?)```", (DOCS / document).read_text(), re.DOTALL)
+    quoted = next(lines(block) for block in blocks if block.startswith(begins))
+    text = (EXAMPLES / source).read_text()
+    if source.endswith("_test.py"):  # what a program prints, as its test expects it
+        assert all(f'"{line}"' in text for line in quoted[1:])
+    else:
+        assert set(quoted) <= set(lines(text))
