@@ -23,7 +23,8 @@ MAX_PUBLIC_HEADERS = 25
 # Rooms outside the library see it as users do; with what each may look at besides.
 USERS: dict[str, tuple[str, ...]] = {
     "examples": (),
-    "python": ("shm/tools.hpp",),  # `hyphos shm` shows the segments themselves
+    # `hyphos shm` shows the segments themselves; `hyphos keys` makes ZeroMQ's keys.
+    "python": ("shm/tools.hpp", "transport/zmq.hpp"),
 }
 
 HIDDEN_LIBRARIES = re.compile(r"^(tbb|oneapi|zmq|yaml-cpp|google/protobuf)(/|\.h)")
