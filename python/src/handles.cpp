@@ -1,6 +1,8 @@
 #include "handles.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,7 +27,9 @@ Registry& registry() {
 // for the GIL then: Python ends a thread that does, in the middle of a destructor.
 struct Graveyard {
   std::mutex mutex;
+  std::condition_variable buried;
   bool open = false;
+  std::size_t living = 0;  // callables that somebody may still drop
   std::vector<PyObject*> functions;
 };
 Graveyard& graveyard() {
@@ -37,8 +41,10 @@ void drop_callable(PyObject* function) {
   {
     Graveyard& yard = graveyard();
     const std::lock_guard lock(yard.mutex);
+    --yard.living;
     if (yard.open) {
       yard.functions.push_back(function);
+      yard.buried.notify_all();
       return;
     }
   }
@@ -46,12 +52,16 @@ void drop_callable(PyObject* function) {
   Py_DECREF(function);
 }
 
-// With the GIL held. What comes later is not freed: the process is ending.
+// With the GIL held. Threads that have just run a callback are given a second to let go of it; what
+// comes later is not freed: the process is ending.
 void empty_graveyard() {
+  Graveyard& yard = graveyard();
   std::vector<PyObject*> functions;
   {
-    const std::lock_guard lock(graveyard().mutex);
-    functions.swap(graveyard().functions);
+    nb::gil_scoped_release release;
+    std::unique_lock lock(yard.mutex);
+    yard.buried.wait_for(lock, std::chrono::seconds(1), [&] { return yard.living == 0; });
+    functions.swap(yard.functions);
   }
   for (PyObject* function : functions) Py_DECREF(function);
 }
@@ -92,7 +102,13 @@ void close_all_handles() {
 
 bool closing() { return is_closing.load(); }
 
-Callable::Callable(nb::object function) : function_(function.release().ptr(), &drop_callable) {}
+Callable::Callable(nb::object function) {
+  {
+    const std::lock_guard lock(graveyard().mutex);
+    ++graveyard().living;
+  }
+  function_ = std::shared_ptr<PyObject>(function.release().ptr(), &drop_callable);
+}
 
 void Callable::rethrow(nb::python_error& error) {
   // Keep it short here: the traceback goes out through Python, the runtime logs and counts this.
