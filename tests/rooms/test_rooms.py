@@ -3,6 +3,7 @@
 Run by ctest; needs nothing but Python: test_rooms.py <path of libhyphos.so> <path of strip>
 """
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,17 @@ class Repository(unittest.TestCase):
     def test_there_are_sources_in_every_room(self) -> None:
         for room in rooms.ROOMS:
             self.assertTrue(any(rooms.sources(ROOT / room)), room)
+
+    def test_links_in_documents_lead_somewhere(self) -> None:
+        folders = ["", "docs", "examples", "examples/*", "proto", "bench", "tests/*"]
+        pages = [page for folder in folders for page in ROOT.glob(f"{folder}/*.md".lstrip("/"))]
+        self.assertIn(ROOT / "README.md", pages)
+        lost = []
+        for page in pages:
+            for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+                if "://" not in link and not (page.parent / link).exists():
+                    lost.append(f"{page.relative_to(ROOT)}: {link}")
+        self.assertEqual(lost, [])
 
     def test_public_headers_are_few(self) -> None:
         count = len(list((ROOT / "include/hyphos").glob("*.hpp")))
