@@ -31,8 +31,8 @@ constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kAnswerWithin = 50 * kMs;
 
 Error socket_error(const std::string& what, const std::string& where) {
-  const Code code = errno == EADDRINUSE ? Code::already_exists
-                    : errno == EACCES || errno == EPERM ? Code::permission
+  const Code code = errno == EADDRINUSE                  ? Code::already_exists
+                    : errno == EACCES || errno == EPERM  ? Code::permission
                     : errno == EMFILE || errno == ENFILE ? Code::exhausted
                                                          : Code::io;
   return {code, what + ": " + std::strerror(errno), where};
@@ -123,7 +123,8 @@ Result<void> MulticastAnnouncer::open_socket() {
   for (const in_addr& interface : interfaces_) {
     const ip_mreq membership{group_.sin_addr, interface};
     if (setsockopt(socket_, IPPROTO_IP, IP_ADD_MEMBERSHIP, &membership, sizeof membership) != 0) {
-      return socket_error("cannot join the multicast group on this interface", inet_ntoa(interface));
+      return socket_error("cannot join the multicast group on this interface",
+                          inet_ntoa(interface));
     }
   }
   return success();
@@ -266,8 +267,7 @@ void MulticastAnnouncer::run() {
 std::string choose_endpoint(const AnnouncedPeer& peer) {
   const bool here = peer.host == local_host();
   for (const std::string& endpoint : peer.endpoints) {
-    const bool local_only = endpoint.starts_with("ipc://") ||
-                            endpoint.starts_with("tcp://127.") ||
+    const bool local_only = endpoint.starts_with("ipc://") || endpoint.starts_with("tcp://127.") ||
                             endpoint.starts_with("tcp://localhost:");
     if (here || !local_only) return endpoint;
   }

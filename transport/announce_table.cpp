@@ -46,11 +46,13 @@ AnnounceTable::Event AnnounceTable::hear(std::span<const std::byte> datagram,
   if (known == entries_.end() && entries_.size() >= config_.max_peers) return ignored;
 
   for (std::string& endpoint : beacon->endpoints) endpoint = fill_in_address(endpoint, address);
-  const bool changed =
-      known == entries_.end() || known->second.peer.endpoints != beacon->endpoints;
+  const bool changed = known == entries_.end() || known->second.peer.endpoints != beacon->endpoints;
   Entry& entry = entries_[beacon->session];
-  entry.peer = {beacon->session, std::move(beacon->process), beacon->host,
-                std::move(beacon->endpoints), std::move(beacon->curve_key),
+  entry.peer = {beacon->session,
+                std::move(beacon->process),
+                beacon->host,
+                std::move(beacon->endpoints),
+                std::move(beacon->curve_key),
                 std::move(beacon->channels)};
   const std::int64_t period =
       std::clamp(beacon->period_ms, kShortestPeriodMs, kLongestPeriodMs) * kMs;

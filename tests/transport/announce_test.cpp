@@ -53,7 +53,8 @@ TEST_F(AnnounceTableTest, OthersAndItselfAreNotPeers) {
   EXPECT_EQ(table_.hear(bytes(beacon(1)), "10.0.0.1", 0).kind, Kind::none);
   wire::Beacon other = wire::parse_beacon(bytes(beacon(3))).or_throw();
   other.domain = "lab";
-  EXPECT_EQ(table_.hear(bytes(wire::encode_beacon(other).or_throw()), "10.0.0.3", 0).kind, Kind::none);
+  EXPECT_EQ(table_.hear(bytes(wire::encode_beacon(other).or_throw()), "10.0.0.3", 0).kind,
+            Kind::none);
   EXPECT_TRUE(table_.peers().empty());
 }
 
@@ -85,12 +86,13 @@ TEST_F(AnnounceTableTest, TableAndRateAreBounded) {
     looked_at += table_.hear(bytes(beacon(2)), "10.0.0.2", 0).kind == Kind::none ? 1 : 0;
   }
   EXPECT_EQ(looked_at, 100 - 48);
-  EXPECT_EQ(table_.hear(bytes(beacon(2)), "10.0.0.2", 1000 * kMs).kind, Kind::none) << "next second";
+  EXPECT_EQ(table_.hear(bytes(beacon(2)), "10.0.0.2", 1000 * kMs).kind, Kind::none)
+      << "next second";
 }
 
 TEST_F(AnnounceTableTest, GarbageIsIgnored) {
-  for (const std::string& text : {std::string(), std::string("hello"), std::string(1400, '\xff'),
-                                  std::string(3000, 'x')}) {
+  for (const std::string& text :
+       {std::string(), std::string("hello"), std::string(1400, '\xff'), std::string(3000, 'x')}) {
     EXPECT_EQ(table_.hear(bytes(text), "10.0.0.2", 0).kind, Kind::ignored);
   }
 }
@@ -155,7 +157,8 @@ TEST_F(AnnouncerTest, GarbageIsCountedAndGoodPeersAreStillFound) {
   to.sin_port = htons(c.port);
   inet_pton(AF_INET, c.group.c_str(), &to.sin_addr);
   const auto send = [&](const std::string& text) {
-    ::sendto(sender, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    ::sendto(sender, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&to),
+             sizeof to);
   };
   for (int i = 0; i < 10; ++i) send(std::string(static_cast<std::size_t>(1 + i * 150), '\x7f'));
   send(beacon(7));

@@ -25,7 +25,8 @@ class HostileTest : public ::testing::Test {
   static void send(Socket& socket, const std::vector<std::string>& frames) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       Frame frame = Frame::copy_of(frames[i]);
-      ASSERT_GE(zmq_msg_send(frame.raw(), socket.raw(), i + 1 < frames.size() ? ZMQ_SNDMORE : 0), 0);
+      ASSERT_GE(zmq_msg_send(frame.raw(), socket.raw(), i + 1 < frames.size() ? ZMQ_SNDMORE : 0),
+                0);
     }
   }
   /// The next whole message, as strings; waits for it.
@@ -126,7 +127,9 @@ class FakePublisherTest : public HostileTest {
   }
   void TearDown() override { subscriber_->stop(0); }
 
-  void say(const wire::Control& control) { send(router_, {connection_, wire::encode_control(control)}); }
+  void say(const wire::Control& control) {
+    send(router_, {connection_, wire::encode_control(control)});
+  }
   wire::Control hear() {
     const auto frames = receive(router_);
     return wire::parse_control(std::as_bytes(std::span(frames.at(1)))).or_throw();
@@ -175,11 +178,11 @@ TEST_F(FakePublisherTest, DuplicatesAreDroppedAndGapsCounted) {
 TEST_F(FakePublisherTest, CorruptAndForeignMessagesAreCounted) {
   const std::string good = packet(9);
   data(1);
-  send(router_, {connection_, start(2) + good.substr(0, good.size() - 1)});   // body cut off
-  send(router_, {connection_, start(3) + good.substr(0, 20)});                // head cut off
-  send(router_, {connection_, start(4) + good + "x"});                        // too long
-  send(router_, {connection_, start(5, 0x1234) + good});                      // another type
-  send(router_, {connection_, start(6, test_type().hash, "other") + good});   // another channel
+  send(router_, {connection_, start(2) + good.substr(0, good.size() - 1)});  // body cut off
+  send(router_, {connection_, start(3) + good.substr(0, 20)});               // head cut off
+  send(router_, {connection_, start(4) + good + "x"});                       // too long
+  send(router_, {connection_, start(5, 0x1234) + good});                     // another type
+  send(router_, {connection_, start(6, test_type().hash, "other") + good});  // another channel
   send(router_, {connection_, start(7) + good, "unexpected", "frames"});
   std::vector<std::string> many(20, "many");
   many.insert(many.begin(), {connection_, start(8) + good});
