@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/config.hpp"
 #include "hyphos/wire/head.pb.h"
 #include "wire/packet.hpp"
 
@@ -79,7 +80,10 @@ struct Writer {
   void operator()(const Nothing&) const { out.mutable_nothing(); }
 };
 
-bool is_process_name(std::string_view name) { return name.size() <= kMaxProcessBytes; }
+/// Shown to people and written to files, so nothing but text.
+bool is_process_name(std::string_view name) {
+  return name.size() <= kMaxProcessBytes && config::find_bad_utf8(name) == std::string_view::npos;
+}
 
 bool read_type(const std::string& name, std::uint64_t hash, v1::Encoding encoding, TypeId& out) {
   out.name = name;
@@ -107,13 +111,13 @@ Result<Control> read(const v1::Control& in) {
   switch (in.kind_case()) {
     case Kind::kWelcome: {
       const auto& w = in.welcome();
-      if (!is_process_name(w.process())) return corrupt("welcome: the name is too long");
+      if (!is_process_name(w.process())) return corrupt("welcome: the name is no text or too long");
       return Control(Welcome{w.session(), w.process(), w.host(), w.version()});
     }
     case Kind::kHello: {
       const auto& h = in.hello();
-      if (!is_process_name(h.process()) || h.via().size() > kMaxProcessBytes) {
-        return corrupt("hello: a name is too long");
+      if (!is_process_name(h.process()) || !is_process_name(h.via())) {
+        return corrupt("hello: a name is no text or too long");
       }
       return Control(Hello{h.session(),
                            h.process(),
@@ -222,6 +226,7 @@ Result<Beacon> parse_beacon(std::span<const std::byte> datagram) {
   if (in.endpoints_size() > static_cast<int>(kMaxBeaconEndpoints) ||
       in.channels_size() > static_cast<int>(kMaxBeaconChannels) || !is_process_name(in.process()) ||
       (!in.curve_key().empty() && in.curve_key().size() != 40) ||
+      !std::all_of(in.endpoints().begin(), in.endpoints().end(), is_process_name) ||
       !std::all_of(in.channels().begin(), in.channels().end(),
                    [](const std::string& name) { return is_channel_name(name); }) ||
       (in.endpoints_size() == 0 && !in.leaving())) {
