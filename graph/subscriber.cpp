@@ -110,13 +110,15 @@ void Subscriber::drain_task() {
   // The task may be the last to know this object: keep it until the lock is released.
   const std::shared_ptr<Subscriber> self = shared_from_this();
   std::unique_lock lock = lock_briefly(mutex_);
+  // From here on it is `running_` that tells of us: a task that runs takes no further message of a
+  // concurrent subscription, so it must not be counted for one.
+  --tasks_;
   std::int64_t now = 0;
   const int share = options_.mode == Mode::serial ? kFairShare : 1;
   if (options_.mode == Mode::concurrent || running_ == 0) {
     for (int i = 0; i < share && run_one(lock, now); ++i) {
     }
   }
-  --tasks_;
   schedule(lock);
   changed_.notify_all();
 }

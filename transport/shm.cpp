@@ -94,7 +94,8 @@ void Shm::stop(std::int64_t linger_ms) {
     const std::shared_lock lock(ports_mutex_);
     for (const auto& port : ports_) {
       if (port == nullptr) continue;
-      for (const auto& lane : *port->tx_lanes()) {
+      const auto tx_lanes = port->tx_lanes();  // kept while it is walked
+      for (const auto& lane : *tx_lanes) {
         lane->gone.store(true);
         shm::ring(lane->lane.header().space_waiters);
       }
@@ -134,7 +135,8 @@ void Shm::flush(std::int64_t linger_ms) {
     const std::shared_lock lock(ports_mutex_);
     for (const auto& port : ports_) {
       if (port == nullptr || port->spec.policy.reliability != Reliability::reliable) continue;
-      for (const auto& lane : *port->tx_lanes()) lanes.push_back(lane);
+      const auto tx_lanes = port->tx_lanes();  // kept while it is walked
+      lanes.insert(lanes.end(), tx_lanes->begin(), tx_lanes->end());
     }
   }
   for (const auto& lane : lanes) {
@@ -246,7 +248,8 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
     ++local_version_;
     if (port->outlet != nullptr) {
       // Receivers read what is in their lanes even when we are gone, if the files are still there.
-      for (const auto& lane : *port->tx_lanes()) {
+      const auto tx_lanes = port->tx_lanes();  // kept while it is walked
+      for (const auto& lane : *tx_lanes) {
         const std::lock_guard producer(lane->producer);
         if (stopping_.load() && !lane->peer->dead() && !lane->lane.empty()) self_->leave_files();
         lane->gone.store(true);
