@@ -28,9 +28,9 @@ struct AnnounceConfig {
   /// IPv4 addresses of the interfaces to use, e.g. "10.0.0.1" or "127.0.0.1". Empty: the one that
   /// the routing table chooses.
   std::vector<std::string> interfaces;
-  int ttl = 1;                    ///< 1: not beyond the local network
-  std::int64_t period_ms = 1000;  ///< a peer that misses three periods is lost
-  std::size_t max_peers = 256;    ///< more are ignored, and counted
+  int ttl = 1;                          ///< 1: not beyond the local network
+  std::int64_t period_ms = 1000;        ///< a peer that misses three periods is lost
+  std::size_t max_peers = 256;          ///< more are ignored, and counted
   std::uint32_t max_per_second = 2000;  ///< announcements looked at; more are ignored, and counted
 };
 
