@@ -92,7 +92,8 @@ Result<void> use_curve(Socket& socket, const CurveKeys& keys,
   return success();
 }
 
-Monitor::Monitor(const Context& context, Socket& watched, const std::string& name) {
+Monitor::Monitor(const Context& context, Socket& watched, const std::string& name)
+    : watched_(watched.raw()) {
   const std::string endpoint = "inproc://" + name;
   zmq_socket_monitor(watched.raw(), endpoint.c_str(),
                      ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
@@ -100,6 +101,11 @@ Monitor::Monitor(const Context& context, Socket& watched, const std::string& nam
   socket_ = Socket(context, ZMQ_PAIR);
   socket_.set(ZMQ_LINGER, 0);
   zmq_connect(socket_.raw(), endpoint.c_str());
+}
+
+Monitor::~Monitor() {
+  // First the writing end: libzmq loses the memory of an event that finds nobody to read it.
+  if (watched_ != nullptr) zmq_socket_monitor(watched_, nullptr, 0);
 }
 
 Monitor::Event Monitor::next() {

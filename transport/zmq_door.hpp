@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "transport/zmq.hpp"
 #include "transport/zmq_socket.hpp"
@@ -37,12 +38,22 @@ class Monitor {
  public:
   enum class Event { none, disconnected, refused };
   Monitor() = default;
+  /// `watched` must stay open as long as the monitor is.
   Monitor(const Context& context, Socket& watched, const std::string& name);
+  Monitor(Monitor&& other) noexcept
+      : watched_(std::exchange(other.watched_, nullptr)), socket_(std::move(other.socket_)) {}
+  Monitor& operator=(Monitor&& other) noexcept {
+    std::swap(watched_, other.watched_);
+    std::swap(socket_, other.socket_);
+    return *this;
+  }
+  ~Monitor();
   [[nodiscard]] const Socket& socket() const { return socket_; }
   /// The next event that matters, or `none` if no more are waiting.
   [[nodiscard]] Event next();
 
  private:
+  void* watched_ = nullptr;
   Socket socket_;
 };
 
