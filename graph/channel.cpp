@@ -75,19 +75,16 @@ void Channel::watch_deadline(Timers& timers) {
   // Checked once per deadline: a silence is noticed after one to two deadlines, and an idle channel
   // costs one wake-up per deadline.
   const std::int64_t deadline_ns = policy_.deadline_ms * 1'000'000;
-  timers.every(
-      deadline_ns,
-      [this, deadline_ns] {
-        const std::int64_t now = monotonic_now().ns;
-        const auto list = subscribers();  // kept while it is walked
-        for (const auto& s : *list) {
-          const std::int64_t last = (*s->trace()).last_ns.load(std::memory_order_relaxed);
-          // Before the first message there is no rhythm to keep.
-          if (last != 0 && now - last > deadline_ns)
-            (*s->trace()).count(trace::Counter::deadline_missed);
-        }
-      },
-      [] {});
+  timers.every(deadline_ns, [this, deadline_ns] {
+    const std::int64_t now = monotonic_now().ns;
+    const auto list = subscribers();  // kept while it is walked
+    for (const auto& s : *list) {
+      const std::int64_t last = (*s->trace()).last_ns.load(std::memory_order_relaxed);
+      // Before the first message there is no rhythm to keep.
+      if (last != 0 && now - last > deadline_ns)
+        (*s->trace()).count(trace::Counter::deadline_missed);
+    }
+  });
 }
 
 Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const TypeSupport& type,

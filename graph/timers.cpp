@@ -12,7 +12,7 @@ struct Timers::Entry {
   Id id = 0;
   std::int64_t period_ns = 0;
   std::function<void()> work;
-  std::function<void()> late;
+  std::shared_ptr<std::atomic<std::uint64_t>> skipped;
   bool running = false;    // under mutex_
   bool cancelled = false;  // under mutex_
   std::thread::id runner;  // under mutex_
@@ -21,11 +21,11 @@ struct Timers::Entry {
 Timers::~Timers() { stop(); }
 
 Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work,
-                         std::function<void()> late) {
+                         std::shared_ptr<std::atomic<std::uint64_t>> skipped) {
   auto entry = std::make_shared<Entry>();
   entry->period_ns = period_ns;
   entry->work = std::move(work);
-  entry->late = std::move(late);
+  entry->skipped = std::move(skipped);
   const std::lock_guard lock(mutex_);
   entry->id = next_id_++;
   entries_.emplace(entry->id, entry);
@@ -86,7 +86,9 @@ void Timers::loop() {
     const std::int64_t behind = now - next;
     const std::int64_t steps = 1 + behind / entry->period_ns;
     queue_.emplace(next + steps * entry->period_ns, entry);
-    if (entry->running || steps > 1) entry->late();
+    if (entry->skipped != nullptr) {
+      *entry->skipped += static_cast<std::uint64_t>(steps - 1) + (entry->running ? 1 : 0);
+    }
     if (!entry->running) fire(entry);
   }
 }

@@ -24,9 +24,10 @@ class Timers {
 
   using Id = std::uint64_t;
   /// Calls `work` on the pool every `period_ns`, first after one period, never twice at once. A
-  /// call that would overlap is skipped and reported to `late`; the grid of instants does not
+  /// call that would overlap is skipped and added to `skipped`; the grid of instants does not
   /// drift.
-  Id every(std::int64_t period_ns, std::function<void()> work, std::function<void()> late);
+  Id every(std::int64_t period_ns, std::function<void()> work,
+           std::shared_ptr<std::atomic<std::uint64_t>> skipped = nullptr);
   /// On return the timer's work is not running and will not run, unless called from inside it.
   void cancel(Id id);
   void stop();

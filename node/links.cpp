@@ -1,5 +1,11 @@
 #include "node/links.hpp"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "shm/metrics.hpp"
@@ -78,6 +84,69 @@ Result<std::shared_ptr<ZmqTransport>> open_zmq(const RuntimeOptions& options, co
   return zmq;
 }
 
+/// The IPv4 address of an interface given by name ("eth0") or by address.
+Result<std::string> interface_address(const std::string& interface) {
+  in_addr address{};
+  if (inet_pton(AF_INET, interface.c_str(), &address) == 1) return interface;
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return Error{Code::io, std::strerror(errno), "getifaddrs"};
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, &freeifaddrs);
+  std::string known;
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
+    if (interface == each->ifa_name) {
+      sockaddr_in found{};
+      std::memcpy(&found, each->ifa_addr, sizeof(found));
+      std::array<char, INET_ADDRSTRLEN> text{};
+      inet_ntop(AF_INET, &found.sin_addr, text.data(), text.size());
+      return std::string(text.data());
+    }
+    known += (known.empty() ? "" : ", ") + std::string(each->ifa_name);
+  }
+  return Error{Code::not_found,
+               "network.discovery.interface: no interface '" + interface +
+                   "' with an IPv4 address; there are: " + known,
+               interface};
+}
+
+Result<std::unique_ptr<transport::Announcer>> open_announcer(
+    const RuntimeOptions& options, const Plan& plan, const Connections& connections,
+    const std::string& domain, const std::shared_ptr<ZmqTransport>& zmq) {
+  const DiscoveryPlan& discovery = plan.network.discovery;
+  transport::AnnounceConfig config;
+  config.domain = domain;
+  config.process_name = options.process;
+  config.session = zmq->session();
+  config.endpoints = zmq->endpoints();
+  config.group = discovery.group;
+  config.port = static_cast<std::uint16_t>(discovery.port);
+  config.period_ms = discovery.interval_ms;
+  if (!discovery.interface.empty()) {
+    auto address = interface_address(discovery.interface);
+    if (!address) return address.error();
+    config.interfaces.push_back(std::move(*address));
+  }
+  auto curve = read_curve(plan);
+  if (!curve) return curve.error();
+  if (*curve) config.curve_key = (*curve)->public_key;
+  auto announcer = transport::make_announcer(std::move(config));
+  std::vector<transport::ChannelSpec> channels;
+  for (const ChannelRoutes& routes : connections.channels) {
+    if (!routes.publishes || !routes.zmq) continue;
+    const ChannelPlan& planned = *plan.channel(routes.channel);
+    transport::ChannelSpec spec;
+    spec.name = planned.name;
+    spec.type.name = planned.type;
+    spec.policy = planned.policy;
+    channels.push_back(std::move(spec));
+  }
+  announcer->set_channels(channels);
+  auto callbacks = transport::connect_announced(zmq, curve->has_value(), false);
+  auto started = announcer->start(std::move(callbacks.found), std::move(callbacks.lost));
+  if (!started) return started.error();
+  return announcer;
+}
+
 }  // namespace
 
 Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
@@ -100,7 +169,12 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   if (connections != nullptr && connections->zmq) {
     auto zmq = open_zmq(options, *plan, *connections);
     if (!zmq) return zmq.error();
-    links.transports.push_back(std::move(*zmq));
+    links.transports.push_back(*zmq);
+    if (plan->network.discovery.multicast) {
+      auto announcer = open_announcer(options, *plan, *connections, domain, *zmq);
+      if (!announcer) return announcer.error();
+      links.announcer = std::move(*announcer);
+    }
   }
   return links;
 }

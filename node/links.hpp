@@ -8,6 +8,7 @@
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
 #include "trace/record.hpp"
+#include "transport/announce.hpp"
 #include "transport/transport.hpp"
 
 namespace hyphos {
@@ -16,6 +17,8 @@ namespace hyphos {
 struct Links {
   std::shared_ptr<trace::Registry> registry;
   std::vector<std::shared_ptr<transport::Transport>> transports;
+  /// Present if the plan asks for multicast discovery; ends before the transports do.
+  std::unique_ptr<transport::Announcer> announcer;
 };
 
 /// Makes them as the plan says; without a plan, shared memory alone. `plan` and `connections` are

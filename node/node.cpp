@@ -49,6 +49,8 @@ void Timer::close() const {
   if (impl_) impl_->close();
 }
 
+std::uint64_t Timer::skipped() const { return impl_ ? impl_->skipped() : 0; }
+
 Result<Node> Node::open(std::string name, int argc, char** argv) {
   auto runtime = Runtime::open(argc, argv);
   if (!runtime) return runtime.error();
@@ -108,8 +110,9 @@ Timer Node::every(Duration period, std::function<void()> callback) const {
   }
   impl_->check_open().or_throw();
   graph::Timers& timers = impl_->runtime().graph().timers();
-  const auto id = timers.every(period.ns, std::move(callback), [] {});
-  auto timer = std::make_shared<Timer::Impl>(timers, id);
+  auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const auto id = timers.every(period.ns, std::move(callback), skipped);
+  auto timer = std::make_shared<Timer::Impl>(timers, id, std::move(skipped));
   impl_->keep(timer);
   return Timer(std::move(timer));
 }

@@ -91,6 +91,7 @@ Result<void> Runtime::Impl::open_transports() {
   auto links = open_links(options_, plan(), connections_ ? &*connections_ : nullptr, domain_);
   if (!links) return links.error();
   registry_ = links->registry;
+  announcer_ = std::move(links->announcer);
   graph_ = std::make_unique<graph::Graph>(
       threads_, registry_,
       [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); });
@@ -169,6 +170,7 @@ void Runtime::Impl::shutdown() {
       if (auto node = weak.lock()) nodes.push_back(std::move(node));
     }
   }
+  if (announcer_) announcer_->stop();
   if (graph_) graph_->timers().stop();
   for (const auto& node : nodes) node->close();
   if (graph_) graph_->stop(kLingerMs);

@@ -14,6 +14,7 @@
 #include "hyphos/runtime.hpp"
 #include "node/plugin_loader.hpp"
 #include "trace/record.hpp"
+#include "transport/announce.hpp"
 
 namespace hyphos {
 
@@ -60,6 +61,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
 
   std::shared_ptr<trace::Registry> registry_;
   std::unique_ptr<graph::Graph> graph_;
+  std::unique_ptr<transport::Announcer> announcer_;
   std::vector<LoadedPlugin> plugins_;
 
   std::mutex mutex_;
@@ -104,12 +106,20 @@ class Node::Impl {
 
 class Timer::Impl {
  public:
-  Impl(graph::Timers& timers, graph::Timers::Id id) : timers_(timers), id_(id) {}
-  void close() { timers_.cancel(id_); }
+  using Skipped = std::shared_ptr<std::atomic<std::uint64_t>>;
+  Impl(graph::Timers& timers, graph::Timers::Id id, Skipped skipped)
+      : timers_(timers), id_(id), skipped_(std::move(skipped)) {}
+  /// The node closes its timers before the graph ends: a handle that is used later does nothing.
+  void close() {
+    if (!closed_.exchange(true)) timers_.cancel(id_);
+  }
+  [[nodiscard]] std::uint64_t skipped() const { return *skipped_; }
 
  private:
   graph::Timers& timers_;
   const graph::Timers::Id id_;
+  const Skipped skipped_;
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace hyphos

@@ -25,8 +25,7 @@ constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "drop.encode.failed",
                                                                    "drop.decode.failed",
                                                                    "deadline_missed",
-                                                                   "callback_error",
-                                                                   "late_timer"};
+                                                                   "callback_error"};
 // The order of transport::Drop; a test in transport/ compares the two.
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "overflow", "timeout", "no_memory", "disconnected", "gap", "corrupt", "type", "injected"};

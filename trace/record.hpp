@@ -33,9 +33,8 @@ enum class Counter : std::uint8_t {
   decode_failed,
   deadline_missed,
   callback_error,
-  late_timer,
 };
-inline constexpr std::size_t kCounters = 11;
+inline constexpr std::size_t kCounters = 10;
 inline constexpr std::size_t kMaxTransports = 4;
 inline constexpr std::size_t kDropKinds = 8;
 

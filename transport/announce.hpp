@@ -24,7 +24,7 @@ struct AnnounceConfig {
   std::string curve_key;  ///< public key in Z85, or empty
 
   std::string group = "239.255.72.89";
-  std::uint16_t port = 17289;
+  std::uint16_t port = 5549;
   /// IPv4 addresses of the interfaces to use, e.g. "10.0.0.1" or "127.0.0.1". Empty: the one that
   /// the routing table chooses.
   std::vector<std::string> interfaces;

@@ -13,13 +13,13 @@ namespace hyphos {
 
 struct PublisherOptions {
   Scope scope = Scope::network;
-  std::optional<Policy> policy;  ///< used if the plan does not name the channel
+  std::optional<Policy> policy = {};  ///< used if the plan does not name the channel
 };
 
 struct SubscriptionOptions {
   Mode mode = Mode::serial;
   Scope scope = Scope::network;
-  std::optional<Policy> policy;  ///< used if the plan does not name the channel
+  std::optional<Policy> policy = {};  ///< used if the plan does not name the channel
 };
 
 /// A repeating callback. The node owns it; dropping the handle changes nothing.
@@ -30,6 +30,8 @@ class HYPHOS_EXPORT Timer {
   explicit Timer(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   /// Ends the timer. On return its callback is not running, unless called from inside it.
   void close() const;
+  /// Calls that were due and left out, because the one before still ran or the machine was late.
+  [[nodiscard]] std::uint64_t skipped() const;
 
  private:
   std::shared_ptr<Impl> impl_;
@@ -79,7 +81,7 @@ class HYPHOS_EXPORT Node {
       std::function<void(const Message<RawMessage>&)> callback) const;
 
   /// Calls `callback` every `period` on the thread pool, one at a time. A call that comes late (the
-  /// previous one still runs) is skipped and counted; the grid does not drift.
+  /// previous one still runs) is skipped and counted (Timer::skipped); the grid does not drift.
   Timer every(Duration period, std::function<void()> callback) const;
 
   /// A value of `nodes.<name>.params` in the plan, or `fallback`. A value that cannot be read as

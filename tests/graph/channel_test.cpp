@@ -343,28 +343,35 @@ TEST(Publisher, AHandleMayOutliveItsGraph) {
 TEST(Timer, FiresOnAGridAndNotAfterCancel) {
   OneGraph g;
   Arrivals ticks;
-  const auto id = g.graph.timers().every(1'000'000, [&] { ticks.add(); }, [] {});
+  const auto id = g.graph.timers().every(1'000'000, [&] { ticks.add(); });
   ASSERT_TRUE(ticks.wait_for(5));
   g.graph.timers().cancel(id);
   const std::size_t seen = ticks.count();
   Arrivals later;
-  g.graph.timers().every(2'000'000, [&] { later.add(); }, [] {});
+  g.graph.timers().every(2'000'000, [&] { later.add(); });
   ASSERT_TRUE(later.wait_for(5));
   EXPECT_EQ(ticks.count(), seen);
+}
+
+TEST(Timer, CallsThatWouldOverlapAreSkippedAndCounted) {
+  OneGraph g;
+  Gate gate;
+  auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
+  g.graph.timers().every(1'000'000, [&] { gate.pass(); }, skipped);
+  gate.wait_for_waiting(1);
+  while (*skipped < 3) std::this_thread::yield();
+  gate.open();
 }
 
 TEST(Timer, MayCancelItself) {
   OneGraph g;
   Arrivals ticks;
   std::atomic<graph::Timers::Id> id{0};
-  id = g.graph.timers().every(
-      1'000'000,
-      [&] {
-        while (id == 0) std::this_thread::yield();
-        g.graph.timers().cancel(id);
-        ticks.add();
-      },
-      [] {});
+  id = g.graph.timers().every(1'000'000, [&] {
+    while (id == 0) std::this_thread::yield();
+    g.graph.timers().cancel(id);
+    ticks.add();
+  });
   ASSERT_TRUE(ticks.wait_for(1));
 }
 

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "tests/node/harness.hpp"
+#include "transport/announce.hpp"
 
 extern char** environ;
 
@@ -235,6 +236,55 @@ channels:
     ASSERT_TRUE(side->set_channel_open("n", peer, true).ok());
     EXPECT_TRUE(eventually([&] { return pub.listeners() == 1; }));
   }
+}
+
+/// Another process of the network hears who is there and where it can be reached.
+TEST(Plan, MulticastDiscoveryAnnouncesTheProcess) {
+  const std::string domain = fresh_domain();
+  const int port = 20000 + getpid() % 20000;
+  const PlanFile file(plan_text(domain, R"(
+processes:
+  sense: {endpoint: "tcp://127.0.0.1:)" + std::to_string(port) +
+                                            R"("}
+nodes: {talker: {process: sense}}
+channels: {n: {type: test.Number}}
+network:
+  discovery: {multicast: on, interface: lo, interval_ms: 50, port: )" +
+                                            std::to_string(port) + R"(}
+)"));
+  transport::AnnounceConfig config;
+  config.domain = domain;
+  config.process_name = "listener";
+  config.session = 1;
+  config.port = static_cast<std::uint16_t>(port);
+  config.interfaces = {"127.0.0.1"};
+  config.period_ms = 50;
+  const auto listener = transport::make_announcer(config);
+  std::mutex mutex;
+  std::vector<transport::AnnouncedPeer> found;
+  std::atomic<int> lost{0};
+  const auto started = listener->start(
+      [&](const transport::AnnouncedPeer& peer) {
+        const std::lock_guard lock(mutex);
+        found.push_back(peer);
+      },
+      [&](const transport::AnnouncedPeer&) { ++lost; });
+  ASSERT_TRUE(started.ok()) << started.error().to_string();
+  {
+    Runtime runtime = Runtime::open(file.options("sense")).or_throw();
+    ASSERT_TRUE(eventually([&] {
+      const std::lock_guard lock(mutex);
+      return !found.empty();
+    }));
+    const std::lock_guard lock(mutex);
+    EXPECT_EQ(found[0].process, "sense");
+    ASSERT_EQ(found[0].endpoints.size(), 1U);
+    EXPECT_NE(found[0].endpoints[0].find("127.0.0.1"), std::string::npos);
+    EXPECT_TRUE(found[0].endpoints[0].ends_with(":" + std::to_string(port)));
+    EXPECT_EQ(found[0].channels, std::vector<std::string>{"n"});
+  }
+  EXPECT_TRUE(eventually([&] { return lost > 0; }));  // it said goodbye
+  listener->stop();
 }
 
 }  // namespace
