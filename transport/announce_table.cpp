@@ -14,7 +14,7 @@ constexpr std::uint32_t kLongestPeriodMs = 60'000;
 }  // namespace
 
 std::string fill_in_address(const std::string& endpoint, const std::string& address) {
-  for (const std::string_view any : {"tcp://0.0.0.0:", "tcp://*:"}) {
+  for (const std::string_view any : {"tcp://0.0.0.0:", "tcp://[::]:", "tcp://*:"}) {
     if (endpoint.starts_with(any)) return "tcp://" + address + ":" + endpoint.substr(any.size());
   }
   return endpoint;
