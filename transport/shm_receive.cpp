@@ -88,6 +88,8 @@ bool Shm::visit(std::uint32_t index) {
   // Once the gate is closed nothing is taken out any more: what remains is the sender's to count.
   const Passage call(port.gate);
   if (!call) return false;
+  // Whatever rings for a lane that is finished: it was counted, and is about to be taken down.
+  if (lane.finished.load(std::memory_order_relaxed)) return false;
   const bool gone = lane.sender_gone.load(std::memory_order_acquire);
   if (lane.kept.has_value()) {
     if (port.space_epoch.load(std::memory_order_seq_cst) == lane.kept_epoch) return false;

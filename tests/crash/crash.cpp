@@ -330,9 +330,14 @@ int main(int argc, char** argv) {
     const auto pause = [&] {
       std::this_thread::sleep_for(std::chrono::microseconds(20'000 + random() % 60'000));
     };
-    const double calm = longest_pause([&] {
-      for (int i = 0; i < 20; ++i) pause();
-    });
+    // The other programs on the machine cause pauses, too, and the longest of many is longer: so
+    // the measure is taken before and after, for a good part of the time under fire.
+    const auto calm_down = [&] {
+      return longest_pause([&] {
+        for (int i = 0; i < std::max(10, kills / 4); ++i) pause();
+      });
+    };
+    double calm = calm_down();
     int stuck = 0;
     const double storm = longest_pause([&] {
       for (int i = 0; i < kills; ++i) {
@@ -347,6 +352,7 @@ int main(int argc, char** argv) {
         if (!wait_until(5000, [&] { return shared->received.load() > before + 100; })) ++stuck;
       }
     });
+    calm = std::max(calm, calm_down());
     check(stuck == 0, "the survivors go on after every kill");
     std::printf("     longest pause of a survivor: %.1f ms calm, %.1f ms under fire\n", calm,
                 storm);
