@@ -380,7 +380,9 @@ TEST_P(Conformance, BlockedSenderIsFreedWhenItsReceiverGoes) {
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
   // All but the last were promised to a receiver; the last either was, too, or had nobody.
   EXPECT_GE(outlet_.lost() + inlet_.lost(), sent - 1);
-  EXPECT_LE(outlet_.lost() + inlet_.lost(), sent);
+  // What had arrived when the receiver went may be counted at both ends: its answer came too late.
+  EXPECT_LE(outlet_.lost(), sent);
+  EXPECT_LE(inlet_.lost(), sent);
 }
 
 TEST_P(Conformance, StopFlushesReliableChannels) {
