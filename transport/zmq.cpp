@@ -84,6 +84,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   bool serve();
   bool serve_router();
   bool serve_link(Link& link);
+  bool receive_rest(Link& link, Frame first, std::int64_t now_ns);
   void serve_door();
   void serve_link_events();
   void run_commands();
@@ -453,20 +454,28 @@ bool Zmq::serve_router() {
 }
 
 bool Zmq::serve_link(Link& link) {
-  std::array<Frame, kMaxFrames + 1> frames;  // one more than allowed, to see that it is too much
   for (int i = 0; i < kBatch; ++i) {
-    std::size_t count = 0;
-    for (bool more = true; more;) {
-      Frame frame;
-      if (!link.dealer.receive(frame)) return false;
-      more = frame.more();
-      if (count < frames.size()) frames[count++] = std::move(frame);
-    }
-    if (!receiver_.receive(link.id, {frames.data(), count}, monotonic_now().ns)) {
-      count_malformed(link.endpoint);
-    }
+    Frame first;
+    if (!link.dealer.receive(first)) return false;
+    const std::int64_t now = monotonic_now().ns;
+    const bool good = first.more() ? receive_rest(link, std::move(first), now)
+                                   : receiver_.receive(link.id, {&first, 1}, now);
+    if (!good) count_malformed(link.endpoint);
   }
   return true;
+}
+
+bool Zmq::receive_rest(Link& link, Frame first, std::int64_t now_ns) {
+  std::array<Frame, kMaxFrames + 1> frames;  // one more than allowed, to see that it is too much
+  frames[0] = std::move(first);
+  std::size_t count = 1;
+  for (bool more = true; more;) {
+    Frame frame;
+    if (!link.dealer.receive(frame)) return false;  // libzmq hands out whole messages only
+    more = frame.more();
+    if (count < frames.size()) frames[count++] = std::move(frame);
+  }
+  return receiver_.receive(link.id, {frames.data(), count}, now_ns);
 }
 
 void Zmq::count_refused(const std::string& where, std::uint64_t count) {

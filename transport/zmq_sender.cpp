@@ -34,8 +34,9 @@ void Sender::Port::pack(const Envelope& message, Parcel& out) const {
     for (const Buffer& buffer : message.buffers) append(buffer);
     return;
   }
-  out.frames[out.count++] = Frame::of(message.payload);
-  for (const Buffer& buffer : message.buffers) out.frames[out.count++] = Frame::of(buffer);
+  out.frames.reserve(1 + message.buffers.size());
+  out.frames.push_back(Frame::of(message.payload));
+  for (const Buffer& buffer : message.buffers) out.frames.push_back(Frame::of(buffer));
 }
 
 void Sender::Notices::fire() {
@@ -250,16 +251,24 @@ bool Sender::transmit(Stream& stream, Outgoing& message) {
 bool Sender::write(Stream& stream, std::uint64_t sequence, Parcel& parcel) {
   const std::string& key = stream.port->key;
   const std::size_t start = key.size() + 1 + wire::kTrailerBytes;
-  std::array<Frame, 2 + kMaxAttachedBuffers> frames;
-  frames[0] = Frame::of_size(start + parcel.head.size());
-  std::byte* at = frames[0].data();
+  Frame first = Frame::of_size(start + parcel.head.size());
+  std::byte* at = first.data();
   std::memcpy(at, key.data(), key.size());
   at[key.size()] = std::byte{0};
   wire::write_trailer({stream.id, sequence}, std::span<std::byte, wire::kTrailerBytes>(
                                                  at + key.size() + 1, wire::kTrailerBytes));
   std::memcpy(at + start, parcel.head.data(), parcel.head.size());
-  for (std::size_t i = 0; i < parcel.count; ++i) frames[1 + i] = parcel.frames[i].share();
-  if (wire_.write(stream.who->connection, {frames.data(), 1 + parcel.count})) return true;
+  bool written = false;
+  if (parcel.frames.empty()) {
+    written = wire_.write(stream.who->connection, {&first, 1});
+  } else {
+    std::array<Frame, 2 + kMaxAttachedBuffers> frames;
+    frames[0] = std::move(first);
+    const std::size_t count = parcel.frames.size();
+    for (std::size_t i = 0; i < count; ++i) frames[1 + i] = parcel.frames[i].share();
+    written = wire_.write(stream.who->connection, {frames.data(), 1 + count});
+  }
+  if (written) return true;
   lose_connection(*stream.who);
   return false;
 }

@@ -15,8 +15,7 @@ namespace hyphos::transport::zmq {
 /// as bytes, and the parts of a large body as frames.
 struct Sender::Parcel {
   std::vector<std::byte> head;
-  std::array<Frame, 1 + kMaxAttachedBuffers> frames;
-  std::size_t count = 0;
+  std::vector<Frame> frames;  // empty for a small body
   std::uint64_t bytes = 0;
 };
 
