@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "base/log.hpp"
 #include "hyphos/time.hpp"
@@ -13,9 +14,10 @@ struct Timers::Entry {
   std::int64_t period_ns = 0;
   std::function<void()> work;
   std::shared_ptr<std::atomic<std::uint64_t>> skipped;
-  bool running = false;    // under mutex_
-  bool cancelled = false;  // under mutex_
-  std::thread::id runner;  // under mutex_
+  bool running = false;         // under mutex_
+  bool cancelled = false;       // under mutex_
+  bool self_cancelled = false;  // under mutex_; its work goes when the call has ended
+  std::thread::id runner;       // under mutex_
 };
 
 Timers::~Timers() { stop(); }
@@ -43,9 +45,18 @@ void Timers::cancel(Id id) {
   entries_.erase(found);
   entry->cancelled = true;
   idle_.wait(lock, [&] { return !entry->running || entry->runner == std::this_thread::get_id(); });
+  // What the function captured goes in the caller's thread; a call that cancels itself comes later.
+  std::function<void()> work;
+  if (entry->running) {
+    entry->self_cancelled = true;
+  } else {
+    work.swap(entry->work);
+  }
+  lock.unlock();
 }
 
 void Timers::stop() {
+  std::vector<std::function<void()>> works;
   {
     std::unique_lock lock(mutex_);
     stopping_ = true;
@@ -55,9 +66,11 @@ void Timers::stop() {
       return std::none_of(entries_.begin(), entries_.end(),
                           [](const auto& item) { return item.second->running; });
     });
+    for (auto& [id, entry] : entries_) works.push_back(std::move(entry->work));
   }
   if (thread_.joinable()) thread_.join();
-  // What the functions captured goes with them, and may own this object's owner: hence here.
+  // What the functions captured goes with them, here and not in a worker that had one in hand: it
+  // may be the last to hold the runtime.
   entries_.clear();
   queue_.clear();
 }
@@ -96,6 +109,7 @@ void Timers::loop() {
 void Timers::fire(const std::shared_ptr<Entry>& entry) {
   entry->running = true;
   executor_.enqueue(Priority::normal, [this, entry] {
+    std::function<void()> spent;  // destroyed after the lock is released
     std::unique_lock lock(mutex_);
     if (!entry->cancelled) {
       entry->runner = std::this_thread::get_id();
@@ -107,6 +121,7 @@ void Timers::fire(const std::shared_ptr<Entry>& entry) {
       }
       lock.lock();
     }
+    if (entry->self_cancelled) spent.swap(entry->work);
     entry->runner = {};
     entry->running = false;
     idle_.notify_all();
