@@ -210,6 +210,7 @@ class HyphosPeer : public Peer {
   }
   ~HyphosPeer() override {
     node_->close();
+    carrier_.reset();  // its publisher keeps the channel, and that the transport
     node_.reset();
     runtime_.reset();
     // The domain was made for this run; the last process to leave finds its folder empty.
