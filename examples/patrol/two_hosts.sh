@@ -15,9 +15,11 @@ ip netns add hyphos-base
 ip link add hy-ugv netns hyphos-ugv type veth peer name hy-base netns hyphos-base
 for side in "ugv 1" "base 2"; do
   read -r name last <<<"$side"
-  ip -n "hyphos-$name" addr add "10.77.0.$last/24" dev "hy-$name"
-  ip -n "hyphos-$name" link set lo up
-  ip -n "hyphos-$name" link set "hy-$name" up
-  tc -n "hyphos-$name" qdisc add dev "hy-$name" root tbf rate 1gbit burst 256k latency 50ms
+  # Not `ip -n`: it mounts, which a chroot may not let it.
+  inside() { nsenter --net="/run/netns/hyphos-$name" "$@"; }
+  inside ip addr add "10.77.0.$last/24" dev "hy-$name"
+  inside ip link set lo up
+  inside ip link set "hy-$name" up
+  inside tc qdisc add dev "hy-$name" root tbf rate 1gbit burst 256k latency 50ms
 done
 "$@"

@@ -153,12 +153,13 @@ def _command(
 
 
 def _enter(netns: str, process: str) -> list[str]:
-    program = shutil.which("ip") or shutil.which("ip", path="/usr/sbin:/sbin")
+    # Not `ip netns exec`: it mounts, which a chroot or a container may not let it.
+    program = shutil.which("nsenter")
     if program is None:
         raise Error(
             "unsupported",
-            f"process '{process}' runs in network namespace '{netns}', which needs `ip`",
-            advice="apt install iproute2",
+            f"process '{process}' runs in network namespace '{netns}', which needs `nsenter`",
+            advice="apt install util-linux",
         )
     if not Path("/run/netns", netns).exists():
         raise Error(
@@ -166,7 +167,7 @@ def _enter(netns: str, process: str) -> list[str]:
             f"network namespace '{netns}' of process '{process}' does not exist",
             advice=f"make it first, as root: ip netns add {netns}",
         )
-    return [program, "netns", "exec", netns]
+    return [program, f"--net=/run/netns/{netns}"]
 
 
 def _recorder(plan: dict[str, Any], options: LaunchOptions) -> Command | None:
