@@ -441,11 +441,10 @@ bool Zmq::serve_router() {
       Frame frame;
       if (!router_ || !router_.receive(frame)) return false;
       connection.assign(reinterpret_cast<const char*>(frame.bytes().data()), frame.size());
-      while (frame.more()) {
+      for (bool more = frame.more(); more;) {
         if (!router_.receive(frame)) break;
-        const bool more = frame.more();
+        more = frame.more();
         if (count < frames.size()) frames[count++] = std::move(frame);
-        if (!more) break;
       }
     }
     if (!sender_.receive(connection, {frames.data(), count})) count_malformed("a subscriber");
