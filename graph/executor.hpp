@@ -34,7 +34,6 @@ class Executor {
   void enqueue(Priority priority, Work work);
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const;
-  [[nodiscard]] int threads() const { return static_cast<int>(threads_.size()); }
 
  private:
   struct State;

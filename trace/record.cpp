@@ -248,17 +248,6 @@ std::size_t Registry::transport_index(std::string_view name) {
   return index;
 }
 
-std::string Registry::transport_names(std::uint32_t mask) const {
-  const std::lock_guard lock(mutex_);
-  std::string text = (mask & 1U) != 0 ? "pointer" : "";
-  for (std::size_t i = 0; i < transport_names_.size(); ++i) {
-    if ((mask >> (i + 1) & 1U) == 0) continue;
-    if (!text.empty()) text += '+';
-    text += transport_names_[i];
-  }
-  return text;
-}
-
 Endpoint::~Endpoint() { registry_.remove(*this); }
 
 EndpointInfo Endpoint::info() const {

@@ -137,7 +137,6 @@ class Registry {
   [[nodiscard]] std::unique_ptr<Endpoint> add(const EndpointId& id);
   /// The index of a transport's drops, the same for all endpoints. At most kMaxTransports names.
   [[nodiscard]] std::size_t transport_index(std::string_view name);
-  [[nodiscard]] std::string transport_names(std::uint32_t mask) const;
 
   static constexpr std::size_t kMinArea = 1 << 20;
 
