@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "base/hot.hpp"
+
 namespace hyphos {
 namespace {
 
@@ -13,7 +15,7 @@ Time read_clock(clockid_t id) {
 
 }  // namespace
 
-Time monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
+HYPHOS_HOT Time monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 Time wall_now() { return read_clock(CLOCK_REALTIME); }
 
 }  // namespace hyphos

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "graph/brief_lock.hpp"
+#include "base/hot.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::detail {
@@ -59,8 +59,8 @@ Block* BlockPool::grow() {
   return ::new (memory) Block(this, static_cast<std::byte*>(memory) + offset);
 }
 
-BlockRef BlockPool::take() {
-  const auto lock = graph::lock_briefly(mutex_);
+HYPHOS_HOT BlockRef BlockPool::take() {
+  const std::lock_guard lock(mutex_);
   if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
   Block* const block = free_ != nullptr ? std::exchange(free_, free_->next_) : grow();
   block->refs_.store(1, std::memory_order_relaxed);
@@ -69,7 +69,7 @@ BlockRef BlockPool::take() {
 
 // Blocks are pushed one by one and taken off all at once, so that no block can come back between
 // the load and the exchange unnoticed.
-void BlockPool::give(Block* block) {
+HYPHOS_HOT void BlockPool::give(Block* block) {
   Block* seen = returned_.load(std::memory_order_relaxed);
   do {
     if (seen == closed_mark(this)) {
@@ -82,12 +82,12 @@ void BlockPool::give(Block* block) {
                                             std::memory_order_acquire));
 }
 
-void Block::recycle() {
+HYPHOS_HOT void Block::recycle() {
   clear();
   pool_->give(this);
 }
 
-void Block::clear() {
+HYPHOS_HOT void Block::clear() {
   if (stored_) type_->destroy(storage_);
   stored_ = false;
   type_ = nullptr;
@@ -102,38 +102,38 @@ void Block::clear() {
   encode_state_.store(kNone, std::memory_order_relaxed);
 }
 
-void Block::set_stored(const TypeSupport& type) {
+HYPHOS_HOT void Block::set_stored(const TypeSupport& type) {
   stored_ = true;
   type_ = &type;
   value_ = storage_;
   decode_state_.store(kReady, std::memory_order_release);
 }
 
-void Block::set_shared(const TypeSupport& type, std::shared_ptr<const void> owner) {
+HYPHOS_HOT void Block::set_shared(const TypeSupport& type, std::shared_ptr<const void> owner) {
   type_ = &type;
   shared_ = std::move(owner);
   value_ = shared_.get();
   decode_state_.store(kReady, std::memory_order_release);
 }
 
-void Block::set_encoded(const Buffer& payload, const BufferList& buffers) {
+HYPHOS_HOT void Block::set_encoded(const Buffer& payload, const BufferList& buffers) {
   envelope_.payload = payload;
   envelope_.buffers = buffers;
   encode_state_.store(kReady, std::memory_order_release);
 }
 
-void Block::set_encoded(Envelope&& envelope) {
+HYPHOS_HOT void Block::set_encoded(Envelope&& envelope) {
   envelope_ = std::move(envelope);
   encode_state_.store(kReady, std::memory_order_release);
 }
 
-void Block::set_in_place(const TypeSupport& type) {
+HYPHOS_HOT void Block::set_in_place(const TypeSupport& type) {
   type_ = &type;
   value_ = envelope_.payload.data();
   decode_state_.store(kReady, std::memory_order_release);
 }
 
-void Block::set_forwarded(const TypeSupport& type, const void* value, Block& upstream) {
+HYPHOS_HOT void Block::set_forwarded(const TypeSupport& type, const void* value, Block& upstream) {
   upstream.add_ref();
   upstream_ = &upstream;
   type_ = &type;
@@ -141,7 +141,7 @@ void Block::set_forwarded(const TypeSupport& type, const void* value, Block& ups
   decode_state_.store(kReady, std::memory_order_release);
 }
 
-bool Block::decode_now(const TypeSupport& type) {
+HYPHOS_HOT bool Block::decode_now(const TypeSupport& type) {
   const auto address = reinterpret_cast<std::uintptr_t>(envelope_.payload.data());
   if (type.in_place && envelope_.payload.size() == type.size && address % type.align == 0) {
     type_ = &type;
@@ -170,7 +170,7 @@ bool Block::decode_now(const TypeSupport& type) {
   return true;
 }
 
-const void* Block::value(const TypeSupport& type) {
+HYPHOS_HOT const void* Block::value(const TypeSupport& type) {
   std::uint8_t state = decode_state_.load(std::memory_order_acquire);
   while (state != kReady) {
     if (state == kFailed) return nullptr;
@@ -186,11 +186,11 @@ const void* Block::value(const TypeSupport& type) {
   return value_;
 }
 
-std::size_t Block::encoded_size() const {
+HYPHOS_HOT std::size_t Block::encoded_size() const {
   return type_ != nullptr && type_->encoded_size != nullptr ? type_->encoded_size(value_) : 0;
 }
 
-bool Block::encode_now(WritableBuffer memory) {
+HYPHOS_HOT bool Block::encode_now(WritableBuffer memory) {
   if (type_ == nullptr) return false;
   if (type_->borrow != nullptr) {
     envelope_.payload = type_->borrow(value_);
@@ -204,7 +204,7 @@ bool Block::encode_now(WritableBuffer memory) {
   return true;
 }
 
-const Envelope* Block::encoded(WritableBuffer memory) {
+HYPHOS_HOT const Envelope* Block::encoded(WritableBuffer memory) {
   std::uint8_t state = encode_state_.load(std::memory_order_acquire);
   while (state != kReady) {
     if (state == kFailed) return nullptr;

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 
+#include "base/brief_mutex.hpp"
 #include "hyphos/message.hpp"
 
 namespace hyphos::detail {
@@ -40,7 +40,7 @@ class BlockPool {
 
   const std::size_t size_;
   const std::size_t align_;
-  std::mutex mutex_;
+  BriefMutex mutex_;
   Block* free_ = nullptr;   // under mutex_
   std::int64_t total_ = 0;  // under mutex_
   alignas(64) std::atomic<Block*> returned_{nullptr};

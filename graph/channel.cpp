@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hot.hpp"
 #include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
 #include "hyphos/time.hpp"
@@ -27,7 +28,7 @@ Channel::~Channel() {
   pool_->close();
 }
 
-std::shared_ptr<const Channel::Subscribers> Channel::subscribers() const {
+HYPHOS_HOT std::shared_ptr<const Channel::Subscribers> Channel::subscribers() const {
   const std::lock_guard lock(mutex_);
   return subscribers_;
 }
@@ -166,8 +167,8 @@ void Channel::remove(Subscriber& subscriber) {
   }
 }
 
-void Channel::deliver_local(const detail::BlockRef& block, bool from_network, std::int64_t arrived,
-                            Published& out) {
+HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, bool from_network,
+                                       std::int64_t arrived, Published& out) {
   const auto list = subscribers();
   for (const auto& subscriber : *list) {
     if (from_network && !subscriber->options().network) continue;
@@ -194,7 +195,7 @@ void Channel::deliver_local(const detail::BlockRef& block, bool from_network, st
   }
 }
 
-bool Channel::deliver(Envelope& message) {
+HYPHOS_HOT bool Channel::deliver(Envelope& message) {
   const std::int64_t arrived =
       message.meta.stamps.arrived != 0 ? message.meta.stamps.arrived : monotonic_now().ns;
   const auto list = subscribers();
@@ -223,7 +224,7 @@ bool Channel::deliver(Envelope& message) {
   return true;
 }
 
-void Channel::room_made() {
+HYPHOS_HOT void Channel::room_made() {
   if (!paused_.load() || !paused_.exchange(false)) return;
   for (const auto& port : ports_) {
     if (port->in != 0) port->link.transport->on_space(port->in);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/brief_mutex.hpp"
 #include "base/log.hpp"
 #include "graph/block.hpp"
 #include "graph/executor.hpp"
@@ -115,7 +116,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   std::uint32_t network_publishers_ = 0;   // under setup_
   std::vector<std::unique_ptr<Port>> ports_;
 
-  mutable std::mutex mutex_;
+  mutable BriefMutex mutex_;
   std::shared_ptr<const Subscribers> subscribers_;
   std::vector<ChannelPublisher*> publishers_;
   detail::BlockRef last_;  // latched value of a publisher in this process

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "base/hot.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::graph {
@@ -28,19 +29,21 @@ ChannelPublisher::~ChannelPublisher() {
   pool_->close();
 }
 
-detail::BlockRef ChannelPublisher::block() {
+HYPHOS_HOT detail::BlockRef ChannelPublisher::block() {
   detail::BlockRef block = pool_->take();
   block->meta().stamps.publish = monotonic_now().ns;
   return block;
 }
 
-bool ChannelPublisher::has_remote() const { return network_ && channel_->remote_listeners() > 0; }
+HYPHOS_HOT bool ChannelPublisher::has_remote() const {
+  return network_ && channel_->remote_listeners() > 0;
+}
 
 std::uint32_t ChannelPublisher::listeners() const {
   return channel_->local_listeners() + (network_ ? channel_->remote_listeners() : 0);
 }
 
-WritableBuffer ChannelPublisher::loan(std::size_t size) {
+HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
   if (!network_) return {};
   for (const auto& port : channel_->ports_) {
     if (port->out == 0 || port->listeners.load(std::memory_order_relaxed) == 0) continue;
@@ -50,7 +53,7 @@ WritableBuffer ChannelPublisher::loan(std::size_t size) {
   return {};
 }
 
-Published ChannelPublisher::publish(detail::BlockRef block) {
+HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   Published out;
   trace::Record& record = **trace_;
   Meta& meta = block->meta();
@@ -81,7 +84,7 @@ Published ChannelPublisher::publish(detail::BlockRef block) {
   return out;
 }
 
-void ChannelPublisher::publish_remote(detail::Block& block, Published& out) {
+HYPHOS_HOT void ChannelPublisher::publish_remote(detail::Block& block, Published& out) {
   trace::Record& record = **trace_;
   if (!block.has_encoded()) {
     const std::size_t size = block.encoded_size();

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 
+#include "base/brief_mutex.hpp"
 #include "graph/channel.hpp"
 #include "hyphos/publisher.hpp"
 #include "trace/record.hpp"
@@ -43,7 +43,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   std::atomic<std::uint64_t> sequence_{0};
   // Keeps sequence numbers in the order in which they leave the process; publishing from one thread
   // never waits for it.
-  std::mutex send_;
+  BriefMutex send_;
 };
 
 }  // namespace hyphos::graph

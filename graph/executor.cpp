@@ -10,10 +10,10 @@
 #include <array>
 #include <atomic>
 #include <cassert>
-#include <mutex>
 #include <utility>
 
-#include "graph/brief_lock.hpp"
+#include "base/brief_mutex.hpp"
+#include "base/hot.hpp"
 
 namespace hyphos::graph {
 namespace {
@@ -85,7 +85,7 @@ struct Executor::State {
 
   tbb::global_control limit;
   tbb::task_arena arena;
-  std::mutex mutex;
+  BriefMutex mutex;
   std::array<Ring, 3> queues;  // by priority
   Worker* idle = nullptr;      // last in, first out: the warmest cache first
   bool stopping = false;
@@ -98,8 +98,8 @@ void Executor::State::run(Worker& self) {
   arena.execute([&] { work_off(self); });
 }
 
-void Executor::State::work_off(Worker& self) {
-  std::unique_lock lock = lock_briefly(mutex);
+HYPHOS_HOT void Executor::State::work_off(Worker& self) {
+  BriefLock lock(mutex);
   for (;;) {
     Work work;
     for (std::size_t level = queues.size(); level-- > 0 && !work;) {
@@ -117,7 +117,7 @@ void Executor::State::work_off(Worker& self) {
     }
     if (work) work();
     work = nullptr;
-    lock = lock_briefly(mutex);
+    lock.lock();
   }
 }
 
@@ -132,7 +132,7 @@ Executor::Executor(int threads) : state_(std::make_shared<State>(threads)) {
 Executor::~Executor() {
   Worker* idle = nullptr;
   {
-    const std::unique_lock lock = lock_briefly(state_->mutex);
+    const std::lock_guard lock(state_->mutex);
     state_->stopping = true;
     idle = std::exchange(state_->idle, nullptr);
   }
@@ -150,10 +150,10 @@ Executor::~Executor() {
   }
 }
 
-void Executor::enqueue(Priority priority, Work work) {
+HYPHOS_HOT void Executor::enqueue(Priority priority, Work work) {
   Worker* worker = nullptr;
   {
-    const std::unique_lock lock = lock_briefly(state_->mutex);
+    const std::lock_guard lock(state_->mutex);
     worker = state_->idle;
     if (worker != nullptr) {
       state_->idle = worker->next;

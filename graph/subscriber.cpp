@@ -1,9 +1,8 @@
 #include "graph/subscriber.hpp"
 
-#include <chrono>
 #include <exception>
 
-#include "graph/brief_lock.hpp"
+#include "base/hot.hpp"
 #include "graph/channel.hpp"
 #include "hyphos/time.hpp"
 
@@ -13,6 +12,7 @@ namespace {
 // A drain task gives way to others after this many messages, so that one busy channel cannot keep
 // a worker from the rest.
 constexpr int kFairShare = 32;
+constexpr std::int64_t kNsPerMs = 1'000'000;
 
 thread_local const Subscriber* running_here = nullptr;
 
@@ -38,15 +38,15 @@ Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type
 const std::string& Subscriber::channel() const { return channel_->name(); }
 std::uint32_t Subscriber::publishers() const { return channel_->publisher_count(); }
 
-bool Subscriber::has_room() {
+HYPHOS_HOT bool Subscriber::has_room() {
   if (options_.mode == Mode::inline_) return true;
   const std::lock_guard lock(mutex_);
   return closed_ || count_ < options_.policy.depth;
 }
 
-Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
+HYPHOS_HOT Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
   if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
-  std::unique_lock lock = lock_briefly(mutex_);
+  BriefLock lock(mutex_);
   if (options_.policy.overflow == Overflow::block && count_ >= options_.policy.depth &&
       !wait_for_room(lock)) {
     (*trace_)->count(trace::Counter::queue_timeout);
@@ -55,13 +55,13 @@ Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
   return push(std::move(delivery), lock);
 }
 
-Subscriber::Push Subscriber::push_remote(detail::Delivery delivery) {
+HYPHOS_HOT Subscriber::Push Subscriber::push_remote(detail::Delivery delivery) {
   if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
-  std::unique_lock lock = lock_briefly(mutex_);
+  BriefLock lock(mutex_);
   return push(std::move(delivery), lock);
 }
 
-Subscriber::Push Subscriber::push(detail::Delivery delivery, std::unique_lock<std::mutex>& lock) {
+HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLock& lock) {
   if (closed_) return Push::closed;
   Push outcome = Push::taken;
   detail::Delivery oldest;  // destroyed after the lock is gone: it may free a slot
@@ -89,14 +89,14 @@ Subscriber::Push Subscriber::push(detail::Delivery delivery, std::unique_lock<st
   return outcome;
 }
 
-detail::Delivery Subscriber::pop() {
+HYPHOS_HOT detail::Delivery Subscriber::pop() {
   detail::Delivery out = std::move(ring_[head_]);
   head_ = (head_ + 1) % ring_.size();
   --count_;
   return out;
 }
 
-void Subscriber::schedule(std::unique_lock<std::mutex>& lock) {
+HYPHOS_HOT void Subscriber::schedule(BriefLock& lock) {
   const bool serial_mode = options_.mode == Mode::serial;
   const bool enough = serial_mode ? running_ + tasks_ > 0 : tasks_ >= count_;
   if (count_ == 0 || enough) return;
@@ -106,10 +106,10 @@ void Subscriber::schedule(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Subscriber::drain_task() {
+HYPHOS_HOT void Subscriber::drain_task() {
   // The task may be the last to know this object: keep it until the lock is released.
   const std::shared_ptr<Subscriber> self = shared_from_this();
-  std::unique_lock lock = lock_briefly(mutex_);
+  BriefLock lock(mutex_);
   // From here on it is `running_` that tells of us: a task that runs takes no further message of a
   // concurrent subscription, so it must not be counted for one.
   --tasks_;
@@ -123,25 +123,24 @@ void Subscriber::drain_task() {
   changed_.notify_all();
 }
 
-bool Subscriber::run_one(std::unique_lock<std::mutex>& lock, std::int64_t& now) {
+HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   if (count_ == 0 || closed_) return false;
   detail::Delivery delivery = pop();
   ++running_;
-  const bool wake = waiters_ > 0;
   lock.unlock();
-  if (wake) changed_.notify_all();
+  changed_.notify_all();
   if (options_.policy.overflow == Overflow::block) channel_->room_made();
   // Back to back, the end of one callback is the start of the next: a clock read less.
   now = run(delivery, now >= delivery.scheduled_ns ? now : 0);
   delivery = {};
-  lock = lock_briefly(mutex_);
+  lock.lock();
   --running_;
   return true;
 }
 
-bool Subscriber::wait_for_room(std::unique_lock<std::mutex>& lock) {
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::milliseconds(options_.policy.block_timeout_ms);
+bool Subscriber::wait_for_room(BriefLock& lock) {
+  const std::int64_t timeout_ms = options_.policy.block_timeout_ms;
+  const std::int64_t deadline_ns = timeout_ms > 0 ? monotonic_now().ns + timeout_ms * kNsPerMs : 0;
   const auto ready = [this] { return closed_ || count_ < options_.policy.depth; };
   while (!ready()) {
     const bool may_help =
@@ -152,20 +151,12 @@ bool Subscriber::wait_for_room(std::unique_lock<std::mutex>& lock) {
       changed_.notify_all();
       continue;
     }
-    ++waiters_;
-    bool in_time = true;
-    if (options_.policy.block_timeout_ms > 0) {
-      in_time = changed_.wait_until(lock, deadline) == std::cv_status::no_timeout;
-    } else {
-      changed_.wait(lock);
-    }
-    --waiters_;
-    if (!in_time && !ready()) return false;
+    if (!changed_.wait_until(lock, deadline_ns) && !ready()) return false;
   }
   return true;
 }
 
-Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
+HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return Push::closed;
@@ -179,7 +170,7 @@ Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
   return Push::taken;
 }
 
-std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
+HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
   const std::int64_t dequeued = now != 0 ? now : monotonic_now().ns;
   const detail::BlockRef& block = delivery.block;
   const void* value =
@@ -202,8 +193,6 @@ std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
   stamps.callback = delivery.callback_ns;
   trace::Record& record = **trace_;
   const auto writers = options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many;
-  // A latched value sent again is as old as it is: its age says nothing about the way it came.
-  if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   record.count(trace::Counter::received);
   record.last_ns.store(delivery.callback_ns, std::memory_order_relaxed);
   if (block->has_encoded()) {
@@ -214,11 +203,15 @@ std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
   }
   call(delivery, value);
   const std::int64_t end = monotonic_now().ns;
+  // After the callback: at the rates of a robot the histograms' lines are cold, and fetching them
+  // takes microseconds that nobody should wait for.
+  // A latched value sent again is as old as it is: its age says nothing about the way it came.
+  if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   trace_->timings()->record_callback(end - delivery.callback_ns, writers);
   return end;
 }
 
-void Subscriber::call(const detail::Delivery& delivery, const void* value) {
+HYPHOS_HOT void Subscriber::call(const detail::Delivery& delivery, const void* value) {
   const RunningHere here(this);
   std::string what;
   try {
@@ -238,7 +231,7 @@ void Subscriber::call(const detail::Delivery& delivery, const void* value) {
 
 void Subscriber::close() {
   std::vector<detail::Delivery> rest;
-  std::unique_lock lock(mutex_);
+  BriefLock lock(mutex_);
   if (!std::exchange(closed_, true)) {
     rest.swap(ring_);
     count_ = 0;

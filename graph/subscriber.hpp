@@ -1,12 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/brief_mutex.hpp"
 #include "base/log.hpp"
 #include "graph/executor.hpp"
 #include "hyphos/subscription.hpp"
@@ -53,14 +52,14 @@ class Subscriber final : public detail::SubscriptionCore,
   [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
 
  private:
-  Push push(detail::Delivery delivery, std::unique_lock<std::mutex>& lock);
+  Push push(detail::Delivery delivery, BriefLock& lock);
   Push run_inline(detail::Delivery delivery);
-  bool wait_for_room(std::unique_lock<std::mutex>& lock);
-  void schedule(std::unique_lock<std::mutex>& lock);
+  bool wait_for_room(BriefLock& lock);
+  void schedule(BriefLock& lock);
   void drain_task();
   /// Takes one message and runs it. Called and returns with `lock` held; false: queue was empty.
   /// `now`: the time if the caller has just read it, or 0; on return, when the callback ended.
-  bool run_one(std::unique_lock<std::mutex>& lock, std::int64_t& now);
+  bool run_one(BriefLock& lock, std::int64_t& now);
   /// Returns the time at its end, or 0 if it did not look.
   std::int64_t run(detail::Delivery& delivery, std::int64_t now);
   void call(const detail::Delivery& delivery, const void* value);
@@ -74,14 +73,13 @@ class Subscriber final : public detail::SubscriptionCore,
   const std::unique_ptr<trace::Endpoint> trace_;
   log::OncePerSecond errors_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;  // room appeared, or running_/tasks_ fell
+  BriefMutex mutex_;
+  BriefCondition changed_;  // room appeared, or running_/tasks_ fell
   std::vector<detail::Delivery> ring_;
   std::size_t head_ = 0;
   std::size_t count_ = 0;
   std::uint32_t tasks_ = 0;
   std::uint32_t running_ = 0;
-  std::uint32_t waiters_ = 0;
   bool closed_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hot.hpp"
 #include "shm/participant.hpp"
 
 namespace hyphos::shm {
@@ -32,7 +33,7 @@ void Forwarded::settle() {
   segment_->wake_owner();
 }
 
-void HeldSlot::release() noexcept {
+HYPHOS_HOT void HeldSlot::release() noexcept {
   // Kept until the end: the last of them may take this object's memory along.
   const std::shared_ptr<const Lease> lease = std::move(lease_);
   if (lease->forwarded != nullptr) {
@@ -44,7 +45,8 @@ void HeldSlot::release() noexcept {
   lease->participant->held().give_back(this);
 }
 
-HeldSlot* HeldSlots::take(const std::shared_ptr<const Lease>& lease, std::uint32_t slot) {
+HYPHOS_HOT HeldSlot* HeldSlots::take(const std::shared_ptr<const Lease>& lease,
+                                     std::uint32_t slot) {
   HeldSlot* held = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -59,7 +61,7 @@ HeldSlot* HeldSlots::take(const std::shared_ptr<const Lease>& lease, std::uint32
   return held;
 }
 
-void HeldSlots::give_back(HeldSlot* held) {
+HYPHOS_HOT void HeldSlots::give_back(HeldSlot* held) {
   const std::lock_guard lock(mutex_);
   held->next_ = free_;
   free_ = held;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/brief_mutex.hpp"
 #include "hyphos/buffer.hpp"
 #include "shm/segment.hpp"
 
@@ -33,7 +34,7 @@ class Forwarded {
   const std::shared_ptr<Segment> segment_;
   const std::uint64_t via_;
   const HolderRef entry_;
-  std::mutex mutex_;
+  BriefMutex mutex_;
   std::vector<std::uint32_t> counts_;
   std::uint64_t total_ = 0;
   bool settled_ = false;
@@ -84,7 +85,7 @@ class HeldSlots {
   void give_back(HeldSlot* held);
   void grow(std::size_t count);
 
-  std::mutex mutex_;
+  BriefMutex mutex_;
   HeldSlot* free_ = nullptr;
   std::size_t total_ = 0;
   std::vector<std::unique_ptr<HeldSlot[]>> blocks_;

@@ -1,5 +1,7 @@
 #include "shm/lane.hpp"
 
+#include "base/hot.hpp"
+
 namespace hyphos::shm {
 
 Result<Lane> Lane::create(const Domain& domain, std::uint64_t receiver, std::uint64_t serial,
@@ -44,13 +46,13 @@ Result<Lane> Lane::open(const Domain& domain, std::uint64_t receiver, std::uint6
   return lane;
 }
 
-std::uint64_t Lane::waiting() const {
+HYPHOS_HOT std::uint64_t Lane::waiting() const {
   // head first: it never overtakes tail, so the difference is never negative in a sound lane.
   const std::uint64_t head = header().head.load(std::memory_order_acquire);
   return header().tail.load(std::memory_order_acquire) - head;
 }
 
-Lane::Outcome Lane::push(const Descriptor& message) {
+HYPHOS_HOT Lane::Outcome Lane::push(const Descriptor& message) {
   const std::uint64_t tail = header().tail.load(std::memory_order_relaxed);
   // Sequentially consistent for the sake of ring(): a waiting sender looks here once more.
   const std::uint64_t used = tail - header().head.load(std::memory_order_seq_cst);
@@ -63,7 +65,7 @@ Lane::Outcome Lane::push(const Descriptor& message) {
   return Outcome::ok;
 }
 
-Lane::Outcome Lane::pop(Descriptor& message) {
+HYPHOS_HOT Lane::Outcome Lane::pop(Descriptor& message) {
   std::uint64_t head = header().head.load(std::memory_order_acquire);
   for (;;) {
     const std::uint64_t used = header().tail.load(std::memory_order_acquire) - head;

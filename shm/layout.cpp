@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hot.hpp"
+
 namespace hyphos::shm {
 namespace {
 
@@ -26,7 +28,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
 
 }  // namespace
 
-bool read_message(const MessageHeader& shared, MessageHeader& copy) {
+HYPHOS_HOT bool read_message(const MessageHeader& shared, MessageHeader& copy) {
   constexpr std::size_t kFixedWords = offsetof(MessageHeader, part) / 8;
   const auto* from = reinterpret_cast<const std::uint64_t*>(&shared);
   auto load = [&](std::size_t i) { return __atomic_load_n(from + i, __ATOMIC_RELAXED); };

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/hot.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::shm {
@@ -92,8 +93,8 @@ std::uint32_t* futex_word(const std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
-void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                std::int64_t deadline_ns) {
+HYPHOS_HOT void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                           std::int64_t deadline_ns) {
   // FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC.
   timespec until{};
   until.tv_sec = deadline_ns / 1'000'000'000;
@@ -102,7 +103,7 @@ void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
             deadline_ns != 0 ? &until : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-void futex_wake(const std::atomic<std::uint32_t>& word, int count) {
+HYPHOS_HOT void futex_wake(const std::atomic<std::uint32_t>& word, int count) {
   ::syscall(SYS_futex, futex_word(word), FUTEX_WAKE, count, nullptr, nullptr, 0);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/hot.hpp"
 #include "hyphos/time.hpp"
 #include "shm/participant.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::uint32_t kLooksPerTake = 2;
 
 const char OwnedSlot::kKind = 0;
 
-void OwnedSlot::release() noexcept {
+HYPHOS_HOT void OwnedSlot::release() noexcept {
   // Keeps the pool (and this object) alive until the slot is back in its list.
   const std::shared_ptr<Participant> keep = std::move(participant_);
   pool_->give_back(this);
@@ -29,7 +30,7 @@ void OwnedSlot::release() noexcept {
 Pool::Pool(const Domain& domain, Control& owner, std::uint64_t limit_bytes)
     : domain_(domain), owner_(owner), limit_(limit_bytes) {}
 
-std::uint32_t Pool::class_of(std::size_t size) {
+HYPHOS_HOT std::uint32_t Pool::class_of(std::size_t size) {
   if (size <= kSmallestSlot) return 0;
   if (size > class_size(kClasses - 1)) return kClasses;
   const std::uint64_t units = (size + kSmallestSlot - 1) / kSmallestSlot;    // >= 2
@@ -40,7 +41,7 @@ std::uint32_t Pool::class_of(std::size_t size) {
   return size <= middle ? 2 * power - 1 : 2 * power;
 }
 
-std::uint64_t Pool::class_size(std::uint32_t index) {
+HYPHOS_HOT std::uint64_t Pool::class_size(std::uint32_t index) {
   const std::uint64_t power = kSmallestSlot << (index / 2);
   return index % 2 == 0 ? power : power + power / 2;
 }
@@ -50,14 +51,14 @@ std::uint64_t Pool::slot_size_for(std::size_t size) {
   return index < kClasses ? class_size(index) : 0;
 }
 
-void Pool::push_flight(SizeClass& of, OwnedSlot* slot) {
+HYPHOS_HOT void Pool::push_flight(SizeClass& of, OwnedSlot* slot) {
   slot->next_ = nullptr;
   (of.newest == nullptr ? of.oldest : of.newest->next_) = slot;
   of.newest = slot;
   ++of.in_flight;
 }
 
-void Pool::harvest(SizeClass& of, std::uint32_t most, bool one) {
+HYPHOS_HOT void Pool::harvest(SizeClass& of, std::uint32_t most, bool one) {
   for (std::uint32_t looks = std::min(most, of.in_flight); looks > 0; --looks) {
     OwnedSlot* slot = of.oldest;
     of.oldest = slot->next_;
@@ -115,7 +116,7 @@ bool Pool::grow(std::uint32_t index, SizeClass& of) {
   return false;
 }
 
-OwnedSlot* Pool::take_from(std::uint32_t index, bool may_grow) {
+HYPHOS_HOT OwnedSlot* Pool::take_from(std::uint32_t index, bool may_grow) {
   SizeClass& of = classes_[index];
   bool grown = false;
   OwnedSlot* slot = nullptr;
@@ -131,7 +132,7 @@ OwnedSlot* Pool::take_from(std::uint32_t index, bool may_grow) {
   return slot;
 }
 
-OwnedSlot* Pool::take(std::size_t size, const std::shared_ptr<Participant>& self) {
+HYPHOS_HOT OwnedSlot* Pool::take(std::size_t size, const std::shared_ptr<Participant>& self) {
   const std::uint32_t index = class_of(size);
   if (index >= kClasses) return nullptr;
   OwnedSlot* slot = take_from(index, true);
@@ -161,7 +162,7 @@ OwnedSlot* Pool::wait(std::size_t size, const std::shared_ptr<Participant>& self
   }
 }
 
-void Pool::give_back(OwnedSlot* slot) {
+HYPHOS_HOT void Pool::give_back(OwnedSlot* slot) {
   SizeClass& of = classes_[slot->size_class_];
   {
     const std::lock_guard lock(of.mutex);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/brief_mutex.hpp"
 #include "base/log.hpp"
 #include "hyphos/buffer.hpp"
 #include "shm/segment.hpp"
@@ -84,7 +85,7 @@ class Pool {
   // 256 * {1, 1.5, 2, 3, 4, 6, ...} up to 2^40.
   static constexpr std::uint32_t kClasses = 65;
   struct SizeClass {
-    std::mutex mutex;
+    BriefMutex mutex;
     OwnedSlot* free = nullptr;  // last in, first out: the warmest memory first
     OwnedSlot* oldest = nullptr;
     OwnedSlot* newest = nullptr;

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cassert>
 
+#include "base/hot.hpp"
+
 namespace hyphos::shm {
 namespace {
 
@@ -166,7 +168,7 @@ bool Segment::counts(std::uint32_t word, std::uint32_t index) const {
          state == make_state(generation_of(word), State::done);
 }
 
-bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
+HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
   assert(slot < slots() && entry.index < kMaxHolders);
   SlotControl& at = control(slot);
   const std::uint64_t bit = std::uint64_t{1} << entry.index;
@@ -189,7 +191,7 @@ bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) 
   return true;
 }
 
-bool Segment::release_hold(std::uint32_t slot, HolderRef entry) {
+HYPHOS_HOT bool Segment::release_hold(std::uint32_t slot, HolderRef entry) {
   assert(slot < slots() && entry.index < kMaxHolders);
   std::atomic<std::uint32_t>& word = control(slot).holds[entry.index];
   std::uint32_t seen = word.load(std::memory_order_acquire);
@@ -225,7 +227,7 @@ std::uint32_t Segment::holders() const {
   return used;
 }
 
-bool Segment::find_free(std::uint32_t slot) {
+HYPHOS_HOT bool Segment::find_free(std::uint32_t slot) {
   SlotControl& at = control(slot);
   const std::uint32_t before = at.adds.load(std::memory_order_acquire);
   if (is_held(slot)) return false;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/hot.hpp"
 #include "base/log.hpp"
 #include "hyphos/time.hpp"
 
@@ -105,7 +106,8 @@ std::string_view to_string(Layer layer) {
   return kNames[static_cast<std::size_t>(layer)];
 }
 
-void Timings::record(const Stamps& stamps, std::int64_t dequeued_ns, Writers writers) noexcept {
+HYPHOS_HOT void Timings::record(const Stamps& stamps, std::int64_t dequeued_ns,
+                                Writers writers) noexcept {
   const auto put_in = [writers](auto& histogram, std::int64_t ns) {
     writers == Writers::one ? histogram.record_alone(ns) : histogram.record(ns);
   };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/brief_mutex.hpp"
 #include "shm/lane.hpp"
 #include "shm/participant.hpp"
 #include "transport/transport.hpp"
@@ -86,7 +87,7 @@ struct Peer {
   [[nodiscard]] bool dead() const { return dead_.load(std::memory_order_acquire); }
 
  private:
-  std::mutex mutex_;
+  BriefMutex mutex_;
   std::atomic<bool> dead_{false};
   std::array<std::atomic<std::uint32_t>, shm::kMaxSegments> own_entries_{};
   std::map<std::pair<std::uint64_t, std::uint32_t>,
@@ -100,7 +101,7 @@ struct TxLane {
   shm::Lane lane;
   shm::ControlHeader* doorbell = nullptr;  ///< the peer's
   std::uint64_t serial = 0;
-  std::mutex producer;  ///< L2: one thread at a time
+  BriefMutex producer;  ///< L2: one thread at a time
   std::atomic<bool> gone{false};
 };
 using TxLanes = std::vector<std::shared_ptr<TxLane>>;
@@ -116,9 +117,9 @@ struct Port {
   std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, said already
 
   // Sending.
-  std::mutex lanes_mutex;
+  BriefMutex lanes_mutex;
   std::shared_ptr<const TxLanes> lanes = std::make_shared<TxLanes>();
-  std::mutex latch;  ///< a late receiver gets the last message or the next, not both
+  BriefMutex latch;  ///< a late receiver gets the last message or the next, not both
   std::optional<Envelope> last;
 
   // Receiving: see Receiver::visit.

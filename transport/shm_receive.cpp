@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/hot.hpp"
 #include "hyphos/time.hpp"
 #include "transport/shm_impl.hpp"
 
@@ -22,7 +23,7 @@ constexpr int kBatch = 32;  // messages of one lane before the next lane has its
 //  R3  A sender that dies between taking our sleep flag and waking us leaves us asleep with the
 //  flag
 //      down; the control thread wakes us after every death.
-void Shm::receive_loop() {
+HYPHOS_HOT void Shm::receive_loop() {
   ::pthread_setname_np(::pthread_self(), "hyphos-shm-rx");
   shm::ControlHeader& header = self_->control().header();
   std::array<std::uint64_t, shm::kMaxLanes / 64> leftover{};
@@ -79,7 +80,7 @@ std::shared_ptr<RxLane> Shm::take_out(std::uint32_t index) {
 }
 
 // Takes up to kBatch messages; true if the lane wants another visit soon.
-bool Shm::visit(std::uint32_t index) {
+HYPHOS_HOT bool Shm::visit(std::uint32_t index) {
   RxLane* const found = rx_by_index_[index].load(std::memory_order_seq_cst);
   if (found == nullptr) return false;
   RxLane& lane = *found;
@@ -128,7 +129,7 @@ bool Shm::visit(std::uint32_t index) {
 // False: the queue behind the inlet is full and the lane waits for on_space(). That may be called
 // just before the message is put away: the epoch tells, and is looked at after the lane is counted
 // as paused; on_space() changes the epoch before it looks for paused lanes.
-bool Shm::hand_over(RxLane& lane, Envelope& message) {
+HYPHOS_HOT bool Shm::hand_over(RxLane& lane, Envelope& message) {
   Port& port = *lane.port;
   for (;;) {
     const std::uint64_t epoch = port.space_epoch.load(std::memory_order_seq_cst);
@@ -144,7 +145,7 @@ bool Shm::hand_over(RxLane& lane, Envelope& message) {
   }
 }
 
-void Shm::on_space(PortId id) {
+HYPHOS_HOT void Shm::on_space(PortId id) {
   const Passage inside(senders_);
   Port* const port = find(id);
   if (!inside || port == nullptr) return;
@@ -156,7 +157,7 @@ void Shm::on_space(PortId id) {
   }
 }
 
-std::shared_ptr<const shm::Lease> Shm::lease(RxLane& lane, std::uint32_t number) {
+HYPHOS_HOT std::shared_ptr<const shm::Lease> Shm::lease(RxLane& lane, std::uint32_t number) {
   if (number < lane.segments.size() && lane.segments[number] != nullptr) {
     return lane.segments[number];
   }
@@ -212,7 +213,8 @@ std::optional<Drop> Shm::take_external(RxLane& lane, const shm::Part& part, Buff
 
 // Builds the envelope around the slots. The holds that came with the message are taken over one by
 // one, so that whatever is wrong with the rest, they are given back.
-std::optional<Drop> Shm::resolve(RxLane& lane, const shm::Descriptor& message, Envelope& out) {
+HYPHOS_HOT std::optional<Drop> Shm::resolve(RxLane& lane, const shm::Descriptor& message,
+                                            Envelope& out) {
   const auto right = this->lease(lane, message.segment);
   if (right == nullptr) return Drop::disconnected;
   shm::Segment& segment = *right->segment;

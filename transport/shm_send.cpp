@@ -2,6 +2,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "base/hot.hpp"
 #include "hyphos/time.hpp"
 #include "transport/shm_impl.hpp"
 
@@ -20,7 +21,7 @@ constexpr shm::HolderRef unpack(std::uint32_t packed) { return {packed & 0xff, p
 // How a part of a message gets into shared memory.
 enum class Way { nothing, copy, owned, held };
 
-Way way_of(const Buffer& buffer, const shm::Participant* self) {
+HYPHOS_HOT Way way_of(const Buffer& buffer, const shm::Participant* self) {
   if (buffer.empty()) return Way::nothing;
   const BufferOwner* owner = buffer.owner();
   if (owner == nullptr) return Way::copy;
@@ -42,7 +43,7 @@ std::int64_t deadline_of(const Policy& policy) {
 
 }  // namespace
 
-shm::HolderRef Peer::entry(shm::Segment& own, std::uint64_t self) {
+HYPHOS_HOT shm::HolderRef Peer::entry(shm::Segment& own, std::uint64_t self) {
   std::atomic<std::uint32_t>& cached = own_entries_[own.number()];
   if (const std::uint32_t packed = cached.load(std::memory_order_acquire); packed != 0) {
     return unpack(packed);
@@ -80,12 +81,12 @@ void Peer::bury() {
   }
 }
 
-shm::OwnedSlot* Shm::take_slot(std::size_t size, bool wait, std::int64_t deadline_ns) {
+HYPHOS_HOT shm::OwnedSlot* Shm::take_slot(std::size_t size, bool wait, std::int64_t deadline_ns) {
   return wait ? self_->pool().wait(size, self_, deadline_ns, stopping_)
               : self_->pool().take(size, self_);
 }
 
-WritableBuffer Shm::loan(PortId id, std::size_t size) {
+HYPHOS_HOT WritableBuffer Shm::loan(PortId id, std::size_t size) {
   const Passage inside(senders_);
   Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return {};
@@ -95,7 +96,8 @@ WritableBuffer Shm::loan(PortId id, std::size_t size) {
   return {slot->segment().payload(slot->slot()), size, slot};
 }
 
-bool Shm::prepare(const Envelope& message, bool wait, std::int64_t deadline_ns, Prepared& out) {
+HYPHOS_HOT bool Shm::prepare(const Envelope& message, bool wait, std::int64_t deadline_ns,
+                             Prepared& out) {
   const std::size_t parts = 1 + message.buffers.size();
   const auto buffer_at = [&](std::size_t i) -> const Buffer& {
     return i == 0 ? message.payload : message.buffers[i - 1];
@@ -177,7 +179,7 @@ bool Shm::prepare(const Envelope& message, bool wait, std::int64_t deadline_ns, 
   return true;
 }
 
-bool Shm::add_holds(Peer& peer, const Prepared& message) {
+HYPHOS_HOT bool Shm::add_holds(Peer& peer, const Prepared& message) {
   const auto add = [&](const Prepared::External& to) {
     const bool own = to.segment->owner() == self_->id();
     const shm::HolderRef entry =
@@ -225,15 +227,15 @@ void Shm::release_holds(Peer& peer, const shm::Descriptor& message) {
   segment->release_hold(message.slot, peer.entry(*segment, self_->id()));
 }
 
-void Shm::wake(const TxLane& lane) {
+HYPHOS_HOT void Shm::wake(const TxLane& lane) {
   shm::ControlHeader& header = *lane.doorbell;
   const std::uint32_t index = lane.lane.index();
   header.ready[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_seq_cst);
   shm::ring(header.asleep);
 }
 
-Shm::Pushed Shm::push(TxLane& lane, const Prepared& message, bool replayed, bool drop_oldest,
-                      std::uint64_t& overflowed) {
+HYPHOS_HOT Shm::Pushed Shm::push(TxLane& lane, const Prepared& message, bool replayed,
+                                 bool drop_oldest, std::uint64_t& overflowed) {
   {
     const std::lock_guard lock(lane.producer);
     if (lane.gone.load(std::memory_order_relaxed)) return Pushed::gone;
@@ -286,7 +288,7 @@ struct Shm::Sending {
   bool any_waiting = false;
 };
 
-void Shm::note(Sending& now, Pushed result, TxLane& lane) {
+HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxLane& lane) {
   const auto lose = [&](Drop why) {
     ++now.lost[static_cast<std::size_t>(why)];
     ++now.report.dropped;
@@ -310,7 +312,7 @@ void Shm::note(Sending& now, Pushed result, TxLane& lane) {
 }
 
 // To everybody who has room. Under the latch, if the channel is latched.
-void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_oldest) {
+HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_oldest) {
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     TxLane& lane = *lanes[i];
     if (now.message.segment == nullptr) {
@@ -339,7 +341,7 @@ void Shm::push_to_waiting(Sending& now, const TxLanes& lanes) {
 }
 
 // Says what was lost: to the caller, and to the channel's counters.
-void Shm::settle(Sending& now, Port& port) {
+HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
   auto& lost = now.lost;
   if (port.spec.policy.reliability == Reliability::reliable && now.report.dropped != 0 &&
       !now.report.failure) {
@@ -356,7 +358,7 @@ void Shm::settle(Sending& now, Port& port) {
   }
 }
 
-SendReport Shm::send(PortId id, const Envelope& message) {
+HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   Sending now;
   const Passage inside(senders_);
   Port* const port = find(id);

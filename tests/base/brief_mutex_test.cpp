@@ -1,0 +1,104 @@
+#include "base/brief_mutex.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "hyphos/time.hpp"
+
+namespace hyphos {
+namespace {
+
+TEST(BriefMutex, OneAtATime) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 20'000;
+  BriefMutex mutex;
+  int count = 0;  // not atomic: the mutex is what makes it right
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kRounds; ++i) {
+        const std::lock_guard lock(mutex);
+        ++count;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(count, kThreads * kRounds);
+}
+
+TEST(BriefMutex, TakenIsRefusedAndFreeAgainAfterwards) {
+  BriefMutex mutex;
+  mutex.lock();
+  std::thread other([&] { EXPECT_FALSE(mutex.try_lock()); });
+  other.join();
+  mutex.unlock();
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.unlock();
+}
+
+// Long enough for the other one to give up looking and to sleep.
+TEST(BriefMutex, WakesWhoSleeps) {
+  BriefMutex mutex;
+  for (int i = 0; i < 20; ++i) {
+    mutex.lock();
+    std::thread other([&] { const std::lock_guard lock(mutex); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    mutex.unlock();
+    other.join();
+  }
+}
+
+TEST(BriefCondition, HandsABallToAndFro) {
+  constexpr int kRounds = 5'000;
+  BriefMutex mutex;
+  BriefCondition changed;
+  int ball = 0;
+  const auto play = [&](int side) {
+    for (int i = 0; i < kRounds; ++i) {
+      BriefLock lock(mutex);
+      changed.wait(lock, [&] { return ball % 2 == side; });
+      ++ball;
+      changed.notify_all();
+    }
+  };
+  std::thread even(play, 0);
+  std::thread odd(play, 1);
+  even.join();
+  odd.join();
+  EXPECT_EQ(ball, 2 * kRounds);
+}
+
+TEST(BriefCondition, TellingWithoutTheLockWakesAll) {
+  BriefMutex mutex;
+  BriefCondition changed;
+  bool go = false;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      BriefLock lock(mutex);
+      changed.wait(lock, [&] { return go; });
+    });
+  }
+  {
+    const std::lock_guard lock(mutex);
+    go = true;
+  }
+  changed.notify_all();
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(BriefCondition, GivesUpAtTheDeadline) {
+  BriefMutex mutex;
+  BriefCondition changed;
+  BriefLock lock(mutex);
+  const std::int64_t deadline = monotonic_now().ns + 2'000'000;
+  while (changed.wait_until(lock, deadline)) {
+  }
+  EXPECT_GE(monotonic_now().ns, deadline);
+  EXPECT_TRUE(lock.owns_lock());
+}
+
+}  // namespace
+}  // namespace hyphos
