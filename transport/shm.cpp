@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "hyphos/time.hpp"
+#include "transport/registry.hpp"
 #include "transport/shm_impl.hpp"
 
 namespace hyphos::transport {
@@ -16,6 +17,16 @@ namespace hyphos::transport {
 std::unique_ptr<ShmTransport> make_shm(ShmConfig config) {
   return std::make_unique<shm_detail::Shm>(std::move(config));
 }
+
+namespace make {
+MadeTransport shm(const TransportContext& context) {
+  ShmConfig config;
+  config.participant = context.participant;
+  config.domain = context.domain;
+  config.process_name = context.process_name;
+  return {make_shm(std::move(config)), nullptr};
+}
+}  // namespace make
 
 namespace shm_detail {
 namespace {
@@ -39,17 +50,21 @@ Result<void> watch(const shm::Fd& epoll, const shm::Fd& fd) {
   return {};
 }
 
+Result<std::shared_ptr<shm::Participant>> join(const ShmConfig& config) {
+  if (config.participant) return config.participant;
+  shm::ParticipantOptions options;
+  options.base = config.base_dir;
+  options.domain = config.domain;
+  options.process_name = config.process_name;
+  options.pool_limit_bytes = config.pool_limit_bytes;
+  return shm::Participant::create(options);
+}
+
 }  // namespace
 
 Result<void> Shm::start() {
   const std::lock_guard lock(control_mutex_);
-  shm::ParticipantOptions options;
-  options.base = config_.base_dir;
-  options.domain = config_.domain;
-  options.process_name = config_.process_name;
-  options.pool_limit_bytes = config_.pool_limit_bytes;
-  options.metrics_bytes = config_.metrics_bytes;
-  auto self = shm::Participant::create(options);
+  auto self = join(config_);
   if (!self) return self.error();
   epoll_ = shm::Fd(::epoll_create1(EPOLL_CLOEXEC));
   wake_fd_ = shm::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -120,7 +135,7 @@ void Shm::stop(std::int64_t linger_ms) {
   if (receiver_.joinable()) receiver_.join();
   self_->notify_all();
   self_->pool().on_growth({});
-  // The participant itself stays until the destructor: metrics() is still in use.
+  // The participant itself stays: its metrics may still be in use.
   const std::lock_guard lock(control_mutex_);
   peers_.clear();
   segments_.clear();
@@ -296,10 +311,6 @@ std::vector<PeerStatus> Shm::peers() const {
     }
   }
   return found;
-}
-
-std::span<std::byte> Shm::metrics() {
-  return self_ != nullptr ? self_->metrics() : std::span<std::byte>();
 }
 
 std::uint64_t Shm::participant_id() const { return self_ != nullptr ? self_->id() : 0; }

@@ -17,6 +17,7 @@
 #include "base/log.hpp"
 #include "hyphos/time.hpp"
 #include "transport/host_clock.hpp"
+#include "transport/registry.hpp"
 #include "transport/zmq_door.hpp"
 #include "transport/zmq_receiver.hpp"
 #include "transport/zmq_sender.hpp"
@@ -38,12 +39,21 @@ constexpr std::array<std::int64_t, 3> kProbeAgain = {5 * kMs, 50 * kMs, 500 * kM
 
 bool is_tcp(const std::string& endpoint) { return endpoint.starts_with("tcp://"); }
 
+/// What may be published at all: what one of the endpoints offers.
+std::optional<std::vector<std::string>> offered(const std::vector<BindPoint>& binds) {
+  std::vector<std::string> all;
+  for (const BindPoint& bind : binds) {
+    if (!bind.channels) return std::nullopt;
+    all.insert(all.end(), bind.channels->begin(), bind.channels->end());
+  }
+  return all;
+}
+
 class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
  public:
   explicit Zmq(ZmqConfig config);
   ~Zmq() override { Zmq::stop(0); }
 
-  std::string_view name() const override { return "zmq"; }
   Result<void> start() override;
   void stop(std::int64_t linger_ms) override;
   Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override;
@@ -53,7 +63,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   void on_space(PortId port) override;
   std::vector<PeerStatus> peers() const override;
 
-  Result<void> add_peer(const ZmqPeer& peer) override;
+  Result<void> add_peer(const PeerAddress& peer) override;
   Result<void> remove_peer(const std::string& endpoint) override;
   void publish_channel(const std::string& channel, bool open, const std::string& peer) override;
   void subscribe_channel(const std::string& channel, bool open, const std::string& peer) override;
@@ -74,7 +84,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   void say(LinkId link, Frame frame) override;
 
   Result<void> bind_all();
-  Result<std::unique_ptr<Link>> connect(const ZmqPeer& peer);
+  Result<std::unique_ptr<Link>> connect(const PeerAddress& peer);
   void set_common(Socket& socket, bool tcp) const;
   void post(std::function<void()> command);
   void wake();
@@ -132,8 +142,9 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
 };
 
 Zmq::Zmq(ZmqConfig config)
-    : config_(std::move(config)),
-      sender_({session_, config_.process_name, config_.publish_channels, config_.max_message_bytes,
+    : ZmqTransport("zmq"),
+      config_(std::move(config)),
+      sender_({session_, config_.process_name, offered(config_.bind), config_.max_message_bytes,
                config_.reconnect_window_ms * kMs},
               *this),
       receiver_({session_, config_.process_name, config_.reconnect_window_ms * kMs}, *this),
@@ -163,14 +174,16 @@ Result<void> Zmq::bind_all() {
     if (auto opened = gatekeeper_.open(context_, *config_.curve); !opened) return opened;
   }
   router_ = Socket(context_, ZMQ_ROUTER);
-  set_common(router_, std::any_of(config_.bind.begin(), config_.bind.end(), is_tcp));
+  set_common(router_, std::any_of(config_.bind.begin(), config_.bind.end(), [](const BindPoint& bind) {
+    return is_tcp(bind.endpoint);
+  }));
   router_.set(ZMQ_ROUTER_MANDATORY, 1);
   router_.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(wire::kMaxControlBytes));
   if (config_.curve) {
     if (auto used = zmq::use_curve(router_, *config_.curve, std::nullopt); !used) return used;
   }
   router_monitor_ = Monitor(context_, router_, "hyphos-router");
-  for (const std::string& endpoint : config_.bind) {
+  for (const auto& [endpoint, channels] : config_.bind) {
     if (zmq::ipc_in_use(endpoint)) {
       return Error{Code::already_exists, "another process listens here", endpoint};
     }
@@ -187,7 +200,7 @@ Result<void> Zmq::start() {
   assert(!started_ && "start() is called once");
   if (event_fd_ < 0) return Error{Code::exhausted, "no file descriptor left", {}};
   if (auto bound = bind_all(); !bound) return bound;
-  for (const ZmqPeer& peer : config_.connect) {
+  for (const PeerAddress& peer : config_.connect) {
     auto added = add_peer(peer);
     if (!added && added.error().code != Code::already_exists) return added;
   }
@@ -226,7 +239,7 @@ void Zmq::stop(std::int64_t linger_ms) {
   if (event_fd_ >= 0) ::close(std::exchange(event_fd_, -1));
 }
 
-Result<std::unique_ptr<Zmq::Link>> Zmq::connect(const ZmqPeer& peer) {
+Result<std::unique_ptr<Zmq::Link>> Zmq::connect(const PeerAddress& peer) {
   if (config_.curve.has_value() != peer.server_key.has_value()) {
     return Error{Code::invalid_config,
                  config_.curve ? "this process has keys, so the peer's public key must be given"
@@ -261,7 +274,7 @@ Result<std::unique_ptr<Zmq::Link>> Zmq::connect(const ZmqPeer& peer) {
   return link;
 }
 
-Result<void> Zmq::add_peer(const ZmqPeer& peer) {
+Result<void> Zmq::add_peer(const PeerAddress& peer) {
   {
     const std::lock_guard lock(commands_mutex_);
     if (!by_endpoint_.emplace(peer.endpoint, 0).second) {
@@ -590,6 +603,18 @@ void Zmq::count_malformed(const std::string& where) {
 std::unique_ptr<ZmqTransport> make_zmq(ZmqConfig config) {
   return std::make_unique<Zmq>(std::move(config));
 }
+
+namespace make {
+MadeTransport zmq(const TransportContext& context) {
+  ZmqConfig config;
+  config.process_name = context.process_name;
+  config.bind = context.bind;
+  config.connect = context.connect;
+  config.curve = context.keys;
+  std::shared_ptr<ZmqTransport> made = make_zmq(std::move(config));
+  return {made, made};
+}
+}  // namespace make
 
 Result<CurveKeys> make_curve_keys() {
   std::array<char, 41> public_key{};

@@ -94,7 +94,7 @@ TEST_P(Conformance, EverySubscriberGetsEverything) {
   publisher_ = factory_->publisher();
   out_ = publisher_->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
   std::vector<std::unique_ptr<TestInlet>> inlets;
-  std::vector<std::unique_ptr<Transport>> subscribers;
+  std::vector<std::shared_ptr<Transport>> subscribers;
   for (int i = 0; i < 3; ++i) {
     inlets.push_back(std::make_unique<TestInlet>(events_));
     subscribers.push_back(factory_->subscriber("subscriber" + std::to_string(i)));

@@ -22,7 +22,7 @@ std::unique_ptr<ZmqTransport> started(ZmqConfig config) {
 
 ZmqConfig listening(const std::string& name) {
   ZmqConfig config = zmq_config(name);
-  config.bind = {"tcp://127.0.0.1:*"};
+  config.bind = {{"tcp://127.0.0.1:*", std::nullopt}};
   return config;
 }
 
@@ -163,8 +163,8 @@ TEST_F(ZmqTest, TwoWaysToOneProcessDeliverOnce) {
 TEST_F(ZmqTest, AProcessDoesNotHearItself) {
   TemporaryFolder folder;
   ZmqConfig config = zmq_config("both");
-  config.bind = {"ipc://" + (folder.path() / "p").string()};
-  config.connect = {{config.bind[0], std::nullopt, std::nullopt}};
+  config.bind = {{"ipc://" + (folder.path() / "p").string(), std::nullopt}};
+  config.connect = {{config.bind[0].endpoint, std::nullopt, std::nullopt}};
   auto both = started(std::move(config));
   auto other = started(connecting("other", both->endpoints()[0]));
   const PortId out = both->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
@@ -223,7 +223,7 @@ TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
   auto first = started(config);
   for (const std::string& endpoint : first->endpoints()) {
     ZmqConfig again = zmq_config("second");
-    again.bind = {endpoint};
+    again.bind = {{endpoint, std::nullopt}};
     const auto result = make_zmq(again)->start();
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().code, Code::already_exists);
@@ -234,7 +234,7 @@ TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
 TEST_F(ZmqTest, MalformedEndpointsAreErrorsAtStart) {
   for (const char* endpoint : {"tcp://127.0.0.1", "pigeon://home", "", "tcp://not a host:1"}) {
     ZmqConfig config = zmq_config("process");
-    config.bind = {endpoint};
+    config.bind = {{endpoint, std::nullopt}};
     const auto result = make_zmq(config)->start();
     ASSERT_FALSE(result.ok()) << endpoint;
     EXPECT_EQ(result.error().code, Code::invalid_config) << endpoint;
@@ -245,7 +245,7 @@ TEST_F(ZmqTest, MalformedEndpointsAreErrorsAtStart) {
 
 TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
   ZmqConfig config = listening("publisher");
-  config.publish_channels = std::vector<std::string>{"other"};
+  config.bind[0].channels = {"other"};
   auto publisher = started(std::move(config));
   auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
   const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
@@ -288,7 +288,7 @@ TEST_F(ZmqTest, PeersComeAndGoAtRunTime) {
   auto subscriber = started(zmq_config("subscriber"));
   (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
   (void)subscriber->open(spec("scan"), &inlet_, nullptr).or_throw();
-  const ZmqPeer peer{publisher->endpoints()[0], std::nullopt, std::nullopt};
+  const PeerAddress peer{publisher->endpoints()[0], std::nullopt, std::nullopt};
   for (int i = 0; i < 3; ++i) {
     subscriber->add_peer(peer).or_throw();
     ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && inlet_.publishers == 1; }));
