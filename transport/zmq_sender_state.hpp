@@ -73,7 +73,7 @@ struct Sender::Stream {
 };
 
 struct Sender::Subscriber {
-  std::uint64_t session = 0;
+  SubscriberName name;
   std::string process;
   std::uint64_t host = 0;
   std::string via;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <thread>
 
 #include "tests/transport/tcp_cutter.hpp"
@@ -281,6 +283,75 @@ TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
   EXPECT_FALSE(subscriber->has_peer("nobody"));
   publisher->stop(0);
   subscriber->stop(0);
+}
+
+TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
+  TemporaryFolder folder;
+  ZmqConfig config = zmq_config("publisher");
+  using Names = std::vector<std::string>;
+  config.bind = {{"tcp://127.0.0.1:*", Names{"scan", "common"}},
+                 {"ipc://" + (folder.path() / "p").string(), Names{"common", "image"}}};
+  auto publisher = started(std::move(config));
+  const std::string front = publisher->endpoints()[0];
+  const std::string back = publisher->endpoints()[1];
+  auto guest = started(connecting("guest", front));
+  ZmqConfig both = connecting("friend", front);
+  both.connect.push_back({back, std::nullopt, std::nullopt});
+  auto friendly = started(std::move(both));
+
+  const Names names = {"scan", "image", "common"};
+  std::map<std::string, std::unique_ptr<TestOutlet>> outlets;
+  std::map<std::string, std::unique_ptr<TestInlet>> at_guest;
+  std::map<std::string, std::unique_ptr<TestInlet>> at_friend;
+  std::map<std::string, PortId> ports;
+  for (const std::string& name : names) {
+    outlets[name] = std::make_unique<TestOutlet>(events_);
+    at_guest[name] = std::make_unique<TestInlet>(events_);
+    at_friend[name] = std::make_unique<TestInlet>(events_);
+    const ChannelSpec channel = spec(name, reliable_policy());
+    ports[name] = publisher->open(channel, nullptr, outlets[name].get()).or_throw();
+    (void)guest->open(channel, at_guest[name].get(), nullptr).or_throw();
+    (void)friendly->open(channel, at_friend[name].get(), nullptr).or_throw();
+  }
+  const auto receivers = [&](std::uint32_t scan, std::uint32_t image, std::uint32_t common) {
+    return events_.wait([&] {
+      return outlets["scan"]->receivers == scan && outlets["image"]->receivers == image &&
+             outlets["common"]->receivers == common;
+    });
+  };
+  // "common" is offered at both doors; the friend takes it through one of them.
+  ASSERT_TRUE(receivers(2, 1, 2));
+  const auto send_and_expect = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i <= to; ++i) {
+      for (const std::string& name : names) publisher->send(ports[name], sample(i));
+    }
+    ASSERT_TRUE(events_.wait([&] {
+      return at_friend["image"]->messages.size() == to &&
+             at_friend["common"]->messages.size() == to && at_guest["common"]->messages.size() == to;
+    }));
+    for (std::uint64_t i = 0; i < to; ++i) {
+      ASSERT_EQ(at_friend["common"]->messages[i].meta.sequence, i + 1) << "not twice, in order";
+    }
+  };
+  send_and_expect(1, 100);
+  ASSERT_TRUE(events_.wait([&] { return at_guest["scan"]->messages.size() == 100; }));
+  EXPECT_TRUE(at_guest["image"]->messages.empty()) << "not offered where it connected";
+
+  ASSERT_TRUE(events_.wait([&] { return at_friend["scan"]->messages.size() == 100; }));
+  friendly->remove_peer(front).or_throw();
+  ASSERT_TRUE(events_.wait([&] {
+    const auto peers = friendly->peers();
+    return std::any_of(peers.begin(), peers.end(), [&](const PeerStatus& peer) {
+      return peer.channel == "common" && peer.endpoint == back;
+    });
+  })) << "what the other door offers, too, comes through it now";
+  ASSERT_TRUE(receivers(1, 1, 2));
+  send_and_expect(101, 150);
+  EXPECT_TRUE(at_guest["image"]->messages.empty());
+  EXPECT_EQ(at_friend["scan"]->messages.size(), 100U);
+  publisher->stop(0);
+  guest->stop(0);
+  friendly->stop(0);
 }
 
 TEST_F(ZmqTest, PeersComeAndGoAtRunTime) {
