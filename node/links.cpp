@@ -184,7 +184,9 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   context.process_name = options.process;
   context.domain = domain;
   context.participant = std::move(*self);
+  context.guest = plan == nullptr;
   if (plan != nullptr) {
+    if (plan->hosts.size() > 1) context.host = plan->process(options.process)->host;
     auto keys = read_keys(*plan);
     if (!keys) return keys.error();
     context.keys = std::move(*keys);

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -112,9 +113,13 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   rules.open = !planned->closed;
   const ChannelRoutes* routes = connections_->channel(channel);
   rules.transports = routes != nullptr ? routes->transports : std::vector<std::string>{};
-  // Nothing of the plan listens outside of this process, but recorders and other tools may. (Where
-  // a plan names a way, a second one would deliver twice between "hosts" that share /dev/shm.)
-  if (rules.transports.empty() && planned->reach != Reach::local) rules.transports = {first};
+  if (planned->reach == Reach::local) return rules;
+  if (rules.transports.empty()) {
+    rules.transports = {first};  // for recorders and other tools, and what the plan did not foresee
+  } else if (std::find(rules.transports.begin(), rules.transports.end(), first) ==
+             rules.transports.end()) {
+    rules.for_guests = first;  // the same tools; the plan's own processes would get it twice
+  }
   return rules;
 }
 

@@ -17,6 +17,9 @@ namespace hyphos::transport {
 struct TransportContext {
   std::string process_name;
   std::string domain = "0";
+  bool guest = true;  ///< has no plan, and so meets everybody (ChannelSpec::for_guests)
+  /// Which of the plan's hosts this is; empty if the plan has one host only, or there is none.
+  std::string host;
   /// This process as others on the machine see it; null: a transport that needs it joins `domain`
   /// by itself.
   std::shared_ptr<shm::Participant> participant;

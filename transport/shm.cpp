@@ -11,6 +11,7 @@
 #include "hyphos/time.hpp"
 #include "transport/registry.hpp"
 #include "transport/shm_impl.hpp"
+#include "wire/packet.hpp"
 
 namespace hyphos::transport {
 
@@ -24,6 +25,8 @@ MadeTransport shm(const TransportContext& context) {
   config.participant = context.participant;
   config.domain = context.domain;
   config.process_name = context.process_name;
+  config.guest = context.guest;
+  config.host = context.host;
   return {make_shm(std::move(config)), nullptr};
 }
 }  // namespace make
@@ -182,8 +185,13 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
   const std::lock_guard control(control_mutex_);
   {
     const std::shared_lock lock(ports_mutex_);
+    std::uint32_t for_guests = 0;
     for (const auto& other : ports_) {
-      if (other == nullptr || other->spec.name != spec.name) continue;
+      if (other == nullptr) continue;
+      if (other->spec.for_guests && spec.for_guests && ++for_guests == shm::kMaxForGuests) {
+        return too_many(spec.name);  // the plan's own channels must find room
+      }
+      if (other->spec.name != spec.name) continue;
       if ((other->outlet == nullptr) != (outlet == nullptr)) continue;
       return Error{Code::already_exists,
                    outlet != nullptr ? "this process publishes the channel already"
@@ -216,12 +224,16 @@ Result<void> Shm::announce(Port& port) {
   *free = true;
   port.endpoint = static_cast<std::uint32_t>(free - endpoint_used_.begin());
   port.serial = next_serial_++;
-  shm::EndpointRecord record{};
+  shm::EndpointRecord& record = port.record;
+  record = {};
   record.serial = port.serial;
   record.type_hash = port.spec.type.hash;
   record.depth = port.spec.policy.depth;
   record.is_publisher = port.outlet != nullptr ? 1 : 0;
   record.encoding = static_cast<std::uint8_t>(port.spec.type.encoding);
+  if (config_.guest) record.flags |= shm::kGuest;
+  if (port.spec.for_guests) record.flags |= shm::kForGuests;
+  record.realm = config_.host.empty() ? 0 : wire::fnv1a(config_.host);
   shm::put_text(record.channel, port.spec.name);
   shm::put_text(record.type, port.spec.type.name);
   self_->control().set_endpoint(port.endpoint, record);

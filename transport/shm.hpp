@@ -16,6 +16,8 @@ struct ShmConfig {
   std::shared_ptr<shm::Participant> participant;
   std::string domain = "0";  ///< participants of other domains are not seen
   std::string process_name;  ///< for people: shown to peers and by the tools
+  bool guest = true;         ///< has no plan: meets everybody (ChannelSpec::for_guests)
+  std::string host;          ///< of the plan; ends of different hosts do not meet. Empty: any
   std::filesystem::path base_dir = "/dev/shm";
   std::uint64_t pool_limit_bytes = 0;  ///< 0: a quarter of the file system, at most 2 GiB
 };
@@ -27,7 +29,7 @@ struct ShmConfig {
 /// copied; any other is copied once, however many receivers there are. Two threads: one sleeps on
 /// a futex until a message comes and calls Inlet::deliver; one sleeps until participants come,
 /// change or die. Neither runs while nothing happens. At most 64 receivers per sender, 1,024 queues
-/// per receiver, 512 endpoints per participant; beyond them, open() or the connection fails with an
+/// per receiver, 1,024 endpoints per participant (512 of them for guests only); beyond them, open() or the connection fails with an
 /// Error that says so.
 class ShmTransport : public Transport {
  public:

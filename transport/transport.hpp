@@ -27,6 +27,9 @@ struct ChannelSpec {
   std::string name;
   TypeId type;
   Policy policy;
+  /// To be joined only with ends of *guests*: processes without a plan, as tools are. The plan's
+  /// own processes get the channel in another way. Only shared memory is ever asked for this.
+  bool for_guests = false;
 };
 
 /// Why a transport lost a message. Each has its own counter, `drop.<transport>.<reason>`.
