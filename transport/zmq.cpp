@@ -104,6 +104,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   // Used by the I/O thread only.
   bool ending_ = false;
   bool events_ready_ = true;  // a monitor or the gatekeeper has something to say
+  std::int64_t heard_ns_ = 0;  // all that subscribers had said by then was read
   std::vector<std::int64_t> probe_at_;
   std::vector<pollfd> fds_;
 
@@ -310,10 +311,12 @@ bool Zmq::serve() {
 }
 
 bool Zmq::serve_doors() {
+  const std::int64_t now = monotonic_now().ns;
   bool busy = false;
   for (std::size_t door = 0; door < listener_.doors(); ++door) {
     busy |= serve_door(static_cast<zmq::Door>(door));
   }
+  if (!busy) heard_ns_ = now;
   return busy;
 }
 
@@ -395,7 +398,7 @@ std::int64_t Zmq::run_sender_timers() {
     probe_at_.erase(probe_at_.begin());
     sender_.probe();
   }
-  const std::int64_t next = sender_.expire(now);
+  const std::int64_t next = sender_.expire(now, heard_ns_);
   if (probe_at_.empty()) return next;
   return next == 0 ? probe_at_.front() : std::min(next, probe_at_.front());
 }

@@ -76,7 +76,9 @@ class Sender {
   /// Finds out which connections are gone. Needed after the socket reported that one is.
   void probe();
   /// Forgets subscribers that have been away too long. Returns when to call again, or 0.
-  std::int64_t expire(std::int64_t now_ns);
+  /// `heard_ns`: all that had come by then was given to receive(). Whoever went later may have said
+  /// how far it had come, so it is forgotten only after that was read.
+  std::int64_t expire(std::int64_t now_ns, std::int64_t heard_ns);
 
   /// Waits until all reliable streams are acknowledged, at most until `deadline_ns`.
   void flush(std::int64_t deadline_ns);
@@ -149,7 +151,7 @@ class Sender {
   std::unordered_map<PortId, PortPtr> ports_;
   std::map<std::string, PortPtr, std::less<>> by_channel_;
   std::map<SubscriberName, std::unique_ptr<Subscriber>> subscribers_;
-  std::unordered_map<std::string, Subscriber*> by_connection_;
+  std::unordered_map<std::string, Subscriber*> by_connection_;  // by the name it is known as
   std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
   std::vector<std::byte> spare_head_;
   bool some_lost_ = false;

@@ -86,12 +86,12 @@ void Sender::handle(Door door, const std::string& connection, const wire::Hello&
   }
   // The same process over a new connection: what was sent over the old one and not acknowledged is
   // settled when it subscribes again and says how far it came.
-  if (!slot->connection.empty()) by_connection_.erase(slot->connection);
+  by_connection_.erase(slot->known_as);
   slot->process = hello.process;
   slot->host = hello.host;
   slot->via = hello.via;
   slot->settled = true;
-  slot->connection = connection;
+  slot->connection = slot->known_as = connection;
   for (auto& [id, stream] : slot->streams) stream.resumed = false;
   for (auto it = slot->streams.begin(); it != slot->streams.end();) {
     const auto& kept = hello.streams;
@@ -215,7 +215,6 @@ void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
 }
 
 void Sender::lose_connection(Subscriber& subscriber) {
-  by_connection_.erase(subscriber.connection);
   subscriber.connection.clear();
   subscriber.away_since_ns = monotonic_now().ns;
   subscriber.settled = false;
@@ -244,16 +243,17 @@ void Sender::probe() {
   settle_lost(notices);
 }
 
-std::int64_t Sender::expire(std::int64_t now_ns) {
+std::int64_t Sender::expire(std::int64_t now_ns, std::int64_t heard_ns) {
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   std::int64_t next = 0;
   std::vector<SubscriberName> gone;
   for (const auto& [name, subscriber] : subscribers_) {
     if (!subscriber->connection.empty()) continue;
-    const std::int64_t until =
-        subscriber->can_return() ? subscriber->away_since_ns + settings_.reconnect_window_ns : 0;
-    if (until <= now_ns) {
+    const std::int64_t until = subscriber->can_return()
+                                   ? subscriber->away_since_ns + settings_.reconnect_window_ns
+                                   : subscriber->away_since_ns;
+    if (until <= now_ns && subscriber->away_since_ns <= heard_ns) {
       gone.push_back(name);
     } else if (next == 0 || until < next) {
       next = until;
@@ -276,7 +276,7 @@ void Sender::remove(const SubscriberName& name, Notices& notices) {
   const auto found = subscribers_.find(name);
   if (found == subscribers_.end()) return;
   for (auto& [id, stream] : found->second->streams) forget(stream, notices);
-  if (!found->second->connection.empty()) by_connection_.erase(found->second->connection);
+  by_connection_.erase(found->second->known_as);
   subscribers_.erase(found);
 }
 

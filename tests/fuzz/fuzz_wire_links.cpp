@@ -173,7 +173,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 7:
         sink.dead = in.byte() % 5;
         sender.probe();
-        (void)sender.expire(now);
+        (void)sender.expire(now, in.byte() % 2 == 0 ? now : 0);
         break;
       case 8:
         receiver.lost(1 + in.byte() % 2, now);
