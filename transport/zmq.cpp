@@ -31,6 +31,7 @@ using zmq::Monitor;
 
 constexpr std::size_t kMaxFrames = 2 + kMaxAttachedBuffers;  // head, payload, buffers
 constexpr int kBatch = 64;  // messages from one socket before the others get their turn
+constexpr int kMostWaiting = zmq::kReceiveHighWater;
 constexpr std::int64_t kMs = 1'000'000;
 // A connection's end is announced before the socket has forgotten it; so it is looked for again.
 constexpr std::array<std::int64_t, 3> kProbeAgain = {5 * kMs, 50 * kMs, 500 * kMs};
@@ -105,6 +106,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   bool ending_ = false;
   bool events_ready_ = true;  // a monitor or the gatekeeper has something to say
   std::int64_t heard_ns_ = 0;  // all that subscribers had said by then was read
+  int busy_turns_ = 0;
   std::vector<std::int64_t> probe_at_;
   std::vector<pollfd> fds_;
 
@@ -316,7 +318,12 @@ bool Zmq::serve_doors() {
   for (std::size_t door = 0; door < listener_.doors(); ++door) {
     busy |= serve_door(static_cast<zmq::Door>(door));
   }
-  if (!busy) heard_ns_ = now;
+  // Somebody who never stops talking must not keep the dead alive: after so many turns all has been
+  // read that can have waited (ZMQ_RCVHWM).
+  if (!busy || ++busy_turns_ > kMostWaiting / kBatch) {
+    heard_ns_ = now;
+    busy_turns_ = 0;
+  }
   return busy;
 }
 

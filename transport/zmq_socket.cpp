@@ -170,7 +170,7 @@ Error last_error(std::string what, std::string endpoint) {
 
 void set_common(Socket& socket, std::int64_t heartbeat_ms) {
   socket.set(ZMQ_SNDHWM, 0);  // bounded by the windows of the streams instead
-  socket.set(ZMQ_RCVHWM, 1000);
+  socket.set(ZMQ_RCVHWM, kReceiveHighWater);
   socket.set(ZMQ_LINGER, 0);
   socket.set(ZMQ_HANDSHAKE_IVL, 5000);
   socket.set(ZMQ_IPV6, 1);

@@ -128,6 +128,9 @@ class Socket {
   void* raw_ = nullptr;
 };
 
+/// Messages that may wait in a socket for each connection.
+inline constexpr int kReceiveHighWater = 1000;
+
 /// Sets what ROUTER and DEALER sockets have in common. `heartbeat_ms`: 0: none.
 void set_common(Socket& socket, std::int64_t heartbeat_ms);
 
