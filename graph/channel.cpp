@@ -54,10 +54,16 @@ Channel::Port* Channel::find_port(std::string_view transport) {
 Result<void> Channel::open_ports(bool inlet) {
   for (const auto& port : ports_) {
     transport::PortId& id = inlet ? port->in : port->out;
-    const transport::ChannelSpec spec{name_, type_, policy_};
+    const transport::ChannelSpec spec{name_, type_, policy_, port->link.for_guests};
     auto opened = port->link.transport->open(spec, inlet ? this : nullptr, inlet ? nullptr : &out_);
-    if (!opened) return opened.error();
-    id = *opened;
+    if (opened) {
+      id = *opened;
+    } else if (port->link.for_guests) {
+      // Tools may be without it; the robot goes on.
+      log::warn("graph", "tools cannot take part in this channel: " + opened.error().to_string());
+    } else {
+      return opened.error();
+    }
   }
   return success();
 }

@@ -27,6 +27,7 @@ class ChannelPublisher;
 struct Link {
   transport::Transport* transport = nullptr;
   std::size_t index = 0;  // in trace::Registry
+  bool for_guests = false;
 };
 
 /// A hyperedge: all publishers and subscriptions of one name in this process, and the ports through

@@ -45,11 +45,13 @@ Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const T
   }
   const ChannelRules rules = rules_(name, wish);
   std::vector<Link> links;
-  for (const std::string& wanted : rules.transports) {
+  const auto add = [&](const std::string& wanted, bool for_guests) {
     if (transport::Transport* transport = this->transport(wanted); transport != nullptr) {
-      links.push_back({transport, registry_->transport_index(wanted)});
+      links.push_back({transport, registry_->transport_index(wanted), for_guests});
     }
-  }
+  };
+  for (const std::string& wanted : rules.transports) add(wanted, false);
+  if (!rules.for_guests.empty()) add(rules.for_guests, true);
   auto made =
       std::make_shared<Channel>(name, type, rules.policy, std::move(links), registry_, executor_);
   made->set_open(rules.open);

@@ -23,6 +23,8 @@ struct ChannelRules {
   Policy policy;
   bool open = true;
   std::vector<std::string> transports;  ///< names, in order of preference for loans
+  /// One more, where only processes without a plan are met (ChannelSpec::for_guests); empty: none.
+  std::string for_guests = {};
 };
 
 /// The channels of one process, its thread pool and its transports.

@@ -8,19 +8,19 @@
 #include <cstring>
 #include <fstream>
 
+#include "plan/transports.hpp"
 #include "shm/metrics.hpp"
-#include "transport/shm.hpp"
-#include "transport/zmq.hpp"
+#include "shm/participant.hpp"
+#include "transport/registry.hpp"
 
 namespace hyphos {
 namespace {
 
 using transport::CurveKeys;
-using transport::ZmqConfig;
-using transport::ZmqPeer;
-using transport::ZmqTransport;
+using transport::TransportContext;
 
 constexpr std::size_t kZ85KeyLength = 40;
+constexpr std::size_t kMetricsBytes = 4 << 20;
 
 Result<std::string> read_key(const std::filesystem::path& file) {
   std::ifstream in(file);
@@ -34,7 +34,7 @@ Result<std::string> read_key(const std::filesystem::path& file) {
   return key;
 }
 
-Result<std::optional<CurveKeys>> read_curve(const Plan& plan) {
+Result<std::optional<CurveKeys>> read_keys(const Plan& plan) {
   const CurvePlan& curve = plan.network.curve;
   if (!curve.enabled) return std::optional<CurveKeys>();
   CurveKeys keys;
@@ -54,34 +54,28 @@ Result<std::optional<CurveKeys>> read_curve(const Plan& plan) {
   return std::optional<CurveKeys>(std::move(keys));
 }
 
-Result<std::shared_ptr<ZmqTransport>> open_zmq(const RuntimeOptions& options, const Plan& plan,
-                                               const Connections& connections) {
-  ZmqConfig config;
-  config.process_name = options.process;
-  auto curve = read_curve(plan);
-  if (!curve) return curve.error();
-  config.curve = std::move(*curve);
-  std::vector<std::string> published;
+/// Whom one transport has to connect, and where it is to be found.
+Result<void> add_addresses(const Plan& plan, const Connections& connections,
+                           std::string_view transport, TransportContext& context) {
+  context.bind.clear();
+  context.connect.clear();
   for (const BindLink& bind : connections.binds) {
-    config.bind.push_back(bind.endpoint);
-    published.insert(published.end(), bind.channels.begin(), bind.channels.end());
+    if (bind.transport == transport) context.bind.push_back({bind.endpoint, bind.channels});
   }
-  config.publish_channels = std::move(published);
   for (const PeerLink& link : connections.peers) {
-    ZmqPeer peer{link.endpoint, link.channels, std::nullopt};
-    if (config.curve) {
-      peer.server_key = config.curve->public_key;
+    if (link.transport != transport) continue;
+    transport::PeerAddress peer{link.endpoint, link.channels, std::nullopt};
+    if (context.keys) {
+      peer.server_key = context.keys->public_key;
       if (!link.server_key.empty()) {
         auto key = read_key(plan.resolve(link.server_key));
         if (!key) return key.error();
         peer.server_key = std::move(*key);
       }
     }
-    config.connect.push_back(std::move(peer));
+    context.connect.push_back(std::move(peer));
   }
-  std::shared_ptr<ZmqTransport> zmq = transport::make_zmq(std::move(config));
-  if (auto started = zmq->start(); !started) return started.error();
-  return zmq;
+  return success();
 }
 
 /// The IPv4 address of an interface given by name ("eth0") or by address.
@@ -109,15 +103,32 @@ Result<std::string> interface_address(const std::string& interface) {
                interface};
 }
 
-Result<std::unique_ptr<transport::Announcer>> open_announcer(
-    const RuntimeOptions& options, const Plan& plan, const Connections& connections,
-    const std::string& domain, const std::shared_ptr<ZmqTransport>& zmq) {
+/// Where peers that were not named in advance may connect: the endpoint that offers all that may
+/// leave. Others are for those who know them, and offer less.
+std::vector<std::string> public_endpoints(const Plan& plan, const OpenLink& link,
+                                          const Connections& connections) {
+  const std::string& wanted = plan.process(connections.process)->endpoint;
+  const std::vector<std::string> bound = link.peering->endpoints();  // in the order of the binds
+  std::vector<std::string> found;
+  std::size_t index = 0;
+  for (const BindLink& bind : connections.binds) {
+    if (bind.transport != link.transport->name()) continue;
+    if (bind.endpoint == wanted && index < bound.size()) found.push_back(bound[index]);
+    ++index;
+  }
+  return found;
+}
+
+Result<std::unique_ptr<transport::Announcer>> open_announcer(const TransportContext& context,
+                                                             const Plan& plan,
+                                                             const Connections& connections,
+                                                             const OpenLink& link) {
   const DiscoveryPlan& discovery = plan.network.discovery;
   transport::AnnounceConfig config;
-  config.domain = domain;
-  config.process_name = options.process;
-  config.session = zmq->session();
-  config.endpoints = zmq->endpoints();
+  config.domain = context.domain;
+  config.process_name = context.process_name;
+  config.session = link.peering->session();
+  config.endpoints = public_endpoints(plan, link, connections);
   config.group = discovery.group;
   config.port = static_cast<std::uint16_t>(discovery.port);
   config.period_ms = discovery.interval_ms;
@@ -126,13 +137,11 @@ Result<std::unique_ptr<transport::Announcer>> open_announcer(
     if (!address) return address.error();
     config.interfaces.push_back(std::move(*address));
   }
-  auto curve = read_curve(plan);
-  if (!curve) return curve.error();
-  if (*curve) config.curve_key = (*curve)->public_key;
+  if (context.keys) config.curve_key = context.keys->public_key;
   auto announcer = transport::make_announcer(std::move(config));
   std::vector<transport::ChannelSpec> channels;
   for (const ChannelRoutes& routes : connections.channels) {
-    if (!routes.publishes || !routes.zmq) continue;
+    if (!routes.publishes || !routes.uses(link.transport->name())) continue;
     const ChannelPlan& planned = *plan.channel(routes.channel);
     transport::ChannelSpec spec;
     spec.name = planned.name;
@@ -141,10 +150,20 @@ Result<std::unique_ptr<transport::Announcer>> open_announcer(
     channels.push_back(std::move(spec));
   }
   announcer->set_channels(channels);
-  auto callbacks = transport::connect_announced(zmq, curve->has_value(), false);
+  auto callbacks = transport::connect_announced(link.peering, context.keys.has_value(), false);
   auto started = announcer->start(std::move(callbacks.found), std::move(callbacks.lost));
   if (!started) return started.error();
   return announcer;
+}
+
+/// What tools read: made before any transport, whichever the process has.
+Result<std::shared_ptr<shm::Participant>> join_machine(const RuntimeOptions& options,
+                                                       const std::string& domain) {
+  shm::ParticipantOptions wanted;
+  wanted.domain = domain;
+  wanted.process_name = options.process;
+  wanted.metrics_bytes = kMetricsBytes;
+  return shm::Participant::create(wanted);
 }
 
 }  // namespace
@@ -157,44 +176,65 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
         std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, options.process, 0);
     return links;
   }
-  // Shared memory is always there: tools find the process and its counters through it.
-  transport::ShmConfig config;
-  config.domain = domain;
-  config.process_name = options.process;
-  std::shared_ptr<transport::ShmTransport> shm = transport::make_shm(std::move(config));
-  if (auto started = shm->start(); !started) return started.error();
-  links.registry = std::make_shared<trace::Registry>(shm->metrics(), shm, options.process,
-                                                     shm->participant_id());
-  links.transports.push_back(shm);
-  if (connections != nullptr && connections->zmq) {
-    auto zmq = open_zmq(options, *plan, *connections);
-    if (!zmq) return zmq.error();
-    links.transports.push_back(*zmq);
-    if (plan->network.discovery.multicast) {
-      auto announcer = open_announcer(options, *plan, *connections, domain, *zmq);
-      if (!announcer) return announcer.error();
-      links.announcer = std::move(*announcer);
+  auto self = join_machine(options, domain);
+  if (!self) return self.error();
+  links.registry = std::make_shared<trace::Registry>((*self)->metrics(), *self, options.process,
+                                                     (*self)->id());
+  TransportContext context;
+  context.process_name = options.process;
+  context.domain = domain;
+  context.participant = std::move(*self);
+  context.guest = plan == nullptr;
+  if (plan != nullptr) {
+    if (plan->hosts.size() > 1) context.host = plan->process(options.process)->host;
+    auto keys = read_keys(*plan);
+    if (!keys) return keys.error();
+    context.keys = std::move(*keys);
+  }
+  const std::vector<std::string> wanted =
+      connections != nullptr
+          ? connections->transports
+          : std::vector<std::string>{std::string(plan::transports().front().name)};
+  for (const std::string& name : wanted) {
+    if (connections != nullptr) {
+      auto added = add_addresses(*plan, *connections, name, context);
+      if (!added) return added.error();
     }
+    auto made = transport::make_transport(name, context);
+    if (!made) return made.error();
+    if (auto started = made->transport->start(); !started) return started.error();
+    links.open.push_back({std::move(made->transport), std::move(made->peering)});
+    if (plan == nullptr || !plan->network.discovery.multicast || links.announcer) continue;
+    if (links.open.back().peering == nullptr) continue;
+    auto announcer = open_announcer(context, *plan, *connections, links.open.back());
+    if (!announcer) return announcer.error();
+    links.announcer = std::move(*announcer);
   }
   return links;
 }
 
-Result<void> set_peer_open(graph::Graph& graph, const std::string& channel, const std::string& peer,
-                           bool open) {
-  auto* zmq = dynamic_cast<ZmqTransport*>(graph.transport("zmq"));
-  if (zmq == nullptr) {
-    return Error{Code::unsupported, "this process has no network peers: its plan names none", peer};
+Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string& channel,
+                           const std::string& peer, bool open) {
+  std::string known;
+  bool any = false;
+  for (const OpenLink& link : links) {
+    if (link.peering == nullptr) continue;
+    any = true;
+    // Not peers(): it names only those with whom a channel is open.
+    if (link.peering->has_peer(peer)) {
+      link.peering->subscribe_channel(channel, open, peer);
+      link.peering->publish_channel(channel, open, peer);
+      return success();
+    }
+    for (const auto& p : link.transport->peers()) {
+      known += (known.empty() ? "" : ", ") + p.endpoint;
+    }
   }
-  // Not peers(): it names only those with whom a channel is open.
-  if (!zmq->has_peer(peer)) {
-    std::string known;
-    for (const auto& p : zmq->peers()) known += (known.empty() ? "" : ", ") + p.endpoint;
+  if (any) {
     return Error{Code::not_found, "no peer '" + peer + "'; with open channels there are: " + known,
                  peer};
   }
-  zmq->subscribe_channel(channel, open, peer);
-  zmq->publish_channel(channel, open, peer);
-  return success();
+  return Error{Code::unsupported, "this process has no network peers: its plan names none", peer};
 }
 
 Result<std::vector<ProcessInfo>> inspect(const std::string& domain) {

@@ -4,19 +4,24 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
 #include "trace/record.hpp"
 #include "transport/announce.hpp"
+#include "transport/peering.hpp"
 #include "transport/transport.hpp"
 
 namespace hyphos {
 
+struct OpenLink {
+  std::shared_ptr<transport::Transport> transport;
+  std::shared_ptr<transport::Peering> peering;  ///< null if its peers have no addresses
+};
+
 /// The transports that one process needs, started, and its counters.
 struct Links {
   std::shared_ptr<trace::Registry> registry;
-  std::vector<std::shared_ptr<transport::Transport>> transports;
+  std::vector<OpenLink> open;
   /// Present if the plan asks for multicast discovery; ends before the transports do.
   std::unique_ptr<transport::Announcer> announcer;
 };
@@ -26,8 +31,8 @@ struct Links {
 Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
                          const Connections* connections, const std::string& domain);
 
-/// Opens or closes one channel towards one peer endpoint.
-Result<void> set_peer_open(graph::Graph& graph, const std::string& channel, const std::string& peer,
-                           bool open);
+/// Opens or closes one channel towards one peer, named by its process or its endpoint.
+Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string& channel,
+                           const std::string& peer, bool open);
 
 }  // namespace hyphos

@@ -5,14 +5,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <thread>
 
 #include "base/log.hpp"
-#include "node/links.hpp"
 #include "node/runtime_impl.hpp"
+#include "plan/transports.hpp"
 
 namespace hyphos {
 namespace {
@@ -95,26 +96,30 @@ Result<void> Runtime::Impl::open_transports() {
   graph_ = std::make_unique<graph::Graph>(
       threads_, registry_,
       [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); });
-  for (auto& transport : links->transports) graph_->add_transport(std::move(transport));
+  links_ = std::move(links->open);
+  for (const OpenLink& link : links_) graph_->add_transport(link.transport);
   return success();
 }
 
 graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Policy& wish) const {
   graph::ChannelRules rules;
   rules.policy = wish;
-  rules.transports = {"shm"};
+  const std::string first(plan::transports().front().name);
+  rules.transports = {first};
   if (!plan_) return rules;
   const ChannelPlan* planned = plan_->channel(channel);
   if (planned == nullptr) return rules;
   if (!planned->implied) rules.policy = planned->policy;
   rules.open = !planned->closed;
-  rules.transports.clear();
   const ChannelRoutes* routes = connections_->channel(channel);
-  if (routes != nullptr && routes->shm) rules.transports.emplace_back("shm");
-  if (routes != nullptr && routes->zmq) rules.transports.emplace_back("zmq");
-  // Nothing of the plan listens outside of this process, but recorders and other tools may. (Where
-  // a plan names a way, a second one would deliver twice between "hosts" that share /dev/shm.)
-  if (rules.transports.empty() && planned->reach != Reach::local) rules.transports = {"shm"};
+  rules.transports = routes != nullptr ? routes->transports : std::vector<std::string>{};
+  if (planned->reach == Reach::local) return rules;
+  if (rules.transports.empty()) {
+    rules.transports = {first};  // for recorders and other tools, and what the plan did not foresee
+  } else if (std::find(rules.transports.begin(), rules.transports.end(), first) ==
+             rules.transports.end()) {
+    rules.for_guests = first;  // the same tools; the plan's own processes would get it twice
+  }
   return rules;
 }
 
@@ -250,7 +255,7 @@ Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {
 
 Result<void> Runtime::set_channel_open(const std::string& channel, const std::string& peer,
                                        bool open) {
-  return set_peer_open(impl_->graph(), channel, peer, open);
+  return impl_->set_peer_open(channel, peer, open);
 }
 
 }  // namespace hyphos

@@ -12,9 +12,9 @@
 #include "hyphos/node.hpp"
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
+#include "node/links.hpp"
 #include "node/plugin_loader.hpp"
 #include "trace/record.hpp"
-#include "transport/announce.hpp"
 
 namespace hyphos {
 
@@ -44,6 +44,9 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   [[nodiscard]] const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
   [[nodiscard]] const RuntimeOptions& options() const { return options_; }
   [[nodiscard]] const std::string& domain() const { return domain_; }
+  Result<void> set_peer_open(const std::string& channel, const std::string& peer, bool open) {
+    return hyphos::set_peer_open(links_, channel, peer, open);
+  }
 
  private:
   /// `self` is what the node keeps of this: a reference, or for a node that lives in here, none.
@@ -60,6 +63,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   int threads_ = 1;
 
   std::shared_ptr<trace::Registry> registry_;
+  std::vector<OpenLink> links_;
   std::unique_ptr<graph::Graph> graph_;
   std::unique_ptr<transport::Announcer> announcer_;
   std::vector<LoadedPlugin> plugins_;

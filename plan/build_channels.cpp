@@ -4,6 +4,7 @@
 
 #include "plan/build.hpp"
 #include "plan/names.hpp"
+#include "plan/transports.hpp"
 
 namespace hyphos::plan {
 namespace {
@@ -132,14 +133,13 @@ void read_channels(const Value* value, Draft& draft) {
       section.error("type", "'" + channel.type + "': " + type_problem(channel.type));
     }
     channel.policy = read_policy(section);
-    channel.transport = section.choice("transport", TransportChoice::automatic,
-                                       {{"auto", TransportChoice::automatic},
-                                        {"shm", TransportChoice::shm},
-                                        {"zmq", TransportChoice::zmq}});
+    std::vector<std::string_view> transport_words{kAutomaticTransport};
+    for (const TransportTraits& each : transports()) transport_words.push_back(each.name);
+    channel.transport = section.word_of("transport", kAutomaticTransport, transport_words);
     channel.reach = section.choice(
         "scope", Reach::network,
         {{"local", Reach::local}, {"machine", Reach::machine}, {"network", Reach::network}});
-    if (channel.reach == Reach::local && channel.transport != TransportChoice::automatic) {
+    if (channel.reach == Reach::local && channel.transport != kAutomaticTransport) {
       section.error("transport",
                     "has no effect with scope local, which stays in the process; "
                     "remove it, or write scope: machine");

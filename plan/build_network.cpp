@@ -3,6 +3,7 @@
 
 #include "plan/build.hpp"
 #include "plan/names.hpp"
+#include "plan/transports.hpp"
 
 namespace hyphos::plan {
 namespace {
@@ -42,12 +43,13 @@ void read_link(const Value& value, const std::string& path, bool publisher, Draf
   if (!section.has("channels")) section.error("channels", "missing; list the channels that travel");
   for (const std::string& name : link.channels) {
     const ChannelPlan& channel = *draft.channel(name);
-    if (channel.reach == Reach::network && channel.transport != TransportChoice::shm) continue;
+    const TransportTraits* way = carrier(channel, false);
+    if (way != nullptr && way->endpoints) continue;
     section.error(
         "channels",
         "channel '" + name + "' has " +
             (channel.reach != Reach::network ? "scope " + std::string(to_string(channel.reach))
-                                             : std::string("transport shm")) +
+                                             : "transport " + channel.transport) +
             " at " + channel.source.to_string() + ", so it cannot pass here; change one");
   }
   link.server_key = section.text("server_key", "");

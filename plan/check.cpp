@@ -31,7 +31,7 @@ void check_reach(const ChannelPlan& channel, Draft& draft) {
   for (const std::string& name : *channel.subscribers) {
     const NodePlan& to = *plan.node(name);
     const auto reaches = [&](const std::string& from) {
-      return route(plan, channel, plan.node(from)->process, to.process) != Route::none;
+      return route(plan, channel, plan.node(from)->process, to.process) != kNoRoute;
     };
     if (std::any_of(channel.publishers->begin(), channel.publishers->end(), reaches)) continue;
     const NodePlan& from = *plan.node(channel.publishers->front());
@@ -41,7 +41,7 @@ void check_reach(const ChannelPlan& channel, Draft& draft) {
                     " gets nothing from publisher " + where_is(plan, from) + ", because " +
                     (by_scope ? "scope is " + std::string(to_string(channel.reach)) +
                                     "; widen scope, or place them together"
-                              : std::string("transport is shm; write transport: auto")));
+                              : "transport is " + channel.transport + "; write transport: auto"));
   }
 }
 

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "hyphos/plan.hpp"
 #include "plan/build.hpp"
 #include "plan/names.hpp"
 #include "plan/paths.hpp"
+#include "plan/transports.hpp"
 
 namespace hyphos {
 namespace {
@@ -40,29 +40,37 @@ std::string local_endpoint(const Plan& plan, const std::string& process) {
 }
 
 Route way_between(const ChannelPlan& channel, const ProcessPlan& from, const ProcessPlan& to) {
-  if (from.name == to.name) return Route::pointer;
-  if (channel.reach == Reach::local) return Route::none;
-  if (from.host == to.host) {
-    return channel.transport == TransportChoice::zmq ? Route::zmq : Route::shm;
-  }
-  const bool may = channel.reach == Reach::network && channel.transport != TransportChoice::shm;
-  return may ? Route::zmq : Route::none;
+  if (from.name == to.name) return kByPointer;
+  const plan::TransportTraits* way = plan::carrier(channel, from.host == to.host);
+  return way != nullptr ? way->name : kNoRoute;
 }
 
 template <typename Link>
-std::vector<std::string>& channels_of(std::vector<Link>& links, const std::string& endpoint) {
+Link& link_at(std::vector<Link>& links, std::string_view transport, const std::string& endpoint) {
   for (Link& link : links) {
-    if (link.endpoint == endpoint) return link.channels;
+    if (link.endpoint == endpoint && link.transport == transport) return link;
   }
   links.push_back({});
+  links.back().transport = transport;
   links.back().endpoint = endpoint;
-  return links.back().channels;
+  return links.back();
 }
 
-void add_once(std::vector<std::string>& names, const std::string& name) {
+void add_once(std::vector<std::string>& names, std::string_view name) {
   // Channels come in order, so a repetition is nearly always the last one.
   if (!names.empty() && names.back() == name) return;
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+}
+
+/// In order of preference, whatever the order in which they were found to be needed.
+void sort_transports(std::vector<std::string>& names) {
+  std::vector<std::string> sorted;
+  for (const plan::TransportTraits& each : plan::transports()) {
+    if (std::find(names.begin(), names.end(), each.name) != names.end()) {
+      sorted.emplace_back(each.name);
+    }
+  }
+  names = std::move(sorted);
 }
 
 /// Adds what `channel` needs between `self` and one other process.
@@ -71,46 +79,49 @@ void connect(const Plan& plan, const ChannelPlan& channel, const ProcessPlan& se
              Connections& out) {
   if (!sends && !receives) return;
   const Route way = way_between(channel, self, other);
-  if (way == Route::none) return;
-  if (way == Route::shm) {
-    routes.shm = true;
-    return;
-  }
-  routes.zmq = true;
+  if (way == kNoRoute || way == kByPointer) return;
+  add_once(routes.transports, way);
+  if (!plan::transport(way)->endpoints) return;
   const bool same_host = self.host == other.host;
   if (sends) {
     const bool local = same_host && !self.endpoint_given;
     const std::string endpoint = local ? local_endpoint(plan, self.name) : self.endpoint;
-    add_once(channels_of(out.binds, endpoint), channel.name);
+    add_once(link_at(out.binds, way, endpoint).channels, channel.name);
   }
   if (receives) {
     const bool local = same_host && !other.endpoint_given;
     const std::string endpoint = local ? local_endpoint(plan, other.name)
                                        : plan::connect_form(other.endpoint, *plan.host(other.host));
-    add_once(channels_of(out.peers, endpoint), channel.name);
-    for (PeerLink& peer : out.peers) {
-      if (peer.endpoint == endpoint) peer.process = other.name;
-    }
+    PeerLink& peer = link_at(out.peers, way, endpoint);
+    add_once(peer.channels, channel.name);
+    peer.process = other.name;
   }
 }
 
 void add_links(const Plan& plan, const std::string& process, Connections& out) {
-  const auto mark = [&](const std::string& name) {
+  // What the channel's messages leave the host by, now marked as one of its ways.
+  const auto way_out = [&](const std::string& name) {
+    const plan::TransportTraits* way = plan::carrier(*plan.channel(name), false);
     for (ChannelRoutes& routes : out.channels) {
-      if (routes.channel == name) routes.zmq = true;
+      if (way != nullptr && routes.channel == name) add_once(routes.transports, way->name);
     }
+    return way;
   };
   for (const LinkPlan& link : plan.network.publishers) {
     if (link.process != process) continue;
-    std::vector<std::string>& names = channels_of(out.binds, link.endpoint);
-    for (const std::string& name : link.channels) add_once(names, name), mark(name);
+    for (const std::string& name : link.channels) {
+      const plan::TransportTraits* way = way_out(name);
+      if (way != nullptr) add_once(link_at(out.binds, way->name, link.endpoint).channels, name);
+    }
   }
   for (const LinkPlan& link : plan.network.subscribers) {
     if (link.process != process) continue;
-    std::vector<std::string>& names = channels_of(out.peers, link.endpoint);
-    for (const std::string& name : link.channels) add_once(names, name), mark(name);
-    for (PeerLink& peer : out.peers) {
-      if (peer.endpoint == link.endpoint) peer.server_key = link.server_key;
+    for (const std::string& name : link.channels) {
+      const plan::TransportTraits* way = way_out(name);
+      if (way == nullptr) continue;
+      PeerLink& peer = link_at(out.peers, way->name, link.endpoint);
+      add_once(peer.channels, name);
+      peer.server_key = link.server_key;
     }
   }
 }
@@ -119,9 +130,12 @@ void add_links(const Plan& plan, const std::string& process, Connections& out) {
 void add_discoverable(const Plan& plan, const ProcessPlan& self, Connections& out) {
   for (std::size_t i = 0; i < plan.channels.size(); ++i) {
     const ChannelPlan& channel = plan.channels[i];
-    if (channel.reach != Reach::network || channel.transport == TransportChoice::shm) continue;
-    out.channels[i].zmq = true;
-    if (out.channels[i].publishes) add_once(channels_of(out.binds, self.endpoint), channel.name);
+    const plan::TransportTraits* way = plan::carrier(channel, false);
+    if (way == nullptr) continue;
+    add_once(out.channels[i].transports, way->name);
+    add_once(out.transports, way->name);
+    if (!way->endpoints || !out.channels[i].publishes) continue;
+    add_once(link_at(out.binds, way->name, self.endpoint).channels, channel.name);
   }
 }
 
@@ -141,7 +155,7 @@ Route route(const Plan& plan, const ChannelPlan& channel, std::string_view from_
             std::string_view to_process) {
   const ProcessPlan* from = plan.process(from_process);
   const ProcessPlan* to = plan.process(to_process);
-  if (from == nullptr || to == nullptr) return Route::none;
+  if (from == nullptr || to == nullptr) return kNoRoute;
   return way_between(channel, *from, *to);
 }
 
@@ -158,15 +172,14 @@ std::vector<plan::Path> plan::paths_of(const Plan& plan, const ChannelPlan& chan
 }
 
 std::vector<Route> plan::routes_of(const Plan& plan, const ChannelPlan& channel) {
-  std::array<bool, 4> used{};
+  std::vector<std::string> used;
   const EndsByProcess ends(plan);
   const std::vector<bool> publish = ends.of(channel.publishers);
   const std::vector<bool> subscribe = ends.of(channel.subscribers);
   for (std::size_t from = 0; from < plan.processes.size(); ++from) {
     for (std::size_t to = 0; publish[from] && to < plan.processes.size(); ++to) {
       if (!subscribe[to]) continue;
-      const Route way = way_between(channel, plan.processes[from], plan.processes[to]);
-      used[static_cast<std::size_t>(way)] = true;
+      add_once(used, way_between(channel, plan.processes[from], plan.processes[to]));
     }
   }
   const auto names_channel = [&](const LinkPlan& link) {
@@ -174,13 +187,18 @@ std::vector<Route> plan::routes_of(const Plan& plan, const ChannelPlan& channel)
            link.channels.end();
   };
   for (const auto* links : {&plan.network.publishers, &plan.network.subscribers}) {
-    if (std::any_of(links->begin(), links->end(), names_channel)) {
-      used[static_cast<std::size_t>(Route::zmq)] = true;
+    const TransportTraits* way = carrier(channel, false);
+    if (way != nullptr && std::any_of(links->begin(), links->end(), names_channel)) {
+      add_once(used, way->name);
     }
   }
   std::vector<Route> out;
-  for (const Route way : {Route::pointer, Route::shm, Route::zmq}) {
-    if (used[static_cast<std::size_t>(way)]) out.push_back(way);
+  const auto is_used = [&](Route way) {
+    return std::find(used.begin(), used.end(), way) != used.end();
+  };
+  if (is_used(kByPointer)) out.push_back(kByPointer);
+  for (const TransportTraits& each : transports()) {
+    if (is_used(each.name)) out.push_back(each.name);
   }
   return out;
 }
@@ -198,14 +216,12 @@ Result<Connections> connections(const Plan& plan, std::string_view process) {
   }
   Connections out;
   out.process = self->name;
-  // Always of use: channels that the plan does not name, and tools, meet there.
-  out.shm = true;
   const EndsByProcess ends(plan);
   const auto own = static_cast<std::size_t>(self - plan.processes.data());
   for (const ChannelPlan& channel : plan.channels) {
     const std::vector<bool> publish = ends.of(channel.publishers);
     const std::vector<bool> subscribe = ends.of(channel.subscribers);
-    ChannelRoutes routes{channel.name, publish[own], subscribe[own], false, false};
+    ChannelRoutes routes{channel.name, publish[own], subscribe[own], {}};
     for (std::size_t i = 0; i < plan.processes.size(); ++i) {
       if (i == own) continue;
       connect(plan, channel, *self, plan.processes[i], publish[own] && subscribe[i],
@@ -215,8 +231,26 @@ Result<Connections> connections(const Plan& plan, std::string_view process) {
   }
   add_links(plan, self->name, out);
   if (plan.network.discovery.multicast) add_discoverable(plan, *self, out);
-  out.zmq = !out.binds.empty() || !out.peers.empty() || plan.network.discovery.multicast;
+  add_once(out.transports, plan::transports().front().name);
+  for (ChannelRoutes& routes : out.channels) {
+    sort_transports(routes.transports);
+    for (const std::string& name : routes.transports) add_once(out.transports, name);
+  }
+  // To be found by others there must be something that they can connect to.
+  const plan::TransportTraits* outward = plan::carrier(ChannelPlan{}, false);
+  if (plan.network.discovery.multicast && outward != nullptr) {
+    add_once(out.transports, outward->name);
+  }
+  sort_transports(out.transports);
   return out;
+}
+
+bool ChannelRoutes::uses(std::string_view transport) const {
+  return std::find(transports.begin(), transports.end(), transport) != transports.end();
+}
+
+bool Connections::uses(std::string_view transport) const {
+  return std::find(transports.begin(), transports.end(), transport) != transports.end();
 }
 
 const ChannelRoutes* Connections::channel(std::string_view name) const {

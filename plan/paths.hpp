@@ -12,7 +12,7 @@ namespace hyphos::plan {
 struct Path {
   std::string from;
   std::string to;
-  Route route = Route::none;
+  Route route = kNoRoute;
 };
 
 /// All pairs of declared ends, those that cannot reach each other included.

@@ -90,32 +90,6 @@ std::string_view to_string(Reach value) {
   return "unknown";
 }
 
-std::string_view to_string(Route value) {
-  switch (value) {
-    case Route::none:
-      return "none";
-    case Route::pointer:
-      return "pointer";
-    case Route::shm:
-      return "shm";
-    case Route::zmq:
-      return "zmq";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(TransportChoice value) {
-  switch (value) {
-    case TransportChoice::automatic:
-      return "auto";
-    case TransportChoice::shm:
-      return "shm";
-    case TransportChoice::zmq:
-      return "zmq";
-  }
-  return "unknown";
-}
-
 std::string_view to_string(NodeKind value) {
   switch (value) {
     case NodeKind::plugin:

@@ -3,6 +3,7 @@
 
 #include "hyphos/plan.hpp"
 #include "plan/paths.hpp"
+#include "plan/transports.hpp"
 
 namespace hyphos {
 namespace {
@@ -21,17 +22,27 @@ std::string node_id(std::string_view name) { return quote("node " + std::string(
 std::string channel_id(std::string_view name) { return quote("channel " + std::string(name)); }
 std::string outside_id(std::string_view at) { return quote("outside " + std::string(at)); }
 
+/// How far a way leads; what nothing carries is 0.
+enum class Way : std::uint8_t { none, pointer, host, network };
+
+Way way_of(Route route) {
+  if (route == kNoRoute) return Way::none;
+  if (route == kByPointer) return Way::pointer;
+  const plan::TransportTraits* transport = plan::transport(route);
+  return transport != nullptr && transport->between_hosts ? Way::network : Way::host;
+}
+
 /// Solid inside a process and dashed over the network, as in Fig. 1 of the HyperGraph ROS paper;
 /// shared memory, which the paper does not have, is dotted.
-std::string edge_style(Route way) {
+std::string edge_style(Way way) {
   switch (way) {
-    case Route::none:
+    case Way::none:
       return "[style=solid, color=\"#c62828\", arrowhead=tee]";
-    case Route::pointer:
+    case Way::pointer:
       return "[style=solid, color=\"#263238\"]";
-    case Route::shm:
+    case Way::host:
       return "[style=\"dotted,bold\", color=\"#1565c0\"]";
-    case Route::zmq:
+    case Way::network:
       return "[style=dashed, color=\"#e65100\", penwidth=1.4]";
   }
   return "";
@@ -119,18 +130,18 @@ std::string channel_edges(const Plan& plan, const ChannelPlan& channel) {
   const std::vector<std::string> none;
   for (const std::string& name : channel.publishers.value_or(none)) {
     out += "  " + node_id(name) + " -> " + channel_id(channel.name) + " " +
-           edge_style(Route::pointer) + ";\n";
+           edge_style(Way::pointer) + ";\n";
   }
   // From several publishers the box joins several routes; the longest way is drawn.
-  std::map<std::string, Route> ways;
+  std::map<std::string, Way> ways;
   for (const plan::Path& path : plan::paths_of(plan, channel)) {
-    const auto [way, is_new] = ways.emplace(path.to, path.route);
-    if (!is_new) way->second = std::max(way->second, path.route);
+    const auto [way, is_new] = ways.emplace(path.to, way_of(path.route));
+    if (!is_new) way->second = std::max(way->second, way_of(path.route));
   }
   for (const std::string& name : channel.subscribers.value_or(none)) {
     const auto way = ways.find(name);
     out += "  " + channel_id(channel.name) + " -> " + node_id(name) + " " +
-           edge_style(way == ways.end() ? Route::pointer : way->second) + ";\n";
+           edge_style(way == ways.end() ? Way::pointer : way->second) + ";\n";
   }
   return out;
 }
@@ -145,14 +156,14 @@ std::string outside_edges(const Plan& plan) {
     outside(link, "whoever connects to\n" + link.endpoint);
     for (const std::string& name : link.channels) {
       out += "  " + channel_id(name) + " -> " + outside_id(link.endpoint) + " " +
-             edge_style(Route::zmq) + ";\n";
+             edge_style(Way::network) + ";\n";
     }
   }
   for (const LinkPlan& link : plan.network.subscribers) {
     outside(link, link.endpoint);
     for (const std::string& name : link.channels) {
       out += "  " + outside_id(link.endpoint) + " -> " + channel_id(name) + " " +
-             edge_style(Route::zmq) + ";\n";
+             edge_style(Way::network) + ";\n";
     }
   }
   return out;
@@ -163,13 +174,18 @@ std::string legend() {
       "  subgraph \"cluster legend\" {\n"
       "    label=\"carried by\"; style=rounded; color=\"#cfd8dc\"; fontsize=10;\n"
       "    node [shape=plaintext, fontsize=9, width=0, height=0, margin=\"0.06,0.02\"];\n";
-  for (const auto& [way, label] :
-       {std::pair{Route::pointer, "pointer (one process)"},
-        std::pair{Route::shm, "shared memory (one host)"}, std::pair{Route::zmq, "network"}}) {
-    const std::string id(to_string(way));
-    out += "    " + quote("from " + id) + " [label=\"\"]; " + quote("to " + id) +
-           " [label=" + quote(label) + "];\n    " + quote("from " + id) + " -> " +
-           quote("to " + id) + " " + edge_style(way) + ";\n";
+  struct Entry {
+    Way way;
+    const char* id;
+    const char* label;
+  };
+  for (const auto& [way, id, label] : {Entry{Way::pointer, "pointer", "pointer (one process)"},
+                                       Entry{Way::host, "shm", "shared memory (one host)"},
+                                       Entry{Way::network, "zmq", "network"}}) {
+    const std::string from = quote(std::string("from ") + id);
+    const std::string to = quote(std::string("to ") + id);
+    out += "    " + from + " [label=\"\"]; " + to + " [label=" + quote(label) + "];\n    " + from +
+           " -> " + to + " " + edge_style(way) + ";\n";
   }
   return out + "  }\n";
 }

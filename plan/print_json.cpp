@@ -77,14 +77,17 @@ void write_connections(JsonWriter& json, const Plan& plan, const std::string& pr
   const Connections links = *connections(plan, process);
   json.key("connections");
   json.begin_object();
-  boolean(json, "shm", links.shm);
-  boolean(json, "zmq", links.zmq);
+  boolean(json, "shm", links.uses("shm"));
+  boolean(json, "zmq", links.uses("zmq"));
+  texts(json, "transports", links.transports);
   objects(json, "binds", links.binds, [&](const BindLink& bind) {
+    text(json, "transport", bind.transport);
     text(json, "endpoint", bind.endpoint);
     texts(json, "channels", bind.channels);
   });
   objects(json, "peers", links.peers, [&](const PeerLink& peer) {
     text(json, "process", peer.process);
+    text(json, "transport", peer.transport);
     text(json, "endpoint", peer.endpoint);
     texts(json, "channels", peer.channels);
     text(json, "server_key", resolved(plan, peer.server_key));
@@ -93,8 +96,9 @@ void write_connections(JsonWriter& json, const Plan& plan, const std::string& pr
     text(json, "channel", routes.channel);
     boolean(json, "publishes", routes.publishes);
     boolean(json, "subscribes", routes.subscribes);
-    boolean(json, "shm", routes.shm);
-    boolean(json, "zmq", routes.zmq);
+    boolean(json, "shm", routes.uses("shm"));
+    boolean(json, "zmq", routes.uses("zmq"));
+    texts(json, "transports", routes.transports);
   });
   json.end_object();
 }
@@ -147,7 +151,7 @@ void write_channel(JsonWriter& json, const Plan& plan, const ChannelPlan& channe
   number(json, "deadline_ms", policy.deadline_ms);
   number(json, "block_timeout_ms", policy.block_timeout_ms);
   text(json, "scope", to_string(channel.reach));
-  text(json, "transport", to_string(channel.transport));
+  text(json, "transport", channel.transport);
   for (const auto& [key, ends] : {std::pair{"publishers", &channel.publishers},
                                   std::pair{"subscribers", &channel.subscribers}}) {
     json.key(key);
@@ -163,7 +167,7 @@ void write_channel(JsonWriter& json, const Plan& plan, const ChannelPlan& channe
   objects(json, "routes", plan::paths_of(plan, channel), [&](const plan::Path& path) {
     text(json, "from", path.from);
     text(json, "to", path.to);
-    text(json, "route", to_string(path.route));
+    text(json, "route", path.route);
   });
 }
 

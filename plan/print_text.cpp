@@ -68,7 +68,7 @@ std::string ends_text(const std::optional<std::vector<std::string>>& ends) {
 
 std::string carried_by(const Plan& plan, const ChannelPlan& channel) {
   std::vector<std::string> words;
-  for (const Route way : plan::routes_of(plan, channel)) words.emplace_back(to_string(way));
+  for (const Route way : plan::routes_of(plan, channel)) words.emplace_back(way);
   return or_dash(join(words));
 }
 

@@ -67,6 +67,12 @@ class Section {
     const std::size_t index = choose(key, allowed);
     return index < allowed.size() ? (choices.begin() + index)->second : fallback;
   }
+  /// The same for a list of words that is only known at run time.
+  [[nodiscard]] std::string word_of(std::string_view key, std::string_view fallback,
+                                    const std::vector<std::string_view>& allowed) const {
+    const std::size_t index = choose(key, allowed);
+    return std::string(index < allowed.size() ? allowed[index] : fallback);
+  }
 
  private:
   /// Index of the key's word in `allowed`; allowed.size() if absent or wrong.

@@ -15,6 +15,8 @@
 namespace hyphos::shm {
 namespace {
 
+constexpr int kMostTimesRemoved = 1000;
+
 bool good_name(std::string_view name) {
   constexpr std::size_t kMaxName = 32;
   return !name.empty() && name.size() <= kMaxName &&
@@ -25,14 +27,21 @@ bool good_name(std::string_view name) {
 }
 
 // Opens a directory that only this user can have put anything into.
-Result<Fd> private_directory(int parent, const std::string& name, const std::string& path) {
+Result<Fd> private_directory(int parent, const std::string& name, const std::string& path,
+                             bool make) {
   constexpr mode_t kPrivate = 0700;
-  if (::mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST) {
-    return os_error(errno, "cannot make the shared-memory directory", path);
+  Fd directory;
+  int error = 0;
+  // Between the two calls the last participant may have left and removed it (D5).
+  for (int i = 0; i < kMostTimesRemoved && !directory.valid(); ++i) {
+    if (make && ::mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST) {
+      return os_error(errno, "cannot make the shared-memory directory", path);
+    }
+    directory = Fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    error = directory.valid() ? 0 : errno;
+    if (!make || error != ENOENT) break;
   }
-  Fd directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory.valid()) {
-    const int error = errno;
     if (error == ELOOP || error == ENOTDIR) {
       return Error{Code::permission,
                    "is not a directory but a link or a file; remove it and start again", path};
@@ -93,6 +102,15 @@ std::uint64_t owner_of(std::string_view file_name) {
 }
 
 Result<Domain> Domain::open(const std::filesystem::path& base, const std::string& name) {
+  return open(base, name, true);
+}
+
+Result<Domain> Domain::find(const std::filesystem::path& base, const std::string& name) {
+  return open(base, name, false);
+}
+
+Result<Domain> Domain::open(const std::filesystem::path& base, const std::string& name,
+                            bool make) {
   if (!good_name(name)) {
     return Error{Code::invalid_config,
                  "a domain is 1 to 32 letters, digits, '-' or '_', not '" + name + "'", "domain"};
@@ -100,22 +118,42 @@ Result<Domain> Domain::open(const std::filesystem::path& base, const std::string
   Fd parent(::open(base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent.valid()) return os_error(errno, "cannot open the shared-memory file system", base);
   const std::string user = "hyphos-" + std::to_string(::geteuid());
-  auto home = private_directory(parent.get(), user, base / user);
+  auto home = private_directory(parent.get(), user, base / user, make);
   if (!home) return home.error();
   Domain domain;
   domain.name_ = name;
   domain.path_ = base / user / name;
-  auto directory = private_directory(home->get(), name, domain.path_);
+  auto directory = private_directory(home->get(), name, domain.path_, make);
   if (!directory) return directory.error();
+  domain.home_ = std::move(*home);
   domain.directory_ = std::move(*directory);
   return domain;
 }
 
-Domain::Space Domain::space() const {
-  struct statvfs info{};
-  if (::fstatvfs(directory_.get(), &info) != 0) return {};
+bool Domain::remove_if_empty() const {
+  return !removed() && ::unlinkat(home_.get(), name_.c_str(), AT_REMOVEDIR) == 0;
+}
+
+bool Domain::removed() const {
+  struct stat info{};
+  return ::fstat(directory_.get(), &info) == 0 && info.st_nlink == 0;
+}
+
+namespace {
+Domain::Space to_space(const struct statvfs& info) {
   return {std::uint64_t{info.f_bavail} * info.f_frsize,
           std::uint64_t{info.f_blocks} * info.f_frsize};
+}
+}  // namespace
+
+Domain::Space Domain::space() const {
+  struct statvfs info{};
+  return ::fstatvfs(directory_.get(), &info) == 0 ? to_space(info) : Space{};
+}
+
+Domain::Space Domain::space_at(const std::filesystem::path& base) {
+  struct statvfs info{};
+  return ::statvfs(base.c_str(), &info) == 0 ? to_space(info) : Space{};
 }
 
 Result<Fd> Domain::create(std::uint64_t size, const std::string& wanted_name) const {

@@ -22,6 +22,9 @@
 ///      whenever it happens, and harmless when two do it.
 ///  D4  Every file has its blocks before it is mapped, so that a full /dev/shm is an error at
 ///      creation and never a SIGBUS.
+///  D5  The folder goes with the last who leaves it. The kernel removes no folder that holds a file,
+///      and puts no file into one that was removed; so whoever comes at that moment either finds the
+///      folder gone when it links its .ctl, and begins again (Participant::create), or keeps it.
 namespace hyphos::shm {
 
 class Domain {
@@ -30,6 +33,13 @@ class Domain {
   /// else owns or may enter.
   [[nodiscard]] static Result<Domain> open(const std::filesystem::path& base,
                                            const std::string& name);
+  /// The same for those who only look: Code::not_found if there is none, and none is made.
+  [[nodiscard]] static Result<Domain> find(const std::filesystem::path& base,
+                                           const std::string& name);
+  /// Removes the folder if it is empty (D5); true if so.
+  bool remove_if_empty() const;
+  /// The folder was removed after it was opened: nothing can be made in it any more.
+  [[nodiscard]] bool removed() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -65,8 +75,13 @@ class Domain {
     std::uint64_t total = 0;
   };
   [[nodiscard]] Space space() const;
+  [[nodiscard]] static Space space_at(const std::filesystem::path& base);
 
  private:
+  [[nodiscard]] static Result<Domain> open(const std::filesystem::path& base,
+                                           const std::string& name, bool make);
+
+  Fd home_;  ///< the folder of all domains of this user
   Fd directory_;
   std::string path_;
   std::string name_;

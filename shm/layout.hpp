@@ -22,12 +22,13 @@
 namespace hyphos::shm {
 
 inline constexpr std::uint64_t kMagic = 0x314d'4853'4f48'5948;  // "HYHOSHM1"
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::uint32_t kMaxHolders = 64;     ///< (receiver, via) pairs per pool segment
-inline constexpr std::uint32_t kMaxEndpoints = 512;  ///< per participant
+inline constexpr std::uint32_t kMaxEndpoints = 1024;  ///< per participant
+inline constexpr std::uint32_t kMaxForGuests = 512;   ///< ... of which only guests are to meet
 inline constexpr std::uint32_t kMaxLanes = 1024;     ///< towards one participant
 inline constexpr std::uint32_t kMaxSegments = 1024;  ///< pool segments of one participant, ever
 inline constexpr std::uint32_t kMaxParts = 9;        ///< payload and eight attached buffers
@@ -108,10 +109,23 @@ struct EndpointRecord {
   std::uint32_t depth;
   std::uint8_t is_publisher;
   std::uint8_t encoding;
-  std::uint16_t reserved;
+  std::uint16_t flags;  ///< kGuest, kForGuests
+  std::uint64_t realm;  ///< a hash of the plan's host that this is; 0: any
   std::array<char, kNameSize> channel;
   std::array<char, kNameSize> type;
 };
+
+inline constexpr std::uint16_t kGuest = 1;      ///< of a process without a plan
+inline constexpr std::uint16_t kForGuests = 2;  ///< the plan has another way for its own processes
+
+/// May these two ends be joined, if channel and type agree? Guests meet everybody. Processes of a
+/// plan do not meet where the plan has another way: on a channel that it carries otherwise, and
+/// between its hosts, several of which may share one /dev/shm (network namespaces).
+[[nodiscard]] inline bool may_meet(const EndpointRecord& a, const EndpointRecord& b) {
+  if (((a.flags | b.flags) & kGuest) != 0) return true;
+  if (((a.flags | b.flags) & kForGuests) != 0) return false;
+  return a.realm == 0 || b.realm == 0 || a.realm == b.realm;
+}
 
 /// A queue towards the participant in whose table this stands.
 struct LaneRecord {

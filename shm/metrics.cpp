@@ -6,9 +6,10 @@ namespace hyphos::shm {
 
 Result<std::vector<MetricsView>> open_metrics(const std::string& domain_name,
                                               const std::filesystem::path& base) {
-  auto domain = Domain::open(base, domain_name);
-  if (!domain) return domain.error();
   std::vector<MetricsView> views;
+  auto domain = Domain::find(base, domain_name);
+  if (!domain && domain.error().code == Code::not_found) return views;
+  if (!domain) return domain.error();
   for (const std::uint64_t id : domain->participants()) {
     auto control = Control::open(*domain, id);
     if (!control) continue;

@@ -8,24 +8,36 @@ namespace hyphos::shm {
 namespace {
 
 constexpr std::uint64_t kMostByDefault = std::uint64_t{2} << 30;
+// Each time somebody must leave just between two of our steps.
+constexpr int kMostTimesRemoved = 1000;
 
 }  // namespace
 
-Result<std::shared_ptr<Participant>> Participant::create(const ParticipantOptions& options) {
+Result<void> Participant::enter(const ParticipantOptions& options) {
   auto domain = Domain::open(options.base, options.domain);
   if (!domain) return domain.error();
-  std::shared_ptr<Participant> self(new Participant());
-  self->domain_ = std::move(*domain);
+  domain_ = std::move(*domain);
   // What the dead left goes at once if nobody else is there who may still be reading it. Otherwise
   // the others see to it, and we do, a little later (transport, grace time).
-  const auto others = self->domain_.participants();
+  const auto others = domain_.participants();
   if (std::all_of(others.begin(), others.end(),
-                  [&](std::uint64_t id) { return self->domain_.is_dead(id); })) {
-    self->domain_.clean();
+                  [&](std::uint64_t id) { return domain_.is_dead(id); })) {
+    domain_.clean();
   }
-  auto control = Control::create(self->domain_, random_id(), options.process_name);
+  auto control = Control::create(domain_, random_id(), options.process_name);
   if (!control) return control.error();
-  self->control_ = std::move(*control);
+  control_ = std::move(*control);
+  return {};
+}
+
+Result<std::shared_ptr<Participant>> Participant::create(const ParticipantOptions& options) {
+  std::shared_ptr<Participant> self(new Participant());
+  auto entered = self->enter(options);
+  // The last of those before us removed the folder while we came in (Domain, D5).
+  for (int i = 0; !entered && self->domain_.removed() && i < kMostTimesRemoved; ++i) {
+    entered = self->enter(options);
+  }
+  if (!entered) return entered.error();
   auto socket = self->domain_.bind_socket(self->id());
   if (!socket) return socket.error();
   self->socket_ = std::move(*socket);
@@ -53,6 +65,12 @@ Participant::~Participant() {
   std::vector<std::uint64_t> others = domain_.participants();
   Fd socket = std::move(socket_);
   control_ = {};
+  // With nobody there to read what the dead have left, it goes too, and the folder (Domain, D5).
+  if (std::all_of(others.begin(), others.end(),
+                  [this](std::uint64_t id) { return domain_.is_dead(id); })) {
+    domain_.clean();
+    (void)domain_.remove_if_empty();
+  }
   for (const std::uint64_t other : others) domain_.notify(socket, other);
 }
 

@@ -50,6 +50,7 @@ class Participant : public std::enable_shared_from_this<Participant> {
 
  private:
   Participant() = default;
+  Result<void> enter(const ParticipantOptions& options);
 
   Domain domain_;
   Control control_;

@@ -49,11 +49,13 @@ void list_lanes(const Domain& domain, const Control& receiver, Listing& into) {
 
 Result<Listing> list(const std::string& domain_name, const std::filesystem::path& base) {
   Listing listing;
+  const Domain::Space space = Domain::space_at(base);
+  listing.free_bytes = space.free;
+  listing.total_bytes = space.total;
   for (const std::string& name : chosen(domain_name, base)) {
-    auto domain = Domain::open(base, name);
+    auto domain = Domain::find(base, name);
+    if (!domain && domain.error().code == Code::not_found) continue;  // gone since, or never there
     if (!domain) return domain.error();
-    listing.free_bytes = domain->space().free;
-    listing.total_bytes = domain->space().total;
     for (const std::uint64_t id : domain->participants()) {
       ParticipantInfo info;
       info.domain = name;
@@ -81,9 +83,11 @@ Result<std::vector<std::string>> clean(const std::string& domain_name,
                                        const std::filesystem::path& base) {
   std::vector<std::string> removed;
   for (const std::string& name : chosen(domain_name, base)) {
-    auto domain = Domain::open(base, name);
+    auto domain = Domain::find(base, name);
+    if (!domain && domain.error().code == Code::not_found) continue;
     if (!domain) return domain.error();
     for (const std::string& file : domain->clean()) removed.push_back(domain->path() + "/" + file);
+    if (domain->remove_if_empty()) removed.push_back(domain->path());
   }
   return removed;
 }

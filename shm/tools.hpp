@@ -54,7 +54,8 @@ struct Listing {
 [[nodiscard]] HYPHOS_EXPORT Result<Listing> list(const std::string& domain = "",
                                                  const std::filesystem::path& base = "/dev/shm");
 
-/// Removes the files of dead participants; returns their paths. Never touches the living.
+/// Removes the files of dead participants, and folders of domains in which nothing is left; returns
+/// their paths. Never touches the living.
 [[nodiscard]] HYPHOS_EXPORT Result<std::vector<std::string>> clean(
     const std::string& domain = "", const std::filesystem::path& base = "/dev/shm");
 

@@ -280,23 +280,23 @@ std::unique_ptr<Announcer> make_announcer(AnnounceConfig config) {
   return std::make_unique<MulticastAnnouncer>(std::move(config));
 }
 
-DiscoveryCallbacks connect_announced(std::shared_ptr<ZmqTransport> zmq, bool encrypted,
+DiscoveryCallbacks connect_announced(std::shared_ptr<Peering> peering, bool encrypted,
                                      bool same_host) {
   // Session to endpoint; only the announcer's thread calls.
   auto connected = std::make_shared<std::map<std::uint64_t, std::string>>();
-  const auto disconnect = [zmq, connected](std::uint64_t session) {
+  const auto disconnect = [peering, connected](std::uint64_t session) {
     const auto found = connected->find(session);
     if (found == connected->end()) return;
-    (void)zmq->remove_peer(found->second).ok();  // gone already: as wanted
+    (void)peering->remove_peer(found->second).ok();  // gone already: as wanted
     connected->erase(found);
   };
   const auto found = [=](const AnnouncedPeer& peer) {
     disconnect(peer.session);
     if (peer.host == local_host() && !same_host) return;
-    ZmqPeer target{choose_endpoint(peer), std::nullopt, std::nullopt};
+    PeerAddress target{choose_endpoint(peer), std::nullopt, std::nullopt};
     if (target.endpoint.empty() || (encrypted && peer.curve_key.empty())) return;
     if (encrypted) target.server_key = peer.curve_key;
-    const auto added = zmq->add_peer(target);
+    const auto added = peering->add_peer(target);
     if (added) {
       (*connected)[peer.session] = target.endpoint;
     } else if (added.error().code != Code::already_exists) {  // the plan may name it, too

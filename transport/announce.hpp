@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "hyphos/result.hpp"
+#include "transport/peering.hpp"
 #include "transport/transport.hpp"
-#include "transport/zmq.hpp"
 
 namespace hyphos::transport {
 
@@ -17,7 +17,7 @@ namespace hyphos::transport {
 struct AnnounceConfig {
   std::string domain = "0";  ///< processes of other domains are not seen
   std::string process_name;
-  std::uint64_t session = 0;  ///< ZmqTransport::session(): how a process recognises itself
+  std::uint64_t session = 0;  ///< Peering::session(): how a process recognises itself
   /// Where it can be reached. For "tcp://0.0.0.0:5553" others take the address that the
   /// announcement came from.
   std::vector<std::string> endpoints;
@@ -70,14 +70,14 @@ class Announcer {
 
 [[nodiscard]] std::unique_ptr<Announcer> make_announcer(AnnounceConfig config);
 
-/// Callbacks that connect `zmq` to whoever is found and disconnect it from whoever is lost; pass
+/// Callbacks that connect to whoever is found and disconnect it from whoever is lost; pass
 /// them to Announcer::start(). Peers on this same machine are left to shared memory unless
 /// `same_host`. With `encrypted`, peers without a key are not connected.
 struct DiscoveryCallbacks {
   Announcer::Callback found;
   Announcer::Callback lost;
 };
-[[nodiscard]] DiscoveryCallbacks connect_announced(std::shared_ptr<ZmqTransport> zmq,
+[[nodiscard]] DiscoveryCallbacks connect_announced(std::shared_ptr<Peering> peering,
                                                    bool encrypted, bool same_host);
 
 }  // namespace hyphos::transport

@@ -131,11 +131,10 @@ class FaultyInlet final : public Inlet {
 
 class Faulty final : public Transport {
  public:
-  Faulty(std::unique_ptr<Transport> inner, const FaultConfig& config)
-      : inner_(std::move(inner)), config_(config) {}
+  Faulty(std::shared_ptr<Transport> inner, const FaultConfig& config)
+      : Transport(inner->name()), inner_(std::move(inner)), config_(config) {}
   ~Faulty() override { Faulty::stop(0); }
 
-  std::string_view name() const override { return inner_->name(); }
   Result<void> start() override {
     clock_ = std::thread([this] { run(); });
     return inner_->start();
@@ -237,7 +236,7 @@ class Faulty final : public Transport {
     }
   }
 
-  const std::unique_ptr<Transport> inner_;
+  const std::shared_ptr<Transport> inner_;
   const FaultConfig config_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -250,7 +249,7 @@ class Faulty final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_faulty(std::unique_ptr<Transport> inner,
+std::unique_ptr<Transport> make_faulty(std::shared_ptr<Transport> inner,
                                        const FaultConfig& config) {
   return std::make_unique<Faulty>(std::move(inner), config);
 }

@@ -24,7 +24,7 @@ struct FaultConfig {
 ///
 /// Everything else is passed through unchanged, the name included. A message without delay costs
 /// one lock more; what was delayed is handed over by a thread that sleeps while nothing is.
-[[nodiscard]] std::unique_ptr<Transport> make_faulty(std::unique_ptr<Transport> inner,
+[[nodiscard]] std::unique_ptr<Transport> make_faulty(std::shared_ptr<Transport> inner,
                                                      const FaultConfig& config);
 
 }  // namespace hyphos::transport

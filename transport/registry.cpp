@@ -1,56 +1,64 @@
-// The one file that names the transports. A new one is one line in kMakers.
+// The one file that names the transports. A new one is one line in the list below, and one file
+// with `MadeTransport hyphos::transport::make::NAME(const TransportContext&)`.
 #include "transport/registry.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "plan/transports.hpp"
+
+// Name, does it reach other machines, must it be told endpoints (plan/transports.hpp). In order of
+// preference. A macro, so that a line both declares what makes the transport and enters it.
+#define HYPHOS_TRANSPORTS(line) \
+  line(shm, false, false)       \
+  line(zmq, true, true)
+
 namespace hyphos::transport {
+
+namespace make {
+#define HYPHOS_DECLARE(name, between_hosts, endpoints) MadeTransport name(const TransportContext&);
+HYPHOS_TRANSPORTS(HYPHOS_DECLARE)
+#undef HYPHOS_DECLARE
+}  // namespace make
+
 namespace {
 
-using Maker = std::unique_ptr<Transport> (*)(const TransportContext&);
+using Maker = MadeTransport (*)(const TransportContext&);
 
-std::unique_ptr<Transport> shm(const TransportContext& context) {
-  ShmConfig config = context.shm;
-  config.process_name = context.process_name;
-  config.domain = context.domain;
-  return make_shm(std::move(config));
-}
+#define HYPHOS_TRAITS(name, between_hosts, endpoints) \
+  plan::TransportTraits{#name, between_hosts, endpoints},
+constexpr auto kTraits = std::to_array({HYPHOS_TRANSPORTS(HYPHOS_TRAITS)});
+#undef HYPHOS_TRAITS
 
-std::unique_ptr<Transport> zmq(const TransportContext& context) {
-  ZmqConfig config = context.zmq;
-  config.process_name = context.process_name;
-  return make_zmq(std::move(config));
-}
-
-constexpr std::array<std::pair<std::string_view, Maker>, 2> kMakers = {{
-    {"shm", shm},
-    {"zmq", zmq},
-}};
+#define HYPHOS_MAKER(name, between_hosts, endpoints) Maker{make::name},
+constexpr auto kMakers = std::to_array({HYPHOS_TRANSPORTS(HYPHOS_MAKER)});
+#undef HYPHOS_MAKER
 
 }  // namespace
 
 std::vector<std::string_view> transport_names() {
   std::vector<std::string_view> names;
-  for (const auto& [name, maker] : kMakers) names.push_back(name);
+  for (const auto& traits : kTraits) names.push_back(traits.name);
   return names;
 }
 
-Result<std::unique_ptr<Transport>> make_transport(std::string_view name,
-                                                  const TransportContext& context) {
-  const auto found = std::find_if(kMakers.begin(), kMakers.end(),
-                                  [name](const auto& entry) { return entry.first == name; });
-  if (found == kMakers.end()) {
-    std::string known;
-    for (const auto& [other, maker] : kMakers)
-      known.append(known.empty() ? "" : ", ").append(other);
+Result<MadeTransport> make_transport(std::string_view name, const TransportContext& context) {
+  const auto found = std::find_if(kTraits.begin(), kTraits.end(),
+                                  [name](const auto& traits) { return traits.name == name; });
+  if (found == kTraits.end()) {
     return Error{Code::not_found,
-                 "there is no transport '" + std::string(name) + "'; there are: " + known,
+                 "there is no transport '" + std::string(name) +
+                     "'; there are: " + plan::transport_list(),
                  {}};
   }
-  std::unique_ptr<Transport> made = found->second(context);
-  if (context.faults) made = make_faulty(std::move(made), *context.faults);
+  MadeTransport made = kMakers[static_cast<std::size_t>(found - kTraits.begin())](context);
+  if (context.faults) made.transport = make_faulty(std::move(made.transport), *context.faults);
   return made;
 }
 
 }  // namespace hyphos::transport
+
+std::span<const hyphos::plan::TransportTraits> hyphos::plan::transports() {
+  return transport::kTraits;
+}

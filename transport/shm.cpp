@@ -9,13 +9,27 @@
 #include <cassert>
 
 #include "hyphos/time.hpp"
+#include "transport/registry.hpp"
 #include "transport/shm_impl.hpp"
+#include "wire/packet.hpp"
 
 namespace hyphos::transport {
 
 std::unique_ptr<ShmTransport> make_shm(ShmConfig config) {
   return std::make_unique<shm_detail::Shm>(std::move(config));
 }
+
+namespace make {
+MadeTransport shm(const TransportContext& context) {
+  ShmConfig config;
+  config.participant = context.participant;
+  config.domain = context.domain;
+  config.process_name = context.process_name;
+  config.guest = context.guest;
+  config.host = context.host;
+  return {make_shm(std::move(config)), nullptr};
+}
+}  // namespace make
 
 namespace shm_detail {
 namespace {
@@ -39,17 +53,21 @@ Result<void> watch(const shm::Fd& epoll, const shm::Fd& fd) {
   return {};
 }
 
+Result<std::shared_ptr<shm::Participant>> join(const ShmConfig& config) {
+  if (config.participant) return config.participant;
+  shm::ParticipantOptions options;
+  options.base = config.base_dir;
+  options.domain = config.domain;
+  options.process_name = config.process_name;
+  options.pool_limit_bytes = config.pool_limit_bytes;
+  return shm::Participant::create(options);
+}
+
 }  // namespace
 
 Result<void> Shm::start() {
   const std::lock_guard lock(control_mutex_);
-  shm::ParticipantOptions options;
-  options.base = config_.base_dir;
-  options.domain = config_.domain;
-  options.process_name = config_.process_name;
-  options.pool_limit_bytes = config_.pool_limit_bytes;
-  options.metrics_bytes = config_.metrics_bytes;
-  auto self = shm::Participant::create(options);
+  auto self = join(config_);
   if (!self) return self.error();
   epoll_ = shm::Fd(::epoll_create1(EPOLL_CLOEXEC));
   wake_fd_ = shm::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -120,7 +138,7 @@ void Shm::stop(std::int64_t linger_ms) {
   if (receiver_.joinable()) receiver_.join();
   self_->notify_all();
   self_->pool().on_growth({});
-  // The participant itself stays until the destructor: metrics() is still in use.
+  // The participant itself stays: its metrics may still be in use.
   const std::lock_guard lock(control_mutex_);
   peers_.clear();
   segments_.clear();
@@ -167,8 +185,13 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
   const std::lock_guard control(control_mutex_);
   {
     const std::shared_lock lock(ports_mutex_);
+    std::uint32_t for_guests = 0;
     for (const auto& other : ports_) {
-      if (other == nullptr || other->spec.name != spec.name) continue;
+      if (other == nullptr) continue;
+      if (other->spec.for_guests && spec.for_guests && ++for_guests == shm::kMaxForGuests) {
+        return too_many(spec.name);  // the plan's own channels must find room
+      }
+      if (other->spec.name != spec.name) continue;
       if ((other->outlet == nullptr) != (outlet == nullptr)) continue;
       return Error{Code::already_exists,
                    outlet != nullptr ? "this process publishes the channel already"
@@ -201,12 +224,16 @@ Result<void> Shm::announce(Port& port) {
   *free = true;
   port.endpoint = static_cast<std::uint32_t>(free - endpoint_used_.begin());
   port.serial = next_serial_++;
-  shm::EndpointRecord record{};
+  shm::EndpointRecord& record = port.record;
+  record = {};
   record.serial = port.serial;
   record.type_hash = port.spec.type.hash;
   record.depth = port.spec.policy.depth;
   record.is_publisher = port.outlet != nullptr ? 1 : 0;
   record.encoding = static_cast<std::uint8_t>(port.spec.type.encoding);
+  if (config_.guest) record.flags |= shm::kGuest;
+  if (port.spec.for_guests) record.flags |= shm::kForGuests;
+  record.realm = config_.host.empty() ? 0 : wire::fnv1a(config_.host);
   shm::put_text(record.channel, port.spec.name);
   shm::put_text(record.type, port.spec.type.name);
   self_->control().set_endpoint(port.endpoint, record);
@@ -296,10 +323,6 @@ std::vector<PeerStatus> Shm::peers() const {
     }
   }
   return found;
-}
-
-std::span<std::byte> Shm::metrics() {
-  return self_ != nullptr ? self_->metrics() : std::span<std::byte>();
 }
 
 std::uint64_t Shm::participant_id() const { return self_ != nullptr ? self_->id() : 0; }

@@ -1,22 +1,25 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 
+#include "shm/participant.hpp"
 #include "transport/transport.hpp"
 
 namespace hyphos::transport {
 
 struct ShmConfig {
+  /// This process in its domain, used by this transport alone. Null: start() makes one, as the rest
+  /// of this says.
+  std::shared_ptr<shm::Participant> participant;
   std::string domain = "0";  ///< participants of other domains are not seen
   std::string process_name;  ///< for people: shown to peers and by the tools
+  bool guest = true;         ///< has no plan: meets everybody (ChannelSpec::for_guests)
+  std::string host;          ///< of the plan; ends of different hosts do not meet. Empty: any
   std::filesystem::path base_dir = "/dev/shm";
-  std::uint64_t pool_limit_bytes = 0;   ///< 0: a quarter of the file system, at most 2 GiB
-  std::size_t metrics_bytes = 4 << 20;  ///< memory for metrics(); 0: none
+  std::uint64_t pool_limit_bytes = 0;  ///< 0: a quarter of the file system, at most 2 GiB
 };
 
 /// Messages between the processes of one machine and user, through shared memory: written once by
@@ -26,13 +29,11 @@ struct ShmConfig {
 /// copied; any other is copied once, however many receivers there are. Two threads: one sleeps on
 /// a futex until a message comes and calls Inlet::deliver; one sleeps until participants come,
 /// change or die. Neither runs while nothing happens. At most 64 receivers per sender, 1,024 queues
-/// per receiver, 512 endpoints per participant; beyond them, open() or the connection fails with an
+/// per receiver, 1,024 endpoints per participant (512 of them for guests only); beyond them, open() or the connection fails with an
 /// Error that says so.
 class ShmTransport : public Transport {
  public:
-  /// This process's metrics memory, readable by others (shm/metrics.hpp). Empty before start().
-  /// Valid until the transport is destroyed.
-  [[nodiscard]] virtual std::span<std::byte> metrics() = 0;
+  using Transport::Transport;
   /// Names this participant in tables and tools. 0 before start().
   [[nodiscard]] virtual std::uint64_t participant_id() const = 0;
 };

@@ -49,6 +49,7 @@ void Shm::match_publications(const std::shared_ptr<Peer>& peer,
     for (const shm::EndpointRecord& theirs : endpoints) {
       if ((theirs.is_publisher != 0) == (port->outlet != nullptr)) continue;
       if (port->spec.name != shm::get_text(theirs.channel)) continue;
+      if (!shm::may_meet(port->record, theirs)) continue;
       if (theirs.type_hash != port->spec.type.hash) {
         refuse(port, *peer, theirs);
       } else if (port->inlet != nullptr) {

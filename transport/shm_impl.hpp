@@ -34,10 +34,9 @@ struct Prepared {
 /// No lock is held while the graph is called, except that `events_` run one after another.
 class Shm final : public ShmTransport {
  public:
-  explicit Shm(ShmConfig config) : config_(std::move(config)) {}
+  explicit Shm(ShmConfig config) : ShmTransport(kName), config_(std::move(config)) {}
   ~Shm() override { stop(0); }
 
-  [[nodiscard]] std::string_view name() const override { return kName; }
   Result<void> start() override;
   void stop(std::int64_t linger_ms) override;
   Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override;
@@ -46,7 +45,6 @@ class Shm final : public ShmTransport {
   WritableBuffer loan(PortId port, std::size_t size) override;
   void on_space(PortId port) override;
   std::vector<PeerStatus> peers() const override;
-  std::span<std::byte> metrics() override;
   std::uint64_t participant_id() const override;
 
  private:

@@ -112,7 +112,8 @@ struct Port {
   Inlet* inlet = nullptr;
   Outlet* outlet = nullptr;
   std::uint64_t serial = 0;
-  std::uint32_t endpoint = 0;  ///< record in our table
+  std::uint32_t endpoint = 0;  ///< where `record` stands in our table
+  shm::EndpointRecord record{};
   Gate gate;                   ///< around every call into inlet and outlet
   std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, said already
 

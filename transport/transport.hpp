@@ -16,7 +16,9 @@
 
 /// The seam between the graph and whatever carries messages out of the process.
 ///
-/// A transport is one file that implements `Transport` and one line in transport/registry.cpp.
+/// A transport is one file that implements `Transport` and one line in transport/registry.cpp:
+/// eight functions. What transports that know their peers by address can do besides is in
+/// transport/peering.hpp.
 /// Everything that passes here is an Envelope: encoded once, its memory reference-counted.
 namespace hyphos::transport {
 
@@ -25,6 +27,9 @@ struct ChannelSpec {
   std::string name;
   TypeId type;
   Policy policy;
+  /// To be joined only with ends of *guests*: processes without a plan, as tools are. The plan's
+  /// own processes get the channel in another way. Only shared memory is ever asked for this.
+  bool for_guests = false;
 };
 
 /// Why a transport lost a message. Each has its own counter, `drop.<transport>.<reason>`.
@@ -95,10 +100,14 @@ struct PeerStatus {
 
 class Transport {
  public:
+  /// `name` lives as long as the program.
+  explicit Transport(std::string_view name) : name_(name) {}
   virtual ~Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
 
-  /// "shm", "zmq": the name in plans, counters and tables. Lives as long as the program.
-  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// "shm", "zmq": the name in plans, counters and tables.
+  [[nodiscard]] std::string_view name() const { return name_; }
 
   /// Binds, maps and starts threads. After an error the object may only be destroyed.
   virtual Result<void> start() = 0;
@@ -123,6 +132,9 @@ class Transport {
   virtual void on_space(PortId port) = 0;
   /// The peers known now. Not for the data path: takes locks and allocates.
   virtual std::vector<PeerStatus> peers() const = 0;
+
+ private:
+  const std::string_view name_;
 };
 
 }  // namespace hyphos::transport

@@ -9,15 +9,15 @@
 #include <atomic>
 #include <cassert>
 #include <functional>
-#include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "base/log.hpp"
 #include "hyphos/time.hpp"
 #include "transport/host_clock.hpp"
-#include "transport/zmq_door.hpp"
+#include "transport/registry.hpp"
+#include "transport/zmq_dialer.hpp"
+#include "transport/zmq_listener.hpp"
 #include "transport/zmq_receiver.hpp"
 #include "transport/zmq_sender.hpp"
 #include "transport/zmq_socket.hpp"
@@ -28,22 +28,19 @@ namespace {
 using zmq::Frame;
 using zmq::LinkId;
 using zmq::Monitor;
-using zmq::Socket;
 
 constexpr std::size_t kMaxFrames = 2 + kMaxAttachedBuffers;  // head, payload, buffers
 constexpr int kBatch = 64;  // messages from one socket before the others get their turn
+constexpr int kMostWaiting = zmq::kReceiveHighWater;
 constexpr std::int64_t kMs = 1'000'000;
 // A connection's end is announced before the socket has forgotten it; so it is looked for again.
 constexpr std::array<std::int64_t, 3> kProbeAgain = {5 * kMs, 50 * kMs, 500 * kMs};
-
-bool is_tcp(const std::string& endpoint) { return endpoint.starts_with("tcp://"); }
 
 class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
  public:
   explicit Zmq(ZmqConfig config);
   ~Zmq() override { Zmq::stop(0); }
 
-  std::string_view name() const override { return "zmq"; }
   Result<void> start() override;
   void stop(std::int64_t linger_ms) override;
   Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override;
@@ -53,39 +50,30 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   void on_space(PortId port) override;
   std::vector<PeerStatus> peers() const override;
 
-  Result<void> add_peer(const ZmqPeer& peer) override;
+  Result<void> add_peer(const PeerAddress& peer) override;
   Result<void> remove_peer(const std::string& endpoint) override;
   void publish_channel(const std::string& channel, bool open, const std::string& peer) override;
   void subscribe_channel(const std::string& channel, bool open, const std::string& peer) override;
   bool has_peer(const std::string& peer) const override;
-  std::vector<std::string> endpoints() const override { return endpoints_; }
+  std::vector<std::string> endpoints() const override { return listener_.endpoints(); }
   ZmqCounters counters() const override;
   std::uint64_t session() const override { return session_; }
 
  private:
-  struct Link {
-    LinkId id = 0;
-    std::string endpoint;
-    Socket dealer;
-    Monitor monitor;
-  };
-
   bool write(const std::string& connection, std::span<Frame> frames) override;
   void say(LinkId link, Frame frame) override;
 
-  Result<void> bind_all();
-  Result<std::unique_ptr<Link>> connect(const ZmqPeer& peer);
-  void set_common(Socket& socket, bool tcp) const;
   void post(std::function<void()> command);
   void wake();
   bool on_io_thread() const { return std::this_thread::get_id() == io_thread_id_; }
 
   void run();
   bool serve();
-  bool serve_router();
-  bool serve_link(Link& link);
-  bool receive_rest(Link& link, Frame first, std::int64_t now_ns);
-  void serve_door();
+  bool serve_door(zmq::Door door);
+  bool serve_doors();
+  bool serve_link(zmq::Dialer::Link& link);
+  bool receive_rest(zmq::Dialer::Link& link, Frame first, std::int64_t now_ns);
+  void serve_listener_events();
   void serve_link_events();
   void run_commands();
   std::int64_t run_sender_timers();
@@ -95,22 +83,19 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   void count_refused(const std::string& where, std::uint64_t count);
 
   const ZmqConfig config_;
-  const std::uint64_t session_ = random_id();
+  // The last byte is that of a door; never 0.
+  const std::uint64_t session_ = (random_id() | (zmq::kDoorMask + 1)) & ~zmq::kDoorMask;
   zmq::Context context_;
-  Socket router_;  // sends and receives under sender_.mutex()
-  int router_fd_ = -1;
-  Monitor router_monitor_;
-  zmq::Gatekeeper gatekeeper_;
-  std::vector<std::string> endpoints_;
+  const zmq::Doors doors_;
+  zmq::Listener listener_;  // sends and receives under sender_.mutex()
+  zmq::Dialer dialer_;
   zmq::Sender sender_;
   zmq::Receiver receiver_;
 
   int event_fd_ = -1;
   std::atomic<bool> woken_{false};
-  std::mutex commands_mutex_;  // commands_, by_endpoint_, next_link_
+  std::mutex commands_mutex_;  // commands_
   std::vector<std::function<void()>> commands_;
-  std::map<std::string, LinkId> by_endpoint_;
-  LinkId next_link_ = 1;
   std::atomic<PortId> next_port_{1};
 
   std::thread io_thread_;
@@ -120,7 +105,8 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   // Used by the I/O thread only.
   bool ending_ = false;
   bool events_ready_ = true;  // a monitor or the gatekeeper has something to say
-  std::map<LinkId, std::shared_ptr<Link>> links_;
+  std::int64_t heard_ns_ = 0;  // all that subscribers had said by then was read
+  int busy_turns_ = 0;
   std::vector<std::int64_t> probe_at_;
   std::vector<pollfd> fds_;
 
@@ -132,8 +118,11 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
 };
 
 Zmq::Zmq(ZmqConfig config)
-    : config_(std::move(config)),
-      sender_({session_, config_.process_name, config_.publish_channels, config_.max_message_bytes,
+    : ZmqTransport("zmq"),
+      config_(std::move(config)),
+      doors_(zmq::Doors::of(config_.bind)),
+      dialer_(context_, config_),
+      sender_({session_, config_.process_name, doors_.offers, config_.max_message_bytes,
                config_.reconnect_window_ms * kMs},
               *this),
       receiver_({session_, config_.process_name, config_.reconnect_window_ms * kMs}, *this),
@@ -141,53 +130,11 @@ Zmq::Zmq(ZmqConfig config)
 
 // --- Start and stop ----------------------------------------------------------------------------
 
-void Zmq::set_common(Socket& socket, bool tcp) const {
-  socket.set(ZMQ_SNDHWM, 0);  // bounded by the windows of the streams instead
-  socket.set(ZMQ_RCVHWM, 1000);
-  socket.set(ZMQ_LINGER, 0);
-  socket.set(ZMQ_HANDSHAKE_IVL, 5000);
-  socket.set(ZMQ_IPV6, 1);
-  if (tcp && config_.heartbeat_ms > 0) {
-    const int interval = static_cast<int>(config_.heartbeat_ms);
-    socket.set(ZMQ_HEARTBEAT_IVL, interval);
-    socket.set(ZMQ_HEARTBEAT_TIMEOUT, 3 * interval);
-    socket.set(ZMQ_HEARTBEAT_TTL, 3 * interval);
-  }
-  // Socket buffers stay as they are: the kernel tunes those of TCP itself, and larger ones for Unix
-  // sockets made 1 KB to 4 MB no faster (measured).
-}
-
-Result<void> Zmq::bind_all() {
-  if (config_.bind.empty()) return success();
-  if (config_.curve) {
-    if (auto opened = gatekeeper_.open(context_, *config_.curve); !opened) return opened;
-  }
-  router_ = Socket(context_, ZMQ_ROUTER);
-  set_common(router_, std::any_of(config_.bind.begin(), config_.bind.end(), is_tcp));
-  router_.set(ZMQ_ROUTER_MANDATORY, 1);
-  router_.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(wire::kMaxControlBytes));
-  if (config_.curve) {
-    if (auto used = zmq::use_curve(router_, *config_.curve, std::nullopt); !used) return used;
-  }
-  router_monitor_ = Monitor(context_, router_, "hyphos-router");
-  for (const std::string& endpoint : config_.bind) {
-    if (zmq::ipc_in_use(endpoint)) {
-      return Error{Code::already_exists, "another process listens here", endpoint};
-    }
-    if (zmq_bind(router_.raw(), endpoint.c_str()) != 0) {
-      return zmq::last_error("cannot bind", endpoint);
-    }
-    endpoints_.push_back(router_.last_endpoint());
-  }
-  router_fd_ = router_.fd();
-  return success();
-}
-
 Result<void> Zmq::start() {
   assert(!started_ && "start() is called once");
   if (event_fd_ < 0) return Error{Code::exhausted, "no file descriptor left", {}};
-  if (auto bound = bind_all(); !bound) return bound;
-  for (const ZmqPeer& peer : config_.connect) {
+  if (auto bound = listener_.bind(context_, config_, doors_); !bound) return bound;
+  for (const PeerAddress& peer : config_.connect) {
     auto added = add_peer(peer);
     if (!added && added.error().code != Code::already_exists) return added;
   }
@@ -206,9 +153,9 @@ void Zmq::stop(std::int64_t linger_ms) {
       receiver_.shut_down();
       // Even without patience the goodbyes deserve a moment, or peers would wait for our return.
       const int patience = static_cast<int>(std::clamp<std::int64_t>(linger_ms, 100, 60'000));
-      for (auto& [id, link] : links_) link->dealer.set(ZMQ_LINGER, patience);
+      dialer_.set_linger(patience);
       const std::lock_guard lock(sender_.mutex());
-      if (router_) router_.set(ZMQ_LINGER, patience);
+      listener_.set_linger(patience);
     });
     io_thread_.join();
   } else {
@@ -219,88 +166,28 @@ void Zmq::stop(std::int64_t linger_ms) {
     const std::lock_guard lock(commands_mutex_);
     commands_.clear();  // may hold links
   }
-  links_.clear();
+  dialer_.close();
   const std::lock_guard lock(sender_.mutex());
-  router_monitor_ = Monitor();
-  router_ = Socket();
+  listener_.close();
   if (event_fd_ >= 0) ::close(std::exchange(event_fd_, -1));
 }
 
-Result<std::unique_ptr<Zmq::Link>> Zmq::connect(const ZmqPeer& peer) {
-  if (config_.curve.has_value() != peer.server_key.has_value()) {
-    return Error{Code::invalid_config,
-                 config_.curve ? "this process has keys, so the peer's public key must be given"
-                               : "the peer has a key, so this process needs a key pair as well",
-                 peer.endpoint};
-  }
-  auto link = std::make_unique<Link>();
-  link->endpoint = peer.endpoint;
-  link->dealer = Socket(context_, ZMQ_DEALER);
-  if (!link->dealer) return zmq::last_error("cannot make a socket", peer.endpoint);
-  Socket& dealer = link->dealer;
-  set_common(dealer, is_tcp(peer.endpoint));
-  dealer.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(
-                                 std::max<std::uint64_t>(config_.max_message_bytes, 64 * 1024)));
-  dealer.set(ZMQ_IMMEDIATE, 1);     // nothing is queued for a connection that is not there
-  dealer.set(ZMQ_PROBE_ROUTER, 1);  // every new connection introduces itself
-  dealer.set(ZMQ_RECONNECT_IVL, 20);
-  dealer.set(ZMQ_RECONNECT_IVL_MAX, 500);
-  if (config_.curve) {
-    if (auto used = zmq::use_curve(dealer, *config_.curve, peer.server_key); !used) {
-      return used.error();
-    }
-  }
-  {
-    const std::lock_guard lock(commands_mutex_);
-    link->id = next_link_++;
-  }
-  link->monitor = Monitor(context_, dealer, "hyphos-link-" + std::to_string(link->id));
-  if (zmq_connect(dealer.raw(), peer.endpoint.c_str()) != 0) {
-    return zmq::last_error("cannot connect", peer.endpoint);
-  }
-  return link;
-}
-
-Result<void> Zmq::add_peer(const ZmqPeer& peer) {
-  {
-    const std::lock_guard lock(commands_mutex_);
-    if (!by_endpoint_.emplace(peer.endpoint, 0).second) {
-      return Error{Code::already_exists, "this peer is connected already", peer.endpoint};
-    }
-  }
-  auto connected = connect(peer);
-  if (!connected) {
-    const std::lock_guard lock(commands_mutex_);
-    by_endpoint_.erase(peer.endpoint);
-    return connected.error();
-  }
-  std::shared_ptr<Link> link = std::move(*connected);
-  {
-    const std::lock_guard lock(commands_mutex_);
-    by_endpoint_[peer.endpoint] = link->id;
-  }
-  post([this, link, channels = peer.channels] {
+Result<void> Zmq::add_peer(const PeerAddress& peer) {
+  auto connected = dialer_.connect(peer);
+  if (!connected) return connected.error();
+  post([this, link = std::move(*connected), channels = peer.channels] {
     receiver_.add_link(link->id, link->endpoint, channels);
-    links_.emplace(link->id, link);
+    dialer_.add(link);
   });
   return success();
 }
 
 Result<void> Zmq::remove_peer(const std::string& endpoint) {
-  LinkId id = 0;
-  {
-    const std::lock_guard lock(commands_mutex_);
-    const auto found = by_endpoint_.find(endpoint);
-    if (found == by_endpoint_.end() || found->second == 0) {
-      return Error{Code::not_found, "no such peer is connected", endpoint};
-    }
-    id = found->second;
-    by_endpoint_.erase(found);
-  }
-  post([this, id] {
+  auto known = dialer_.forget(endpoint);
+  if (!known) return known.error();
+  post([this, id = *known] {
     receiver_.remove_link(id, monotonic_now().ns);
-    links_[id]->dealer.set(ZMQ_LINGER, 100);
-    links_.erase(id);
+    dialer_.remove(id, 100);
   });
   return success();
 }
@@ -363,21 +250,15 @@ ZmqCounters Zmq::counters() const { return {malformed_, refused_, disconnects_};
 // --- Sockets -----------------------------------------------------------------------------------
 
 bool Zmq::write(const std::string& connection, std::span<Frame> frames) {
-  if (!router_) return false;
-  Frame address = Frame::copy_of(connection);
-  if (!router_.send(address, true)) return false;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    (void)router_.send(frames[i], i + 1 < frames.size());
-  }
+  if (!listener_.write(connection, frames)) return false;
   // Sending also does the socket's housekeeping and may swallow the wake-up that the I/O thread
   // waits for; so ask, and pass it on.
-  if (!on_io_thread() && router_.readable()) wake();
+  if (!on_io_thread() && listener_.readable(zmq::Listener::door_of(connection))) wake();
   return true;
 }
 
 void Zmq::say(LinkId id, Frame frame) {
-  const auto found = links_.find(id);
-  if (found != links_.end()) (void)found->second->dealer.send(frame, false);
+  if (zmq::Dialer::Link* link = dialer_.find(id)) (void)link->dealer.send(frame, false);
 }
 
 void Zmq::post(std::function<void()> command) {
@@ -423,36 +304,44 @@ void Zmq::run_commands() {
 /// One turn over all sockets. True if some may have more.
 bool Zmq::serve() {
   if (std::exchange(events_ready_, false)) {
-    serve_door();
+    serve_listener_events();
     serve_link_events();
   }
-  bool busy = serve_router();
-  for (auto& [id, link] : links_) busy |= serve_link(*link);
+  bool busy = serve_doors();
+  for (const auto& [id, link] : dialer_.links()) busy |= serve_link(*link);
   return busy;
 }
 
-bool Zmq::serve_router() {
+bool Zmq::serve_doors() {
+  const std::int64_t now = monotonic_now().ns;
+  bool busy = false;
+  for (std::size_t door = 0; door < listener_.doors(); ++door) {
+    busy |= serve_door(static_cast<zmq::Door>(door));
+  }
+  // Somebody who never stops talking must not keep the dead alive: after so many turns all has been
+  // read that can have waited (ZMQ_RCVHWM).
+  if (!busy || ++busy_turns_ > kMostWaiting / kBatch) {
+    heard_ns_ = now;
+    busy_turns_ = 0;
+  }
+  return busy;
+}
+
+bool Zmq::serve_door(zmq::Door door) {
   std::array<Frame, 3> frames;
+  std::string connection;
   for (int i = 0; i < kBatch; ++i) {
-    std::string connection;
     std::size_t count = 0;
     {
       const std::lock_guard lock(sender_.mutex());
-      Frame frame;
-      if (!router_ || !router_.receive(frame)) return false;
-      connection.assign(reinterpret_cast<const char*>(frame.bytes().data()), frame.size());
-      for (bool more = frame.more(); more;) {
-        if (!router_.receive(frame)) break;
-        more = frame.more();
-        if (count < frames.size()) frames[count++] = std::move(frame);
-      }
+      if (!listener_.receive(door, connection, frames, count)) return false;
     }
-    if (!sender_.receive(connection, {frames.data(), count})) count_malformed("a subscriber");
+    if (!sender_.receive(door, connection, {frames.data(), count})) count_malformed("a subscriber");
   }
   return true;
 }
 
-bool Zmq::serve_link(Link& link) {
+bool Zmq::serve_link(zmq::Dialer::Link& link) {
   for (int i = 0; i < kBatch; ++i) {
     Frame first;
     if (!link.dealer.receive(first)) return false;
@@ -464,7 +353,7 @@ bool Zmq::serve_link(Link& link) {
   return true;
 }
 
-bool Zmq::receive_rest(Link& link, Frame first, std::int64_t now_ns) {
+bool Zmq::receive_rest(zmq::Dialer::Link& link, Frame first, std::int64_t now_ns) {
   std::array<Frame, kMaxFrames + 1> frames;  // one more than allowed, to see that it is too much
   frames[0] = std::move(first);
   std::size_t count = 1;
@@ -485,18 +374,11 @@ void Zmq::count_refused(const std::string& where, std::uint64_t count) {
 }
 
 /// Those who come to the bound endpoints. Touches nothing of the receiver.
-void Zmq::serve_door() {
-  if (const std::uint64_t count = gatekeeper_.serve(); count > 0) count_refused("a client", count);
-  bool lost = false;
-  for (Monitor::Event event; (event = router_monitor_.next()) != Monitor::Event::none;) {
-    if (event == Monitor::Event::refused) {
-      count_refused("a client", 1);
-    } else {
-      lost = true;
-      ++disconnects_;
-    }
-  }
-  if (!lost) return;
+void Zmq::serve_listener_events() {
+  const zmq::Listener::Events events = listener_.serve_events();
+  if (events.refused > 0) count_refused("a client", events.refused);
+  if (events.lost == 0) return;
+  disconnects_ += events.lost;
   const std::int64_t now = monotonic_now().ns;
   probe_at_.clear();
   for (const std::int64_t delay : kProbeAgain) probe_at_.push_back(now + delay);
@@ -504,7 +386,7 @@ void Zmq::serve_door() {
 }
 
 void Zmq::serve_link_events() {
-  for (auto& [id, link] : links_) {
+  for (const auto& [id, link] : dialer_.links()) {
     for (Monitor::Event event; (event = link->monitor.next()) != Monitor::Event::none;) {
       if (event == Monitor::Event::refused) {
         count_refused(link->endpoint, 1);
@@ -523,7 +405,7 @@ std::int64_t Zmq::run_sender_timers() {
     probe_at_.erase(probe_at_.begin());
     sender_.probe();
   }
-  const std::int64_t next = sender_.expire(now);
+  const std::int64_t next = sender_.expire(now, heard_ns_);
   if (probe_at_.empty()) return next;
   return next == 0 ? probe_at_.front() : std::min(next, probe_at_.front());
 }
@@ -531,26 +413,19 @@ std::int64_t Zmq::run_sender_timers() {
 void Zmq::wait(std::int64_t until_ns, bool subscribers_only) {
   {
     const std::lock_guard lock(sender_.mutex());
-    if (router_ && router_.readable()) return;
-  }
-  fds_.clear();
-  const auto add = [this](int fd) { fds_.push_back({fd, POLLIN, 0}); };
-  add(event_fd_);
-  if (router_) add(router_fd_);
-  const std::size_t events_from = fds_.size();
-  if (router_monitor_.socket()) add(router_monitor_.socket().fd());
-  if (gatekeeper_.socket()) add(gatekeeper_.socket().fd());
-  if (!subscribers_only) {
-    for (auto& [id, link] : links_) add(link->monitor.socket().fd());
-  }
-  const std::size_t events_to = fds_.size();
-  if (!subscribers_only) {
-    // Acknowledging may have swallowed a wake-up of the same socket, hence the question.
-    for (auto& [id, link] : links_) {
-      if (link->dealer.readable()) return;
-      add(link->dealer.fd());
+    for (std::size_t door = 0; door < listener_.doors(); ++door) {
+      if (listener_.readable(static_cast<zmq::Door>(door))) return;
     }
   }
+  fds_.clear();
+  fds_.push_back({event_fd_, POLLIN, 0});
+  listener_.add_data_fds(fds_);
+  const std::size_t events_from = fds_.size();
+  listener_.add_event_fds(fds_);
+  if (!subscribers_only) dialer_.add_event_fds(fds_);
+  const std::size_t events_to = fds_.size();
+  // Acknowledging may have swallowed a wake-up of the same socket, hence the question.
+  if (!subscribers_only && !dialer_.add_data_fds(fds_)) return;
   timespec timeout{};
   if (until_ns != 0) {
     const std::int64_t left = std::max<std::int64_t>(0, until_ns - monotonic_now().ns);
@@ -568,8 +443,8 @@ void Zmq::wait(std::int64_t until_ns, bool subscribers_only) {
 /// For a send() under `block` from inside an inlet's call: this thread is the one that reads the
 /// confirmations, so it reads them here. The receiver is in the middle of a message: hands off.
 void Zmq::serve_subscribers_until(std::int64_t deadline_ns) {
-  if (events_ready_) serve_door();  // stays set: the links have not been asked
-  if (serve_router()) return;
+  if (events_ready_) serve_listener_events();  // stays set: the links have not been asked
+  if (serve_doors()) return;
   const std::int64_t now = monotonic_now().ns;
   const std::int64_t next = run_sender_timers();
   std::int64_t until = std::min(deadline_ns, now + 100 * kMs);
@@ -590,6 +465,18 @@ void Zmq::count_malformed(const std::string& where) {
 std::unique_ptr<ZmqTransport> make_zmq(ZmqConfig config) {
   return std::make_unique<Zmq>(std::move(config));
 }
+
+namespace make {
+MadeTransport zmq(const TransportContext& context) {
+  ZmqConfig config;
+  config.process_name = context.process_name;
+  config.bind = context.bind;
+  config.connect = context.connect;
+  config.curve = context.keys;
+  std::shared_ptr<ZmqTransport> made = make_zmq(std::move(config));
+  return {made, made};
+}
+}  // namespace make
 
 Result<CurveKeys> make_curve_keys() {
   std::array<char, 41> public_key{};

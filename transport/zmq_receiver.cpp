@@ -76,14 +76,35 @@ bool Receiver::is_wanted(const Link& link, const Publisher& publisher,
   return !link.channels || link.channels->contains(channel);
 }
 
+/// The channels that come through another door of the same process.
+std::set<const Receiver::Port*> Receiver::chosen_elsewhere(const Publisher& publisher) const {
+  std::set<const Port*> chosen;
+  for (const auto& [session, other] : publishers_) {
+    if (other.get() == &publisher || !same_process(session, publisher.session)) continue;
+    for (const auto& [stream, subscription] : other->subscriptions) {
+      if (subscription->chosen) chosen.insert(subscription->port.get());
+    }
+  }
+  return chosen;
+}
+
+/// A channel that came through one door may now come through another.
+void Receiver::reconcile_siblings(std::uint64_t session) {
+  for (auto& [other, publisher] : publishers_) {
+    if (other != session && same_process(other, session)) reconcile(*publisher);
+  }
+}
+
 /// Makes the subscriptions at one publisher what the open ports and the link's filter ask for.
 void Receiver::reconcile(Publisher& publisher) {
   if (publisher.active == 0) return;
   const Link& link = *links_.at(publisher.active);
+  const std::set<const Port*> elsewhere = chosen_elsewhere(publisher);
   std::vector<PortPtr> wanted;
   {
     const std::lock_guard lock(ports_mutex_);
     for (const auto& [name, port] : ports_) {
+      if (elsewhere.contains(port.get())) continue;
       if (is_wanted(link, publisher, name)) wanted.push_back(port);
     }
   }
@@ -129,7 +150,10 @@ void Receiver::set_present(Publisher& publisher, Subscription& subscription, boo
 
 void Receiver::allow(const std::string& channel, const std::string& peer, bool allowed) {
   overrides_[{peer, channel}] = allowed;
-  for (auto& [session, publisher] : publishers_) reconcile(*publisher);
+  // Twice: what ends at one door of a process may begin at another that was looked at before.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (auto& [session, publisher] : publishers_) reconcile(*publisher);
+  }
 }
 
 bool Receiver::knows(const std::string& peer) const {

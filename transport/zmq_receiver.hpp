@@ -37,8 +37,9 @@ class Uplink {
 /// The subscribing half of the ZeroMQ transport, without sockets or threads of its own.
 ///
 /// Knows the channels wanted here (ports), the links, and the publishers found behind them. Two
-/// links to the same process are one publisher: the second stands by until the first is lost, so
-/// that nothing arrives twice.
+/// links to the same door of a process are one publisher: the second stands by until the first is
+/// lost. Two doors of a process, which may offer different channels, are two publishers; a channel
+/// comes through the first of them that accepts it. So nothing arrives twice.
 ///
 /// Threads: open() and close() from any; everything else from the one thread that reads the
 /// sockets, which is also the thread that calls the inlets (without any lock but the port's own).
@@ -95,6 +96,9 @@ class Receiver {
   void activate(Link& link, Publisher& publisher);
   void stand_down(Publisher& publisher, Link& link, std::int64_t now_ns);
   void reconcile(Publisher& publisher);
+  void reconcile_siblings(std::uint64_t session);
+  [[nodiscard]] std::set<const Port*> chosen_elsewhere(const Publisher& publisher) const;
+  bool accepted(Link& link, const wire::Accepted& message);
   void subscribe(const Link& link, Subscription& subscription);
   void drop_publisher(std::uint64_t session);
   void tell(const Link& link, const wire::Control& message);

@@ -58,15 +58,8 @@ bool Receiver::handle(Link& link, const wire::Control& message, std::int64_t now
     lost(link.id, now_ns);
     return true;
   }
-  if (const auto* accepted = std::get_if<wire::Accepted>(&message)) {
-    Subscription* subscription = find(link, accepted->stream);
-    if (subscription == nullptr || accepted->first == 0) return subscription == nullptr;
-    subscription->accepted = true;
-    subscription->received = accepted->first - 1;
-    if (subscription->held.empty()) subscription->taken = subscription->received;
-    subscription->acked = subscription->taken;
-    set_present(*subscription->publisher, *subscription, true);
-    return true;
+  if (const auto* accepted_message = std::get_if<wire::Accepted>(&message)) {
+    return accepted(link, *accepted_message);
   }
   if (const auto* refused = std::get_if<wire::Refused>(&message)) {
     Subscription* subscription = find(link, refused->stream);
@@ -77,10 +70,30 @@ bool Receiver::handle(Link& link, const wire::Control& message, std::int64_t now
     Subscription* subscription = find(link, closed->stream);
     if (subscription == nullptr || !subscription->accepted) return true;
     subscription->accepted = false;
+    subscription->chosen = false;
     set_present(*subscription->publisher, *subscription, false);
+    reconcile_siblings(link.session);
     return true;
   }
   return false;  // only a subscriber says the others
+}
+
+/// False if the message is malformed.
+bool Receiver::accepted(Link& link, const wire::Accepted& message) {
+  Subscription* subscription = find(link, message.stream);
+  if (subscription == nullptr || message.first == 0) return subscription == nullptr;
+  Publisher& publisher = *subscription->publisher;
+  if (!subscription->chosen && chosen_elsewhere(publisher).contains(subscription->port.get())) {
+    reconcile(publisher);  // another door was quicker; this subscription ends
+    return true;
+  }
+  subscription->accepted = true;
+  subscription->chosen = true;
+  subscription->received = message.first - 1;
+  if (subscription->held.empty()) subscription->taken = subscription->received;
+  subscription->acked = subscription->taken;
+  set_present(publisher, *subscription, true);
+  return true;
 }
 
 void Receiver::report_refusal(const Link& link, Subscription& subscription, const TypeId& theirs) {
@@ -97,13 +110,13 @@ void Receiver::report_refusal(const Link& link, Subscription& subscription, cons
 
 void Receiver::welcome(Link& link, const wire::Welcome& message, std::int64_t now_ns) {
   if (message.version != wire::kLinkVersion || message.session == 0) return;
-  if (message.session == settings_.session) return;  // this process itself
+  if (same_process(message.session, settings_.session)) return;  // this process itself
   // The old connection ended without our noticing, or the process behind it is a new one.
   if (link.session != 0) lost(link.id, now_ns);
   std::vector<std::uint64_t> replaced;
   for (const auto& [session, other] : publishers_) {
-    if (session != message.session && other->active == 0 && other->process == message.process &&
-        other->host == message.host && other->drained()) {
+    if (!same_process(session, message.session) && other->active == 0 &&
+        other->process == message.process && other->host == message.host && other->drained()) {
       replaced.push_back(session);
     }
   }
@@ -188,8 +201,11 @@ void Receiver::drop_publisher(std::uint64_t session) {
     set_present(*found->second, *subscription, false);
     std::erase(due_, subscription.get());
   }
-  const std::lock_guard lock(peers_mutex_);
-  publishers_.erase(found);
+  {
+    const std::lock_guard lock(peers_mutex_);
+    publishers_.erase(found);
+  }
+  reconcile_siblings(session);
 }
 
 void Receiver::shut_down() {

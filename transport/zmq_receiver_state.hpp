@@ -30,6 +30,7 @@ struct Receiver::Subscription {
   PortPtr port;
   std::uint32_t stream = 0;
   bool accepted = false;             // over the connection that is there now
+  bool chosen = false;               // accepted once: the channel comes through this door
   std::atomic<bool> present{false};  // as the inlet was told
   bool due = false;
   std::uint64_t received = 0;  // link sequence number of the last message that came

@@ -78,8 +78,9 @@ bool Sender::is_allowed(const std::string& channel, const Subscriber& who) const
     const auto found = overrides_.find({peer, channel});
     if (found != overrides_.end()) return found->second;
   }
-  if (!settings_.publish_channels) return true;
-  const auto& listed = *settings_.publish_channels;
+  const Door door = who.name.second;
+  if (door >= settings_.offers.size() || !settings_.offers[door]) return true;
+  const auto& listed = *settings_.offers[door];
   return std::find(listed.begin(), listed.end(), channel) != listed.end();
 }
 
@@ -96,7 +97,7 @@ Result<void> Sender::open(PortId id, const ChannelSpec& spec, Outlet* outlet) {
                  spec.name};
   }
   ports_.emplace(id, port);
-  for (auto& [session, subscriber] : subscribers_) {
+  for (auto& [name, subscriber] : subscribers_) {
     for (auto& [stream_id, stream] : subscriber->streams) {
       if (stream.channel == spec.name) match(stream, notices);
     }
@@ -152,7 +153,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
         ++report.dropped;
         break;
       case Offer::full:
-        full.emplace_back(stream->who->session, stream->id);
+        full.push_back({stream->who->name, stream->id});
         break;
     }
   }
@@ -294,7 +295,7 @@ void Sender::allow(const std::string& channel, const std::string& peer, bool all
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   overrides_[{peer, channel}] = allowed;
-  for (auto& [session, subscriber] : subscribers_) {
+  for (auto& [name, subscriber] : subscribers_) {
     for (auto& [id, stream] : subscriber->streams) {
       if (stream.channel != channel) continue;
       if (!stream.port) {
@@ -325,7 +326,7 @@ void Sender::shut_down() {
     Notices notices(*this);
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    for (auto& [session, subscriber] : subscribers_) {
+    for (auto& [name, subscriber] : subscribers_) {
       for (auto& [id, stream] : subscriber->streams) {
         if (!stream.port) continue;
         // What a best-effort stream has under way stays in libzmq's hands and is sent while the
@@ -363,7 +364,7 @@ bool Sender::knows(const std::string& peer) const {
 std::vector<PeerStatus> Sender::peers() const {
   const std::lock_guard lock(mutex_);
   std::vector<PeerStatus> all;
-  for (const auto& [session, subscriber] : subscribers_) {
+  for (const auto& [name, subscriber] : subscribers_) {
     for (const auto& [id, stream] : subscriber->streams) {
       if (stream.port) all.push_back({stream.channel, subscriber->process, subscriber->via, false});
     }

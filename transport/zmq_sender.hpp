@@ -22,7 +22,7 @@
 
 namespace hyphos::transport::zmq {
 
-/// Where the sender's frames go: the ROUTER socket, or a test. Called under the sender's lock.
+/// Where the sender's frames go: the ROUTER sockets, or a test. Called under the sender's lock.
 class Wire {
  public:
   /// Sends all frames as one message to `connection`, or returns false if it is gone.
@@ -50,7 +50,8 @@ class Sender {
   struct Settings {
     std::uint64_t session = 0;
     std::string process;
-    std::optional<std::vector<std::string>> publish_channels;  ///< nullopt: all
+    /// What is offered at each door; nullopt: everything. A door beyond the list offers everything.
+    std::vector<std::optional<std::vector<std::string>>> offers;
     std::uint64_t max_message_bytes = 0;
     std::int64_t reconnect_window_ns = 0;
   };
@@ -69,12 +70,15 @@ class Sender {
   void allow(const std::string& channel, const std::string& peer, bool allowed);
   [[nodiscard]] bool knows(const std::string& peer) const;
 
-  /// One whole message from a subscriber. Returns false if it was malformed.
-  bool receive(const std::string& connection, std::span<const Frame> frames);
+  /// One whole message from a subscriber that came in through `door`. Returns false if it was
+  /// malformed.
+  bool receive(Door door, const std::string& connection, std::span<const Frame> frames);
   /// Finds out which connections are gone. Needed after the socket reported that one is.
   void probe();
   /// Forgets subscribers that have been away too long. Returns when to call again, or 0.
-  std::int64_t expire(std::int64_t now_ns);
+  /// `heard_ns`: all that had come by then was given to receive(). Whoever went later may have said
+  /// how far it had come, so it is forgotten only after that was read.
+  std::int64_t expire(std::int64_t now_ns, std::int64_t heard_ns);
 
   /// Waits until all reliable streams are acknowledged, at most until `deadline_ns`.
   void flush(std::int64_t deadline_ns);
@@ -99,7 +103,12 @@ class Sender {
   struct Outgoing;
   using PortPtr = std::shared_ptr<Port>;
 
-  using StreamName = std::pair<std::uint64_t, std::uint32_t>;  // session, stream
+  /// A process that came in through two doors is two subscribers, with streams of their own.
+  using SubscriberName = std::pair<std::uint64_t, Door>;  // session, door
+  struct StreamName {
+    SubscriberName who;
+    std::uint32_t stream = 0;
+  };
 
   // All of these expect the lock to be held.
   PortPtr find_port(PortId id) const;
@@ -118,8 +127,9 @@ class Sender {
   void flush_queue(Stream& stream);
 
   bool say(Subscriber& to, const wire::Control& message);
-  void welcome(const std::string& connection);
-  void handle(const std::string& connection, const wire::Hello& hello, Notices& notices);
+  void welcome(Door door, const std::string& connection);
+  void handle(Door door, const std::string& connection, const wire::Hello& hello, Notices& notices);
+  void replace_predecessor(Door door, const wire::Hello& hello, Notices& notices);
   void handle(Subscriber& from, wire::Subscribe& subscribe, Notices& notices);
   void handle(Subscriber& from, const wire::Unsubscribe& unsubscribe, Notices& notices);
   void handle(Subscriber& from, const wire::Ack& ack);
@@ -131,7 +141,7 @@ class Sender {
   void lose_connection(Subscriber& subscriber);
   void settle_lost(Notices& notices);
   void forget(Stream& stream, Notices& notices);
-  void remove(std::uint64_t session, Notices& notices);
+  void remove(const SubscriberName& name, Notices& notices);
 
   const Settings settings_;
   Wire& wire_;
@@ -140,8 +150,8 @@ class Sender {
   bool stopping_ = false;
   std::unordered_map<PortId, PortPtr> ports_;
   std::map<std::string, PortPtr, std::less<>> by_channel_;
-  std::map<std::uint64_t, std::unique_ptr<Subscriber>> subscribers_;  // by session
-  std::unordered_map<std::string, Subscriber*> by_connection_;
+  std::map<SubscriberName, std::unique_ptr<Subscriber>> subscribers_;
+  std::unordered_map<std::string, Subscriber*> by_connection_;  // by the name it is known as
   std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
   std::vector<std::byte> spare_head_;
   bool some_lost_ = false;

@@ -9,9 +9,9 @@
 namespace hyphos::transport::zmq {
 
 Sender::Stream* Sender::find_stream(const StreamName& name) {
-  const auto subscriber = subscribers_.find(name.first);
+  const auto subscriber = subscribers_.find(name.who);
   if (subscriber == subscribers_.end()) return nullptr;
-  const auto stream = subscriber->second->streams.find(name.second);
+  const auto stream = subscriber->second->streams.find(name.stream);
   return stream == subscriber->second->streams.end() ? nullptr : &stream->second;
 }
 
@@ -23,25 +23,25 @@ bool Sender::say(Subscriber& to, const wire::Control& message) {
   return false;
 }
 
-void Sender::welcome(const std::string& connection) {
-  Frame frame = Frame::copy_of(
-      wire::encode_control(wire::Welcome{settings_.session, settings_.process, local_host()}));
+void Sender::welcome(Door door, const std::string& connection) {
+  Frame frame = Frame::copy_of(wire::encode_control(
+      wire::Welcome{settings_.session | door, settings_.process, local_host()}));
   (void)wire_.write(connection, {&frame, 1});  // gone already: nobody misses it
 }
 
-bool Sender::receive(const std::string& connection, std::span<const Frame> frames) {
+bool Sender::receive(Door door, const std::string& connection, std::span<const Frame> frames) {
   if (frames.size() != 1) return false;
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   if (stopping_) return true;
   if (frames[0].size() == 0) {  // libzmq's probe: a new connection
-    if (by_connection_.size() < kMaxSubscribers) welcome(connection);
+    if (by_connection_.size() < kMaxSubscribers) welcome(door, connection);
     return true;
   }
   auto parsed = wire::parse_control(frames[0].bytes());
   if (!parsed) return false;
   if (const auto* hello = std::get_if<wire::Hello>(&*parsed)) {
-    handle(connection, *hello, notices);
+    handle(door, connection, *hello, notices);
   } else if (const auto found = by_connection_.find(connection); found != by_connection_.end()) {
     Subscriber& from = *found->second;
     if (auto* subscribe = std::get_if<wire::Subscribe>(&*parsed)) {
@@ -51,41 +51,47 @@ bool Sender::receive(const std::string& connection, std::span<const Frame> frame
     } else if (const auto* ack = std::get_if<wire::Ack>(&*parsed)) {
       handle(from, *ack);
     } else if (std::holds_alternative<wire::Bye>(*parsed)) {
-      remove(from.session, notices);
+      remove(SubscriberName(from.name), notices);
     }
   }
   settle_lost(notices);
   return true;
 }
 
-void Sender::handle(const std::string& connection, const wire::Hello& hello, Notices& notices) {
-  if (hello.version != wire::kLinkVersion || hello.session == settings_.session) return;
-  if (by_connection_.contains(connection)) return;
-  // A process that was started again takes the place of its dead predecessor at once.
+/// A process that was started again takes the place of its dead predecessor at once.
+void Sender::replace_predecessor(Door door, const wire::Hello& hello, Notices& notices) {
   const auto predecessor = std::find_if(subscribers_.begin(), subscribers_.end(), [&](auto& entry) {
     const Subscriber& other = *entry.second;
-    return other.connection.empty() && other.session != hello.session &&
-           other.process == hello.process && other.host == hello.host;
+    return other.connection.empty() && other.name.first != hello.session &&
+           other.name.second == door && other.process == hello.process && other.host == hello.host;
   });
-  if (predecessor != subscribers_.end()) remove(predecessor->first, notices);
+  if (predecessor != subscribers_.end()) remove(SubscriberName(predecessor->first), notices);
+}
 
-  auto& slot = subscribers_[hello.session];
+void Sender::handle(Door door, const std::string& connection, const wire::Hello& hello,
+                    Notices& notices) {
+  if (hello.version != wire::kLinkVersion) return;
+  if (same_process(hello.session, settings_.session) || by_connection_.contains(connection)) return;
+  replace_predecessor(door, hello, notices);
+
+  const SubscriberName name(hello.session, door);
+  auto& slot = subscribers_[name];
   if (!slot) {
     if (subscribers_.size() > kMaxSubscribers) {
-      subscribers_.erase(hello.session);
+      subscribers_.erase(name);
       return;
     }
     slot = std::make_unique<Subscriber>();
-    slot->session = hello.session;
+    slot->name = name;
   }
   // The same process over a new connection: what was sent over the old one and not acknowledged is
   // settled when it subscribes again and says how far it came.
-  if (!slot->connection.empty()) by_connection_.erase(slot->connection);
+  by_connection_.erase(slot->known_as);
   slot->process = hello.process;
   slot->host = hello.host;
   slot->via = hello.via;
   slot->settled = true;
-  slot->connection = connection;
+  slot->connection = slot->known_as = connection;
   for (auto& [id, stream] : slot->streams) stream.resumed = false;
   for (auto it = slot->streams.begin(); it != slot->streams.end();) {
     const auto& kept = hello.streams;
@@ -209,7 +215,6 @@ void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
 }
 
 void Sender::lose_connection(Subscriber& subscriber) {
-  by_connection_.erase(subscriber.connection);
   subscriber.connection.clear();
   subscriber.away_since_ns = monotonic_now().ns;
   subscriber.settled = false;
@@ -218,7 +223,7 @@ void Sender::lose_connection(Subscriber& subscriber) {
 
 void Sender::settle_lost(Notices& notices) {
   if (!std::exchange(some_lost_, false)) return;
-  for (auto& [session, subscriber] : subscribers_) {
+  for (auto& [name, subscriber] : subscribers_) {
     if (std::exchange(subscriber->settled, true)) continue;
     for (auto& [id, stream] : subscriber->streams) {
       if (!stream.port) continue;
@@ -234,26 +239,27 @@ void Sender::settle_lost(Notices& notices) {
 void Sender::probe() {
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
-  for (auto& [session, subscriber] : subscribers_) say(*subscriber, wire::Nothing{});
+  for (auto& [name, subscriber] : subscribers_) say(*subscriber, wire::Nothing{});
   settle_lost(notices);
 }
 
-std::int64_t Sender::expire(std::int64_t now_ns) {
+std::int64_t Sender::expire(std::int64_t now_ns, std::int64_t heard_ns) {
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   std::int64_t next = 0;
-  std::vector<std::uint64_t> gone;
-  for (const auto& [session, subscriber] : subscribers_) {
+  std::vector<SubscriberName> gone;
+  for (const auto& [name, subscriber] : subscribers_) {
     if (!subscriber->connection.empty()) continue;
-    const std::int64_t until =
-        subscriber->can_return() ? subscriber->away_since_ns + settings_.reconnect_window_ns : 0;
-    if (until <= now_ns) {
-      gone.push_back(session);
+    const std::int64_t until = subscriber->can_return()
+                                   ? subscriber->away_since_ns + settings_.reconnect_window_ns
+                                   : subscriber->away_since_ns;
+    if (until <= now_ns && subscriber->away_since_ns <= heard_ns) {
+      gone.push_back(name);
     } else if (next == 0 || until < next) {
       next = until;
     }
   }
-  for (const std::uint64_t session : gone) remove(session, notices);
+  for (const SubscriberName& name : gone) remove(name, notices);
   return next;
 }
 
@@ -266,11 +272,11 @@ void Sender::forget(Stream& stream, Notices& notices) {
   room_.notify_all();
 }
 
-void Sender::remove(std::uint64_t session, Notices& notices) {
-  const auto found = subscribers_.find(session);
+void Sender::remove(const SubscriberName& name, Notices& notices) {
+  const auto found = subscribers_.find(name);
   if (found == subscribers_.end()) return;
   for (auto& [id, stream] : found->second->streams) forget(stream, notices);
-  if (!found->second->connection.empty()) by_connection_.erase(found->second->connection);
+  by_connection_.erase(found->second->known_as);
   subscribers_.erase(found);
 }
 

@@ -73,11 +73,13 @@ struct Sender::Stream {
 };
 
 struct Sender::Subscriber {
-  std::uint64_t session = 0;
+  SubscriberName name;
   std::string process;
   std::uint64_t host = 0;
   std::string via;
   std::string connection;  // empty: away
+  /// The last one it had. What it said there before it went may still be waiting to be read.
+  std::string known_as;
   std::int64_t away_since_ns = 0;
   bool settled = true;  // false: just lost, its best-effort streams still hold messages
   std::map<std::uint32_t, Stream> streams;

@@ -168,4 +168,20 @@ Error last_error(std::string what, std::string endpoint) {
   return {code, std::move(what) + ": " + zmq_strerror(error), std::move(endpoint)};
 }
 
+void set_common(Socket& socket, std::int64_t heartbeat_ms) {
+  socket.set(ZMQ_SNDHWM, 0);  // bounded by the windows of the streams instead
+  socket.set(ZMQ_RCVHWM, kReceiveHighWater);
+  socket.set(ZMQ_LINGER, 0);
+  socket.set(ZMQ_HANDSHAKE_IVL, 5000);
+  socket.set(ZMQ_IPV6, 1);
+  if (heartbeat_ms > 0) {
+    const int interval = static_cast<int>(heartbeat_ms);
+    socket.set(ZMQ_HEARTBEAT_IVL, interval);
+    socket.set(ZMQ_HEARTBEAT_TIMEOUT, 3 * interval);
+    socket.set(ZMQ_HEARTBEAT_TTL, 3 * interval);
+  }
+  // Socket buffers stay as they are: the kernel tunes those of TCP itself, and larger ones for Unix
+  // sockets made 1 KB to 4 MB no faster (measured).
+}
+
 }  // namespace hyphos::transport::zmq

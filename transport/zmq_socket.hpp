@@ -128,6 +128,25 @@ class Socket {
   void* raw_ = nullptr;
 };
 
+/// Messages that may wait in a socket for each connection.
+inline constexpr int kReceiveHighWater = 1000;
+
+/// Sets what ROUTER and DEALER sockets have in common. `heartbeat_ms`: 0: none.
+void set_common(Socket& socket, std::int64_t heartbeat_ms);
+
+[[nodiscard]] inline bool is_tcp(std::string_view endpoint) {
+  return endpoint.starts_with("tcp://");
+}
+
+/// A number for the endpoints of this process that offer the same channels (zmq_listener.hpp).
+using Door = std::uint8_t;
+
+/// Sessions that differ in their last byte only are doors of one process (docs/wire.md, "Links").
+inline constexpr std::uint64_t kDoorMask = 0xff;
+[[nodiscard]] constexpr bool same_process(std::uint64_t a, std::uint64_t b) {
+  return (a & ~kDoorMask) == (b & ~kDoorMask);
+}
+
 /// libzmq's errno as an Error about `endpoint`.
 [[nodiscard]] Error last_error(std::string what, std::string endpoint);
 

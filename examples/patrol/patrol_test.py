@@ -35,7 +35,9 @@ def run(plan: str, folder: Path, *before: str) -> str:
         text=True,
         check=True,
     )
-    assert "hyphos.msgs.LaserScan" in info.stdout
+    # The recorder hears every channel, whatever carries it in the plan.
+    for channel in ("scan", "odom", "image", "map", "pose", "path", "drive"):
+        assert re.search(rf"\b{channel}\b.*\b[1-9]", info.stdout), info.stdout
     return done.stdout
 
 

@@ -62,11 +62,14 @@ enum class Reach : std::uint8_t {
   network,  ///< everywhere in the plan
 };
 
-/// What carries a message from one process to another (or within one).
-enum class Route : std::uint8_t { none, pointer, shm, zmq };
+/// What carries a message from one process to another (or within one): the name of a transport
+/// ("shm", "zmq"), or one of the two words below. Lives as long as the program.
+using Route = std::string_view;
+inline constexpr Route kNoRoute = "none";
+inline constexpr Route kByPointer = "pointer";
 
-/// `transport:` of a channel. `automatic` picks shm on one host and zmq between hosts.
-enum class TransportChoice : std::uint8_t { automatic, shm, zmq };
+/// `transport:` of a channel that leaves the choice: shm on one host, zmq between hosts.
+inline constexpr std::string_view kAutomaticTransport = "auto";
 
 enum class NodeKind : std::uint8_t {
   plugin,      ///< a shared object with HYPHOS_NODE, loaded into the process
@@ -83,8 +86,6 @@ enum class ProcessKind : std::uint8_t {
 };
 
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Reach value);
-[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Route value);
-[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(TransportChoice value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(NodeKind value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ProcessKind value);
 
@@ -132,7 +133,7 @@ struct ChannelPlan {
   std::string type;  ///< type name; empty: whatever the first end says
   Policy policy;
   Reach reach = Reach::network;
-  TransportChoice transport = TransportChoice::automatic;
+  std::string transport{kAutomaticTransport};  ///< or the name of one
   /// Names of nodes. Absent: not declared, any node may; empty list: none may.
   std::optional<std::vector<std::string>> publishers;
   std::optional<std::vector<std::string>> subscribers;
@@ -226,13 +227,15 @@ struct PlanOptions {
 /// A peer that a process connects to.
 struct PeerLink {
   std::string process;   ///< the peer's process in this plan; empty: outside of it
-  std::string endpoint;  ///< to connect to: "tcp://10.0.0.2:5551", "ipc://@hyphos.0.sense"
+  std::string transport;  ///< that connects
+  std::string endpoint;   ///< to connect to: "tcp://10.0.0.2:5551", "ipc://@hyphos.0.sense"
   std::vector<std::string> channels;  ///< that may come from there
   std::string server_key;             ///< CURVE: file with its public key; empty: ours
 };
 
 /// An endpoint that a process binds.
 struct BindLink {
+  std::string transport;  ///< that binds
   std::string endpoint;
   std::vector<std::string> channels;  ///< that may leave through it
 };
@@ -242,25 +245,30 @@ struct ChannelRoutes {
   std::string channel;
   bool publishes = false;   ///< a node of the process may publish it
   bool subscribes = false;  ///< a node of the process may subscribe to it
-  bool shm = false;         ///< goes to or comes from another process of this host that way
-  bool zmq = false;         ///< goes to or comes from a peer by ZeroMQ
+  /// What takes it to, or brings it from, other processes, in order of preference; without
+  /// repetition. Empty: nothing does.
+  std::vector<std::string> transports;
+
+  [[nodiscard]] HYPHOS_EXPORT bool uses(std::string_view transport) const;
 };
 
 /// What the runtime of one process must open.
 struct Connections {
   std::string process;
-  bool shm = false;  ///< shared memory is of use (also for channels that the plan does not name)
-  bool zmq = false;  ///< there are binds, peers, or multicast
+  /// The transports to open, in order of preference. The first there is always stands here: it
+  /// carries channels that the plan does not name, and tools meet there.
+  std::vector<std::string> transports;
   std::vector<BindLink> binds;
   std::vector<PeerLink> peers;
   std::vector<ChannelRoutes> channels;  ///< every channel of the plan, in its order
 
-  /// Null if the plan does not name the channel: it then travels by pointer and shm, never zmq.
+  /// Null if the plan does not name the channel: it then travels by pointer and shared memory.
   [[nodiscard]] HYPHOS_EXPORT const ChannelRoutes* channel(std::string_view name) const;
+  [[nodiscard]] HYPHOS_EXPORT bool uses(std::string_view transport) const;
 };
 
-/// What carries `channel` from one process to another: pointer inside one, shm on one host, zmq
-/// between hosts, as the channel's `transport` and `scope` allow. Says nothing about who publishes.
+/// What carries `channel` from one process to another: a pointer inside one, shm on one host, zmq
+/// between hosts, or what the channel's `transport` and `scope` say. Not asked: who publishes.
 [[nodiscard]] HYPHOS_EXPORT Route route(const Plan& plan, const ChannelPlan& channel,
                                         std::string_view from_process, std::string_view to_process);
 

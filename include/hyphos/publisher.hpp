@@ -39,6 +39,25 @@ class HYPHOS_EXPORT PublisherCore {
   [[nodiscard]] virtual const std::string& channel() const = 0;
 };
 
+/// What the typed and the raw publisher have in common.
+class PublisherHandle {
+ public:
+  /// `size` uninitialised bytes where receivers will read them: for Buffer channels, and for the
+  /// attached buffers of images and clouds. Falls back to the heap if no shared memory is of use.
+  [[nodiscard]] WritableBuffer loan_bytes(std::size_t size) const {
+    WritableBuffer memory = core_->loan(size);
+    return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
+  }
+  /// Subscriptions in this process plus receivers outside.
+  [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }
+  [[nodiscard]] const std::string& channel() const { return core_->channel(); }
+
+ protected:
+  PublisherHandle() = default;
+  explicit PublisherHandle(std::shared_ptr<PublisherCore> core) : core_(std::move(core)) {}
+  std::shared_ptr<PublisherCore> core_;
+};
+
 }  // namespace detail
 
 /// A struct on loan, built where it will be read. Publish it with
@@ -62,10 +81,11 @@ class Loan {
 /// publish() does not block unless the channel's overflow rule is `block`. Nothing is encoded while
 /// nobody outside the process listens, and once per message however many do.
 template <typename T>
-class Publisher {
+class Publisher : public detail::PublisherHandle {
  public:
   Publisher() = default;
-  explicit Publisher(std::shared_ptr<detail::PublisherCore> core) : core_(std::move(core)) {}
+  explicit Publisher(std::shared_ptr<detail::PublisherCore> core)
+      : PublisherHandle(std::move(core)) {}
 
   /// Publishes a value. Local subscribers get a pointer to it; structs for other processes are
   /// written straight into shared memory.
@@ -118,16 +138,6 @@ class Publisher {
     ::new (memory.data()) T();
     return Loan<T>(std::move(memory));
   }
-  /// `size` uninitialised bytes where receivers will read them: for Buffer channels, and for the
-  /// attached buffers of images and clouds. Falls back to the heap if no shared memory is of use.
-  [[nodiscard]] WritableBuffer loan_bytes(std::size_t size) const {
-    WritableBuffer memory = core_->loan(size);
-    return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
-  }
-
-  /// Subscriptions in this process plus receivers outside.
-  [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }
-  [[nodiscard]] const std::string& channel() const { return core_->channel(); }
 
  private:
   Published publish_in_place(detail::BlockRef block, WritableBuffer memory) const {
@@ -135,30 +145,20 @@ class Publisher {
     block->set_in_place(type_support<T>());
     return core_->publish(std::move(block));
   }
-
-  std::shared_ptr<detail::PublisherCore> core_;
 };
 
 /// The sending end of a channel whose type is known only by name.
-class RawPublisher {
+class RawPublisher : public detail::PublisherHandle {
  public:
   RawPublisher() = default;
-  explicit RawPublisher(std::shared_ptr<detail::PublisherCore> core) : core_(std::move(core)) {}
+  explicit RawPublisher(std::shared_ptr<detail::PublisherCore> core)
+      : PublisherHandle(std::move(core)) {}
 
   Published publish(const Buffer& payload, const BufferList& buffers = {}) const {
     detail::BlockRef block = core_->block();
     block->set_encoded(payload, buffers);
     return core_->publish(std::move(block));
   }
-  [[nodiscard]] WritableBuffer loan_bytes(std::size_t size) const {
-    WritableBuffer memory = core_->loan(size);
-    return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
-  }
-  [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }
-  [[nodiscard]] const std::string& channel() const { return core_->channel(); }
-
- private:
-  std::shared_ptr<detail::PublisherCore> core_;
 };
 
 }  // namespace hyphos

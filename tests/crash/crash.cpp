@@ -144,7 +144,6 @@ std::unique_ptr<ShmTransport> join(const std::filesystem::path& base, const std:
   ShmConfig config;
   config.base_dir = base;
   config.process_name = name;
-  config.metrics_bytes = 0;
   config.pool_limit_bytes = 64 << 20;
   auto made = make_shm(std::move(config));
   made->start().or_throw();

@@ -151,7 +151,6 @@ class World {
   [[nodiscard]] std::unique_ptr<ShmTransport> join() const {
     ShmConfig config;
     config.base_dir = folder_;
-    config.metrics_bytes = 0;
     config.pool_limit_bytes = 4 << 20;
     auto made = make_shm(config);
     made->start().or_throw();

@@ -128,8 +128,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input in(data, size);
   Sink sink;
   Ends ends;
-  zmq::Sender sender({1, "fuzz", std::nullopt, 1 << 20, 1000}, sink);
-  zmq::Receiver receiver({1, "fuzz", 1000}, sink);
+  const std::vector<std::string> at_second_door = {"channel1", "channel3"};
+  zmq::Sender sender({0x100, "fuzz", {std::nullopt, at_second_door}, 1 << 20, 1000}, sink);
+  zmq::Receiver receiver({0x100, "fuzz", 1000}, sink);
   const TypeId type = make_type_id("a", Encoding::bytes);
   for (PortId i = 1; i <= kChannels; ++i) {
     Policy policy;
@@ -153,7 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 2: {
         const std::string connection(1, static_cast<char>(in.byte() % 4));
         const auto frames = message(in, false);
-        (void)sender.receive(connection, frames);
+        (void)sender.receive(in.byte() % 2, connection, frames);
         break;
       }
       case 3:
@@ -172,7 +173,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 7:
         sink.dead = in.byte() % 5;
         sender.probe();
-        (void)sender.expire(now);
+        (void)sender.expire(now, in.byte() % 2 == 0 ? now : 0);
         break;
       case 8:
         receiver.lost(1 + in.byte() % 2, now);

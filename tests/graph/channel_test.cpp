@@ -37,7 +37,7 @@ struct Counted {
 /// A transport that keeps what it is given; tests play the other machine through it.
 class Recorder final : public transport::Transport {
  public:
-  [[nodiscard]] std::string_view name() const override { return "recorder"; }
+  Recorder() : Transport("recorder") {}
   Result<void> start() override { return success(); }
   void stop(std::int64_t) override {}
   Result<transport::PortId> open(const transport::ChannelSpec& spec, transport::Inlet* in,

@@ -3,6 +3,8 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 
 #include "tests/node/harness.hpp"
@@ -158,6 +160,97 @@ channels:
   pub.publish({2});
   ASSERT_TRUE(got.wait_for(1));
   EXPECT_EQ(got.values(), std::vector<std::int64_t>{2});
+}
+
+/// ... and those that travel by other transports: what the plan's own processes get by ZeroMQ, tools
+/// get, and give, through shared memory.
+TEST(Plan, AToolTakesPartInAChannelThatGoesByZeroMq) {
+  const std::string domain = fresh_domain();
+  const PlanFile file(plan_text(domain, R"(
+processes: {body: {nodes: [eye]}, brain: {nodes: [mind]}}
+nodes: {eye: {}, mind: {}}
+channels:
+  n: {publishers: [eye], subscribers: [mind], transport: zmq, reliability: reliable}
+)"));
+  Runtime body = Runtime::open(file.options("body")).or_throw();
+  Runtime brain = Runtime::open(file.options("brain")).or_throw();
+  Runtime outside = open_runtime(domain, "tool");
+  const Node eye = body.node("eye").or_throw();
+  const Node mind = brain.node("mind").or_throw();
+  const Node tool = outside.node("tool").or_throw();
+  Arrivals at_mind;
+  Arrivals at_tool;
+  mind.subscribe<Number>("n", serial, [&](const Message<Number>& m) { at_mind.add(m->value); });
+  const auto pub = eye.publisher<Number>("n");
+  ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));
+  tool.subscribe<Number>("n", serial, [&](const Message<Number>& m) { at_tool.add(m->value); });
+  ASSERT_TRUE(eventually([&] { return pub.listeners() == 2; }));
+  std::vector<std::int64_t> sent;
+  for (std::int64_t i = 1; i <= 200; ++i) {
+    ASSERT_TRUE(pub.publish({i}));
+    sent.push_back(i);
+  }
+  ASSERT_TRUE(at_mind.wait_for(200));
+  ASSERT_TRUE(at_tool.wait_for(200));
+  const auto from_tool = tool.publisher<Number>("n");
+  ASSERT_TRUE(eventually([&] { return from_tool.listeners() == 2; }));  // the mind and the tool
+  from_tool.publish({1000});
+  sent.push_back(1000);
+  ASSERT_TRUE(at_mind.wait_for(201));
+  ASSERT_TRUE(at_tool.wait_for(201));
+  EXPECT_EQ(pub.listeners(), 2U) << "the mind hears the eye in one way only";
+  EXPECT_EQ(at_mind.values(), sent);
+  EXPECT_EQ(at_tool.values(), sent);
+}
+
+/// Network namespaces divide a machine into hosts, but not its shared memory.
+TEST(Plan, HostsThatShareAMachineHearEachMessageOnce) {
+  const std::string domain = fresh_domain();
+  const int port = 20000 + getpid() % 20000;
+  const PlanFile file(plan_text(domain, R"(
+hosts: {ugv: {address: 127.0.0.1}, base: {address: 127.0.0.2}}
+processes:
+  p1: {host: ugv, nodes: [one], endpoint: "tcp://127.0.0.1:)" +
+                                            std::to_string(port) + R"("}
+  p2: {host: ugv, nodes: [two]}
+  p3: {host: base, nodes: [three], endpoint: "tcp://127.0.0.2:)" +
+                                            std::to_string(port + 1) + R"("}
+  p4: {host: base, nodes: [four]}
+nodes: {one: {}, two: {}, three: {}, four: {}}
+channels:
+  n: {publishers: [one, three], subscribers: [two, four], reliability: reliable}
+)"));
+  std::vector<Runtime> runtimes;
+  for (const char* process : {"p1", "p2", "p3", "p4"}) {
+    runtimes.push_back(Runtime::open(file.options(process)).or_throw());
+  }
+  runtimes.push_back(open_runtime(domain, "tool"));
+  const Node one = runtimes[0].node("one").or_throw();
+  const Node two = runtimes[1].node("two").or_throw();
+  const Node three = runtimes[2].node("three").or_throw();
+  const Node four = runtimes[3].node("four").or_throw();
+  const Node tool = runtimes[4].node("tool").or_throw();
+  std::array<Arrivals, 3> got;
+  two.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got[0].add(m->value); });
+  four.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got[1].add(m->value); });
+  tool.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got[2].add(m->value); });
+  const auto from_one = one.publisher<Number>("n");
+  const auto from_three = three.publisher<Number>("n");
+  ASSERT_TRUE(
+      eventually([&] { return from_one.listeners() == 3 && from_three.listeners() == 3; }));
+  for (std::int64_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(from_one.publish({i}));
+    ASSERT_TRUE(from_three.publish({1000 + i}));
+  }
+  for (Arrivals& arrivals : got) ASSERT_TRUE(arrivals.wait_for(200));
+  EXPECT_EQ(from_one.listeners(), 3U);
+  EXPECT_EQ(from_three.listeners(), 3U);
+  for (Arrivals& arrivals : got) {
+    auto values = arrivals.values();
+    std::sort(values.begin(), values.end());
+    EXPECT_EQ(values.size(), 200U);
+    EXPECT_EQ(std::unique(values.begin(), values.end()), values.end()) << "none twice";
+  }
 }
 
 /// The same node, moved by one word of the plan: here it runs in a process of its own.

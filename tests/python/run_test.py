@@ -90,6 +90,38 @@ def test_processes_talk_and_end_when_told(hyphos_start: Start, robot: Robot) -> 
     assert log(robot, "talker_process") == "talker is up\n"
 
 
+def test_tools_take_part_in_what_goes_by_zeromq(
+    hyphos_start: Start, hyphos_cli: Cli, robot: Robot
+) -> None:
+    channel = (
+        "channels: {word: {type: hyphos.msgs.String, transport: zmq,"
+        " publishers: [talker], subscribers: [listener]}}\n"
+    )
+    plan = robot.plan({"talker": "Talker", "listener": "Listener"}, channel)
+    program = hyphos_start("run", plan, "--logs", str(robot.folder / "logs"))
+    wait_until(lambda: "heard" in log(robot, "listener_process"), "the listener")
+    here = ("-d", robot.domain)
+    code, out, err = hyphos_cli("channel", "echo", "word", "-n", "2", *here)
+    assert (code, err) == (0, "")
+    assert out.count("data: hello") == 2
+    assert "Hz" in hyphos_cli("channel", "hz", "word", "-n", "1", *here)[1]
+    file = robot.folder / "run.mcap"
+    code, _, err = hyphos_cli(
+        "record", "word", "-o", str(file), "--for", "1", "--domain", robot.domain
+    )
+    assert code == 0, err
+    assert re.search(r"\bword\b.*\b[1-9]", hyphos_cli("replay", "--list", str(file))[1])
+    heard = Inbox()
+    with hyphos.Node.open("outside", domain=robot.domain) as node:
+        node.subscribe("word", String, heard)
+        code, out, _ = hyphos_cli("channel", "pub", "word", "String", "{data: outside}", *here)
+        assert code == 0
+        wait_until(lambda: any(word.data == "outside" for word in heard.items), "the publication")
+    # The listener and this test: both got what the tool published.
+    assert "nobody subscribes" not in out
+    assert program.stop()[0] == 0
+
+
 def log(robot: Robot, process: str) -> str:
     path = robot.folder / "logs" / f"{process}.log"
     return path.read_text() if path.exists() else ""

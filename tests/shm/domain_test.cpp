@@ -194,6 +194,62 @@ TEST(Domain, TwoCleanersDoNoHarm) {
   EXPECT_EQ(folder.files(), 0U);
 }
 
+TEST(Domain, TheFolderGoesWithTheLastParticipant) {
+  const testing::Folder folder;
+  auto first = folder.join().or_throw();
+  auto second = folder.join().or_throw();
+  const auto opened_before = Domain::open(folder.path(), "0").or_throw();
+  first.reset();
+  EXPECT_TRUE(std::filesystem::exists(folder.domain()));
+  EXPECT_FALSE(opened_before.remove_if_empty());
+  second.reset();
+  EXPECT_FALSE(std::filesystem::exists(folder.domain()));
+  EXPECT_TRUE(opened_before.removed());
+  EXPECT_EQ(Domain::find(folder.path(), "0").error().code, Code::not_found);
+  EXPECT_TRUE(list("0", folder.path()).or_throw().participants.empty());
+  EXPECT_TRUE(open_metrics("0", folder.path()).or_throw().empty());
+  EXPECT_FALSE(std::filesystem::exists(folder.domain())) << "looking makes nothing";
+  first = folder.join().or_throw();
+  EXPECT_FALSE(first->domain().removed());
+}
+
+TEST(Domain, TheLastToLeaveTakesWhatTheDeadHaveLeft) {
+  const testing::Folder folder;
+  auto self = folder.join().or_throw();
+  std::ofstream(folder.domain() / "00000000000000aa.ctl") << "x";
+  std::ofstream(folder.domain() / "00000000000000aa.3.pool") << "x";
+  self.reset();
+  EXPECT_FALSE(std::filesystem::exists(folder.domain()));
+}
+
+TEST(Domain, CleanRemovesAFolderInWhichNothingIsLeft) {
+  const testing::Folder folder;
+  (void)Domain::open(folder.path(), "0").or_throw();
+  std::ofstream(folder.domain() / "00000000000000aa.ctl") << "x";
+  EXPECT_EQ(clean("", folder.path()).or_throw(),
+            (std::vector<std::string>{(folder.domain() / "00000000000000aa.ctl").string(),
+                                      folder.domain().string()}));
+  EXPECT_FALSE(std::filesystem::exists(folder.domain()));
+}
+
+TEST(Domain, ManyComeWhileTheLastLeaves) {
+  const testing::Folder folder;
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 150; ++i) {
+        const auto self = folder.join(1 << 20);
+        // Once in, the folder is there, and so is everybody's way to find us.
+        if (!self || (*self)->domain().removed()) ++failed;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed.load(), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder.domain()));
+}
+
 TEST(Control, AnotherVersionIsNamed) {
   const testing::Folder folder;
   const auto self = folder.join().or_throw();

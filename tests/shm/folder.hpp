@@ -32,7 +32,11 @@ class Folder {
   }
   [[nodiscard]] std::size_t files() const {
     std::size_t n = 0;
-    for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(domain())) ++n;
+    std::error_code gone;  // with the last participant
+    for (std::filesystem::directory_iterator at(domain(), gone), end; !gone && at != end;
+         at.increment(gone)) {
+      ++n;
+    }
     return n;
   }
   [[nodiscard]] Result<std::shared_ptr<Participant>> join(std::uint64_t pool_limit = 64

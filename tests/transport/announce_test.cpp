@@ -175,7 +175,7 @@ TEST_F(AnnouncerTest, DiscoveryConnectsTransports) {
   TestInlet inlet(events);
   TestOutlet outlet(events);
   ZmqConfig publisher_config = zmq_config("publisher");
-  publisher_config.bind = {"tcp://127.0.0.1:*"};
+  publisher_config.bind = {{"tcp://127.0.0.1:*", std::nullopt}};
   std::shared_ptr<ZmqTransport> publisher = make_zmq(publisher_config);
   publisher->start().or_throw();
   std::shared_ptr<ZmqTransport> subscriber = make_zmq(zmq_config("subscriber"));

@@ -1,24 +1,28 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tests/transport/conformance.hpp"
 #include "tests/transport/faulty_factory.hpp"
-#include "tests/transport/sample_transport.hpp"
-#include "tests/transport/shm_factory.hpp"
+#include "tests/transport/registered_factory.hpp"
 #include "tests/transport/zmq_factory.hpp"
 
 namespace hyphos::transport::testing {
 
-/// Every transport that has to pass. A new one is one line here.
+/// Every transport that has to pass: all that are registered, the sample of the tests among them,
+/// and some in other surroundings.
 inline std::vector<Candidate> candidates() {
-  return {
-      {"Sample", [] { return std::make_unique<SampleFactory>(); }},
-      {"Shm", [] { return std::make_unique<ShmFactory>(); }},
-      {"ZmqIpc", [] { return std::make_unique<ZmqFactory>(false); }},
-      {"ZmqTcp", [] { return std::make_unique<ZmqFactory>(true); }},
-      {"FaultyZmq", [] { return std::make_unique<FaultyFactory>(); }},
-  };
+  std::vector<Candidate> all;
+  for (const std::string_view name : transport_names()) {
+    const std::string registered(name);
+    all.push_back({registered, [registered] {
+                     return std::make_unique<RegisteredFactory>(registered);
+                   }});
+  }
+  all.push_back({"zmq_tcp", [] { return std::make_unique<ZmqFactory>(true); }});
+  all.push_back({"faulty_zmq", [] { return std::make_unique<FaultyFactory>(); }});
+  return all;
 }
 
 }  // namespace hyphos::transport::testing

@@ -9,8 +9,8 @@
 
 #include "tests/transport/harness.hpp"
 
-/// What every transport must do. To put a transport to the test, write a Factory for it and add
-/// one line to the list at the end of conformance_test.cpp.
+/// What every transport must do. Registered transports are put to it by their name; for another
+/// way of making one, write a Factory and add a line to candidates.hpp.
 namespace hyphos::transport::testing {
 
 /// Makes started transports that find each other. Each test has a factory of its own.
@@ -19,9 +19,9 @@ class Factory {
   virtual ~Factory() = default;
   /// A process that publishes. Called again after the first is gone: the process restarts under
   /// the same name and address.
-  virtual std::unique_ptr<Transport> publisher() = 0;
+  virtual std::shared_ptr<Transport> publisher() = 0;
   /// A process that subscribes to what the publisher has.
-  virtual std::unique_ptr<Transport> subscriber(const std::string& name) = 0;
+  virtual std::shared_ptr<Transport> subscriber(const std::string& name) = 0;
 };
 
 struct Candidate {
@@ -71,8 +71,8 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
   TestInlet inlet_{events_};
   TestOutlet outlet_{events_};
   // Destroyed first: afterwards nothing may call the ends above.
-  std::unique_ptr<Transport> publisher_;
-  std::unique_ptr<Transport> subscriber_;
+  std::shared_ptr<Transport> publisher_;
+  std::shared_ptr<Transport> subscriber_;
   PortId out_ = 0;
   PortId in_ = 0;
 };

@@ -8,8 +8,8 @@ namespace hyphos::transport::testing {
 /// Delay and jitter change when a message comes, and nothing else.
 class FaultyFactory final : public Factory {
  public:
-  std::unique_ptr<Transport> publisher() override { return inner_.publisher(); }
-  std::unique_ptr<Transport> subscriber(const std::string& name) override {
+  std::shared_ptr<Transport> publisher() override { return inner_.publisher(); }
+  std::shared_ptr<Transport> subscriber(const std::string& name) override {
     FaultConfig config;
     config.delay_us = 300;
     config.jitter_us = 300;

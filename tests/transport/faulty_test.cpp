@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "tests/transport/sample_transport.hpp"
+#include "tests/transport/registered_factory.hpp"
 #include "transport/registry.hpp"
 
 namespace hyphos::transport::testing {
@@ -18,13 +18,14 @@ class FaultyTest : public ::testing::Test {
     Events events;
     TestInlet inlet(events);
     TestOutlet outlet(events);
-    auto hub = std::make_shared<SampleTransport::Hub>();
-    SampleTransport publisher("publisher", hub);
-    auto faulty = make_faulty(std::make_unique<SampleTransport>("subscriber", hub), faults);
+    RegisteredFactory factory("sample");
+    const auto publisher = factory.publisher();
+    const auto faulty = make_faulty(factory.unstarted_subscriber("subscriber"), faults);
     faulty->start().or_throw();
-    const PortId out = publisher.open(spec("scan", reliable_policy()), nullptr, &outlet).or_throw();
+    const PortId out =
+        publisher->open(spec("scan", reliable_policy()), nullptr, &outlet).or_throw();
     const PortId in = faulty->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
-    for (std::uint64_t i = 1; i <= count; ++i) publisher.send(out, sample(i));
+    for (std::uint64_t i = 1; i <= count; ++i) publisher->send(out, sample(i));
     // One at most may still wait for the message that is to overtake it; closing counts it.
     const std::uint64_t waiting = faults.reorder > 0 ? 1 : 0;
     EXPECT_TRUE(
@@ -94,10 +95,12 @@ TEST(Registry, MakesWhatPlansName) {
   TransportContext context;
   context.process_name = "test";
   for (const std::string_view name : transport_names()) {
-    EXPECT_EQ(make_transport(name, context).or_throw()->name(), name);
+    EXPECT_EQ(make_transport(name, context).or_throw().transport->name(), name);
   }
   context.faults = FaultConfig{};
-  EXPECT_EQ(make_transport("zmq", context).or_throw()->name(), "zmq");
+  const MadeTransport faulty = make_transport("zmq", context).or_throw();
+  EXPECT_EQ(faulty.transport->name(), "zmq");
+  EXPECT_NE(faulty.peering, nullptr) << "what a wrapper does not see stays reachable";
   const auto none = make_transport("pigeon", context);
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, Code::not_found);

@@ -50,7 +50,7 @@ class HostileTest : public ::testing::Test {
 
 TEST_F(HostileTest, PublisherSurvivesSubscribersThatTalkNonsense) {
   ZmqConfig config = zmq_config("publisher");
-  config.bind = {"ipc://" + (folder_.path() / "p").string()};
+  config.bind = {{"ipc://" + (folder_.path() / "p").string(), std::nullopt}};
   auto publisher = make_zmq(config);
   publisher->start().or_throw();
   const PortId out = publisher->open(spec("scan"), nullptr, &outlet_).or_throw();

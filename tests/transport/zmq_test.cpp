@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <thread>
 
 #include "tests/transport/tcp_cutter.hpp"
@@ -22,7 +24,7 @@ std::unique_ptr<ZmqTransport> started(ZmqConfig config) {
 
 ZmqConfig listening(const std::string& name) {
   ZmqConfig config = zmq_config(name);
-  config.bind = {"tcp://127.0.0.1:*"};
+  config.bind = {{"tcp://127.0.0.1:*", std::nullopt}};
   return config;
 }
 
@@ -163,8 +165,8 @@ TEST_F(ZmqTest, TwoWaysToOneProcessDeliverOnce) {
 TEST_F(ZmqTest, AProcessDoesNotHearItself) {
   TemporaryFolder folder;
   ZmqConfig config = zmq_config("both");
-  config.bind = {"ipc://" + (folder.path() / "p").string()};
-  config.connect = {{config.bind[0], std::nullopt, std::nullopt}};
+  config.bind = {{"ipc://" + (folder.path() / "p").string(), std::nullopt}};
+  config.connect = {{config.bind[0].endpoint, std::nullopt, std::nullopt}};
   auto both = started(std::move(config));
   auto other = started(connecting("other", both->endpoints()[0]));
   const PortId out = both->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
@@ -223,7 +225,7 @@ TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
   auto first = started(config);
   for (const std::string& endpoint : first->endpoints()) {
     ZmqConfig again = zmq_config("second");
-    again.bind = {endpoint};
+    again.bind = {{endpoint, std::nullopt}};
     const auto result = make_zmq(again)->start();
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().code, Code::already_exists);
@@ -234,7 +236,7 @@ TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
 TEST_F(ZmqTest, MalformedEndpointsAreErrorsAtStart) {
   for (const char* endpoint : {"tcp://127.0.0.1", "pigeon://home", "", "tcp://not a host:1"}) {
     ZmqConfig config = zmq_config("process");
-    config.bind = {endpoint};
+    config.bind = {{endpoint, std::nullopt}};
     const auto result = make_zmq(config)->start();
     ASSERT_FALSE(result.ok()) << endpoint;
     EXPECT_EQ(result.error().code, Code::invalid_config) << endpoint;
@@ -245,7 +247,7 @@ TEST_F(ZmqTest, MalformedEndpointsAreErrorsAtStart) {
 
 TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
   ZmqConfig config = listening("publisher");
-  config.publish_channels = std::vector<std::string>{"other"};
+  config.bind[0].channels = {"other"};
   auto publisher = started(std::move(config));
   auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
   const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
@@ -283,12 +285,81 @@ TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
   subscriber->stop(0);
 }
 
+TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
+  TemporaryFolder folder;
+  ZmqConfig config = zmq_config("publisher");
+  using Names = std::vector<std::string>;
+  config.bind = {{"tcp://127.0.0.1:*", Names{"scan", "common"}},
+                 {"ipc://" + (folder.path() / "p").string(), Names{"common", "image"}}};
+  auto publisher = started(std::move(config));
+  const std::string front = publisher->endpoints()[0];
+  const std::string back = publisher->endpoints()[1];
+  auto guest = started(connecting("guest", front));
+  ZmqConfig both = connecting("friend", front);
+  both.connect.push_back({back, std::nullopt, std::nullopt});
+  auto friendly = started(std::move(both));
+
+  const Names names = {"scan", "image", "common"};
+  std::map<std::string, std::unique_ptr<TestOutlet>> outlets;
+  std::map<std::string, std::unique_ptr<TestInlet>> at_guest;
+  std::map<std::string, std::unique_ptr<TestInlet>> at_friend;
+  std::map<std::string, PortId> ports;
+  for (const std::string& name : names) {
+    outlets[name] = std::make_unique<TestOutlet>(events_);
+    at_guest[name] = std::make_unique<TestInlet>(events_);
+    at_friend[name] = std::make_unique<TestInlet>(events_);
+    const ChannelSpec channel = spec(name, reliable_policy());
+    ports[name] = publisher->open(channel, nullptr, outlets[name].get()).or_throw();
+    (void)guest->open(channel, at_guest[name].get(), nullptr).or_throw();
+    (void)friendly->open(channel, at_friend[name].get(), nullptr).or_throw();
+  }
+  const auto receivers = [&](std::uint32_t scan, std::uint32_t image, std::uint32_t common) {
+    return events_.wait([&] {
+      return outlets["scan"]->receivers == scan && outlets["image"]->receivers == image &&
+             outlets["common"]->receivers == common;
+    });
+  };
+  // "common" is offered at both doors; the friend takes it through one of them.
+  ASSERT_TRUE(receivers(2, 1, 2));
+  const auto send_and_expect = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i <= to; ++i) {
+      for (const std::string& name : names) publisher->send(ports[name], sample(i));
+    }
+    ASSERT_TRUE(events_.wait([&] {
+      return at_friend["image"]->messages.size() == to &&
+             at_friend["common"]->messages.size() == to && at_guest["common"]->messages.size() == to;
+    }));
+    for (std::uint64_t i = 0; i < to; ++i) {
+      ASSERT_EQ(at_friend["common"]->messages[i].meta.sequence, i + 1) << "not twice, in order";
+    }
+  };
+  send_and_expect(1, 100);
+  ASSERT_TRUE(events_.wait([&] { return at_guest["scan"]->messages.size() == 100; }));
+  EXPECT_TRUE(at_guest["image"]->messages.empty()) << "not offered where it connected";
+
+  ASSERT_TRUE(events_.wait([&] { return at_friend["scan"]->messages.size() == 100; }));
+  friendly->remove_peer(front).or_throw();
+  ASSERT_TRUE(events_.wait([&] {
+    const auto peers = friendly->peers();
+    return std::any_of(peers.begin(), peers.end(), [&](const PeerStatus& peer) {
+      return peer.channel == "common" && peer.endpoint == back;
+    });
+  })) << "what the other door offers, too, comes through it now";
+  ASSERT_TRUE(receivers(1, 1, 2));
+  send_and_expect(101, 150);
+  EXPECT_TRUE(at_guest["image"]->messages.empty());
+  EXPECT_EQ(at_friend["scan"]->messages.size(), 100U);
+  publisher->stop(0);
+  guest->stop(0);
+  friendly->stop(0);
+}
+
 TEST_F(ZmqTest, PeersComeAndGoAtRunTime) {
   auto publisher = started(listening("publisher"));
   auto subscriber = started(zmq_config("subscriber"));
   (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
   (void)subscriber->open(spec("scan"), &inlet_, nullptr).or_throw();
-  const ZmqPeer peer{publisher->endpoints()[0], std::nullopt, std::nullopt};
+  const PeerAddress peer{publisher->endpoints()[0], std::nullopt, std::nullopt};
   for (int i = 0; i < 3; ++i) {
     subscriber->add_peer(peer).or_throw();
     ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && inlet_.publishers == 1; }));

@@ -15,6 +15,19 @@ using hyphos::msgs::LaserScan;
 using hyphos::msgs::Odometry;
 using hyphos::msgs::PoseStamped;
 
+MapperConfig config_of(const hyphos::Node& node) {
+  MapperConfig config;
+  config.start = {node.param("start_x", 0.0), node.param("start_y", 0.0),
+                  node.param("start_yaw", 0.0)};
+  OdometryNoise& noise = config.odometry;
+  noise.translation_per_m = node.param("odometry_translation_per_m", noise.translation_per_m);
+  noise.rotation_per_rad = node.param("odometry_rotation_per_rad", noise.rotation_per_rad);
+  noise.rotation_per_m = node.param("odometry_rotation_per_m", noise.rotation_per_m);
+  noise.translation_floor_m = node.param("odometry_translation_floor_m", noise.translation_floor_m);
+  noise.rotation_floor_rad = node.param("odometry_rotation_floor_rad", noise.rotation_floor_rad);
+  return config;
+}
+
 class MapperNode {
  public:
   explicit MapperNode(const hyphos::Node& node)
@@ -22,6 +35,7 @@ class MapperNode {
                node.param("laser_yaw", 0.0)},
         map_period_ns_(hyphos::Duration::from_seconds(node.param("map_period_s", 0.5)).ns),
         file_(node.param("map_file", "")),
+        mapper_(config_of(node)),
         pose_(node.publisher<PoseStamped>("pose")),
         map_(node.publisher<hyphos::msgs::OccupancyGrid>("map")) {
     node.subscribe<Odometry>("odom", hyphos::inlined, [this](const hyphos::Message<Odometry>& m) {

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 from hyphos._errors import Error
+from hyphos.tools.programs import run_program
 
 
 def draw_svg(dot_text: str, path: Path) -> None:
@@ -18,17 +17,10 @@ def draw_svg(dot_text: str, path: Path) -> None:
 
 def svg_of(dot_text: str) -> str:
     """The `<svg>` element that `dot -Tsvg` makes. Error if dot is absent or refuses the text."""
-    program = shutil.which("dot")
-    if program is None:
-        raise Error(
-            "unsupported",
-            "drawing needs Graphviz's `dot`, which is not installed",
-            advice="apt install graphviz, or use --dot and draw elsewhere",
-        )
-    done = subprocess.run(
-        [program, "-Tsvg"], input=dot_text.encode(), capture_output=True, check=False
+    missing = Error(
+        "unsupported",
+        "drawing needs Graphviz's `dot`, which is not installed",
+        advice="apt install graphviz, or use --dot and draw elsewhere",
     )
-    if done.returncode != 0:
-        raise Error("io", f"dot failed: {done.stderr.decode(errors='replace').strip()}", "dot")
-    drawing = done.stdout.decode()
+    drawing = run_program("dot", ["-Tsvg"], missing=missing, stdin=dot_text.encode()).decode()
     return drawing[drawing.index("<svg") :]

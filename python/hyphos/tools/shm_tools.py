@@ -91,4 +91,5 @@ def clean(domain: str) -> None:
     removed = _hyphos.shm_clean(domain)
     for path in removed:
         print(f"removed {path}")
-    print(f"{len(removed)} file(s) removed" if removed else "nothing to remove")
+    if not removed:
+        print("nothing to remove")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -15,6 +13,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import msgs
 from hyphos._errors import Error
+from hyphos.tools.programs import run_program
 
 _PACKAGE = "hyphos.msgs"
 
@@ -101,27 +100,19 @@ def _read_set(path: Path) -> FileDescriptorSet:
 
 
 def _compile(folder: Path) -> FileDescriptorSet:
-    program = shutil.which("protoc")
-    if program is None:
-        raise Error(
-            "unsupported",
-            "--proto-path needs protoc, which is not installed",
-            str(folder),
-            "apt install protobuf-compiler, or give --descriptor",
-        )
+    missing = Error(
+        "unsupported",
+        "--proto-path needs protoc, which is not installed",
+        str(folder),
+        "apt install protobuf-compiler, or give --descriptor",
+    )
     protos = sorted(_relative(folder, folder.rglob("*.proto")))
     if not protos:
         raise Error("not_found", "there is no .proto file in this folder", str(folder))
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "set.pb"
-        done = subprocess.run(
-            [program, "-I", str(folder), "--include_imports", "-o", str(out), *protos],
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise Error("invalid_config", f"protoc refused: {done.stderr.strip()}", str(folder))
+        words = ["-I", str(folder), "--include_imports", "-o", str(out), *protos]
+        run_program("protoc", words, missing=missing, code="invalid_config", where=str(folder))
         return _read_set(out)
 
 

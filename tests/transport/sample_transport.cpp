@@ -1,5 +1,6 @@
-#pragma once
-
+/// A whole transport in one file, as an example and as proof that one file and one line are enough:
+/// queues in this process's memory, one thread per subscription, one lock for everything. The line
+/// is added to transport/registry.cpp by tests/transport/CMakeLists.txt.
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -11,17 +12,16 @@
 #include <vector>
 
 #include "hyphos/time.hpp"
-#include "tests/transport/conformance.hpp"
+#include "transport/registry.hpp"
 
-/// A whole transport in one file, as an example and as proof that one file is enough: queues in
-/// this process's memory, one thread per subscription, one lock for everything.
-namespace hyphos::transport::testing {
+namespace hyphos::transport {
+namespace {
 
 class SampleTransport final : public Transport {
  public:
   struct In;
   struct Out;
-  /// What the transports of one test have in common: the "network".
+  /// What the transports of one domain have in common: the "network".
   struct Hub {
     std::mutex mutex;
     std::condition_variable changed;
@@ -45,10 +45,9 @@ class SampleTransport final : public Transport {
   };
 
   SampleTransport(std::string process, std::shared_ptr<Hub> hub)
-      : process_(std::move(process)), hub_(std::move(hub)) {}
+      : Transport("sample"), process_(std::move(process)), hub_(std::move(hub)) {}
   ~SampleTransport() override { SampleTransport::stop(0); }
 
-  std::string_view name() const override { return "sample"; }
   Result<void> start() override { return success(); }
   WritableBuffer loan(PortId, std::size_t) override { return {}; }
 
@@ -234,15 +233,22 @@ class SampleTransport final : public Transport {
   std::map<PortId, std::shared_ptr<In>> ins_;
 };
 
-class SampleFactory final : public Factory {
- public:
-  std::unique_ptr<Transport> publisher() override { return subscriber("publisher"); }
-  std::unique_ptr<Transport> subscriber(const std::string& name) override {
-    return std::make_unique<SampleTransport>(name, hub_);
-  }
+/// The hub of a domain, as long as one of its transports lives.
+std::shared_ptr<SampleTransport::Hub> hub_of(const std::string& domain) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<SampleTransport::Hub>> hubs;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<SampleTransport::Hub> hub = hubs[domain].lock();
+  if (!hub) hubs[domain] = hub = std::make_shared<SampleTransport::Hub>();
+  return hub;
+}
 
- private:
-  std::shared_ptr<SampleTransport::Hub> hub_ = std::make_shared<SampleTransport::Hub>();
-};
+}  // namespace
 
-}  // namespace hyphos::transport::testing
+namespace make {
+MadeTransport sample(const TransportContext& context) {
+  return {std::make_shared<SampleTransport>(context.process_name, hub_of(context.domain)), nullptr};
+}
+}  // namespace make
+
+}  // namespace hyphos::transport

@@ -1,0 +1,30 @@
+"""Other people's programs (dot, protoc), run to their end."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from hyphos._errors import Error
+
+
+def run_program(
+    program: str,
+    words: Sequence[str],
+    *,
+    missing: Error,
+    code: str = "io",
+    where: str = "",
+    stdin: bytes | None = None,
+) -> bytes:
+    """What the program prints. `missing` is raised if it is not installed; if it fails, an Error
+    of `code` with what it said."""
+    path = shutil.which(program)
+    if path is None:
+        raise missing
+    done = subprocess.run([path, *words], input=stdin, capture_output=True, check=False)
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        raise Error(code, f"{program} failed: {said}", where or program)
+    return done.stdout

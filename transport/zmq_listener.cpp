@@ -1,0 +1,132 @@
+#include "transport/zmq_listener.hpp"
+
+#include <algorithm>
+
+#include "wire/control.hpp"
+
+namespace hyphos::transport::zmq {
+
+Doors Doors::of(const std::vector<BindPoint>& binds) {
+  Doors doors;
+  for (const BindPoint& bind : binds) {
+    Offer offer = bind.channels;
+    if (offer) std::sort(offer->begin(), offer->end());
+    const auto found = std::find(doors.offers.begin(), doors.offers.end(), offer);
+    const auto index = static_cast<std::size_t>(found - doors.offers.begin());
+    if (index > kDoorMask) {
+      doors.too_many = true;
+      return doors;
+    }
+    if (found == doors.offers.end()) doors.offers.push_back(std::move(offer));
+    doors.of_bind.push_back(static_cast<Door>(index));
+  }
+  return doors;
+}
+
+Result<void> Listener::open_room(const Context& context, const ZmqConfig& config, bool tcp) {
+  Room room;
+  room.router = Socket(context, ZMQ_ROUTER);
+  if (!room.router) return last_error("cannot make a socket", config.bind.front().endpoint);
+  set_common(room.router, tcp ? config.heartbeat_ms : 0);
+  room.router.set(ZMQ_ROUTER_MANDATORY, 1);
+  room.router.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(wire::kMaxControlBytes));
+  if (config.curve) {
+    if (auto used = use_curve(room.router, *config.curve, std::nullopt); !used) return used;
+  }
+  room.monitor = Monitor(context, room.router, "hyphos-router-" + std::to_string(rooms_.size()));
+  rooms_.push_back(std::move(room));
+  return success();
+}
+
+Result<void> Listener::bind(const Context& context, const ZmqConfig& config, const Doors& doors) {
+  if (config.bind.empty()) return success();
+  if (doors.too_many) {
+    return Error{Code::exhausted,
+                 "the endpoints of a process offer more than " + std::to_string(kDoorMask + 1) +
+                     " different lists of channels; let some of them offer the same",
+                 config.process_name};
+  }
+  if (config.curve) {
+    if (auto opened = gatekeeper_.open(context, *config.curve); !opened) return opened;
+  }
+  const bool tcp = std::any_of(config.bind.begin(), config.bind.end(),
+                               [](const BindPoint& bind) { return is_tcp(bind.endpoint); });
+  while (rooms_.size() < doors.offers.size()) {
+    if (auto opened = open_room(context, config, tcp); !opened) return opened;
+  }
+  for (std::size_t i = 0; i < config.bind.size(); ++i) {
+    const std::string& endpoint = config.bind[i].endpoint;
+    Socket& router = rooms_[doors.of_bind[i]].router;
+    if (ipc_in_use(endpoint)) {
+      return Error{Code::already_exists, "another process listens here", endpoint};
+    }
+    if (zmq_bind(router.raw(), endpoint.c_str()) != 0) return last_error("cannot bind", endpoint);
+    endpoints_.push_back(router.last_endpoint());
+  }
+  for (Room& room : rooms_) room.fd = room.router.fd();
+  return success();
+}
+
+void Listener::close() {
+  for (Room& room : rooms_) room.monitor = Monitor();  // before the socket that it watches
+  rooms_.clear();
+}
+
+bool Listener::write(const std::string& connection, std::span<Frame> frames) {
+  const Door door = door_of(connection);
+  if (connection.empty() || door >= rooms_.size()) return false;
+  Socket& router = rooms_[door].router;
+  Frame address = Frame::copy_of(std::string_view(connection).substr(1));
+  if (!router.send(address, true)) return false;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    (void)router.send(frames[i], i + 1 < frames.size());
+  }
+  return true;
+}
+
+bool Listener::receive(Door door, std::string& connection, std::span<Frame> frames,
+                       std::size_t& count) {
+  count = 0;
+  if (door >= rooms_.size()) return false;
+  Socket& router = rooms_[door].router;
+  Frame frame;
+  if (!router.receive(frame)) return false;
+  connection.assign(1, static_cast<char>(door));
+  connection.append(reinterpret_cast<const char*>(frame.bytes().data()), frame.size());
+  for (bool more = frame.more(); more;) {
+    if (!router.receive(frame)) break;
+    more = frame.more();
+    if (count < frames.size()) frames[count++] = std::move(frame);
+  }
+  return true;
+}
+
+bool Listener::readable(Door door) const {
+  return door < rooms_.size() && rooms_[door].router.readable();
+}
+
+void Listener::set_linger(int linger_ms) {
+  for (Room& room : rooms_) room.router.set(ZMQ_LINGER, linger_ms);
+}
+
+void Listener::add_data_fds(std::vector<pollfd>& to) const {
+  for (const Room& room : rooms_) to.push_back({room.fd, POLLIN, 0});
+}
+
+void Listener::add_event_fds(std::vector<pollfd>& to) const {
+  for (const Room& room : rooms_) to.push_back({room.monitor.socket().fd(), POLLIN, 0});
+  if (gatekeeper_.socket()) to.push_back({gatekeeper_.socket().fd(), POLLIN, 0});
+}
+
+Listener::Events Listener::serve_events() {
+  Events events;
+  events.refused = gatekeeper_.serve();
+  for (Room& room : rooms_) {
+    for (Monitor::Event event; (event = room.monitor.next()) != Monitor::Event::none;) {
+      ++(event == Monitor::Event::refused ? events.refused : events.lost);
+    }
+  }
+  return events;
+}
+
+}  // namespace hyphos::transport::zmq
