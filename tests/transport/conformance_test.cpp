@@ -1,5 +1,6 @@
 #include "tests/transport/conformance.hpp"
 
+#include <deque>
 #include <thread>
 
 #include "tests/transport/candidates.hpp"
@@ -300,20 +301,23 @@ TEST_P(Conformance, ChannelsAreSeparate) {
 
 TEST_P(Conformance, ClosedAndOpenedAgain) {
   connect(spec("scan", reliable_policy()));
-  for (int round = 0; round < 5; ++round) {
+  std::deque<TestInlet> inlets;  // each outlives its port
+  // Every change is waited for before the next, or a count of before would be taken for the new one.
+  const auto open_again = [&](TestInlet& inlet) {
     subscriber_->close(in_);
-    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
+    EXPECT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
     publisher_->send(out_, sample(1));
-    TestInlet inlet(events_);
     in_ = subscriber_->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
-    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+    EXPECT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
+  };
+  for (int round = 0; round < 5; ++round) {
+    TestInlet& inlet = inlets.emplace_back(events_);
+    open_again(inlet);
     publisher_->send(out_, sample(2));
     ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
     EXPECT_EQ(inlet.messages[0].meta.sequence, 2U);
-    subscriber_->close(in_);
-    in_ = subscriber_->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
-    ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
   }
+  open_again(inlet_);
 }
 
 TEST_P(Conformance, PublisherClosesAndOpensAgain) {
