@@ -112,6 +112,10 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   const ChannelRoutes* routes = connections_->channel(channel);
   if (routes != nullptr && routes->shm) rules.transports.emplace_back("shm");
   if (routes != nullptr && routes->zmq) rules.transports.emplace_back("zmq");
+  // Tools call services that the plan gives to others. A request goes to one server, by one way.
+  if (planned->internal && (routes == nullptr || !routes->shm)) {
+    rules.transports.insert(rules.transports.begin(), "shm");
+  }
   // Nothing of the plan listens outside of this process, but recorders and other tools may. (Where
   // a plan names a way, a second one would deliver twice between "hosts" that share /dev/shm.)
   if (rules.transports.empty() && planned->reach != Reach::local) rules.transports = {"shm"};
