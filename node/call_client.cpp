@@ -64,6 +64,8 @@ void ClientCore::close() {
     if (call.server != 0) send_cancel(id, call.server);
     call.listener->failed({Code::disconnected, "the client was closed", name()});
   }
+  // Here, and not when the last reference goes, which may be inside a call of a transport.
+  static_cast<graph::ChannelPublisher&>(*publisher_).leave();
 }
 
 bool ClientCore::travels() const {
@@ -74,6 +76,11 @@ bool ClientCore::travels() const {
 bool ClientCore::ready() const {
   const std::lock_guard lock(mutex_);
   return server_ != 0;
+}
+
+bool ClientCore::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 std::uint64_t ClientCore::find_server() const {

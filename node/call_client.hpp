@@ -53,6 +53,7 @@ class ClientCore final : public graph::ChannelWatcher,
   Result<void> wait_for_server(Duration timeout);
   [[nodiscard]] const std::string& name() const { return channels_.service; }
   [[nodiscard]] graph::Executor& executor() { return executor_; }
+  [[nodiscard]] bool is_closed() const;
 
   void channel_changed() override;
 
@@ -135,7 +136,12 @@ class ClientHandle final : public detail::CallClient {
     return wait_on_pool(core_->executor(), name(), lock, changed, deadline_ns, ready);
   }
   void post(std::function<void()> work) override {
-    calls::post(core_->executor(), name(), std::move(work));
+    // A handle may outlive the runtime and its pool, but the node has closed the client before.
+    if (core_->is_closed()) {
+      work();
+    } else {
+      calls::post(core_->executor(), name(), std::move(work));
+    }
   }
 
  private:

@@ -313,7 +313,7 @@ void ServerCore::channel_changed() {
     for (auto at = open_.begin(); at != open_.end();) {
       ExchangePtr exchange = at->second.lock();
       if (exchange == nullptr || !has_gone(exchange->peer())) {
-        others.push_back(std::move(exchange));
+        if (exchange != nullptr) others.push_back(std::move(exchange));
         ++at;
         continue;
       }
@@ -330,6 +330,9 @@ void ServerCore::channel_changed() {
   }
   if (lost > 0) count(trace::Counter::call_disconnected, lost);
   for (const ExchangePtr& exchange : gone) exchange->set_canceled(true);
+  // If one of these is the last reference, its end sends an error: not from here, where we may be
+  // inside a call of the transport that is to send.
+  if (!others.empty()) executor_.enqueue(Priority::low, [kept = std::move(others)] {});
   if (flush) post_flush();
 }
 

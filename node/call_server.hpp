@@ -134,7 +134,12 @@ class ExchangeImpl final : public detail::Exchange,
     return wait_on_pool(server_->executor(), server_->name(), lock, changed, deadline_ns, ready);
   }
   void post(std::function<void()> work) override {
-    calls::post(server_->executor(), server_->name(), std::move(work));
+    // A responder may outlive the runtime and its pool, but not the node that closed the server.
+    if (server_->is_closed()) {
+      work();
+    } else {
+      calls::post(server_->executor(), server_->name(), std::move(work));
+    }
   }
 
   [[nodiscard]] const ServerCore::Key& key() const { return key_; }

@@ -33,8 +33,12 @@ def in_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def wait_interruptibly(start: Callable[[Callable[[Any, Error | None], None]], object]) -> Any:
-    """Waits in the main thread for what `start` gives to its callback; Ctrl-C ends the wait."""
+def wait_interruptibly(
+    start: Callable[[Callable[[Any, Error | None], None]], Any],
+    give_up: Callable[[Any], object] | None = None,
+) -> Any:
+    """Waits in the main thread for what `start` gives to its callback. Ctrl-C ends the wait, and
+    calls `give_up` with what `start` returned."""
     done = threading.Event()
     end: list[tuple[Any, Error | None]] = []
 
@@ -42,8 +46,13 @@ def wait_interruptibly(start: Callable[[Callable[[Any, Error | None], None]], ob
         end.append((value, error))
         done.set()
 
-    start(told)
-    done.wait()
+    token = start(told)
+    try:
+        done.wait()
+    except BaseException:
+        if give_up is not None:
+            give_up(token)
+        raise
     value, error = end[0]
     if error is not None:
         raise error
@@ -241,7 +250,9 @@ class Client(Generic[Req, Rep]):
         with mode "inline". Raises `hyphos.Error`; its `code` is not_found (no server came in time),
         timeout, disconnected (the server went), overloaded, type_mismatch, or the server's own."""
         if in_main_thread():
-            return self._decode(wait_interruptibly(self._start(value, timeout_ms)))
+            return self._decode(
+                wait_interruptibly(self._start(value, timeout_ms), self._core.cancel)
+            )
         payload, buffers = self._request.encode(value)
         return self._decode(self._core.call(payload, buffers, to_ns(timeout_ms)))
 
