@@ -29,6 +29,8 @@ std::string_view to_string(Code code) {
       return "unsupported";
     case Code::io:
       return "io";
+    case Code::canceled:
+      return "canceled";
   }
   return "unknown";
 }
@@ -59,6 +61,8 @@ std::string_view advice(Code code) {
       return "use a build, kernel or option that supports it";
     case Code::io:
       return "see the message for what the operating system said";
+    case Code::canceled:
+      return "ask again if it is still wanted";
   }
   return "";
 }

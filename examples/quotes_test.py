@@ -22,6 +22,10 @@ def lines(text: str) -> list[str]:
         ("cpp.md", "01_struct/odometer.cpp", 'node.subscribe<Wheel>("wheel"'),
         ("cpp.md", "02_image/camera.cpp", "hyphos::WritableBuffer pixels"),
         ("cpp.md", "03_loan_and_forward/relay.cpp", "auto relayed ="),
+        ("services.md", "11_service/adder.cpp", 'node.service<Sum, Total>("add"'),
+        ("services.md", "11_service/asker.cpp", "auto add ="),
+        ("services.md", "12_action/driver.cpp", "void drive("),
+        ("services.md", "12_action/captain.py", "drive_to ="),
         ("concepts.md", "06_drops/drops_test.py", "$ build/release/examples/06_drops/drops_slow"),
     ],
 )

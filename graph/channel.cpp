@@ -8,6 +8,19 @@
 #include "hyphos/time.hpp"
 
 namespace hyphos::graph {
+namespace {
+
+thread_local bool delivering = false;
+
+struct Delivering {
+  bool outer = std::exchange(delivering, true);
+  ~Delivering() { delivering = outer; }
+};
+
+}  // namespace
+
+bool Channel::delivering_here() { return delivering; }
+
 Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::vector<Link> links,
                  std::shared_ptr<trace::Registry> registry, Executor& executor)
     : name_(std::move(name)),
@@ -53,7 +66,7 @@ Channel::Port* Channel::find_port(std::string_view transport) {
 
 Result<void> Channel::open_ports(bool inlet) {
   for (const auto& port : ports_) {
-    transport::PortId& id = inlet ? port->in : port->out;
+    std::atomic<transport::PortId>& id = inlet ? port->in : port->out;
     const transport::ChannelSpec spec{name_, type_, policy_, port->link.for_guests};
     auto opened = port->link.transport->open(spec, inlet ? this : nullptr, inlet ? nullptr : &out_);
     if (opened) {
@@ -71,8 +84,8 @@ Result<void> Channel::open_ports(bool inlet) {
 void Channel::close_ports() {
   const std::lock_guard lock(setup_);
   for (const auto& port : ports_) {
-    if (port->in != 0) port->link.transport->close(std::exchange(port->in, 0));
-    if (port->out != 0) port->link.transport->close(std::exchange(port->out, 0));
+    if (port->in != 0) port->link.transport->close(port->in.exchange(0));
+    if (port->out != 0) port->link.transport->close(port->out.exchange(0));
     port->listeners = 0;
   }
   remote_listeners_ = 0;
@@ -126,21 +139,21 @@ void Channel::remove(ChannelPublisher& publisher) {
   }
   if (!publisher.network() || --network_publishers_ > 0) return;
   for (const auto& port : ports_) {
-    if (port->out != 0) port->link.transport->close(std::exchange(port->out, 0));
+    if (port->out != 0) port->link.transport->close(port->out.exchange(0));
     port->listeners = 0;
   }
   remote_listeners_ = 0;
 }
 
 Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& type, Mode mode,
-                                                            bool raw, bool network,
+                                                            View view, bool network,
                                                             const std::string& node,
                                                             detail::Callback callback) {
   trace::EndpointId id{name_, node, type_, policy_, mode, false};
-  Subscriber::Options options{mode, network, policy_, node};
-  auto subscriber =
-      std::make_shared<Subscriber>(shared_from_this(), raw ? nullptr : &type, std::move(options),
-                                   std::move(callback), executor_, registry_->add(id));
+  Subscriber::Options options{mode, network, policy_, node, view};
+  auto subscriber = std::make_shared<Subscriber>(
+      shared_from_this(), view == View::value ? &type : nullptr, std::move(options),
+      std::move(callback), executor_, registry_->add(id));
   const std::lock_guard setup(setup_);
   detail::BlockRef latched;
   {
@@ -151,6 +164,7 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
     mark_pointer();
     latched = last_;
   }
+  tell_watchers();
   if (latched) subscriber->push_local({latched, 0, 0, 0, true});
   if (network && network_subscribers_++ == 0) {
     if (auto opened = open_ports(true); !opened) return opened.error();
@@ -166,11 +180,14 @@ void Channel::remove(Subscriber& subscriber) {
     std::erase_if(*list, [&](const auto& s) { return s.get() == &subscriber; });
     subscribers_ = std::move(list);
   }
+  tell_watchers();
   if (!subscriber.options().network || --network_subscribers_ > 0) return;
   for (const auto& port : ports_) {
-    if (port->in != 0) port->link.transport->close(std::exchange(port->in, 0));
+    if (port->in != 0) port->link.transport->close(port->in.exchange(0));
     port->publishers = 0;
   }
+  const std::lock_guard lock(mutex_);
+  peers_.clear();
 }
 
 HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, bool from_network,
@@ -226,6 +243,7 @@ HYPHOS_HOT bool Channel::deliver(Envelope& message) {
   block->meta() = message.meta;
   block->set_encoded(std::move(message));
   Published ignored;
+  const Delivering here;
   deliver_local(block, true, arrived, ignored);
   return true;
 }
@@ -247,9 +265,53 @@ void Channel::dropped(std::string_view transport, transport::Drop reason, std::u
   }
 }
 
-void Channel::peer(std::string_view transport, std::string_view who, bool present) {
+void Channel::watch(std::weak_ptr<ChannelWatcher> watcher) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(watchers_, [](const auto& known) { return known.expired(); });
+  watchers_.push_back(std::move(watcher));
+}
+
+void Channel::tell_watchers() {
+  std::vector<std::shared_ptr<ChannelWatcher>> watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& known : watchers_) {
+      if (auto watcher = known.lock()) watchers.push_back(std::move(watcher));
+    }
+  }
+  const Delivering here;
+  for (const auto& watcher : watchers) watcher->channel_changed();
+  watchers.clear();
+}
+
+std::vector<ChannelPeer> Channel::peers() const {
+  std::vector<ChannelPeer> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [port, peer] : peers_) all.push_back(peer);
+  return all;
+}
+
+std::optional<Error> Channel::refusal() const {
+  const std::lock_guard lock(mutex_);
+  return refusal_;
+}
+
+void Channel::peer(std::string_view transport, std::string_view who, std::uint64_t id,
+                   bool present) {
   Port* port = find_port(transport);
   if (port == nullptr) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (present) {
+      refusal_.reset();
+      peers_.push_back({port, {id, std::string(who)}});
+    } else {
+      const auto gone = std::find_if(peers_.begin(), peers_.end(), [&](const auto& known) {
+        return known.first == port && known.second.id == id;
+      });
+      if (gone != peers_.end()) peers_.erase(gone);
+    }
+  }
   if (present) {
     ++port->publishers;
   } else if (port->publishers > 0) {
@@ -261,9 +323,15 @@ void Channel::peer(std::string_view transport, std::string_view who, bool presen
   }
   log::debug("graph", "channel '" + name_ + "': publisher " + std::string(who) +
                           (present ? " appeared on " : " left ") + std::string(transport));
+  tell_watchers();
 }
 
 void Channel::refused(std::string_view transport, const Error& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    refusal_ = why;
+  }
+  tell_watchers();
   if (std::uint64_t more = 0; refused_log_.allow(more)) {
     log::error(transport, why.to_string());
   }
@@ -272,16 +340,20 @@ void Channel::refused(std::string_view transport, const Error& why) {
 void Channel::Out::listeners(std::string_view transport, std::uint32_t count) {
   Port* port = channel.find_port(transport);
   if (port == nullptr) return;
-  const std::lock_guard lock(channel.mutex_);
-  port->listeners = count;
-  std::uint32_t all = 0;
-  std::uint32_t mask = 0;
-  for (const auto& p : channel.ports_) {
-    all += p->listeners;
-    if (p->listeners > 0) mask |= 2U << p->link.index;
+  {
+    const std::lock_guard lock(channel.mutex_);
+    if (count > port->listeners) channel.refusal_.reset();
+    port->listeners = count;
+    std::uint32_t all = 0;
+    std::uint32_t mask = 0;
+    for (const auto& p : channel.ports_) {
+      all += p->listeners;
+      if (p->listeners > 0) mask |= 2U << p->link.index;
+    }
+    channel.remote_listeners_.store(all, std::memory_order_release);
+    for (ChannelPublisher* publisher : channel.publishers_) publisher->set_transports(mask);
   }
-  channel.remote_listeners_.store(all, std::memory_order_release);
-  for (ChannelPublisher* publisher : channel.publishers_) publisher->set_transports(mask);
+  channel.tell_watchers();
 }
 
 void Channel::Out::dropped(std::string_view transport, transport::Drop reason,

@@ -22,12 +22,28 @@ namespace hyphos::graph {
 
 class Subscriber;
 class ChannelPublisher;
+enum class View : std::uint8_t;
 
 /// A transport as one graph uses it.
 struct Link {
   transport::Transport* transport = nullptr;
   std::size_t index = 0;  // in trace::Registry
   bool for_guests = false;
+};
+
+/// Told that something changed around a channel: its peers, its listeners or its refusals. Called
+/// from threads of transports, inside their calls: must be short, and must not publish, open or
+/// close anything.
+class ChannelWatcher {
+ public:
+  virtual ~ChannelWatcher() = default;
+  virtual void channel_changed() = 0;
+};
+
+/// A publisher of a channel in another process.
+struct ChannelPeer {
+  std::uint64_t id = 0;  ///< Meta::peer of its messages
+  std::string process;
 };
 
 /// A hyperedge: all publishers and subscriptions of one name in this process, and the ports through
@@ -46,11 +62,21 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Result<std::shared_ptr<detail::PublisherCore>> add_publisher(const TypeSupport& type,
                                                                bool network,
                                                                const std::string& node);
-  Result<std::shared_ptr<Subscriber>> add_subscriber(const TypeSupport& type, Mode mode, bool raw,
+  Result<std::shared_ptr<Subscriber>> add_subscriber(const TypeSupport& type, Mode mode, View view,
                                                      bool network, const std::string& node,
                                                      detail::Callback callback);
   void remove(Subscriber& subscriber);
   void remove(ChannelPublisher& publisher);
+
+  void watch(std::weak_ptr<ChannelWatcher> watcher);
+  /// Those whose messages may still come: a process that died is here until all it sent was taken.
+  [[nodiscard]] std::vector<ChannelPeer> peers() const;
+  /// Why the last end in another process was refused, if one was and no other was accepted since.
+  [[nodiscard]] std::optional<Error> refusal() const;
+
+  /// True inside calls that a transport makes: such a thread must not wait for a message, nor close
+  /// anything.
+  [[nodiscard]] static bool delivering_here();
 
   /// A queue of this channel has room again: lets paused transports go on.
   void room_made();
@@ -76,8 +102,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
 
   struct Port {
     Link link;
-    transport::PortId in = 0;
-    transport::PortId out = 0;
+    std::atomic<transport::PortId> in{0};
+    std::atomic<transport::PortId> out{0};
     std::atomic<std::uint32_t> listeners{0};
     std::atomic<std::uint32_t> publishers{0};
   };
@@ -85,7 +111,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   // transport::Inlet
   bool deliver(Envelope& message) override;
   void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
-  void peer(std::string_view transport, std::string_view who, bool present) override;
+  void peer(std::string_view transport, std::string_view who, std::uint64_t id,
+            bool present) override;
   void refused(std::string_view transport, const Error& why) override;
 
   /// Inlet and Outlet share the names of their functions: the sending end is a part of its own.
@@ -97,6 +124,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
     Channel& channel;
   };
 
+  void tell_watchers();
   /// Tells in the counters that messages go by pointer. Under mutex_.
   void mark_pointer();
   Result<void> open_ports(bool inlet);
@@ -120,6 +148,9 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   mutable BriefMutex mutex_;
   std::shared_ptr<const Subscribers> subscribers_;
   std::vector<ChannelPublisher*> publishers_;
+  std::vector<std::weak_ptr<ChannelWatcher>> watchers_;
+  std::vector<std::pair<const Port*, ChannelPeer>> peers_;
+  std::optional<Error> refusal_;
   detail::BlockRef last_;  // latched value of a publisher in this process
 
   Out out_{*this};

@@ -6,15 +6,11 @@
 #include "hyphos/time.hpp"
 
 namespace hyphos::graph {
-namespace {
-
 std::uint64_t random_id() {
   std::random_device device;
   const std::uint64_t id = (std::uint64_t{device()} << 32) | device();
   return id == 0 ? 1 : id;
 }
-
-}  // namespace
 
 ChannelPublisher::ChannelPublisher(std::shared_ptr<Channel> channel, const TypeSupport& type,
                                    bool network, std::unique_ptr<trace::Endpoint> trace)
@@ -25,8 +21,16 @@ ChannelPublisher::ChannelPublisher(std::shared_ptr<Channel> channel, const TypeS
       sender_(random_id()) {}
 
 ChannelPublisher::~ChannelPublisher() {
-  channel_->remove(*this);
+  leave();
   pool_->close();
+}
+
+void ChannelPublisher::leave() {
+  {
+    const std::lock_guard lock(send_);
+    if (std::exchange(left_, true)) return;
+  }
+  channel_->remove(*this);
 }
 
 HYPHOS_HOT detail::BlockRef ChannelPublisher::block() {
@@ -65,12 +69,12 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     return out;
   }
   // Latched values go to the transports even if nobody listens yet: they keep the last one.
-  const bool remote = network_ && !channel_->ports_.empty() &&
+  const bool remote = network_ && !channel_->ports_.empty() && meta.peer != kThisProcess &&
                       (channel_->remote_listeners() > 0 || channel_->policy().latched);
   if (remote) {
     const std::lock_guard lock(send_);
     meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
-    publish_remote(*block, out);
+    if (!left_) publish_remote(*block, out);
   } else {
     meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
@@ -78,8 +82,9 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     const std::lock_guard lock(channel_->mutex_);
     channel_->last_ = block;
   }
-  channel_->deliver_local(block, false, 0, out);
-  record.count(trace::Counter::sent);
+  if (meta.peer == 0 || meta.peer == kThisProcess) channel_->deliver_local(block, false, 0, out);
+  // A message for one process that is not there (yet) was not sent.
+  if (meta.peer == 0 || out.taken + out.dropped > 0) record.count(trace::Counter::sent);
   record.last_ns.store(meta.stamps.publish, std::memory_order_relaxed);
   return out;
 }

@@ -10,6 +10,9 @@
 
 namespace hyphos::graph {
 
+/// Never 0; random, so that it is unique over all machines.
+[[nodiscard]] std::uint64_t random_id();
+
 /// One publisher handle's state: its sequence, its identity and its counters.
 class ChannelPublisher final : public detail::PublisherCore {
  public:
@@ -24,6 +27,8 @@ class ChannelPublisher final : public detail::PublisherCore {
   WritableBuffer loan(std::size_t size) override;
   [[nodiscard]] const std::string& channel() const override { return channel_->name(); }
 
+  /// Ends the publisher before its last reference does: it sends nothing any more. Idempotent.
+  void leave();
   [[nodiscard]] bool network() const { return network_; }
   [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
   /// `mask`: the transports with listeners now. The bit for pointers stays as it is.
@@ -44,6 +49,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   // Keeps sequence numbers in the order in which they leave the process; publishing from one thread
   // never waits for it.
   BriefMutex send_;
+  bool left_ = false;  // under send_
 };
 
 }  // namespace hyphos::graph

@@ -10,6 +10,8 @@
 #include <array>
 #include <atomic>
 #include <cassert>
+#include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "base/brief_mutex.hpp"
@@ -73,34 +75,114 @@ struct Executor::Worker {
 ///
 /// Invariant, under `mutex`: if a thread is idle, the queues are empty. So whoever brings work
 /// hands it to an idle thread, or leaves it to the busy ones, which look here before they sleep.
+/// `ready` counts the threads that are neither parked nor inside a Waiting; it is `limit` but while
+/// a thread that has waited goes on before one of the others has parked. A parked thread is in no
+/// other list and is handed no work.
 struct Executor::State {
   explicit State(int threads)
-      // oneTBB counts the calling thread as one of the pool; ours never joins, hence the one more.
-      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
+      : most(threads),
+        // oneTBB counts the calling thread as one of the pool; ours never joins, hence the one
+        // more.
+        limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
         // Our threads have reserved places; the others are for what callbacks run in parallel.
-        arena(2 * threads - 1, static_cast<unsigned>(threads)) {}
+        arena(2 * threads - 1, static_cast<unsigned>(threads)),
+        ready(threads) {}
 
-  void run(Worker& self);
+  void run(Worker& self, bool in_arena);
   void work_off(Worker& self);
+  [[nodiscard]] bool park(Worker& self, BriefLock& lock);
+  [[nodiscard]] bool begin_waiting(const std::shared_ptr<State>& self);
+  void end_waiting();
 
+  const int most;  // threads that run callbacks at once
   tbb::global_control limit;
   tbb::task_arena arena;
   BriefMutex mutex;
   std::array<Ring, 3> queues;  // by priority
   Worker* idle = nullptr;      // last in, first out: the warmest cache first
+  Worker* parked = nullptr;
+  int ready;
+  int waiting = 0;
   bool stopping = false;
   std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::thread> stand_ins;
 };
 
-void Executor::State::run(Worker& self) {
+void Executor::State::run(Worker& self, bool in_arena) {
   ::pthread_setname_np(::pthread_self(), "hyphos-pool");
   current_pool = this;
-  arena.execute([&] { work_off(self); });
+  if (in_arena) {
+    arena.execute([&] { work_off(self); });
+  } else {
+    work_off(self);  // the arena has no place for more; the one that waits keeps its own
+  }
+}
+
+// One thread too many since a wait has ended: this one sleeps until it is needed again.
+bool Executor::State::park(Worker& self, BriefLock& lock) {
+  if (ready <= most || stopping) return false;
+  --ready;
+  self.awake.store(0, std::memory_order_relaxed);
+  self.next = std::exchange(parked, &self);
+  lock.unlock();
+  sleep_while_zero(self.awake);
+  lock.lock();
+  return true;
+}
+
+bool Executor::State::begin_waiting(const std::shared_ptr<State>& self) {
+  Worker* stand_in = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    if (waiting >= kMaxWaiting) return false;
+    ++waiting;
+    if (--ready >= most || stopping) return true;
+    if (parked == nullptr) {
+      Worker& worker = *workers.emplace_back(std::make_unique<Worker>());
+      try {
+        stand_ins.emplace_back([self, &worker] { self->run(worker, false); });
+      } catch (const std::system_error&) {  // no more threads to be had
+        workers.pop_back();
+        ++ready;
+        --waiting;
+        return false;
+      }
+    } else {
+      stand_in = std::exchange(parked, parked->next);
+    }
+    ++ready;
+  }
+  if (stand_in != nullptr) wake(stand_in->awake);
+  return true;
+}
+
+void Executor::State::end_waiting() {
+  const std::lock_guard lock(mutex);
+  --waiting;
+  if (++ready <= most || idle == nullptr || stopping) return;
+  // A thread that has nothing to do is parked where it sleeps.
+  Worker* const spare = std::exchange(idle, idle->next);
+  spare->next = std::exchange(parked, spare);
+  --ready;
+}
+
+Executor::Waiting::Waiting(Executor& executor) {
+  if (!executor.on_worker()) return;
+  if (executor.state_->begin_waiting(executor.state_)) {
+    state_ = executor.state_;
+  } else {
+    refused_ = true;
+  }
+}
+
+Executor::Waiting::~Waiting() {
+  if (state_ != nullptr) state_->end_waiting();
 }
 
 HYPHOS_HOT void Executor::State::work_off(Worker& self) {
   BriefLock lock(mutex);
   for (;;) {
+    if (park(self, lock)) continue;
     Work work;
     for (std::size_t level = queues.size(); level-- > 0 && !work;) {
       if (!queues[level].empty()) work = queues[level].pop();
@@ -125,21 +207,25 @@ Executor::Executor(int threads) : state_(std::make_shared<State>(threads)) {
   assert(threads >= 1);
   for (int i = 0; i < threads; ++i) {
     Worker& worker = *state_->workers.emplace_back(std::make_unique<Worker>());
-    threads_.emplace_back([state = state_, &worker] { state->run(worker); });
+    threads_.emplace_back([state = state_, &worker] { state->run(worker, true); });
   }
 }
 
 Executor::~Executor() {
-  Worker* idle = nullptr;
+  std::array<Worker*, 2> asleep{};
   {
     const std::lock_guard lock(state_->mutex);
     state_->stopping = true;
-    idle = std::exchange(state_->idle, nullptr);
+    asleep = {std::exchange(state_->idle, nullptr), std::exchange(state_->parked, nullptr)};
+    for (std::thread& thread : state_->stand_ins) threads_.push_back(std::move(thread));
+    state_->stand_ins.clear();
   }
-  while (idle != nullptr) {
-    Worker* const next = idle->next;  // read before the thread goes on
-    wake(idle->awake);
-    idle = next;
+  for (Worker* worker : asleep) {
+    while (worker != nullptr) {
+      Worker* const next = worker->next;  // read before the thread goes on
+      wake(worker->awake);
+      worker = next;
+    }
   }
   for (std::thread& thread : threads_) {
     if (thread.get_id() == std::this_thread::get_id()) {

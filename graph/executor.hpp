@@ -35,12 +35,32 @@ class Executor {
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const;
 
+  /// While it lives, the calling thread is waiting for something that other work of the pool may
+  /// have to bring about: another thread takes its place, so that the pool cannot starve itself.
+  /// Nothing on a thread that is not of the pool. False: kMaxWaiting threads wait already; whoever
+  /// waits nevertheless may wait for ever. Makes a thread if none is parked.
+  class Waiting;
+  static constexpr int kMaxWaiting = 64;
+
  private:
   struct State;
   struct Worker;
 
   std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
+};
+
+class Executor::Waiting {
+ public:
+  explicit Waiting(Executor& executor);
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  explicit operator bool() const { return !refused_; }
+
+ private:
+  std::shared_ptr<State> state_;  // null: not a thread of the pool, or refused
+  bool refused_ = false;
 };
 
 }  // namespace hyphos::graph

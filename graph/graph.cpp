@@ -27,8 +27,14 @@ transport::Transport* Graph::transport(std::string_view name) const {
   return nullptr;
 }
 
+Result<std::shared_ptr<Channel>> Graph::internal_channel(const std::string& name,
+                                                         const TypeSupport& type,
+                                                         const Policy& policy) {
+  return channel(name, type, policy, true);
+}
+
 Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const TypeSupport& type,
-                                                const Policy& wish) {
+                                                const Policy& wish, bool internal) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return Error{Code::disconnected, "the runtime has been stopped", name};
   if (const auto found = channels_.find(name); found != channels_.end()) {
@@ -40,7 +46,8 @@ Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const T
                      type.id.name + " (" + std::string(to_string(type.id.encoding)) + ")",
                  name};
   }
-  if (std::string problem = channel_name_problem(name); !problem.empty()) {
+  if (std::string problem = internal ? std::string() : channel_name_problem(name);
+      !problem.empty()) {
     return Error{Code::invalid_config, std::move(problem), name};
   }
   const ChannelRules rules = rules_(name, wish);
@@ -76,8 +83,8 @@ Result<std::shared_ptr<Subscriber>> Graph::subscribe(const std::string& name,
                                                      detail::Callback callback) {
   auto found = channel(name, type, wish);
   if (!found) return found.error();
-  return (*found)->add_subscriber(type, mode, raw, scope == Scope::network, node,
-                                  std::move(callback));
+  return (*found)->add_subscriber(type, mode, raw ? View::envelope : View::value,
+                                  scope == Scope::network, node, std::move(callback));
 }
 
 Result<void> Graph::set_open(const std::string& name, bool open) {

@@ -47,9 +47,13 @@ class Graph {
                                                 const Policy& wish, Scope scope, Mode mode,
                                                 bool raw, const std::string& node,
                                                 detail::Callback callback);
+  /// A channel for the services of the node room: its name is not held to the rules of users.
+  Result<std::shared_ptr<Channel>> internal_channel(const std::string& name,
+                                                    const TypeSupport& type, const Policy& policy);
   Result<void> set_open(const std::string& channel, bool open);
   [[nodiscard]] transport::Transport* transport(std::string_view name) const;
   [[nodiscard]] Timers& timers() { return timers_; }
+  [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] std::vector<std::string> channels() const;
 
   /// No callback of a transport or timer comes after this. Publishing becomes local. Idempotent.
@@ -57,7 +61,7 @@ class Graph {
 
  private:
   Result<std::shared_ptr<Channel>> channel(const std::string& name, const TypeSupport& type,
-                                           const Policy& wish);
+                                           const Policy& wish, bool internal = false);
 
   const std::shared_ptr<trace::Registry> registry_;
   const Rules rules_;

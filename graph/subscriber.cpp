@@ -173,8 +173,9 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
 HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {
   const std::int64_t dequeued = now != 0 ? now : monotonic_now().ns;
   const detail::BlockRef& block = delivery.block;
-  const void* value =
-      type_ == nullptr ? static_cast<const void*>(block->encoded()) : block->value(*type_);
+  const void* value = options_.view == View::block ? block.get()
+                      : type_ == nullptr           ? static_cast<const void*>(block->encoded())
+                                                   : block->value(*type_);
   if (value == nullptr) {
     (*trace_)->count(trace::Counter::decode_failed);
     if (std::uint64_t more = 0; errors_.allow(more)) {

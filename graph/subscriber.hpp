@@ -15,6 +15,10 @@ namespace hyphos::graph {
 
 class Channel;
 
+/// What a callback is given: the decoded value, the Envelope, or the Block as it is, neither
+/// encoded nor decoded for the callback's sake.
+enum class View : std::uint8_t { value, envelope, block };
+
 /// One subscription: a bounded queue in front of one callback.
 ///
 /// Invariants, all under `mutex_`:
@@ -31,9 +35,10 @@ class Subscriber final : public detail::SubscriptionCore,
     bool network = true;  // also takes messages from other processes
     Policy policy;
     std::string node;
+    View view = View::value;
   };
 
-  /// `type` is null for raw subscriptions; otherwise it lives as long as the program.
+  /// `type` is null unless the view is `value`; then it lives as long as the program.
   Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type, Options options,
              detail::Callback callback, Executor& executor, std::unique_ptr<trace::Endpoint> trace);
 

@@ -11,7 +11,7 @@ namespace hyphos::graph {
 
 struct Timers::Entry {
   Id id = 0;
-  std::int64_t period_ns = 0;
+  std::int64_t period_ns = 0;  // 0: once
   std::function<void()> work;
   std::shared_ptr<std::atomic<std::uint64_t>> skipped;
   bool running = false;         // under mutex_
@@ -28,13 +28,23 @@ Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work,
   entry->period_ns = period_ns;
   entry->work = std::move(work);
   entry->skipped = std::move(skipped);
+  return add(std::move(entry), monotonic_now().ns + period_ns);
+}
+
+Timers::Id Timers::at(std::int64_t instant_ns, std::function<void()> work) {
+  auto entry = std::make_shared<Entry>();
+  entry->work = std::move(work);
+  return add(std::move(entry), instant_ns);
+}
+
+Timers::Id Timers::add(std::shared_ptr<Entry> entry, std::int64_t first_ns) {
   const std::lock_guard lock(mutex_);
-  entry->id = next_id_++;
-  entries_.emplace(entry->id, entry);
-  queue_.emplace(monotonic_now().ns + period_ns, entry);
+  const Id id = entry->id = next_id_++;
+  entries_.emplace(id, entry);
+  queue_.emplace(first_ns, std::move(entry));
   if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { loop(); });
   wake_.notify_one();
-  return entry->id;
+  return id;
 }
 
 void Timers::cancel(Id id) {
@@ -96,6 +106,10 @@ void Timers::loop() {
       lock.lock();
       continue;
     }
+    if (entry->period_ns == 0) {
+      fire(entry);
+      continue;
+    }
     const std::int64_t behind = now - next;
     const std::int64_t steps = 1 + behind / entry->period_ns;
     queue_.emplace(next + steps * entry->period_ns, entry);
@@ -121,7 +135,8 @@ void Timers::fire(const std::shared_ptr<Entry>& entry) {
       }
       lock.lock();
     }
-    if (entry->self_cancelled) spent.swap(entry->work);
+    if (entry->self_cancelled || entry->period_ns == 0) spent.swap(entry->work);
+    if (entry->period_ns == 0) entries_.erase(entry->id);
     entry->runner = {};
     entry->running = false;
     idle_.notify_all();

@@ -28,12 +28,15 @@ class Timers {
   /// drift.
   Id every(std::int64_t period_ns, std::function<void()> work,
            std::shared_ptr<std::atomic<std::uint64_t>> skipped = nullptr);
+  /// Calls `work` on the pool once, at `instant_ns` or at once if that is past.
+  Id at(std::int64_t instant_ns, std::function<void()> work);
   /// On return the timer's work is not running and will not run, unless called from inside it.
   void cancel(Id id);
   void stop();
 
  private:
   struct Entry;
+  Id add(std::shared_ptr<Entry> entry, std::int64_t first_ns);
   void loop();
   void fire(const std::shared_ptr<Entry>& entry);
 

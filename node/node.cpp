@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "graph/subscriber.hpp"
+#include "node/call_client.hpp"
 #include "node/runtime_impl.hpp"
 
 namespace hyphos {
@@ -32,16 +33,36 @@ void Node::Impl::keep(std::shared_ptr<Timer::Impl> timer) {
   timers_.push_back(std::move(timer));
 }
 
+void Node::Impl::keep(std::shared_ptr<detail::CallServer> server) {
+  const std::lock_guard lock(mutex_);
+  servers_.push_back(std::move(server));
+}
+
+void Node::Impl::keep(std::weak_ptr<calls::ClientCore> client) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(clients_, [](const auto& known) { return known.expired(); });
+  clients_.push_back(std::move(client));
+}
+
 void Node::Impl::close() {
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers;
   std::vector<std::shared_ptr<Timer::Impl>> timers;
+  std::vector<std::shared_ptr<detail::CallServer>> servers;
+  std::vector<std::weak_ptr<calls::ClientCore>> clients;
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     subscribers.swap(subscribers_);
     timers.swap(timers_);
+    servers.swap(servers_);
+    clients.swap(clients_);
+  }
+  // Calls first: a callback that waits for a reply would keep the rest from ending.
+  for (const auto& weak : clients) {
+    if (const auto client = weak.lock()) client->close();
   }
   for (const auto& timer : timers) timer->close();
+  for (const auto& server : servers) server->close();
   for (const auto& subscriber : subscribers) subscriber->close();
 }
 

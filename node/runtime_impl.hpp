@@ -17,6 +17,9 @@
 #include "trace/record.hpp"
 
 namespace hyphos {
+namespace calls {
+class ClientCore;
+}
 
 /// What a Runtime owns. The order of the members is the reverse of the order of destruction:
 /// plug-in objects first, then the graph with its threads, then the counters, which live in shared
@@ -39,6 +42,11 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   int spin();
   void request_stop();
   [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_acquire); }
+
+  /// Who else serves `service`, this or another process of the machine: "process 'x' (pid 7)".
+  [[nodiscard]] std::string other_server(const std::string& channel) const;
+  /// Takes the name of a service for this process, while the returned token lives. Null: taken.
+  [[nodiscard]] std::shared_ptr<void> claim_service(const std::string& channel);
 
   [[nodiscard]] graph::Graph& graph() { return *graph_; }
   [[nodiscard]] const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
@@ -70,6 +78,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
 
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Node::Impl>> nodes_;
+  std::map<std::string, std::weak_ptr<void>> services_;  // by request channel
   std::atomic<bool> stopping_{false};
   std::atomic<bool> down_{false};
   int stop_event_ = -1;  // eventfd: readable once a stop was requested
@@ -96,6 +105,8 @@ class Node::Impl {
   Result<void> check_open() const;
   void keep(std::shared_ptr<graph::Subscriber> subscriber);
   void keep(std::shared_ptr<Timer::Impl> timer);
+  void keep(std::shared_ptr<detail::CallServer> server);
+  void keep(std::weak_ptr<calls::ClientCore> client);
   void close();
 
  private:
@@ -106,6 +117,8 @@ class Node::Impl {
   bool closed_ = false;
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
   std::vector<std::shared_ptr<Timer::Impl>> timers_;
+  std::vector<std::shared_ptr<detail::CallServer>> servers_;
+  std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles
 };
 
 class Timer::Impl {

@@ -273,7 +273,8 @@ void read_nodes(const Value* value, Draft& draft) {
   for (const Entry& entry : named_entries(value, "nodes", kMaxNodes, draft.problems)) {
     check_name(entry, "nodes", draft);
     const Section section(&entry.value, "nodes." + entry.key, draft.problems,
-                          {"plugin", "python", "executable", "args", "params", "remap", "process"});
+                          {"plugin", "python", "executable", "args", "params", "remap", "process",
+                           "services", "calls", "actions", "goals"});
     NodePlan node;
     node.name = entry.key;
     node.source = to_line(entry.source);
@@ -285,6 +286,8 @@ void read_nodes(const Value* value, Draft& draft) {
         section.error("params", "expected a map, found " + describe(*params));
       }
     }
+    draft.node_calls.push_back({section.words("services"), section.words("calls"),
+                                section.words("actions"), section.words("goals")});
     node.process = section.text("process", "");
     const auto placed = draft.placed_in.find(node.name);
     if (!node.process.empty() && draft.plan.process(node.process) == nullptr) {
@@ -371,6 +374,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_nodes(top.find("nodes"), draft);
   place_nodes(draft);
   read_channels(top.find("channels"), draft);
+  read_calls(draft);
   read_remaps(top.find("nodes"), draft);
   read_network(top.find("network"), draft);
   read_data_graph(top.find("data_graph"), draft);

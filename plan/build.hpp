@@ -37,6 +37,11 @@ struct Draft {
   std::map<std::string, Word> placed;
   std::map<std::string, std::string> placed_in;
   std::unordered_map<std::string, std::size_t> channel_index;
+  /// What each node says of services, in the order of the nodes; for read_calls().
+  struct NodeCalls {
+    std::vector<Word> services, calls, actions, goals;
+  };
+  std::vector<NodeCalls> node_calls;
 
   void error(const Source& source, std::string text) { problems.error(source, std::move(text)); }
   [[nodiscard]] std::vector<std::string_view> host_names() const;
@@ -63,6 +68,8 @@ void read_nodes(const Value* value, Draft& draft);
 /// Puts every node into a process, making the processes that defaults ask for.
 void place_nodes(Draft& draft);
 void read_channels(const Value* value, Draft& draft);
+/// The services and actions of the nodes, and the channels that these need.
+void read_calls(Draft& draft);
 void read_remaps(const Value* nodes, Draft& draft);
 void read_data_graph(const Value* value, Draft& draft);
 void read_record(const Value* value, Draft& draft);

@@ -63,7 +63,9 @@ Policy read_policy(const Section& section) {
 
 std::vector<std::string_view> Draft::channel_names() const {
   std::vector<std::string_view> names;
-  for (const ChannelPlan& channel : plan.channels) names.push_back(channel.name);
+  for (const ChannelPlan& channel : plan.channels) {
+    if (!channel.internal) names.push_back(channel.name);
+  }
   return names;
 }
 
@@ -161,6 +163,9 @@ void read_remaps(const Value* nodes, Draft& draft) {
       } else if (!pair.value.is(Value::Kind::scalar)) {
         draft.error(pair.value.source,
                     path + "." + pair.key + ": expected a channel, found " + describe(pair.value));
+      } else if (draft.plan.call(pair.value.text, false) != nullptr ||
+                 draft.plan.call(pair.value.text, true) != nullptr) {
+        node.remap.emplace_back(pair.key, pair.value.text);
       } else if (draft.refer_to_channel({pair.value.text, pair.value.source},
                                         path + "." + pair.key) != nullptr) {
         node.remap.emplace_back(pair.key, pair.value.text);

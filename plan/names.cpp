@@ -53,6 +53,29 @@ std::string channel_name_problem(std::string_view name) {
   return {};
 }
 
+std::string call_name_problem(std::string_view name) {
+  constexpr std::size_t kMaxCall = 96;  // the channels' names are longer
+  std::string problem = channel_name_problem(name);
+  for (std::size_t at = 0; (at = problem.find("channel", at)) != std::string::npos;) {
+    problem.replace(at, 7, "service");
+  }
+  if (problem.empty() && name.size() > kMaxCall) return "a service's name has at most 96 bytes";
+  return problem;
+}
+
+std::string call_channel_base(std::string_view service, bool action) {
+  return (action ? "hyphos/action/" : "hyphos/service/") + std::string(service);
+}
+
+Policy call_policy() {
+  // Clients bound what is under way, so the queues do not fill; if one does, the sender is told.
+  Policy policy;
+  policy.reliability = Reliability::reliable;
+  policy.overflow = Overflow::drop_newest;
+  policy.depth = 256;
+  return policy;
+}
+
 std::string name_problem(std::string_view name) {
   if (name.empty()) return "a name must not be empty";
   if (name.size() > kMaxName) return "a name has at most 48 bytes";

@@ -174,6 +174,13 @@ const ProcessPlan* Plan::process(std::string_view name) const {
   return find_named(processes, name);
 }
 const NodePlan* Plan::node(std::string_view name) const { return find_named(nodes, name); }
+const CallPlan* Plan::call(std::string_view name, bool action) const {
+  for (const CallPlan& call : calls) {
+    if (call.name == name && call.action == action) return &call;
+  }
+  return nullptr;
+}
+
 const ChannelPlan* Plan::channel(std::string_view name) const { return find_named(channels, name); }
 
 std::filesystem::path Plan::resolve(const std::string& path) const {

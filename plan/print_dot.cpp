@@ -73,7 +73,7 @@ struct Homes {
 Homes find_homes(const Plan& plan) {
   Homes homes;
   for (const ChannelPlan& channel : plan.channels) {
-    if (!channel.publishers || channel.publishers->empty()) continue;
+    if (channel.internal || !channel.publishers || channel.publishers->empty()) continue;
     const NodePlan& first = *plan.node(channel.publishers->front());
     const std::string& host = plan.process(first.process)->host;
     const auto in_process = [&](const std::string& name) {
@@ -146,6 +146,19 @@ std::string channel_edges(const Plan& plan, const ChannelPlan& channel) {
   return out;
 }
 
+/// One edge from each client to the server, there and back.
+std::string call_edges(const Plan& plan, const CallPlan& call) {
+  std::string out;
+  const ChannelPlan& request =
+      *plan.channel(call_channel_base(call.name, call.action) + "/request");
+  for (const plan::Path& path : plan::paths_of(plan, request)) {
+    std::string style = edge_style(path.route);
+    style.insert(style.rfind(']'), ", dir=both, arrowtail=odot, label=" + quote(call.name));
+    out += "  " + node_id(path.from) + " -> " + node_id(path.to) + " " + style + ";\n";
+  }
+  return out;
+}
+
 std::string outside_edges(const Plan& plan) {
   std::string out;
   const auto outside = [&](const LinkPlan& link, const std::string& label) {
@@ -201,10 +214,14 @@ std::string to_dot(const Plan& plan) {
       "  edge [fontname=\"Helvetica\", arrowsize=0.7];\n";
   for (const HostPlan& host : plan.hosts) out += host_cluster(plan, host, homes);
   for (const ChannelPlan& channel : plan.channels) {
+    if (channel.internal) continue;
     if (homes.process.contains(channel.name) || homes.host.contains(channel.name)) continue;
     out += "  " + channel_line(channel);
   }
-  for (const ChannelPlan& channel : plan.channels) out += channel_edges(plan, channel);
+  for (const ChannelPlan& channel : plan.channels) {
+    if (!channel.internal) out += channel_edges(plan, channel);
+  }
+  for (const CallPlan& call : plan.calls) out += call_edges(plan, call);
   out += outside_edges(plan) + legend();
   return out + "}\n";
 }

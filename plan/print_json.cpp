@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "hyphos/plan.hpp"
 #include "plan/json.hpp"
 #include "plan/paths.hpp"
@@ -136,6 +139,10 @@ void write_node(JsonWriter& json, const NodePlan& node) {
     write_param(json, node.params);
   }
   pairs(json, "remap", node.remap);
+  texts(json, "services", node.services);
+  texts(json, "calls", node.calls);
+  texts(json, "actions", node.actions);
+  texts(json, "goals", node.goals);
   text(json, "source", node.source.to_string());
 }
 
@@ -226,8 +233,18 @@ std::string to_json(const Plan& plan) {
   objects(json, "processes", plan.processes,
           [&](const ProcessPlan& process) { write_process(json, plan, process); });
   objects(json, "nodes", plan.nodes, [&](const NodePlan& node) { write_node(json, node); });
-  objects(json, "channels", plan.channels,
+  std::vector<ChannelPlan> shown;
+  std::copy_if(plan.channels.begin(), plan.channels.end(), std::back_inserter(shown),
+               [](const ChannelPlan& channel) { return !channel.internal; });
+  objects(json, "channels", shown,
           [&](const ChannelPlan& channel) { write_channel(json, plan, channel); });
+  objects(json, "services", plan.calls, [&](const CallPlan& call) {
+    text(json, "name", call.name);
+    text(json, "kind", call.action ? "action" : "service");
+    text(json, "server", call.server);
+    texts(json, "clients", call.clients);
+    text(json, "source", call.source.to_string());
+  });
   json.key("network");
   json.begin_object();
   write_network(json, plan);

@@ -97,17 +97,50 @@ std::string processes_table(const Plan& plan) {
   return table.print();
 }
 
+bool has_channels(const Plan& plan) {
+  return std::any_of(plan.channels.begin(), plan.channels.end(),
+                     [](const ChannelPlan& channel) { return !channel.internal; });
+}
+
+std::string calls_table(const Plan& plan) {
+  if (plan.calls.empty()) return "";
+  Table table({"SERVICE", "KIND", "SERVER", "CLIENTS", "BY"});
+  for (const CallPlan& call : plan.calls) {
+    const ChannelPlan& request =
+        *plan.channel(call_channel_base(call.name, call.action) + "/request");
+    table.add({call.name, call.action ? "action" : "service", call.server,
+               or_dash(join(call.clients)), carried_by(plan, request)});
+  }
+  return table.print();
+}
+
+/// Channel names for people: a service's two are one word.
+std::vector<std::string> shown(const std::vector<std::string>& channels) {
+  std::vector<std::string> names;
+  for (const std::string& channel : channels) {
+    std::string name = channel;
+    if (name.starts_with("hyphos/")) {
+      const std::size_t from = name.find('/', 7);
+      name = name.substr(7, from - 7) + " " + name.substr(from + 1);
+      name.resize(name.rfind('/'));
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 std::string network_lines(const Plan& plan) {
   std::string out;
   for (const ProcessPlan& process : plan.processes) {
     const Connections links = *connections(plan, process.name);
     for (const BindLink& bind : links.binds) {
-      out += "  " + process.name + " sends at " + bind.endpoint + ": " + join(bind.channels) + "\n";
+      out += "  " + process.name + " sends at " + bind.endpoint + ": " +
+             join(shown(bind.channels)) + "\n";
     }
     for (const PeerLink& peer : links.peers) {
       out += "  " + process.name + " receives from " +
              (peer.process.empty() ? std::string() : peer.process + " at ") + peer.endpoint + ": " +
-             join(peer.channels) + "\n";
+             join(shown(peer.channels)) + "\n";
     }
   }
   const DiscoveryPlan& discovery = plan.network.discovery;
@@ -143,15 +176,17 @@ std::string to_text(const Plan& plan) {
     }
     out += nodes.print();
   }
-  if (!plan.channels.empty()) {
+  if (has_channels(plan)) {
     Table channels({"CHANNEL", "TYPE", "FROM", "TO", "BY", "POLICY"});
     for (const ChannelPlan& channel : plan.channels) {
+      if (channel.internal) continue;
       channels.add({channel.name, or_dash(channel.type), ends_text(channel.publishers),
                     ends_text(channel.subscribers), carried_by(plan, channel),
                     policy_text(channel)});
     }
     out += channels.print();
   }
+  out += calls_table(plan);
   out += network_lines(plan) + record_line(plan);
   for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";
   while (out.ends_with("\n\n")) out.pop_back();

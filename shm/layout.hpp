@@ -184,11 +184,16 @@ struct MessageHeader {
   std::uint32_t flags;
   // To here one cache line, and all there is to the usual message: see kSimple.
   std::uint64_t simple_size;
+  std::uint64_t call_client;  ///< this and the next two: see kCall
+  std::uint64_t call_id;
+  std::uint64_t call_kind;
   std::array<Part, kMaxParts> part;
 };
 inline constexpr std::uint32_t kReplayed = 1;
 /// The message is one part, `simple_size` bytes from the start of the slot; `part` is not used.
 inline constexpr std::uint32_t kSimple = 2;
+/// The message is a part of a call; without this flag the three words of it mean nothing.
+inline constexpr std::uint32_t kCall = 4;
 
 /// Copies the header out of shared memory, once, and checks what can be checked without knowing the
 /// segments. Empty: corrupt.

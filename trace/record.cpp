@@ -15,7 +15,7 @@ namespace hyphos::trace {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kMaxRecords = 512;
 constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "received",
@@ -26,7 +26,11 @@ constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "drop.encode.failed",
                                                                    "drop.decode.failed",
                                                                    "deadline_missed",
-                                                                   "callback_error"};
+                                                                   "callback_error",
+                                                                   "drop.call.overloaded",
+                                                                   "drop.call.timeout",
+                                                                   "drop.call.disconnected",
+                                                                   "drop.call.stale"};
 // The order of transport::Drop; a test in transport/ compares the two.
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "overflow", "timeout", "no_memory", "disconnected", "gap", "corrupt", "type", "injected"};
@@ -259,6 +263,21 @@ EndpointInfo Endpoint::info() const {
     std::copy(registry_.transport_names_.begin(), registry_.transport_names_.end(), names.begin());
   }
   return to_info(*record_, timings_, names);
+}
+
+bool has_endpoint(std::span<const std::byte> area, std::string_view channel, bool is_publisher) {
+  if (area.size() < Registry::kMinArea) return false;
+  const auto& header = *reinterpret_cast<const Header*>(area.data());
+  if (header.magic.load(std::memory_order_acquire) != kMagic || header.version != kVersion ||
+      header.record_size != sizeof(Record) || header.records != kMaxRecords) {
+    return false;
+  }
+  const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);
+  for (std::size_t i = 0; i < kMaxRecords; ++i) {
+    if (records[i].state.load(std::memory_order_acquire) != Record::kLive) continue;
+    if (records[i].is_publisher == is_publisher && get(records[i].channel) == channel) return true;
+  }
+  return false;
 }
 
 Result<ProcessInfo> read_area(std::span<const std::byte> area) {

@@ -33,8 +33,12 @@ enum class Counter : std::uint8_t {
   decode_failed,
   deadline_missed,
   callback_error,
+  call_overloaded,    ///< a request that found a bound reached, at the client or the server
+  call_timeout,       ///< a call whose time ended before its reply came
+  call_disconnected,  ///< a call whose other end went away
+  call_stale,         ///< a reply nobody waits for any more, or a request that came twice
 };
-inline constexpr std::size_t kCounters = 10;
+inline constexpr std::size_t kCounters = 14;
 inline constexpr std::size_t kMaxTransports = 4;
 inline constexpr std::size_t kDropKinds = 8;
 
@@ -68,7 +72,7 @@ struct Record {
   std::atomic<std::uint32_t> timings;  // index + 1 into the area's timings; 0: none
   std::array<char, 128> channel;
   std::array<char, 64> node;
-  std::array<char, 128> type_name;
+  std::array<char, 256> type_name;
   std::uint64_t type_hash;
   Encoding encoding;
   bool is_publisher;
@@ -153,6 +157,10 @@ class Registry {
   std::vector<std::string> transport_names_;
 };
 
+/// Whether an end of that name is alive in an area that another process writes. Cheaper than
+/// read_area(): looks at names only.
+[[nodiscard]] bool has_endpoint(std::span<const std::byte> area, std::string_view channel,
+                                bool is_publisher);
 /// Reads an area that another process writes. Corrupt content gives an Error, never a crash.
 [[nodiscard]] Result<ProcessInfo> read_area(std::span<const std::byte> area);
 

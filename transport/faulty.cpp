@@ -53,8 +53,9 @@ class FaultyInlet final : public Inlet {
   void dropped(std::string_view transport, Drop reason, std::uint64_t count) override {
     target_.dropped(transport, reason, count);
   }
-  void peer(std::string_view transport, std::string_view who, bool present) override {
-    target_.peer(transport, who, present);
+  void peer(std::string_view transport, std::string_view who, std::uint64_t id,
+            bool present) override {
+    target_.peer(transport, who, id, present);
   }
   void refused(std::string_view transport, const Error& why) override {
     target_.refused(transport, why);

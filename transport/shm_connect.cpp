@@ -108,8 +108,8 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   }
   self_->control().set_lane(index, {lane->serial, peer->id, publication, port->serial});
   self_->domain().notify(self_->socket(), peer->id);
-  events_.emplace_back([port, who = peer->control.process()] {
-    if (const Passage call(port->gate); call) port->inlet->peer(kName, who, true);
+  events_.emplace_back([port, who = peer->control.process(), id = peer->id] {
+    if (const Passage call(port->gate); call) port->inlet->peer(kName, who, id, true);
   });
 }
 
@@ -124,9 +124,10 @@ void Shm::finish_rx_lane(std::uint32_t index) {
   self_->control().set_lane(index, {});
   self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
   if (!lane->peer->dead()) self_->domain().notify(self_->socket(), lane->peer->id);
-  events_.emplace_back([port = lane->port, who = lane->peer->control.process()] {
-    if (const Passage call(port->gate); call) port->inlet->peer(kName, who, false);
-  });
+  events_.emplace_back(
+      [port = lane->port, who = lane->peer->control.process(), id = lane->peer->id] {
+        if (const Passage call(port->gate); call) port->inlet->peer(kName, who, id, false);
+      });
 }
 
 void Shm::match_lanes(const std::shared_ptr<Peer>& peer,

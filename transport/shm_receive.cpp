@@ -250,6 +250,10 @@ HYPHOS_HOT std::optional<Drop> Shm::resolve(RxLane& lane, const shm::Descriptor&
   out.meta.sequence = header.sequence;
   out.meta.sender = header.sender;
   out.meta.replayed = message.replayed || (header.flags & shm::kReplayed) != 0;
+  if ((header.flags & shm::kCall) != 0) {
+    out.meta.call = {header.call_client, header.call_id, header.call_kind};
+  }
+  out.meta.peer = lane.peer->id;
   out.meta.stamps.publish = header.publish;
   out.meta.stamps.encoded = header.encoded;
   out.meta.stamps.handed = header.handed;

@@ -137,6 +137,12 @@ HYPHOS_HOT bool Shm::prepare(const Envelope& message, bool wait, std::int64_t de
   header.handed = message.meta.stamps.handed;
   header.parts = static_cast<std::uint32_t>(parts);
   header.flags = message.meta.replayed ? shm::kReplayed : 0;
+  if (message.meta.call.kind != 0) {
+    header.flags |= shm::kCall;
+    header.call_client = message.meta.call.client;
+    header.call_id = message.meta.call.id;
+    header.call_kind = message.meta.call.kind;
+  }
   const bool at_start = ways[0] == Way::copy || ways[0] == Way::nothing ||
                         (message.payload.owner() == slot && message.payload.data() == memory);
   if (parts == 1 && at_start) {
@@ -281,6 +287,7 @@ struct Shm::Sending {
   SendReport report;
   Prepared message;
   bool blocks = false;
+  std::uint64_t only = 0;  ///< Meta::peer
   std::int64_t deadline = 0;
   std::array<std::uint64_t, kDropReasons> lost{};
   std::uint64_t overflowed = 0;
@@ -315,6 +322,7 @@ HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxLane& lane) {
 HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_oldest) {
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     TxLane& lane = *lanes[i];
+    if (now.only != 0 && lane.peer->id != now.only) continue;
     if (now.message.segment == nullptr) {
       note(now, Pushed::no_memory, lane);
       now.report.failure = Code::overloaded;
@@ -371,6 +379,9 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   now.blocks = port->blocks();
   now.deadline = now.blocks ? deadline_of(policy) : 0;
   std::shared_ptr<const TxLanes> lanes = port->tx_lanes();
+  now.only = message.meta.peer;
+  const auto is_meant = [&now](const auto& lane) { return lane->peer->id == now.only; };
+  if (now.only != 0 && std::none_of(lanes->begin(), lanes->end(), is_meant)) return now.report;
   // Fetched while the message is prepared: what the receivers' processors wrote last.
   constexpr std::size_t kPrefetched = 8;
   for (std::size_t i = 0; i < std::min(lanes->size(), kPrefetched); ++i) {

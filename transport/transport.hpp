@@ -57,8 +57,10 @@ class Inlet {
   virtual bool deliver(Envelope& message) = 0;
   /// The transport lost `count` messages of this channel on the receiving side.
   virtual void dropped(std::string_view transport, Drop reason, std::uint64_t count) = 0;
-  /// A publisher of this channel in another process appeared (true) or went (false).
-  virtual void peer(std::string_view transport, std::string_view who, bool present) = 0;
+  /// A publisher of this channel in another process appeared (true) or went (false); went comes
+  /// after all that it sent. `id` is the Meta::peer of its messages, never 0.
+  virtual void peer(std::string_view transport, std::string_view who, std::uint64_t id,
+                    bool present) = 0;
   /// A publisher was refused at connect: the message names both types and both sides.
   virtual void refused(std::string_view transport, const Error& why) = 0;
 
@@ -122,7 +124,8 @@ class Transport {
   /// Must not be called from inside Inlet/Outlet calls.
   virtual void close(PortId port) = 0;
 
-  /// Sends to every receiver of the port. Takes its own references; the caller may drop the
+  /// Sends to every receiver of the port, or only to that in the process Meta::peer (none, if it is
+  /// not there: nothing taken, nothing dropped). Takes its own references; the caller may drop the
   /// envelope at once. Thread-safe; blocks only under `block`, for at most block_timeout_ms.
   /// Latched channels: the transport keeps the last envelope and sends it to late receivers.
   virtual SendReport send(PortId port, const Envelope& message) = 0;

@@ -145,7 +145,7 @@ void Receiver::set_present(Publisher& publisher, Subscription& subscription, boo
   if (subscription.present.exchange(present) == present) return;
   const std::lock_guard calls(subscription.port->calls);
   Inlet* inlet = subscription.port->inlet;
-  if (inlet != nullptr) inlet->peer(kName, publisher.process, present);
+  if (inlet != nullptr) inlet->peer(kName, publisher.process, publisher.session, present);
 }
 
 void Receiver::allow(const std::string& channel, const std::string& peer, bool allowed) {
@@ -230,6 +230,7 @@ bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
     return false;
   }
   message.meta.stamps.arrived = now_ns;
+  message.meta.peer = subscription->publisher->session;
   accept(*subscription, std::move(message), sequence);
   return true;
 }

@@ -131,7 +131,9 @@ SendReport Sender::send(PortId id, const Envelope& message,
   const PortPtr port = find_port(id);
   if (!port || stopping_) return report;
   if (port->spec.policy.latched) port->latched = message;
-  if (port->streams.empty()) return report;
+  const std::uint64_t only = message.meta.peer;
+  const auto is_meant = [only](const Stream* s) { return only == 0 || s->who->session == only; };
+  if (std::none_of(port->streams.begin(), port->streams.end(), is_meant)) return report;
 
   Outgoing out;
   out.now.head.swap(spare_head_);  // its capacity, so that nothing is allocated
@@ -144,7 +146,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
   }
   std::vector<StreamName> full;
   for (Stream* stream : port->streams) {
-    if (!stream->active()) continue;
+    if (!stream->active() || !is_meant(stream)) continue;
     switch (offer(*stream, out, notices)) {
       case Offer::taken:
         ++report.taken;

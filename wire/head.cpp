@@ -31,7 +31,10 @@ enum Field : std::uint32_t {
   kDecoded,
   kCallback,
   kHost,
-  kClockOffset
+  kClockOffset,
+  kCallClient,
+  kCallId,
+  kCallKind
 };
 enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -165,11 +168,13 @@ bool type_fits(std::uint64_t field, std::uint32_t type) {
     case kSequence:
     case kReplayed:
     case kPayloadBytes:
+    case kCallId:
+    case kCallKind:
       return type == kVarint;
     case kBufferBytes:
       return type == kBytes || type == kVarint;
     default:
-      return field > kClockOffset || type == kFixed64;
+      return field > kCallKind || type == kFixed64;
   }
 }
 
@@ -233,6 +238,15 @@ bool assign(std::uint64_t field, std::uint32_t type, const FieldValue& value, He
     case kClockOffset:
       out.clock.offset_ns = ns;
       break;
+    case kCallClient:
+      out.meta.call.client = value.number;
+      break;
+    case kCallId:
+      out.meta.call.id = value.number;
+      break;
+    case kCallKind:
+      out.meta.call.kind = value.number;
+      break;
     default:
       break;  // from a later version
   }
@@ -275,6 +289,9 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
   out.fixed(kCallback, ns(meta.stamps.callback));
   out.fixed(kHost, clock.host);
   out.fixed(kClockOffset, ns(clock.offset_ns));
+  out.fixed(kCallClient, meta.call.client);
+  out.varint(kCallId, meta.call.id);
+  out.varint(kCallKind, meta.call.kind);
   return out.end();
 }
 

@@ -21,7 +21,7 @@ inline std::uint64_t get_le(const std::byte* at, std::size_t bytes) {
 
 /// All strings at their longest, ten bytes for every varint, eight for every fixed field, and tags.
 inline constexpr std::size_t kLongestHead =
-    kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 + 11 * 11 + 10 * kMaxAttachedBuffers + 4;
+    kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 + 14 * 11 + 10 * kMaxAttachedBuffers + 4;
 static_assert(kLongestHead <= kMaxHeadBytes);
 
 /// Writes at most kLongestHead bytes and returns their end.

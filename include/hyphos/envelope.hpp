@@ -23,14 +23,27 @@ struct Stamps {
   std::int64_t callback = 0;   ///< the callback began
 };
 
+/// Marks a message as a part of a call (docs/services.md). All zero: an ordinary message.
+struct CallMark {
+  std::uint64_t client = 0;  ///< who asked: unique per client handle, over all machines
+  std::uint64_t id = 0;      ///< counts from 1 per client
+  std::uint64_t kind = 0;    ///< request, reply, ...: detail::CallKind
+};
+
 /// What travels with every message besides its bytes.
 struct Meta {
   std::uint64_t type_hash = 0;  ///< TypeId::hash of the publisher's type
   std::uint64_t sequence = 0;   ///< counts from 1 per publisher
   std::uint64_t sender = 0;     ///< unique per publisher handle, over all machines
   bool replayed = false;        ///< a latched value sent again to a late subscriber
+  CallMark call;
+  /// Does not travel. Received: the process it came from, as the transport that brought it knows
+  /// it. To be sent: the only process that is to get it (kThisProcess: none but this); 0: all.
+  std::uint64_t peer = 0;
   Stamps stamps;
 };
+
+inline constexpr std::uint64_t kThisProcess = ~std::uint64_t{0};
 
 inline constexpr std::size_t kMaxAttachedBuffers = 8;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Everything a node needs. Programs that care about compile time include the parts.
+#include "hyphos/action.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/message.hpp"
@@ -10,5 +11,6 @@
 #include "hyphos/publisher.hpp"
 #include "hyphos/result.hpp"
 #include "hyphos/runtime.hpp"
+#include "hyphos/service.hpp"
 #include "hyphos/subscription.hpp"
 #include "hyphos/time.hpp"

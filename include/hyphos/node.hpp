@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "hyphos/action.hpp"
 #include "hyphos/runtime.hpp"
+#include "hyphos/service.hpp"
 
 namespace hyphos {
 
@@ -80,6 +82,77 @@ class HYPHOS_EXPORT Node {
       const std::string& channel, const TypeId& type, SubscriptionOptions options,
       std::function<void(const Message<RawMessage>&)> callback) const;
 
+  /// Answers requests. `callback` takes (Message<Req>, Responder<Rep>) and answers through the
+  /// responder, now or later; or takes Message<Req> (or const Req&) and returns Rep or Result<Rep>.
+  /// An exception that leaves it is an error at the client. Throws already_exists if a live process
+  /// serves the name, invalid_config if the plan gives it to another node.
+  template <typename Req, typename Rep, typename F>
+  Service service(const std::string& name, ServiceOptions options, F callback) const {
+    return Service(
+        open_server(name, detail::service_types(type_support<Req>(), type_support<Rep>()), options,
+                    detail::service_callback<Req, Rep>(std::move(callback), name))
+            .or_throw());
+  }
+  template <typename Req, typename Rep, typename F>
+    requires(!std::convertible_to<F, ServiceOptions>)
+  Service service(const std::string& name, F callback) const {
+    return service<Req, Rep>(name, ServiceOptions{}, std::move(callback));
+  }
+  /// The asking end of a service. There need not be a server yet.
+  template <typename Req, typename Rep>
+  Client<Req, Rep> client(const std::string& name, ClientOptions options = {}) const {
+    return Client<Req, Rep>(
+        open_client(name, detail::service_types(type_support<Req>(), type_support<Rep>()), options)
+            .or_throw());
+  }
+
+  /// Carries out goals. `execute` takes GoalHandle<Goal, Feedback, Res>, runs on the pool once per
+  /// goal and may block in GoalHandle::wait_for; it ends the goal through the handle, now or later,
+  /// or returns a Res or Result<Res>. `accept`, if given, takes const Goal& and returns
+  /// Result<void>: an error rejects the goal. Throws as service() does.
+  template <typename Goal, typename Feedback, typename Res, typename F>
+  Action action(const std::string& name, ActionOptions options, F execute,
+                std::function<Result<void>(const Goal&)> accept = {}) const {
+    detail::ActionCallbacks callbacks;
+    callbacks.execute = detail::action_callback<Goal, Feedback, Res>(std::move(execute), name);
+    if (accept) {
+      callbacks.accept = [accept = std::move(accept),
+                          name](const detail::ExchangeRef& exchange) -> Result<void> {
+        auto goal = detail::read_block<Goal>(exchange->request(), name);
+        if (!goal) return goal.error();
+        return accept(**goal);
+      };
+    }
+    return Action(open_action(name,
+                              detail::action_types(type_support<Goal>(), type_support<Feedback>(),
+                                                   type_support<Res>()),
+                              options, std::move(callbacks))
+                      .or_throw());
+  }
+  template <typename Goal, typename Feedback, typename Res>
+  ActionClient<Goal, Feedback, Res> action_client(const std::string& name,
+                                                  ClientOptions options = {}) const {
+    return ActionClient<Goal, Feedback, Res>(
+        open_client(name,
+                    detail::action_types(type_support<Goal>(), type_support<Feedback>(),
+                                         type_support<Res>()),
+                    options)
+            .or_throw());
+  }
+
+  /// Ends for types known only by name (tools, Python); docs/services.md says what they send.
+  Result<std::shared_ptr<detail::CallServer>> open_server(const std::string& name,
+                                                          const detail::CallTypes& types,
+                                                          const ServiceOptions& options,
+                                                          detail::ServerCallback callback) const;
+  Result<std::shared_ptr<detail::CallServer>> open_action(const std::string& name,
+                                                          const detail::CallTypes& types,
+                                                          const ActionOptions& options,
+                                                          detail::ActionCallbacks callbacks) const;
+  Result<std::shared_ptr<detail::CallClient>> open_client(const std::string& name,
+                                                          const detail::CallTypes& types,
+                                                          const ClientOptions& options) const;
+
   /// Calls `callback` every `period` on the thread pool, one at a time. A call that comes late (the
   /// previous one still runs) is skipped and counted (Timer::skipped); the grid does not drift.
   Timer every(Duration period, std::function<void()> callback) const;
@@ -101,7 +174,7 @@ class HYPHOS_EXPORT Node {
   [[nodiscard]] Runtime runtime() const;
   /// Runtime::spin() of this node's process.
   int spin() const;
-  /// Closes all publishers, subscriptions and timers of the node.
+  /// Closes all publishers, subscriptions, timers, services and clients of the node.
   void close() const;
 
   class Impl;

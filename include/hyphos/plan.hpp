@@ -122,10 +122,23 @@ struct NodePlan {
   std::vector<std::string> args;  ///< for executables
   ParamValue params;              ///< a map, or null
   std::vector<std::pair<std::string, std::string>> remap;  ///< name in the code → channel
+  std::vector<std::string> services;                       ///< that it answers
+  std::vector<std::string> calls;                          ///< services that it asks
+  std::vector<std::string> actions;                        ///< that it carries out
+  std::vector<std::string> goals;                          ///< actions that it sends goals to
   SourceLine source;
 
   /// The channel that the node's code means by `name`.
   [[nodiscard]] HYPHOS_EXPORT const std::string& channel_for(const std::string& name) const;
+};
+
+/// A service or action that a node of the plan offers.
+struct CallPlan {
+  std::string name;
+  bool action = false;
+  std::string server;                ///< node
+  std::vector<std::string> clients;  ///< nodes, in the order of the plan
+  SourceLine source;
 };
 
 struct ChannelPlan {
@@ -137,8 +150,9 @@ struct ChannelPlan {
   /// Names of nodes. Absent: not declared, any node may; empty list: none may.
   std::optional<std::vector<std::string>> publishers;
   std::optional<std::vector<std::string>> subscribers;
-  bool closed = false;   ///< named by data_graph.close_channels: starts closed everywhere
-  bool implied = false;  ///< only named by the network listing, not under `channels:`
+  bool closed = false;    ///< named by data_graph.close_channels: starts closed everywhere
+  bool implied = false;   ///< only named by the network listing, not under `channels:`
+  bool internal = false;  ///< one of the two of a service or action: not shown as a channel
   SourceLine source;
 };
 
@@ -192,6 +206,7 @@ struct HYPHOS_EXPORT Plan {
   std::vector<ProcessPlan> processes;
   std::vector<NodePlan> nodes;
   std::vector<ChannelPlan> channels;
+  std::vector<CallPlan> calls;  ///< services, then actions
   NetworkPlan network;
   RecordPlan record;
   std::vector<std::string> warnings;  ///< "robot.yaml:3:1: text": worth telling, not wrong
@@ -201,6 +216,7 @@ struct HYPHOS_EXPORT Plan {
   [[nodiscard]] const ProcessPlan* process(std::string_view name) const;
   [[nodiscard]] const NodePlan* node(std::string_view name) const;
   [[nodiscard]] const ChannelPlan* channel(std::string_view name) const;
+  [[nodiscard]] const CallPlan* call(std::string_view name, bool action) const;
 
   /// `path` if absolute, else below the plan's directory.
   [[nodiscard]] std::filesystem::path resolve(const std::string& path) const;
@@ -288,6 +304,13 @@ struct Connections {
 /// starting with a digit, joined by '/': "scan", "front/scan"; at most 128 bytes; the first word
 /// "hyphos" is reserved. The same rule holds at run time.
 [[nodiscard]] HYPHOS_EXPORT std::string channel_name_problem(std::string_view name);
+/// The channels of a service (or action): this + "/request" and "/reply". Reserved names: users
+/// cannot open them, and tools show them as services.
+/// The name of a service or action: as a channel's, at most 96 bytes.
+[[nodiscard]] HYPHOS_EXPORT std::string call_name_problem(std::string_view name);
+[[nodiscard]] HYPHOS_EXPORT std::string call_channel_base(std::string_view service, bool action);
+/// The policy of those channels.
+[[nodiscard]] HYPHOS_EXPORT Policy call_policy();
 /// The same for nodes, processes, hosts and robots: one word, '-' allowed inside, at most 48 bytes.
 [[nodiscard]] HYPHOS_EXPORT std::string name_problem(std::string_view name);
 

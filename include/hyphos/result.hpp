@@ -28,6 +28,7 @@ enum class Code {
   corrupt,         ///< data failed a check and was not used
   unsupported,     ///< this build, kernel or version cannot do it
   io,              ///< any other error of the operating system
+  canceled,        ///< a call or goal was given up before it ended
 };
 
 /// The same word in C++, Python and on the command line, e.g. "type_mismatch".

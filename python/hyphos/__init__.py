@@ -28,11 +28,21 @@ if TYPE_CHECKING:
         TypeId,
         WritableBuffer,
     )
+    from hyphos.action import Action, ActionClient, GoalHandle, GoalResult, SentGoal
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
     from hyphos.node import Node, Publisher, Runtime
+    from hyphos.service import Client, Responder, Service
     from hyphos.types import Attached, Raw, Struct
 
 _HOMES = {
+    "Action": "action",
+    "ActionClient": "action",
+    "GoalHandle": "action",
+    "GoalResult": "action",
+    "SentGoal": "action",
+    "Client": "service",
+    "Responder": "service",
+    "Service": "service",
     "Attached": "types",
     "Buffer": "_hyphos",
     "Error": "_errors",
@@ -55,16 +65,24 @@ _HOMES = {
 }
 
 __all__ = [
+    "Action",
+    "ActionClient",
     "Attached",
     "Buffer",
+    "Client",
     "Error",
+    "GoalHandle",
+    "GoalResult",
     "MessageInfo",
     "Node",
     "Policy",
     "Published",
     "Publisher",
     "Raw",
+    "Responder",
     "Runtime",
+    "SentGoal",
+    "Service",
     "Struct",
     "Subscription",
     "Timer",

@@ -13,6 +13,15 @@ import numpy as np
 
 from hyphos import _hyphos
 from hyphos._hyphos import MessageInfo, Policy, Published, Subscription, Timer
+from hyphos.action import (
+    Action,
+    ActionClient,
+    ActionCodecs,
+    GoalHandle,
+    accept_with,
+    execute_with,
+)
+from hyphos.service import Client, Service, serve
 from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for
 
 T = TypeVar("T")
@@ -164,6 +173,94 @@ class Node:
                 callback(decode(payload, buffers))
 
         return self._core.subscribe(channel, codec.id, deliver, mode, local, policy)
+
+    def service(
+        self,
+        name: str,
+        request: Any,
+        reply: Any,
+        callback: Callable[..., Any],
+        mode: str = "serial",
+        *,
+        local: bool = False,
+        depth: int = 64,
+        max_pending: int = 256,
+    ) -> Service:
+        """Answers requests: `callback(request)` returns the reply, or `callback(request,
+        responder)` answers through the responder, now or later. Either may be `async def`, and then
+        runs on the event loop that runs now. An exception becomes the client's error; a
+        `hyphos.Error` keeps its code and message."""
+        ask, answer = codec_for(request), codec_for(reply)
+        handler = serve(name, ask, answer, callback)
+        return Service(
+            self._core.service(name, ask.id, answer.id, handler, mode, local, depth, max_pending)
+        )
+
+    def client(
+        self,
+        name: str,
+        request: Any,
+        reply: Any,
+        *,
+        local: bool = False,
+        max_pending: int = 64,
+    ) -> Client[Any, Any]:
+        """The asking end of a service. There need not be a server yet."""
+        ask, answer = codec_for(request), codec_for(reply)
+        core = self._core.client(name, ask.id, None, answer.id, None, local, max_pending)
+        return Client(core, ask, answer)
+
+    def action(
+        self,
+        name: str,
+        goal: Any,
+        feedback: Any,
+        result: Any,
+        callback: Callable[[GoalHandle[Any, Any, Any]], Any],
+        policy: str = "queue",
+        *,
+        accept: Callable[[Any], object] | None = None,
+        local: bool = False,
+        depth: int = 16,
+        cancel_if_unwatched: bool = True,
+    ) -> Action:
+        """Carries out goals: `callback(goal)` runs on the pool (or, if it is `async def`, on the
+        event loop that runs now) and ends the goal through its handle, or returns the result of
+        success. `policy` is "queue", "preempt", "reject" or "parallel". `accept(goal)` rejects by
+        raising or by returning False."""
+        codecs = ActionCodecs(codec_for(goal), codec_for(feedback), codec_for(result))
+        ask = accept_with(name, codecs.goal, accept) if accept is not None else None
+        return Action(
+            self._core.action(
+                name,
+                codecs.goal.id,
+                codecs.feedback.id,
+                codecs.result.id,
+                execute_with(name, codecs, callback),
+                ask,
+                policy,
+                local,
+                depth,
+                cancel_if_unwatched,
+            )
+        )
+
+    def action_client(
+        self,
+        name: str,
+        goal: Any,
+        feedback: Any,
+        result: Any,
+        *,
+        local: bool = False,
+        max_pending: int = 64,
+    ) -> ActionClient[Any, Any, Any]:
+        """The asking end of an action. There need not be a server yet."""
+        codecs = ActionCodecs(codec_for(goal), codec_for(feedback), codec_for(result))
+        core = self._core.client(
+            name, codecs.goal.id, codecs.feedback.id, codecs.result.id, None, local, max_pending
+        )
+        return ActionClient(core, codecs)
 
     def every(
         self,

@@ -7,6 +7,10 @@
 #include "hyphos/codec.hpp"
 #include "hyphos/policy.hpp"
 
+namespace hyphos {
+class Node;
+}
+
 namespace hyphos::python {
 
 /// Words as they stand in plans and on the command line; ValueError names what would be right.
@@ -18,5 +22,9 @@ Policy make_policy(const std::string& reliability, const std::string& overflow,
 
 void bind_nodes(nanobind::module_& module);
 void bind_tools(nanobind::module_& module);
+template <typename T>
+class Handle;
+/// Services and actions; adds their functions to the node.
+void bind_calls(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
 
 }  // namespace hyphos::python

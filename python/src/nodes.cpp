@@ -254,7 +254,8 @@ void bind_runtime(nb::module_& module) {
 }
 
 void bind_node(nb::module_& module) {
-  nb::class_<NodeHandle>(module, "Node")
+  nb::class_<NodeHandle> node_class(module, "Node");
+  node_class
       .def_static(
           "open",
           [](std::string name, std::vector<std::string> argv) {
@@ -315,6 +316,7 @@ void bind_node(nb::module_& module) {
         nb::gil_scoped_release release;
         node.close();
       });
+  bind_calls(module, node_class);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ class In final : public Inlet {
   void dropped(std::string_view, Drop why, std::uint64_t n) override {
     if (why != Drop::disconnected) shared->faults[dropped_corrupt] += n;
   }
-  void peer(std::string_view, std::string_view, bool) override {}
+  void peer(std::string_view, std::string_view, std::uint64_t, bool) override {}
   void refused(std::string_view, const hyphos::Error&) override {}
 
  private:

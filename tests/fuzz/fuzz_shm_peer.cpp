@@ -38,7 +38,7 @@ class In final : public Inlet {
     return true;
   }
   void dropped(std::string_view, Drop, std::uint64_t) override {}
-  void peer(std::string_view, std::string_view, bool) override {}
+  void peer(std::string_view, std::string_view, std::uint64_t, bool) override {}
   void refused(std::string_view, const Error&) override {}
   std::atomic<std::uint64_t> sink{0};
   std::atomic<std::uint64_t> good{0};

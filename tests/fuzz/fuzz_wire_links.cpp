@@ -48,7 +48,7 @@ struct Ends final : Inlet, Outlet {
   }
   void listeners(std::string_view, std::uint32_t) override {}
   void dropped(std::string_view, Drop, std::uint64_t) override {}
-  void peer(std::string_view, std::string_view, bool) override {}
+  void peer(std::string_view, std::string_view, std::uint64_t, bool) override {}
   void refused(std::string_view, const Error&) override {}
 };
 

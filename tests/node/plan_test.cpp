@@ -7,10 +7,9 @@
 #include <array>
 #include <csignal>
 
+#include "tests/node/child.hpp"
 #include "tests/node/harness.hpp"
 #include "transport/announce.hpp"
-
-extern char** environ;
 
 namespace hyphos::test {
 namespace {
@@ -22,39 +21,6 @@ std::string plan_text(const std::string& domain, const std::string& rest) {
 std::string plugin(const std::string& name) {
   return std::string(TEST_PLUGIN_DIR) + "/libtest_plugin_" + name + ".so";
 }
-
-/// A child process, killed with the object if it still runs.
-class Child {
- public:
-  explicit Child(std::vector<std::string> command) {
-    std::vector<char*> argv;
-    for (std::string& word : command) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    if (posix_spawn(&pid_, argv[0], nullptr, nullptr, argv.data(), environ) != 0) pid_ = -1;
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-  }
-  int stop(int signal) {
-    kill(pid_, signal);
-    return wait();
-  }
-  int wait() {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  [[nodiscard]] bool started() const { return pid_ > 0; }
-
- private:
-  pid_t pid_ = -1;
-};
 
 TEST(Plan, GivesNodesTheirParametersChannelsAndPolicies) {
   const PlanFile file(plan_text(fresh_domain(), R"(

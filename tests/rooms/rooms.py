@@ -16,7 +16,7 @@ PUBLIC_HEADERS = {
     "trace": ("inspect",),
     "plan": ("plan",),
     "graph": ("message", "publisher", "subscription"),
-    "node": ("hyphos", "node", "plugin", "runtime"),
+    "node": ("action", "hyphos", "node", "plugin", "runtime", "service"),
 }
 MAX_PUBLIC_HEADERS = 25
 

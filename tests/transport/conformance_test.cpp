@@ -414,6 +414,38 @@ TEST_P(Conformance, ListsItsPeers) {
   EXPECT_TRUE(publishers[0].is_publisher);
 }
 
+TEST_P(Conformance, MarksOfACallTravelAndThePeerIsKnown) {
+  connect(spec("call", reliable_policy(8)));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
+  Envelope message = sample(1);
+  message.meta.call = {0xfedcba9876543210, 77, 3};
+  EXPECT_EQ(publisher_->send(out_, message).taken, 1U);
+  publisher_->send(out_, sample(2));
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 2; }));
+  const Meta& marked = inlet_.messages[0].meta;
+  EXPECT_EQ(marked.call.client, 0xfedcba9876543210);
+  EXPECT_EQ(marked.call.id, 77U);
+  EXPECT_EQ(marked.call.kind, 3U);
+  EXPECT_EQ(inlet_.messages[1].meta.call.kind, 0U);
+  // What a message says of its origin is what the inlet was told of the publisher.
+  EXPECT_NE(inlet_.last_peer_id, 0U);
+  EXPECT_EQ(marked.peer, inlet_.last_peer_id);
+}
+
+TEST_P(Conformance, AMessageForAnotherProcessIsNotSent) {
+  connect(spec("call", reliable_policy(8)));
+  Envelope elsewhere = sample(1);
+  elsewhere.meta.peer = 0x0123456789abcdef;
+  const SendReport report = publisher_->send(out_, elsewhere);
+  EXPECT_EQ(report.taken, 0U);
+  EXPECT_EQ(report.dropped, 0U);
+  EXPECT_FALSE(report.failure.has_value());
+  EXPECT_EQ(publisher_->send(out_, sample(2)).taken, 1U);
+  ASSERT_TRUE(events_.wait([&] { return !inlet_.messages.empty(); }));
+  EXPECT_EQ(inlet_.messages[0].meta.sequence, 2U);
+  EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
+}
+
 TEST_P(Conformance, SecondPortOfAChannelIsRefused) {
   publisher_ = factory_->publisher();
   out_ = publisher_->open(spec("scan"), nullptr, &outlet_).or_throw();

@@ -49,9 +49,10 @@ class TestInlet final : public Inlet {
   void dropped(std::string_view, Drop reason, std::uint64_t count) override {
     note([&] { drops[reason] += count; });
   }
-  void peer(std::string_view, std::string_view who, bool present) override {
+  void peer(std::string_view, std::string_view who, std::uint64_t id, bool present) override {
     note([&] {
       last_peer = who;
+      last_peer_id = id;
       publishers += present ? 1 : -1;
     });
   }
@@ -70,6 +71,7 @@ class TestInlet final : public Inlet {
   std::map<Drop, std::uint64_t> drops;
   std::vector<Error> errors;
   std::string last_peer;
+  std::uint64_t last_peer_id = 0;
   int publishers = 0;
   int delivering = 0;
   int refusals = 0;

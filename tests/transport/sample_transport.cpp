@@ -30,12 +30,14 @@ class SampleTransport final : public Transport {
   };
   struct Out {
     std::string process;
+    std::uint64_t owner = 0;
     ChannelSpec spec;
     Outlet* outlet = nullptr;  // null once closed
     std::optional<Envelope> latched;
   };
   struct In {
     std::string process;
+    std::uint64_t owner = 0;
     ChannelSpec spec;
     Inlet* inlet = nullptr;
     std::deque<std::pair<Envelope, std::shared_ptr<Out>>> queue;
@@ -63,13 +65,14 @@ class SampleTransport final : public Transport {
       for (const auto& [other, out] : outs_) {
         if (out->spec.name == spec.name) return Error{Code::already_exists, "taken", spec.name};
       }
-      auto out = std::make_shared<Out>(Out{process_, spec, outlet, {}});
+      auto out = std::make_shared<Out>(Out{process_, id_of_process(), spec, outlet, {}});
       outs_[id] = out;
       hub_->outs.push_back(out);
       for (const auto& in : hub_->ins) meet(out, in);
     } else {
       auto in = std::make_shared<In>();
       in->process = process_;
+      in->owner = id_of_process();
       in->spec = spec;
       in->inlet = inlet;
       ins_[id] = in;
@@ -84,7 +87,7 @@ class SampleTransport final : public Transport {
     std::unique_lock lock(hub_->mutex);
     if (const auto out = outs_.find(port); out != outs_.end()) {
       for (const auto& in : hub_->ins) {
-        if (matches(*out->second, *in)) in->inlet->peer(name(), process_, false);
+        if (matches(*out->second, *in)) in->inlet->peer(name(), process_, id_of_process(), false);
       }
       std::erase(hub_->outs, out->second);
       out->second->outlet = nullptr;
@@ -121,6 +124,7 @@ class SampleTransport final : public Transport {
         std::chrono::steady_clock::now() + std::chrono::milliseconds(policy.block_timeout_ms);
     for (const auto& in : std::vector(hub_->ins)) {
       if (!matches(*out, *in)) continue;
+      if (message.meta.peer != 0 && message.meta.peer != in->owner) continue;
       const auto has_room = [&] { return in->closed || in->queue.size() < policy.depth; };
       if (!has_room() && policy.overflow == Overflow::block) {
         if (policy.block_timeout_ms == 0)
@@ -136,6 +140,7 @@ class SampleTransport final : public Transport {
           in->queue.pop_front();
         }
         in->queue.emplace_back(message, out);
+        in->queue.back().first.meta.peer = out->owner;
         ++report.taken;
       } else if (policy.overflow == Overflow::drop_newest) {
         ++report.dropped;
@@ -172,6 +177,9 @@ class SampleTransport final : public Transport {
   }
 
  private:
+  [[nodiscard]] std::uint64_t id_of_process() const {
+    return reinterpret_cast<std::uintptr_t>(this);
+  }
   static bool matches(const Out& out, const In& in) {
     return out.outlet != nullptr && out.spec.name == in.spec.name && out.spec.type == in.spec.type;
   }
@@ -203,7 +211,7 @@ class SampleTransport final : public Transport {
       in->queue.emplace_back(*out->latched, out);
       in->queue.back().first.meta.replayed = true;
     }
-    in->inlet->peer(name(), out->process, true);
+    in->inlet->peer(name(), out->process, out->owner, true);
     out->outlet->listeners(name(), receivers(*out));
   }
   static void run(Hub& hub, In& in) {

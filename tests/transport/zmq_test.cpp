@@ -198,7 +198,7 @@ TEST_F(ZmqTest, InletMayPublishUnderBlockFromInsideItsCall) {
     PortId port = 0;
     bool deliver(Envelope& message) override { return transport->send(port, message), true; }
     void dropped(std::string_view, Drop, std::uint64_t) override {}
-    void peer(std::string_view, std::string_view, bool) override {}
+    void peer(std::string_view, std::string_view, std::uint64_t, bool) override {}
     void refused(std::string_view, const Error&) override {}
   } relay_inlet;
   relay_inlet.transport = relay.get();

@@ -59,6 +59,10 @@ def head(message: dict[str, Any], payload: bytes, buffers: list[bytes]) -> bytes
         out += field_fixed64(number, message["stamps_ns"].get(name, 0))
     out += field_fixed64(17, int(message["host"], 16))
     out += field_fixed64(18, message["clock_offset_ns"])
+    call = message.get("call", {"client": "0", "id": 0, "kind": 0})
+    out += field_fixed64(19, int(call["client"], 16))
+    out += field_varint(20, call["id"])
+    out += field_varint(21, call["kind"])
     return out
 
 
@@ -168,6 +172,14 @@ def main() -> None:
             clock_offset_ns=0,
             stamps_ns={},
             type_name="",
+        ),
+        vector(
+            "a request",
+            "custom",
+            b"x",
+            type_name="test.Ask(struct) -> test.Answer(struct)",
+            channel="hyphos/service/ask/request",
+            call={"client": "fedcba9876543210", "id": 300, "kind": 1},
         ),
         vector("clock behind", "bytes", b"x", clock_offset_ns=-5, channel="ü/€"),
         vector("long names", "bytes", b"x", channel="c" * 255, type_name="t" * 512),

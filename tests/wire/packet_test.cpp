@@ -62,6 +62,10 @@ Vector read_vector(const YAML::Node& node) {
   const auto stamp = [&](const char* name) { return stamps[name].as<std::int64_t>(0); };
   meta.stamps = {stamp("publish"),   stamp("encoded"), stamp("handed"),  stamp("arrived"),
                  stamp("scheduled"), stamp("decoded"), stamp("callback")};
+  if (const YAML::Node call = node["call"]) {
+    meta.call = {hex_number(call["client"]), call["id"].as<std::uint64_t>(),
+                 call["kind"].as<std::uint64_t>()};
+  }
   v.clock = {hex_number(node["host"]), node["clock_offset_ns"].as<std::int64_t>()};
   v.envelope.payload = Buffer::adopt(from_hex(node["payload"].as<std::string>()));
   for (const YAML::Node& buffer : node["buffers"]) {
@@ -106,6 +110,9 @@ TEST_F(WireVectors, PacketsAreReadBack) {
     EXPECT_EQ(read->header.type.name, v.type.name);
     EXPECT_EQ(read->header.type.encoding, v.type.encoding);
     EXPECT_EQ(read->header.clock, v.clock);
+    EXPECT_EQ(read->header.meta.call.client, v.envelope.meta.call.client);
+    EXPECT_EQ(read->header.meta.call.id, v.envelope.meta.call.id);
+    EXPECT_EQ(read->header.meta.call.kind, v.envelope.meta.call.kind);
     EXPECT_EQ(to_hex(encode_packet(read->header.channel, read->header.type, read->envelope,
                                    read->header.clock)),
               node["packet"].as<std::string>());

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli import channel, doctor, keys, node, plan, record, replay, run, shm
+from hyphos.cli import action, channel, doctor, keys, node, plan, record, replay, run, service, shm
 
 app = typer.Typer(
     name="hyphos",
@@ -22,6 +22,8 @@ app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.add_typer(channel.app, name="channel")
 app.add_typer(node.app, name="node")
+app.add_typer(service.app, name="service")
+app.add_typer(action.app, name="action")
 app.add_typer(shm.app, name="shm")
 app.command("doctor")(doctor.doctor)
 app.command("keys")(keys.keys)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 from google.protobuf import json_format
@@ -101,10 +101,19 @@ def _represent_list(dumper: yaml.SafeDumper, value: list[Any]) -> yaml.Node:
 _Flow.add_representer(list, _represent_list)
 
 
+class Typed(Protocol):
+    """What has a type: an end of a channel, or a part of a service."""
+
+    @property
+    def type_name(self) -> str: ...
+    @property
+    def encoding(self) -> str: ...
+
+
 class Formatter:
     """Turns messages of one channel into text."""
 
-    def __init__(self, end: EndpointInfo, options: EchoOptions) -> None:
+    def __init__(self, end: Typed, options: EchoOptions) -> None:
         self._options = options
         self._encoding = end.encoding
         self._type_name = end.type_name
@@ -123,7 +132,9 @@ class Formatter:
             )
         return ""
 
-    def __call__(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo) -> str:
+    def __call__(
+        self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo | None = None
+    ) -> str:
         return (self._json if self._options.as_json else self._text)(payload, buffers, info)
 
     def _fields(self, payload: bytes) -> Any:
@@ -132,19 +143,19 @@ class Formatter:
             message, preserving_proto_field_name=True, use_integers_for_enums=False
         )
 
-    def _json(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo) -> str:
+    def _json(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo | None) -> str:
         value: dict[str, Any]
         value = self._fields(payload) if self._cls is not None else {"bytes": payload.hex()}
         if buffers:
             value["attached_buffers"] = [len(buffer) for buffer in buffers]
-        if self._options.meta:
+        if self._options.meta and info is not None:
             value["_meta"] = _meta(info)
         return json.dumps(value)
 
-    def _text(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo) -> str:
+    def _text(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo | None) -> str:
         limit = None if self._options.full else _SHORT_BYTES
         parts = []
-        if self._options.meta:
+        if self._options.meta and info is not None:
             parts.append("\n".join(f"# {key}: {value}" for key, value in _meta(info).items()))
         if self._cls is None:
             parts.append(f"# {len(payload):,} bytes\n{hexdump(payload, limit)}".rstrip())

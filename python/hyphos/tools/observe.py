@@ -14,6 +14,9 @@ from hyphos._hyphos import EndpointInfo, ProcessInfo
 Key = tuple[int, str, str, bool]  # participant, node, channel, is it a publisher
 
 
+INTERNAL = "hyphos/"  # channels of services and actions; hyphos.tools.services shows them
+
+
 @dataclass
 class Look:
     """What was seen at one time."""
@@ -22,9 +25,19 @@ class Look:
     processes: list[ProcessInfo]
 
     def ends(self, channel: str | None = None) -> Iterator[tuple[ProcessInfo, EndpointInfo]]:
+        """The ends of one channel, or of all that are no part of a service."""
         for process in self.processes:
             for end in process.endpoints:
-                if channel is None or end.channel == channel:
+                if end.channel == channel or (
+                    channel is None and not end.channel.startswith(INTERNAL)
+                ):
+                    yield process, end
+
+    def internal_ends(self) -> Iterator[tuple[ProcessInfo, EndpointInfo]]:
+        """The ends of the channels that services and actions are made of."""
+        for process in self.processes:
+            for end in process.endpoints:
+                if end.channel.startswith(INTERNAL):
                     yield process, end
 
 

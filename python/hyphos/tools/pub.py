@@ -53,9 +53,15 @@ def _parse_bytes(options: PubOptions) -> tuple[TypeId, bytes]:
 
 def _parse_message(options: PubOptions) -> tuple[TypeId, bytes]:
     cls = TypeBook(options.proto_path, options.descriptors).get(options.type_name)
+    payload = message_from_text(cls, _read_value(options)).SerializeToString()
+    return TypeId(cls.DESCRIPTOR.full_name, _encoding(options)), payload
+
+
+def message_from_text(cls: Any, text: str) -> Any:
+    """A protobuf message from its fields as YAML or JSON."""
     name = cls.DESCRIPTOR.full_name
     try:
-        fields: Any = yaml.safe_load(_read_value(options)) or {}
+        fields: Any = yaml.safe_load(text) or {}
     except yaml.YAMLError as error:
         raise Error("invalid_config", f"the value is neither YAML nor JSON: {error}") from error
     if not isinstance(fields, dict):
@@ -68,7 +74,7 @@ def _parse_message(options: PubOptions) -> tuple[TypeId, bytes]:
         names = ", ".join(field.name for field in cls.DESCRIPTOR.fields)
         reason = str(error).splitlines()[0]
         raise Error("invalid_config", reason, name, f"its fields are {names}") from error
-    return TypeId(name, _encoding(options)), message.SerializeToString()
+    return message
 
 
 def _encoding(options: PubOptions) -> str:

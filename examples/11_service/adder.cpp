@@ -1,0 +1,15 @@
+// A service: one node answers, any number ask. What it returns is the reply; an error is one too.
+#include "sum.hpp"
+#include <hyphos/hyphos.hpp>
+
+int main(int argc, char** argv) {
+  auto node = hyphos::Node::open("adder", argc, argv).or_throw();
+  node.service<Sum, Total>("add", [](const Sum& sum) -> hyphos::Result<Total> {
+    Total total;
+    if (__builtin_add_overflow(sum.a, sum.b, &total.value)) {
+      return hyphos::Error{hyphos::Code::unsupported, "the total needs more than 64 bits", "add"};
+    }
+    return total;
+  });
+  return node.spin();
+}

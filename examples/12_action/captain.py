@@ -1,0 +1,31 @@
+"""Sends goals: one to its end, one that is rejected, one that is canceled on the way."""
+
+import sys
+from typing import Any
+
+import hyphos
+
+DriveTo = hyphos.Struct("example.DriveTo", [("metres", "f8")])
+Driven = hyphos.Struct("example.Driven", [("metres", "f8")])
+
+node = hyphos.Node.open("captain", sys.argv)
+drive_to = node.action_client("drive_to", DriveTo, Driven, Driven)
+
+
+def tell(driven: Any) -> None:
+    print(f"at {driven.metres:.0f} m", flush=True)
+
+
+result = drive_to.send(DriveTo(metres=2), tell).result()
+print(result.state, f"{result.value.metres:.0f} m", flush=True)
+
+try:
+    drive_to.send(DriveTo(metres=-1)).accepted()
+except hyphos.Error as error:
+    print(error, flush=True)
+
+far = drive_to.send(DriveTo(metres=1e6))
+far.accepted()
+far.cancel()
+print(far.result().state, flush=True)
+node.spin()

@@ -1,0 +1,31 @@
+// An action: a goal that takes time, tells how far it is, and ends early when it is canceled. A
+// newer goal takes the place of the one that is carried out.
+#include "drive.hpp"
+#include <hyphos/hyphos.hpp>
+
+using Goal = hyphos::GoalHandle<DriveTo, Driven, Driven>;
+
+void drive(const Goal& goal) {
+  double metres = 0;
+  while (metres < goal->metres) {
+    metres += 1;
+    goal.feedback({metres});
+    if (goal.wait_for(hyphos::Duration::from_ms(10))) {  // true as soon as the goal should end
+      goal.canceled({metres});
+      return;
+    }
+  }
+  goal.succeed({metres});
+}
+
+int main(int argc, char** argv) {
+  auto node = hyphos::Node::open("driver", argc, argv).or_throw();
+  hyphos::ActionOptions options;
+  options.policy = hyphos::GoalPolicy::preempt;
+  node.action<DriveTo, Driven, Driven>(
+      "drive_to", options, drive, [](const DriveTo& to) -> hyphos::Result<void> {
+        if (to.metres > 0) return hyphos::success();
+        return hyphos::Error{hyphos::Code::unsupported, "cannot drive backwards", "drive_to"};
+      });
+  return node.spin();
+}

@@ -1,0 +1,275 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "hyphos/service.hpp"
+
+namespace hyphos {
+
+/// The states of a goal, as users of ROS 2 know them (action_msgs/GoalStatus).
+enum class GoalState : std::uint8_t {
+  sent,       ///< on its way, or not accepted yet
+  accepted,   ///< will be carried out; waits for others, if the policy is `queue`
+  executing,  ///< the callback runs
+  canceling,  ///< the same, and it has been asked to end
+  succeeded,
+  canceled,
+  aborted,  ///< it failed, was rejected, or its server went away
+};
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalState state);
+[[nodiscard]] constexpr bool is_final(GoalState state) { return state >= GoalState::succeeded; }
+
+/// What becomes of a goal that comes while another is carried out.
+enum class GoalPolicy : std::uint8_t {
+  queue,     ///< it waits its turn
+  preempt,   ///< the other is asked to cancel, and this one begins when it has ended
+  reject,    ///< it is rejected as `overloaded`
+  parallel,  ///< both are carried out, up to `depth` at once
+};
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalPolicy policy);
+
+struct ActionOptions {
+  GoalPolicy policy = GoalPolicy::queue;
+  Scope scope = Scope::network;
+  std::uint32_t depth = 16;         ///< goals accepted and not ended, waiting ones included
+  bool cancel_if_unwatched = true;  ///< a client that dies cancels its goals
+};
+
+namespace detail {
+
+/// A goal at its server, whatever its types; implemented in node/.
+class HYPHOS_EXPORT ServerGoal {
+ public:
+  virtual ~ServerGoal() = default;
+  [[nodiscard]] virtual Exchange& exchange() = 0;
+  /// Ends the goal and lets the next begin. Errors as Exchange::send.
+  virtual Result<void> finish(GoalState state, BlockRef result) = 0;
+  virtual Result<void> fail(const Error& error) = 0;
+  [[nodiscard]] virtual GoalState state() const = 0;
+  [[nodiscard]] virtual bool preempted() const = 0;
+  virtual void on_cancel(std::function<void()> hook) = 0;
+  virtual bool wait_for(Duration time) = 0;
+};
+using ServerGoalRef = std::shared_ptr<ServerGoal>;
+
+struct ActionCallbacks {
+  std::function<Result<void>(const ExchangeRef&)> accept;  ///< may be empty
+  std::function<void(const ServerGoalRef&)> execute;
+};
+
+/// A goal at its client, whatever its types.
+class HYPHOS_EXPORT ClientGoal {
+ public:
+  using Feedback = std::function<void(const Delivery&)>;
+  virtual ~ClientGoal() = default;
+  [[nodiscard]] virtual GoalState state() const = 0;
+  virtual Result<void> wait_accepted(std::int64_t deadline_ns) = 0;
+  /// The last message; its kind tells the state. Code::timeout: it goes on.
+  virtual Result<Delivery> wait_end(std::int64_t deadline_ns) = 0;
+  virtual void on_end(std::function<void(const Result<Delivery>&)> hook) = 0;
+  virtual void cancel() = 0;
+  [[nodiscard]] virtual std::uint64_t feedback_dropped() const = 0;
+};
+
+[[nodiscard]] HYPHOS_EXPORT std::shared_ptr<ClientGoal> send_goal(
+    const std::shared_ptr<CallClient>& client, BlockRef goal, Duration accept_timeout,
+    ClientGoal::Feedback feedback);
+
+}  // namespace detail
+
+/// One goal as the server's callback sees it. Cheap to copy; thread-safe. Keep a copy to end the
+/// goal later, from a timer or another thread; if the last copy goes while the goal has not ended,
+/// it is aborted.
+template <typename Goal, typename Feedback, typename Res>
+class GoalHandle {
+ public:
+  GoalHandle() = default;
+  GoalHandle(detail::ServerGoalRef core, Message<Goal> goal)
+      : core_(std::move(core)), goal_(std::move(goal)) {}
+
+  const Goal& operator*() const { return *goal_; }
+  const Goal* operator->() const { return goal_.get(); }
+  [[nodiscard]] const Message<Goal>& message() const { return goal_; }
+
+  /// Errors: disconnected (nobody listens), overloaded (the client's queue is full: the feedback is
+  /// counted as dropped), already_exists (the goal has ended).
+  Result<void> feedback(Feedback value) const {
+    return exchange().send(detail::CallKind::feedback, block(std::move(value)));
+  }
+  Result<void> succeed(Res result) const {
+    return core_->finish(GoalState::succeeded, block(std::move(result)));
+  }
+  Result<void> abort(Res result) const {
+    return core_->finish(GoalState::aborted, block(std::move(result)));
+  }
+  /// Aborts without a result: the client's result() returns this error.
+  Result<void> abort(const Error& error) const { return core_->fail(error); }
+  /// Ends a goal whose cancellation was asked for.
+  Result<void> canceled(Res result) const {
+    return core_->finish(GoalState::canceled, block(std::move(result)));
+  }
+
+  /// True once the goal should end: its client asked, went away, or another goal preempts it.
+  [[nodiscard]] bool cancel_requested() const { return core_->state() == GoalState::canceling; }
+  [[nodiscard]] bool preempted() const { return core_->preempted(); }
+  [[nodiscard]] GoalState state() const { return core_->state(); }
+  /// Waits, without keeping the pool from other work; true as soon as the goal should end.
+  [[nodiscard]] bool wait_for(Duration time) const { return core_->wait_for(time); }
+  /// Calls `hook` once on the pool when the goal should end.
+  void on_cancel(std::function<void()> hook) const { core_->on_cancel(std::move(hook)); }
+
+ private:
+  detail::Exchange& exchange() const { return core_->exchange(); }
+  template <typename T>
+  detail::BlockRef block(T value) const {
+    return detail::make_block(exchange().sender(), exchange().travels(), std::move(value));
+  }
+  detail::ServerGoalRef core_;
+  Message<Goal> goal_;
+};
+
+/// How a goal ended, and with what.
+template <typename Res>
+struct GoalResult {
+  GoalState state = GoalState::succeeded;  ///< succeeded, canceled or aborted
+  Res value;
+
+  [[nodiscard]] bool succeeded() const { return state == GoalState::succeeded; }
+};
+
+/// A goal that was sent. Cheap to copy; thread-safe. Dropping it changes nothing: the goal goes on.
+template <typename Res>
+class SentGoal {
+ public:
+  SentGoal() = default;
+  SentGoal(std::shared_ptr<detail::ClientGoal> core, std::string name)
+      : core_(std::move(core)), name_(std::move(name)) {}
+
+  /// Waits until the server has accepted the goal. The error is the rejection, or why there was
+  /// none: not_found, timeout, disconnected, ...
+  [[nodiscard]] Result<void> accepted(Duration timeout = kCallTimeout) const {
+    return core_->wait_accepted((monotonic_now() + timeout).ns);
+  }
+  /// Waits until the goal has ended. After Code::timeout it goes on and may be asked again. The
+  /// server's death is noticed at once, as `disconnected`.
+  [[nodiscard]] Result<GoalResult<Res>> result(Duration timeout) const {
+    return read(core_->wait_end((monotonic_now() + timeout).ns), name_);
+  }
+  /// Calls `hook(Result<GoalResult<Res>>)` once on the pool when the goal has ended.
+  template <typename F>
+  void on_result(F hook) const {
+    core_->on_end([hook = std::make_shared<F>(std::move(hook)), name = name_](
+                      const Result<detail::Delivery>& end) { (*hook)(read(end, name)); });
+  }
+  /// Asks the server to cancel; result() tells how the goal ended.
+  void cancel() const { core_->cancel(); }
+  [[nodiscard]] GoalState state() const { return core_->state(); }
+  /// Feedback that came faster than the callback took it.
+  [[nodiscard]] std::uint64_t feedback_dropped() const { return core_->feedback_dropped(); }
+
+ private:
+  static Result<GoalResult<Res>> read(const Result<detail::Delivery>& end,
+                                      const std::string& name) {
+    if (!end) return end.error();
+    auto message = detail::read_block<Res>(*end, name);
+    if (!message) return message.error();
+    GoalState state = GoalState::succeeded;
+    if (detail::kind_of(*end) == detail::CallKind::canceled) state = GoalState::canceled;
+    if (detail::kind_of(*end) == detail::CallKind::aborted) state = GoalState::aborted;
+    return GoalResult<Res>{state, Res(**message)};
+  }
+  std::shared_ptr<detail::ClientGoal> core_;
+  std::string name_;
+};
+
+/// The asking end of an action: a goal that takes time, tells of its progress and can be canceled.
+/// Cheap to copy; thread-safe; up to ClientOptions::max_pending goals at once.
+template <typename Goal, typename Feedback, typename Res>
+class ActionClient {
+ public:
+  ActionClient() = default;
+  explicit ActionClient(std::shared_ptr<detail::CallClient> core) : core_(std::move(core)) {}
+
+  /// Sends a goal and returns at once. `feedback(Message<Feedback>)` runs on the pool, one at a
+  /// time and in order; up to 64 wait for it, then the oldest is dropped and counted. If the server
+  /// has not accepted the goal within `accept_timeout`, it ends with an error.
+  template <typename F>
+    requires std::invocable<F&, Message<Feedback>>
+  SentGoal<Res> send(Goal goal, F feedback, Duration accept_timeout = kCallTimeout) const {
+    auto hear = [name = core_->name(), feedback = std::make_shared<F>(std::move(feedback))](
+                    const detail::Delivery& delivery) {
+      if (auto message = detail::read_block<Feedback>(delivery, name)) (*feedback)(*message);
+    };
+    return send_with(std::move(goal), std::move(hear), accept_timeout);
+  }
+  SentGoal<Res> send(Goal goal, Duration accept_timeout = kCallTimeout) const {
+    return send_with(std::move(goal), {}, accept_timeout);
+  }
+  [[nodiscard]] bool ready() const { return core_->ready(); }
+  [[nodiscard]] Result<void> wait_for_server(Duration timeout = kCallTimeout) const {
+    return core_->wait_for_server(timeout);
+  }
+  [[nodiscard]] const std::string& name() const { return core_->name(); }
+
+ private:
+  SentGoal<Res> send_with(Goal goal, detail::ClientGoal::Feedback feedback,
+                          Duration accept_timeout) const {
+    return {detail::send_goal(
+                core_, detail::make_block(core_->sender(), core_->travels(), std::move(goal)),
+                accept_timeout, std::move(feedback)),
+            core_->name()};
+  }
+  std::shared_ptr<detail::CallClient> core_;
+};
+
+/// A handle to an action that this process carries out. The node owns the action.
+class Action {
+ public:
+  Action() = default;
+  explicit Action(std::shared_ptr<detail::CallServer> core) : core_(std::move(core)) {}
+  /// Ends the action: its goals are aborted. Callbacks that run are asked to cancel and waited for.
+  void close() const {
+    if (core_) core_->close();
+  }
+  /// Goals accepted and not ended.
+  [[nodiscard]] std::size_t pending() const { return core_->pending(); }
+  [[nodiscard]] const std::string& name() const { return core_->name(); }
+
+ private:
+  std::shared_ptr<detail::CallServer> core_;
+};
+
+namespace detail {
+
+/// `execute(GoalHandle)` returns nothing, or a Res or Result<Res> that ends the goal.
+template <typename Goal, typename Feedback, typename Res, typename F>
+std::function<void(const ServerGoalRef&)> action_callback(F execute, std::string name) {
+  using Handle = GoalHandle<Goal, Feedback, Res>;
+  return [execute = std::move(execute), name = std::move(name)](const ServerGoalRef& core) mutable {
+    auto goal = read_block<Goal>(core->exchange().request(), name);
+    if (!goal) {
+      (void)core->fail(goal.error());
+      return;
+    }
+    const Handle handle(core, std::move(*goal));
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, Handle>>) {
+      execute(handle);
+    } else {
+      auto result = execute(handle);
+      if constexpr (IsResult<decltype(result)>::value) {
+        (void)(result ? handle.succeed(std::move(*result)) : handle.abort(result.error()));
+      } else {
+        (void)handle.succeed(std::move(result));
+      }
+    }
+  };
+}
+
+}  // namespace detail
+
+}  // namespace hyphos

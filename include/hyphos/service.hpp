@@ -1,0 +1,369 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "hyphos/message.hpp"
+#include "hyphos/policy.hpp"
+#include "hyphos/publisher.hpp"
+#include "hyphos/result.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos {
+
+/// How long a call waits if it is not told otherwise.
+inline constexpr Duration kCallTimeout = {5'000'000'000};
+
+struct ServiceOptions {
+  /// How the callback runs: `serial` and `concurrent` on the pool, `inlined` in the thread that
+  /// brings the request, which must then be quick and must not call() itself.
+  Mode mode = Mode::serial;
+  Scope scope = Scope::network;
+  std::uint32_t depth = 64;         ///< requests that may wait for the callback, 1..65536
+  std::uint32_t max_pending = 256;  ///< requests taken and not answered yet, waiting ones included
+};
+
+struct ClientOptions {
+  Scope scope = Scope::network;
+  std::uint32_t max_pending = 64;  ///< calls under way at once, 1..65536
+};
+
+namespace detail {
+
+/// What a message of a call says; the numbers are on the wire (docs/services.md).
+enum class CallKind : std::uint64_t {
+  none,
+  request,   ///< client to server
+  cancel,    ///< client to server: the answer is not wanted any more, or the goal is to end
+  reply,     ///< the answer, or the result of a goal that succeeded
+  error,     ///< instead of an answer: code, where and message as text
+  accepted,  ///< actions: the goal will be carried out
+  feedback,  ///< actions
+  started,   ///< actions: the goal is being carried out
+  canceled,  ///< actions: the result of a goal that was canceled
+  aborted,   ///< actions: the result of a goal that failed
+};
+[[nodiscard]] constexpr bool is_final(CallKind kind) {
+  return kind == CallKind::reply || kind == CallKind::error || kind == CallKind::canceled ||
+         kind == CallKind::aborted;
+}
+[[nodiscard]] inline CallKind kind_of(const Delivery& delivery) {
+  return static_cast<CallKind>(delivery.block->meta().call.kind);
+}
+
+/// Types of both directions: `request` and `reply` have the id of the whole and the size of theirs.
+struct CallTypes {
+  bool action = false;
+  TypeSupport request;
+  TypeSupport reply;
+};
+/// The id of a service's channels names both types: a mismatch of either is refused at connect.
+[[nodiscard]] HYPHOS_EXPORT CallTypes service_types(const TypeSupport& request,
+                                                    const TypeSupport& reply);
+[[nodiscard]] HYPHOS_EXPORT CallTypes action_types(const TypeSupport& goal,
+                                                   const TypeSupport& feedback,
+                                                   const TypeSupport& result);
+
+/// Hears what becomes of one call. Called in the thread that brings it: must not block, publish or
+/// run users' code. Nothing comes after failed() or a final kind; heard() is never given `error`.
+class CallListener {
+ public:
+  virtual ~CallListener() = default;
+  virtual void heard(CallKind kind, const Delivery& message) = 0;
+  virtual void failed(const Error& error) = 0;
+};
+
+/// Waiting that the thread pool knows of, so that blocked callbacks cannot starve it.
+class HYPHOS_EXPORT PoolWait {
+ public:
+  virtual ~PoolWait() = default;
+  /// Waits on `changed` until `ready`. Errors: timeout; overloaded (too many callbacks wait);
+  /// unsupported (the calling thread is the one that would bring what is waited for).
+  virtual Result<void> wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                            std::int64_t deadline_ns, const std::function<bool()>& ready) = 0;
+  /// Runs `work` on the pool.
+  virtual void post(std::function<void()> work) = 0;
+};
+
+/// The type-erased half of a Client; implemented in node/.
+class HYPHOS_EXPORT CallClient : public PoolWait {
+ public:
+  /// To make requests with: block(), loan().
+  virtual PublisherCore& sender() = 0;
+  /// True if the next request will leave the process.
+  [[nodiscard]] virtual bool travels() const = 0;
+  /// Sends a request now or when there is a server. `deadline_ns`: CLOCK_MONOTONIC; 0: none.
+  /// Returns the id of the call, or 0 if it failed at once, as the listener has been told.
+  virtual std::uint64_t start(BlockRef request, std::int64_t deadline_ns,
+                              std::shared_ptr<CallListener> listener) = 0;
+  /// Tells the server that the answer is not wanted. The call goes on until it is answered.
+  virtual void cancel(std::uint64_t id) = 0;
+  /// Ends the call as its deadline would: unless it has just ended, failed() is called in here.
+  virtual void expire(std::uint64_t id) = 0;
+  [[nodiscard]] virtual bool ready() const = 0;
+  virtual Result<void> wait_for_server(Duration timeout) = 0;
+  [[nodiscard]] virtual const std::string& name() const = 0;
+};
+
+/// One request as its server sees it. The last reference to go unanswered sends an error.
+class HYPHOS_EXPORT Exchange : public PoolWait {
+ public:
+  [[nodiscard]] virtual const Delivery& request() const = 0;
+  virtual PublisherCore& sender() = 0;
+  [[nodiscard]] virtual bool travels() const = 0;
+  /// Sends one message of the answer. Errors: disconnected (the client is gone, or its wish ended),
+  /// overloaded (its queue is full), already_exists (answered before).
+  virtual Result<void> send(CallKind kind, BlockRef message) = 0;
+  virtual Result<void> fail(const Error& error) = 0;
+  [[nodiscard]] virtual bool answered() const = 0;
+  /// The client has canceled, has given up or is gone.
+  [[nodiscard]] virtual bool canceled() const = 0;
+  [[nodiscard]] virtual bool client_gone() const = 0;
+  /// Calls `hook` on the pool once canceled() is true; replaces the hook before.
+  virtual void on_cancel(std::function<void()> hook) = 0;
+};
+using ExchangeRef = std::shared_ptr<Exchange>;
+using ServerCallback = std::function<void(const ExchangeRef&)>;
+
+/// The type-erased half of a Service; implemented in node/.
+class HYPHOS_EXPORT CallServer {
+ public:
+  virtual ~CallServer() = default;
+  virtual void close() = 0;
+  [[nodiscard]] virtual std::size_t pending() const = 0;
+  [[nodiscard]] virtual const std::string& name() const = 0;
+};
+
+/// A block with a value, in memory that needs no further copy if it is to leave the process.
+template <typename T>
+BlockRef make_block(PublisherCore& core, bool travels, T value) {
+  BlockRef block = core.block();
+  if constexpr (Structure<T>) {
+    if (travels) {
+      if (WritableBuffer memory = core.loan(sizeof(T)); !memory.empty()) {
+        std::memcpy(memory.data(), &value, sizeof(T));
+        block->set_encoded(std::move(memory).freeze(sizeof(T)), {});
+        block->set_in_place(type_support<T>());
+        return block;
+      }
+    }
+  } else if constexpr (std::same_as<T, Buffer>) {
+    block->set_encoded(value, {});
+  }
+  ::new (block->storage()) T(std::move(value));
+  block->set_stored(type_support<T>());
+  return block;
+}
+
+/// The value in a message of a call, not copied. Code::corrupt if its bytes do not parse.
+template <typename T>
+Result<Message<T>> read_block(const Delivery& delivery, const std::string& name) {
+  const void* value = delivery.block->value(type_support<T>());
+  if (value != nullptr) return Message<T>(delivery, value);
+  return Error{Code::corrupt,
+               "a message of '" + name + "' does not parse as " + type_support<T>().id.name +
+                   "; check both sides' message definitions",
+               name};
+}
+
+/// Waits for the end of one call.
+class HYPHOS_EXPORT CallWaiter final : public CallListener {
+ public:
+  void heard(CallKind kind, const Delivery& message) override;
+  void failed(const Error& error) override;
+  /// Starts the call and returns its last message.
+  static Result<Delivery> run(CallClient& client, BlockRef request, Duration timeout);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  Delivery message_;
+  Error error_;
+};
+
+template <typename Rep, typename F>
+class AsyncListener final : public CallListener {
+ public:
+  AsyncListener(std::shared_ptr<CallClient> client, F function)
+      : client_(std::move(client)), function_(std::move(function)) {}
+  void heard(CallKind kind, const Delivery& message) override {
+    if (is_final(kind)) finish(message);
+  }
+  void failed(const Error& error) override { finish(error); }
+
+ private:
+  void finish(Result<Delivery> end) {
+    auto client = std::move(client_);
+    CallClient* const pool = client.get();
+    pool->post([client = std::move(client), function = std::make_shared<F>(std::move(function_)),
+                end = std::move(end)] {
+      const auto message =
+          end ? read_block<Rep>(*end, client->name()) : Result<Message<Rep>>(end.error());
+      (*function)(message ? Result<Rep>(Rep(**message)) : Result<Rep>(message.error()));
+    });
+  }
+  std::shared_ptr<CallClient> client_;
+  F function_;
+};
+
+}  // namespace detail
+
+/// Answers one request, now or later, from any thread. Cheap to copy; the first answer counts. If
+/// the last copy goes without one, the client gets an error at once instead of a timeout.
+template <typename Rep>
+class Responder {
+ public:
+  Responder() = default;
+  explicit Responder(detail::ExchangeRef exchange) : exchange_(std::move(exchange)) {}
+
+  /// Errors: disconnected (nobody waits any more), overloaded (the client takes nothing),
+  /// already_exists (it has an answer).
+  Result<void> reply(Rep value) const {
+    return exchange_->send(
+        detail::CallKind::reply,
+        detail::make_block(exchange_->sender(), exchange_->travels(), std::move(value)));
+  }
+  /// The client's call() returns this error. `message` says what would be right.
+  Result<void> refuse(Code code, std::string message) const {
+    return refuse({code, std::move(message), {}});
+  }
+  Result<void> refuse(const Error& error) const { return exchange_->fail(error); }
+  /// True once the client has given up or is gone: an answer is of no use any more.
+  [[nodiscard]] bool canceled() const { return exchange_->canceled(); }
+  /// Memory for bytes that will be read where they are: see Publisher::loan_bytes.
+  [[nodiscard]] WritableBuffer loan_bytes(std::size_t size) const {
+    WritableBuffer memory =
+        exchange_->travels() ? exchange_->sender().loan(size) : WritableBuffer();
+    return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
+  }
+
+ private:
+  detail::ExchangeRef exchange_;
+};
+
+/// A handle to a service that this process answers. The node owns the service; dropping the handle
+/// changes nothing.
+class Service {
+ public:
+  Service() = default;
+  explicit Service(std::shared_ptr<detail::CallServer> core) : core_(std::move(core)) {}
+  /// Ends the service. Requests that are not answered fail at their clients as `disconnected`. On
+  /// return no callback of it is running, unless close() was called from inside it. Idempotent.
+  void close() const {
+    if (core_) core_->close();
+  }
+  /// Requests taken and not answered yet.
+  [[nodiscard]] std::size_t pending() const { return core_->pending(); }
+  [[nodiscard]] const std::string& name() const { return core_->name(); }
+
+ private:
+  std::shared_ptr<detail::CallServer> core_;
+};
+
+/// The asking end of a service. Cheap to copy; thread-safe; all copies are one client.
+///
+/// Any number of calls may be under way, up to ClientOptions::max_pending. A call ends in exactly
+/// one of: the reply; the server's refusal; `not_found` (no server came within the timeout);
+/// `timeout` (a server, but no reply); `disconnected` (the server went, noticed at once);
+/// `overloaded` (a bound was reached, here or there); `type_mismatch`; `corrupt`. A request runs at
+/// most once. Cost: two heap allocations per call besides those of its types; nothing is encoded
+/// inside one process.
+template <typename Req, typename Rep>
+class Client {
+ public:
+  Client() = default;
+  explicit Client(std::shared_ptr<detail::CallClient> core) : core_(std::move(core)) {}
+
+  /// Waits for the reply. May be called from a callback on the pool: another thread takes its place
+  /// meanwhile. Not from an `inlined` callback (Code::unsupported): use call_async there.
+  Result<Rep> call(Req request, Duration timeout = kCallTimeout) const {
+    auto message = call_message(std::move(request), timeout);
+    if (!message) return message.error();
+    return Rep(**message);
+  }
+  /// The same without a copy of the reply.
+  Result<Message<Rep>> call_message(Req request, Duration timeout = kCallTimeout) const {
+    auto last = detail::CallWaiter::run(
+        *core_, detail::make_block(core_->sender(), core_->travels(), std::move(request)), timeout);
+    if (!last) return last.error();
+    return detail::read_block<Rep>(*last, core_->name());
+  }
+  /// Returns at once; `callback(Result<Rep>)` runs once, on the pool, never inside this call.
+  template <typename F>
+    requires std::invocable<F&, Result<Rep>>
+  void call_async(Req request, Duration timeout, F callback) const {
+    auto listener = std::make_shared<detail::AsyncListener<Rep, F>>(core_, std::move(callback));
+    core_->start(detail::make_block(core_->sender(), core_->travels(), std::move(request)),
+                 (monotonic_now() + timeout).ns, std::move(listener));
+  }
+  /// A future. Waiting for it in a callback keeps a thread of the pool; call() does not.
+  [[nodiscard]] std::future<Result<Rep>> call_async(Req request,
+                                                    Duration timeout = kCallTimeout) const {
+    auto promise = std::make_shared<std::promise<Result<Rep>>>();
+    auto future = promise->get_future();
+    call_async(std::move(request), timeout,
+               [promise](Result<Rep> reply) { promise->set_value(std::move(reply)); });
+    return future;
+  }
+
+  /// True if a server is known now. Just after the start of either side it may not be yet; calls
+  /// wait for it.
+  [[nodiscard]] bool ready() const { return core_->ready(); }
+  /// Errors: not_found, type_mismatch.
+  [[nodiscard]] Result<void> wait_for_server(Duration timeout = kCallTimeout) const {
+    return core_->wait_for_server(timeout);
+  }
+  [[nodiscard]] const std::string& name() const { return core_->name(); }
+
+ private:
+  std::shared_ptr<detail::CallClient> core_;
+};
+
+namespace detail {
+
+template <typename T>
+struct IsResult : std::false_type {};
+template <typename T>
+struct IsResult<Result<T>> : std::true_type {};
+
+/// Makes a ServerCallback of what the user wrote: (request, responder), or request → reply.
+template <typename Req, typename Rep, typename F>
+ServerCallback service_callback(F function, std::string name) {
+  return [function = std::move(function),
+          name = std::move(name)](const ExchangeRef& exchange) mutable {
+    auto request = read_block<Req>(exchange->request(), name);
+    const Responder<Rep> responder(exchange);
+    if (!request) {
+      (void)responder.refuse(request.error());
+      return;
+    }
+    const auto answer = [&responder](auto&& result) {
+      if constexpr (IsResult<std::remove_cvref_t<decltype(result)>>::value) {
+        (void)(result ? responder.reply(std::move(*result)) : responder.refuse(result.error()));
+      } else {
+        (void)responder.reply(std::forward<decltype(result)>(result));
+      }
+    };
+    if constexpr (std::invocable<F&, Message<Req>, Responder<Rep>>) {
+      function(*request, responder);
+    } else if constexpr (std::invocable<F&, Message<Req>>) {
+      answer(function(*request));
+    } else {
+      static_assert(std::invocable<F&, const Req&>,
+                    "a service's callback takes (Message<Req>, Responder<Rep>) and answers "
+                    "through the responder, or Message<Req> or const Req& and returns Rep or "
+                    "Result<Rep>");
+      answer(function(**request));
+    }
+  };
+}
+
+}  // namespace detail
+
+}  // namespace hyphos

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "graph/channel.hpp"
+#include "graph/graph.hpp"
+#include "hyphos/plan.hpp"
+#include "hyphos/service.hpp"
+
+/// What the two ends of services and actions have in common. docs/services.md is the protocol.
+namespace hyphos::calls {
+
+/// The two channels of one service in this process.
+struct Channels {
+  std::string service;
+  std::shared_ptr<graph::Channel> request;  // from clients to the server
+  std::shared_ptr<graph::Channel> reply;    // from the server, each message to one client
+};
+
+/// Opens both. Errors: invalid_config (the name), type_mismatch (other types in this process).
+Result<Channels> open_channels(graph::Graph& graph, const std::string& service,
+                               const detail::CallTypes& types);
+
+/// "service 'add'", for messages.
+[[nodiscard]] std::string describe(const std::string& service, bool action);
+
+/// An error as the payload of a message: three lines, code, where and message.
+[[nodiscard]] Buffer encode_error(const Error& error);
+/// Anything else than what encode_error() writes becomes an error that says so.
+[[nodiscard]] Error decode_error(const Buffer& payload, const std::string& service);
+
+/// Runs `work` on the pool; what it throws is logged with the name.
+void post(graph::Executor& executor, const std::string& service, std::function<void()> work);
+
+/// PoolWait for the threads of one executor.
+[[nodiscard]] Result<void> wait_on_pool(graph::Executor& executor, const std::string& service,
+                                        std::unique_lock<std::mutex>& lock,
+                                        std::condition_variable& changed, std::int64_t deadline_ns,
+                                        const std::function<bool()>& ready);
+
+}  // namespace hyphos::calls

@@ -1,0 +1,332 @@
+"""Actions: goals that take time, tell of their progress and can be canceled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from hyphos import _hyphos
+from hyphos._errors import Error, report_callback_error
+from hyphos._hyphos import TypeId
+from hyphos.service import (
+    CALL_TIMEOUT_MS,
+    Contents,
+    Responder,
+    as_future,
+    in_main_thread,
+    loop_for,
+    spawn,
+    to_ns,
+    wait_interruptibly,
+)
+from hyphos.types import Codec, Raw, codec_for
+
+Goal = TypeVar("Goal")
+Feedback = TypeVar("Feedback")
+Res = TypeVar("Res")
+
+_FOR_EVER_MS = 1e12
+
+
+@dataclass(frozen=True)
+class GoalResult(Generic[Res]):
+    """How a goal ended ("succeeded", "canceled" or "aborted"), and with what."""
+
+    state: str
+    value: Res
+
+    @property
+    def succeeded(self) -> bool:
+        return self.state == "succeeded"
+
+
+@dataclass(frozen=True)
+class ActionCodecs:
+    goal: Codec
+    feedback: Codec
+    result: Codec
+
+
+class GoalHandle(Generic[Goal, Feedback, Res]):
+    """One goal as the server's callback sees it. Thread-safe. Keep it to end the goal later; if the
+    last reference goes while the goal has not ended, it is aborted."""
+
+    def __init__(
+        self, core: _hyphos.ServerGoal, codecs: ActionCodecs, value: Goal, name: str
+    ) -> None:
+        self._core = core
+        self._codecs = codecs
+        self._name = name
+        self.value = value
+
+    def feedback(self, value: Feedback) -> None:
+        """Tells the client of progress. What it cannot take is dropped and counted."""
+        payload, buffers = self._codecs.feedback.encode(value)
+        try:
+            self._core.feedback(payload, buffers)
+        except Error as error:
+            if error.code not in ("overloaded", "disconnected"):
+                raise
+
+    def succeed(self, value: Res) -> None:
+        self._finish("succeeded", value)
+
+    def abort(self, value: Res) -> None:
+        self._finish("aborted", value)
+
+    def fail(self, message: str, code: str = "unsupported", where: str = "") -> None:
+        """Aborts without a result: the client's result() raises this error."""
+        self._core.fail(code, message, where)
+
+    def canceled(self, value: Res) -> None:
+        """Ends a goal whose cancellation was asked for."""
+        self._finish("canceled", value)
+
+    def _finish(self, state: str, value: Res) -> None:
+        payload, buffers = self._codecs.result.encode(value)
+        self._core.finish(state, payload, buffers)
+
+    def _fail_with(self, error: BaseException) -> None:
+        try:
+            if isinstance(error, Error):
+                self._core.fail(error.code, error.message, error.where)
+            else:
+                report_callback_error(error)
+                self._core.fail("io", f"the server's callback raised {error!r}", self._name)
+        except Error:
+            pass  # it has ended already, or nobody listens
+
+    @property
+    def state(self) -> str:
+        """accepted, executing, canceling, succeeded, canceled or aborted."""
+        return self._core.state
+
+    @property
+    def cancel_requested(self) -> bool:
+        """True once the goal should end: its client asked or went, or another goal preempts it."""
+        return self._core.state == "canceling"
+
+    @property
+    def preempted(self) -> bool:
+        return self._core.preempted
+
+    def wait_for(self, time_ms: float) -> bool:
+        """Waits without keeping the pool from other work; true as soon as the goal should end."""
+        return self._core.wait_for(to_ns(time_ms))
+
+    def on_cancel(self, callback: Callable[[], object]) -> None:
+        """Calls `callback` once on the pool when the goal should end."""
+        self._core.on_cancel(callback)
+
+
+class Action:
+    """An action that this process carries out. The node owns it."""
+
+    def __init__(self, core: _hyphos.CallServer) -> None:
+        self._core = core
+
+    @property
+    def name(self) -> str:
+        return self._core.name
+
+    @property
+    def pending(self) -> int:
+        """Goals accepted and not ended."""
+        return self._core.pending
+
+    def close(self) -> None:
+        self._core.close()
+
+
+def execute_with(
+    name: str, codecs: ActionCodecs, callback: Callable[[Any], Any]
+) -> Callable[[_hyphos.ServerGoal], None]:
+    """The core's callback for what the user wrote: (goal) → None, or the result of success; sync
+    or async."""
+    loop = loop_for(callback)
+
+    def execute(core: _hyphos.ServerGoal) -> None:
+        try:
+            value = codecs.goal.decode(*core.contents())
+        except Exception as error:  # noqa: BLE001
+            core.fail("corrupt", f"the goal cannot be read: {error}", name)
+            return
+        goal: GoalHandle[Any, Any, Any] = GoalHandle(core, codecs, value, name)
+
+        def finish(result: Any, error: BaseException | None) -> None:
+            if error is not None:
+                goal._fail_with(error)
+            elif result is not None:
+                try:
+                    goal.succeed(result)
+                except Error:
+                    pass  # it has ended already, or nobody listens
+                except Exception as problem:  # noqa: BLE001 - the value is of another type
+                    goal._fail_with(problem)
+
+        try:
+            result = callback(goal)
+        except Exception as error:  # noqa: BLE001
+            finish(None, error)
+            return
+        if loop is not None:
+            spawn(result, loop, finish)
+        else:
+            finish(result, None)
+
+    return execute
+
+
+def accept_with(
+    name: str, codec: Codec, accept: Callable[[Any], object]
+) -> Callable[[_hyphos.Exchange], None]:
+    """`accept(goal)` rejects by raising, or by returning False."""
+
+    def ask(exchange: _hyphos.Exchange) -> None:
+        responder: Responder[Any] = Responder(exchange, codec)
+        try:
+            if accept(codec.decode(*exchange.contents())) is False:
+                responder.refuse("the goal was rejected", "unsupported", name)
+        except Exception as error:  # noqa: BLE001
+            responder.refuse_with(error, name)
+
+    return ask
+
+
+def raw_action_client(
+    node: Any, name: str, types: tuple[TypeId, TypeId, TypeId], known: TypeId
+) -> ActionClient[Any, Any, Any]:
+    """As hyphos.service.raw_client: goal, feedback and result are `(payload, buffers)`."""
+    goal, feedback, result = types
+    core = node._core.client(name, goal, feedback, result, known, False, 1)
+    codecs = ActionCodecs(*(codec_for(Raw(one)) for one in types))
+    return ActionClient(core, codecs)
+
+
+class SentGoal(Generic[Res]):
+    """A goal that was sent. Dropping it changes nothing: the goal goes on."""
+
+    def __init__(self, core: _hyphos.ClientGoal, codec: Codec, name: str) -> None:
+        self._core = core
+        self._codec = codec
+        self._name = name
+
+    def _read(self, end: tuple[str, Any, Any]) -> GoalResult[Res]:
+        state, payload, buffers = end
+        try:
+            return GoalResult(state, self._codec.decode(payload, buffers))
+        except ValueError as error:
+            raise Error("corrupt", f"the result cannot be read: {error}", self._name) from error
+
+    def accepted(self, *, timeout_ms: float = CALL_TIMEOUT_MS) -> None:
+        """Waits until the server has accepted. Raises the rejection, or why there was none."""
+        self._core.accepted(to_ns(timeout_ms))
+
+    def result(self, *, timeout_ms: float = _FOR_EVER_MS) -> GoalResult[Res]:
+        """Waits until the goal has ended. After "timeout" it goes on and may be asked again."""
+        if in_main_thread() and timeout_ms >= _FOR_EVER_MS:
+            return self._read(wait_interruptibly(self._core.on_end))
+        return self._read(self._core.result(to_ns(timeout_ms)))
+
+    def result_async(self) -> Awaitable[GoalResult[Res]]:
+        """`await goal.result_async()`, in a coroutine. Cancelling it leaves the goal alone."""
+        return as_future(self._core.on_end, self._read)
+
+    def then(self, callback: Callable[[GoalResult[Res] | None, Error | None], object]) -> None:
+        """`callback(result, error)` runs once on the pool, after all feedback."""
+
+        def told(end: Any, error: Error | None) -> None:
+            if end is None:
+                callback(None, error)
+                return
+            try:
+                result = self._read(end)
+            except Error as problem:
+                callback(None, problem)
+            else:
+                callback(result, None)
+
+        self._core.on_end(told)
+
+    def cancel(self) -> None:
+        """Asks the server to cancel; result() tells how the goal ended."""
+        self._core.cancel()
+
+    @property
+    def state(self) -> str:
+        """sent, accepted, executing, canceling, succeeded, canceled or aborted."""
+        return self._core.state
+
+    @property
+    def feedback_dropped(self) -> int:
+        return self._core.feedback_dropped
+
+
+class ActionClient(Generic[Goal, Feedback, Res]):
+    """The asking end of an action. Thread-safe; several goals may be under way."""
+
+    def __init__(self, core: _hyphos.CallClient, codecs: ActionCodecs) -> None:
+        self._core = core
+        self._codecs = codecs
+
+    def send(
+        self,
+        goal: Goal,
+        feedback: Callable[[Feedback], object] | None = None,
+        *,
+        accept_timeout_ms: float = CALL_TIMEOUT_MS,
+    ) -> SentGoal[Res]:
+        """Sends a goal and returns at once. `feedback(value)` runs on the pool, in order. If it was
+        given inside a coroutine's loop, use loop.call_soon_threadsafe in it."""
+        payload, buffers = self._codecs.goal.encode(goal)
+        hear: Callable[[Contents], None] | None = None
+        if feedback is not None:
+            tell = feedback
+
+            def hear(contents: Contents) -> None:
+                tell(self._codecs.feedback.decode(*contents))
+
+        core = self._core.send_goal(payload, buffers, to_ns(accept_timeout_ms), hear)
+        return SentGoal(core, self._codecs.result, self.name)
+
+    async def run(
+        self,
+        goal: Goal,
+        feedback: Callable[[Feedback], object] | None = None,
+        *,
+        accept_timeout_ms: float = CALL_TIMEOUT_MS,
+    ) -> GoalResult[Res]:
+        """Sends a goal and awaits its end; `feedback(value)` runs in the event loop. Cancelling the
+        await cancels the goal."""
+        loop = asyncio.get_running_loop()
+        hear: Callable[[Feedback], object] | None = None
+        if feedback is not None:
+            tell = feedback
+
+            def hear(value: Feedback) -> object:
+                return None if loop.is_closed() else loop.call_soon_threadsafe(tell, value)
+
+        sent = self.send(goal, hear, accept_timeout_ms=accept_timeout_ms)
+        try:
+            return await sent.result_async()
+        except asyncio.CancelledError:
+            sent.cancel()
+            raise
+
+    @property
+    def ready(self) -> bool:
+        return self._core.ready
+
+    def wait_for_server(self, *, timeout_ms: float = CALL_TIMEOUT_MS) -> None:
+        """Raises `hyphos.Error`: not_found, type_mismatch."""
+        self._core.wait_for_server(to_ns(timeout_ms))
+
+    @property
+    def name(self) -> str:
+        return self._core.name
+
+    def close(self) -> None:
+        """Ends the goals under way."""
+        self._core.close()

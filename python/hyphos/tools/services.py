@@ -1,0 +1,322 @@
+"""hyphos service list | info | call, hyphos action list | info | send"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from hyphos._errors import Error
+from hyphos._hyphos import EndpointInfo, ProcessInfo, TypeId
+from hyphos.action import GoalResult, raw_action_client
+from hyphos.service import raw_client
+from hyphos.tools.console import console, print_json, table
+from hyphos.tools.echo import EchoOptions, Formatter
+from hyphos.tools.join import open_tool
+from hyphos.tools.observe import INTERNAL, Look, drops_of, duration, look
+from hyphos.tools.pub import message_from_text
+from hyphos.tools.typebook import TypeBook
+from hyphos.tools.waiting import on_signals
+
+
+@dataclass(frozen=True)
+class Part:
+    """The type of a request, a reply, a goal, ..."""
+
+    type_name: str
+    encoding: str
+
+    @property
+    def id(self) -> TypeId:
+        """Good for its name and encoding only: the size of a struct is not known here."""
+        return TypeId(self.type_name, self.encoding)
+
+
+@dataclass
+class Call:
+    """A service or action as seen from outside."""
+
+    name: str
+    kind: str
+    ends: list[tuple[ProcessInfo, EndpointInfo]] = field(default_factory=list)
+
+    @property
+    def server(self) -> tuple[ProcessInfo, EndpointInfo] | None:
+        for process, end in self.ends:
+            if end.channel.endswith("/request") and not end.is_publisher:
+                return process, end
+        return None
+
+    @property
+    def clients(self) -> list[tuple[ProcessInfo, EndpointInfo]]:
+        return [
+            (process, end)
+            for process, end in self.ends
+            if end.channel.endswith("/request") and end.is_publisher
+        ]
+
+    @property
+    def type_name(self) -> str:
+        server = self.server
+        end = server[1] if server is not None else self.ends[0][1]
+        return end.type_name
+
+    @property
+    def drops(self) -> int:
+        return sum(drops_of(end) for _, end in self.ends)
+
+
+def calls(now: Look, kind: str) -> dict[str, Call]:
+    """All services, or all actions, by name."""
+    prefix = f"{INTERNAL}{kind}/"
+    found: dict[str, Call] = {}
+    for process, end in now.internal_ends():
+        if end.channel.startswith(prefix):
+            name = end.channel[len(prefix) :].rpartition("/")[0]
+            found.setdefault(name, Call(name, kind)).ends.append((process, end))
+    return dict(sorted(found.items()))
+
+
+def parts(type_name: str) -> list[Part]:
+    """ "pkg.A(struct) -> pkg.B(protobuf)" as its types."""
+    made = []
+    for word in type_name.split(" -> "):
+        name, _, encoding = word.rpartition("(")
+        made.append(Part(name, encoding.rstrip(")")))
+    return made
+
+
+def _short(type_name: str) -> str:
+    return " → ".join(part.type_name for part in parts(type_name))
+
+
+def _end(process: ProcessInfo, end: EndpointInfo) -> dict[str, Any]:
+    return {
+        "node": end.node,
+        "process": process.name,
+        "host": process.host,
+        "pid": process.pid,
+        "transports": end.transports,
+        "counters": dict(end.counters),
+    }
+
+
+def _as_dict(call: Call) -> dict[str, Any]:
+    server = call.server
+    names = ("request", "reply") if call.kind == "service" else ("goal", "feedback", "result")
+    types = parts(call.type_name)
+    made: dict[str, Any] = {"name": call.name, "kind": call.kind}
+    for name, part in zip(names, types, strict=False):
+        made[name] = {"type": part.type_name, "encoding": part.encoding}
+    made["server"] = _end(*server) if server is not None else None
+    made["clients"] = [_end(*client) for client in call.clients]
+    made["drops"] = call.drops
+    return made
+
+
+def list_calls(kind: str, domain: str, as_json: bool) -> None:
+    found = calls(look(domain), kind)
+    if as_json:
+        print_json([_as_dict(call) for call in found.values()])
+        return
+    if not found:
+        console().print(f"no {kind}s in domain '{domain}' on this machine")
+        return
+    asked = "requests" if kind == "service" else "goals"
+    made = table(
+        "",
+        [kind, "types", "server", "process", "clients", asked, "drops"],
+        ["clients", asked, "drops"],
+    )
+    for call in found.values():
+        server = call.server
+        made.add_row(
+            call.name,
+            _short(call.type_name),
+            server[1].node if server is not None else "[red]none[/red]",
+            f"{server[0].name} ({server[0].pid})" if server is not None else "",
+            str(len(call.clients)),
+            f"{sum(end.counter('sent') for _, end in call.clients):,}",
+            f"[red]{call.drops:,}[/red]" if call.drops else "0",
+        )
+    console().print(made)
+
+
+def _require(kind: str, domain: str, name: str) -> Call:
+    found = calls(look(domain), kind)
+    if name in found:
+        return found[name]
+    near = get_close_matches(name, list(found), 1)
+    there = (
+        f"did you mean '{near[0]}'?"
+        if near
+        else f"there are {', '.join(found)}"
+        if found
+        else f"there are none in domain '{domain}' on this machine"
+    )
+    raise Error("not_found", f"there is no {kind} '{name}'; {there}", advice=f"hyphos {kind} list")
+
+
+def info(kind: str, domain: str, name: str, as_json: bool) -> None:
+    call = _require(kind, domain, name)
+    if as_json:
+        print_json(_as_dict(call))
+        return
+    out = console()
+    names = ("request", "reply") if kind == "service" else ("goal", "feedback", "result")
+    out.print(f"{kind:<9}{name}")
+    for label, part in zip(names, parts(call.type_name), strict=False):
+        out.print(f"{label:<9}{part.type_name} ({part.encoding})", soft_wrap=True)
+    made = table("", ["", "node", "process", "pid", "transport", "counters"], ["pid"])
+    for process, end in call.ends:
+        if not end.channel.endswith("/request"):
+            continue
+        made.add_row(
+            "asks" if end.is_publisher else "answers",
+            end.node,
+            process.name,
+            str(process.pid),
+            end.transports,
+            " ".join(f"{name}={count:,}" for name, count in end.counters),
+        )
+    out.print(made)
+    if call.server is None:
+        out.print(f"nobody answers: no server of '{name}' runs on this machine")
+        return
+    waits = call.server[1].latency
+    if waits.count:
+        out.print(
+            f"requests take {duration(waits.percentile_ns(0.5))} (p50), "
+            f"{duration(waits.percentile_ns(0.99))} (p99) from the client to the server's queue"
+        )
+
+
+@dataclass
+class CallOptions:
+    name: str
+    value: str
+    timeout_s: float
+    buffers: Sequence[Path]
+    hex_value: bool
+    full: bool
+    as_json: bool
+    domain: str
+    proto_path: Sequence[Path]
+    descriptors: Sequence[Path]
+
+
+def _encode(part: Part, options: CallOptions) -> tuple[bytes, list[bytes]]:
+    """The request as it travels, from what was typed."""
+    text = sys.stdin.read() if options.value == "-" else options.value
+    buffers = [path.read_bytes() for path in options.buffers]
+    if buffers and part.encoding != "attached":
+        raise Error("invalid_config", f"{part.type_name} has no attached buffers")
+    if options.hex_value:
+        try:
+            return bytes.fromhex(text), buffers
+        except ValueError as error:
+            raise Error("invalid_config", f"the value is not hexadecimal: {error}") from error
+    if part.encoding == "bytes":
+        return text.encode(), buffers
+    if part.encoding not in ("protobuf", "attached"):
+        raise Error(
+            "unsupported",
+            f"{part.type_name} is a {part.encoding} type, which cannot be written as YAML",
+            advice="give its bytes as hexadecimal, with --hex",
+        )
+    cls = TypeBook(options.proto_path, options.descriptors).get(part.type_name)
+    return message_from_text(cls, text).SerializeToString(), buffers
+
+
+def _formatter(part: Part, options: CallOptions) -> Formatter:
+    echo = EchoOptions(
+        channel=options.name,
+        count=None,
+        timeout_s=None,
+        full=options.full,
+        meta=False,
+        as_json=options.as_json,
+        domain=options.domain,
+        proto_path=options.proto_path,
+        descriptors=options.descriptors,
+    )
+    return Formatter(part, echo)
+
+
+def _show(formatter: Formatter, value: tuple[Any, Sequence[Any]]) -> str:
+    payload, buffers = value
+    return formatter(bytes(payload), list(buffers)).removesuffix("\n---")
+
+
+def _server(kind: str, options: CallOptions) -> EndpointInfo:
+    call = _require(kind, options.domain, options.name)
+    if call.server is None:
+        raise Error("not_found", f"nobody answers: no server of '{options.name}' runs here")
+    return call.server[1]
+
+
+def call(options: CallOptions) -> int:
+    """Asks once and prints the reply."""
+    end = _server("service", options)
+    request, reply = parts(end.type_name)
+    value = _encode(request, options)
+    known = TypeId.known(end.type_name, end.encoding, end.type_hash)
+    with open_tool("call", options.domain) as node:
+        client = raw_client(node, options.name, request.id, reply.id, known)
+        answer = client.call(value, timeout_ms=options.timeout_s * 1e3)
+        formatter = _formatter(reply, options)
+        if formatter.note:
+            print(formatter.note, file=sys.stderr)
+        print(_show(formatter, answer), flush=True)
+    return 0
+
+
+def send(options: CallOptions, quiet: bool) -> int:
+    """Sends one goal, prints what comes of it; Ctrl-C cancels it."""
+    end = _server("action", options)
+    goal_type, feedback_type, result_type = parts(end.type_name)
+    value = _encode(goal_type, options)
+    known = TypeId.known(end.type_name, end.encoding, end.type_hash)
+    show_feedback = _formatter(feedback_type, options)
+
+    def heard(feedback: Any) -> None:
+        print(_show(show_feedback, feedback), flush=True)
+
+    done = threading.Event()
+    outcome: list[tuple[GoalResult[Any] | None, Error | None]] = []
+
+    def ended(result: GoalResult[Any] | None, error: Error | None) -> None:
+        outcome.append((result, error))
+        done.set()
+
+    with open_tool("send", options.domain) as node:
+        client = raw_action_client(
+            node, options.name, (goal_type.id, feedback_type.id, result_type.id), known
+        )
+        goal = client.send(
+            value, None if quiet else heard, accept_timeout_ms=options.timeout_s * 1e3
+        )
+        goal.then(ended)
+        asked = [False]
+
+        def interrupted(_number: int) -> None:
+            if asked[0]:
+                raise KeyboardInterrupt
+            asked[0] = True
+            print("canceling; once more to leave", file=sys.stderr)
+            goal.cancel()
+
+        with on_signals(interrupted):
+            done.wait()
+        result, error = outcome[0]
+        if result is None:
+            raise error or Error("io", "the goal ended without a result", options.name)
+        print(_show(_formatter(result_type, options), result.value), flush=True)
+        print(result.state, file=sys.stderr)
+        if goal.feedback_dropped:
+            print(f"{goal.feedback_dropped} feedback messages were dropped", file=sys.stderr)
+        return 0 if result.succeeded else 1

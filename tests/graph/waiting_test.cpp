@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+#include "graph/executor.hpp"
+#include "graph/timers.hpp"
+#include "hyphos/time.hpp"
+#include "tests/graph/harness.hpp"
+
+namespace hyphos::graph::test {
+namespace {
+
+TEST(Waiting, AnotherThreadTakesThePlaceOfOneThatWaits) {
+  Executor executor(1);
+  // Each waits for the next: without stand-ins the second would never begin.
+  std::promise<void> ends[4];
+  for (int i = 0; i < 3; ++i) {
+    executor.enqueue(Priority::normal, [&executor, &ends, i] {
+      const Executor::Waiting waiting(executor);
+      EXPECT_TRUE(static_cast<bool>(waiting));
+      ends[i + 1].get_future().wait();
+      ends[i].set_value();
+    });
+  }
+  executor.enqueue(Priority::normal, [&] { ends[3].set_value(); });
+  ends[0].get_future().wait();
+}
+
+/// Stand-ins do not make the pool larger: when nobody waits any more, as many run as before.
+TEST(Waiting, ThePoolIsAsLargeAsBeforeAfterwards) {
+  constexpr int kThreads = 2;
+  Executor executor(kThreads);
+  for (int round = 0; round < 20; ++round) {
+    std::promise<void> go;
+    const std::shared_future<void> gone = go.get_future().share();
+    Arrivals waited;
+    for (int i = 0; i < 5; ++i) {
+      executor.enqueue(Priority::normal, [&] {
+        {
+          const Executor::Waiting waiting(executor);
+          gone.wait();
+        }
+        waited.add();
+      });
+    }
+    executor.enqueue(Priority::normal, [&] { go.set_value(); });
+    ASSERT_TRUE(waited.wait_for(5));
+  }
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  Arrivals done;
+  for (int i = 0; i < 200; ++i) {
+    executor.enqueue(Priority::normal, [&] {
+      const int now = ++inside;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      std::this_thread::yield();
+      --inside;
+      done.add();
+    });
+  }
+  ASSERT_TRUE(done.wait_for(200));
+  EXPECT_LE(most, kThreads);
+}
+
+TEST(Waiting, TooManyAreRefused) {
+  Executor executor(1);
+  std::promise<void> go;
+  const std::shared_future<void> gone = go.get_future().share();
+  Arrivals waits;
+  for (int i = 0; i < Executor::kMaxWaiting; ++i) {
+    executor.enqueue(Priority::normal, [&] {
+      const Executor::Waiting waiting(executor);
+      EXPECT_TRUE(static_cast<bool>(waiting));
+      waits.add();
+      gone.wait();
+    });
+  }
+  ASSERT_TRUE(waits.wait_for(Executor::kMaxWaiting));
+  std::promise<bool> refused;
+  executor.enqueue(Priority::normal, [&] {
+    const Executor::Waiting waiting(executor);
+    refused.set_value(!waiting);
+  });
+  EXPECT_TRUE(refused.get_future().get());
+  const Executor::Waiting outside(executor);  // not a thread of the pool: nothing to replace
+  EXPECT_TRUE(static_cast<bool>(outside));
+  go.set_value();
+}
+
+TEST(Timers, OnceIsOnceAndInOrder) {
+  Executor executor(1);
+  Timers timers(executor);
+  Arrivals got;
+  const std::int64_t now = monotonic_now().ns;
+  timers.at(now + 2'000'000, [&] { got.add(2); });
+  timers.at(now + 1'000'000, [&] { got.add(1); });
+  timers.at(now - 1, [&] { got.add(0); });
+  const auto never = timers.at(now + 3'600'000'000'000, [&] { got.add(9); });
+  ASSERT_TRUE(got.wait_for(3));
+  timers.cancel(never);
+  EXPECT_EQ(got.values(), (std::vector<std::int64_t>{0, 1, 2}));
+  timers.stop();
+}
+
+}  // namespace
+}  // namespace hyphos::graph::test
