@@ -51,7 +51,7 @@ void add_line(const std::string& before, const ParamLine& line, std::string& out
 
 Error failed(const char* what, const std::filesystem::path& path) {
   const int reason = errno;
-  const Code code = reason == ENOSPC || reason == EDQUOT   ? Code::exhausted
+  const Code code = reason == ENOSPC || reason == EDQUOT  ? Code::exhausted
                     : reason == EACCES || reason == EPERM ? Code::permission
                                                           : Code::io;
   return {code, std::string(what) + ": " + std::strerror(reason), path.string()};

@@ -27,13 +27,6 @@ bool is_word(std::string_view word) {
   return !word.empty() && letter(word.front()) && std::all_of(word.begin(), word.end(), fits);
 }
 
-std::string_view element_name(ParamType type) {
-  constexpr std::string_view kPrefix = "list of ";
-  std::string_view name = to_string(type);
-  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
-  return name;
-}
-
 /// Steps are counted from `least`; the tolerance is what rounding of decimal fractions needs.
 bool on_step(double value, const ParamRange<double>& range) {
   if (range.step <= 0) return true;
@@ -136,10 +129,10 @@ Result<ParamVariant> read_bytes(const ParamValue& value) {
     const int high = hex_digit((*text)[i]);
     const int low = i + 1 < text->size() ? hex_digit((*text)[i + 1]) : -1;
     if (high < 0 || low < 0) {
-      return Error{Code::invalid_config,
-                   "expected bytes as pairs of hexadecimal digits, as in 48656c6c6f, found " +
-                       shown(*text),
-                   value.source.to_string()};
+      return Error{
+          Code::invalid_config,
+          "expected bytes as pairs of hexadecimal digits, as in 48656c6c6f, found " + shown(*text),
+          value.source.to_string()};
     }
     bytes.push_back(static_cast<std::byte>(high * 16 + low));
   }
@@ -252,8 +245,8 @@ Result<ParamVariant> convert(ParamType type, ParamVariant value) {
     }
   }
   return Error{Code::type_mismatch,
-               "expected " + std::string(to_string(type)) + ", found " + shown(value) + ", which is " +
-                   std::string(to_string(type_of(value))),
+               "expected " + std::string(to_string(type)) + ", found " + shown(value) +
+                   ", which is " + std::string(to_string(type_of(value))),
                ""};
 }
 

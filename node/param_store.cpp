@@ -150,8 +150,8 @@ Result<std::shared_ptr<detail::ParamCell>> Store::insert(ParamInfo info, Check c
                  ""};
   }
   if (found == entries_.end() && entries_.size() >= kMaxParams) {
-    return Error{Code::exhausted, "a node has at most " + std::to_string(kMaxParams) + " parameters",
-                 info.name};
+    return Error{Code::exhausted,
+                 "a node has at most " + std::to_string(kMaxParams) + " parameters", info.name};
   }
   if (bytes_ + size > kMaxParamSetBytes) {
     return Error{Code::exhausted,
@@ -211,8 +211,8 @@ Result<Store::Plan> Store::work_out(const std::vector<ParamAssignment>& values,
     }
     const ParamInfo* info = plan.base.find(one.name);
     if (info == nullptr) {
-      refuse(Code::not_found, "there is no parameter '" + one.name + "'" +
-                                  plan.base.suggestion(one.name));
+      refuse(Code::not_found,
+             "there is no parameter '" + one.name + "'" + plan.base.suggestion(one.name));
       continue;
     }
     auto value = convert(info->type(), one.value);
@@ -223,8 +223,9 @@ Result<Store::Plan> Store::work_out(const std::vector<ParamAssignment>& values,
     const bool same_value = *value == info->value;
     if (same_value && (info->origin == origin || info->read_only)) continue;
     if (info->read_only) {
-      refuse(Code::permission, one.name + ": is read-only; say it in the plan, or with --set, and "
-                                          "start the node anew");
+      refuse(Code::permission, one.name +
+                                   ": is read-only; say it in the plan, or with --set, and "
+                                   "start the node anew");
       continue;
     }
     if (std::string why = problem_of(*info, *value); !why.empty()) {

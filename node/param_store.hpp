@@ -53,8 +53,8 @@ class ParamWatch::Impl : public std::enable_shared_from_this<ParamWatch::Impl> {
   void run();
 
   const std::string name_;
-  const params::Enqueue enqueue_;
   Callback callback_;
+  const params::Enqueue enqueue_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool has_pending_ = false;

@@ -23,8 +23,8 @@ ParamWatch Params::watch(const std::string& name,
                          std::function<void(const ParamSet&)> callback) const {
   const ParamSet now = values();
   if (now.find(name) == nullptr) {
-    throw Exception({Code::not_found,
-                     "there is no parameter '" + name + "'" + now.suggestion(name), ""});
+    throw Exception(
+        {Code::not_found, "there is no parameter '" + name + "'" + now.suggestion(name), ""});
   }
   return impl_->watch(name, std::move(callback));
 }

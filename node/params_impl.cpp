@@ -59,9 +59,10 @@ void Params::Impl::read_saved(const std::filesystem::path& file, bool of_this_ru
     if (read.error().code == Code::not_found) return;
     std::error_code moved;
     std::filesystem::rename(file, file.string() + ".corrupt", moved);
-    log::error("params", read.error().to_string() + "; node '" + owner_.node +
-                             "' starts with the values of its plan" +
-                             (moved ? "" : ", and the file is kept as " + file.string() + ".corrupt"));
+    log::error("params",
+               read.error().to_string() + "; node '" + owner_.node +
+                   "' starts with the values of its plan" +
+                   (moved ? "" : ", and the file is kept as " + file.string() + ".corrupt"));
     return;
   }
   std::size_t count = 0;
@@ -291,9 +292,9 @@ std::string Params::Impl::save(const ParamSet& now) {
     }
   }
   if (lines.empty() && saved_.empty() && saved_text_.empty()) return {};
-  const std::string text = params_text(
-      std::move(lines),
-      "Set while node " + owner_.node + " ran. Remove this file to go back to the plan.");
+  const std::string text =
+      params_text(std::move(lines), "Set while node " + owner_.node +
+                                        " ran. Remove this file to go back to the plan.");
   if (text == saved_text_) return save_problem_;
   saved_text_ = text;
   save_problem_.clear();

@@ -79,7 +79,8 @@ std::string RemoteParams::Impl::others() const {
   if (!nodes || nodes->empty()) {
     return "; no node with parameters runs in domain '" + domain_ + "' on this machine";
   }
-  if (std::find(nodes->begin(), nodes->end(), node_) != nodes->end()) return "; it is here, but busy";
+  if (std::find(nodes->begin(), nodes->end(), node_) != nodes->end())
+    return "; it is here, but busy";
   return plan::suggestion(config::Problems(), node_, "nodes with parameters",
                           {nodes->begin(), nodes->end()});
 }

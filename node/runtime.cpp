@@ -191,7 +191,8 @@ ParamFiles Runtime::Impl::param_files(const std::string& node, const NodePlan* p
   if (!options_.state_folder.empty()) {
     files.run = options_.state_folder / (options_.process + "." + node + ".params.yaml");
   }
-  if (planned != nullptr && !planned->persist.empty()) files.keep = plan_->resolve(planned->persist);
+  if (planned != nullptr && !planned->persist.empty())
+    files.keep = plan_->resolve(planned->persist);
   return files;
 }
 
@@ -258,11 +259,12 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
     } else if (flag == "--hyphos-state") {
       options.state_folder = value;
     } else {
-      return Error{Code::invalid_config,
-                   "unknown option " + std::string(flag) +
-                       "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
-                       "--hyphos-state",
-                   "command line"};
+      return Error{
+          Code::invalid_config,
+          "unknown option " + std::string(flag) +
+              "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
+              "--hyphos-state",
+          "command line"};
     }
   }
   return open(std::move(options));

@@ -81,10 +81,10 @@ struct ParamSpecParts {
   using Item = typename ParamItem<T>::Type;
   using Range = std::conditional_t<std::is_arithmetic_v<Item> && !std::is_same_v<Item, bool>,
                                    ParamRange<Item>, ParamNoRange>;
-  using Choices = std::conditional_t<
-      ParamEnum<T> && !std::is_same_v<T, std::byte>, std::vector<std::pair<std::string, T>>,
-      std::conditional_t<std::is_same_v<Item, std::string>, std::vector<std::string>,
-                         ParamNoChoices>>;
+  using Choices = std::conditional_t<ParamEnum<T> && !std::is_same_v<T, std::byte>,
+                                     std::vector<std::pair<std::string, T>>,
+                                     std::conditional_t<std::is_same_v<Item, std::string>,
+                                                        std::vector<std::string>, ParamNoChoices>>;
 };
 
 }  // namespace detail
@@ -211,17 +211,15 @@ class HYPHOS_EXPORT Params {
 /// A declared parameter: a handle to read it in callbacks, from any thread.
 ///
 /// `*speed` of a number, a truth value or an enum is one atomic load; of text, bytes or a list it
-/// is a ParamView, which costs two atomic loads and two increments and copies nothing. Neither takes
-/// a lock nor allocates. Cheap to copy; keeps the value readable after the node is gone.
+/// is a ParamView, which costs two atomic loads and two increments and copies nothing. Neither
+/// takes a lock nor allocates. Cheap to copy; keeps the value readable after the node is gone.
 template <typename T>
 class Param {
  public:
   Param() = default;
   Param(Params params, std::shared_ptr<detail::ParamCell> cell,
         std::shared_ptr<const std::vector<T>> values = {})
-      : params_(std::move(params)),
-        cell_(std::move(cell)),
-        values_(std::move(values)) {}
+      : params_(std::move(params)), cell_(std::move(cell)), values_(std::move(values)) {}
 
   [[nodiscard]] auto operator*() const {
     if constexpr (detail::ParamEnum<T>) {
@@ -253,10 +251,8 @@ class Param {
   template <typename F>
     requires std::invocable<F&, const T&>
   ParamWatch watch(F callback) const {
-    return params_.watch(
-        name(), [cell = cell_, values = values_, f = std::move(callback)](const ParamSet&) mutable {
-          f(Param(cell, values).get());
-        });
+    return params_.watch(name(), [cell = cell_, values = values_, f = std::move(callback)](
+                                     const ParamSet&) mutable { f(Param(cell, values).get()); });
   }
 
  private:
@@ -321,8 +317,8 @@ Param<T> Params::declare(const std::string& name, ParamSpec<std::type_identity_t
     using Traits = detail::ParamTraits<T>;
     info.standard = Traits::store(spec.value);
     if constexpr (!std::is_same_v<typename Parts::Range, detail::ParamNoRange>) {
-      using Wide = std::conditional_t<std::is_floating_point_v<typename Parts::Item>, double,
-                                      std::int64_t>;
+      using Wide =
+          std::conditional_t<std::is_floating_point_v<typename Parts::Item>, double, std::int64_t>;
       const bool narrow = std::is_integral_v<typename Parts::Item> &&
                           sizeof(typename Parts::Item) < sizeof(std::int64_t);
       if (narrow || spec.range.bounded()) {

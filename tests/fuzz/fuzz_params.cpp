@@ -1,5 +1,5 @@
-// Parameters from outside: the message of a node, a request, a value as YAML. Whatever is taken must
-// keep to the bounds, and survive being sent on.
+// Parameters from outside: the message of a node, a request, a value as YAML. Whatever is taken
+// must keep to the bounds, and survive being sent on.
 #include <google/protobuf/message_lite.h>
 
 #include <cstdlib>

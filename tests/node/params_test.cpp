@@ -275,11 +275,13 @@ TEST(Params, EveryKindOfHandleReadsItsValue) {
   const Node node = runtime.node("n").or_throw();
   const Params params = node.params();
   enum class Gait { walk, trot };
-  const auto speed = params.declare<double>("speed", {.value = 0.5, .unit = "m/s", .range = {0, 2}});
+  const auto speed =
+      params.declare<double>("speed", {.value = 0.5, .unit = "m/s", .range = {0, 2}});
   const auto beams = params.declare<int>("beams", {.value = 360, .range = {1, 3600}});
   const auto on = params.declare<bool>("on", {.value = true});
   const auto frame = params.declare<std::string>("frame", {.value = "odom"});
-  const auto gains = params.declare<std::vector<double>>("gains", {.value = {1, 2}, .range = {0, 9}});
+  const auto gains =
+      params.declare<std::vector<double>>("gains", {.value = {1, 2}, .range = {0, 9}});
   const auto gait = params.declare<Gait>(
       "gait", {.value = Gait::walk, .choices = {{"walk", Gait::walk}, {"trot", Gait::trot}}});
   EXPECT_EQ(*speed, 0.5);
@@ -324,9 +326,8 @@ TEST(Params, ManyThreadsSetAndNoChangeIsLost) {
   Runtime runtime = Runtime::open(offline()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto sum = node.params().declare<std::int64_t>("sum");
-  node.params().check([](const ParamSet& next) {
-    return next.get<std::int64_t>("sum") >= 0 ? "" : "negative";
-  });
+  node.params().check(
+      [](const ParamSet& next) { return next.get<std::int64_t>("sum") >= 0 ? "" : "negative"; });
   std::atomic<int> done{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

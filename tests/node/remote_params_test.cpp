@@ -22,14 +22,15 @@ class Robot {
  public:
   explicit Robot(const std::string& params, const std::string& rest = "")
       : domain_(fresh_domain()),
-        file_("hyphos: 1\ndomain: \"" + domain_ + "\"\nnodes:\n  tunable:\n    plugin: " +
-              TEST_PLUGIN_DIR + "/libtest_plugin_tunable.so\n    params: {" + params + "}\n" + rest),
+        file_("hyphos: 1\ndomain: \"" + domain_ +
+              "\"\nnodes:\n  tunable:\n    plugin: " + TEST_PLUGIN_DIR +
+              "/libtest_plugin_tunable.so\n    params: {" + params + "}\n" + rest),
         state_(file_.path().parent_path() / "run") {}
 
   void start() {
-    child_ = std::make_unique<Child>(std::vector<std::string>{
-        TEST_HOST, "--hyphos-plan", file_.path().string(), "--hyphos-process", "main",
-        "--hyphos-state", state_.string()});
+    child_ = std::make_unique<Child>(
+        std::vector<std::string>{TEST_HOST, "--hyphos-plan", file_.path().string(),
+                                 "--hyphos-process", "main", "--hyphos-state", state_.string()});
   }
   int stop(int signal) { return child_->stop(signal); }
   [[nodiscard]] const std::string& domain() const { return domain_; }
