@@ -52,8 +52,8 @@ std::vector<T> items_of(const std::vector<ParamVariant>& items, nb::handle list)
         continue;
       }
     }
-    throw nb::type_error(("a list has items of one type: " +
-                          std::string(nb::repr(list).c_str())).c_str());
+    throw nb::type_error(
+        ("a list has items of one type: " + std::string(nb::repr(list).c_str())).c_str());
   }
   return out;
 }

@@ -85,7 +85,8 @@ void read_range(ParamInfo& info, nb::handle range) {
   std::array<nb::object, 3> ends = {nb::none(), nb::none(), nb::none()};
   const std::size_t count = nb::len(range);
   if (count < 2 || count > 3) {
-    throw nb::value_error((info.name + ": a range is (least, most) or (least, most, step)").c_str());
+    throw nb::value_error(
+        (info.name + ": a range is (least, most) or (least, most, step)").c_str());
   }
   for (std::size_t i = 0; i < count; ++i) ends[i] = range[i];
   if (whole) {
@@ -155,8 +156,7 @@ void bind_values(nb::module_& module) {
       .def_ro("choices", &ParamInfo::choices)
       .def_prop_ro("allowed", &ParamInfo::allowed)
       .def_ro("read_only", &ParamInfo::read_only)
-      .def_prop_ro("origin",
-                   [](const ParamInfo& i) { return std::string(to_string(i.origin)); });
+      .def_prop_ro("origin", [](const ParamInfo& i) { return std::string(to_string(i.origin)); });
 
   nb::class_<ParamSet>(module, "ParamSet", "All parameters of a node at one instant.")
       .def_prop_ro("infos",
@@ -234,8 +234,8 @@ void bind_own(nb::module_& module) {
             const Params params = p.get();
             auto call = watcher(std::move(callback));
             nb::gil_scoped_release release;
-            return std::make_unique<WatchHandle>(name.empty() ? params.watch(std::move(call))
-                                                              : params.watch(name, std::move(call)));
+            return std::make_unique<WatchHandle>(
+                name.empty() ? params.watch(std::move(call)) : params.watch(name, std::move(call)));
           },
           nb::arg("name"), nb::arg("callback"))
       .def("done", [](const ParamsHandle& p) {
