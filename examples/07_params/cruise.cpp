@@ -8,8 +8,7 @@ int main(int argc, char** argv) {
   const hyphos::Params params = node.params();
   const auto speed = params.declare<double>(
       "speed", {.value = 0.5, .unit = "m/s", .description = "how fast to go", .range = {0, 2}});
-  const auto limit =
-      params.declare<double>("limit", {.value = 1, .unit = "m/s", .range = {0, 2}});
+  const auto limit = params.declare<double>("limit", {.value = 1, .unit = "m/s", .range = {0, 2}});
   params.declare<std::string>("mode", {.value = "calm", .choices = {"calm", "brisk"}});
 
   // Several together: asked before any of them changes.

@@ -22,11 +22,11 @@ class PlannerNode {
                           .unit = "m/s",
                           .description = "how fast the robot drives where there is room",
                           .range = {0.05, 2}})),
-        max_turn_rate_(node.params().declare<double>(
-            "max_turn_rate", {.value = PlannerConfig().max_turn_rate,
-                              .unit = "rad/s",
-                              .description = "how fast it turns",
-                              .range = {0.1, 4}})),
+        max_turn_rate_(
+            node.params().declare<double>("max_turn_rate", {.value = PlannerConfig().max_turn_rate,
+                                                            .unit = "rad/s",
+                                                            .description = "how fast it turns",
+                                                            .range = {0.1, 4}})),
         planner_(PlannerConfig()),
         drive_(node.publisher<Twist>("drive")),
         path_(node.publisher<Path>("path")) {
