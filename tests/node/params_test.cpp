@@ -371,7 +371,7 @@ nodes:
     EXPECT_NE(error.error().where.find("robot.yaml:5"), std::string::npos);
   }
   try {
-    (void)params.declare<std::int64_t>("spede", {.range = {4, 9}});
+    (void)params.declare<std::int64_t>("spede", {.value = 5, .range = {4, 9}});
     FAIL();
   } catch (const Exception& error) {
     EXPECT_NE(error.error().message.find("3 is not in 4 to 9"), std::string::npos);

@@ -94,7 +94,8 @@ TEST(RemoteParams, WhoComesLateSeesTheNewestAtOnce) {
   const auto count = owner.params().declare<std::int64_t>("count");
   for (int i = 1; i <= 50; ++i) ASSERT_TRUE(count.set(i).ok());
   Runtime two = open_runtime(domain, "two");
-  const RemoteParams remote = two.node("late").or_throw().remote_params("owner");
+  const Node late = two.node("late").or_throw();
+  const RemoteParams remote = late.remote_params("owner");
   ASSERT_TRUE(remote.wait(kPatience).ok());
   EXPECT_TRUE(eventually([&] { return remote.values().get<std::int64_t>("count") == 50; }));
 }
@@ -120,7 +121,8 @@ TEST(RemoteParams, ManyThreadsSetInTurn) {
   Runtime two = open_runtime(domain, "two");
   const Node owner = one.node("owner").or_throw();
   for (int t = 0; t < 3; ++t) owner.params().declare<std::int64_t>("p" + std::to_string(t));
-  const RemoteParams remote = two.node("setter").or_throw().remote_params("owner");
+  const Node setter = two.node("setter").or_throw();
+  const RemoteParams remote = setter.remote_params("owner");
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
@@ -168,7 +170,8 @@ TEST(RemoteParams, AKeptFileIsReadAtTheNextRun) {
   const std::filesystem::path kept = robot.folder() / "kept/tunable.yaml";
   robot.start();
   Runtime tools = open_runtime(robot.domain(), "tool");
-  const RemoteParams remote = tools.node("tool").or_throw().remote_params("tunable");
+  const Node tool = tools.node("tool").or_throw();
+  const RemoteParams remote = tool.remote_params("tunable");
   ASSERT_TRUE(remote.wait(kPatience).ok());
   ASSERT_TRUE(remote.set("high", 12.5, kPatience).ok());
   EXPECT_NE(read_all(kept).find("high: 12.5"), std::string::npos);
@@ -190,7 +193,8 @@ TEST(RemoteParams, ACorruptFileIsPutAsideAndThePlanHolds) {
   std::ofstream(kept) << "nodes: {tunable: {params: {low: [";
   robot.start();
   Runtime tools = open_runtime(robot.domain(), "tool");
-  const RemoteParams remote = tools.node("tool").or_throw().remote_params("tunable");
+  const Node tool = tools.node("tool").or_throw();
+  const RemoteParams remote = tool.remote_params("tunable");
   ASSERT_TRUE(remote.wait(kPatience).ok());
   EXPECT_TRUE(eventually([&] { return remote.values().size() == 4; }));
   EXPECT_EQ(remote.values().get<double>("low"), 3.0);
@@ -205,7 +209,8 @@ TEST(RemoteParams, AKeptValueThatNoLongerFitsIsLeftOut) {
   std::ofstream(kept) << "nodes: {tunable: {params: {low: -5, high: many, mode: fast, old: 1}}}";
   robot.start();
   Runtime tools = open_runtime(robot.domain(), "tool");
-  const RemoteParams remote = tools.node("tool").or_throw().remote_params("tunable");
+  const Node tool = tools.node("tool").or_throw();
+  const RemoteParams remote = tool.remote_params("tunable");
   ASSERT_TRUE(remote.wait(kPatience).ok());
   EXPECT_TRUE(eventually([&] { return remote.values().size() == 4; }));
   EXPECT_EQ(remote.values().get<double>("low"), 3.0);
@@ -219,7 +224,8 @@ TEST(RemoteParams, ValuesThatNoNodeDeclaresAreTold) {
   Robot robot("low: 1.5, hihg: 9, laser: {rate: 3}");
   robot.start();
   Runtime tools = open_runtime(robot.domain(), "tool");
-  const RemoteParams remote = tools.node("tool").or_throw().remote_params("tunable");
+  const Node tool = tools.node("tool").or_throw();
+  const RemoteParams remote = tool.remote_params("tunable");
   ASSERT_TRUE(remote.wait(kPatience).ok());
   EXPECT_TRUE(eventually([&] { return remote.undeclared().size() == 2; }));
   EXPECT_EQ(remote.undeclared(), (std::vector<std::string>{"hihg", "laser.rate"}));
