@@ -280,7 +280,7 @@ class Node:
         return self._core.every(round(seconds * 1e9), callback)
 
     def params(self) -> Params:
-        """The parameters of this node: declared, checked, changed at run time, seen by everybody."""
+        """The parameters of this node: declared, checked, changeable, and seen by everybody."""
         return Params(self._core.params())
 
     def remote_params(self, node: str) -> RemoteParams:

@@ -236,7 +236,9 @@ def _word(kind: object) -> str:
         return ""
     if kind in _WORDS:
         return _WORDS[kind]
-    name = str(kind) if isinstance(kind, GenericAlias) or not inspect.isclass(kind) else kind.__name__
+    name = (
+        str(kind) if isinstance(kind, GenericAlias) or not inspect.isclass(kind) else kind.__name__
+    )
     raise TypeError(
         f"type {name} is no type of parameter; there are bool, int, float, str, bytes and list[] "
         "of the first four"

@@ -220,6 +220,33 @@ TEST(RemoteParams, AKeptValueThatNoLongerFitsIsLeftOut) {
   EXPECT_NE(read_all(kept).find("old: 1"), std::string::npos);  // what is not declared is not lost
 }
 
+/// Two hosts of a plan, both of them this machine: nothing goes by shared memory between them.
+TEST(RemoteParams, AreReadAndSetFromAnotherHostOfThePlan) {
+  const std::string port = std::to_string(20'000 + getpid() % 30'000);
+  const PlanFile file("hyphos: 1\ndomain: \"" + fresh_domain() + R"("
+hosts: {robot: {address: 127.0.0.1}, desk: {address: 127.0.0.2}}
+processes: {main: {host: robot}, desk: {host: desk}}
+nodes:
+  tunable: {process: main, services: [tunable/_set_params]}
+  operator: {process: desk, calls: [tunable/_set_params]}
+channels:
+  tunable/_params: {reliability: reliable, overflow: drop_oldest, latched: true, publishers: [tunable]}
+network: {base_port: )" +
+                      port + "}\n");
+  Runtime robot = Runtime::open(file.options("main")).or_throw();
+  Runtime desk = Runtime::open(file.options("desk")).or_throw();
+  const Node tunable = robot.node("tunable").or_throw();
+  const auto speed = tunable.params().declare<double>("speed", {.value = 1, .range = {0, 2}});
+  const Node person = desk.node("operator").or_throw();
+  const RemoteParams remote = person.remote_params("tunable");
+  ASSERT_TRUE(remote.wait(kPatience).ok());
+  ASSERT_TRUE(remote.set("speed", 1.5, kPatience).ok());
+  EXPECT_EQ(*speed, 1.5);
+  EXPECT_EQ(remote.set("speed", 5.0, kPatience).error().code, Code::invalid_config);
+  ASSERT_TRUE(speed.set(0.5).ok());
+  EXPECT_TRUE(eventually([&] { return remote.values().get<double>("speed") == 0.5; }));
+}
+
 TEST(RemoteParams, ValuesThatNoNodeDeclaresAreTold) {
   Robot robot("low: 1.5, hihg: 9, laser: {rate: 3}");
   robot.start();

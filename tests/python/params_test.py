@@ -73,7 +73,12 @@ def test_every_type_is_declared_read_and_set() -> None:
         assert params["name"] == "a"
         info = params.values().find("count")
         assert info is not None
-        assert (info.type, info.default, info.origin, info.allowed) == ("integer", 3, "set", "0 to 10")
+        assert (info.type, info.default, info.origin, info.allowed) == (
+            "integer",
+            3,
+            "set",
+            "0 to 10",
+        )
         with pytest.raises(KeyError, match="did you mean 'count'"):
             params["cuont"]
 
@@ -145,7 +150,7 @@ def test_another_process_is_read_set_and_watched(cruise: str, inbox: Inbox) -> N
         assert remote["limit"] == 2.0
 
 
-def test_param_get_set_and_describe(cruise: str, hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_param_get_set_and_describe(cruise: str, hyphos_cli: Cli) -> None:
     def param(*words: str) -> tuple[int, str, str]:
         return hyphos_cli("param", *words, "--domain", cruise)
 
@@ -299,9 +304,5 @@ def test_a_node_of_a_run_that_is_killed_and_restarted_has_its_values(
         first.popen.wait()
         second = python(OWNER, *words)
         assert second.line() == "ready"
-        wait_until(
-            lambda: (
-                (info := remote.find("speed")) is not None and info.origin == "restored"
-            )
-        )
+        wait_until(lambda: (info := remote.find("speed")) is not None and info.origin == "restored")
         assert (remote["speed"], remote["mode"], remote["limit"]) == (0.875, "brisk", 1.0)

@@ -49,11 +49,14 @@ def get(
 def set_params(
     node: Node,
     words: Annotated[
-        list[str], typer.Argument(help="NAME VALUE, or NAME=VALUE for any number.", metavar="NAME=VALUE...")
+        list[str],
+        typer.Argument(help="NAME VALUE, or NAME=VALUE for any number.", metavar="NAME=VALUE..."),
     ],
     save: Annotated[
         Path | None,
-        typer.Option("--save", metavar="FILE", help="Also write the values to a file, for a plan to include."),
+        typer.Option(
+            "--save", metavar="FILE", help="Also write the values to a file, for a plan to include."
+        ),
     ] = None,
     domain: Domain = "0",
     timeout: Timeout = 5.0,

@@ -164,14 +164,14 @@ def assign(
             unit = f" {new.unit}" if new.unit else ""
             print(f"{node}.{name}: {old.yaml} → {new.yaml}{unit}")
         if save is not None:
-            lines = [(node, info.name, info.yaml, "") for info in after.infos if info.name in values]
+            lines = [
+                (node, info.name, info.yaml, "") for info in after.infos if info.name in values
+            ]
             _hyphos.save_params(str(save), lines)
             print(f"saved in {save}")
 
 
-def describe(
-    domain: str, node: str, name: str | None, as_json: bool, timeout_s: float
-) -> None:
+def describe(domain: str, node: str, name: str | None, as_json: bool, timeout_s: float) -> None:
     """hyphos param describe"""
     with _remotes(domain, [node], timeout_s) as (remote,):
         infos = [_info(remote, name)] if name else list(remote.values().infos)
