@@ -13,11 +13,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bench/common/clock.hpp"
@@ -198,6 +200,48 @@ void listen_to_images(const Arguments& args) {
   listen<Attached<msgs::Image>>(options, STDIN_FILENO);
 }
 
+// Reading parameters in a callback: alone, and while another thread sets them without a pause.
+void param_cost(const Arguments& args) {
+  RuntimeOptions options;
+  options.offline = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  Node node = runtime.node("micro").or_throw();
+  const Params params = node.params();
+  const auto number = params.declare<double>("number", {.value = 1});
+  const auto text = params.declare<std::string>("text", {.value = "a frame with a long name"});
+  const auto list = params.declare<std::vector<double>>("list", {.value = {1, 2, 3, 4}});
+  double sum = 0;
+  const auto rows = [&](const std::string& when) {
+    report(("param_number" + when).c_str(), args.count, [&](long n) {
+      for (long i = 0; i < n; ++i) sum += *number;
+    });
+    report(("param_text" + when).c_str(), args.count, [&](long n) {
+      for (long i = 0; i < n; ++i) sum += static_cast<double>(text->size());
+    });
+    report(("param_list" + when).c_str(), args.count, [&](long n) {
+      for (long i = 0; i < n; ++i) sum += list->at(3);
+    });
+  };
+  rows("");
+  std::atomic<bool> stop{false};
+  std::thread setter([&] {
+    for (double i = 2; !stop.load(); ++i) {
+      (void)params.set({{"number", i},
+                        {"text", "a frame with the number " + std::to_string(i)},
+                        {"list", std::vector<double>{i, i, i, i}}});
+    }
+  });
+  rows("_while_set");
+  stop = true;
+  setter.join();
+  double set = 0;
+  report("param_set", args.count / 100, [&](long n) {
+    for (long i = 0; i < n; ++i) (void)number.set(set += 1);
+  });
+  if (sum == 0) std::puts("nothing was read");  // so that the reads are not left out
+  node.close();
+}
+
 // One of several processes that are connected, and have nothing to say.
 void idle(const Arguments& args) {
   RuntimeOptions options;
@@ -227,6 +271,7 @@ void run(const Arguments& args) {
   if (wanted("clock")) clock_cost(args);
   if (wanted("trace_record")) trace_cost(args, trace::Writers::one, "trace_record");
   if (wanted("trace_record_many")) trace_cost(args, trace::Writers::many, "trace_record_many");
+  if (wanted("param")) param_cost(args);
   if (wanted("publish_unheard")) publish_local(args, "publish_unheard", false);
   if (wanted("publish_inline")) publish_local(args, "publish_inline", true);
 }

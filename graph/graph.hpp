@@ -54,6 +54,8 @@ class Graph {
   [[nodiscard]] transport::Transport* transport(std::string_view name) const;
   [[nodiscard]] Timers& timers() { return timers_; }
   [[nodiscard]] Executor& executor() { return executor_; }
+  /// Runs `work` on the thread pool.
+  void enqueue(Executor::Work work) { executor_.enqueue(Priority::normal, std::move(work)); }
   [[nodiscard]] std::vector<std::string> channels() const;
 
   /// No callback of a transport or timer comes after this. Publishing becomes local. Idempotent.

@@ -44,11 +44,18 @@ void Node::Impl::keep(std::weak_ptr<calls::ClientCore> client) {
   clients_.push_back(std::move(client));
 }
 
+void Node::Impl::keep(const std::shared_ptr<RemoteParams::Impl>& remote) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(remotes_, [](const auto& known) { return known.expired(); });
+  remotes_.push_back(remote);
+}
+
 void Node::Impl::close() {
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers;
   std::vector<std::shared_ptr<Timer::Impl>> timers;
   std::vector<std::shared_ptr<detail::CallServer>> servers;
   std::vector<std::weak_ptr<calls::ClientCore>> clients;
+  std::vector<std::weak_ptr<RemoteParams::Impl>> remotes;
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -56,6 +63,7 @@ void Node::Impl::close() {
     timers.swap(timers_);
     servers.swap(servers_);
     clients.swap(clients_);
+    remotes.swap(remotes_);
   }
   // Calls first: a callback that waits for a reply would keep the rest from ending.
   for (const auto& weak : clients) {
@@ -64,6 +72,10 @@ void Node::Impl::close() {
   for (const auto& timer : timers) timer->close();
   for (const auto& server : servers) server->close();
   for (const auto& subscriber : subscribers) subscriber->close();
+  for (const auto& weak : remotes) {
+    if (const auto remote = weak.lock()) remote->close();
+  }
+  params_->close();
 }
 
 void Timer::close() const {
@@ -138,24 +150,22 @@ Timer Node::every(Duration period, std::function<void()> callback) const {
   return Timer(std::move(timer));
 }
 
+Params Node::params() const { return Params(impl_->params()); }
+
 double Node::param(const std::string& name, double fallback) const {
-  const ParamValue* value = impl_->param(name);
-  return value == nullptr ? fallback : value->as_real().or_throw();
+  return std::get<double>(impl_->params()->plain(name, fallback).or_throw());
 }
 
 std::int64_t Node::param(const std::string& name, std::int64_t fallback) const {
-  const ParamValue* value = impl_->param(name);
-  return value == nullptr ? fallback : value->as_integer().or_throw();
+  return std::get<std::int64_t>(impl_->params()->plain(name, fallback).or_throw());
 }
 
 bool Node::param(const std::string& name, bool fallback) const {
-  const ParamValue* value = impl_->param(name);
-  return value == nullptr ? fallback : value->as_boolean().or_throw();
+  return std::get<bool>(impl_->params()->plain(name, fallback).or_throw());
 }
 
 std::string Node::param(const std::string& name, const std::string& fallback) const {
-  const ParamValue* value = impl_->param(name);
-  return value == nullptr ? fallback : value->as_text().or_throw();
+  return std::get<std::string>(impl_->params()->plain(name, fallback).or_throw());
 }
 
 const std::string& Node::name() const { return impl_->name(); }

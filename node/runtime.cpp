@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/log.hpp"
+#include "node/params_service.hpp"
 #include "node/runtime_impl.hpp"
 #include "plan/transports.hpp"
 
@@ -146,8 +147,11 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   if (!place.expired()) {
     return Error{Code::already_exists, "this process has a node '" + name + "' already", name};
   }
-  auto node = std::make_shared<Node::Impl>(name, std::move(self), planned);
+  auto params = std::make_shared<Params::Impl>(name, options_.process, planned,
+                                               param_files(name, planned), *graph_);
+  auto node = std::make_shared<Node::Impl>(name, std::move(self), planned, std::move(params));
   place = node;
+  node->params()->set_serve([weak = std::weak_ptr(node)] { return params::serve(weak.lock()); });
   return Node(std::move(node));
 }
 
@@ -160,6 +164,7 @@ Result<void> Runtime::Impl::load_plugins() {
     if (!node) return node.error();
     auto plugin = LoadedPlugin::load(plan_->program_file(planned), *node);
     if (!plugin) return plugin.error();
+    node->params().done();
     plugins_.push_back(std::move(*plugin));
   }
   return success();
@@ -182,7 +187,29 @@ void Runtime::Impl::shutdown() {
   plugins_.clear();
 }
 
+ParamFiles Runtime::Impl::param_files(const std::string& node, const NodePlan* planned) const {
+  ParamFiles files;
+  if (!options_.state_folder.empty()) {
+    files.run = options_.state_folder / (options_.process + "." + node + ".params.yaml");
+  }
+  if (planned != nullptr && !planned->persist.empty())
+    files.keep = plan_->resolve(planned->persist);
+  return files;
+}
+
+void Runtime::Impl::params_done() {
+  std::vector<std::shared_ptr<Node::Impl>> nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, weak] : nodes_) {
+      if (auto node = weak.lock()) nodes.push_back(std::move(node));
+    }
+  }
+  for (const auto& node : nodes) node->params()->done();
+}
+
 int Runtime::Impl::spin() {
+  params_done();
   struct sigaction action{};
   action.sa_handler = hyphos_on_signal;
   struct sigaction old_int{};
@@ -230,11 +257,15 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
       options.overrides.push_back(value);
     } else if (flag == "--hyphos-domain") {
       options.domain = value;
+    } else if (flag == "--hyphos-state") {
+      options.state_folder = value;
     } else {
-      return Error{Code::invalid_config,
-                   "unknown option " + std::string(flag) +
-                       "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain",
-                   "command line"};
+      return Error{
+          Code::invalid_config,
+          "unknown option " + std::string(flag) +
+              "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
+              "--hyphos-state",
+          "command line"};
     }
   }
   return open(std::move(options));

@@ -13,7 +13,9 @@
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
 #include "node/links.hpp"
+#include "node/params_impl.hpp"
 #include "node/plugin_loader.hpp"
+#include "node/remote_params_impl.hpp"
 #include "trace/record.hpp"
 
 namespace hyphos {
@@ -63,6 +65,9 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> apply_process_settings(const ProcessPlan& process);
   Result<void> open_transports();
   graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
+  [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
+  /// All nodes that there are: they have declared the parameters that they will.
+  void params_done();
 
   RuntimeOptions options_;
   std::optional<Plan> plan_;
@@ -86,8 +91,12 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
 
 class Node::Impl {
  public:
-  Impl(std::string name, std::shared_ptr<Runtime::Impl> runtime, const NodePlan* plan)
-      : name_(std::move(name)), runtime_(std::move(runtime)), plan_(plan) {}
+  Impl(std::string name, std::shared_ptr<Runtime::Impl> runtime, const NodePlan* plan,
+       std::shared_ptr<Params::Impl> params)
+      : name_(std::move(name)),
+        runtime_(std::move(runtime)),
+        plan_(plan),
+        params_(std::move(params)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { close(); }
@@ -98,27 +107,28 @@ class Node::Impl {
   [[nodiscard]] const std::string& channel_for(const std::string& name) const {
     return plan_ != nullptr ? plan_->channel_for(name) : name;
   }
-  [[nodiscard]] const ParamValue* param(const std::string& name) const {
-    return plan_ != nullptr ? plan_->params.find(name) : nullptr;
-  }
+  [[nodiscard]] const std::shared_ptr<Params::Impl>& params() const { return params_; }
 
   Result<void> check_open() const;
   void keep(std::shared_ptr<graph::Subscriber> subscriber);
   void keep(std::shared_ptr<Timer::Impl> timer);
   void keep(std::shared_ptr<detail::CallServer> server);
   void keep(std::weak_ptr<calls::ClientCore> client);
+  void keep(const std::shared_ptr<RemoteParams::Impl>& remote);
   void close();
 
  private:
   const std::string name_;
   const std::shared_ptr<Runtime::Impl> runtime_;
   const NodePlan* const plan_;  // lives in runtime_
+  const std::shared_ptr<Params::Impl> params_;
   mutable std::mutex mutex_;
   bool closed_ = false;
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
   std::vector<std::shared_ptr<Timer::Impl>> timers_;
   std::vector<std::shared_ptr<detail::CallServer>> servers_;
   std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles
+  std::vector<std::weak_ptr<RemoteParams::Impl>> remotes_;
 };
 
 class Timer::Impl {

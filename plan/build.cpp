@@ -13,31 +13,6 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr std::size_t kMaxEnv = 256;
 
-ParamValue to_param(const Value& value) {
-  ParamValue out;
-  out.source = to_line(value.source);
-  switch (value.kind) {
-    case Value::Kind::null:
-      break;
-    case Value::Kind::scalar:
-      out.kind = ParamValue::Kind::scalar;
-      out.quoted = !value.plain;
-      out.text = value.text;
-      break;
-    case Value::Kind::list:
-      out.kind = ParamValue::Kind::list;
-      for (const Value& item : value.items) out.items.push_back(to_param(item));
-      break;
-    case Value::Kind::map:
-      out.kind = ParamValue::Kind::map;
-      for (const Entry& entry : value.entries) {
-        out.entries.push_back({entry.key, to_param(entry.value)});
-      }
-      break;
-  }
-  return out;
-}
-
 void check_name(const Entry& entry, const std::string& path, Draft& draft) {
   if (const std::string why = name_problem(entry.key); !why.empty()) {
     draft.error(entry.source, path + ": '" + entry.key + "': " + why);
@@ -230,7 +205,7 @@ void read_processes(const Value* value, Draft& draft) {
     check_name(entry, "processes", draft);
     const Section section(
         &entry.value, "processes." + entry.key, draft.problems,
-        {"host", "nodes", "threads", "cpu_affinity", "log_level", "env", "endpoint"});
+        {"host", "nodes", "threads", "cpu_affinity", "log_level", "env", "endpoint", "params"});
     ProcessPlan process;
     process.name = entry.key;
     process.source = to_line(entry.source);
@@ -273,8 +248,8 @@ void read_nodes(const Value* value, Draft& draft) {
   for (const Entry& entry : named_entries(value, "nodes", kMaxNodes, draft.problems)) {
     check_name(entry, "nodes", draft);
     const Section section(&entry.value, "nodes." + entry.key, draft.problems,
-                          {"plugin", "python", "executable", "args", "params", "remap", "process",
-                           "services", "calls", "actions", "goals"});
+                          {"plugin", "python", "executable", "args", "params", "persist", "remap",
+                           "process", "services", "calls", "actions", "goals"});
     NodePlan node;
     node.name = entry.key;
     node.source = to_line(entry.source);
@@ -288,6 +263,7 @@ void read_nodes(const Value* value, Draft& draft) {
     }
     draft.node_calls.push_back({section.words("services"), section.words("calls"),
                                 section.words("actions"), section.words("goals")});
+    node.persist = read_persist(section, node.name);
     node.process = section.text("process", "");
     const auto placed = draft.placed_in.find(node.name);
     if (!node.process.empty() && draft.plan.process(node.process) == nullptr) {
@@ -373,6 +349,8 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_processes(top.find("processes"), draft);
   read_nodes(top.find("nodes"), draft);
   place_nodes(draft);
+  override_params(top.find("processes"), draft);
+  check_persist(draft);
   read_channels(top.find("channels"), draft);
   read_calls(draft);
   read_remaps(top.find("nodes"), draft);

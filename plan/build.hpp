@@ -61,12 +61,20 @@ struct Draft {
 };
 
 [[nodiscard]] Source to_source(const SourceLine& line);
+/// A part of a YAML tree as it stands in a Plan.
+[[nodiscard]] ParamValue to_param(const Value& value);
 
 void read_hosts(const Value* value, Draft& draft);
 void read_processes(const Value* value, Draft& draft);
 void read_nodes(const Value* value, Draft& draft);
+/// `persist:` of a node: on, or the name of a file. "" for off.
+std::string read_persist(const Section& section, const std::string& node);
 /// Puts every node into a process, making the processes that defaults ask for.
 void place_nodes(Draft& draft);
+/// `processes.<name>.params`, over what the nodes say.
+void override_params(const Value* processes, Draft& draft);
+/// Two nodes must not write one file.
+void check_persist(Draft& draft);
 void read_channels(const Value* value, Draft& draft);
 /// The services and actions of the nodes, and the channels that these need.
 void read_calls(Draft& draft);

@@ -138,6 +138,7 @@ void write_node(JsonWriter& json, const NodePlan& node) {
   } else {
     write_param(json, node.params);
   }
+  text(json, "persist", node.persist);
   pairs(json, "remap", node.remap);
   texts(json, "services", node.services);
   texts(json, "calls", node.calls);

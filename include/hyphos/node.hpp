@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "hyphos/action.hpp"
+#include "hyphos/params.hpp"
+#include "hyphos/remote_params.hpp"
 #include "hyphos/runtime.hpp"
 #include "hyphos/service.hpp"
 
@@ -157,8 +159,14 @@ class HYPHOS_EXPORT Node {
   /// previous one still runs) is skipped and counted (Timer::skipped); the grid does not drift.
   Timer every(Duration period, std::function<void()> callback) const;
 
-  /// A value of `nodes.<name>.params` in the plan, or `fallback`. A value that cannot be read as
-  /// the type of `fallback` throws invalid_config with the file and line.
+  /// The parameters of this node: declared, checked, changed at run time, seen by everybody.
+  [[nodiscard]] Params params() const;
+  /// Those of another node, in any process, to read, watch and set.
+  [[nodiscard]] RemoteParams remote_params(const std::string& node) const;
+  /// Shorthand for a parameter that is read now and then does not change: declares it read-only
+  /// with `fallback` as its default, unless it is declared, and gives its value. A value in the
+  /// plan that cannot be read as the type of `fallback` throws invalid_config with the file and
+  /// line.
   [[nodiscard]] double param(const std::string& name, double fallback) const;
   [[nodiscard]] std::int64_t param(const std::string& name, std::int64_t fallback) const;
   [[nodiscard]] int param(const std::string& name, int fallback) const {

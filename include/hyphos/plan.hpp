@@ -121,6 +121,7 @@ struct NodePlan {
   std::string python_class;       ///< after the colon of `python: module:Class`; may be empty
   std::vector<std::string> args;  ///< for executables
   ParamValue params;              ///< a map, or null
+  std::string persist;            ///< file that keeps parameters set at run time; empty: none
   std::vector<std::pair<std::string, std::string>> remap;  ///< name in the code → channel
   std::vector<std::string> services;                       ///< that it answers
   std::vector<std::string> calls;                          ///< services that it asks

@@ -26,6 +26,9 @@ struct RuntimeOptions {
   std::string domain;    ///< wins over the plan's domain; separates robots on one machine
   int threads = 0;       ///< worker threads; 0: the plan's number, or one per core
   bool offline = false;  ///< no transports at all: everything stays in this process
+  /// Where the nodes of one run leave what a restart takes over (parameters that were set), and
+  /// take it from. Empty: a restart begins with the plan.
+  std::filesystem::path state_folder;
 };
 
 /// Everything of one process: the graph, its thread pool and its transports, as the plan says.
@@ -36,8 +39,9 @@ struct RuntimeOptions {
 class HYPHOS_EXPORT Runtime {
  public:
   static Result<Runtime> open(RuntimeOptions options);
-  /// Takes `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D` out
-  /// of the arguments: what `hyphos run` passes to every program of a plan.
+  /// Takes `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D
+  /// --hyphos-state FOLDER` out of the arguments: what `hyphos run` passes to every program of a
+  /// plan.
   static Result<Runtime> open(int argc, char** argv);
 
   /// A node of this process. The name must be unique in the process.

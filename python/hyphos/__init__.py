@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from hyphos._hyphos import (
         Buffer,
         MessageInfo,
+        ParamInfo,
+        ParamSet,
+        ParamWatch,
         Policy,
         Published,
         Subscription,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from hyphos.action import Action, ActionClient, GoalHandle, GoalResult, SentGoal
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
     from hyphos.node import Node, Publisher, Runtime
+    from hyphos.params import Param, Params, RemoteParams, nodes_with_params
     from hyphos.service import Client, Responder, Service
     from hyphos.types import Attached, Raw, Struct
 
@@ -48,10 +52,16 @@ _HOMES = {
     "Error": "_errors",
     "MessageInfo": "_hyphos",
     "Node": "node",
+    "Param": "params",
+    "ParamInfo": "_hyphos",
+    "ParamSet": "_hyphos",
+    "ParamWatch": "_hyphos",
+    "Params": "params",
     "Policy": "_hyphos",
     "Published": "_hyphos",
     "Publisher": "node",
     "Raw": "types",
+    "RemoteParams": "params",
     "Runtime": "node",
     "Struct": "types",
     "Subscription": "_hyphos",
@@ -60,6 +70,7 @@ _HOMES = {
     "WritableBuffer": "_hyphos",
     "cloud_to_numpy": "convert",
     "image_to_numpy": "convert",
+    "nodes_with_params": "params",
     "numpy_to_cloud": "convert",
     "numpy_to_image": "convert",
 }
@@ -75,10 +86,16 @@ __all__ = [
     "GoalResult",
     "MessageInfo",
     "Node",
+    "Param",
+    "ParamInfo",
+    "ParamSet",
+    "ParamWatch",
+    "Params",
     "Policy",
     "Published",
     "Publisher",
     "Raw",
+    "RemoteParams",
     "Responder",
     "Runtime",
     "SentGoal",
@@ -90,6 +107,7 @@ __all__ = [
     "WritableBuffer",
     "cloud_to_numpy",
     "image_to_numpy",
+    "nodes_with_params",
     "numpy_to_cloud",
     "numpy_to_image",
 ]

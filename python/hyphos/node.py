@@ -21,11 +21,12 @@ from hyphos.action import (
     accept_with,
     execute_with,
 )
+from hyphos.params import Params, RemoteParams
 from hyphos.service import Client, Service, serve
 from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for
 
 T = TypeVar("T")
-Param = TypeVar("Param", bool, int, float, str)
+Plain = TypeVar("Plain", bool, int, float, str)
 
 # Callbacks must have ended before the interpreter does.
 atexit.register(_hyphos.close_all)
@@ -278,8 +279,17 @@ class Node:
             raise ValueError("every(): the period must be positive")
         return self._core.every(round(seconds * 1e9), callback)
 
-    def param(self, name: str, fallback: Param) -> Param:
-        """A value of `nodes.<name>.params` in the plan, or `fallback`, which gives the type."""
+    def params(self) -> Params:
+        """The parameters of this node: declared, checked, changeable, and seen by everybody."""
+        return Params(self._core.params())
+
+    def remote_params(self, node: str) -> RemoteParams:
+        """Those of another node, in any process, to read, watch and set."""
+        return RemoteParams(self._core.remote_params(node))
+
+    def param(self, name: str, fallback: Plain) -> Plain:
+        """A parameter that is read now and then does not change: declares it read-only, unless it
+        is declared, and gives its value. `fallback` is its default and gives the type."""
         if isinstance(fallback, bool):
             return self._core.param_bool(name, fallback)
         if isinstance(fallback, int):

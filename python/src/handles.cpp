@@ -124,4 +124,15 @@ void Callable::rethrow(nb::python_error& error) {
   throw std::runtime_error(summary);
 }
 
+std::string Callable::reason(const nb::object& answer) {
+  if (answer.is_none() || answer.ptr() == Py_True) return {};
+  if (answer.ptr() == Py_False) return "the check returned False";
+  return nb::str(answer).c_str();
+}
+
+std::string Callable::reason(nb::python_error& error) {
+  const std::string text = nb::str(error.value()).c_str();
+  return text.empty() ? nb::type_name(error.type()).c_str() : text;
+}
+
 }  // namespace hyphos::python

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace hyphos::python {
@@ -74,9 +75,21 @@ class Callable {
       rethrow(error);
     }
   }
+  /// The same for a check: "" if it returns None, True or ""; else why it refuses, which may also
+  /// be what it raises.
+  template <typename... Args>
+  [[nodiscard]] std::string ask(Args&&... args) const {
+    try {
+      return reason(nb::borrow<nb::object>(function_.get())(std::forward<Args>(args)...));
+    } catch (nb::python_error& error) {
+      return reason(error);
+    }
+  }
 
  private:
   [[noreturn]] static void rethrow(nb::python_error& error);
+  static std::string reason(const nb::object& answer);
+  static std::string reason(nb::python_error& error);
   std::shared_ptr<PyObject> function_;
 };
 

@@ -307,6 +307,16 @@ void bind_node(nb::module_& module) {
                              double fallback) { return n.get().param(name, fallback); })
       .def("param_str", [](const NodeHandle& n, const std::string& name,
                            const std::string& fallback) { return n.get().param(name, fallback); })
+      .def("params",
+           [](const NodeHandle& n) { return std::make_unique<Handle<Params>>(n.get().params()); })
+      .def(
+          "remote_params",
+          [](const NodeHandle& n, const std::string& node) {
+            const Node from = n.get();
+            nb::gil_scoped_release release;
+            return std::make_unique<Handle<RemoteParams>>(from.remote_params(node));
+          },
+          nb::arg("node"))
       .def_prop_ro("name", [](const NodeHandle& n) { return n.get().name(); })
       .def_prop_ro(
           "runtime",

@@ -116,6 +116,13 @@ TEST(PlanErrors, ValuesOfTheWrongKindOrRange) {
       {"processes: {p: {env: {'A=B': 1}}}",
        "2:23: processes.p.env.A=B: an environment variable's name is letters, digits and '_'"},
       {"nodes: {n: {params: [1]}}", "2:21: nodes.n.params: expected a map, found a list"},
+      {"nodes: {n: {persist: [a]}}", "2:22: nodes.n.persist: expected text, found a list"},
+      {"nodes: {a: {persist: x.yaml}, b: {persist: ./x.yaml}}",
+       "2:31: nodes.b.persist: './x.yaml' is the file of node 'a' already; give each its own"},
+      {"processes: {p: {params: {n: {x: 1}}}, q: {}}\nnodes: {n: {process: q}, m: {process: p}}",
+       "2:26: processes.p.params: node 'n' is not in this process; its nodes are: m"},
+      {"processes: {p: {params: {n: 1}}}\nnodes: {n: {process: p}}",
+       "2:29: processes.p.params.n: expected a map, found '1'"},
       {"nodes: {n: {python: 'a b'}}",
        "2:21: nodes.n.python: 'a b': expected a module, as in patrol.mapper, or module:Class, or "
        "file.py:Class"},

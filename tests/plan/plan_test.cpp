@@ -140,6 +140,31 @@ nodes:
   EXPECT_EQ(params.find("list")->as_real().error().message, "expected a number, found a list");
 }
 
+TEST(Plan, ParamsOfAProcessLieOverThoseOfItsNodes) {
+  const std::string text = R"(hyphos: 1
+processes:
+  p: {params: {n: {laser: {rate_hz: 40}, extra: 1}, bare: {x: 2}}}
+nodes:
+  n: {process: p, params: {laser: {rate_hz: 20, beams: 9}, name: a}, persist: on}
+  bare: {process: p, persist: kept/bare.yaml}
+  other: {persist: off}
+)";
+  const Plan plan = plan_of(text);
+  const ParamValue& params = plan.node("n")->params;
+  EXPECT_EQ(params.find("laser.rate_hz")->text, "40");
+  EXPECT_EQ(params.find("laser.beams")->text, "9");
+  EXPECT_EQ(params.find("name")->text, "a");
+  EXPECT_EQ(params.find("extra")->text, "1");
+  EXPECT_EQ(plan.node("bare")->params.find("x")->text, "2");
+  EXPECT_EQ(plan.node("n")->persist, "state/n.params.yaml");
+  EXPECT_EQ(plan.node("bare")->persist, "kept/bare.yaml");
+  EXPECT_EQ(plan.node("other")->persist, "");
+  // What is said by an option is meant last.
+  const auto set = parse_plan(text, "r.yaml", {.overrides = {"nodes.n.params.laser.rate_hz=60"}});
+  EXPECT_EQ(set->node("n")->params.find("laser.rate_hz")->text, "60");
+  EXPECT_EQ(set->node("n")->params.find("extra")->text, "1");
+}
+
 constexpr const char* kListing = R"(network:
   publisher:
     ip: "tcp://*:5553"

@@ -16,7 +16,18 @@ PUBLIC_HEADERS = {
     "trace": ("inspect",),
     "plan": ("plan",),
     "graph": ("message", "publisher", "subscription"),
-    "node": ("action", "hyphos", "node", "plugin", "runtime", "service"),
+    "node": (
+        "action",
+        "hyphos",
+        "node",
+        "param_file",
+        "param_types",
+        "params",
+        "plugin",
+        "remote_params",
+        "runtime",
+        "service",
+    ),
 }
 MAX_PUBLIC_HEADERS = 25
 

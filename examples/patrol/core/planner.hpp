@@ -57,6 +57,11 @@ class Planner {
   [[nodiscard]] PlannerState state() const { return state_; }
   [[nodiscard]] std::optional<Point2> goal() const { return goal_; }
   [[nodiscard]] const std::vector<Point2>& path() const { return path_; }
+  /// From the next update() on.
+  void set_limits(double max_speed, double max_turn_rate) {
+    config_.max_speed = max_speed;
+    config_.max_turn_rate = max_turn_rate;
+  }
   [[nodiscard]] std::uint64_t goals_reached() const { return goals_reached_; }
   [[nodiscard]] std::uint64_t recoveries() const { return recoveries_; }
 

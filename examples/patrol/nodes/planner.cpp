@@ -17,7 +17,17 @@ using hyphos::msgs::Twist;
 class PlannerNode {
  public:
   explicit PlannerNode(const hyphos::Node& node)
-      : planner_(config(node)),
+      : max_speed_(node.params().declare<double>(
+            "max_speed", {.value = PlannerConfig().max_speed,
+                          .unit = "m/s",
+                          .description = "how fast the robot drives where there is room",
+                          .range = {0.05, 2}})),
+        max_turn_rate_(
+            node.params().declare<double>("max_turn_rate", {.value = PlannerConfig().max_turn_rate,
+                                                            .unit = "rad/s",
+                                                            .description = "how fast it turns",
+                                                            .range = {0.1, 4}})),
+        planner_(PlannerConfig()),
         drive_(node.publisher<Twist>("drive")),
         path_(node.publisher<Path>("path")) {
     node.subscribe<OccupancyGrid>("map", hyphos::serial, [this](const auto& m) {
@@ -29,19 +39,13 @@ class PlannerNode {
   }
 
  private:
-  static PlannerConfig config(const hyphos::Node& node) {
-    PlannerConfig config;
-    config.max_speed = node.param("max_speed", config.max_speed);
-    config.max_turn_rate = node.param("max_turn_rate", config.max_turn_rate);
-    return config;
-  }
-
   void steer(const PoseStamped& message) {
     Drive drive;
     Path path;
     {
       const std::lock_guard lock(mutex_);
       const double now_s = static_cast<double>(message.header().stamp_ns()) * 1e-9;
+      planner_.set_limits(*max_speed_, *max_turn_rate_);
       drive = planner_.update(get_pose(message.pose()), now_s);
       if (now_s >= next_path_s_) {
         next_path_s_ = now_s + 0.5;
@@ -59,6 +63,8 @@ class PlannerNode {
   }
 
   std::mutex mutex_;  // `map` and `pose` come on different threads
+  const hyphos::Param<double> max_speed_;
+  const hyphos::Param<double> max_turn_rate_;
   Planner planner_;
   double next_path_s_ = 0;
   hyphos::Publisher<Twist> drive_;

@@ -21,11 +21,17 @@ Lines = Annotated[
 
 
 @app.command("list")
-def list_channels(domain: Domain = "0", as_json: AsJson = False) -> None:
+def list_channels(
+    domain: Domain = "0",
+    as_json: AsJson = False,
+    hidden: Annotated[
+        bool, typer.Option("--all", "-a", help="Also those that Hyphos itself uses.")
+    ] = False,
+) -> None:
     """All channels: type, publishers, subscribers, transport, messages, drops."""
     from hyphos.tools import tables  # noqa: PLC0415
 
-    tables.channel_list(domain, as_json)
+    tables.channel_list(domain, as_json, hidden)
 
 
 @app.command("info")

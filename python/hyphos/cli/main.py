@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli import action, channel, doctor, keys, node, plan, record, replay, run, service, shm
+from hyphos.cli import (
+    action,
+    channel,
+    doctor,
+    keys,
+    node,
+    param,
+    plan,
+    record,
+    replay,
+    run,
+    service,
+    shm,
+)
 
 app = typer.Typer(
     name="hyphos",
@@ -24,6 +37,7 @@ app.add_typer(channel.app, name="channel")
 app.add_typer(node.app, name="node")
 app.add_typer(service.app, name="service")
 app.add_typer(action.app, name="action")
+app.add_typer(param.app, name="param")
 app.add_typer(shm.app, name="shm")
 app.command("doctor")(doctor.doctor)
 app.command("keys")(keys.keys)

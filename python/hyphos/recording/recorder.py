@@ -26,7 +26,7 @@ from hyphos.node import Node
 from hyphos.recording import attached
 from hyphos.recording.mcap_file import McapRecording
 from hyphos.tools.join import open_tool, raw_type
-from hyphos.tools.observe import look
+from hyphos.tools.observe import is_hidden, look
 from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import stoppable
 
@@ -142,7 +142,9 @@ class Recorder:
                 self._add(end)
 
     def _wanted(self, channel: str) -> bool:
-        matches = [fnmatchcase(channel, pattern) for pattern in self._options.patterns]
+        # What Hyphos itself uses is recorded only if it is asked for: "*/_params".
+        patterns = [p for p in self._options.patterns if is_hidden(p) or not is_hidden(channel)]
+        matches = [fnmatchcase(channel, pattern) for pattern in patterns]
         return any(matches) and not any(fnmatchcase(channel, p) for p in self._options.exclude)
 
     def _add(self, end: EndpointInfo) -> None:

@@ -49,6 +49,7 @@ class LaunchOptions:
     quiet: bool
     report: Path | None = None
     pictures: Sequence[Path] = ()
+    state: Path | None = None  # where nodes of this run leave what a restart takes over
 
 
 @dataclass
@@ -134,6 +135,8 @@ def _command(
     loaded: Plan, plan: dict[str, Any], process: dict[str, Any], options: LaunchOptions
 ) -> Command:
     arguments = ["--hyphos-plan", str(options.file.resolve()), "--hyphos-process", process["name"]]
+    if options.state is not None:
+        arguments += ["--hyphos-state", str(options.state)]
     for setting in options.settings:
         arguments += ["--hyphos-set", setting]
     nodes = [node for node in plan["nodes"] if node["process"] == process["name"]]
@@ -325,6 +328,12 @@ def launch(options: LaunchOptions) -> int:
         print(f"warning: {warning}", file=sys.stderr)
     plan = json.loads(loaded.json())
     choice = _choose(plan, options)
+    with tempfile.TemporaryDirectory(prefix="hyphos-state-") as state:
+        options.state = Path(state)
+        return _launch(loaded, plan, choice, options)
+
+
+def _launch(loaded: Plan, plan: dict[str, Any], choice: _Choice, options: LaunchOptions) -> int:
     for note in choice.elsewhere:
         print(note, file=sys.stderr)
     commands = [_command(loaded, plan, process, options) for process in choice.here]

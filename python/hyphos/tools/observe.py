@@ -105,7 +105,14 @@ def _join(words: Iterable[str]) -> str:
     return "+".join(sorted({w for w in words if w}, key=lambda w: (order.get(w, 9), w)))
 
 
-def states(now: Look, before: Look | None = None) -> dict[str, ChannelState]:
+def is_hidden(channel: str) -> bool:
+    """Channels that Hyphos itself uses have a word that begins with '_': "mapper/_params"."""
+    return any(word.startswith("_") for word in channel.split("/"))
+
+
+def states(
+    now: Look, before: Look | None = None, *, hidden: bool = False
+) -> dict[str, ChannelState]:
     """Every channel by name. Without an earlier look, rates are 0 and delays since the start."""
     old: dict[Key, EndpointInfo] = {}
     if before is not None:
@@ -114,6 +121,8 @@ def states(now: Look, before: Look | None = None) -> dict[str, ChannelState]:
     found: dict[str, ChannelState] = {}
     transports: dict[str, list[str]] = {}
     for process, end in now.ends():
+        if is_hidden(end.channel) and not hidden:
+            continue
         state = found.setdefault(end.channel, ChannelState(end.channel))
         earlier = old.get(_key(process, end))
         _add_end(state, end, earlier, seconds)
@@ -150,7 +159,7 @@ def require_channel(now: Look, name: str, domain: str) -> None:
     """Error with what there is, if nobody publishes or subscribes `name`."""
     if any(now.ends(name)):
         return
-    names = sorted({end.channel for _, end in now.ends()})
+    names = sorted({end.channel for _, end in now.ends() if not is_hidden(end.channel)})
     if not names:
         raise Error(
             "not_found",

@@ -10,7 +10,7 @@ from rich.table import Table
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, Policy, ProcessInfo
 from hyphos.tools.console import console, print_json, table
-from hyphos.tools.observe import ChannelState, duration, look, require_channel, states
+from hyphos.tools.observe import ChannelState, duration, is_hidden, look, require_channel, states
 
 
 def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:
@@ -94,8 +94,8 @@ def _percentiles(histogram: Any) -> dict[str, float]:
     }
 
 
-def channel_list(domain: str, as_json: bool) -> None:
-    found = states(look(domain))
+def channel_list(domain: str, as_json: bool, hidden: bool) -> None:
+    found = states(look(domain), hidden=hidden)
     if as_json:
         rows = []
         for state in found.values():
@@ -162,6 +162,12 @@ def _nodes(domain: str) -> dict[str, list[dict[str, Any]]]:
     return dict(sorted(found.items()))
 
 
+def _channels(ends: list[dict[str, Any]], *, publishes: bool) -> list[str]:
+    """Without those that Hyphos itself uses."""
+    names = {end["channel"] for end in ends if end["publishes"] == publishes}
+    return sorted(name for name in names if not is_hidden(name))
+
+
 def node_list(domain: str, as_json: bool) -> None:
     found = _nodes(domain)
     rows = [
@@ -170,8 +176,8 @@ def node_list(domain: str, as_json: bool) -> None:
             "process": ends[0]["process"],
             "host": ends[0]["host"],
             "pid": ends[0]["pid"],
-            "publishes": sorted({end["channel"] for end in ends if end["publishes"]}),
-            "subscribes": sorted({end["channel"] for end in ends if not end["publishes"]}),
+            "publishes": _channels(ends, publishes=True),
+            "subscribes": _channels(ends, publishes=False),
         }
         for name, ends in found.items()
     ]

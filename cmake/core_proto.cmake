@@ -1,0 +1,18 @@
+# hyphos_core_proto(<path below proto/>): a message that is a part of the core library itself, unlike
+# the standard messages; included as "<path>.pb.h".
+function(hyphos_core_proto path)
+  set(proto ${PROJECT_SOURCE_DIR}/proto/${path}.proto)
+  set(stem ${PROJECT_BINARY_DIR}/${path}.pb)
+  string(REPLACE "/" "_" name ${path})
+  add_custom_command(
+    OUTPUT ${stem}.cc ${stem}.h
+    COMMAND protobuf::protoc -I ${PROJECT_SOURCE_DIR}/proto --cpp_out=${PROJECT_BINARY_DIR} ${proto}
+    DEPENDS ${proto} protobuf::protoc
+    COMMENT "protoc ${path}.proto" VERBATIM)
+  # A target of its own orders the header before every room that includes it.
+  add_custom_target(${name} DEPENDS ${stem}.cc ${stem}.h)
+  add_dependencies(hyphos_objects ${name})
+  set_property(SOURCE ${stem}.cc ${stem}.h TARGET_DIRECTORY hyphos_objects PROPERTY GENERATED TRUE)
+  set_property(SOURCE ${stem}.cc TARGET_DIRECTORY hyphos_objects PROPERTY COMPILE_OPTIONS -w)
+  target_sources(hyphos_objects PRIVATE ${stem}.cc)
+endfunction()

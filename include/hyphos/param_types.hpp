@@ -1,0 +1,191 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hyphos/export.hpp"
+#include "hyphos/result.hpp"
+
+/// What a parameter is made of: values, descriptions and whole sets, as a node, a tool and the wire
+/// see them. Plain data; any number of threads may read one object.
+namespace hyphos {
+
+using ParamBytes = std::vector<std::byte>;
+
+/// Any value that a parameter can have. The order is that of ParamType.
+using ParamVariant =
+    std::variant<bool, std::int64_t, double, std::string, ParamBytes, std::vector<bool>,
+                 std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
+
+enum class ParamType : std::uint8_t {
+  boolean,
+  integer,   ///< 64 bits, signed
+  real,      ///< double precision; never NaN
+  text,      ///< UTF-8 without control characters other than tab and line ends
+  bytes,     ///< in YAML and on the command line: two hexadecimal digits for each
+  booleans,  ///< lists: at most kMaxParamItems
+  integers,
+  reals,
+  texts,
+};
+
+inline constexpr std::size_t kMaxParams = 1000;            ///< of one node
+inline constexpr std::size_t kMaxParamBytes = 64 * 1024;   ///< of one value
+inline constexpr std::size_t kMaxParamItems = 4096;        ///< of one list
+inline constexpr std::size_t kMaxParamSetBytes = 1 << 20;  ///< values and descriptions of one node
+
+[[nodiscard]] inline ParamType type_of(const ParamVariant& value) {
+  return static_cast<ParamType>(value.index());
+}
+/// "boolean", "list of integer".
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ParamType type);
+/// The value as YAML reads it back with the same type, in one line: `0.5`, `"odom"`, `[1, 2]`.
+[[nodiscard]] HYPHOS_EXPORT std::string to_yaml(const ParamVariant& value);
+/// Reads YAML as a value of `type`. An integer is a real as well; text needs no quotes.
+[[nodiscard]] HYPHOS_EXPORT Result<ParamVariant> parse_param(ParamType type, std::string_view text);
+
+/// Where the value that holds now came from.
+enum class ParamOrigin : std::uint8_t {
+  standard,  ///< the default in the node's code
+  plan,      ///< `nodes.<name>.params`, with its includes and `--set`
+  restored,  ///< set before the node was started anew
+  set,       ///< set while it runs
+};
+/// "default", "plan", "restored", "set".
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ParamOrigin origin);
+
+/// From least to most, both included; for lists each item. With a step: least plus a whole number
+/// of steps.
+template <typename T>
+struct ParamRange {
+  T least = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                 : std::numeric_limits<T>::lowest();
+  T most = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::max();
+  T step = 0;  ///< 0: every value between
+
+  [[nodiscard]] bool bounded() const { return *this != ParamRange{}; }
+  bool operator==(const ParamRange&) const = default;
+};
+
+/// One parameter as everybody may see it: its value now and what its node says about it.
+struct ParamInfo {
+  std::string name;  ///< words of letters, digits, '_' and '-', joined by '.', at most 128 bytes
+  ParamVariant value;
+  ParamVariant standard;  ///< the default; of the same type as `value`
+  std::string unit;       ///< e.g. "m/s"; empty: none
+  std::string description;
+  std::variant<std::monostate, ParamRange<std::int64_t>, ParamRange<double>> range;
+  std::vector<std::string> choices;  ///< for text: what it may be; empty: anything
+  bool read_only = false;            ///< fixed once the node has declared it
+  ParamOrigin origin = ParamOrigin::standard;
+
+  [[nodiscard]] ParamType type() const { return type_of(value); }
+  /// "0 to 2", "0 to 10 in steps of 0.5", "slow, fast", or "".
+  [[nodiscard]] HYPHOS_EXPORT std::string allowed() const;
+  bool operator==(const ParamInfo&) const = default;
+};
+
+struct ParamAssignment {
+  std::string name;
+  ParamVariant value;
+};
+
+namespace detail {
+
+/// How a C++ type is stored: Stored is an alternative of ParamVariant, Item what ranges apply to.
+template <typename T>
+struct ParamTraits;
+
+template <typename S>
+struct DirectParam {
+  using Stored = S;
+  static ParamVariant store(const S& value) { return value; }
+  static S load(const S& value) { return value; }
+};
+template <>
+struct ParamTraits<bool> : DirectParam<bool> {};
+template <>
+struct ParamTraits<std::string> : DirectParam<std::string> {};
+template <>
+struct ParamTraits<ParamBytes> : DirectParam<ParamBytes> {};
+template <>
+struct ParamTraits<std::vector<bool>> : DirectParam<std::vector<bool>> {};
+template <>
+struct ParamTraits<std::vector<std::int64_t>> : DirectParam<std::vector<std::int64_t>> {};
+template <>
+struct ParamTraits<std::vector<double>> : DirectParam<std::vector<double>> {};
+template <>
+struct ParamTraits<std::vector<std::string>> : DirectParam<std::vector<std::string>> {};
+// Other widths of numbers are stored as the one that holds them; declare() narrows the range.
+template <typename T>
+  requires(std::is_arithmetic_v<T>)
+struct ParamTraits<T> {
+  using Stored = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+  static_assert(sizeof(T) <= sizeof(Stored) && !std::is_same_v<T, std::uint64_t>,
+                "a parameter's number is at most an int64 or a double");
+  static ParamVariant store(T value) { return static_cast<Stored>(value); }
+  static T load(Stored value) { return static_cast<T>(value); }
+};
+
+template <typename T>
+concept ParamScalar = std::is_arithmetic_v<T>;
+template <typename T>
+concept ParamEnum = std::is_enum_v<T>;
+
+}  // namespace detail
+
+/// All parameters of one node at one instant: an immutable snapshot, cheap to copy.
+class HYPHOS_EXPORT ParamSet {
+ public:
+  using Infos = std::vector<std::shared_ptr<const ParamInfo>>;
+
+  ParamSet() = default;
+  /// `infos` sorted by name.
+  ParamSet(Infos infos, std::uint64_t version, std::vector<std::string> changed)
+      : infos_(std::make_shared<const Infos>(std::move(infos))),
+        version_(version),
+        changed_(std::move(changed)) {}
+
+  [[nodiscard]] const Infos& infos() const { return *infos_; }
+  [[nodiscard]] std::size_t size() const { return infos_->size(); }
+  /// Null if there is no such parameter. Binary search.
+  [[nodiscard]] const ParamInfo* find(std::string_view name) const;
+  /// The value. Throws not_found or type_mismatch, naming what is there.
+  template <typename T>
+  [[nodiscard]] T get(std::string_view name) const {
+    using Traits = detail::ParamTraits<T>;
+    const ParamInfo* info = find(name);
+    const auto* stored =
+        info == nullptr ? nullptr : std::get_if<typename Traits::Stored>(&info->value);
+    if (stored == nullptr) refuse(name, info);
+    return Traits::load(*stored);
+  }
+  /// Grows with every change that the node makes.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  /// In a check: what is to change. In a watch: what has changed since its last call. Sorted.
+  [[nodiscard]] const std::vector<std::string>& changed() const { return changed_; }
+  [[nodiscard]] bool changed(std::string_view name) const;
+  /// The same values, with other names as those that changed.
+  [[nodiscard]] ParamSet with_changed(std::vector<std::string> changed) const;
+  /// "; did you mean 'x'?", or "; parameters are: a, b".
+  [[nodiscard]] std::string suggestion(std::string_view name) const;
+
+ private:
+  [[noreturn]] void refuse(std::string_view name, const ParamInfo* there) const;
+
+  std::shared_ptr<const Infos> infos_ = std::make_shared<const Infos>();
+  std::uint64_t version_ = 0;
+  std::vector<std::string> changed_;
+};
+
+}  // namespace hyphos

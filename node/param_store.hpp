@@ -1,0 +1,137 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hyphos/params.hpp"
+
+namespace hyphos {
+
+namespace params {
+
+/// Runs a function later on some thread, or never if the process is ending.
+using Enqueue = std::function<void(std::function<void()>)>;
+
+/// What a user's check says; what it throws is a refusal, too.
+template <typename F, typename... Args>
+std::string ask(const F& check, const Args&... args) {
+  try {
+    return check(args...);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "the check failed with an unknown exception";
+  }
+}
+
+}  // namespace params
+
+/// One watcher: tells a callback of changes, one call at a time, in the threads of `enqueue`.
+///
+/// Invariant, under `mutex_`: at most one task is enqueued or running; what comes meanwhile is
+/// merged into `pending_`, so a slow callback costs one ParamSet, however many changes there are.
+class ParamWatch::Impl : public std::enable_shared_from_this<ParamWatch::Impl> {
+ public:
+  using Callback = std::function<void(const ParamSet&)>;
+  /// `name` empty: every change.
+  Impl(std::string name, Callback callback, params::Enqueue enqueue)
+      : name_(std::move(name)), callback_(std::move(callback)), enqueue_(std::move(enqueue)) {}
+
+  void tell(const ParamSet& now);
+  void close();
+  [[nodiscard]] std::uint64_t merged() const { return merged_.load(std::memory_order_relaxed); }
+
+ private:
+  void run();
+
+  const std::string name_;
+  Callback callback_;
+  const params::Enqueue enqueue_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_pending_ = false;
+  ParamSet pending_;
+  bool scheduled_ = false;
+  bool closed_ = false;
+  std::thread::id running_;
+  std::atomic<std::uint64_t> merged_{0};
+};
+
+namespace params {
+
+/// The watchers of one set of parameters. Thread-safe.
+class Watchers {
+ public:
+  explicit Watchers(Enqueue enqueue) : enqueue_(std::move(enqueue)) {}
+  std::shared_ptr<ParamWatch::Impl> add(std::string name, ParamWatch::Impl::Callback callback);
+  void tell(const ParamSet& now);
+  /// No callback runs after this.
+  void close();
+
+ private:
+  const Enqueue enqueue_;
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::vector<std::shared_ptr<ParamWatch::Impl>> all_;
+};
+
+/// The parameters of one node: what they are, what they may be, and how they change. Knows nothing
+/// of plans, files and channels. Thread-safe.
+///
+/// A change is optimistic: it is worked out and checked on a snapshot under no lock, and holds only
+/// if the snapshot is still the newest; else it is worked out again. So user code runs under no
+/// lock, and no change is lost.
+class Store {
+ public:
+  using Check = std::function<std::string(const ParamVariant&)>;
+  using CrossCheck = std::function<std::string(const ParamSet&)>;
+
+  explicit Store(Enqueue enqueue) : watchers_(std::move(enqueue)) {}
+
+  /// `info` has its value and origin. Errors: already_exists, exhausted, invalid_config.
+  Result<std::shared_ptr<detail::ParamCell>> declare(ParamInfo info, Check check);
+  /// Gives a parameter that was declared without a description (Node::param) a full one.
+  Result<std::shared_ptr<detail::ParamCell>> describe(ParamInfo info, Check check);
+  Result<void> set(const std::vector<ParamAssignment>& values, ParamOrigin origin);
+  Result<void> add_check(CrossCheck check);
+  [[nodiscard]] ParamSet values() const;
+  /// Lets go of all checks and watchers; no callback runs after this. Values stay readable.
+  void close();
+  [[nodiscard]] Watchers& watchers() { return watchers_; }
+
+ private:
+  struct Entry {
+    std::shared_ptr<detail::ParamCell> cell;
+    Check check;
+  };
+  struct Plan {
+    ParamSet base;
+    ParamSet next;
+    std::vector<std::string> touched;  // value or origin differs
+  };
+  /// What the set would be; invalid_config with every reason.
+  Result<Plan> work_out(const std::vector<ParamAssignment>& values, ParamOrigin origin) const;
+  std::string problem_of(const ParamInfo& info, const ParamVariant& value) const;
+  bool commit(const Plan& plan);
+  /// A parameter that is a part of `name`, or of which `name` is a part; "" if none. Under mutex_.
+  std::string nested_with(const std::string& name) const;
+  Result<std::shared_ptr<detail::ParamCell>> insert(ParamInfo info, Check check, bool known);
+
+  mutable std::mutex mutex_;
+  ParamSet now_;
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::vector<CrossCheck> checks_;
+  std::size_t bytes_ = 0;
+  Watchers watchers_;
+};
+
+}  // namespace params
+}  // namespace hyphos

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "hyphos/node.hpp"
+
+namespace hyphos::params {
+
+/// Opens the service with which others set the node's parameters. Null: nothing.
+Result<void> serve(const std::shared_ptr<Node::Impl>& node);
+
+}  // namespace hyphos::params

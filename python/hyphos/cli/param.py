@@ -1,0 +1,145 @@
+"""hyphos param ..."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.options import AsJson, Domain
+
+app = typer.Typer(
+    no_args_is_help=True, help="Parameters of running nodes: look, change, keep in a file."
+)
+
+Node = Annotated[str, typer.Argument(help="Node, e.g. mapper.", metavar="NODE")]
+Nodes = Annotated[
+    list[str] | None,
+    typer.Argument(help="Nodes; without any, all of this machine.", metavar="[NODE]..."),
+]
+Name = Annotated[str, typer.Argument(help="Parameter, e.g. laser.rate_hz.", metavar="NAME")]
+Timeout = Annotated[
+    float,
+    typer.Option("--timeout", metavar="SECONDS", min=0.01, help="How long to wait for a node."),
+]
+
+
+@app.command("list")
+def list_params(
+    nodes: Nodes = None, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = 5.0
+) -> None:
+    """All parameters: value, unit, what is allowed, and where the value came from."""
+    from hyphos.tools import params  # noqa: PLC0415
+
+    params.show(domain, nodes or [], as_json, timeout)
+
+
+@app.command("get")
+def get(
+    node: Node, name: Name, domain: Domain = "0", as_json: AsJson = False, timeout: Timeout = 5.0
+) -> None:
+    """Print one value."""
+    from hyphos.tools import params  # noqa: PLC0415
+
+    params.get(domain, node, name, as_json, timeout)
+
+
+@app.command("set")
+def set_params(
+    node: Node,
+    words: Annotated[
+        list[str],
+        typer.Argument(help="NAME VALUE, or NAME=VALUE for any number.", metavar="NAME=VALUE..."),
+    ],
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save", metavar="FILE", help="Also write the values to a file, for a plan to include."
+        ),
+    ] = None,
+    domain: Domain = "0",
+    timeout: Timeout = 5.0,
+) -> None:
+    """Change values while the node runs: all of them, or none and exit code 1.
+
+    A value holds until the node ends, or is set again. It is written as in robot.yaml.
+
+    hyphos param set planner max_speed 0.3
+
+    hyphos param set planner max_speed=0.3 mode=careful --save tuned.yaml
+
+    hyphos param set mapper 'laser.angles=[-1.5, 1.5]'
+    """
+    from hyphos.tools import params  # noqa: PLC0415
+
+    params.assign(domain, node, words, save, timeout)
+
+
+@app.command("describe")
+def describe(
+    node: Node,
+    name: Annotated[
+        str | None, typer.Argument(help="Parameter; without it, all.", metavar="[NAME]")
+    ] = None,
+    domain: Domain = "0",
+    as_json: AsJson = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """What a node says about its parameters."""
+    from hyphos.tools import params  # noqa: PLC0415
+
+    params.describe(domain, node, name, as_json, timeout)
+
+
+@app.command("dump")
+def dump(
+    nodes: Nodes = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")
+    ] = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only what was set while the nodes ran.")
+    ] = False,
+    domain: Domain = "0",
+    timeout: Timeout = 5.0,
+) -> None:
+    """Write the values as YAML that `load` reads and a plan can include.
+
+    hyphos param dump -o tuned.yaml, then in robot.yaml: include: [tuned.yaml]
+    """
+    from hyphos.tools import params  # noqa: PLC0415
+
+    params.dump(domain, nodes or [], output, changed, timeout)
+
+
+@app.command("load")
+def load(
+    file: Annotated[Path, typer.Argument(help="What dump has written, or a plan.", metavar="FILE")],
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option("--node", "-n", help="Only this node; may be given again."),
+    ] = None,
+    domain: Domain = "0",
+    timeout: Timeout = 5.0,
+) -> None:
+    """Set what a file says. For each node all of it or nothing; exit code 1 if any was refused."""
+    from hyphos.tools import params  # noqa: PLC0415
+
+    raise typer.Exit(params.load(domain, file, nodes or [], timeout))
+
+
+@app.command("watch")
+def watch(
+    nodes: Nodes = None,
+    count: Annotated[
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many changes.")
+    ] = None,
+    domain: Domain = "0",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
+    timeout: Timeout = 5.0,
+) -> None:
+    """Print changes as they happen, until Ctrl-C."""
+    from hyphos.tools import params  # noqa: PLC0415
+
+    params.watch(domain, nodes or [], count, as_json, timeout)
