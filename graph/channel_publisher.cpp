@@ -62,6 +62,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   trace::Record& record = **trace_;
   Meta& meta = block->meta();
   meta.sender = sender_;
+  meta.peer = kThisProcess;
   meta.type_hash = channel_->type().hash;
   if (!channel_->is_open()) {
     record.count(trace::Counter::closed);
@@ -69,7 +70,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     return out;
   }
   // Latched values go to the transports even if nobody listens yet: they keep the last one.
-  const bool remote = network_ && !channel_->ports_.empty() && meta.peer != kThisProcess &&
+  const bool remote = network_ && !channel_->ports_.empty() && meta.to != kThisProcess &&
                       (channel_->remote_listeners() > 0 || channel_->policy().latched);
   if (remote) {
     const std::lock_guard lock(send_);
@@ -82,9 +83,9 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     const std::lock_guard lock(channel_->mutex_);
     channel_->last_ = block;
   }
-  if (meta.peer == 0 || meta.peer == kThisProcess) channel_->deliver_local(block, false, 0, out);
+  if (meta.to == 0 || meta.to == kThisProcess) channel_->deliver_local(block, false, 0, out);
   // A message for one process that is not there (yet) was not sent.
-  if (meta.peer == 0 || out.taken + out.dropped > 0) record.count(trace::Counter::sent);
+  if (meta.to == 0 || out.taken + out.dropped > 0) record.count(trace::Counter::sent);
   record.last_ns.store(meta.stamps.publish, std::memory_order_relaxed);
   return out;
 }

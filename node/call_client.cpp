@@ -193,7 +193,7 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
       const std::lock_guard lock(mutex_);
       before = changes_;
     }
-    request->meta().peer = server;
+    request->meta().to = server;
     const Published out = publisher_->publish(request);
     if (out.taken > 0) return;
     if (out.dropped > 0 || out.failure) {
@@ -285,7 +285,7 @@ void ClientCore::send_cancel(std::uint64_t id, std::uint64_t server) {
   detail::BlockRef block = publisher_->block();
   block->set_encoded(Buffer(), {});
   block->meta().call = {client_, id, number(CallKind::cancel)};
-  block->meta().peer = server;
+  block->meta().to = server;
   publisher_->publish(std::move(block));
 }
 

@@ -221,7 +221,7 @@ Result<void> ServerCore::publish(std::uint64_t peer, const Key& key, CallKind ki
                                  detail::BlockRef message) {
   Meta& meta = message->meta();
   meta.call = {key.first, key.second, static_cast<std::uint64_t>(kind)};
-  meta.peer = peer;
+  meta.to = peer;
   std::unique_lock lock(mutex_);
   const auto is_his = [peer](const Waiting& waiting) { return waiting.peer == peer; };
   const std::uint64_t before = changes_;

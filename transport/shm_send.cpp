@@ -379,7 +379,7 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   now.blocks = port->blocks();
   now.deadline = now.blocks ? deadline_of(policy) : 0;
   std::shared_ptr<const TxLanes> lanes = port->tx_lanes();
-  now.only = message.meta.peer;
+  now.only = message.meta.to;
   const auto is_meant = [&now](const auto& lane) { return lane->peer->id == now.only; };
   if (now.only != 0 && std::none_of(lanes->begin(), lanes->end(), is_meant)) return now.report;
   // Fetched while the message is prepared: what the receivers' processors wrote last.

@@ -124,7 +124,7 @@ class Transport {
   /// Must not be called from inside Inlet/Outlet calls.
   virtual void close(PortId port) = 0;
 
-  /// Sends to every receiver of the port, or only to that in the process Meta::peer (none, if it is
+  /// Sends to every receiver of the port, or only to that in the process Meta::to (none, if it is
   /// not there: nothing taken, nothing dropped). Takes its own references; the caller may drop the
   /// envelope at once. Thread-safe; blocks only under `block`, for at most block_timeout_ms.
   /// Latched channels: the transport keeps the last envelope and sends it to late receivers.

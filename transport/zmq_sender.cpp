@@ -131,8 +131,10 @@ SendReport Sender::send(PortId id, const Envelope& message,
   const PortPtr port = find_port(id);
   if (!port || stopping_) return report;
   if (port->spec.policy.latched) port->latched = message;
-  const std::uint64_t only = message.meta.peer;
-  const auto is_meant = [only](const Stream* s) { return only == 0 || s->who->session == only; };
+  const std::uint64_t only = message.meta.to;
+  const auto is_meant = [only](const Stream* s) {
+    return only == 0 || same_process(s->who->name.first, only);
+  };
   if (std::none_of(port->streams.begin(), port->streams.end(), is_meant)) return report;
 
   Outgoing out;

@@ -37,9 +37,11 @@ struct Meta {
   std::uint64_t sender = 0;     ///< unique per publisher handle, over all machines
   bool replayed = false;        ///< a latched value sent again to a late subscriber
   CallMark call;
-  /// Does not travel. Received: the process it came from, as the transport that brought it knows
-  /// it. To be sent: the only process that is to get it (kThisProcess: none but this); 0: all.
+  /// These two do not travel. The process that it came from, as the transport that brought it knows
+  /// it; kThisProcess: this one.
   std::uint64_t peer = 0;
+  /// The only process that is to get it, by the same name; 0: all.
+  std::uint64_t to = 0;
   Stamps stamps;
 };
 

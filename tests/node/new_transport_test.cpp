@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hyphos/plan.hpp"
 #include "tests/node/harness.hpp"
 
 /// A transport that was added with one file and one line (tests/transport/sample_transport.cpp and

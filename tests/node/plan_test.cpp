@@ -128,15 +128,15 @@ channels:
   EXPECT_EQ(got.values(), std::vector<std::int64_t>{2});
 }
 
-/// ... and those that travel by other transports: what the plan's own processes get by ZeroMQ, tools
-/// get, and give, through shared memory.
+/// ... and those that travel by other transports: what the plan's own processes get by ZeroMQ,
+/// tools get, and give, through shared memory.
 TEST(Plan, AToolTakesPartInAChannelThatGoesByZeroMq) {
   const std::string domain = fresh_domain();
   const PlanFile file(plan_text(domain, R"(
 processes: {body: {nodes: [eye]}, brain: {nodes: [mind]}}
 nodes: {eye: {}, mind: {}}
 channels:
-  n: {publishers: [eye], subscribers: [mind], transport: zmq, reliability: reliable}
+  n: {publishers: [eye], subscribers: [mind], transport: zmq, reliability: reliable, depth: 256}
 )"));
   Runtime body = Runtime::open(file.options("body")).or_throw();
   Runtime brain = Runtime::open(file.options("brain")).or_throw();
@@ -149,7 +149,8 @@ channels:
   mind.subscribe<Number>("n", serial, [&](const Message<Number>& m) { at_mind.add(m->value); });
   const auto pub = eye.publisher<Number>("n");
   ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));
-  tool.subscribe<Number>("n", serial, [&](const Message<Number>& m) { at_tool.add(m->value); });
+  tool.subscribe<Number>("n", {.policy = Policy{.depth = 256}},
+                         [&](const Message<Number>& m) { at_tool.add(m->value); });
   ASSERT_TRUE(eventually([&] { return pub.listeners() == 2; }));
   std::vector<std::int64_t> sent;
   for (std::int64_t i = 1; i <= 200; ++i) {
@@ -184,7 +185,7 @@ processes:
   p4: {host: base, nodes: [four]}
 nodes: {one: {}, two: {}, three: {}, four: {}}
 channels:
-  n: {publishers: [one, three], subscribers: [two, four], reliability: reliable}
+  n: {publishers: [one, three], subscribers: [two, four], reliability: reliable, depth: 256}
 )"));
   std::vector<Runtime> runtimes;
   for (const char* process : {"p1", "p2", "p3", "p4"}) {
@@ -199,11 +200,11 @@ channels:
   std::array<Arrivals, 3> got;
   two.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got[0].add(m->value); });
   four.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got[1].add(m->value); });
-  tool.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got[2].add(m->value); });
+  tool.subscribe<Number>("n", {.policy = Policy{.depth = 256}},
+                         [&](const Message<Number>& m) { got[2].add(m->value); });
   const auto from_one = one.publisher<Number>("n");
   const auto from_three = three.publisher<Number>("n");
-  ASSERT_TRUE(
-      eventually([&] { return from_one.listeners() == 3 && from_three.listeners() == 3; }));
+  ASSERT_TRUE(eventually([&] { return from_one.listeners() == 3 && from_three.listeners() == 3; }));
   for (std::int64_t i = 0; i < 100; ++i) {
     ASSERT_TRUE(from_one.publish({i}));
     ASSERT_TRUE(from_three.publish({1000 + i}));

@@ -323,10 +323,10 @@ TEST(Service, OtherTypesAreRefusedByNameOnBothSides) {
 }
 
 TEST(Service, BoundsAreKeptAndToldOnBothSides) {
-  Two two;
-  Arrivals came;
+  Arrivals came;  // what callbacks use outlives the nodes
   std::mutex mutex;
   std::vector<Responder<Number>> kept;
+  Two two;
   ServiceOptions options;
   options.max_pending = 2;
   two.server.service<Number, Number>(

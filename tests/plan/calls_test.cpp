@@ -54,7 +54,7 @@ TEST(PlanCalls, TravelBetweenHostsInBothDirections) {
   EXPECT_TRUE(has(two.binds[0].channels, request));
   ASSERT_EQ(one.peers.size(), 1U);
   EXPECT_TRUE(has(one.peers[0].channels, request));
-  EXPECT_TRUE(one.channel(request)->zmq);
+  EXPECT_TRUE(one.channel(request)->uses("zmq"));
 }
 
 TEST(PlanCalls, ArePrintedAsServicesAndNotAsChannels) {

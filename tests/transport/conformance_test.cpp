@@ -302,7 +302,8 @@ TEST_P(Conformance, ChannelsAreSeparate) {
 TEST_P(Conformance, ClosedAndOpenedAgain) {
   connect(spec("scan", reliable_policy()));
   std::deque<TestInlet> inlets;  // each outlives its port
-  // Every change is waited for before the next, or a count of before would be taken for the new one.
+  // Every change is waited for before the next, or a count of before would be taken for the new
+  // one.
   const auto open_again = [&](TestInlet& inlet) {
     subscriber_->close(in_);
     EXPECT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
@@ -435,7 +436,7 @@ TEST_P(Conformance, MarksOfACallTravelAndThePeerIsKnown) {
 TEST_P(Conformance, AMessageForAnotherProcessIsNotSent) {
   connect(spec("call", reliable_policy(8)));
   Envelope elsewhere = sample(1);
-  elsewhere.meta.peer = 0x0123456789abcdef;
+  elsewhere.meta.to = 0x0123456789abcdef;
   const SendReport report = publisher_->send(out_, elsewhere);
   EXPECT_EQ(report.taken, 0U);
   EXPECT_EQ(report.dropped, 0U);

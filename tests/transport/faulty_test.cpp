@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "hyphos/time.hpp"
 #include "tests/transport/registered_factory.hpp"
 #include "transport/registry.hpp"
 

@@ -124,7 +124,7 @@ class SampleTransport final : public Transport {
         std::chrono::steady_clock::now() + std::chrono::milliseconds(policy.block_timeout_ms);
     for (const auto& in : std::vector(hub_->ins)) {
       if (!matches(*out, *in)) continue;
-      if (message.meta.peer != 0 && message.meta.peer != in->owner) continue;
+      if (message.meta.to != 0 && message.meta.to != in->owner) continue;
       const auto has_room = [&] { return in->closed || in->queue.size() < policy.depth; };
       if (!has_room() && policy.overflow == Overflow::block) {
         if (policy.block_timeout_ms == 0)

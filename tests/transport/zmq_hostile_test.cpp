@@ -54,7 +54,7 @@ TEST_F(HostileTest, PublisherSurvivesSubscribersThatTalkNonsense) {
   auto publisher = make_zmq(config);
   publisher->start().or_throw();
   const PortId out = publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
-  ASSERT_EQ(zmq_connect(raw_.raw(), config.bind[0].c_str()), 0);
+  ASSERT_EQ(zmq_connect(raw_.raw(), config.bind[0].endpoint.c_str()), 0);
   ASSERT_EQ(receive(raw_).size(), 1U) << "welcome";
 
   std::mt19937 random(7);
@@ -90,7 +90,7 @@ TEST_F(HostileTest, PublisherSurvivesSubscribersThatTalkNonsense) {
   send(raw_, {std::string(1 << 20, 'x')});
 
   ZmqConfig good_config = zmq_config("good");
-  good_config.connect = {{config.bind[0], std::nullopt, std::nullopt}};
+  good_config.connect = {{config.bind[0].endpoint, std::nullopt, std::nullopt}};
   auto good = make_zmq(good_config);
   good->start().or_throw();
   (void)good->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();

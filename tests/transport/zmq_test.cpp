@@ -141,7 +141,7 @@ TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
 TEST_F(ZmqTest, TwoWaysToOneProcessDeliverOnce) {
   TemporaryFolder folder;
   ZmqConfig config = listening("publisher");
-  config.bind.push_back("ipc://" + (folder.path() / "p").string());
+  config.bind.push_back({"ipc://" + (folder.path() / "p").string(), std::nullopt});
   auto publisher = started(std::move(config));
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   ZmqConfig both = connecting("subscriber", cable.endpoint());
@@ -221,7 +221,7 @@ TEST_F(ZmqTest, InletMayPublishUnderBlockFromInsideItsCall) {
 TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
   TemporaryFolder folder;
   ZmqConfig config = listening("first");
-  config.bind.push_back("ipc://" + (folder.path() / "p").string());
+  config.bind.push_back({"ipc://" + (folder.path() / "p").string(), std::nullopt});
   auto first = started(config);
   for (const std::string& endpoint : first->endpoints()) {
     ZmqConfig again = zmq_config("second");
@@ -327,7 +327,8 @@ TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
     }
     ASSERT_TRUE(events_.wait([&] {
       return at_friend["image"]->messages.size() == to &&
-             at_friend["common"]->messages.size() == to && at_guest["common"]->messages.size() == to;
+             at_friend["common"]->messages.size() == to &&
+             at_guest["common"]->messages.size() == to;
     }));
     for (std::uint64_t i = 0; i < to; ++i) {
       ASSERT_EQ(at_friend["common"]->messages[i].meta.sequence, i + 1) << "not twice, in order";
