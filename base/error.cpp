@@ -31,6 +31,8 @@ std::string_view to_string(Code code) {
       return "io";
     case Code::canceled:
       return "canceled";
+    case Code::out_of_range:
+      return "out_of_range";
   }
   return "unknown";
 }
@@ -63,6 +65,8 @@ std::string_view advice(Code code) {
       return "see the message for what the operating system said";
     case Code::canceled:
       return "ask again if it is still wanted";
+    case Code::out_of_range:
+      return "ask within the range that the message names, or wait until it is reached";
   }
   return "";
 }

@@ -26,6 +26,9 @@ def lines(text: str) -> list[str]:
         ("services.md", "11_service/asker.cpp", "auto add ="),
         ("services.md", "12_action/driver.cpp", "void drive("),
         ("services.md", "12_action/captain.py", "drive_to ="),
+        ("transforms.md", "10_transforms/robot.cpp", "auto transforms ="),
+        ("transforms.md", "10_transforms/robot.cpp", "(void)transforms.set("),
+        ("transforms.md", "10_transforms/watcher.cpp", "const auto found ="),
         ("concepts.md", "06_drops/drops_test.py", "$ build/release/examples/06_drops/drops_slow"),
     ],
 )

@@ -4,6 +4,7 @@
 #include "graph/subscriber.hpp"
 #include "node/call_client.hpp"
 #include "node/runtime_impl.hpp"
+#include "node/transforms_impl.hpp"
 
 namespace hyphos {
 namespace {
@@ -151,6 +152,15 @@ Timer Node::every(Duration period, std::function<void()> callback) const {
 }
 
 Params Node::params() const { return Params(impl_->params()); }
+Transforms Node::transforms(TransformsOptions options) const {
+  impl_->check_open().or_throw();
+  const std::string before = options.prefix.empty() ? "" : options.prefix + "/";
+  Transforms::Impl::Channels channels{impl_->channel_for(before + "tf"),
+                                      impl_->channel_for(before + "tf_static")};
+  return Transforms(impl_->runtime()
+                        .transforms(std::move(channels), impl_->name(), std::move(options))
+                        .or_throw());
+}
 
 double Node::param(const std::string& name, double fallback) const {
   return std::get<double>(impl_->params()->plain(name, fallback).or_throw());

@@ -170,9 +170,32 @@ Result<void> Runtime::Impl::load_plugins() {
   return success();
 }
 
+Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
+    Transforms::Impl::Channels channels, const std::string& node, TransformsOptions options) {
+  const std::lock_guard lock(transforms_mutex_);
+  if (down_) return Error{Code::disconnected, "the process shuts down", node};
+  std::shared_ptr<Transforms::Impl>& place = transforms_[channels.moving];
+  if (place) return place;
+  const ChannelPlan* planned = plan_ ? plan_->channel(channels.fixed) : nullptr;
+  if (planned != nullptr && !planned->implied && !planned->policy.latched) {
+    log::warn("tf", "channel '" + channels.fixed + "' of the plan is not latched: processes that " +
+                        "start late will miss static transforms; add latched: true");
+  }
+  auto made =
+      std::make_shared<Transforms::Impl>(*graph_, std::move(channels), node, std::move(options));
+  if (auto opened = made->open(); !opened) return opened.error();
+  place = made;
+  return made;
+}
+
 void Runtime::Impl::shutdown() {
   if (down_.exchange(true)) return;
   request_stop();
+  std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms;
+  {
+    const std::lock_guard lock(transforms_mutex_);
+    transforms.swap(transforms_);
+  }
   std::vector<std::shared_ptr<Node::Impl>> nodes;
   {
     const std::lock_guard lock(mutex_);
@@ -180,6 +203,8 @@ void Runtime::Impl::shutdown() {
       if (auto node = weak.lock()) nodes.push_back(std::move(node));
     }
   }
+  // First, so that a callback that waits for a transform does not hold up what follows.
+  for (const auto& [channel, tree] : transforms) tree->close();
   if (announcer_) announcer_->stop();
   if (graph_) graph_->timers().stop();
   for (const auto& node : nodes) node->close();

@@ -16,6 +16,7 @@
 #include "node/params_impl.hpp"
 #include "node/plugin_loader.hpp"
 #include "node/remote_params_impl.hpp"
+#include "node/transforms_impl.hpp"
 #include "trace/record.hpp"
 
 namespace hyphos {
@@ -40,6 +41,11 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> load_plugins();
   /// Ends timers and callbacks, flushes, leaves the transports. Idempotent; not from a callback.
   void shutdown();
+
+  /// The tree on these channels; made by whoever asks first.
+  Result<std::shared_ptr<Transforms::Impl>> transforms(Transforms::Impl::Channels channels,
+                                                       const std::string& node,
+                                                       TransformsOptions options);
 
   int spin();
   void request_stop();
@@ -84,6 +90,8 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::mutex mutex_;
   std::map<std::string, std::weak_ptr<Node::Impl>> nodes_;
   std::map<std::string, std::weak_ptr<void>> services_;  // by request channel
+  std::mutex transforms_mutex_;
+  std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_;  ///< by moving channel
   std::atomic<bool> stopping_{false};
   std::atomic<bool> down_{false};
   int stop_event_ = -1;  // eventfd: readable once a stop was requested

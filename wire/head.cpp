@@ -36,110 +36,15 @@ enum Field : std::uint32_t {
   kCallId,
   kCallKind
 };
-enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// Writes protobuf fields in ascending order; zero values are left out, as proto3 has it.
-class HeadWriter {
- public:
-  explicit HeadWriter(std::byte* at) : at_(at) {}
-
-  void raw_varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) *at_++ = static_cast<std::byte>(value | 0x80);
-    *at_++ = static_cast<std::byte>(value);
-  }
-  void tag(Field field, WireType type) { raw_varint(field << 3 | type); }
-  void varint(Field field, std::uint64_t value) {
-    if (value == 0) return;
-    tag(field, kVarint);
-    raw_varint(value);
-  }
-  void fixed(Field field, std::uint64_t value) {
-    if (value == 0) return;
-    tag(field, kFixed64);
-    put_le(at_, value, 8);
-    at_ += 8;
-  }
-  void text(Field field, std::string_view value) {
-    if (value.empty()) return;
-    tag(field, kBytes);
-    raw_varint(value.size());
-    std::memcpy(at_, value.data(), value.size());
-    at_ += value.size();
-  }
-  void sizes(Field field, const BufferList& buffers) {
-    if (buffers.empty()) return;
-    std::array<std::byte, 10 * kMaxAttachedBuffers> packed;
-    HeadWriter inner(packed.data());
-    for (const Buffer& buffer : buffers) inner.raw_varint(buffer.size());
-    const auto size = static_cast<std::size_t>(inner.at_ - packed.data());
-    tag(field, kBytes);
-    raw_varint(size);
-    std::memcpy(at_, packed.data(), size);
-    at_ += size;
-  }
-  [[nodiscard]] std::byte* end() const { return at_; }
-
- private:
-  std::byte* at_;
-};
-
-/// Reads the protobuf wire format. After the first failure every read fails.
-class HeadReader {
- public:
-  explicit HeadReader(std::span<const std::byte> in) : in_(in) {}
-
-  [[nodiscard]] bool done() const { return in_.empty(); }
-  bool varint(std::uint64_t& value) {
-    value = 0;
-    for (unsigned shift = 0; shift < 64 && !in_.empty(); shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(in_[0]);
-      in_ = in_.subspan(1);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return true;
-    }
-    return false;
-  }
-  bool fixed(std::uint64_t& value, std::size_t bytes) {
-    if (in_.size() < bytes) return false;
-    value = get_le(in_.data(), bytes);
-    in_ = in_.subspan(bytes);
-    return true;
-  }
-  bool bytes(std::span<const std::byte>& value) {
-    std::uint64_t size = 0;
-    if (!varint(size) || size > in_.size()) return false;
-    value = in_.first(size);
-    in_ = in_.subspan(size);
-    return true;
-  }
-
- private:
-  std::span<const std::byte> in_;
-};
-
-/// One field, whatever it is: a number, or bytes.
-struct FieldValue {
-  std::uint64_t number = 0;
-  std::span<const std::byte> bytes;
-
-  [[nodiscard]] std::string_view text() const {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-};
-
-bool read_value(HeadReader& in, std::uint32_t type, FieldValue& value) {
-  switch (type) {
-    case kVarint:
-      return in.varint(value.number);
-    case kFixed64:
-      return in.fixed(value.number, 8);
-    case kFixed32:
-      return in.fixed(value.number, 4);
-    case kBytes:
-      return in.bytes(value.bytes);
-    default:
-      return false;  // groups have not existed since proto3
-  }
+void write_sizes(ProtoWriter& out, Field field, const BufferList& buffers) {
+  if (buffers.empty()) return;
+  std::array<std::byte, 10 * kMaxAttachedBuffers> packed;
+  ProtoWriter inner(packed.data());
+  for (const Buffer& buffer : buffers) inner.raw_varint(buffer.size());
+  const auto size = static_cast<std::size_t>(inner.end() - packed.data());
+  out.open(field, size);
+  out.raw(std::span(packed).first(size));
 }
 
 bool add_size(Header& out, std::uint64_t size) {
@@ -148,9 +53,9 @@ bool add_size(Header& out, std::uint64_t size) {
   return true;
 }
 
-bool read_sizes(std::uint32_t type, const FieldValue& value, Header& out) {
+bool read_sizes(std::uint32_t type, const ProtoValue& value, Header& out) {
   if (type == kVarint) return add_size(out, value.number);  // a writer that does not pack
-  HeadReader packed(value.bytes);
+  ProtoReader packed(value.bytes);
   while (!packed.done()) {
     std::uint64_t size = 0;
     if (!packed.varint(size) || !add_size(out, size)) return false;
@@ -178,7 +83,7 @@ bool type_fits(std::uint64_t field, std::uint32_t type) {
   }
 }
 
-bool assign(std::uint64_t field, std::uint32_t type, const FieldValue& value, Header& out) {
+bool assign(std::uint64_t field, std::uint32_t type, const ProtoValue& value, Header& out) {
   const auto ns = static_cast<std::int64_t>(value.number);
   Stamps& stamps = out.meta.stamps;
   switch (field) {
@@ -270,7 +175,7 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
                       const Envelope& message, const ClockInfo& clock) {
   const Meta& meta = message.meta;
   const auto ns = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  HeadWriter out(at);
+  ProtoWriter out(at);
   out.text(kChannel, channel);
   out.text(kTypeName, type.name);
   out.fixed(kTypeHash, type.hash);
@@ -279,7 +184,7 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
   out.fixed(kSender, meta.sender);
   out.varint(kReplayed, meta.replayed ? 1 : 0);
   out.varint(kPayloadBytes, message.payload.size());
-  out.sizes(kBufferBytes, message.buffers);
+  write_sizes(out, kBufferBytes, message.buffers);
   out.fixed(kPublish, ns(meta.stamps.publish));
   out.fixed(kEncoded, ns(meta.stamps.encoded));
   out.fixed(kHanded, ns(meta.stamps.handed));
@@ -298,15 +203,12 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
 Result<void> parse_head(std::span<const std::byte> bytes, Header& out) {
   reset(out);
   bool has_encoding = false;
-  HeadReader in(bytes);
+  ProtoReader in(bytes);
   while (!in.done()) {
-    std::uint64_t tag = 0;
-    FieldValue value;
-    if (!in.varint(tag) || tag < 8 || tag > UINT32_MAX)
-      return corrupt("the head has a broken field");
-    const std::uint64_t field = tag >> 3;
-    const auto type = static_cast<std::uint32_t>(tag & 7);
-    if (!read_value(in, type, value) || !type_fits(field, type) ||
+    std::uint64_t field = 0;
+    std::uint32_t type = 0;
+    ProtoValue value;
+    if (!in.field(field, type, value) || !type_fits(field, type) ||
         !assign(field, type, value, out)) {
       return corrupt("the head has a broken field");
     }

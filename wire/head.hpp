@@ -6,18 +6,10 @@
 #include <string_view>
 
 #include "wire/packet.hpp"
+#include "wire/protobuf.hpp"
 
 /// The protobuf head of a packet, written and read by hand. Used by packet.cpp only.
 namespace hyphos::wire {
-
-inline void put_le(std::byte* at, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) at[i] = static_cast<std::byte>(value >> (8 * i));
-}
-inline std::uint64_t get_le(const std::byte* at, std::size_t bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) value |= std::to_integer<std::uint64_t>(at[i]) << (8 * i);
-  return value;
-}
 
 /// All strings at their longest, ten bytes for every varint, eight for every fixed field, and tags.
 inline constexpr std::size_t kLongestHead =

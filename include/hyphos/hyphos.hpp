@@ -18,3 +18,4 @@
 #include "hyphos/service.hpp"
 #include "hyphos/subscription.hpp"
 #include "hyphos/time.hpp"
+#include "hyphos/transforms.hpp"

@@ -12,6 +12,7 @@
 #include "hyphos/remote_params.hpp"
 #include "hyphos/runtime.hpp"
 #include "hyphos/service.hpp"
+#include "hyphos/transforms.hpp"
 
 namespace hyphos {
 
@@ -158,6 +159,10 @@ class HYPHOS_EXPORT Node {
   /// Calls `callback` every `period` on the thread pool, one at a time. A call that comes late (the
   /// previous one still runs) is skipped and counted (Timer::skipped); the grid does not drift.
   Timer every(Duration period, std::function<void()> callback) const;
+
+  /// The robot's coordinate frames: one tree per process and prefix. The first call begins to
+  /// listen, so make it at start; it throws if the channels cannot be opened.
+  [[nodiscard]] Transforms transforms(TransformsOptions options = {}) const;
 
   /// The parameters of this node: declared, checked, changed at run time, seen by everybody.
   [[nodiscard]] Params params() const;

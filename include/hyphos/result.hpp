@@ -29,6 +29,8 @@ enum class Code {
   unsupported,     ///< this build, kernel or version cannot do it
   io,              ///< any other error of the operating system
   canceled,        ///< a call or goal was given up before it ended
+  out_of_range,    ///< a time or position lies outside of what is known; the message says by how
+                   ///< much
 };
 
 /// The same word in C++, Python and on the command line, e.g. "type_mismatch".

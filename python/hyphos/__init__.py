@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
     from hyphos.service import Client, Responder, Service
+    from hyphos.transforms import Transform, TransformEdge, Transforms
     from hyphos.types import Attached, Raw, Struct
 
 _HOMES = {
@@ -66,6 +67,9 @@ _HOMES = {
     "Struct": "types",
     "Subscription": "_hyphos",
     "Timer": "_hyphos",
+    "Transform": "transforms",
+    "TransformEdge": "_hyphos",
+    "Transforms": "transforms",
     "TypeId": "_hyphos",
     "WritableBuffer": "_hyphos",
     "cloud_to_numpy": "convert",
@@ -103,6 +107,9 @@ __all__ = [
     "Struct",
     "Subscription",
     "Timer",
+    "Transform",
+    "TransformEdge",
+    "Transforms",
     "TypeId",
     "WritableBuffer",
     "cloud_to_numpy",

@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from hyphos.action import (
 from hyphos.params import Params, RemoteParams
 from hyphos.service import Client, Service, serve
 from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for
+
+if TYPE_CHECKING:
+    from hyphos.transforms import Transforms
 
 T = TypeVar("T")
 Plain = TypeVar("Plain", bool, int, float, str)
@@ -286,6 +289,35 @@ class Node:
     def remote_params(self, node: str) -> RemoteParams:
         """Those of another node, in any process, to read, watch and set."""
         return RemoteParams(self._core.remote_params(node))
+
+    def transforms(
+        self,
+        prefix: str = "",
+        *,
+        history_ms: float = 10_000,
+        max_samples: int = 16_384,
+        max_frames: int = 4_096,
+        clock_jump_ms: float = 1_000,
+    ) -> Transforms:
+        """The robot's coordinate frames. One tree per process and prefix: the options of the first
+        call hold. It begins to listen, so make it at start.
+
+        `prefix` "robot1" means the channels `robot1/tf` and `robot1/tf_static`. `history_ms` and
+        `max_samples` bound what is kept of each frame. Stamps of one sender that go back by more
+        than `clock_jump_ms` clear the history (0: never).
+        """
+        from hyphos.transforms import Transforms  # noqa: PLC0415
+
+        return Transforms(
+            _hyphos.open_transforms(
+                self._core,
+                prefix,
+                round(history_ms * 1e6),
+                max_samples,
+                max_frames,
+                round(clock_jump_ms * 1e6),
+            )
+        )
 
     def param(self, name: str, fallback: Plain) -> Plain:
         """A parameter that is read now and then does not change: declares it read-only, unless it

@@ -27,5 +27,6 @@ template <typename T>
 class Handle;
 /// Services and actions; adds their functions to the node.
 void bind_calls(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
+void bind_transforms(nanobind::module_& module);
 
 }  // namespace hyphos::python

@@ -17,7 +17,8 @@ namespace {
 constexpr Code kAllCodes[] = {Code::invalid_config, Code::not_found,   Code::already_exists,
                               Code::type_mismatch,  Code::timeout,     Code::overloaded,
                               Code::disconnected,   Code::exhausted,   Code::permission,
-                              Code::corrupt,        Code::unsupported, Code::io};
+                              Code::corrupt,        Code::unsupported, Code::io,
+                              Code::out_of_range};
 
 TEST(Result, HoldsAValueOrAnError) {
   const Result<int> good = 7;

@@ -108,5 +108,22 @@ TEST(Allocation, PublishingStructsAndBytesToAnotherProcessAllocatesNothing) {
             0U);
 }
 
+TEST(Allocation, LookingUpATransformThroughAHandleAllocatesNothingNorDoesSettingOne) {
+  TransformTreeOptions options;
+  options.history = Duration::from_ms(100);
+  TransformTree tree(options);
+  Transform odom{"a_map_with_a_long_name", "odometry_with_a_long_name", Time{1}, {}, {}};
+  const Transform base{"odometry_with_a_long_name", "base_with_a_long_name", {}, {}, {}};
+  tree.set_static(base).or_throw();
+  TransformLookup lookup = tree.lookup(odom.parent, base.child);
+  EXPECT_EQ(allocations_of([&] {
+              odom.stamp = odom.stamp + Duration::from_ms(1);
+              tree.set(odom).or_throw();
+            }),
+            0U);
+  EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(lookup.get()); }), 0U);
+  EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(lookup.get(odom.stamp)); }), 0U);
+}
+
 }  // namespace
 }  // namespace hyphos::test

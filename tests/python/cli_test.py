@@ -54,6 +54,8 @@ def robot(domain: str) -> Iterator[hyphos.Node]:
         ["channel", "pub", "--help"],
         ["node", "--help"],
         ["shm", "--help"],
+        ["tf", "--help"],
+        ["tf", "pub", "--help"],
         ["doctor", "--help"],
         ["record", "--help"],
         ["replay", "--help"],

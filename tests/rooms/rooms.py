@@ -27,6 +27,8 @@ PUBLIC_HEADERS = {
         "remote_params",
         "runtime",
         "service",
+        "transform",
+        "transforms",
     ),
 }
 MAX_PUBLIC_HEADERS = 25

@@ -20,6 +20,7 @@ from hyphos.cli import (
     run,
     service,
     shm,
+    tf,
 )
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.add_typer(node.app, name="node")
 app.add_typer(service.app, name="service")
 app.add_typer(action.app, name="action")
 app.add_typer(param.app, name="param")
+app.add_typer(tf.app, name="tf")
 app.add_typer(shm.app, name="shm")
 app.command("doctor")(doctor.doctor)
 app.command("keys")(keys.keys)

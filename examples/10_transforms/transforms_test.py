@@ -1,0 +1,16 @@
+from collections.abc import Callable
+
+import pytest
+
+WATCHERS = {
+    "10_transforms/transforms_watcher": "the laser is 2.30 m from the origin, 0.2 m high",
+    "10_transforms/watcher.py": "seen 2.30 m and 3.30 m from the origin",
+}
+
+
+@pytest.mark.parametrize("robot", ["10_transforms/transforms_robot", "10_transforms/robot.py"])
+@pytest.mark.parametrize("watcher", WATCHERS)
+def test_the_laser_is_where_two_transforms_say(
+    listen: Callable[..., list[str]], robot: str, watcher: str
+) -> None:
+    assert listen(watcher, robot, lines=2) == [WATCHERS[watcher]] * 2

@@ -1,0 +1,248 @@
+"""Coordinate frames in Python: transforms as values, and the robot's tree of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hyphos import _hyphos
+from hyphos._errors import Error
+from hyphos._hyphos import TransformEdge
+
+Vector = npt.NDArray[np.float64]
+Array = TypeVar("Array", bound=npt.NDArray[Any])
+
+_FORMATS = {np.dtype(np.float32): False, np.dtype(np.float64): True}
+
+
+class Transform:
+    """Where frame `child` lies in frame `parent` at a time: `p_parent = R p_child + translation`.
+
+    Immutable. Metres; the rotation is a unit quaternion in the order x, y, z, w.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(
+        self,
+        parent: str,
+        child: str,
+        translation: Iterable[float] = (0.0, 0.0, 0.0),
+        rotation: Iterable[float] | None = None,
+        *,
+        roll_pitch_yaw: Iterable[float] | None = None,
+        stamp_ns: int = 0,
+    ) -> None:
+        """`rotation` is a quaternion x, y, z, w; or give `roll_pitch_yaw` in rad."""
+        if rotation is not None and roll_pitch_yaw is not None:
+            raise TypeError("give either a quaternion or roll_pitch_yaw")
+        x, y, z = translation
+        if roll_pitch_yaw is not None:
+            roll, pitch, yaw = roll_pitch_yaw
+            quaternion = _hyphos.Transform.quaternion(roll, pitch, yaw)
+        else:
+            qx, qy, qz, qw = (0.0, 0.0, 0.0, 1.0) if rotation is None else rotation
+            quaternion = (float(qx), float(qy), float(qz), float(qw))
+        self._core = _hyphos.Transform(
+            parent, child, stamp_ns, (float(x), float(y), float(z)), quaternion
+        )
+
+    @classmethod
+    def _wrap(cls, core: _hyphos.Transform) -> Self:
+        made = cls.__new__(cls)
+        made._core = core
+        return made
+
+    @classmethod
+    def from_matrix(
+        cls, parent: str, child: str, matrix: npt.ArrayLike, *, stamp_ns: int = 0
+    ) -> Self:
+        """From a homogeneous 4×4. Error if it is no rigid motion."""
+        rows = np.ascontiguousarray(matrix, np.float64)
+        if rows.shape != (4, 4):
+            raise ValueError(f"a transform is a 4×4 matrix, this one has the shape {rows.shape}")
+        return cls._wrap(_hyphos.Transform.from_matrix(parent, child, stamp_ns, rows))
+
+    @property
+    def parent(self) -> str:
+        return self._core.parent
+
+    @property
+    def child(self) -> str:
+        return self._core.child
+
+    @property
+    def stamp_ns(self) -> int:
+        """The time for which it holds; 0 if nothing between the frames moves."""
+        return self._core.stamp_ns
+
+    @property
+    def translation(self) -> Vector:
+        """x, y, z in metres."""
+        return self._core.translation
+
+    @property
+    def rotation(self) -> Vector:
+        """Unit quaternion x, y, z, w."""
+        return self._core.rotation
+
+    @property
+    def roll_pitch_yaw(self) -> tuple[float, float, float]:
+        """Turns about x, then the fixed y, then the fixed z, in rad."""
+        return self._core.roll_pitch_yaw
+
+    @property
+    def matrix(self) -> Vector:
+        """Homogeneous 4×4."""
+        return self._core.matrix
+
+    def inverse(self) -> Transform:
+        """The parent in the child."""
+        return Transform._wrap(self._core.inverse())
+
+    def __matmul__(self, inner: Transform) -> Transform:
+        """`a_in_b @ c_in_a` is c in b."""
+        if not isinstance(inner, Transform):
+            return NotImplemented
+        if self.child != inner.parent:
+            raise ValueError(
+                f"'{self.child}' in '{self.parent}' and '{inner.child}' in '{inner.parent}' do not "
+                f"join: '{self.child}' is not '{inner.parent}'"
+            )
+        return Transform._wrap(self._core.compose(inner._core))
+
+    def apply(self, points: Array) -> Array:
+        """Points of the child frame in the parent frame: a new array like the one given.
+
+        `points` has x, y, z first in its last axis ((3,), (n, 3), (n, 4) with intensity, (h, w, 3),
+        …), as float32 or float64, or is a structured array with fields x, y and z that lie side by
+        side, such as cloud_to_numpy() gives. What else it holds is copied. The arithmetic is in
+        double precision, in C++ and without the GIL.
+        """
+        given = np.asarray(points)
+        if given.dtype.names is None and given.dtype not in _FORMATS:
+            given = given.astype(np.float64)
+        out = np.array(given, order="C")
+        base, offset = _place_of_xyz(out)
+        if out.size:
+            self._core.move_in_place(
+                out.reshape(-1).view(np.uint8),
+                offset,
+                out.dtype.itemsize if out.dtype.names else out.shape[-1] * out.dtype.itemsize,
+                out.size if out.dtype.names else out.size // out.shape[-1],
+                _FORMATS[base],
+            )
+        return out  # type: ignore[return-value]
+
+    def __repr__(self) -> str:
+        x, y, z = self.translation
+        roll, pitch, yaw = np.degrees(self.roll_pitch_yaw)
+        return (
+            f"Transform('{self.child}' in '{self.parent}': {x:.4g}, {y:.4g}, {z:.4g} m, "
+            f"roll {roll:.4g}°, pitch {pitch:.4g}°, yaw {yaw:.4g}°, stamp_ns={self.stamp_ns})"
+        )
+
+
+def _place_of_xyz(array: npt.NDArray[Any]) -> tuple[np.dtype[Any], int]:
+    """The format of a coordinate, and where in an element x stands."""
+    if array.dtype.names is None:
+        if array.ndim == 0 or array.shape[-1] < 3:
+            raise ValueError(f"points need x, y, z in the last axis; this shape is {array.shape}")
+        return array.dtype, 0
+    fields = array.dtype.fields or {}
+    if any(name not in fields for name in "xyz"):
+        raise ValueError(f"points need fields x, y and z; these are {', '.join(array.dtype.names)}")
+    (dx, x), (dy, y), (dz, z) = (fields[name][:2] for name in "xyz")
+    if not (dx == dy == dz and dx in _FORMATS):
+        raise ValueError("x, y and z must all be float32 or all float64, in native byte order")
+    if not (y - x == z - y == dx.itemsize):
+        raise ValueError("x, y and z must lie side by side")
+    return dx, int(x)
+
+
+class Transforms:
+    """The robot's coordinate frames, shared by all its processes; from `node.transforms()`.
+
+    One tree per process and prefix. Thread-safe. Errors are `hyphos.Error`, whose `code` tells what
+    is wrong: `not_found` (no such frame), `disconnected` (two trees), `out_of_range` (not known at
+    that time), `invalid_config` (a value or a circle, on setting), `timeout`.
+    """
+
+    def __init__(self, core: _hyphos.Transforms) -> None:
+        self._core = core
+
+    def set(self, *transforms: Transform) -> None:
+        """Where moving frames were. Several travel as one message. If some are refused, the others
+        are set all the same and the error tells of the first."""
+        self._core.set([transform._core for transform in transforms], False)
+
+    def set_static(self, *transforms: Transform) -> None:
+        """Where frames lie at all times: set once, kept for processes that start later."""
+        self._core.set([transform._core for transform in transforms], True)
+
+    def get(
+        self, target: str, source: str, time_ns: int = 0, *, timeout_ms: float = 0.0
+    ) -> Transform:
+        """What takes coordinates in `source` to coordinates in `target`.
+
+        `time_ns` 0 is the newest time at which the whole chain is known. With `timeout_ms` it
+        blocks until it is known, with the GIL released.
+        """
+        timeout_ns = max(0, round(timeout_ms * 1e6))
+        return Transform._wrap(self._core.get(target, source, time_ns, timeout_ns))
+
+    def get_between(
+        self, target: str, target_time_ns: int, source: str, source_time_ns: int, fixed_frame: str
+    ) -> Transform:
+        """`source` as it was at one time, seen from `target` at another; `fixed_frame`, e.g. the
+        world, did not move between the two."""
+        return Transform._wrap(
+            self._core.get_between(target, target_time_ns, source, source_time_ns, fixed_frame)
+        )
+
+    def wait(
+        self, target: str, source: str, time_ns: int = 0, *, timeout_ms: float
+    ) -> Future[Transform]:
+        """The same as a future, which a thread of the pool sets.
+
+        In asyncio: `await asyncio.wrap_future(transforms.wait(...))`. In a callback use
+        `get(timeout_ms=...)` to block, or the future's add_done_callback() not to: `result()` would
+        occupy the thread that is to set it.
+        """
+        future: Future[Transform] = Future()
+        future.set_running_or_notify_cancel()
+
+        def done(core: _hyphos.Transform | None, error: Error | None) -> None:
+            if core is not None:
+                future.set_result(Transform._wrap(core))
+            else:
+                future.set_exception(error)
+
+        self._core.wait(target, source, time_ns, max(0, round(timeout_ms * 1e6)), done)
+        return future
+
+    def chain(self, target: str, source: str) -> tuple[list[str], int]:
+        """The frames from `source` to `target`, and the index of their common ancestor."""
+        return self._core.chain(target, source)
+
+    def edges(self) -> list[TransformEdge]:
+        """Every frame that has a parent, in the order in which they came."""
+        return self._core.edges()
+
+    def counters(self) -> dict[str, int]:
+        """What became of the transforms that came or were set: accepted, duplicates, stale,
+        refused, and of the accepted replaced, reparented; shortened histories; clock_jumps."""
+        return self._core.counters()
+
+    def clear(self) -> None:
+        """Forgets the history of what moves."""
+        self._core.clear()
+
+    @property
+    def channel(self) -> str:
+        """The channel of moving transforms: "tf", or with the prefix."""
+        return self._core.channel
