@@ -98,7 +98,7 @@ void bind_plan(nb::module_& module) {
              const ChannelPlan* planned = plan.channel(channel);
              ChannelPlan unnamed;  // by pointer and shared memory, and never leaves the machine
              unnamed.reach = Reach::machine;
-             return std::string(to_string(route(plan, planned ? *planned : unnamed, from, to)));
+             return std::string(route(plan, planned ? *planned : unnamed, from, to));
            },
            nb::arg("channel"), nb::arg("from_process"), nb::arg("to_process"))
       .def_ro("warnings", &Plan::warnings);

@@ -9,6 +9,7 @@ import typer
 
 from hyphos.cli import (
     action,
+    agent,
     channel,
     doctor,
     keys,
@@ -20,6 +21,7 @@ from hyphos.cli import (
     run,
     service,
     shm,
+    validate,
 )
 
 app = typer.Typer(
@@ -33,6 +35,8 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("plan")(plan.plan)
+app.command("validate")(validate.validate)
+app.command("agent", hidden=True)(agent.agent)
 app.add_typer(channel.app, name="channel")
 app.add_typer(node.app, name="node")
 app.add_typer(service.app, name="service")
