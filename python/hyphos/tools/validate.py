@@ -23,9 +23,9 @@ _AT_ONCE = 4  # processes looked into
 
 @dataclass(frozen=True)
 class Finding:
-    """`level` is error, warning or note; `what` is a word for programs; `where` a place in the plan."""
+    """Something to look at. `what` is a word for programs; `where` a place in the plan."""
 
-    level: str
+    level: str  # error, warning or note
     what: str
     text: str
     where: str = ""
