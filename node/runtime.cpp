@@ -100,8 +100,7 @@ void Runtime::Impl::start_heartbeat(std::int64_t heartbeat_ms) {
   if (heartbeat_ms <= 0) return;
   registry_->beat(monotonic_now().ns);
   const std::int64_t period_ns = heartbeat_ms * 1'000'000 / kBeatsPerHeartbeat;
-  graph_->timers().every(period_ns,
-                         [registry = registry_] { registry->beat(monotonic_now().ns); });
+  graph_->timers().every(period_ns, [registry = registry_] { registry->beat(monotonic_now().ns); });
 }
 
 Result<void> Runtime::Impl::open_transports() {

@@ -49,8 +49,8 @@ void finish_watched(ProcessPlan& process, Draft& draft) {
   for (const std::string& name : draft.refer_to_channels(draft.watched[process.name], path)) {
     const ChannelPlan& channel = *draft.channel(name);
     const auto& words = draft.watched[process.name];
-    const auto word = std::find_if(words.begin(), words.end(),
-                                   [&](const Word& one) { return one.text == name; });
+    const auto word =
+        std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.text == name; });
     const auto is_here = [&](const std::string& node) {
       return draft.plan.node(node)->process == process.name;
     };
@@ -59,8 +59,8 @@ void finish_watched(ProcessPlan& process, Draft& draft) {
                                     "' has no deadline_ms, so nothing says when it is late; give "
                                     "it one under channels." +
                                     name);
-    } else if (channel.publishers && std::none_of(channel.publishers->begin(),
-                                                  channel.publishers->end(), is_here)) {
+    } else if (channel.publishers &&
+               std::none_of(channel.publishers->begin(), channel.publishers->end(), is_here)) {
       draft.error(word->source, path + ": no node of process '" + process.name + "' publishes '" +
                                     name + "'; name channels that the process itself publishes");
     }

@@ -325,8 +325,7 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
   process.name = get(header.process);
   process.host = get(header.host);
   process.heartbeat_ns = header.heartbeat_ns.load(std::memory_order_relaxed);
-  process.state =
-      std::min(header.state.load(std::memory_order_acquire), ProcessState::stopping);
+  process.state = std::min(header.state.load(std::memory_order_acquire), ProcessState::stopping);
   std::array<std::string, kMaxTransports> names;
   for (std::size_t t = 0; t < kMaxTransports; ++t) names[t] = get(header.transports[t]);
   const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);

@@ -274,7 +274,7 @@ struct PlanOptions {
   /// Also check that plug-ins, executables and keys exist and that CPU numbers exist here.
   bool check_files = false;
   /// Only what belongs to these hosts of the plan is looked for; empty: everything.
-  std::vector<std::string> check_hosts;
+  std::vector<std::string> check_hosts = {};
 };
 
 /// Reads and checks a plan. The Error's text has one line for every mistake, each with file, line,

@@ -51,8 +51,7 @@ void bind_inspect(nb::module_& module) {
       .def_ro("host", &ProcessInfo::host)
       .def_ro("pid", &ProcessInfo::pid)
       .def_ro("participant", &ProcessInfo::participant)
-      .def_prop_ro("state",
-                   [](const ProcessInfo& p) { return std::string(to_string(p.state)); })
+      .def_prop_ro("state", [](const ProcessInfo& p) { return std::string(to_string(p.state)); })
       .def_ro("heartbeat_ns", &ProcessInfo::heartbeat_ns)
       .def_ro("endpoints", &ProcessInfo::endpoints);
 
@@ -92,15 +91,16 @@ void bind_plan(nb::module_& module) {
              if (node == nullptr) throw nb::key_error(name.c_str());
              return plan.program_file(*node).string();
            })
-      .def("route",
-           [](const Plan& plan, const std::string& channel, const std::string& from,
-              const std::string& to) {
-             const ChannelPlan* planned = plan.channel(channel);
-             ChannelPlan unnamed;  // by pointer and shared memory, and never leaves the machine
-             unnamed.reach = Reach::machine;
-             return std::string(route(plan, planned ? *planned : unnamed, from, to));
-           },
-           nb::arg("channel"), nb::arg("from_process"), nb::arg("to_process"))
+      .def(
+          "route",
+          [](const Plan& plan, const std::string& channel, const std::string& from,
+             const std::string& to) {
+            const ChannelPlan* planned = plan.channel(channel);
+            ChannelPlan unnamed;  // by pointer and shared memory, and never leaves the machine
+            unnamed.reach = Reach::machine;
+            return std::string(route(plan, planned ? *planned : unnamed, from, to));
+          },
+          nb::arg("channel"), nb::arg("from_process"), nb::arg("to_process"))
       .def_ro("warnings", &Plan::warnings);
 }
 

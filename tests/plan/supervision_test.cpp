@@ -87,9 +87,9 @@ TEST(SupervisionErrors, NamesAndValues) {
             "r.yaml:2:26: processes.map.after: process 'map' cannot wait for itself");
   EXPECT_EQ(error_in("processes: {a: {}, map: {after: [a, a]}}"),
             "r.yaml:2:37: processes.map.after: process 'a' stands here twice");
-  EXPECT_EQ(error_in("processes: {p: {restart: on_fail}}"),
+  EXPECT_EQ(error_in("processes: {p: {restart: on_failur}}"),
             "r.yaml:2:26: processes.p.restart: expected one of never, on_failure, always, found "
-            "'on_fail'; did you mean 'on_failure'?");
+            "'on_failur'; did you mean 'on_failure'?");
   EXPECT_EQ(error_in("processes: {p: {ready: soon}}"),
             "r.yaml:2:24: processes.p.ready: expected one of started, nodes, found 'soon'");
   EXPECT_EQ(error_in("processes: {p: {backoff_ms: 5}}"),
@@ -149,12 +149,13 @@ processes:
   base: {}
   sense: {after: base, restart: on_failure, health: {heartbeat_ms: 500}}
 )");
-  EXPECT_NE(to_text(plan).find(
-                "PROCESS  AFTER  READY  RESTART                                         HEALTH\n"
-                "base     -      nodes  never                                           -\n"
-                "sense    base   nodes  on_failure after 200..10000 ms, at most 10 a "
-                "minute  heartbeat 500 ms: kill\n"),
-            std::string::npos)
+  EXPECT_NE(
+      to_text(plan).find(
+          "PROCESS  AFTER  READY  RESTART                                              HEALTH\n"
+          "base     -      nodes  never                                                -\n"
+          "sense    base   nodes  on_failure after 200..10000 ms, at most 10 a "
+          "minute  heartbeat 500 ms: kill\n"),
+      std::string::npos)
       << to_text(plan);
   EXPECT_NE(to_json(plan).find("\"restart\": \"on_failure\""), std::string::npos);
 }

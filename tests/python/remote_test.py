@@ -28,7 +28,7 @@ exec sh -c "$3"
 
 
 class Robot(LocalRobot):
-    """A plan of two hosts, of which `far` is reached by ssh. Its plan lies in a folder of its own."""
+    """A plan of two hosts, of which `far` is reached by ssh. It has a folder of its own."""
 
     def __init__(self, folder: Path, domain: str) -> None:
         super().__init__(folder, domain)
