@@ -157,7 +157,8 @@ def until_line(program: Program, pattern: str) -> re.Match[str]:
         seen.append(line)
         if found := re.search(pattern, line):
             return found
-    raise AssertionError(f"no line matches {pattern!r} in\n" + "\n".join(seen[-50:]))
+    _, _, err = program.end()
+    raise AssertionError(f"no line matches {pattern!r} in\n" + "\n".join([*seen[-50:], err]))
 
 
 def alive(pid: int) -> bool:
@@ -467,7 +468,7 @@ def test_logs_stay_below_their_bound(run: Run, robot: Robot) -> None:
 
 
 def test_logs_go_to_the_state_folder(
-    hyphos_cli: Cli, robot: Robot, monkeypatch: pytest.MonkeyPatch
+    hyphos_start: Start, robot: Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(robot.folder / "state"))
     plan = robot.plan({"chatter": ("chatter", "")})
@@ -476,9 +477,11 @@ def test_logs_go_to_the_state_folder(
         folder = root / f"20200101-0000{old:02}-1"
         folder.mkdir(parents=True)
         (folder / "run.json").write_text(json.dumps({"pid": 2**22 + 1}))
-    code, out, _ = hyphos_cli("run", plan, "--for", "2")
+    program = hyphos_start("run", plan)
+    log = root / "latest" / "chatter.log"
+    wait_until(lambda: log.exists() and "line 1999" in log.read_text(), "the last line")
+    code, out, _ = program.stop()
     assert code == 0
-    assert "line 1999" in (root / "latest" / "chatter.log").read_text()
     assert f"logs in {(root / 'latest').resolve()}" in out
     assert len([p for p in root.iterdir() if not p.is_symlink()]) == 20
 

@@ -22,21 +22,41 @@ _LONGEST = 1 << 20  # bytes of a message
 _MOST_LINES = 5_000  # of output that wait for a slow link
 
 
+# What depends on where a copy of the plan lies, or on how a machine is reached.
+_LOCAL = frozenset(
+    [
+        "source",
+        "file",
+        "directory",
+        "warnings",
+        "plugin_path",
+        "domain",
+        "record",
+        "public_key_file",
+        "secret_key_file",
+        "allowed_keys",
+        "server_key",
+        "ssh",
+        "ssh_options",
+        "workdir",
+        "plan",
+        "command",
+    ]
+)
+
+
 def digest_of(plan: dict[str, Any]) -> str:
     """Equal for two copies of a plan, wherever they lie."""
-    directory = str(plan["directory"]).rstrip("/")
 
     def portable(value: Any) -> Any:
         if isinstance(value, dict):
-            gone = ("source", "file", "directory", "warnings", "plugin_path", "domain")
-            return {key: portable(item) for key, item in value.items() if key not in gone}
+            return {key: portable(item) for key, item in value.items() if key not in _LOCAL}
         if isinstance(value, list):
             return [portable(item) for item in value]
-        if isinstance(value, str) and directory and value.startswith(directory + "/"):
-            return value.removeprefix(directory + "/")
         return value
 
-    text = json.dumps(portable(plan), sort_keys=True)
+    nodes = [{**portable(node), "params": node["params"]} for node in plan["nodes"]]
+    text = json.dumps({**portable(plan), "nodes": nodes}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
