@@ -24,24 +24,11 @@ _MOST_LINES = 5_000  # of output that wait for a slow link
 
 # What depends on where a copy of the plan lies, or on how a machine is reached.
 _LOCAL = frozenset(
-    [
-        "source",
-        "file",
-        "directory",
-        "warnings",
-        "plugin_path",
-        "domain",
-        "record",
-        "public_key_file",
-        "secret_key_file",
-        "allowed_keys",
-        "server_key",
-        "ssh",
-        "ssh_options",
-        "workdir",
-        "plan",
-        "command",
-    ]
+    (
+        *("source", "file", "directory", "warnings", "plugin_path", "domain", "record"),
+        *("public_key_file", "secret_key_file", "allowed_keys", "server_key"),
+        *("ssh", "ssh_options", "workdir", "plan", "command"),
+    )
 )
 
 

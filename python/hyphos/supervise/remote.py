@@ -81,7 +81,8 @@ class RemotePlace:
         self._guard = guard
         self._on_line = on_line
         self._emit = emit
-        self._connection: _Connection | None = None
+        self._connection: _Connection | None = None  # while it lasts
+        self._hello: queue.SimpleQueue[str] = queue.SimpleQueue()  # of the latest one
         self._usage: dict[str, Usage] = {}
         self.channels: list[dict[str, Any]] = []  # rows of the live view
 
@@ -105,16 +106,15 @@ class RemotePlace:
         self._guard.add(popen.pid)
         made = _Connection(popen, Sender(popen.stdin, lambda: None))
         self._connection = made
+        self._hello = made.hello
         for target in (self._hear, self._hear_errors, self._watch):
             threading.Thread(target=target, args=(made,), daemon=True).start()
 
     def wait_for_hello(self) -> None:
         """Error if the machine, the agent or its plan is not as it should be."""
-        connection = self._connection
-        assert connection is not None
         where = f"host {self.host} ({self._remote.address})"
         try:
-            wrong = connection.hello.get(timeout=HELLO_S)
+            wrong = self._hello.get(timeout=HELLO_S)
         except queue.Empty:
             raise Error("timeout", f"no answer within {HELLO_S:g} s", where) from None
         if wrong:
