@@ -13,6 +13,7 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos.host import make_nodes
 from hyphos.node import Runtime
+from hyphos.tools.observe import INTERNAL
 
 
 def _option(argv: list[str], name: str) -> list[str]:
@@ -36,6 +37,7 @@ def run(argv: list[str]) -> dict[str, Any]:
                 "type_hash": f"{end.type_hash:016x}",
             }
             for end in runtime.endpoints()
+            if not end.channel.startswith(INTERNAL)
         ]
         del kept
     except Error as error:

@@ -17,6 +17,7 @@ from hyphos._hyphos import Plan
 from hyphos.supervise.commands import hosts_here, python_path
 from hyphos.supervise.supervisor import how_it_ended
 from hyphos.tools.console import print_json
+from hyphos.tools.observe import INTERNAL
 
 _AT_ONCE = 4  # processes looked into
 
@@ -59,7 +60,7 @@ class Graph:
         """As planned, by name; {} for those that only the nodes name."""
         found = {end.channel: {} for end in self.ends}
         found.update({channel["name"]: channel for channel in self.plan["channels"]})
-        return dict(sorted(found.items()))
+        return {name: found[name] for name in sorted(found) if not name.startswith(INTERNAL)}
 
     def of(self, channel: str, *, publishes: bool) -> list[End]:
         return [e for e in self.ends if e.channel == channel and e.publishes == publishes]
