@@ -51,7 +51,7 @@ class Robot(LocalRobot):
             for name, (kind, more) in some.items()
         }
         text = f"hosts:\n  near: {{address: 127.0.0.1}}\n  far: {{{hosts}}}\n"
-        text += "channels:\n  count: {}\n"
+        text += "channels:\n  count: {scope: machine}\n"
         self.plan(processes, text)
         shutil.copy(self.path, self.there)
         return str(self.path)
@@ -140,7 +140,7 @@ def test_a_lost_machine_is_reached_again(hyphos_start: Start, robot: Robot) -> N
 def test_a_plan_that_differs_is_refused(hyphos_cli: Cli, robot: Robot) -> None:
     plan = robot.two_hosts({"near": ("quiet", "")}, {"far": ("quiet", "")})
     with (robot.there / "robot.yaml").open("a") as file:
-        file.write("  more: {}\n")
+        file.write("  more: {scope: machine}\n")
     code, out, err = hyphos_cli("run", plan)
     assert code == 1
     assert "its plan robot.yaml is not the one here; copy it there" in err

@@ -19,7 +19,7 @@ from hyphos.supervise.events import Event, Lost, from_message
 from hyphos.supervise.guard import Guard, dying_with_parent
 from hyphos.supervise.link import LINK_TIMEOUT_S, PING_S, PROTOCOL, Sender, messages
 
-HELLO_S = 20.0  # for ssh to connect and the agent to read its plan
+HELLO_S = 30.0  # for ssh to connect and the agent to read its plan
 _END_S = 2.0
 
 
@@ -107,8 +107,10 @@ class RemotePlace:
         made = _Connection(popen, Sender(popen.stdin, lambda: None))
         self._connection = made
         self._hello = made.hello
-        for target in (self._hear, self._hear_errors, self._watch):
-            threading.Thread(target=target, args=(made,), daemon=True).start()
+        errors = threading.Thread(target=self._hear_errors, args=(made,), daemon=True)
+        errors.start()
+        threading.Thread(target=self._hear, args=(made, errors), daemon=True).start()
+        threading.Thread(target=self._watch, args=(made,), daemon=True).start()
 
     def wait_for_hello(self) -> None:
         """Error if the machine, the agent or its plan is not as it should be."""
@@ -140,7 +142,7 @@ class RemotePlace:
         if self._connection is not None:
             self._connection.sender.send(message)
 
-    def _hear(self, connection: _Connection) -> None:
+    def _hear(self, connection: _Connection, errors: threading.Thread) -> None:
         """Reads what the agent says, until the link ends."""
         assert connection.popen.stdout is not None
         with suppress(ValueError, OSError):
@@ -148,6 +150,7 @@ class RemotePlace:
                 connection.heard = time.monotonic()
                 self._take(connection, message)
         code = connection.popen.wait()
+        errors.join(_END_S)  # what it complained of comes last
         self._guard.remove(connection.popen.pid)
         words = connection.last_words or f"ssh ended with {code}"
         connection.hello.put(words)
