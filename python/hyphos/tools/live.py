@@ -74,7 +74,8 @@ class LiveView:
         for host, place in self._remotes.items():
             for row in place.channels:
                 state = _from_row(row)
-                self._channels[f"{host}: {state.name}"] = state
+                state.name = f"{host}: {state.name}"
+                self._channels[state.name] = state
 
     def _forget(self, now: float) -> None:
         while len(self._looks) > 2 and now - self._looks[1].time_s > _WINDOW_S:
