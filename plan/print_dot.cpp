@@ -152,7 +152,7 @@ std::string call_edges(const Plan& plan, const CallPlan& call) {
   const ChannelPlan& request =
       *plan.channel(call_channel_base(call.name, call.action) + "/request");
   for (const plan::Path& path : plan::paths_of(plan, request)) {
-    std::string style = edge_style(path.route);
+    std::string style = edge_style(way_of(path.route));
     style.insert(style.rfind(']'), ", dir=both, arrowtail=odot, label=" + quote(call.name));
     out += "  " + node_id(path.from) + " -> " + node_id(path.to) + " " + style + ";\n";
   }
