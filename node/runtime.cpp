@@ -20,6 +20,7 @@ namespace hyphos {
 namespace {
 
 constexpr std::int64_t kLingerMs = 200;
+constexpr std::int64_t kBeatsPerHeartbeat = 4;
 
 // A signal handler can reach nothing but statics: the event of the runtime that spins now.
 std::atomic<int> spinning_event{-1};
@@ -51,7 +52,7 @@ Result<void> Runtime::Impl::read_plan() {
   std::vector<std::string> overrides = options_.overrides;
   // Endpoints are named after the domain, too: two copies of one plan do not meet.
   if (!options_.domain.empty()) overrides.push_back("domain=" + options_.domain);
-  auto plan = load_plan(options_.plan_file, {std::move(overrides), false});
+  auto plan = load_plan(options_.plan_file, {std::move(overrides), false, {}});
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
   for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
@@ -86,7 +87,20 @@ Result<void> Runtime::Impl::start() {
   if (auto read = read_plan(); !read) return read.error();
   if (!plan_ && !options_.domain.empty()) domain_ = options_.domain;
   if (options_.threads > 0) threads_ = options_.threads;
-  return open_transports();
+  if (auto opened = open_transports(); !opened) return opened.error();
+  if (plan_) {
+    start_heartbeat(plan_->process(options_.process)->supervision.health.heartbeat_ms);
+  }
+  return success();
+}
+
+// Through the pool: what stands still with it, or in a stopped process, is what the supervisor
+// wants to see.
+void Runtime::Impl::start_heartbeat(std::int64_t heartbeat_ms) {
+  if (heartbeat_ms <= 0) return;
+  registry_->beat(monotonic_now().ns);
+  const std::int64_t period_ns = heartbeat_ms * 1'000'000 / kBeatsPerHeartbeat;
+  graph_->timers().every(period_ns, [registry = registry_] { registry->beat(monotonic_now().ns); });
 }
 
 Result<void> Runtime::Impl::open_transports() {
@@ -205,6 +219,7 @@ void Runtime::Impl::shutdown() {
   }
   // First, so that a callback that waits for a transform does not hold up what follows.
   for (const auto& [channel, tree] : transforms) tree->close();
+  if (registry_) registry_->set_state(ProcessState::stopping);
   if (announcer_) announcer_->stop();
   if (graph_) graph_->timers().stop();
   for (const auto& node : nodes) node->close();
@@ -242,6 +257,7 @@ int Runtime::Impl::spin() {
   const int outer = spinning_event.exchange(stop_event_);
   sigaction(SIGINT, &action, &old_int);
   sigaction(SIGTERM, &action, &old_term);
+  registry_->set_state(ProcessState::ready);
   pollfd wait{stop_event_, POLLIN, 0};
   while (poll(&wait, 1, -1) < 0 && errno == EINTR) {
   }
@@ -298,6 +314,7 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
 
 Result<Node> Runtime::node(std::string name) { return impl_->make_node(std::move(name)); }
 Result<void> Runtime::load_plugins() { return impl_->load_plugins(); }
+std::vector<EndpointInfo> Runtime::endpoints() const { return impl_->endpoints(); }
 int Runtime::spin() { return impl_->spin(); }
 void Runtime::request_stop() { impl_->request_stop(); }
 bool Runtime::stopping() const { return impl_->stopping(); }

@@ -56,6 +56,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   /// Takes the name of a service for this process, while the returned token lives. Null: taken.
   [[nodiscard]] std::shared_ptr<void> claim_service(const std::string& channel);
 
+  [[nodiscard]] std::vector<EndpointInfo> endpoints() const { return registry_->endpoints(); }
   [[nodiscard]] graph::Graph& graph() { return *graph_; }
   [[nodiscard]] const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
   [[nodiscard]] const RuntimeOptions& options() const { return options_; }
@@ -70,6 +71,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> read_plan();
   Result<void> apply_process_settings(const ProcessPlan& process);
   Result<void> open_transports();
+  void start_heartbeat(std::int64_t heartbeat_ms);
   graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
   [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
   /// All nodes that there are: they have declared the parameters that they will.

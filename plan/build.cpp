@@ -86,6 +86,30 @@ void read_process_endpoint(const Section& section, ProcessPlan& process, Draft& 
   process.endpoint_given = true;
 }
 
+void read_remote(const Section& section, HostPlan& host, Draft& draft) {
+  for (const char* key : {"ssh_options", "workdir", "plan", "command"}) {
+    if (section.has(key) && host.ssh.empty()) {
+      section.error(key, "has no effect without ssh; add ssh: user@host, or remove it");
+    }
+  }
+  for (const Word& word : section.words("ssh_options")) {
+    if (word.text.empty() || word.text.find('\0') != std::string::npos) {
+      draft.error(word.source, section.path("ssh_options") + ": a word must not be empty");
+    }
+    host.ssh_options.push_back(word.text);
+  }
+  const auto file = [&](const char* key, std::string fallback) {
+    std::string text = section.text(key, std::move(fallback));
+    if (const std::string why = file_name_problem(text); section.has(key) && !why.empty()) {
+      section.error(key, "'" + text + "': " + why);
+    }
+    return text;
+  };
+  host.workdir = file("workdir", "");
+  host.plan = file("plan", "");
+  host.command = file("command", host.command);
+}
+
 void read_program(const Section& section, NodePlan& node, Draft& draft) {
   struct Form {
     const char* key;
@@ -172,7 +196,7 @@ void read_hosts(const Value* value, Draft& draft) {
   for (const Entry& entry : entries) {
     check_name(entry, "hosts", draft);
     const Section section(&entry.value, "hosts." + entry.key, draft.problems,
-                          {"address", "netns", "ssh"});
+                          {"address", "netns", "ssh", "ssh_options", "workdir", "plan", "command"});
     HostPlan host;
     host.name = entry.key;
     host.source = to_line(entry.source);
@@ -195,9 +219,14 @@ void read_hosts(const Value* value, Draft& draft) {
                                std::any_of(host.ssh.begin(), host.ssh.end(), bad_ssh))) {
       section.error("ssh", "expected user@host, found '" + host.ssh + "'");
     }
+    read_remote(section, host, draft);
     draft.plan.hosts.push_back(std::move(host));
   }
-  if (draft.plan.hosts.empty()) draft.plan.hosts.push_back({"local", "127.0.0.1", "", "", {}});
+  if (!draft.plan.hosts.empty()) return;
+  HostPlan local;
+  local.name = "local";
+  local.address = "127.0.0.1";
+  draft.plan.hosts.push_back(std::move(local));
 }
 
 void read_processes(const Value* value, Draft& draft) {
@@ -205,7 +234,9 @@ void read_processes(const Value* value, Draft& draft) {
     check_name(entry, "processes", draft);
     const Section section(
         &entry.value, "processes." + entry.key, draft.problems,
-        {"host", "nodes", "threads", "cpu_affinity", "log_level", "env", "endpoint", "params"});
+        {"host", "nodes", "threads", "cpu_affinity", "log_level", "env", "endpoint", "after",
+         "ready", "ready_timeout_ms", "stop_timeout_ms", "restart", "backoff_ms", "max_backoff_ms",
+         "max_restarts_per_minute", "health", "params"});
     ProcessPlan process;
     process.name = entry.key;
     process.source = to_line(entry.source);
@@ -228,6 +259,7 @@ void read_processes(const Value* value, Draft& draft) {
     read_affinity(section, process, draft);
     read_env(section, process, draft);
     read_process_endpoint(section, process, draft);
+    read_supervision(section, process, draft);
     for (const Word& word : section.words("nodes")) {
       const auto [placed, is_new] = draft.placed.emplace(word.text, word);
       if (is_new) {
@@ -357,10 +389,11 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_network(top.find("network"), draft);
   read_data_graph(top.find("data_graph"), draft);
   read_record(top.find("record"), draft);
+  finish_supervision(draft);
   // The checks of the whole rest on parts that are sound.
   if (!problems.failed()) check_size(draft);
   if (!problems.failed()) check_whole(draft);
-  if (options.check_files) check_files(draft);
+  if (options.check_files) check_files(options.check_hosts, draft);
   plan.warnings = problems.warnings();
   if (problems.failed()) return problems.to_error();
   return std::move(plan);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +43,10 @@ struct Draft {
     std::vector<Word> services, calls, actions, goals;
   };
   std::vector<NodeCalls> node_calls;
+  /// By process: what `after` and `health.channels` name, known only once all sections are read.
+  std::map<std::string, std::vector<Word>> after;
+  std::map<std::string, std::vector<Word>> watched;
+  std::set<std::string> ready_given;  ///< processes whose `ready` the plan names
 
   void error(const Source& source, std::string text) { problems.error(source, std::move(text)); }
   [[nodiscard]] std::vector<std::string_view> host_names() const;
@@ -66,6 +71,10 @@ struct Draft {
 
 void read_hosts(const Value* value, Draft& draft);
 void read_processes(const Value* value, Draft& draft);
+/// The keys of a process that say how it is started, watched and ended.
+void read_supervision(const Section& section, ProcessPlan& process, Draft& draft);
+/// The names in them, and the defaults that depend on other sections. After read_channels().
+void finish_supervision(Draft& draft);
 void read_nodes(const Value* value, Draft& draft);
 /// `persist:` of a node: on, or the name of a file. "" for off.
 std::string read_persist(const Section& section, const std::string& node);
@@ -87,8 +96,8 @@ void read_network(const Value* value, Draft& draft);
 void check_size(Draft& draft);
 /// What only shows when all sections are known: who can reach whom, what is bound twice.
 void check_whole(Draft& draft);
-/// Files and CPUs of this machine.
-void check_files(Draft& draft);
+/// Files and CPUs of this machine, for the processes of `hosts`; of all if that is empty.
+void check_files(const std::vector<std::string>& hosts, Draft& draft);
 
 /// The whole: sections in order, then the checks.
 [[nodiscard]] Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& options,

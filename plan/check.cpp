@@ -178,9 +178,15 @@ void check_whole(Draft& draft) {
   warn_about_silence(draft);
 }
 
-void check_files(Draft& draft) {
+void check_files(const std::vector<std::string>& hosts, Draft& draft) {
   const Plan& plan = draft.plan;
+  const auto is_here = [&](const std::string& process) {
+    const ProcessPlan* placed = plan.process(process);
+    return hosts.empty() || placed == nullptr ||
+           std::count(hosts.begin(), hosts.end(), placed->host) > 0;
+  };
   for (const NodePlan& node : plan.nodes) {
+    if (!is_here(node.process)) continue;
     const std::string path = "nodes." + node.name + "." + std::string(to_string(node.kind));
     const std::filesystem::path file = plan.program_file(node);
     if (node.kind == NodeKind::plugin) need_file(file, R_OK, node.source, path, draft);
@@ -191,6 +197,7 @@ void check_files(Draft& draft) {
   }
   const unsigned cpus = std::thread::hardware_concurrency();
   for (const ProcessPlan& process : plan.processes) {
+    if (!is_here(process.name)) continue;
     for (const int cpu : process.cpu_affinity) {
       if (cpus == 0 || static_cast<unsigned>(cpu) < cpus) continue;
       draft.error(to_source(process.source),

@@ -90,6 +90,28 @@ std::string_view to_string(Reach value) {
   return "unknown";
 }
 
+std::string_view to_string(Restart value) {
+  switch (value) {
+    case Restart::never:
+      return "never";
+    case Restart::on_failure:
+      return "on_failure";
+    case Restart::always:
+      return "always";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Ready value) {
+  switch (value) {
+    case Ready::started:
+      return "started";
+    case Ready::nodes:
+      return "nodes";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(NodeKind value) {
   switch (value) {
     case NodeKind::plugin:

@@ -106,6 +106,23 @@ void write_connections(JsonWriter& json, const Plan& plan, const std::string& pr
   json.end_object();
 }
 
+void write_supervision(JsonWriter& json, const SupervisionPlan& supervision) {
+  texts(json, "after", supervision.after);
+  text(json, "ready", to_string(supervision.ready));
+  number(json, "ready_timeout_ms", supervision.ready_timeout_ms);
+  number(json, "stop_timeout_ms", supervision.stop_timeout_ms);
+  text(json, "restart", to_string(supervision.restart));
+  number(json, "backoff_ms", supervision.backoff_ms);
+  number(json, "max_backoff_ms", supervision.max_backoff_ms);
+  number(json, "max_restarts_per_minute", supervision.max_restarts_per_minute);
+  json.key("health");
+  json.begin_object();
+  number(json, "heartbeat_ms", supervision.health.heartbeat_ms);
+  texts(json, "channels", supervision.health.channels);
+  text(json, "action", supervision.health.kill ? "kill" : "report");
+  json.end_object();
+}
+
 void write_process(JsonWriter& json, const Plan& plan, const ProcessPlan& process) {
   text(json, "name", process.name);
   text(json, "host", process.host);
@@ -120,6 +137,7 @@ void write_process(JsonWriter& json, const Plan& plan, const ProcessPlan& proces
   pairs(json, "env", process.env);
   text(json, "endpoint", process.endpoint);
   boolean(json, "endpoint_given", process.endpoint_given);
+  write_supervision(json, process.supervision);
   text(json, "source", process.source.to_string());
   write_connections(json, plan, process.name);
 }
@@ -230,6 +248,10 @@ std::string to_json(const Plan& plan) {
     text(json, "address", host.address);
     text(json, "netns", host.netns);
     text(json, "ssh", host.ssh);
+    texts(json, "ssh_options", host.ssh_options);
+    text(json, "workdir", host.workdir);
+    text(json, "plan", host.plan);
+    text(json, "command", host.command);
   });
   objects(json, "processes", plan.processes,
           [&](const ProcessPlan& process) { write_process(json, plan, process); });

@@ -129,6 +129,40 @@ std::vector<std::string> shown(const std::vector<std::string>& channels) {
   return names;
 }
 
+std::string health_text(const SupervisionPlan& supervision) {
+  const HealthPlan& health = supervision.health;
+  if (!health.enabled()) return "-";
+  std::vector<std::string> words;
+  if (health.heartbeat_ms > 0) {
+    words.push_back("heartbeat " + std::to_string(health.heartbeat_ms) + " ms");
+  }
+  if (!health.channels.empty()) words.push_back("deadline of " + join(health.channels));
+  return join(words) + (health.kill ? ": kill" : ": report");
+}
+
+std::string restart_text(const SupervisionPlan& supervision) {
+  std::string out(to_string(supervision.restart));
+  if (supervision.restart == Restart::never) return out;
+  return out + " after " + std::to_string(supervision.backoff_ms) + ".." +
+         std::to_string(supervision.max_backoff_ms) + " ms, at most " +
+         std::to_string(supervision.max_restarts_per_minute) + " a minute";
+}
+
+/// Only where the plan asks for more than starting.
+std::string supervision_table(const Plan& plan) {
+  Table table({"PROCESS", "AFTER", "READY", "RESTART", "HEALTH"});
+  bool any = false;
+  for (const ProcessPlan& process : plan.processes) {
+    const SupervisionPlan& supervision = process.supervision;
+    any = any || !supervision.after.empty() || supervision.restart != Restart::never ||
+          supervision.health.enabled();
+    table.add({process.name, or_dash(join(supervision.after)),
+               std::string(to_string(supervision.ready)), restart_text(supervision),
+               health_text(supervision)});
+  }
+  return any ? table.print() : "";
+}
+
 std::string network_lines(const Plan& plan) {
   std::string out;
   for (const ProcessPlan& process : plan.processes) {
@@ -167,7 +201,7 @@ std::string to_text(const Plan& plan) {
   for (const HostPlan& host : plan.hosts) {
     hosts.add({host.name, host.address, or_dash(host.netns), or_dash(host.ssh)});
   }
-  out += hosts.print() + processes_table(plan);
+  out += hosts.print() + processes_table(plan) + supervision_table(plan);
   if (!plan.nodes.empty()) {
     Table nodes({"NODE", "PROCESS", "KIND", "PROGRAM", "REMAP"});
     for (const NodePlan& node : plan.nodes) {

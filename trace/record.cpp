@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <climits>
 #include <cstring>
@@ -47,6 +48,8 @@ struct Header {
   std::array<char, 64> process;
   std::array<char, 64> host;
   std::array<std::array<char, 16>, kMaxTransports> transports;
+  std::atomic<std::int64_t> heartbeat_ns;
+  std::atomic<ProcessState> state;
 };
 
 constexpr std::size_t round_up(std::size_t n) { return (n + 63) / 64 * 64; }
@@ -222,11 +225,14 @@ std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
   record->timings.store(0, std::memory_order_relaxed);
   Timings* timings = id.is_publisher ? nullptr : take_timings(*record);
   record->state.store(Record::kLive, std::memory_order_release);
-  return std::unique_ptr<Endpoint>(new Endpoint(*this, record, timings));
+  std::unique_ptr<Endpoint> endpoint(new Endpoint(*this, record, timings));
+  endpoints_.push_back(endpoint.get());
+  return endpoint;
 }
 
 void Registry::remove(Endpoint& endpoint) {
   const std::lock_guard lock(mutex_);
+  endpoints_.erase(std::find(endpoints_.begin(), endpoints_.end(), &endpoint));
   Record* record = endpoint.record_;
   record->state.store(Record::kFree, std::memory_order_release);
   const std::uint32_t index = record->timings.load(std::memory_order_relaxed);
@@ -252,6 +258,26 @@ std::size_t Registry::transport_index(std::string_view name) {
   const std::size_t index = transport_names_.size() - 1;
   if (area_->base != nullptr) put(area_->header()->transports[index], name);
   return index;
+}
+
+void Registry::set_state(ProcessState state) noexcept {
+  if (area_->base != nullptr) area_->header()->state.store(state, std::memory_order_release);
+}
+
+void Registry::beat(std::int64_t now_ns) noexcept {
+  if (area_->base != nullptr)
+    area_->header()->heartbeat_ns.store(now_ns, std::memory_order_relaxed);
+}
+
+std::vector<EndpointInfo> Registry::endpoints() const {
+  const std::lock_guard lock(mutex_);
+  std::array<std::string, kMaxTransports> names;
+  std::copy(transport_names_.begin(), transport_names_.end(), names.begin());
+  std::vector<EndpointInfo> out;
+  for (const Endpoint* endpoint : endpoints_) {
+    out.push_back(to_info(*endpoint->record_, endpoint->timings_, names));
+  }
+  return out;
 }
 
 Endpoint::~Endpoint() { registry_.remove(*this); }
@@ -298,6 +324,8 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
   process.participant = header.participant;
   process.name = get(header.process);
   process.host = get(header.host);
+  process.heartbeat_ns = header.heartbeat_ns.load(std::memory_order_relaxed);
+  process.state = std::min(header.state.load(std::memory_order_acquire), ProcessState::stopping);
   std::array<std::string, kMaxTransports> names;
   for (std::size_t t = 0; t < kMaxTransports; ++t) names[t] = get(header.transports[t]);
   const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);

@@ -142,6 +142,12 @@ class Registry {
   /// The index of a transport's drops, the same for all endpoints. At most kMaxTransports names.
   [[nodiscard]] std::size_t transport_index(std::string_view name);
 
+  /// How far the process has come, and that its thread pool still takes up work. Wait-free.
+  void set_state(ProcessState state) noexcept;
+  void beat(std::int64_t now_ns) noexcept;
+  /// Every live end, wherever its record lives.
+  [[nodiscard]] std::vector<EndpointInfo> endpoints() const;
+
   static constexpr std::size_t kMinArea = 1 << 20;
 
  private:
@@ -155,6 +161,7 @@ class Registry {
   const std::shared_ptr<const void> keep_;
   std::unique_ptr<Area> area_;
   std::vector<std::string> transport_names_;
+  std::vector<const Endpoint*> endpoints_;  // in order of their making
 };
 
 /// Whether an end of that name is alive in an area that another process writes. Cheaper than

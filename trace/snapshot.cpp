@@ -37,6 +37,18 @@ HistogramSnapshot HistogramSnapshot::since(const HistogramSnapshot& earlier) con
   return out;
 }
 
+std::string_view to_string(ProcessState value) {
+  switch (value) {
+    case ProcessState::starting:
+      return "starting";
+    case ProcessState::ready:
+      return "ready";
+    case ProcessState::stopping:
+      return "stopping";
+  }
+  return "unknown";
+}
+
 std::uint64_t EndpointInfo::counter(std::string_view name) const {
   for (const auto& [key, n] : counters) {
     if (key == name) return n;

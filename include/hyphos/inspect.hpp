@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,11 +51,21 @@ struct EndpointInfo {
   [[nodiscard]] HYPHOS_EXPORT std::uint64_t counter(std::string_view name) const;
 };
 
+enum class ProcessState : std::uint8_t {
+  starting,  ///< its nodes are being made
+  ready,     ///< it spins: all of them stand
+  stopping,
+};
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ProcessState value);
+
 struct ProcessInfo {
   std::string name;
   std::string host;
   std::int32_t pid = 0;
   std::uint64_t participant = 0;
+  ProcessState state = ProcessState::starting;
+  /// CLOCK_MONOTONIC of the last heartbeat of its thread pool; 0: the plan asks for none.
+  std::int64_t heartbeat_ns = 0;
   std::vector<EndpointInfo> endpoints;
 };
 

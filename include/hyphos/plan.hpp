@@ -85,7 +85,22 @@ enum class ProcessKind : std::uint8_t {
   executable,  ///< exactly one executable node
 };
 
+/// When `hyphos run` starts a process again that has ended by itself.
+enum class Restart : std::uint8_t {
+  never,
+  on_failure,  ///< after an error code, a signal, or a kill for its health
+  always,      ///< after a good end, too
+};
+
+/// When a process counts as ready, so that those `after` it may start.
+enum class Ready : std::uint8_t {
+  started,  ///< as soon as it runs
+  nodes,    ///< once it spins, or all channel ends that the plan names for its nodes are open
+};
+
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Reach value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Restart value);
+[[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Ready value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(NodeKind value);
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ProcessKind value);
 
@@ -93,8 +108,34 @@ struct HostPlan {
   std::string name;
   std::string address;  ///< IPv4, IPv6 without brackets, or a host name
   std::string netns;    ///< network namespace to run in; empty: none
-  std::string ssh;      ///< "user@host", kept for a supervisor; empty: none
+  std::string ssh;      ///< "user@host" by which `hyphos run` reaches it; empty: not at all
+  std::vector<std::string> ssh_options;  ///< words for ssh, e.g. "-p", "2222"
+  std::string workdir;                   ///< folder there to work in; empty: as here
+  std::string plan;                      ///< the plan's file there; empty: the same path as here
+  std::string command = "hyphos";        ///< the program `hyphos` there
   SourceLine source;
+};
+
+/// What tells that a process that still runs does no work any more.
+struct HealthPlan {
+  std::int64_t heartbeat_ms = 0;      ///< hung if its threads take up nothing for so long; 0: off
+  std::vector<std::string> channels;  ///< it publishes these within the deadline_ms of each
+  bool kill = true;                   ///< `action: kill`; false: only told
+
+  [[nodiscard]] bool enabled() const { return heartbeat_ms > 0 || !channels.empty(); }
+};
+
+/// How `hyphos run` starts, watches and ends a process.
+struct SupervisionPlan {
+  std::vector<std::string> after;  ///< processes that must be ready first
+  Ready ready = Ready::nodes;
+  std::int64_t ready_timeout_ms = 60'000;  ///< not ready for so long is a failure; 0: no limit
+  std::int64_t stop_timeout_ms = 5'000;    ///< between SIGINT and SIGTERM
+  Restart restart = Restart::never;
+  std::int64_t backoff_ms = 200;         ///< before the first restart; doubles with each one
+  std::int64_t max_backoff_ms = 10'000;  ///< up to this
+  int max_restarts_per_minute = 10;      ///< one more, and the process has failed for good
+  HealthPlan health;
 };
 
 struct ProcessPlan {
@@ -110,6 +151,7 @@ struct ProcessPlan {
   /// (no free port below 65536).
   std::string endpoint;
   bool endpoint_given = false;  ///< the plan names it
+  SupervisionPlan supervision;
   SourceLine source;
 };
 
@@ -231,6 +273,8 @@ struct PlanOptions {
   std::vector<std::string> overrides;
   /// Also check that plug-ins, executables and keys exist and that CPU numbers exist here.
   bool check_files = false;
+  /// Only what belongs to these hosts of the plan is looked for; empty: everything.
+  std::vector<std::string> check_hosts = {};
 };
 
 /// Reads and checks a plan. The Error's text has one line for every mistake, each with file, line,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hyphos/codec.hpp"
+#include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/publisher.hpp"
 #include "hyphos/result.hpp"
@@ -48,6 +49,10 @@ class HYPHOS_EXPORT Runtime {
   Result<Node> node(std::string name);
   /// Loads the plug-ins of this process that the plan names, in order of the plan.
   Result<void> load_plugins();
+
+  /// What the nodes of this process publish and subscribe now, with counters. Takes a lock for a
+  /// moment; for tools and tests.
+  [[nodiscard]] std::vector<EndpointInfo> endpoints() const;
 
   /// Opens or closes a channel in this process while it runs. Closed: publish() reports a failure,
   /// nothing is delivered, and both are counted.

@@ -19,7 +19,7 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos._hyphos import Plan
-from hyphos.node import Runtime
+from hyphos.node import Node, Runtime
 
 
 def _option(argv: list[str], name: str) -> list[str]:
@@ -72,30 +72,40 @@ def _load(program: str, class_name: str, where: str) -> Any:
     return classes[0]
 
 
+def make_nodes(
+    runtime: Runtime, file: str, settings: list[str], made: list[tuple[Node, Any]] | None = None
+) -> list[tuple[Node, Any]]:
+    """Makes the nodes that a plan has for this process, plug-ins too. Python ones are returned with
+    the objects made from them; they are put into `made` one by one, for who must close them when a
+    later one fails."""
+    made = [] if made is None else made
+    plan = json.loads(Plan.load(file, settings, False).json())
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    for entry in plan["nodes"]:
+        if entry["process"] != runtime.process or entry["kind"] != "python":
+            continue
+        make = _load(entry["program"], entry.get("python_class", ""), file)
+        node = runtime.node(entry["name"])
+        made.append((node, None))
+        made[-1] = (node, make(node))
+    runtime.load_plugins()
+    return made
+
+
 def run(argv: list[str]) -> int:
     """Opens the runtime as the arguments say, makes the nodes, and waits. Returns the exit code."""
     files = _option(argv, "--hyphos-plan")
     if not files:
         raise Error("invalid_config", "give --hyphos-plan FILE --hyphos-process NAME")
-    plan = json.loads(Plan.load(files[-1], _option(argv, "--hyphos-set"), False).json())
     runtime = Runtime.open(argv)
-    sys.path.insert(0, str(Path(files[-1]).resolve().parent))
-    nodes = []
-    kept = []
+    made: list[tuple[Node, Any]] = []
     try:
-        for entry in plan["nodes"]:
-            if entry["process"] != runtime.process or entry["kind"] != "python":
-                continue
-            make = _load(entry["program"], entry.get("python_class", ""), files[-1])
-            node = runtime.node(entry["name"])
-            nodes.append(node)
-            kept.append(make(node))
-        runtime.load_plugins()
+        make_nodes(runtime, files[-1], _option(argv, "--hyphos-set"), made)
         return runtime.spin()
     finally:
-        for node in nodes:
+        for node, _ in made:
             node.close()
-        for thing in kept:
+        for _, thing in made:
             if hasattr(thing, "close"):
                 thing.close()
 

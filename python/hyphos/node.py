@@ -398,6 +398,10 @@ class Runtime:
         """Opens or closes a channel in this process, or only towards one peer endpoint."""
         self._core.set_channel_open(channel, open, peer)
 
+    def endpoints(self) -> list[_hyphos.EndpointInfo]:
+        """What the nodes of this process publish and subscribe now, with counters."""
+        return self._core.endpoints()
+
     def spin(self) -> int:
         sys.stdout.flush()
         return self._core.spin()

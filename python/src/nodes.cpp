@@ -246,6 +246,7 @@ void bind_runtime(nb::module_& module) {
              nb::gil_scoped_release release;
              return runtime.spin();
            })
+      .def("endpoints", [](const RuntimeHandle& r) { return r.get().endpoints(); })
       .def("request_stop", [](const RuntimeHandle& r) { r.get().request_stop(); })
       .def_prop_ro("stopping", [](const RuntimeHandle& r) { return r.get().stopping(); })
       .def_prop_ro("process", [](const RuntimeHandle& r) { return r.get().process(); })

@@ -51,6 +51,8 @@ void bind_inspect(nb::module_& module) {
       .def_ro("host", &ProcessInfo::host)
       .def_ro("pid", &ProcessInfo::pid)
       .def_ro("participant", &ProcessInfo::participant)
+      .def_prop_ro("state", [](const ProcessInfo& p) { return std::string(to_string(p.state)); })
+      .def_ro("heartbeat_ns", &ProcessInfo::heartbeat_ns)
       .def_ro("endpoints", &ProcessInfo::endpoints);
 
   module.def(
@@ -73,10 +75,13 @@ void bind_plan(nb::module_& module) {
   nb::class_<Plan>(module, "Plan", "A checked robot.yaml.")
       .def_static(
           "load",
-          [](const std::string& path, std::vector<std::string> overrides, bool check_files) {
-            return load_plan(path, {std::move(overrides), check_files}).or_throw();
+          [](const std::string& path, std::vector<std::string> overrides, bool check_files,
+             std::vector<std::string> check_hosts) {
+            return load_plan(path, {std::move(overrides), check_files, std::move(check_hosts)})
+                .or_throw();
           },
-          nb::arg("path"), nb::arg("overrides"), nb::arg("check_files"))
+          nb::arg("path"), nb::arg("overrides"), nb::arg("check_files"),
+          nb::arg("check_hosts") = std::vector<std::string>())
       .def("text", [](const Plan& plan) { return to_text(plan); })
       .def("json", [](const Plan& plan) { return to_json(plan); })
       .def("dot", [](const Plan& plan) { return to_dot(plan); })
@@ -86,6 +91,16 @@ void bind_plan(nb::module_& module) {
              if (node == nullptr) throw nb::key_error(name.c_str());
              return plan.program_file(*node).string();
            })
+      .def(
+          "route",
+          [](const Plan& plan, const std::string& channel, const std::string& from,
+             const std::string& to) {
+            const ChannelPlan* planned = plan.channel(channel);
+            ChannelPlan unnamed;  // by pointer and shared memory, and never leaves the machine
+            unnamed.reach = Reach::machine;
+            return std::string(route(plan, planned ? *planned : unnamed, from, to));
+          },
+          nb::arg("channel"), nb::arg("from_process"), nb::arg("to_process"))
       .def_ro("warnings", &Plan::warnings);
 }
 

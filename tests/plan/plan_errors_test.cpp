@@ -71,7 +71,8 @@ TEST(PlanErrors, UnknownKeys) {
        "2:13: hosts.a.adress: unknown key; did you mean 'address'?"},
       {"processes: {a: {colour: red}}",
        "2:17: processes.a.colour: unknown key; keys here are: host, nodes, threads, cpu_affinity, "
-       "log_level, env, endpoint, params"},
+       "log_level, env, endpoint, after, ready, ready_timeout_ms, stop_timeout_ms, restart, "
+       "backoff_ms, max_backoff_ms, max_restarts_per_minute, health, params"},
       {"nodes: {a: {pluggin: x.so}}", "2:13: nodes.a.pluggin: unknown key; did you mean 'plugin'?"},
       {"channels:\n  scan:\n    dept: 3",
        "4:5: channels.scan.dept: unknown key; did you mean 'depth'?"},

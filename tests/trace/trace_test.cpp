@@ -156,6 +156,33 @@ TEST(Registry, MoreEndpointsThanTheAreaHoldsAreCountedOnTheHeap) {
   EXPECT_LT(read_area({area.get(), size})->endpoints.size(), all.size());
 }
 
+TEST(ReadArea, TellsHowFarTheProcessIs) {
+  const std::size_t size = Registry::kMinArea;
+  const Area area = make_area(size);
+  Registry registry({area.get(), size}, nullptr, "p", 1);
+  EXPECT_EQ(read_area({area.get(), size})->state, ProcessState::starting);
+  EXPECT_EQ(read_area({area.get(), size})->heartbeat_ns, 0);
+  registry.set_state(ProcessState::ready);
+  registry.beat(42);
+  EXPECT_EQ(read_area({area.get(), size})->state, ProcessState::ready);
+  EXPECT_EQ(read_area({area.get(), size})->heartbeat_ns, 42);
+}
+
+TEST(Registry, ListsItsEndsWhereverTheyLive) {
+  Registry heap({}, nullptr, "p", 0);
+  heap.set_state(ProcessState::ready);  // nobody can see it: harmless
+  heap.beat(1);
+  EXPECT_TRUE(heap.endpoints().empty());
+  const auto id = make_type_id("t", Encoding::bytes);
+  auto first = heap.add({"a", "n", id, {}, Mode::serial, true});
+  const auto second = heap.add({"b", "n", id, {}, Mode::serial, false});
+  ASSERT_EQ(heap.endpoints().size(), 2U);
+  EXPECT_EQ(heap.endpoints()[0].channel, "a");
+  first.reset();
+  ASSERT_EQ(heap.endpoints().size(), 1U);
+  EXPECT_EQ(heap.endpoints()[0].channel, "b");
+}
+
 TEST(ReadArea, GarbageIsRefused) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);

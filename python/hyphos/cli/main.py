@@ -9,6 +9,7 @@ import typer
 
 from hyphos.cli import (
     action,
+    agent,
     channel,
     doctor,
     keys,
@@ -21,6 +22,7 @@ from hyphos.cli import (
     service,
     shm,
     tf,
+    validate,
 )
 
 app = typer.Typer(
@@ -34,6 +36,8 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("plan")(plan.plan)
+app.command("validate")(validate.validate)
+app.command("agent", hidden=True)(agent.agent)
 app.add_typer(channel.app, name="channel")
 app.add_typer(node.app, name="node")
 app.add_typer(service.app, name="service")

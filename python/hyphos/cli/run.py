@@ -33,9 +33,17 @@ def run(
     logs: Annotated[
         Path | None,
         typer.Option(
-            "--logs", help="Folder for the logs. Default: a new one below the temp folder."
+            "--logs",
+            help="Folder for the logs. Default: a new one for every run, below "
+            "~/.local/state/hyphos/log.",
         ),
     ] = None,
+    log_mb: Annotated[
+        float,
+        typer.Option(
+            "--log-mb", metavar="MB", min=0.01, help="Most that is kept of each process's output."
+        ),
+    ] = 50.0,
     record: Annotated[
         bool, typer.Option("--record", help="Record what the plan's `record:` names; else all.")
     ] = False,
@@ -53,18 +61,23 @@ def run(
         bool, typer.Option("--keep-going", "-k", help="Go on when a process fails.")
     ] = False,
     grace: Annotated[
-        float,
+        float | None,
         typer.Option(
-            "--grace", metavar="SECONDS", help="How long to wait before SIGTERM, then SIGKILL."
+            "--grace",
+            metavar="SECONDS",
+            min=0.0,
+            help="How long to wait before SIGTERM, then SIGKILL. Default: the plan's "
+            "stop_timeout_ms.",
         ),
-    ] = 5.0,
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Output of the processes goes to the logs only.")
     ] = False,
 ) -> None:
-    """Start the processes of a robot.yaml and wait for them. Ctrl-C stops them all.
+    """Start the processes of a robot.yaml, in order, and watch over them. Ctrl-C ends them all.
 
-    Exit code 1 if a process failed.
+    `after`, `restart` and `health` of the plan say what starts when, and what is started again.
+    Exit code 1 if a process failed for good.
 
     hyphos run robot.yaml --live
 
@@ -90,5 +103,6 @@ def run(
         quiet=quiet,
         report=report,
         pictures=pictures or [],
+        log_mb=log_mb,
     )
     raise typer.Exit(launch(options))

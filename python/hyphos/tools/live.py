@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
 from hyphos._errors import Error
-from hyphos.tools.children import Child, Usage, usage_of
+from hyphos.supervise.children import Usage
+from hyphos.supervise.remote import RemotePlace
+from hyphos.supervise.supervisor import Managed, State
 from hyphos.tools.console import table
-from hyphos.tools.observe import ChannelState, Look, look, states
+from hyphos.tools.observe import ChannelState, Delays, Look, look, states
 from hyphos.tools.tables import channel_table
 
 _WINDOW_S = 2.0  # figures are those of the last two seconds or so
+_STYLES = {
+    State.RUNNING: "green",
+    State.FAILED: "red",
+    State.RESTARTING: "yellow",
+    State.STARTING: "yellow",
+}
 
 
 class LiveView:
     """Shows processes and channels. Keeps what it saw last, since ended processes take their
     counters with them."""
 
-    def __init__(self, domain: str, console: Console, children: Sequence[Child]) -> None:
+    def __init__(
+        self,
+        domain: str,
+        console: Console,
+        processes: Sequence[Managed],
+        remotes: Mapping[str, RemotePlace],
+    ) -> None:
         self._domain = domain
         self._console = console
-        self._children = children
+        self._processes = processes
+        self._remotes = remotes
         self._looks: list[Look] = []
-        self._usages: list[tuple[float, dict[int, Usage]]] = []
+        self._usages: list[tuple[float, dict[str, tuple[int, Usage]]]] = []
         self._channels: dict[str, ChannelState] = {}
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
@@ -43,17 +58,24 @@ class LiveView:
     def refresh(self) -> None:
         """Looks again and redraws, if there is a terminal."""
         now = time.monotonic()
-        self._usages.append((now, {child.pid: usage_of(child.pid) for child in self._children}))
+        usages = {one.name: (one.pid, one.place.usage(one.name)) for one in self._processes}
+        self._usages.append((now, usages))
+        self._look()
+        self._forget(now)
+        if self._console.is_terminal:
+            self._live.update(self.render(), refresh=True)
+
+    def _look(self) -> None:
         try:
             self._looks.append(look(self._domain))
+            self._channels.update(states(self._looks[-1], self._looks[0]))
         except Error:
-            return  # the processes are only starting
-        self._forget(now)
-        found = states(self._looks[-1], self._looks[0])
-        if found:
-            self._channels.update(found)
-        if self._console.is_terminal:
-            self._live.update(self._render(), refresh=True)
+            pass  # the processes are only starting
+        for host, place in self._remotes.items():
+            for row in place.channels:
+                state = _from_row(row)
+                state.name = f"{host}: {state.name}"
+                self._channels[state.name] = state
 
     def _forget(self, now: float) -> None:
         while len(self._looks) > 2 and now - self._looks[1].time_s > _WINDOW_S:
@@ -61,30 +83,49 @@ class LiveView:
         while len(self._usages) > 2 and now - self._usages[1][0] > _WINDOW_S:
             del self._usages[0]
 
-    def _cpu_percent(self, pid: int) -> float:
+    def _cpu_percent(self, name: str) -> float:
         (before_s, before), (now_s, now) = self._usages[0], self._usages[-1]
-        if pid not in before or now_s <= before_s:
-            return 0.0
-        return max(0.0, now[pid].cpu_s - before[pid].cpu_s) / (now_s - before_s) * 100
+        if name not in before or now_s <= before_s or before[name][0] != now[name][0]:
+            return 0.0  # another run of it
+        used_s = now[name][1].cpu_s - before[name][1].cpu_s
+        return max(0.0, used_s) / (now_s - before_s) * 100
 
-    def _processes(self) -> RenderableType:
-        made = table("", ["process", "state", "pid", "CPU", "memory"], ["pid", "CPU", "memory"])
-        for child in self._children:
-            usage = self._usages[-1][1].get(child.pid, Usage()) if self._usages else Usage()
-            busy = f"{self._cpu_percent(child.pid):.1f} %" if self._usages else ""
-            style = "red" if child.failed else "green" if child.running else ""
-            made.add_row(
-                child.name,
-                Text(child.state, style),
-                str(child.pid),
-                busy,
+    def _table(self) -> RenderableType:
+        columns = ["process", "state", "pid", "CPU", "memory", "restarts"]
+        columns += ["host"] if self._remotes else []
+        columns += ["note"]
+        made = table("", columns, ["pid", "CPU", "memory", "restarts"])
+        for one in self._processes:
+            usage = self._usages[-1][1][one.name][1] if self._usages else Usage()
+            cells: list[str | Text] = [
+                one.name,
+                Text(one.label, _STYLES.get(one.state, "")),
+                str(one.pid) if one.pid else "–",
+                f"{self._cpu_percent(one.name):.1f} %" if self._usages else "",
                 f"{usage.resident / 1e6:.1f} MB",
-            )
+                str(one.restarts),
+            ]
+            cells += [one.place.host or "here"] if self._remotes else []
+            cells += [self._note(one)]
+            made.add_row(*cells)
         return made
 
-    def _render(self) -> RenderableType:
-        return Group(self._processes(), channel_table(self._channels, rates=True))
+    def _note(self, one: Managed) -> str:
+        if one.state == State.WAITING:
+            return f"after {', '.join(one.plan['after'])}"
+        if one.state == State.RESTARTING:
+            return one.end
+        return one.complaint
 
-    def print(self) -> None:
-        """The tables as they are, for good."""
-        self._console.print(self._render())
+    def render(self) -> RenderableType:
+        """The tables as they are now."""
+        return Group(self._table(), channel_table(self._channels, rates=True))
+
+
+def _from_row(row: dict[str, Any]) -> ChannelState:
+    """A channel as an agent tells it; unknown members are those of a newer version."""
+    known = {key: row[key] for key in ChannelState.__dataclass_fields__ if key in row}
+    buckets = known.pop("delays", {})
+    state = ChannelState(**known)
+    state.delays = Delays({int(edge): int(n) for edge, n in buckets.items()})
+    return state

@@ -38,12 +38,15 @@ class Stop:
 
 @contextmanager
 def on_signals(action: Callable[[int], None]) -> Iterator[None]:
-    """SIGINT and SIGTERM call `action(number)` instead of raising, as long as this lasts."""
+    """SIGINT, SIGTERM and SIGHUP call `action(number)` instead of raising, as long as this lasts.
+    SIGHUP is left alone where it is ignored (nohup)."""
 
     def handler(number: int, _frame: FrameType | None) -> None:
         action(number)
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
     old = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield

@@ -1,0 +1,57 @@
+"""Whichever process is killed, the robot is whole again: the line names both that run now."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+PLAN = Path(__file__).parent / "robot.yaml"
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Iterator[IO[str]]:
+    """The output of a run."""
+    words = ["--set", f"domain=phoenix-{os.getpid()}", "--logs", str(tmp_path)]
+    command = [sys.executable, "-m", "hyphos", "run", str(PLAN), *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        try:
+            yield run.stdout
+        finally:
+            run.terminate()
+            run.stdout.read()
+    assert run.returncode == 0
+
+
+def find(lines: IO[str], pattern: str) -> re.Match[str]:
+    return next(found for line in lines if (found := re.search(pattern, line)))
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
+def test_the_body_comes_back(robot: IO[str], blow: signal.Signals) -> None:
+    body = int(find(robot, r"hears counter (\d+)")[1])
+    os.kill(body, blow)
+    find(robot, "body is back after")
+    while int(find(robot, r"hears counter (\d+)")[1]) == body:
+        pass
+
+
+def test_the_brain_comes_back_and_knows_the_body(robot: IO[str]) -> None:
+    found = find(robot, r"│ (\d+) hears counter (\d+)")
+    os.kill(int(found[1]), signal.SIGKILL)
+    find(robot, "brain is back after")
+    again = find(robot, r"│ (\d+) hears counter (\d+)")
+    assert again[1] != found[1]
+    assert again[2] == found[2]
+
+
+def test_the_plan_and_its_nodes_agree() -> None:
+    words = [sys.executable, "-m", "hyphos", "validate", str(PLAN), "--strict"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,151 @@
+"""Processes of this machine: their output, their ends, and the end of all that they started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hyphos._errors import Error
+from hyphos.supervise.guard import Guard, dying_with_parent, end_groups
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
+_LONGEST_LINE = 65_536  # bytes; a longer one is cut in pieces
+_REST_S = 1.0  # for processes that an ended one has left in its group
+_DRAIN_S = 1.0  # for its last output
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to start for one process of a plan."""
+
+    name: str
+    words: Sequence[str]
+    env: dict[str, str]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Usage:
+    """CPU seconds used so far and resident bytes; zero when the process is gone."""
+
+    cpu_s: float = 0.0
+    resident: int = 0
+
+
+def usage_of(pid: int) -> Usage:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return Usage()
+    return Usage((int(fields[11]) + int(fields[12])) / _TICKS, int(fields[21]) * _PAGE)
+
+
+@dataclass
+class Child:
+    """One started process. It leads a session and process group of its own."""
+
+    command: Command
+    popen: subprocess.Popen[bytes]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    reaped: bool = False  # under lock: its number may belong to somebody else
+
+    @property
+    def name(self) -> str:
+        return self.command.name
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    def signal(self, number: int) -> None:
+        """To the process and its descendants. One that is stopped is woken to take it."""
+        with self.lock:
+            if self.reaped:
+                return
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+                os.killpg(self.pid, signal.SIGCONT)
+
+
+def _check(command: Command, env: dict[str, str]) -> None:
+    """A clear error for what cannot be executed: behind setpriv it would be an odd exit code."""
+    program = command.words[0]
+    if not command.folder.is_dir():
+        raise Error("not_found", "its folder does not exist", str(command.folder))
+    if "/" not in program:
+        if any(os.access(Path(p, program), os.X_OK) for p in os.get_exec_path(env)):
+            return
+        raise Error("not_found", "there is no such program on PATH", program)
+    path = command.folder / program
+    if not path.exists():
+        raise Error("not_found", "there is no such program", str(path))
+    if path.is_dir() or not os.access(path, os.X_OK):
+        raise Error("permission", "it cannot be executed", str(path), advice=f"chmod +x {path}")
+
+
+class Children:
+    """Starts processes, reads their output, and tells of their ends.
+
+    `on_line(name, line)` and `on_end(child, code)` are called in threads of the child's own; on_end
+    after its last line, and after everything that it left in its process group has ended.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        on_line: Callable[[str, bytes], None],
+        on_end: Callable[[Child, int], None],
+    ) -> None:
+        self._guard = guard
+        self._on_line = on_line
+        self._on_end = on_end
+
+    def start(self, command: Command) -> Child:
+        """Error if it cannot be started; attend() it next. Call it in the main thread: the kernel
+        ends the child with the thread that made it."""
+        env = {**os.environ, **command.env}
+        try:
+            _check(command, env)
+            popen = subprocess.Popen(
+                dying_with_parent(command.words),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=env,
+                cwd=command.folder,
+                start_new_session=True,  # Ctrl-C in the terminal reaches us alone; we pass it on
+            )
+        except OSError as error:
+            raise Error("io", error.strerror or str(error), command.words[0]) from error
+        self._guard.add(popen.pid)
+        return Child(command, popen)
+
+    def attend(self, child: Child) -> None:
+        """Begins to read what it writes, and to wait for its end: nothing is told before."""
+        reader = threading.Thread(target=self._read, args=(child,), daemon=True)
+        reader.start()
+        threading.Thread(target=self._wait, args=(child, reader), daemon=True).start()
+
+    def _read(self, child: Child) -> None:
+        assert child.popen.stdout is not None
+        with suppress(ValueError, OSError):  # closed by _wait
+            while line := child.popen.stdout.readline(_LONGEST_LINE):
+                self._on_line(child.name, line if line.endswith(b"\n") else line + b"\n")
+
+    def _wait(self, child: Child, reader: threading.Thread) -> None:
+        # Not yet reaped, so that its number, which is that of its group, stays its own.
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        end_groups({child.pid}, _REST_S)
+        with child.lock:
+            child.reaped = True
+            code = child.popen.wait()
+        self._guard.remove(child.pid)
+        reader.join(_DRAIN_S)
+        self._on_end(child, code)

@@ -1,0 +1,203 @@
+"""What to start for the processes of a plan, and which of them belong to this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import itertools
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hyphos._errors import Error
+from hyphos._hyphos import Plan
+from hyphos.supervise.children import Command
+
+
+@dataclass
+class Choice:
+    """Which processes of the plan to start, and where; and what is left to somebody else."""
+
+    here: list[dict[str, Any]] = field(default_factory=list)
+    by_ssh: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by host
+    elsewhere: list[str] = field(default_factory=list)  # told to the user
+
+    @property
+    def all(self) -> list[dict[str, Any]]:
+        return [*self.here, *itertools.chain.from_iterable(self.by_ssh.values())]
+
+
+def is_here(address: str) -> bool:
+    """Whether the address belongs to this machine: a socket can be bound to it."""
+    if not address or address in ("localhost", socket.gethostname()):
+        return True
+    try:
+        info = socket.getaddrinfo(address, 0, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    for family, kind, _, _, where in info:
+        if ipaddress.ip_address(where[0]).is_loopback:
+            return True
+        with socket.socket(family, kind) as probe:
+            try:
+                probe.bind(where)
+            except OSError:
+                continue
+            return True
+    return False
+
+
+def hosts_here(plan: dict[str, Any]) -> list[str]:
+    """The hosts of the plan that are this machine, or network namespaces of it."""
+    hosts = plan["hosts"]
+    if len(hosts) <= 1 and not hosts[0]["ssh"]:
+        return [host["name"] for host in hosts]
+    return [host["name"] for host in hosts if host["netns"] or is_here(host["address"])]
+
+
+def check_names(
+    plan: dict[str, Any], file: Path, processes: Sequence[str], hosts: Sequence[str]
+) -> None:
+    for wanted, there, what in (
+        (processes, [process["name"] for process in plan["processes"]], "process"),
+        (hosts, [host["name"] for host in plan["hosts"]], "host"),
+    ):
+        for name in wanted:
+            if name not in there:
+                raise Error(
+                    "not_found",
+                    f"the plan has no {what} '{name}'; it has {', '.join(there)}",
+                    str(file),
+                )
+
+
+def choose(
+    plan: dict[str, Any], file: Path, processes: Sequence[str], hosts: Sequence[str]
+) -> Choice:
+    """`processes` and `hosts`, where not empty, name what is wanted; wanted hosts are this
+    machine, whatever their address."""
+    check_names(plan, file, processes, hosts)
+    by_name = {host["name"]: host for host in plan["hosts"]}
+    here = list(hosts) or hosts_here(plan)
+    choice = Choice()
+    for process in plan["processes"]:
+        host = by_name[process["host"]]
+        if processes and process["name"] not in processes:
+            continue
+        if host["name"] in here:
+            choice.here.append(process)
+        elif hosts:
+            continue
+        elif host["ssh"]:
+            choice.by_ssh.setdefault(host["name"], []).append(process)
+        else:
+            choice.elsewhere.append(
+                f"process '{process['name']}' belongs to {host['name']} ({host['address']}): "
+                f"start it there with: hyphos run {file} --host {host['name']}; or give the host "
+                "an ssh: user@address in the plan"
+            )
+    return choice
+
+
+def find_host_program() -> str:
+    """The C++ host: beside the package (installed), in a build tree, or on PATH."""
+    package = Path(__file__).resolve().parent.parent
+    binary = Path(os.path.realpath(sys.modules["hyphos._hyphos"].__file__ or "")).parent
+    places = [package, binary, *itertools.islice(binary.parents, 3)]
+    for place in places:
+        for candidate in (place / "hyphos-host", place / "node" / "hyphos-host"):
+            if candidate.is_file() and os.access(candidate, os.X_OK):
+                return str(candidate)
+    found = shutil.which("hyphos-host")
+    if found is None:
+        raise Error(
+            "not_found",
+            "the program hyphos-host, which runs C++ plug-ins, is missing",
+            advice="make build, or put it on PATH",
+        )
+    return found
+
+
+def python_path() -> str:
+    """So that our Python finds in a child what it finds here."""
+    return os.pathsep.join(path for path in sys.path if path)
+
+
+def command_of(
+    loaded: Plan,
+    plan: dict[str, Any],
+    process: dict[str, Any],
+    file: Path,
+    settings: Sequence[str],
+    state: str,
+) -> Command:
+    """The command line of one process. `state` is where its nodes leave what a restart takes over.
+    Error if a program that every plan needs is missing."""
+    arguments = ["--hyphos-plan", str(file.resolve()), "--hyphos-process", process["name"]]
+    arguments += ["--hyphos-state", state]
+    for setting in settings:
+        arguments += ["--hyphos-set", setting]
+    nodes = [node for node in plan["nodes"] if node["process"] == process["name"]]
+    if process["kind"] == "executable":
+        node = next(node for node in nodes if node["kind"] == "executable")
+        words = [loaded.program_file(node["name"]), *node["args"], *arguments]
+    elif process["kind"] == "python":
+        words = [sys.executable, "-u", "-m", "hyphos.host", *arguments]
+    else:
+        words = [find_host_program(), *arguments]
+    netns = next((h["netns"] for h in plan["hosts"] if h["name"] == process["host"]), "")
+    if netns:
+        words = [*_enter(netns, process["name"]), *words]
+    env = dict(process["env"])
+    env.setdefault("PYTHONPATH", python_path())
+    return Command(process["name"], words, env, Path(plan["directory"] or ".").resolve())
+
+
+def _enter(netns: str, process: str) -> list[str]:
+    # Not `ip netns exec`: it mounts, which a chroot or a container may not let it.
+    program = shutil.which("nsenter")
+    if program is None:
+        raise Error(
+            "unsupported",
+            f"process '{process}' runs in network namespace '{netns}', which needs `nsenter`",
+            advice="apt install util-linux",
+        )
+    if not Path("/run/netns", netns).exists():
+        raise Error(
+            "not_found",
+            f"network namespace '{netns}' of process '{process}' does not exist",
+            advice=f"make it first, as root: ip netns add {netns}",
+        )
+    return [program, f"--net=/run/netns/{netns}"]
+
+
+def recorder(plan: dict[str, Any]) -> Command:
+    """`hyphos record` of what the plan's `record:` names; of everything if it has none."""
+    record = plan["record"]
+    folder = Path(plan["directory"] or ".").resolve()
+    words = [sys.executable, "-m", "hyphos", "record", "--quiet", "--overwrite"]
+    words += ["--domain", plan["domain"], "--output", str(folder / record["path"])]
+    words += [] if record["all"] or not record["enabled"] else list(record["channels"])
+    return Command("record", words, {"PYTHONPATH": python_path()}, folder)
+
+
+def recorder_process() -> dict[str, Any]:
+    """The recorder, as if the plan named it: it starts with the first and ends with the last."""
+    return {
+        "name": "record",
+        "host": "",
+        "kind": "tool",
+        "after": [],
+        "ready": "started",
+        "ready_timeout_ms": 0,
+        "stop_timeout_ms": 5000,
+        "restart": "never",
+        "backoff_ms": 0,
+        "max_backoff_ms": 0,
+        "max_restarts_per_minute": 1,
+        "health": {"heartbeat_ms": 0, "channels": [], "action": "report"},
+    }

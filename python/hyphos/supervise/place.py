@@ -1,0 +1,81 @@
+"""Where processes run: this machine here, others in remote.py. A supervisor sees no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from hyphos._errors import Error
+from hyphos.supervise.children import Child, Children, Command, Usage, usage_of
+from hyphos.supervise.events import Ended, Event, NotStarted, Started
+from hyphos.supervise.guard import Guard
+from hyphos.supervise.watcher import Watch, Watcher
+
+
+class Place(Protocol):
+    """Does what it is told at once or soon, and tells by events what became of it."""
+
+    @property
+    def host(self) -> str:
+        """The host of the plan; "" for this machine if the plan has only that."""
+
+    def start(self, process: str) -> None:
+        """Then comes Started, or NotStarted; after Started, some day, Ended."""
+
+    def signal(self, process: str, number: int) -> None:
+        """To the process and what it has started. Nothing happens if it has ended."""
+
+    def usage(self, process: str) -> Usage: ...
+
+    def close(self) -> None:
+        """After all processes have ended, or cannot be ended."""
+
+
+class LocalPlace:
+    """Processes of this machine. start() belongs into the main thread (see Children)."""
+
+    host = ""
+
+    def __init__(
+        self,
+        domain: str,
+        commands: dict[str, Command],
+        watches: dict[str, Watch],
+        guard: Guard,
+        on_line: Callable[[str, bytes], None],
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._commands = commands
+        self._watches = watches
+        self._emit = emit
+        self._children = Children(guard, on_line, self._ended)
+        self._running: dict[str, Child] = {}
+        self._watcher = Watcher(domain, emit)
+
+    def start(self, process: str) -> None:
+        try:
+            child = self._children.start(self._commands[process])
+        except Error as error:
+            advice = f" ({error.advice})" if error.advice else ""
+            self._emit(NotStarted(process, f"{error}{advice}"))
+            return
+        self._running[process] = child
+        self._emit(Started(process, child.pid))
+        self._watcher.add(self._watches.get(process, Watch(process)), child.pid)
+        self._children.attend(child)
+
+    def signal(self, process: str, number: int) -> None:
+        child = self._running.get(process)
+        if child is not None:
+            child.signal(number)
+
+    def _ended(self, child: Child, code: int) -> None:
+        self._watcher.remove(child.name)
+        self._emit(Ended(child.name, child.pid, code))
+
+    def usage(self, process: str) -> Usage:
+        child = self._running.get(process)
+        return usage_of(child.pid) if child is not None and not child.reaped else Usage()
+
+    def close(self) -> None:
+        self._watcher.close()

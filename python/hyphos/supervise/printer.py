@@ -1,0 +1,70 @@
+"""Output of the processes on the terminal, each line behind the coloured name of its process."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from collections.abc import Sequence
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+_COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
+_MOST_WAITING = 10_000  # lines; a terminal that is stopped (Ctrl-S) must not stop a robot
+_LAST_S = 2.0  # for what is still to be shown at the end
+
+
+class Printer:
+    """Prints in a thread of its own. What does not fit into its queue is counted and told; it is in
+    the logs."""
+
+    def __init__(self, console: Console, names: Sequence[str], quiet: bool) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._width = max(map(len, names), default=0)
+        self._colours = dict(zip(names, itertools.cycle(_COLOURS), strict=False))
+        self._lines: queue.Queue[RenderableType | None] = queue.Queue(_MOST_WAITING)
+        self._lost = 0
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def line(self, process: str, line: bytes) -> None:
+        if self._quiet:
+            return
+        text = Text(f"{process:<{self._width}} │ ", self._colours.get(process, "white"))
+        text.append_text(Text.from_ansi(line.rstrip(b"\r\n").decode(errors="replace")))
+        try:
+            self._lines.put_nowait(text)
+        except queue.Full:
+            self._lost += 1
+
+    def tell(self, words: str, style: str = "dim") -> None:
+        """Words of our own: they wait for room, though not for ever."""
+        self.show(Text(words, style))
+
+    def show(self, what: RenderableType) -> None:
+        """The same for a table."""
+        try:
+            self._lines.put(what, timeout=_LAST_S)
+        except queue.Full:
+            self._lost += 1
+
+    def _run(self) -> None:
+        while (text := self._lines.get()) is not None:
+            try:
+                self._console.print(text, soft_wrap=True)
+                if self._lost and self._lines.empty():
+                    lost, self._lost = self._lost, 0
+                    words = f"{lost} lines were not shown; the logs have them"
+                    self._console.print(Text(words, "yellow"))
+            except OSError:  # the terminal or pipe is gone; the robot goes on
+                self._quiet = True
+
+    def close(self) -> None:
+        """Shows what waits, but waits for no terminal that does not take it."""
+        try:
+            self._lines.put(None, timeout=_LAST_S)
+        except queue.Full:
+            return
+        self._thread.join(_LAST_S)

@@ -1,0 +1,210 @@
+"""Whether processes of this machine are ready, and whether they still work.
+
+Read from the counters that every Hyphos process keeps in shared memory: it costs them nothing, and
+a process that hangs cannot keep it from being seen.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hyphos import _hyphos
+from hyphos._errors import Error
+from hyphos._hyphos import ProcessInfo
+from hyphos.supervise.events import Event, Healthy, IsReady, Unhealthy
+
+_START_S = 0.03  # between looks while a process is awaited
+_LEAST_S, _MOST_S = 0.02, 1.0  # between looks at its health
+_LOOKS_PER_LIMIT = 4
+
+End = tuple[str, str, bool]  # node, channel, does it publish
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What to look for in one process."""
+
+    process: str
+    await_nodes: bool = False  # else it is ready as soon as it runs
+    ends: frozenset[End] = frozenset()  # all open: ready as well. For programs that never spin.
+    heartbeat_ns: int = 0
+    deadlines_ns: dict[str, int] = field(default_factory=dict)  # of channels it publishes
+
+    @property
+    def has_health(self) -> bool:
+        return self.heartbeat_ns > 0 or bool(self.deadlines_ns)
+
+    @property
+    def shortest_s(self) -> float:
+        """The smallest limit."""
+        return min(x for x in (self.heartbeat_ns, *self.deadlines_ns.values()) if x > 0) / 1e9
+
+
+def watch_of(plan: dict[str, Any], process: dict[str, Any]) -> Watch:
+    ends: set[End] = set()
+    if process["kind"] == "executable":
+        here = {node["name"] for node in plan["nodes"] if node["process"] == process["name"]}
+        for channel in plan["channels"]:
+            for key in ("publishers", "subscribers"):
+                named = here & set(channel[key] or ())
+                ends |= {(node, channel["name"], key == "publishers") for node in named}
+    health = process["health"]
+    limits = {c["name"]: c["deadline_ms"] * 1_000_000 for c in plan["channels"]}
+    return Watch(
+        process["name"],
+        process["ready"] == "nodes",
+        frozenset(ends),
+        health["heartbeat_ms"] * 1_000_000,
+        {name: limits[name] for name in health["channels"]},
+    )
+
+
+@dataclass
+class _Watched:
+    watch: Watch
+    pid: int
+    ready_ns: int = 0
+    seen_ns: int = 0  # when it was last among the processes of the domain
+    ill: bool = False
+
+
+class Watcher:
+    """Looks as often as the strictest of its watches needs, and not at all without any. Events come
+    from its own thread. Thread-safe."""
+
+    def __init__(self, domain: str, emit: Callable[[Event], None]) -> None:
+        self._domain = domain
+        self._emit = emit
+        self._watched: dict[str, _Watched] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def add(self, watch: Watch, pid: int) -> None:
+        """Begins to look for a process that has just been started."""
+        one = _Watched(watch, pid)
+        if not watch.await_nodes:
+            one.ready_ns = one.seen_ns = time.monotonic_ns()
+            self._emit(IsReady(watch.process, pid))
+        with self._changed:
+            self._watched[watch.process] = one
+            self._changed.notify()
+
+    def remove(self, process: str) -> None:
+        with self._changed:
+            self._watched.pop(process, None)
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _patience(self) -> float | None:
+        """Seconds to the next look; None: nothing is watched."""
+        found: float | None = None
+        for one in self._watched.values():
+            if one.ready_ns == 0:
+                return _START_S
+            if one.watch.has_health:
+                need = min(max(one.watch.shortest_s / _LOOKS_PER_LIMIT, _LEAST_S), _MOST_S)
+                found = need if found is None else min(found, need)
+        return found
+
+    def _run(self) -> None:
+        before = time.monotonic()
+        while True:
+            with self._changed:
+                patience = self._patience()
+                self._changed.wait(patience)
+                if self._closed:
+                    return
+                watched = list(self._watched.values())
+            now = time.monotonic()
+            # We, too, were stopped or starved, as after a suspended virtual machine: what looks
+            # old now may only look so. The next look decides.
+            late = patience is None or now - before > 2 * patience + _MOST_S
+            before = now
+            if watched:
+                self._look(watched, late)
+
+    def _look(self, watched: list[_Watched], late: bool) -> None:
+        try:
+            seen = _hyphos.inspect(self._domain)
+        except (Error, RuntimeError):
+            seen = []  # nobody is there yet
+        now = time.monotonic_ns()
+        for one in watched:
+            info = _find(seen, one)
+            if info is not None:
+                one.seen_ns = now
+            if one.ready_ns == 0:
+                if info is not None and _is_ready(one.watch, info):
+                    one.ready_ns = one.seen_ns = now
+                    self._tell(one, IsReady(one.watch.process, one.pid))
+            elif one.watch.has_health and not late:
+                self._judge(one, info, now)
+
+    def _judge(self, one: _Watched, info: ProcessInfo | None, now: int) -> None:
+        if info is not None and info.state == "stopping":
+            return
+        reason = _complaint(one, info, now)
+        if reason and not one.ill:
+            self._tell(one, Unhealthy(one.watch.process, one.pid, reason))
+        elif not reason and one.ill:
+            self._tell(one, Healthy(one.watch.process, one.pid))
+        one.ill = bool(reason)
+
+    def _tell(self, one: _Watched, event: Event) -> None:
+        with self._changed:
+            if self._watched.get(one.watch.process) is not one:
+                return  # it has ended meanwhile
+        self._emit(event)
+
+
+def _find(seen: list[ProcessInfo], one: _Watched) -> ProcessInfo | None:
+    """By its number, or for a program behind a wrapper by its name within the group it leads."""
+    for info in seen:
+        if info.pid == one.pid:
+            return info
+    for info in seen:
+        if info.name == one.watch.process:
+            try:
+                if os.getpgid(info.pid) == one.pid:
+                    return info
+            except OSError:
+                continue
+    return None
+
+
+def _is_ready(watch: Watch, info: ProcessInfo) -> bool:
+    if info.state == "ready":
+        return True
+    open_ends = {(end.node, end.channel, end.is_publisher) for end in info.endpoints}
+    return bool(watch.ends) and watch.ends <= open_ends
+
+
+def _complaint(one: _Watched, info: ProcessInfo | None, now: int) -> str:
+    """Why it counts as unhealthy, or ""."""
+    watch = one.watch
+    if watch.heartbeat_ns > 0:
+        last = max(info.heartbeat_ns if info is not None else one.seen_ns, one.ready_ns)
+        if now - last > watch.heartbeat_ns:
+            limit = watch.heartbeat_ns // 1_000_000
+            return f"no heartbeat for {(now - last) / 1e9:.2f} s (heartbeat_ms {limit})"
+    for channel, limit_ns in watch.deadlines_ns.items():
+        ends = (
+            [e for e in info.endpoints if e.channel == channel and e.is_publisher] if info else []
+        )
+        last = max([one.ready_ns, *(end.last_ns for end in ends)])
+        if now - last > limit_ns:
+            limit = limit_ns // 1_000_000
+            what = "nothing published on" if ends else "no publisher of"
+            return f"{what} '{channel}' for {(now - last) / 1e9:.2f} s (deadline_ms {limit})"
+    return ""

@@ -1,0 +1,340 @@
+"""hyphos validate: a plan together with what its plug-ins and Python modules really do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hyphos._errors import Error
+from hyphos._hyphos import Plan
+from hyphos.supervise.commands import hosts_here, python_path
+from hyphos.supervise.supervisor import how_it_ended
+from hyphos.tools.console import print_json
+from hyphos.tools.observe import INTERNAL
+
+_AT_ONCE = 4  # processes looked into
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something to look at. `what` is a word for programs; `where` a place in the plan."""
+
+    level: str  # error, warning or note
+    what: str
+    text: str
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class End:
+    channel: str
+    node: str
+    process: str
+    publishes: bool
+    type: str
+    encoding: str
+    type_hash: str
+
+
+@dataclass
+class Graph:
+    """What the nodes of a plan declare, as far as it could be looked into."""
+
+    loaded: Plan
+    plan: dict[str, Any]
+    ends: list[End] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)  # nodes that could not be looked into
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, level: str, what: str, text: str, where: str = "") -> None:
+        self.findings.append(Finding(level, what, text, where))
+
+    def channels(self) -> dict[str, dict[str, Any]]:
+        """As planned, by name; {} for those that only the nodes name."""
+        found = {end.channel: {} for end in self.ends}
+        found.update({channel["name"]: channel for channel in self.plan["channels"]})
+        return {name: found[name] for name in sorted(found) if not name.startswith(INTERNAL)}
+
+    def of(self, channel: str, *, publishes: bool) -> list[End]:
+        return [e for e in self.ends if e.channel == channel and e.publishes == publishes]
+
+
+def _probe(
+    plan: dict[str, Any],
+    process: dict[str, Any],
+    file: Path,
+    settings: Sequence[str],
+    limit_s: float,
+) -> dict[str, Any]:
+    """What the nodes of one process declare; {"error": ...} if they cannot be made."""
+    words = [sys.executable, "-m", "hyphos.tools.probe", "--hyphos-plan", str(file.resolve())]
+    words += ["--hyphos-process", process["name"]]
+    for setting in settings:
+        words += ["--hyphos-set", setting]
+    env = {**os.environ, **process["env"]}
+    env.setdefault("PYTHONPATH", "")
+    env["PYTHONPATH"] = os.pathsep.join(p for p in (env["PYTHONPATH"], python_path()) if p)
+    folder = Path(plan["directory"] or ".").resolve()
+    try:
+        done = subprocess.run(
+            words, capture_output=True, timeout=limit_s, env=env, cwd=folder, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"its nodes were not made within {limit_s:g} s", "advice": "--timeout"}
+    try:
+        found: dict[str, Any] = json.loads(done.stdout.decode().splitlines()[-1])
+    except (ValueError, IndexError):
+        last = done.stderr.decode(errors="replace").strip().splitlines()
+        how = how_it_ended(done.returncode)
+        return {
+            "error": f"making its nodes {how}" + (f": {last[-1]}" if last else ""),
+            "advice": "",
+        }
+    return found
+
+
+def _look_into(graph: Graph, file: Path, settings: Sequence[str], limit_s: float) -> None:
+    here = hosts_here(graph.plan)
+    by_process: dict[str, dict[str, Any]] = {}
+    for process in graph.plan["processes"]:
+        nodes = [n for n in graph.plan["nodes"] if n["process"] == process["name"]]
+        closed = [n["name"] for n in nodes if n["kind"] in ("executable", "external")]
+        graph.unknown.update(closed)
+        if process["host"] not in here:
+            graph.unknown.update(n["name"] for n in nodes)
+            text = (
+                f"process '{process['name']}' belongs to host '{process['host']}': not looked into"
+            )
+            graph.add("note", "elsewhere", text, process["source"])
+        elif len(closed) < len(nodes):
+            by_process[process["name"]] = process
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = pool.map(
+            lambda p: _probe(graph.plan, p, file, settings, limit_s), by_process.values()
+        )
+        for process, answer in zip(by_process.values(), found, strict=True):
+            _take(graph, process, answer)
+
+
+def _take(graph: Graph, process: dict[str, Any], answer: dict[str, Any]) -> None:
+    name = process["name"]
+    if "error" in answer:
+        advice = f" ({answer['advice']})" if answer["advice"] else ""
+        graph.add(
+            "error", "nodes", f"process '{name}': {answer['error']}{advice}", process["source"]
+        )
+        graph.unknown.update(n["name"] for n in graph.plan["nodes"] if n["process"] == name)
+        return
+    for end in answer["ends"]:
+        graph.ends.append(
+            End(
+                end["channel"],
+                end["node"],
+                name,
+                end["publishes"],
+                end["type"],
+                end["encoding"],
+                end["type_hash"],
+            )
+        )
+
+
+def _check_types(graph: Graph) -> None:
+    for name, planned in graph.channels().items():
+        ends = [end for end in graph.ends if end.channel == name]
+        kinds: dict[tuple[str, str, str], list[str]] = {}
+        for end in ends:
+            kinds.setdefault((end.type, end.encoding, end.type_hash), []).append(end.node)
+        if len(kinds) > 1:
+            sides = "; ".join(
+                f"{', '.join(sorted(set(nodes)))}: {kind} ({encoding})"
+                for (kind, encoding, _), nodes in kinds.items()
+            )
+            alike = len({(kind, encoding) for kind, encoding, _ in kinds}) < len(kinds)
+            more = "; they were built with different definitions of it" if alike else ""
+            text = f"channel '{name}' has two types. {sides}{more}"
+            graph.add("error", "type", text, planned.get("source", ""))
+        wrong = [end for end in ends if planned.get("type") and end.type != planned["type"]]
+        for end in wrong[:1]:
+            text = (
+                f"channel '{name}' is {planned['type']} in the plan, but {end.type} in node "
+                f"'{end.node}'"
+            )
+            graph.add("error", "type", text, planned["source"])
+
+
+def _check_declared(graph: Graph) -> None:
+    """`publishers` and `subscribers` of the plan against what the nodes do."""
+    for name, planned in graph.channels().items():
+        for key, verb, publishes in (
+            ("publishers", "publishes", True),
+            ("subscribers", "subscribes to", False),
+        ):
+            declared = planned.get(key)
+            if declared is None:
+                continue
+            real = {end.node for end in graph.of(name, publishes=publishes)}
+            for node in sorted(real - set(declared)):
+                text = (
+                    f"node '{node}' {verb} '{name}', but the plan's {key} do not name it: it is "
+                    "not connected to other processes"
+                )
+                graph.add("error", "undeclared", text, planned["source"])
+            for node in declared:
+                if node not in real and node not in graph.unknown:
+                    text = f"the plan says that node '{node}' {verb} '{name}', but it does not"
+                    graph.add("warning", "unused", f"{text} (at its start)", planned["source"])
+
+
+def _check_connected(graph: Graph) -> None:
+    links = graph.plan["network"]
+    outside_in = {c for link in links["subscribers"] for c in link["channels"]}
+    outside_out = {c for link in links["publishers"] for c in link["channels"]}
+    discovered = bool(links["discovery"]["multicast"])
+    for name, planned in graph.channels().items():
+        publishers = graph.of(name, publishes=True)
+        subscribers = graph.of(name, publishes=False)
+        where = planned.get("source", "")
+        if subscribers and not publishers and name not in outside_in and not discovered:
+            maybe = _maybe(graph, planned.get("publishers"))
+            nodes = _nodes(subscribers)
+            text = f"nobody publishes '{name}', which {nodes} subscribe{_s(subscribers)} to"
+            level = "note" if maybe else "error"
+            graph.add(level, "no_publisher", text + maybe, where)
+        if publishers and not subscribers and name not in outside_out and not discovered:
+            maybe = _maybe(graph, planned.get("subscribers"))
+            verb = f"publish{_es(publishers)}"
+            text = f"nobody subscribes to '{name}', which {_nodes(publishers)} {verb}"
+            graph.add("note" if maybe else "warning", "no_subscriber", text + maybe, where)
+        for sender in publishers:
+            for receiver in subscribers:
+                way = graph.loaded.route(name, sender.process, receiver.process)
+                if way == "none":
+                    text = (
+                        f"'{name}' does not get from node '{sender.node}' (process "
+                        f"'{sender.process}') to '{receiver.node}' ('{receiver.process}'): its "
+                        "scope and transport keep it from there, or the plan does not name it"
+                    )
+                    graph.add("error", "no_route", text, where)
+
+
+def _maybe(graph: Graph, declared: list[str] | None) -> str:
+    """Who may do it after all, among the nodes that could not be looked into."""
+    candidates = graph.unknown if declared is None else graph.unknown & set(declared)
+    if not candidates:
+        return ""
+    return f"; unless {', '.join(sorted(candidates))} (not looked into) do"
+
+
+def _nodes(ends: list[End]) -> str:
+    return ", ".join(sorted({end.node for end in ends}))
+
+
+def _s(ends: list[End]) -> str:
+    return "s" if len({end.node for end in ends}) == 1 else ""
+
+
+def _es(ends: list[End]) -> str:
+    return "es" if len({end.node for end in ends}) == 1 else ""
+
+
+def _check_blocking(graph: Graph) -> None:
+    """Nodes that wait for each other in a ring. Which callback publishes what is not known, so this
+    is about nodes: a ring need not stand still, but it can."""
+    edges: dict[str, dict[str, str]] = {}  # publisher → subscriber → channel
+    for name, planned in graph.channels().items():
+        if planned.get("overflow") != "block":
+            continue
+        for sender in graph.of(name, publishes=True):
+            for receiver in graph.of(name, publishes=False):
+                edges.setdefault(sender.node, {}).setdefault(receiver.node, name)
+    limits = {name: c.get("block_timeout_ms", 0) for name, c in graph.channels().items()}
+    for ring in _rings(edges):
+        channels = [edges[a][b] for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)]
+        way = " → ".join(f"{n} ({c})" for n, c in zip(ring, channels, strict=True))
+        text = f"blocking channels in a ring: {way} → {ring[0]}"
+        if any(limits[channel] > 0 for channel in channels):
+            graph.add("warning", "ring", f"{text}; it can stand still for block_timeout_ms")
+        else:
+            text += (
+                "; when every queue is full, all wait for ever: give one of them block_timeout_ms, "
+                "or another overflow"
+            )
+            graph.add("error", "ring", text)
+
+
+def _rings(edges: dict[str, dict[str, str]]) -> Iterator[list[str]]:
+    """One ring for every edge that closes one in a search depth first: none if there is none."""
+    done: set[str] = set()
+    for start in sorted(edges):
+        path: list[str] = []
+        stack: list[tuple[str, Iterator[str]]] = []
+        if start in done:
+            continue
+        path.append(start)
+        stack.append((start, iter(sorted(edges.get(start, {})))))
+        while stack:
+            node, rest = stack[-1]
+            step = next(rest, None)
+            if step is None:
+                done.add(node)
+                stack.pop()
+                path.pop()
+            elif step in path:
+                yield path[path.index(step) :]
+            elif step not in done:
+                path.append(step)
+                stack.append((step, iter(sorted(edges.get(step, {})))))
+
+
+def examine(file: Path, settings: Sequence[str], limit_s: float = 30.0) -> Graph:
+    """Everything that is wrong with a plan and can be known without running it. Error if the plan
+    itself is wrong: it says so with file and line."""
+    plan = json.loads(Plan.load(str(file), list(settings), False).json())
+    loaded = Plan.load(str(file), list(settings), True, hosts_here(plan) or ["-"])
+    graph = Graph(loaded, json.loads(loaded.json()))
+    for warning in loaded.warnings:
+        graph.add("warning", "plan", warning)
+    _look_into(graph, file, settings, limit_s)
+    for check in (_check_types, _check_declared, _check_connected, _check_blocking):
+        check(graph)
+    return graph
+
+
+_ORDER = {"error": 0, "warning": 1, "note": 2}
+
+
+def validate(
+    file: Path, settings: Sequence[str], limit_s: float, strict: bool, as_json: bool
+) -> int:
+    """0 if there is no error; with `strict` no warning either."""
+    try:
+        graph = examine(file, settings, limit_s)
+    except Error as error:
+        if not as_json:
+            raise
+        print_json({"ok": False, "findings": [asdict(Finding("error", "plan", str(error)))]})
+        return 1
+    findings = sorted(graph.findings, key=lambda one: _ORDER[one.level])
+    count = {level: sum(one.level == level for one in findings) for level in _ORDER}
+    failed = bool(count["error"] or (strict and count["warning"]))
+    if as_json:
+        ends = [asdict(end) for end in graph.ends]
+        print_json({"ok": not failed, "findings": [asdict(f) for f in findings], "ends": ends})
+        return int(failed)
+    for one in findings:
+        print(f"{one.where + ': ' if one.where else ''}{one.level}: {one.text}")
+    looked = len({end.node for end in graph.ends})
+    channels = len({end.channel for end in graph.ends})
+    print(
+        f"{looked} nodes on {channels} channels looked into: "
+        f"{count['error']} errors, {count['warning']} warnings, {count['note']} notes"
+    )
+    return int(failed)

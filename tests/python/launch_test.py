@@ -1,0 +1,537 @@
+"""hyphos run with real processes: order, restarts, health, ends, and what is left of it all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import hyphos
+import pytest
+from helpers import PATIENCE_S, Cli, Inbox, Program, Start, wait_until
+from hyphos.msgs import Int64, String
+
+NODES = """
+import os, signal, subprocess, sys, threading, time
+from hyphos.msgs import Int64, String
+
+def quiet(node):
+    pass
+
+class Counter:
+    "Counts, from where it was told to, and says once where it began, on a latched channel."
+    def __init__(self, node):
+        self.pub = node.publisher("count", Int64)
+        self.born = node.publisher("born", String)
+        self.born.publish(String(data=str(os.getpid())))
+        self.count = 0
+        node.every(self.tick, rate_hz=100)
+    def tick(self):
+        self.count += 1
+        self.pub.publish(Int64(data=self.count))
+
+class Echo:
+    "Says what it hears, and what the latched channel told it."
+    def __init__(self, node):
+        self.pub = node.publisher("echo", String)
+        self.born = ""
+        node.subscribe("born", String, self.on_born)
+        node.subscribe("count", Int64, self.on_count)
+    def on_born(self, born):
+        self.born = born.data
+    def on_count(self, count):
+        self.pub.publish(String(data=f"{os.getpid()} {self.born} {count.data}"))
+
+class Deadlocked:
+    "Works for a while, then holds every thread of its pool for ever."
+    def __init__(self, node):
+        self.lock = threading.Lock()
+        self.lock.acquire()
+        self.pub = node.publisher("count", Int64)
+        self.calls = 0
+        node.every(self.tick, rate_hz=50)
+    def tick(self):
+        self.calls += 1
+        self.pub.publish(Int64(data=self.calls))
+        if self.calls == 10:
+            self.lock.acquire()
+
+class Silent:
+    "Publishes ten times, then no more, though it is alive."
+    def __init__(self, node):
+        self.pub = node.publisher("count", Int64)
+        self.calls = 0
+        node.every(self.tick, rate_hz=50)
+    def tick(self):
+        self.calls += 1
+        if self.calls <= 10:
+            self.pub.publish(Int64(data=self.calls))
+
+def slow_to_stand(node):
+    time.sleep(0.3)
+    print("stands", time.monotonic(), flush=True)
+
+def notes_its_birth(node):
+    print("born", time.monotonic(), flush=True)
+
+def failing(node):
+    raise RuntimeError("cannot work")
+
+def mother(node):
+    child = subprocess.Popen(["sleep", "1000"])
+    print("child", child.pid, flush=True)
+
+def stubborn(node):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    print("stubborn", os.getpid(), flush=True)
+    time.sleep(1000)
+
+def chatter(node):
+    for i in range(2000):
+        print(f"line {i} " + "x" * 90, flush=True)
+    print("done", flush=True)
+"""
+
+
+class Robot:
+    """Plans of Python nodes in a folder: one process for each node, named after it."""
+
+    def __init__(self, folder: Path, domain: str) -> None:
+        self.folder = folder
+        self.domain = domain
+        self.path = folder / "robot.yaml"
+        (folder / "nodes.py").write_text(NODES)
+
+    def plan(self, processes: dict[str, tuple[str, str]], extra: str = "") -> str:
+        """`processes`: name → its class, and the keys of its process."""
+        lines = [f"hyphos: 1\ndomain: {self.domain}\nprocesses:"]
+        for name, (_, keys) in processes.items():
+            lines.append(f"  {name}: {{nodes: [{name}_node]{', ' if keys else ''}{keys}}}")
+        lines.append("nodes:")
+        for name, (kind, _) in processes.items():
+            lines.append(f'  {name}_node: {{python: "nodes.py:{kind}"}}')
+        self.path.write_text("\n".join(lines) + "\n" + extra)
+        return str(self.path)
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    def log(self, process: str) -> str:
+        path = self.logs / f"{process}.log"
+        return path.read_text() if path.exists() else ""
+
+
+@pytest.fixture
+def robot(tmp_path: Path, domain: str) -> Robot:
+    return Robot(tmp_path, domain)
+
+
+Run = Callable[..., Program]
+
+
+@pytest.fixture
+def run(hyphos_start: Start, robot: Robot) -> Run:
+    """run(plan, *words) starts `hyphos run` with logs beside the plan."""
+
+    def make(plan: str, *words: str) -> Program:
+        return hyphos_start("run", plan, "--logs", str(robot.logs), *words)
+
+    return make
+
+
+def until_line(program: Program, pattern: str) -> re.Match[str]:
+    """Reads on to a line that matches."""
+    seen = []
+    for _ in range(100_000):
+        line = program.line()
+        if not line:
+            break
+        seen.append(line)
+        if found := re.search(pattern, line):
+            return found
+    _, _, err = program.end()
+    raise AssertionError(f"no line matches {pattern!r} in\n" + "\n".join([*seen[-50:], err]))
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+RESTART = "restart: on_failure, backoff_ms: 10, max_restarts_per_minute: 100"
+
+
+def test_they_start_in_order_of_after(run: Run, robot: Robot) -> None:
+    plan = robot.plan(
+        {
+            "third": ("notes_its_birth", "after: [second]"),
+            "second": ("slow_to_stand", "after: first"),
+            "first": ("slow_to_stand", ""),
+        }
+    )
+    program = run(plan)
+    until_line(program, r"^third +│ born")
+    program.stop()
+    times = [float(robot.log(name).split()[1]) for name in ("first", "second", "third")]
+    assert times == sorted(times)
+    # The others had to stand before the next was even begun.
+    assert times[1] - times[0] > 0.3
+
+
+def test_they_end_in_reverse_order(run: Run, robot: Robot) -> None:
+    plan = robot.plan({"low": ("quiet", ""), "high": ("quiet", "after: low")})
+    program = run(plan, "--live")
+    until_line(program, r"started high")
+    wait_until(lambda: is_ready(robot, "high"), "high")
+    low = pid_of(robot, "low")
+    os.kill(pid_of(robot, "high"), signal.SIGSTOP)  # it holds the other up, for a while
+    program.signal(signal.SIGINT)
+    code, out, err = program.end()
+    assert (code, err) == (0, ""), out
+    assert not alive(low)
+
+
+def pid_of(robot: Robot, process: str) -> int:
+    from hyphos import _hyphos  # noqa: PLC0415
+
+    with suppress(hyphos.Error):
+        for info in _hyphos.inspect(robot.domain):
+            if info.name == process:
+                return info.pid
+    return 0
+
+
+def is_ready(robot: Robot, process: str) -> bool:
+    from hyphos import _hyphos  # noqa: PLC0415
+
+    with suppress(hyphos.Error):
+        return any(
+            info.name == process and info.state == "ready" for info in _hyphos.inspect(robot.domain)
+        )
+    return False
+
+
+LATCHED = (
+    "channels:\n  born: {latched: true, depth: 1}\n  count: {depth: 100}\n  echo: {depth: 100}\n"
+)
+
+
+def whole(robot: Robot, heard: Inbox) -> bool:
+    """Whether the latest echo comes from the processes of now, the latched message included."""
+    echo, born, _ = (heard.items[-1].data).split(" ")
+    return (int(echo), born) == (pid_of(robot, "echo"), str(pid_of(robot, "counter")))
+
+
+@pytest.mark.parametrize("victim", ["counter", "echo"])
+def test_a_killed_process_is_back_and_whole(run: Run, robot: Robot, victim: str) -> None:
+    plan = robot.plan({"counter": ("Counter", RESTART), "echo": ("Echo", RESTART)}, LATCHED)
+    program = run(plan)
+    heard = Inbox()
+    with hyphos.Node.open("outside", domain=robot.domain) as node:
+        node.subscribe("echo", String, heard)
+        heard.wait(5)
+        for kill in range(3):
+            pid = pid_of(robot, victim)
+            os.kill(pid, signal.SIGKILL)
+            until_line(program, f"{victim} killed by SIGKILL; starting it again in")
+            until_line(program, f"{victim} is back after .* \\(restart {kill + 1}\\)")
+
+            wait_until(lambda: whole(robot, heard), "messages through the new process")
+            assert pid_of(robot, victim) != pid
+    code, out, _ = program.stop()
+    assert code == 0, out
+    assert f"{victim}: restarted 3 times" in out
+    assert robot.log(victim).count("--- killed by SIGKILL; restart") == 3
+
+
+def test_the_others_lose_nothing_meanwhile(run: Run, robot: Robot) -> None:
+    plan = robot.plan({"counter": ("Counter", RESTART), "echo": ("Echo", RESTART)}, LATCHED)
+    program = run(plan)
+    counts = Inbox()
+    with hyphos.Node.open("outside", domain=robot.domain) as node:
+        node.subscribe("count", Int64, counts)
+        counts.wait(5)
+        os.kill(pid_of(robot, "echo"), signal.SIGKILL)
+        until_line(program, "echo is back")
+        counts.wait(len(counts.items) + 5)
+        values = [count.data for count in counts.items]
+    program.stop()
+    assert values == list(range(values[0], values[0] + len(values)))
+
+
+def test_a_process_that_keeps_failing_is_given_up(run: Run, robot: Robot) -> None:
+    limits = "restart: on_failure, backoff_ms: 1, max_backoff_ms: 2, max_restarts_per_minute: 3"
+    plan = robot.plan({"bad": ("failing", limits), "good": ("quiet", "")})
+    code, out, _ = run(plan).end()
+    assert code == 1
+    assert out.count("started bad") == 4
+    assert "3 restarts within a minute did not help, giving up (max_restarts_per_minute)" in out
+    assert "cannot work" in robot.log("bad")
+
+
+@pytest.mark.parametrize("number", [signal.SIGSTOP])
+def test_a_stopped_process_is_found_killed_and_replaced(
+    run: Run, robot: Robot, number: int
+) -> None:
+    plan = robot.plan({"counter": ("Counter", f"{RESTART}, health: {{heartbeat_ms: 500}}")})
+    program = run(plan)
+    wait_until(lambda: is_ready(robot, "counter"), "the counter")
+    pid = pid_of(robot, "counter")
+    os.kill(pid, number)
+    until_line(program, r"counter is unhealthy: no heartbeat for [\d.]+ s \(heartbeat_ms 500\)")
+    until_line(program, "counter is back")
+    assert not alive(pid)
+    assert program.stop()[0] == 0
+
+
+def test_a_deadlocked_process_is_found(run: Run, robot: Robot) -> None:
+    keys = f"{RESTART}, threads: 1, health: {{heartbeat_ms: 500}}"
+    program = run(robot.plan({"stuck": ("Deadlocked", keys)}))
+    until_line(program, "stuck is unhealthy: no heartbeat")
+    until_line(program, "stuck is back")
+    program.signal(signal.SIGINT)
+    program.signal(signal.SIGINT)
+    program.end()
+
+
+def test_a_process_that_publishes_no_more_is_found(run: Run, robot: Robot) -> None:
+    keys = f"{RESTART}, health: {{channels: [count]}}"
+    program = run(robot.plan({"mute": ("Silent", keys)}, "channels: {count: {deadline_ms: 400}}"))
+    until_line(
+        program, r"mute is unhealthy: nothing published on 'count' for [\d.]+ s \(deadline_ms 400\)"
+    )
+    until_line(program, "mute is back")
+    assert program.stop()[0] == 0
+
+
+def test_the_unhealthy_may_only_be_reported(run: Run, robot: Robot) -> None:
+    program = run(robot.plan({"p": ("Counter", "health: {heartbeat_ms: 300, action: report}")}))
+    wait_until(lambda: is_ready(robot, "p"), "p")
+    pid = pid_of(robot, "p")
+    os.kill(pid, signal.SIGSTOP)
+    until_line(program, "p is unhealthy: no heartbeat")
+    os.kill(pid, signal.SIGCONT)
+    until_line(program, "p works again")
+    assert alive(pid)
+    assert program.stop()[0] == 0
+
+
+def test_one_that_is_not_ready_in_time_has_failed(run: Run, robot: Robot) -> None:
+    plan = robot.plan(
+        {"late": ("stubborn", "ready_timeout_ms: 500"), "next": ("quiet", "after: late")}
+    )
+    code, out, _ = run(plan).end()
+    assert code == 1
+    assert "late: killed: not ready after 0.5 s (ready_timeout_ms)" in out
+    assert "started next" not in out
+
+
+def test_nothing_outlives_a_killed_launcher(run: Run, robot: Robot) -> None:
+    plan = robot.plan({"mother": ("mother", ""), "mule": ("stubborn", "")})
+    program = run(plan)
+    pids = [
+        int(until_line(program, r"│ child (\d+)")[1]),
+        pid_of(robot, "mother"),
+    ]
+    wait_until(lambda: "stubborn" in robot.log("mule"), "the mule")
+    pids.append(int(robot.log("mule").split()[1]))
+    assert all(map(alive, pids))
+    program.signal(signal.SIGKILL)
+    wait_until(lambda: not any(map(alive, pids)), "their ends")
+
+
+def test_nothing_outlives_a_killed_launcher_and_guard(run: Run, robot: Robot) -> None:
+    program = run(robot.plan({"counter": ("Counter", "")}))
+    wait_until(lambda: is_ready(robot, "counter"), "the counter")
+    pid = pid_of(robot, "counter")
+    [guard] = [
+        child
+        for child in children_of(program.popen.pid)
+        if Path(f"/proc/{child}/comm").read_text().strip() == "hyphos-guard"
+    ]
+    os.kill(guard, signal.SIGKILL)
+    program.signal(signal.SIGKILL)
+    wait_until(lambda: not alive(pid), "its end")
+
+
+def children_of(pid: int) -> list[int]:
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(word) for word in text.split()]
+
+
+def test_what_a_process_leaves_behind_ends_with_it(run: Run, robot: Robot) -> None:
+    program = run(robot.plan({"mother": ("mother", ""), "other": ("quiet", "")}), "--keep-going")
+    child = int(until_line(program, r"│ child (\d+)")[1])
+    wait_until(lambda: is_ready(robot, "mother"), "the mother")
+    os.kill(pid_of(robot, "mother"), signal.SIGKILL)
+    until_line(program, "mother killed by SIGKILL")
+    assert not alive(child)
+    program.stop()
+
+
+def test_a_second_ctrl_c_does_not_wait(run: Run, robot: Robot) -> None:
+    program = run(robot.plan({"mule": ("stubborn", "stop_timeout_ms: 86400000")}))
+    until_line(program, "│ stubborn")
+    program.signal(signal.SIGINT)
+    until_line(program, "stopping")
+    program.signal(signal.SIGINT)
+    until_line(program, r"stopping at once \(SIGTERM\)")
+    program.signal(signal.SIGINT)
+    code, out, _ = program.end()
+    assert code == 1
+    assert "mule killed by SIGKILL" in out
+
+
+def test_two_launchers_of_one_robot_are_refused(run: Run, hyphos_cli: Cli, robot: Robot) -> None:
+    plan = robot.plan({"a": ("quiet", ""), "b": ("quiet", "")})
+    first = run(plan, "-p", "a")
+    until_line(first, "started a")
+    code, _, err = hyphos_cli("run", plan)
+    assert code == 1
+    assert f"process 'a' of domain '{robot.domain}' is run by another launcher" in err
+    assert f"(pid {first.popen.pid})" in err
+    assert f"kill -INT {first.popen.pid}" in err
+    code, out, err = hyphos_cli("run", plan, "-p", "b", "--for", "0.5")  # another part of it
+    assert code == 0, out + err
+    first.signal(signal.SIGKILL)
+    first.end()
+    wait_until(lambda: pid_of(robot, "a") == 0, "the end of a")
+    assert hyphos_cli("run", plan, "--for", "0.5")[0] == 0  # nothing of the lock is left
+
+
+def test_a_program_that_does_not_exist_is_told(hyphos_cli: Cli, robot: Robot) -> None:
+    robot.path.write_text(
+        f"hyphos: 1\ndomain: {robot.domain}\nnodes: {{tool: {{executable: ./gone}}}}\n"
+    )
+    code, _, err = hyphos_cli("run", str(robot.path))
+    assert code == 1
+    assert "nodes.tool.executable" in err
+    assert "does not exist" in err
+
+
+def test_a_program_that_vanishes_is_tried_and_given_up(run: Run, robot: Robot) -> None:
+    program_file = robot.folder / "tool"
+    program_file.write_text('#!/bin/sh\nrm -- "$0"\nexit 3\n')
+    program_file.chmod(0o755)
+    robot.path.write_text(
+        f"hyphos: 1\ndomain: {robot.domain}\nnodes: {{tool: {{executable: ./tool}}}}\n"
+        "processes: {tool: {restart: on_failure, backoff_ms: 1, max_restarts_per_minute: 2}}\n"
+    )
+    code, out, _ = run(str(robot.path)).end()
+    assert code == 1
+    assert "tool failed (3); starting it again" in out
+    assert "there is no such program; 2 restarts within a minute did not help" in out
+
+
+def test_an_executable_is_ready_when_its_planned_ends_are_open(run: Run, robot: Robot) -> None:
+    program_file = robot.folder / "tool"
+    program_file.write_text(
+        f"#!{sys.executable}\n"
+        "import sys, threading, hyphos\n"
+        "from hyphos.msgs import Int64\n"
+        "node = hyphos.Node.open('tool', sys.argv)\n"
+        "count = node.publisher('count', Int64)\n"
+        "threading.Event().wait()\n"
+    )
+    program_file.chmod(0o755)
+    robot.path.write_text(
+        f"hyphos: 1\ndomain: {robot.domain}\n"
+        "processes: {tool: {ready: nodes}, next: {after: tool, nodes: [n]}}\n"
+        'nodes: {tool: {executable: ./tool}, n: {python: "nodes.py:notes_its_birth"}}\n'
+        "channels: {count: {publishers: [tool]}}\n"
+    )
+    program = run(str(robot.path), "--grace", "0.1")
+    until_line(program, "next │ born")
+    program.stop()
+
+
+def test_logs_stay_below_their_bound(run: Run, robot: Robot) -> None:
+    program = run(robot.plan({"chatter": ("chatter", "")}), "--log-mb", "0.05", "--quiet")
+    wait_until(lambda: "done" in robot.log("chatter"), "the last line")
+    assert program.stop()[0] == 0
+    files = sorted(path.name for path in robot.logs.iterdir())
+    assert files == ["chatter.1.log", "chatter.log"]
+    assert sum(path.stat().st_size for path in robot.logs.iterdir()) <= 50_000
+    kept = (robot.logs / "chatter.1.log").read_text() + robot.log("chatter")
+    numbers = [int(n) for n in re.findall(r"^line (\d+) ", kept, re.M)]
+    assert numbers == list(range(numbers[0], 2000))
+
+
+def test_logs_go_to_the_state_folder(
+    hyphos_start: Start, robot: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(robot.folder / "state"))
+    plan = robot.plan({"chatter": ("chatter", "")})
+    root = robot.folder / "state/hyphos/log/robot"
+    for old in range(25):
+        folder = root / f"20200101-0000{old:02}-1"
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(json.dumps({"pid": 2**22 + 1}))
+    program = hyphos_start("run", plan)
+    log = root / "latest" / "chatter.log"
+    wait_until(lambda: log.exists() and "line 1999" in log.read_text(), "the last line")
+    code, out, _ = program.stop()
+    assert code == 0
+    assert f"logs in {(root / 'latest').resolve()}" in out
+    assert len([p for p in root.iterdir() if not p.is_symlink()]) == 20
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_costs_lines_not_the_robot(run: Run, robot: Robot) -> None:
+    robot.logs.mkdir()
+    (robot.logs / "chatter.log").symlink_to("/dev/full")
+    program = run(robot.plan({"chatter": ("chatter", "")}))
+    until_line(program, "No space left on device; its lines are shown, but not kept")
+    until_line(program, "│ done")
+    assert program.stop()[0] == 0
+
+
+def test_a_place_for_logs_that_cannot_be_had_is_told(hyphos_cli: Cli, robot: Robot) -> None:
+    (robot.folder / "file").write_text("")
+    plan = robot.plan({"a": ("quiet", "")})
+    code, _, err = hyphos_cli("run", plan, "--logs", str(robot.folder / "file" / "logs"))
+    assert code == 1
+    assert "no logs can be kept here" in err
+
+
+def test_a_terminal_that_takes_nothing_stops_no_robot(run: Run, robot: Robot) -> None:
+    """Nobody reads the output here: its pipe is full at once."""
+    plan = robot.plan({"chatter": ("chatter", ""), "counter": ("Counter", "")})
+    program = run(plan)
+    wait_until(lambda: "done" in robot.log("chatter"), "the last line of the log")
+    heard = Inbox()
+    with hyphos.Node.open("outside", domain=robot.domain) as node:
+        node.subscribe("count", Int64, heard)
+        heard.wait(3)
+    program.stop()
+
+
+def test_live_tells_of_restarts(run: Run, robot: Robot) -> None:
+    plan = robot.plan({"counter": ("Counter", RESTART)})
+    program = run(plan, "--live", "--quiet")
+    wait_until(lambda: is_ready(robot, "counter"), "the counter")
+    os.kill(pid_of(robot, "counter"), signal.SIGKILL)
+    until_line(program, "counter is back")
+    until_line(program, r"counter +running +\d+ +[\d.]+ % +[\d.]+ MB +1")
+    assert program.stop()[0] == 0
+
+
+def test_ten_launches_and_ctrl_cs_at_any_instant(run: Run, robot: Robot) -> None:
+    """However early or late Ctrl-C comes, the run ends, and nothing is left of it."""
+    plan = robot.plan({"a": ("quiet", ""), "b": ("quiet", "after: a"), "c": ("quiet", "after: b")})
+    for attempt in range(10):
+        program = run(plan, "--grace", "3")
+        time.sleep(0.15 * attempt)  # not to wait for something, but to try another instant
+        program.signal(signal.SIGINT)
+        program.popen.communicate(timeout=PATIENCE_S)
+        wait_until(lambda: not any(pid_of(robot, name) for name in "abc"), "their ends")

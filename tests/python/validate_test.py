@@ -1,0 +1,206 @@
+"""hyphos validate: what is found in a plan together with its nodes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import Cli
+
+NODES = """
+import os, signal, time
+from hyphos.msgs import Int64, String
+
+def numbers(node):
+    return node.publisher("number", Int64)
+
+def hears_numbers(node):
+    return node.subscribe("number", Int64, print)
+
+def hears_words(node):
+    return node.subscribe("number", String, print)
+
+def relay(node):
+    return node.publisher("doubled", Int64), node.subscribe("number", Int64, print)
+
+def back(node):
+    return node.publisher("number", Int64), node.subscribe("doubled", Int64, print)
+
+def failing(node):
+    raise RuntimeError("no camera is attached")
+
+def crashing(node):
+    print("about to crash", flush=True)
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+def endless(node):
+    time.sleep(1000)
+"""
+
+Check = Callable[..., tuple[int, dict[str, list[str]], dict[str, Any]]]
+
+
+@pytest.fixture
+def check(hyphos_cli: Cli, tmp_path: Path) -> Check:
+    """check(nodes, rest): validates a plan of Python nodes: exit code, texts by level, all."""
+    (tmp_path / "nodes.py").write_text(NODES)
+
+    def run(
+        nodes: dict[str, str], rest: str = "", *words: str, processes: str = ""
+    ) -> tuple[int, dict[str, list[str]], dict[str, Any]]:
+        lines = ["hyphos: 1", "nodes:"]
+        lines += [f'  {name}: {{python: "nodes.py:{kind}"}}' for name, kind in nodes.items()]
+        each = "\n".join(f"  {name}_process: {{nodes: [{name}]}}" for name in nodes)
+        lines += [processes or f"processes:\n{each}", rest]
+        path = tmp_path / "robot.yaml"
+        path.write_text("\n".join(lines) + "\n")
+        code, out, err = hyphos_cli("validate", str(path), "--json", *words)
+        assert "Traceback" not in err
+        found = json.loads(out)
+        texts: dict[str, list[str]] = {"error": [], "warning": [], "note": []}
+        for finding in found["findings"]:
+            texts[finding["level"]].append(finding["text"])
+        assert found["ok"] == (code == 0)
+        return code, texts, found
+
+    return run
+
+
+NOTHING: dict[str, list[str]] = {"error": [], "warning": [], "note": []}
+
+
+def test_a_sound_plan_is_sound(check: Check) -> None:
+    code, texts, found = check({"a": "numbers", "b": "hears_numbers"})
+    assert (code, texts) == (0, NOTHING)
+    ends = {(end["node"], end["channel"], end["publishes"], end["type"]) for end in found["ends"]}
+    assert ends == {
+        ("a", "number", True, "hyphos.msgs.Int64"),
+        ("b", "number", False, "hyphos.msgs.Int64"),
+    }
+
+
+def test_two_types_on_one_channel(check: Check) -> None:
+    code, texts, _ = check({"a": "numbers", "b": "hears_words"})
+    assert code == 1
+    assert texts["error"] == [
+        "channel 'number' has two types. a: hyphos.msgs.Int64 (protobuf); "
+        "b: hyphos.msgs.String (protobuf)"
+    ]
+
+
+def test_another_type_than_planned(check: Check) -> None:
+    rest = "channels: {number: {type: hyphos.msgs.Float64}}"
+    code, texts, found = check({"a": "numbers", "b": "hears_numbers"}, rest)
+    assert code == 1
+    assert texts["error"] == [
+        "channel 'number' is hyphos.msgs.Float64 in the plan, but hyphos.msgs.Int64 in node 'a'"
+    ]
+    assert found["findings"][0]["where"].endswith("robot.yaml:8:12")
+
+
+def test_inputs_that_nobody_publishes(check: Check) -> None:
+    code, texts, _ = check({"b": "hears_numbers"})
+    assert code == 1
+    assert texts["error"] == ["nobody publishes 'number', which b subscribes to"]
+    rest = "network: {subscribers: [{ip: '10.0.0.1:5556', channels: [number]}]}"
+    assert check({"b": "hears_numbers"}, rest)[1] == NOTHING
+
+
+def test_outputs_that_nobody_hears(check: Check) -> None:
+    code, texts, _ = check({"a": "numbers"})
+    assert code == 0
+    assert texts["warning"] == ["nobody subscribes to 'number', which a publishes"]
+    assert check({"a": "numbers"}, "", "--strict")[0] == 1
+
+
+def test_what_cannot_be_looked_into_is_given_the_benefit_of_doubt(
+    check: Check, tmp_path: Path
+) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    processes = "  tool: {executable: ./tool}\nprocesses: {p: {nodes: [b]}}"
+    code, texts, _ = check({"b": "hears_numbers"}, processes=processes)
+    assert code == 0
+    assert texts["note"] == [
+        "nobody publishes 'number', which b subscribes to; unless tool (not looked into) do"
+    ]
+
+
+def test_ends_that_the_plan_does_not_connect(check: Check) -> None:
+    rest = "channels: {number: {publishers: [b], subscribers: [b]}}"
+    code, texts, _ = check({"a": "numbers", "b": "hears_numbers"}, rest)
+    assert code == 1
+    assert texts["error"] == [
+        "node 'a' publishes 'number', but the plan's publishers do not name it: it is not "
+        "connected to other processes"
+    ]
+    assert texts["warning"] == [
+        "the plan says that node 'b' publishes 'number', but it does not (at its start)"
+    ]
+
+
+def test_a_scope_that_keeps_them_apart(check: Check) -> None:
+    rest = "channels: {number: {scope: local}}"
+    code, texts, _ = check({"a": "numbers", "b": "hears_numbers"}, rest)
+    assert code == 1
+    assert "'number' does not get from node 'a' (process 'a_process') to 'b'" in texts["error"][0]
+
+
+def test_rings_of_blocking_channels(check: Check) -> None:
+    rest = "channels: {number: {reliability: reliable}, doubled: {reliability: reliable}}"
+    nodes = {"a": "back", "b": "relay"}
+    code, texts, _ = check(nodes, rest)
+    assert code == 1
+    assert texts["error"] == [
+        "blocking channels in a ring: a (number) → b (doubled) → a; when every queue is full, all "
+        "wait for ever: give one of them block_timeout_ms, or another overflow"
+    ]
+    code, texts, _ = check(nodes, rest.replace("reliable}", "reliable, block_timeout_ms: 9}", 1))
+    assert code == 0
+    assert "it can stand still for block_timeout_ms" in texts["warning"][0]
+    assert check(nodes)[1] == NOTHING  # best effort drops, and never waits
+
+
+def test_nodes_that_cannot_be_made(check: Check) -> None:
+    code, texts, _ = check({"a": "failing", "b": "hears_numbers"})
+    assert code == 1
+    assert texts["error"] == ["process 'a_process': RuntimeError: no camera is attached"]
+    assert texts["note"] == [
+        "nobody publishes 'number', which b subscribes to; unless a (not looked into) do"
+    ]
+    assert (
+        "'a_process': making its nodes killed by SIGSEGV"
+        in (check({"a": "crashing"})[1]["error"][0])
+    )
+    _, texts, _ = check({"a": "endless"}, "", "--timeout", "2")
+    assert "its nodes were not made within 2 s" in texts["error"][0]
+    _, texts, _ = check({"a": "absent"})
+    assert "has no 'absent'" in texts["error"][0]
+
+
+def test_a_plan_that_is_wrong_says_so(check: Check, hyphos_cli: Cli, tmp_path: Path) -> None:
+    code, texts, _ = check({"a": "numbers"}, "channels: {number: {dept: 1}}")
+    assert code == 1
+    assert "channels.number.dept: unknown key; did you mean 'depth'?" in texts["error"][0]
+    code, out, err = hyphos_cli("validate", str(tmp_path / "robot.yaml"))
+    assert (code, out) == (1, "")
+    assert "did you mean 'depth'?" in err
+    (tmp_path / "gone.yaml").write_text("hyphos: 1\nnodes: {a: {plugin: ./gone.so}}\n")
+    code, _, err = hyphos_cli("validate", str(tmp_path / "gone.yaml"))
+    assert code == 1
+    assert "does not exist" in err
+
+
+def test_people_read_lines(hyphos_cli: Cli, check: Check, tmp_path: Path) -> None:
+    check({"a": "numbers"}, "channels: {number: {}}")
+    code, out, _ = hyphos_cli("validate", str(tmp_path / "robot.yaml"))
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].endswith(
+        "robot.yaml:6:12: warning: nobody subscribes to 'number', which a publishes"
+    )
+    assert lines[-1] == "1 nodes on 1 channels looked into: 0 errors, 1 warnings, 0 notes"
