@@ -87,4 +87,5 @@ NB_MODULE(_hyphos, module) {
   bind_params(module);
   bind_nodes(module);
   bind_tools(module);
+  bind_recording(module);
 }

@@ -9,6 +9,7 @@ import typer
 
 from hyphos.cli import (
     action,
+    bag,
     channel,
     doctor,
     keys,
@@ -43,6 +44,7 @@ app.command("doctor")(doctor.doctor)
 app.command("keys")(keys.keys)
 app.command("record")(record.record)
 app.command("replay")(replay.replay)
+app.add_typer(bag.app, name="bag")
 
 
 def _print_version(wanted: bool) -> None:

@@ -180,6 +180,7 @@ def _recorder(plan: dict[str, Any], options: LaunchOptions) -> Command | None:
     folder = Path(plan["directory"] or ".").resolve()
     words = [sys.executable, "-m", "hyphos", "record", "--quiet", "--overwrite"]
     words += ["--domain", plan["domain"], "--output", str(folder / record["path"])]
+    words += ["--plan", str(options.file.resolve())]
     words += [] if record["all"] or not record["enabled"] else list(record["channels"])
     env = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     return Command("record", words, env, folder)
