@@ -239,7 +239,7 @@ def test_a_killed_recorder_leaves_readable_chunks(
 ) -> None:
     path = tmp_path / "run.mcap"
     program = record(hyphos_start, domain, path, "--chunk-kb", "4")
-    wait_for_size(path, 20_000)
+    wait_for_size(path, 60_000)
     program.signal(signal.SIGKILL)
     program.end()
     source = open_source(path)

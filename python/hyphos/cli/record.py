@@ -64,6 +64,9 @@ def record(
         Path | None,
         typer.Option("--plan", help="robot.yaml to store in the file.", dir_okay=False, exists=True),
     ] = None,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="End only when the file is on the disk.")
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing file.")
     ] = False,
@@ -117,6 +120,7 @@ def record(
         proto_path=proto_path or [],
         descriptors=descriptor or [],
         plan=plan,
+        sync=sync,
         split_bytes=split_mb * 1_000_000,
         split_s=split_s,
         keep_files=keep_files,

@@ -35,6 +35,9 @@ def replay(
         list[str] | None, typer.Option("--remap", metavar="A:=B", help="Publish channel A as B.")
     ] = None,
     show: Annotated[bool, typer.Option("--list", help="Only print what the file holds.")] = False,
+    step: Annotated[
+        bool, typer.Option("--step", help="One message for each Enter; space runs on, q ends.")
+    ] = False,
     wait: Annotated[
         float,
         typer.Option("--wait", metavar="SECONDS", help="Wait so long for a first subscriber."),
@@ -64,5 +67,6 @@ def replay(
         wait_s=wait,
         quiet=quiet,
         domain=domain,
+        step=step,
     )
     raise typer.Exit(play(options))

@@ -62,6 +62,7 @@ class RecordOptions:
     keep_files: int = 0
     ring_bytes: int = 0
     ring_s: float = 0.0
+    sync: bool = False
 
     @property
     def ring(self) -> bool:
@@ -101,6 +102,7 @@ class Recorder:
             keep_files=options.keep_files,
             ring_bytes=options.ring_bytes,
             ring_ns=round(options.ring_s * 1e9),
+            sync=options.sync,
         )
         session.describe_session(self._core, options.domain, options.plan)
         self._channels: set[str] = set()
