@@ -66,8 +66,8 @@ def record(options: argparse.Namespace, size: int, rate: float, count: int, how:
     words += ["--compression", how, "-d", domain, "-o", str(path)]
     recorder = subprocess.Popen(words)
     source = subprocess.Popen(
-        [options.source, "--domain", domain, "--size", str(size), "--rate", str(round(rate))]
-        + ["--count", str(count)],
+        [str(options.source), *f"--domain {domain} --size {size}".split()]
+        + f"--rate {round(rate)} --count {count}".split(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

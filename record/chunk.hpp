@@ -65,8 +65,8 @@ class Chunk {
 
   [[nodiscard]] Tally& tally(std::uint16_t channel) { return at(tallies_, channel); }
   [[nodiscard]] const Tallies& tallies() const { return tallies_; }
-  [[nodiscard]] std::size_t size() const { return size_; }       ///< bytes, uncompressed
-  [[nodiscard]] std::size_t held() const { return held_; }       ///< of them in others' memory
+  [[nodiscard]] std::size_t size() const { return size_; }  ///< bytes, uncompressed
+  [[nodiscard]] std::size_t held() const { return held_; }  ///< of them in others' memory
   [[nodiscard]] std::size_t messages() const { return index_.size(); }
   [[nodiscard]] bool empty() const { return index_.empty() && tallies_.empty(); }
 

@@ -35,8 +35,8 @@ Result<DiskFile> DiskFile::create(const std::filesystem::path& path, bool overwr
   const int fd = ::open(path.c_str(), flags, 0644);
   if (fd >= 0) return DiskFile(fd, path);
   if (errno == EEXIST) {
-    return Error{Code::already_exists,
-                 "the file exists; give another name, or --overwrite", path.string()};
+    return Error{Code::already_exists, "the file exists; give another name, or --overwrite",
+                 path.string()};
   }
   if (errno == ENOENT) {
     return Error{Code::not_found, "the folder does not exist", path.string()};
@@ -143,9 +143,8 @@ Result<void> DiskFile::append(std::span<const Bytes> parts, std::uint64_t keep) 
 
 void DiskFile::push_out() {
   // Both are hints; a file system that does not know them writes all the same.
-  [[maybe_unused]] const int begun =
-      ::sync_file_range(fd_, static_cast<off_t>(pushed_), static_cast<off_t>(size_ - pushed_),
-                        SYNC_FILE_RANGE_WRITE);
+  [[maybe_unused]] const int begun = ::sync_file_range(
+      fd_, static_cast<off_t>(pushed_), static_cast<off_t>(size_ - pushed_), SYNC_FILE_RANGE_WRITE);
   pushed_ = size_;
   if (size_ - dropped_ <= 2 * kCached) return;
   const std::uint64_t to = size_ - kCached;

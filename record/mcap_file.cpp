@@ -33,9 +33,8 @@ Result<McapFile> McapFile::create(const std::filesystem::path& path, bool overwr
 }
 
 std::uint64_t McapFile::summary_size() const {
-  return kFixedEnd + kPerChannel * channels_.size() + schema_group_.size() +
-         channel_group_.size() + chunk_group_.size() + attachment_group_.size() +
-         metadata_group_.size() + last_bytes_;
+  return kFixedEnd + kPerChannel * channels_.size() + schema_group_.size() + channel_group_.size() +
+         chunk_group_.size() + attachment_group_.size() + metadata_group_.size() + last_bytes_;
 }
 
 Result<void> McapFile::append(const mcap::Bytes& record, std::uint64_t more_summary) {
@@ -89,15 +88,9 @@ Result<void> McapFile::write(const Packed& chunk) {
   mcap::Bytes head;
   mcap::put_chunk_head(head, chunk.start_time, chunk.end_time, chunk.uncompressed_size,
                        chunk.uncompressed_crc, chunk.compression, chunk.stored);
-  mcap::ChunkIndex index{chunk.start_time,
-                         chunk.end_time,
-                         file_.size(),
-                         head.size() + chunk.stored,
-                         chunk.index_offsets,
-                         chunk.indexes.size(),
-                         chunk.compression,
-                         chunk.stored,
-                         chunk.uncompressed_size};
+  mcap::ChunkIndex index{chunk.start_time,           chunk.end_time,      file_.size(),
+                         head.size() + chunk.stored, chunk.index_offsets, chunk.indexes.size(),
+                         chunk.compression,          chunk.stored,        chunk.uncompressed_size};
   for (auto& [channel, offset] : index.message_indexes) offset += index.offset + index.length;
   mcap::Bytes entry;
   mcap::put_chunk_index(entry, index);

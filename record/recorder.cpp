@@ -56,9 +56,7 @@ void Recorder::start() {
 
 Recorder::~Recorder() { (void)close(); }
 
-std::int64_t Recorder::now() const {
-  return options_.clock ? options_.clock() : wall_now().ns;
-}
+std::int64_t Recorder::now() const { return options_.clock ? options_.clock() : wall_now().ns; }
 
 Result<std::uint16_t> Recorder::add_channel(ChannelSpec spec) {
   const std::lock_guard lock(mutex_);
@@ -190,8 +188,7 @@ void Recorder::pack_loop() {
     lock.lock();
     // What was compressed no longer keeps what it came from.
     const bool own = packed.memory != nullptr || packed.body.empty();
-    const std::size_t bytes =
-        own ? std::min<std::size_t>(job->bytes, packed.stored) : job->bytes;
+    const std::size_t bytes = own ? std::min<std::size_t>(job->bytes, packed.stored) : job->bytes;
     waiting_ -= job->bytes - bytes;
     job->bytes = bytes;
     if (own) held_ -= std::exchange(job->held, 0);
@@ -311,8 +308,7 @@ Status Recorder::status() const {
   status.held_bytes = held_;
   status.ring_bytes = ring_used_;
   if (!ring_.empty()) {
-    status.ring_ns =
-        static_cast<std::int64_t>(ring_.back()->end_time - ring_.front()->start_time);
+    status.ring_ns = static_cast<std::int64_t>(ring_.back()->end_time - ring_.front()->start_time);
   }
   status.uncompressed_chunks = uncompressed_chunks_;
   status.files.assign(files_.begin(), files_.end());

@@ -66,7 +66,7 @@ struct Status {
   std::uint64_t waiting_bytes = 0;  ///< in the queue
   std::uint64_t held_bytes = 0;     ///< of them in shared memory
   std::uint64_t ring_bytes = 0;
-  std::int64_t ring_ns = 0;             ///< from the oldest to the newest message kept
+  std::int64_t ring_ns = 0;               ///< from the oldest to the newest message kept
   std::uint64_t uncompressed_chunks = 0;  ///< stored as they are because compression fell behind
   std::vector<std::filesystem::path> files;
   std::optional<Error> failure;

@@ -33,7 +33,8 @@ std::string to_json(const Tally& tally) {
 }
 
 void add(Tallies& to, const Tallies& more) {
-  for (std::size_t id = 0; id < more.size(); ++id) at(to, static_cast<std::uint16_t>(id)) += more[id];
+  for (std::size_t id = 0; id < more.size(); ++id)
+    at(to, static_cast<std::uint16_t>(id)) += more[id];
 }
 
 // The tallies of a chunk that was not written.
@@ -184,7 +185,8 @@ Result<void> Recorder::prepare(Open& to) {
     to.file.expect_last(kSummaryPerChannel * sources_.size());
   }
   for (const Preamble& item : preamble) {
-    auto put = item.attachment ? to.file.put(*item.attachment) : to.file.put(item.name, item.values);
+    auto put =
+        item.attachment ? to.file.put(*item.attachment) : to.file.put(item.name, item.values);
     if (!put) return put;
     ++to.preamble;
   }
@@ -210,7 +212,9 @@ Result<void> Recorder::store(Open& to, const Packed& chunk, const LatchedValues&
   const std::int64_t now = monotonic_now().ns;
   if (now < to.next_interim_ns) return success();
   to.next_interim_ns = now + std::clamp(now - to.opened_ns, kFirstInterimNs, kInterimNs);
-  return to.file.put(kInterim, summary(to.tallies));
+  // The chunk is written. A disk that is full now says so to the next one.
+  (void)to.file.put(kInterim, summary(to.tallies));
+  return success();
 }
 
 // The values of latched channels that were published before this file began, at its first instant.

@@ -50,6 +50,14 @@ struct EndpointInfo {
   [[nodiscard]] HYPHOS_EXPORT std::uint64_t counter(std::string_view name) const;
 };
 
+/// A channel as one process sees it.
+struct ChannelInfo {
+  std::string name;
+  TypeId type;
+  Policy policy;
+  std::uint32_t publishers = 0;  ///< known now, in this process and outside
+};
+
 struct ProcessInfo {
   std::string name;
   std::string host;

@@ -72,6 +72,11 @@ def _load(program: str, class_name: str, where: str) -> Any:
     return classes[0]
 
 
+def load_node(entry: dict[str, Any], where: str) -> Any:
+    """What makes the object of a Python node; `entry` is the node in the plan's JSON."""
+    return _load(entry["program"], entry.get("python_class", ""), where)
+
+
 def run(argv: list[str]) -> int:
     """Opens the runtime as the arguments say, makes the nodes, and waits. Returns the exit code."""
     files = _option(argv, "--hyphos-plan")
@@ -86,7 +91,7 @@ def run(argv: list[str]) -> int:
         for entry in plan["nodes"]:
             if entry["process"] != runtime.process or entry["kind"] != "python":
                 continue
-            make = _load(entry["program"], entry.get("python_class", ""), files[-1])
+            make = load_node(entry, files[-1])
             node = runtime.node(entry["name"])
             nodes.append(node)
             kept.append(make(node))

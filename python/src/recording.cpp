@@ -44,8 +44,8 @@ record::ChannelSpec make_spec(const std::string& channel, const std::string& mes
   spec.name = channel;
   spec.message_encoding = message_encoding;
   if (schema_name) {
-    spec.schema = record::mcap::Schema{
-        0, *schema_name, schema_encoding, std::string(schema_data.c_str(), schema_data.size())};
+    spec.schema = record::mcap::Schema{0, *schema_name, schema_encoding,
+                                       std::string(schema_data.c_str(), schema_data.size())};
   }
   spec.metadata = std::move(metadata);
   spec.latched = latched;
@@ -139,14 +139,13 @@ void bind_status(nb::module_& module) {
 
 void bind_recorder(nb::module_& module) {
   nb::class_<RecorderHandle>(module, "Recorder", "Writes channels to MCAP files; in C++ threads.")
-      .def_static("open", &open_recorder, nb::arg("path"), nb::kw_only(),
-                  nb::arg("overwrite") = false, nb::arg("chunk_bytes") = 4 << 20,
-                  nb::arg("compression") = "zstd", nb::arg("queue_bytes") = 256 << 20,
-                  nb::arg("hold_bytes") = nb::none(), nb::arg("flush_ns") = 1'000'000'000,
-                  nb::arg("split_bytes") = 0, nb::arg("split_ns") = 0, nb::arg("keep_files") = 0,
-                  nb::arg("ring_bytes") = 0, nb::arg("ring_ns") = 0,
-                  nb::arg("deterministic") = false, nb::arg("clock") = nb::none(),
-                  nb::arg("sync") = false)
+      .def_static(
+          "open", &open_recorder, nb::arg("path"), nb::kw_only(), nb::arg("overwrite") = false,
+          nb::arg("chunk_bytes") = 4 << 20, nb::arg("compression") = "zstd",
+          nb::arg("queue_bytes") = 256 << 20, nb::arg("hold_bytes") = nb::none(),
+          nb::arg("flush_ns") = 1'000'000'000, nb::arg("split_bytes") = 0, nb::arg("split_ns") = 0,
+          nb::arg("keep_files") = 0, nb::arg("ring_bytes") = 0, nb::arg("ring_ns") = 0,
+          nb::arg("deterministic") = false, nb::arg("clock") = nb::none(), nb::arg("sync") = false)
       .def(
           "add_channel",
           [](const RecorderHandle& r, const std::string& channel,
@@ -184,8 +183,8 @@ void bind_recorder(nb::module_& module) {
             nb::gil_scoped_release release;
             recorder->accept(id, sender, sequence, publish_ns, body, list);
           },
-          nb::arg("id"), nb::arg("publish_ns"), nb::arg("payload"),
-          nb::arg("buffers") = nb::list(), nb::arg("sequence") = 0, nb::arg("sender") = 0)
+          nb::arg("id"), nb::arg("publish_ns"), nb::arg("payload"), nb::arg("buffers") = nb::list(),
+          nb::arg("sequence") = 0, nb::arg("sender") = 0)
       .def(
           "attach",
           [](const RecorderHandle& r, std::string name, std::string media_type,
@@ -276,8 +275,8 @@ void bind_writer(nb::module_& module) {
           "attach",
           [](McapWriter& w, std::string name, std::string media_type, const nb::bytes& data,
              std::int64_t log_ns, std::int64_t create_ns) {
-            w.attach(make_attachment(std::move(name), std::move(media_type), data, log_ns,
-                                     create_ns))
+            w.attach(
+                 make_attachment(std::move(name), std::move(media_type), data, log_ns, create_ns))
                 .or_throw();
           },
           nb::arg("name"), nb::arg("media_type"), nb::arg("data"), nb::arg("log_ns") = 0,

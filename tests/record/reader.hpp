@@ -43,7 +43,9 @@ class View {
     return out;
   }
   std::string_view text() { return take(get<std::uint32_t>()); }
-  [[nodiscard]] std::string_view rest() const { return bytes_.substr(std::min(at_, bytes_.size())); }
+  [[nodiscard]] std::string_view rest() const {
+    return bytes_.substr(std::min(at_, bytes_.size()));
+  }
   [[nodiscard]] bool done() const { return at_ >= bytes_.size(); }
 
  private:

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "hyphos/hyphos.hpp"
-#include "record/mcap_writer.hpp"
 #include "reader.hpp"
+#include "record/mcap_writer.hpp"
 
 namespace hyphos::record {
 namespace {
@@ -312,8 +312,7 @@ TEST_F(RecorderTest, records_a_channel_of_a_node) {
   auto recorder = Recorder::open(real).or_throw();
   const auto id = add(*recorder, "raw");
   const auto publisher = node.publisher<Buffer>("raw");
-  ASSERT_TRUE(
-      recorder->subscribe(node, id, "raw", type_support<Buffer>().id, Policy{}).ok());
+  ASSERT_TRUE(recorder->subscribe(node, id, "raw", type_support<Buffer>().id, Policy{}).ok());
   const std::int64_t before = wall_now().ns;
   for (int i = 0; i < 10; ++i) publisher.publish(Buffer::copy_of("n" + std::to_string(i)));
   ASSERT_TRUE(recorder->close().ok());

@@ -62,7 +62,9 @@ def record(
     ] = False,
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", help="robot.yaml to store in the file.", dir_okay=False, exists=True),
+        typer.Option(
+            "--plan", help="robot.yaml to store in the file.", dir_okay=False, exists=True
+        ),
     ] = None,
     sync: Annotated[
         bool, typer.Option("--sync", help="End only when the file is on the disk.")

@@ -278,5 +278,3 @@ def _ros_to_ros(path: Path, target: str, options: WriteOptions) -> None:
             report.written += 1
             progress(report.written)
     report.print(options.output)
-
-

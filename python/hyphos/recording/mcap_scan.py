@@ -208,9 +208,7 @@ class Scan:
                 finally:
                     view.release()
 
-    def _records(
-        self, data: mmap.mmap, view: memoryview
-    ) -> Iterator[tuple[int, int, memoryview]]:
+    def _records(self, data: mmap.mmap, view: memoryview) -> Iterator[tuple[int, int, memoryview]]:
         at = len(MAGIC)
         end = len(view)
         while at < end:
@@ -227,7 +225,8 @@ class Scan:
                 continue
             going_on = self._resume(data, view, at + 1)
             if 1 <= op <= DATA_END and going_on is None:
-                text = f"the file is cut off: a record needs {length:,} bytes, {end - start:,} are left"
+                left = end - start
+                text = f"the file is cut off: a record needs {length:,} bytes, {left:,} are left"
             else:
                 text = f"no record begins here (kind {op}, {length:,} bytes)"
             if going_on is not None:

@@ -142,7 +142,9 @@ class Player:
                 return
             self._publish(item)
             if self._options.step and not self._options.quiet:
-                print(f"{(item.time_ns - start_ns) / 1e9:10.6f} s  {item.track.channel}", flush=True)
+                print(
+                    f"{(item.time_ns - start_ns) / 1e9:10.6f} s  {item.track.channel}", flush=True
+                )
             if (now := time.monotonic()) - shown >= _BAR_EVERY_S:
                 progress(item.time_ns - start_ns)
                 shown = now
@@ -191,15 +193,15 @@ def play(options: PlayOptions) -> int:
             f"published {player.published:,} messages on {len(player.publishers)} channels"
         )
         if player.pace.latest_s > _LATE_S and options.rate:
-            console.print(f"warning: up to {player.pace.latest_s * 1e3:.0f} ms late; try a lower --rate")
+            console.print(
+                f"warning: up to {player.pace.latest_s * 1e3:.0f} ms late; try a lower --rate"
+            )
     if player.failed:
         raise Error("overloaded", f"{player.failed:,} messages were not delivered")
     return 0
 
 
-def _keys(
-    player: Player, options: PlayOptions, console: Console
-) -> AbstractContextManager[object]:
+def _keys(player: Player, options: PlayOptions, console: Console) -> AbstractContextManager[object]:
     """Keys act on a terminal, or on any input if the user wants to go step by step."""
     if not options.step and not (sys.stdin.isatty() and console.is_terminal):
         return nullcontext()

@@ -138,9 +138,7 @@ class Recorder:
             "latched": end.policy.latched,
             "depth": end.policy.depth,
         }
-        spec = self._schemas.spec(
-            end.channel, end.type_name, end.encoding, end.type_hash, policy
-        )
+        spec = self._schemas.spec(end.channel, end.type_name, end.encoding, end.type_hash, policy)
         channel_id = self._core.add_channel(
             end.channel,
             spec.message_encoding,
@@ -153,9 +151,7 @@ class Recorder:
         self._channels.add(end.channel)
         # Best effort whatever the channel says: a recorder must not hold up the robot.
         wish = Policy(latched=end.policy.latched, depth=_depth(end))
-        self._core.subscribe(
-            self._node._core, channel_id, end.channel, raw_type(end).id, wish
-        )
+        self._core.subscribe(self._node._core, channel_id, end.channel, raw_type(end).id, wish)
 
     def read_parameters(self) -> None:
         """Stores the parameters of the nodes that run now."""
@@ -279,7 +275,9 @@ def _run(recorder: Recorder, options: RecordOptions, console: Console, path: Pat
     show = console.is_terminal and not options.quiet
     with stoppable(options.seconds) as stop, _on_request(recorder, console, options.domain):
         if not options.quiet:
-            what = f"keeping the last messages for {path}" if options.ring else f"recording to {path}"
+            what = (
+                f"keeping the last messages for {path}" if options.ring else f"recording to {path}"
+            )
             console.print(f"{what}; Ctrl-C ends it")
         reader = threading.Thread(target=recorder.read_parameters, daemon=True)
         reader.start()

@@ -52,9 +52,7 @@ def make_backward(type_name: str, typestore: Any) -> Backward | None:
     cls = vars(msgs)[type_name.rpartition(".")[2]]
     compiler = _Compiler(typestore)
     make = compiler.message(ros_type, cls.DESCRIPTOR, top=True)
-    return Backward(
-        cls, ros_type, make, compiler.attached, compiler.ignored, compiler.defaulted
-    )
+    return Backward(cls, ros_type, make, compiler.attached, compiler.ignored, compiler.defaulted)
 
 
 class _Compiler:
