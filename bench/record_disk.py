@@ -66,8 +66,10 @@ def record(options: argparse.Namespace, size: int, rate: float, count: int, how:
     words += ["--compression", how, "-d", domain, "-o", str(path)]
     recorder = subprocess.Popen(words)
     source = subprocess.Popen(
-        [str(options.source), *f"--domain {domain} --size {size}".split()]
-        + f"--rate {round(rate)} --count {count}".split(),
+        [
+            str(options.source),
+            *f"--domain {domain} --size {size} --rate {round(rate)} --count {count}".split(),
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

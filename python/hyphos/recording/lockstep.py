@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -191,8 +192,11 @@ class Lockstep:
                 node = runtime.node(entry["name"])
                 nodes.append(node)
                 # In the pool: what a node publishes at its start has its place in the order, too.
-                runtime.settle(lambda make=make, node=node: self._kept.append(make(node)))
+                runtime.settle(partial(self._keep, make, node))
         runtime.settle(runtime.load_plugins)
+
+    def _keep(self, make: Any, node: Node) -> None:
+        self._kept.append(make(node))
 
     def _publisher(self, track: Track, node: Node) -> Publisher[Any]:
         from hyphos.types import Raw  # noqa: PLC0415
@@ -264,7 +268,7 @@ class Lockstep:
             for item in self._source.items(lambda track: id(track) in publishers, start_ns, end_ns):
                 self._advance(item.time_ns)
                 publisher, value = publishers[id(item.track)], (item.payload, item.buffers)
-                runtime.settle(lambda p=publisher, v=value: p.publish(v))
+                runtime.settle(partial(publisher.publish, value))
                 self.played += 1
                 if self.played == 1 or item.time_ns - looked_ns >= _SECOND:
                     looked_ns = item.time_ns

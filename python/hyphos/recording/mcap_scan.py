@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import lz4.frame
+import lz4.frame  # type: ignore[import-untyped]
 import zstandard
 
 from hyphos._errors import Error
@@ -150,6 +150,11 @@ def _parse_attachment(data: memoryview) -> Attachment:
     return Attachment(log_ns, create_ns, name, media_type, content)
 
 
+def _message(data: bytes | memoryview, at: int, end: int) -> Message:
+    channel, sequence, log_ns, publish_ns = _MESSAGE.unpack_from(data, at)
+    return Message(channel, sequence, log_ns, publish_ns, bytes(data[at + _MESSAGE.size : end]))
+
+
 def _decompress(compression: str, data: memoryview, size: int) -> bytes:
     if size > _MOST_CHUNK:
         raise ValueError(f"a chunk of {size:,} bytes is larger than any that is written")
@@ -272,7 +277,7 @@ class Scan:
             channel = _parse_channel(content)
             self.channels.setdefault(channel.id, channel)
         elif op == MESSAGE:
-            return self._count([Message(*_MESSAGE.unpack_from(content), bytes(content[22:]))])
+            return self._count([_message(content, 0, len(content))])
         elif op == CHUNK:
             return self._take_chunk(offset, content)
         elif op == ATTACHMENT:
@@ -311,9 +316,7 @@ class Scan:
             if length > len(records) - at:
                 raise ValueError(f"a record in it reaches beyond its end, at {at:,}")
             if op == MESSAGE:
-                found.append(
-                    Message(*_MESSAGE.unpack_from(records, at), records[at + 22 : at + length])
-                )
+                found.append(_message(records, at, at + length))
             elif op in (SCHEMA, CHANNEL):
                 self._take_sound(offset, op, view[at : at + length])
             at += length

@@ -109,7 +109,7 @@ class _Compiler:
         if is_time:
             return self._time(key, detail)
         if kind == self._nodetype.NAME:
-            inner = self.message(detail, target.message_type)
+            inner = self.message(detail, _message_of(target))
             return lambda source, buffers: inner(getattr(source, key), buffers)
         if kind == self._nodetype.BASE:
             return lambda source, _buffers: getattr(source, key)
@@ -127,7 +127,7 @@ class _Compiler:
 
     def _array(self, key: str, element: Any, target: Any, size: int) -> Get:
         if element[0] == self._nodetype.NAME:
-            inner = self.message(element[1], target.message_type)
+            inner = self.message(element[1], _message_of(target))
             return lambda source, buffers: [inner(item, buffers) for item in getattr(source, key)]
         if element[1][0] == "string":
             return lambda source, _buffers: list(getattr(source, key))
@@ -143,6 +143,11 @@ class _Compiler:
             return np.zeros(size, dtype) if size and not len(array) else array
 
         return get
+
+
+def _message_of(field: FieldDescriptor) -> Descriptor:
+    assert field.message_type is not None
+    return field.message_type
 
 
 def _dtype(name: str) -> np.dtype[Any]:
