@@ -81,7 +81,7 @@ def test_the_mcap_library_reads_all_of_it_with_its_checks_on(
         assert [m.log_time for _, _, m in found] == sorted(m.log_time for _, _, m in found)
         assert len(found) == 200
         # By the message indexes alone: a span of time, one channel.
-        some = reader.iter_messages(["image"], start_time=SECOND + 100, end_time=2 * SECOND)
+        some = reader.iter_messages(["image"], starting_at=SECOND + 100, ending_before=2 * SECOND)
         assert len(list(some)) == 99
         [attachment] = reader.iter_attachments()
         assert (attachment.name, attachment.data, attachment.log_time) == (
@@ -371,7 +371,9 @@ def test_what_ros_does_not_have_is_named(hyphos_cli: Cli, tmp_path: Path) -> Non
     assert code == 0, err
     assert "left out: raw, 1 messages: ROS has nothing like the encoding 'bytes'" in out
     assert "left out: mine, 1 messages: ROS has no message like mine.Type" in out
-    assert [track.channel for track in open_source(out_path).tracks] == ["scan"]
+    source = open_source(out_path)
+    assert [track.channel for track in source.tracks] == ["scan"]
+    source.close()
 
 
 def _noetic() -> Any:

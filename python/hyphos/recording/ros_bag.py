@@ -84,7 +84,8 @@ class RosSource:
             yield Item(time_ns, self._tracks[connection.topic], payload, buffers)
 
     def close(self) -> None:
-        self._reader.close()
+        if self._reader.isopen:
+            self._reader.close()
 
 
 def _latched(ext: Any) -> bool:
