@@ -307,8 +307,12 @@ Status Recorder::status() const {
   status.waiting_bytes = waiting_;
   status.held_bytes = held_;
   status.ring_bytes = ring_used_;
-  if (!ring_.empty()) {
-    status.ring_ns = static_cast<std::int64_t>(ring_.back()->end_time - ring_.front()->start_time);
+  // Chunks that carry counters alone have no time.
+  const auto timed = [](const std::shared_ptr<const Packed>& chunk) { return chunk->messages != 0; };
+  const auto oldest = std::find_if(ring_.begin(), ring_.end(), timed);
+  const auto newest = std::find_if(ring_.rbegin(), ring_.rend(), timed);
+  if (oldest != ring_.end()) {
+    status.ring_ns = static_cast<std::int64_t>((*newest)->end_time - (*oldest)->start_time);
   }
   status.uncompressed_chunks = uncompressed_chunks_;
   status.files.assign(files_.begin(), files_.end());
