@@ -31,6 +31,7 @@ from hyphos.recording.player import parse_remap
 from hyphos.recording.schemas import SchemaBook
 from hyphos.recording.source import Source, Track, open_source
 from hyphos.recording.track_filter import wanted
+from hyphos.tools.observe import is_hidden
 from hyphos.tools.typebook import TypeBook
 
 _SECOND = 1_000_000_000
@@ -227,6 +228,8 @@ class Lockstep:
         """Outputs that have appeared. At instants of the recording, so that runs agree."""
         for channel in runtime.channels():
             if channel.publishers == 0 or channel.name in self._recorded | played:
+                continue
+            if is_hidden(channel.name):  # of Hyphos itself: parameters
                 continue
             kind, policy = channel.type, channel.policy
             spec = self._schemas.spec(
