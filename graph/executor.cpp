@@ -79,14 +79,14 @@ struct Executor::Worker {
 /// a thread that has waited goes on before one of the others has parked. A parked thread is in no
 /// other list and is handed no work.
 struct Executor::State {
-  explicit State(int threads)
-      : most(threads),
+  State(int threads, int at_once)
+      : most(at_once),
         // oneTBB counts the calling thread as one of the pool; ours never joins, hence the one
         // more.
         limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
         // Our threads have reserved places; the others are for what callbacks run in parallel.
         arena(2 * threads - 1, static_cast<unsigned>(threads)),
-        ready(threads) {}
+        ready(at_once) {}
 
   void run(Worker& self, bool in_arena);
   void work_off(Worker& self);
@@ -98,11 +98,13 @@ struct Executor::State {
   tbb::global_control limit;
   tbb::task_arena arena;
   BriefMutex mutex;
-  std::array<Ring, 3> queues;  // by priority
-  Worker* idle = nullptr;      // last in, first out: the warmest cache first
+  std::array<Ring, 3> queues;    // by priority
+  Worker* idle = nullptr;        // last in, first out: the warmest cache first
   Worker* parked = nullptr;
   int ready;
   int waiting = 0;
+  std::uint64_t unfinished = 0;  // work that is queued or running
+  BriefCondition finished;       // it fell to 0
   bool stopping = false;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> stand_ins;
@@ -197,15 +199,18 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
     } else {
       lock.unlock();
     }
-    if (work) work();
+    const bool done = static_cast<bool>(work);
+    if (done) work();
     work = nullptr;
     lock.lock();
+    if (done && --unfinished == 0) finished.notify_all();
   }
 }
 
-Executor::Executor(int threads) : state_(std::make_shared<State>(threads)) {
+Executor::Executor(int threads, bool one_by_one)
+    : state_(std::make_shared<State>(threads, one_by_one ? 1 : threads)) {
   assert(threads >= 1);
-  for (int i = 0; i < threads; ++i) {
+  for (int i = 0; i < state_->most; ++i) {
     Worker& worker = *state_->workers.emplace_back(std::make_unique<Worker>());
     threads_.emplace_back([state = state_, &worker] { state->run(worker, true); });
   }
@@ -240,6 +245,7 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work) {
   Worker* worker = nullptr;
   {
     const std::lock_guard lock(state_->mutex);
+    ++state_->unfinished;
     worker = state_->idle;
     if (worker != nullptr) {
       state_->idle = worker->next;
@@ -249,6 +255,12 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work) {
     }
   }
   if (worker != nullptr) wake(worker->awake);
+}
+
+void Executor::wait_idle() {
+  assert(!on_worker() && "work cannot wait for its own end");
+  BriefLock lock(state_->mutex);
+  state_->finished.wait(lock, [this] { return state_->unfinished == 0; });
 }
 
 bool Executor::on_worker() const { return current_pool == state_.get(); }

@@ -22,8 +22,9 @@ class Executor {
  public:
   using Work = std::function<void()>;
 
-  /// `threads` >= 1: how many callbacks may run at once.
-  explicit Executor(int threads);
+  /// `threads` >= 1: how many callbacks may run at once. With `one_by_one` only one does, in the
+  /// order in which work came; `threads` is then what parallel algorithms in it may use.
+  explicit Executor(int threads, bool one_by_one = false);
   /// Runs what is queued, then ends the threads. Work of its own may do it.
   ~Executor();
   Executor(const Executor&) = delete;
@@ -32,6 +33,8 @@ class Executor {
   /// Runs `work` on a thread of the pool. Allocates nothing in the steady state if `work` captures
   /// at most two pointers; makes one system call if a thread has to be woken.
   void enqueue(Priority priority, Work work);
+  /// Waits until no work is queued or running, whoever brought it. Not from work of its own.
+  void wait_idle();
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const;
 

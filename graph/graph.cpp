@@ -1,14 +1,16 @@
 #include "graph/graph.hpp"
 
+#include <exception>
+
 #include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
 #include "hyphos/plan.hpp"
 
 namespace hyphos::graph {
-Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules)
+Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules, bool one_by_one)
     : registry_(std::move(registry)),
       rules_(std::move(rules)),
-      executor_(threads),
+      executor_(threads, one_by_one),
       timers_(executor_) {}
 
 Graph::~Graph() {
@@ -105,6 +107,30 @@ std::vector<std::string> Graph::channels() const {
   std::vector<std::string> names;
   for (const auto& [name, channel] : channels_) names.push_back(name);
   return names;
+}
+
+std::vector<ChannelInfo> Graph::list() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ChannelInfo> out;
+  for (const auto& [name, channel] : channels_) {
+    out.push_back({name, channel->type(), channel->policy(), channel->publisher_count()});
+  }
+  return out;
+}
+
+void Graph::settle(std::function<void()> work) {
+  std::exception_ptr failed;
+  if (work) {
+    executor_.enqueue(Priority::normal, [&] {
+      try {
+        work();
+      } catch (...) {
+        failed = std::current_exception();
+      }
+    });
+  }
+  executor_.wait_idle();
+  if (failed) std::rethrow_exception(failed);
 }
 
 void Graph::stop(std::int64_t linger_ms) {

@@ -10,6 +10,7 @@
 #include "graph/channel.hpp"
 #include "graph/executor.hpp"
 #include "graph/timers.hpp"
+#include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/publisher.hpp"
 #include "hyphos/subscription.hpp"
@@ -33,7 +34,9 @@ class Graph {
   /// `rules` is asked once per channel; `wish` is what the first end of it asked for.
   using Rules = std::function<ChannelRules(const std::string& channel, const Policy& wish)>;
 
-  Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules);
+  /// `one_by_one`: callbacks run one at a time, in the order in which they became due.
+  Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules,
+        bool one_by_one = false);
   ~Graph();
 
   /// A transport that has been started. Call before the first channel is opened.
@@ -57,6 +60,9 @@ class Graph {
   /// Runs `work` on the thread pool.
   void enqueue(Executor::Work work) { executor_.enqueue(Priority::normal, std::move(work)); }
   [[nodiscard]] std::vector<std::string> channels() const;
+  [[nodiscard]] std::vector<ChannelInfo> list() const;
+  /// Runs `work` on the pool and waits until all that came of it has run. Not from a callback.
+  void settle(std::function<void()> work);
 
   /// No callback of a transport or timer comes after this. Publishing becomes local. Idempotent.
   void stop(std::int64_t linger_ms);

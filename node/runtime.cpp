@@ -56,10 +56,20 @@ Result<void> Runtime::Impl::read_plan() {
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
   for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
+  if (options_.lockstep && plan_->process(options_.process) == nullptr) {
+    options_.process = plan_->processes.front().name;  // its threads and settings
+  }
   auto links = connections(*plan_, options_.process);
   if (!links) return links.error();
   connections_ = std::move(*links);
   domain_ = plan_->domain;
+  if (options_.lockstep) {
+    for (const std::string& name : options_.lockstep_nodes) {
+      if (plan_->node(name) != nullptr) continue;
+      return Error{Code::not_found, "the plan has no node '" + name + "'",
+                   options_.plan_file.string()};
+    }
+  }
   return apply_process_settings(*plan_->process(options_.process));
 }
 
@@ -84,6 +94,7 @@ Result<void> Runtime::Impl::start() {
   stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
   threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options_.offline |= options_.lockstep;
   if (auto read = read_plan(); !read) return read.error();
   if (!plan_ && !options_.domain.empty()) domain_ = options_.domain;
   if (options_.threads > 0) threads_ = options_.threads;
@@ -110,7 +121,8 @@ Result<void> Runtime::Impl::open_transports() {
   announcer_ = std::move(links->announcer);
   graph_ = std::make_unique<graph::Graph>(
       threads_, registry_,
-      [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); });
+      [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); },
+      options_.lockstep);
   links_ = std::move(links->open);
   for (const OpenLink& link : links_) graph_->add_transport(link.transport);
   return success();
@@ -138,9 +150,17 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   return rules;
 }
 
+bool Runtime::Impl::is_here(const NodePlan& node) const {
+  if (!options_.lockstep) return node.process == options_.process;
+  const auto& chosen = options_.lockstep_nodes;
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), node.name) != chosen.end();
+}
+
 Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> self) {
   const NodePlan* planned = nullptr;
-  if (plan_) {
+  if (plan_ && options_.lockstep) {
+    planned = plan_->node(name);  // null: whoever plays, or records
+  } else if (plan_) {
     const ProcessPlan& process = *plan_->process(options_.process);
     // A program with one node takes the name that the plan gives it, whatever its code says.
     if (process.nodes.size() == 1) name = process.nodes.front();
@@ -171,10 +191,15 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
 
 Result<void> Runtime::Impl::load_plugins() {
   if (!plan_) return Error{Code::invalid_config, "plug-ins need a plan (--hyphos-plan FILE)", ""};
-  for (const std::string& name : plan_->process(options_.process)->nodes) {
+  std::vector<std::string> names;
+  for (const ProcessPlan& process : plan_->processes) {
+    if (!options_.lockstep && process.name != options_.process) continue;
+    names.insert(names.end(), process.nodes.begin(), process.nodes.end());
+  }
+  for (const std::string& name : names) {
     const NodePlan& planned = *plan_->node(name);
-    if (planned.kind != NodeKind::plugin) continue;
-    auto node = make_node(name, std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this));
+    if (!is_here(planned) || planned.kind != NodeKind::plugin) continue;
+    auto node = make_node(planned.name, std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this));
     if (!node) return node.error();
     auto plugin = LoadedPlugin::load(plan_->program_file(planned), *node);
     if (!plugin) return plugin.error();
@@ -321,6 +346,9 @@ bool Runtime::stopping() const { return impl_->stopping(); }
 const Plan* Runtime::plan() const { return impl_->plan(); }
 const std::string& Runtime::process() const { return impl_->options().process; }
 const std::string& Runtime::domain() const { return impl_->domain(); }
+
+void Runtime::settle(std::function<void()> work) { impl_->graph().settle(std::move(work)); }
+std::vector<ChannelInfo> Runtime::channels() const { return impl_->graph().list(); }
 
 Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {
   return impl_->graph().set_open(channel, open);

@@ -72,6 +72,8 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> apply_process_settings(const ProcessPlan& process);
   Result<void> open_transports();
   void start_heartbeat(std::int64_t heartbeat_ms);
+  /// Whether the plan places the node here; in lock-step, whether it was chosen.
+  [[nodiscard]] bool is_here(const NodePlan& node) const;
   graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
   [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
   /// All nodes that there are: they have declared the parameters that they will.

@@ -57,6 +57,13 @@ enum class ProcessState : std::uint8_t {
   stopping,
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ProcessState value);
+/// A channel as one process sees it.
+struct ChannelInfo {
+  std::string name;
+  TypeId type;
+  Policy policy;
+  std::uint32_t publishers = 0;  ///< known now, in this process and outside
+};
 
 struct ProcessInfo {
   std::string name;

@@ -17,6 +17,7 @@
 
 namespace hyphos {
 
+struct ChannelInfo;
 struct Plan;
 class Node;
 
@@ -30,6 +31,11 @@ struct RuntimeOptions {
   /// Where the nodes of one run leave what a restart takes over (parameters that were set), and
   /// take it from. Empty: a restart begins with the plan.
   std::filesystem::path state_folder;
+  /// The same inputs in the same order give the same outputs, whatever the number of threads: all
+  /// nodes of the plan are of this process, it is offline, and callbacks run one at a time in the
+  /// order in which they became due. `threads` remains what parallel algorithms in them may use.
+  bool lockstep = false;
+  std::vector<std::string> lockstep_nodes;  ///< only these of the plan; empty: all
 };
 
 /// Everything of one process: the graph, its thread pool and its transports, as the plan says.
@@ -59,6 +65,13 @@ class HYPHOS_EXPORT Runtime {
   Result<void> set_channel_open(const std::string& channel, bool open);
   /// The same between this process and one peer endpoint, e.g. "tcp://10.0.0.2:5553".
   Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
+
+  /// Runs `work` (if any) on the thread pool and waits until no callback of this process is queued
+  /// or running: until all that came of it, and of what came before, is done. Not from a callback.
+  /// Under a load that never ends, it never returns. Throws what `work` throws.
+  void settle(std::function<void()> work = {});
+  /// The channels that have been opened in this process.
+  [[nodiscard]] std::vector<ChannelInfo> channels() const;
 
   /// Waits until request_stop(), SIGINT or SIGTERM. Returns the exit code for main().
   int spin();

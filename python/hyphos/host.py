@@ -72,6 +72,11 @@ def _load(program: str, class_name: str, where: str) -> Any:
     return classes[0]
 
 
+def load_node(entry: dict[str, Any], where: str) -> Any:
+    """What makes the object of a Python node; `entry` is the node in the plan's JSON."""
+    return _load(entry["program"], entry.get("python_class", ""), where)
+
+
 def make_nodes(
     runtime: Runtime, file: str, settings: list[str], made: list[tuple[Node, Any]] | None = None
 ) -> list[tuple[Node, Any]]:
@@ -84,7 +89,7 @@ def make_nodes(
     for entry in plan["nodes"]:
         if entry["process"] != runtime.process or entry["kind"] != "python":
             continue
-        make = _load(entry["program"], entry.get("python_class", ""), file)
+        make = load_node(entry, file)
         node = runtime.node(entry["name"])
         made.append((node, None))
         made[-1] = (node, make(node))

@@ -376,13 +376,24 @@ class Runtime:
         domain: str = "",
         threads: int = 0,
         offline: bool = False,
+        lockstep: bool = False,
+        lockstep_nodes: Sequence[str] = (),
     ) -> Self:
-        """See Node.open()."""
+        """See Node.open(). `lockstep`: all nodes of the plan (or those named) are of this process,
+        it is offline, and callbacks run one at a time in the order in which they became due: the
+        same inputs in the same order give the same outputs, whatever the number of threads."""
         if argv is not None:
             return cls(_hyphos.Runtime.open(list(argv)))
         return cls(
             _hyphos.Runtime.open_with(
-                plan, process or "main", list(overrides), domain, threads, offline
+                plan,
+                process or "main",
+                list(overrides),
+                domain,
+                threads,
+                offline,
+                lockstep,
+                list(lockstep_nodes),
             )
         )
 
@@ -393,6 +404,16 @@ class Runtime:
     def load_plugins(self) -> None:
         """Loads the C++ plug-ins that the plan names for this process."""
         self._core.load_plugins()
+
+    def settle(self, work: Callable[[], object] | None = None) -> None:
+        """Runs `work` on the thread pool, and waits until no callback of this process is queued or
+        running. Not from a callback. An exception that leaves `work` is raised here, as
+        RuntimeError."""
+        self._core.settle(work)
+
+    def channels(self) -> list[_hyphos.ChannelInfo]:
+        """The channels that have been opened in this process."""
+        return self._core.channels()
 
     def set_channel_open(self, channel: str, open: bool, *, peer: str | None = None) -> None:
         """Opens or closes a channel in this process, or only towards one peer endpoint."""

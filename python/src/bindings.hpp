@@ -22,6 +22,7 @@ Policy make_policy(const std::string& reliability, const std::string& overflow,
 
 void bind_nodes(nanobind::module_& module);
 void bind_params(nanobind::module_& module);
+void bind_recording(nanobind::module_& module);
 void bind_tools(nanobind::module_& module);
 template <typename T>
 class Handle;

@@ -88,4 +88,5 @@ NB_MODULE(_hyphos, module) {
   bind_nodes(module);
   bind_tools(module);
   bind_transforms(module);
+  bind_recording(module);
 }

@@ -9,6 +9,7 @@
 #include "bytes.hpp"
 #include "handles.hpp"
 #include "hyphos/hyphos.hpp"
+#include "hyphos/inspect.hpp"
 
 namespace hyphos::python {
 namespace {
@@ -40,8 +41,11 @@ class Arguments {
 
 RuntimeOptions make_options(const std::string& plan_file, const std::string& process,
                             std::vector<std::string> overrides, const std::string& domain,
-                            int threads, bool offline) {
+                            int threads, bool offline, bool lockstep = false,
+                            std::vector<std::string> lockstep_nodes = {}) {
   RuntimeOptions options;
+  options.lockstep = lockstep;
+  options.lockstep_nodes = std::move(lockstep_nodes);
   options.plan_file = plan_file;
   options.process = process;
   options.overrides = std::move(overrides);
@@ -196,6 +200,12 @@ void bind_ends(nb::module_& module) {
 }
 
 void bind_runtime(nb::module_& module) {
+  nb::class_<ChannelInfo>(module, "ChannelInfo", "A channel as one process sees it.")
+      .def_ro("name", &ChannelInfo::name)
+      .def_ro("type", &ChannelInfo::type)
+      .def_ro("policy", &ChannelInfo::policy)
+      .def_ro("publishers", &ChannelInfo::publishers);
+
   nb::class_<RuntimeHandle>(module, "Runtime")
       .def_static(
           "open",
@@ -210,15 +220,34 @@ void bind_runtime(nb::module_& module) {
           "open_with",
           [](const std::string& plan, const std::string& process,
              std::vector<std::string> overrides, const std::string& domain, int threads,
-             bool offline) {
+             bool offline, bool lockstep, std::vector<std::string> lockstep_nodes) {
             nb::gil_scoped_release release;
             return std::make_unique<RuntimeHandle>(
-                Runtime::open(
-                    make_options(plan, process, std::move(overrides), domain, threads, offline))
+                Runtime::open(make_options(plan, process, std::move(overrides), domain, threads,
+                                           offline, lockstep, std::move(lockstep_nodes)))
                     .or_throw());
           },
           nb::arg("plan"), nb::arg("process"), nb::arg("overrides"), nb::arg("domain"),
-          nb::arg("threads"), nb::arg("offline"))
+          nb::arg("threads"), nb::arg("offline"), nb::arg("lockstep") = false,
+          nb::arg("lockstep_nodes") = std::vector<std::string>())
+      .def(
+          "settle",
+          [](const RuntimeHandle& r, nb::object work) {
+            Runtime runtime = r.get();
+            std::function<void()> call;
+            // Captured by the call alone: a callable drops its function without the GIL.
+            if (!work.is_none()) {
+              call = [callable = Callable(std::move(work))] {
+                if (closing()) return;
+                nb::gil_scoped_acquire acquire;
+                callable();
+              };
+            }
+            nb::gil_scoped_release release;
+            runtime.settle(std::move(call));
+          },
+          nb::arg("work") = nb::none())
+      .def("channels", [](const RuntimeHandle& r) { return r.get().channels(); })
       .def("node",
            [](const RuntimeHandle& r, std::string name) {
              return std::make_unique<NodeHandle>(r.get().node(std::move(name)).or_throw());

@@ -34,8 +34,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """start(*words) runs a program; it is killed at the end of the test if it still runs."""
     programs: list[Program] = []
 
-    def make(*words: str) -> Program:
-        programs.append(Program(list(words), tmp_path))
+    def make(*words: str, keys: bool = False) -> Program:
+        programs.append(Program(list(words), tmp_path, keys=keys))
         return programs[-1]
 
     yield make
@@ -59,8 +59,8 @@ def python(start: Start) -> Start:
 def hyphos_start(start: Start) -> Start:
     """hyphos_start("record", ...) starts a command."""
 
-    def make(*words: str) -> Program:
-        return start(sys.executable, "-m", "hyphos", *words)
+    def make(*words: str, keys: bool = False) -> Program:
+        return start(sys.executable, "-m", "hyphos", *words, keys=keys)
 
     return make
 

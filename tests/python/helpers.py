@@ -44,10 +44,21 @@ def wait_until(condition: Callable[[], bool], what: str = "the condition") -> No
 class Program:
     """A started process whose output can be waited for."""
 
-    def __init__(self, words: list[str], cwd: Path | None = None) -> None:
+    def __init__(self, words: list[str], cwd: Path | None = None, *, keys: bool = False) -> None:
         self.popen = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd
+            words,
+            stdin=subprocess.PIPE if keys else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=cwd,
         )
+
+    def type(self, text: str) -> None:
+        """Input of a program that was started with `keys`."""
+        assert self.popen.stdin is not None
+        self.popen.stdin.write(text)
+        self.popen.stdin.flush()
 
     def line(self) -> str:
         assert self.popen.stdout is not None

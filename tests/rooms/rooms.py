@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node")
+ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record")
 
 PUBLIC_HEADERS = {
     "base": ("buffer", "export", "policy", "result", "time"),
@@ -36,8 +36,14 @@ MAX_PUBLIC_HEADERS = 25
 # Rooms outside the library see it as users do; with what each may look at besides.
 USERS: dict[str, tuple[str, ...]] = {
     "examples": (),
-    # `hyphos shm` shows the segments themselves; `hyphos keys` makes ZeroMQ's keys.
-    "python": ("shm/tools.hpp", "transport/zmq.hpp"),
+    # `hyphos shm` shows the segments themselves; `hyphos keys` makes ZeroMQ's keys; `hyphos record`
+    # and `hyphos bag` write files.
+    "python": (
+        "shm/tools.hpp",
+        "transport/zmq.hpp",
+        "record/recorder.hpp",
+        "record/mcap_writer.hpp",
+    ),
 }
 
 HIDDEN_LIBRARIES = re.compile(r"^(tbb|oneapi|zmq|yaml-cpp|google/protobuf)(/|\.h)")

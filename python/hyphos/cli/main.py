@@ -10,6 +10,7 @@ import typer
 from hyphos.cli import (
     action,
     agent,
+    bag,
     channel,
     doctor,
     keys,
@@ -49,6 +50,7 @@ app.command("doctor")(doctor.doctor)
 app.command("keys")(keys.keys)
 app.command("record")(record.record)
 app.command("replay")(replay.replay)
+app.add_typer(bag.app, name="bag")
 
 
 def _print_version(wanted: bool) -> None:

@@ -10,6 +10,12 @@ import typer
 from hyphos.cli.options import Descriptor, Domain, ProtoPath
 
 
+def _check(*rules: tuple[bool, str]) -> None:
+    for broken, message in rules:
+        if broken:
+            raise typer.BadParameter(message)
+
+
 def record(
     channels: Annotated[
         list[str] | None,
@@ -26,12 +32,43 @@ def record(
         float | None, typer.Option("--for", metavar="SECONDS", help="Stop after so long.")
     ] = None,
     chunk_kb: Annotated[
-        int, typer.Option("--chunk-kb", min=1, help="Size of a compressed chunk.")
-    ] = 1024,
+        int, typer.Option("--chunk-kb", min=1, help="Size of a chunk before compression.")
+    ] = 4096,
     compression: Annotated[str, typer.Option(help="zstd, lz4 or none.")] = "zstd",
     queue_mb: Annotated[
         int, typer.Option("--queue-mb", min=1, help="What may wait for the disk before drops.")
     ] = 256,
+    split_mb: Annotated[
+        int, typer.Option("--split-mb", min=0, help="Begin a new file after so many MB.")
+    ] = 0,
+    split_s: Annotated[
+        float, typer.Option("--split-s", min=0, help="Begin a new file after so many seconds.")
+    ] = 0.0,
+    keep_files: Annotated[
+        int, typer.Option("--keep-files", min=0, help="Of a split recording, keep the last N.")
+    ] = 0,
+    ring_s: Annotated[
+        float,
+        typer.Option("--ring-s", min=0, help="Write nothing; keep the last seconds in memory."),
+    ] = 0.0,
+    ring_mb: Annotated[
+        int, typer.Option("--ring-mb", min=0, help="The same, bounded in MB. Default: 1024.")
+    ] = 0,
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Make a running --ring recorder write its file.")
+    ] = False,
+    split_now: Annotated[
+        bool, typer.Option("--split-now", help="Make a running recorder begin a new file.")
+    ] = False,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan", help="robot.yaml to store in the file.", dir_okay=False, exists=True
+        ),
+    ] = None,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="End only when the file is on the disk.")
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing file.")
     ] = False,
@@ -45,11 +82,31 @@ def record(
     Files open in Foxglove and in every MCAP tool. After a crash all complete chunks are readable.
     Drops are counted and stored in the file.
 
+    With --ring-s nothing is written until `hyphos record --snapshot`, or SIGUSR1, asks for it; a
+    recorder of files begins a new one on SIGUSR1.
+
     hyphos record
 
     hyphos record scan odom -o run.mcap --for 60
+
+    hyphos record -o logs --split-mb 1000 --keep-files 10
+
+    hyphos record --ring-s 30 -o crash.mcap & ... hyphos record --snapshot
     """
-    from hyphos.recording.recorder import RecordOptions, record_channels  # noqa: PLC0415
+    from hyphos.recording.recorder import (  # noqa: PLC0415
+        RecordOptions,
+        control,
+        record_channels,
+    )
+
+    _check(
+        (bool(split_mb or split_s) and bool(ring_s or ring_mb), "a ring has no file to split"),
+        (bool(keep_files) and not (split_mb or split_s), "--keep-files needs --split-mb/--split-s"),
+        (snapshot and split_now, "give --snapshot or --split-now"),
+    )
+    if snapshot or split_now:
+        wish = "snapshot" if snapshot else "split"
+        raise typer.Exit(control(domain, wish, output, overwrite))
 
     options = RecordOptions(
         patterns=channels or ["*"],
@@ -64,5 +121,13 @@ def record(
         domain=domain,
         proto_path=proto_path or [],
         descriptors=descriptor or [],
+        plan=plan,
+        sync=sync,
+        split_bytes=split_mb * 1_000_000,
+        split_s=split_s,
+        keep_files=keep_files,
+        # Memory is bounded whatever the robot sends.
+        ring_bytes=(ring_mb or 1024) * 1_000_000 if ring_s or ring_mb else 0,
+        ring_s=ring_s,
     )
     raise typer.Exit(record_channels(options))

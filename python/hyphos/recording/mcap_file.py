@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mcap.reader import SeekingReader
 from mcap.records import Channel, Chunk, Header, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader, breakup_chunk
-from mcap.writer import CompressionType, Writer
 
 from hyphos._errors import Error
+from hyphos._hyphos import McapWriter
 from hyphos.recording import attached
+from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.schemas import ChannelSpec, SchemaBook
 from hyphos.recording.source import Item, Track
-from hyphos.tools.typebook import TypeBook, descriptor_set
+from hyphos.tools.typebook import TypeBook
 
 PROFILE = "hyphos"
 SUMMARY = "hyphos.recording"
-_COMPRESSION = {
-    "zstd": CompressionType.ZSTD,
-    "lz4": CompressionType.LZ4,
-    "none": CompressionType.NONE,
-}
+INTERIM = "hyphos.recording.interim"
 
 
 class McapRecording:
-    """Writes messages as they travel. Not thread-safe: one thread writes.
+    """Writes messages as they travel, from Python. Not thread-safe: one thread writes.
 
     Chunks are handed to the system when they are full and at flush(): what has been handed over
     survives the death of the process.
@@ -38,32 +38,25 @@ class McapRecording:
         path: Path,
         book: TypeBook,
         *,
-        chunk_bytes: int = 1024 * 1024,
+        profile: str = PROFILE,
+        chunk_bytes: int = 4 * 1024 * 1024,
         compression: str = "zstd",
         overwrite: bool = False,
     ) -> None:
-        if compression not in _COMPRESSION:
-            raise Error(
-                "invalid_config",
-                f"compression '{compression}' is unknown; right would be {', '.join(_COMPRESSION)}",
-            )
-        try:
-            self._file = path.open("wb" if overwrite else "xb")
-        except FileExistsError as error:
-            raise Error(
-                "already_exists", "the file exists", str(path), "give another name, or --overwrite"
-            ) from error
-        except OSError as error:
-            raise Error("io", error.strerror or str(error), str(path)) from error
-        self.path = path
-        self.unknown_types: set[str] = set()
-        self._book = book
-        self._schemas: dict[tuple[str, str], int] = {}
-        self._writer = Writer(
-            self._file, chunk_size=chunk_bytes, compression=_COMPRESSION[compression]
+        self._writer = McapWriter.create(
+            str(path),
+            profile,
+            chunk_bytes=chunk_bytes,
+            compression=compression,
+            overwrite=overwrite,
         )
-        self._writer.start(PROFILE, "hyphos")
-        self._file.flush()
+        self.path = path
+        self._book = SchemaBook(book)
+        self._schemas: dict[tuple[str, str, bytes], int] = {}
+
+    @property
+    def unknown_types(self) -> set[str]:
+        return self._book.unknown_types
 
     def add_channel(
         self,
@@ -73,60 +66,50 @@ class McapRecording:
         type_hash: int,
         policy: dict[str, object],
     ) -> int:
-        """Registers a channel and gives the id to write with."""
-        protobuf = encoding in ("protobuf", "attached")
-        id_of: int = self._writer.register_channel(
-            channel,
-            "protobuf" if protobuf else f"hyphos.{encoding}",
-            self._schema(type_name, encoding),
-            {
-                "hyphos.type": type_name,
-                "hyphos.encoding": encoding,
-                "hyphos.type_hash": f"{type_hash:016x}",
-                "hyphos.policy": json.dumps(policy),
-            },
+        """Registers a channel of Hyphos and gives the id to write with."""
+        return self.add(self._book.spec(channel, type_name, encoding, type_hash, policy))
+
+    def add(self, spec: ChannelSpec) -> int:
+        """Registers any channel, as it stands in another file."""
+        schema_id = 0
+        if spec.schema_name is not None:
+            key = (spec.schema_name, spec.schema_encoding, spec.schema_data)
+            if key not in self._schemas:
+                self._schemas[key] = self._writer.add_schema(*key)
+            schema_id = self._schemas[key]
+        return self._writer.add_channel(
+            spec.channel, spec.message_encoding, schema_id, spec.metadata
         )
-        return id_of
-
-    def _schema(self, type_name: str, encoding: str) -> int:
-        key = (type_name, encoding)
-        if key not in self._schemas:
-            self._schemas[key] = self._make_schema(type_name, encoding)
-        return self._schemas[key]
-
-    def _make_schema(self, type_name: str, encoding: str) -> int:
-        if encoding == "bytes":
-            return 0
-        if encoding not in ("protobuf", "attached"):
-            return int(self._writer.register_schema(type_name, f"hyphos.{encoding}", b""))
-        cls = self._book.find(type_name)
-        if cls is None:
-            self.unknown_types.add(type_name)
-            return int(self._writer.register_schema(type_name, "", b""))
-        files = descriptor_set(cls)
-        if encoding == "attached":
-            files = attached.extend_schema(files, type_name)
-        return int(self._writer.register_schema(type_name, "protobuf", files.SerializeToString()))
 
     def write(
         self, channel_id: int, log_ns: int, publish_ns: int, sequence: int, data: bytes
     ) -> None:
-        self._writer.add_message(channel_id, log_ns, data, publish_ns, sequence & 0xFFFFFFFF)
+        self._writer.write(channel_id, log_ns, publish_ns, sequence & 0xFFFFFFFF, data)
+
+    def attach(self, name: str, media_type: str, data: bytes, log_ns: int = 0) -> None:
+        self._writer.attach(name, media_type, data, log_ns, log_ns)
+
+    def describe(self, name: str, values: dict[str, str]) -> None:
+        self._writer.describe(name, values)
 
     def flush(self) -> None:
         """Ends the chunk: everything written so far survives a kill of this process."""
-        self._writer.flush()  # type: ignore[no-untyped-call]
-        self._file.flush()
+        self._writer.flush()
+
+    @property
+    def messages(self) -> int:
+        return self._writer.messages
 
     @property
     def size(self) -> int:
-        return self._file.tell()
+        return self._writer.size
 
-    def close(self, summary: dict[str, str]) -> None:
-        """Writes the summary as metadata, the index and the end of the file."""
-        self._writer.add_metadata(SUMMARY, summary)
-        self._writer.finish()  # type: ignore[no-untyped-call]
-        self._file.close()
+    def close(self, summary: dict[str, str] | None = None) -> None:
+        """Writes the summary, if any, as metadata, the index and the end of the file."""
+        if summary:
+            self.flush()
+            self._writer.describe(SUMMARY, summary)
+        self._writer.close()
 
 
 def mcap_profile(path: Path) -> str:
@@ -143,6 +126,43 @@ def mcap_profile(path: Path) -> str:
 def _damaged(path: Path, error: Exception) -> Error:
     reason = str(error) or type(error).__name__
     return Error("corrupt", f"the MCAP file cannot be read: {reason}", str(path))
+
+
+@dataclass
+class Extras:
+    """What an MCAP file holds besides messages."""
+
+    chunks: dict[str, int] = field(default_factory=dict)  # number by compression
+    attachments: list[dict[str, Any]] = field(default_factory=list)
+    metadata: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+def read_extras(path: Path) -> Extras:
+    """From the index, or from the whole file if it has none."""
+    with path.open("rb") as file:
+        reader = SeekingReader(file, record_size_limit=path.stat().st_size)
+        try:
+            summary = reader.get_summary()
+            if summary is not None and summary.statistics is not None:
+                return Extras(
+                    dict(Counter(i.compression or "uncompressed" for i in summary.chunk_indexes)),
+                    [
+                        {"name": a.name, "media_type": a.media_type, "bytes": a.data_size}
+                        for a in summary.attachment_indexes
+                    ],
+                    {m.name: dict(m.metadata) for m in reader.iter_metadata()},
+                )
+        except Exception:  # noqa: BLE001 - the library raises many kinds for a missing end
+            pass
+    scan = Scan(path).read()
+    return Extras(
+        dict(Counter(chunk.compression or "uncompressed" for chunk in scan.chunks)),
+        [
+            {"name": a.name, "media_type": a.media_type, "bytes": len(a.data)}
+            for a in scan.attachments
+        ],
+        dict(scan.metadata),
+    )
 
 
 class McapSource:
@@ -221,7 +241,7 @@ class McapSource:
                 schemas[record.id] = record
             elif isinstance(record, Channel) and record.id not in self._by_id:
                 self._by_id[record.id] = _track(record, schemas.get(record.schema_id), 0)
-            elif isinstance(record, Metadata) and record.name == SUMMARY:
+            elif isinstance(record, Metadata) and record.name in (SUMMARY, INTERIM):
                 self.summary = dict(record.metadata)
             elif isinstance(record, Message):
                 messages.append(record)

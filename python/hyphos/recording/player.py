@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from hyphos._errors import Error
 from hyphos._hyphos import Policy, TypeId
 from hyphos.node import Node, Publisher
+from hyphos.recording.pace import Keys, Pace
 from hyphos.recording.source import Item, Source, Track, open_source
 from hyphos.tools.console import console as make_console
 from hyphos.tools.console import table
@@ -39,6 +42,7 @@ class PlayOptions:
     wait_s: float
     quiet: bool
     domain: str
+    step: bool = False
 
 
 def parse_remap(pairs: Sequence[str]) -> dict[str, str]:
@@ -88,7 +92,7 @@ class Player:
                 "hyphos replay FILE --list shows what it holds",
             )
         self.published = self.failed = 0
-        self.latest_s = 0.0
+        self.pace = Pace(options.rate, stepping=options.step)
 
     def _check_remap(self) -> None:
         known = {track.channel for track in self._source.tracks}
@@ -131,18 +135,16 @@ class Player:
     def play_once(self, stop: Stop, progress: Any) -> None:
         """One pass. `progress(position_ns)` is called about ten times a second."""
         start_ns, end_ns = self.span()
-        began, shown = time.monotonic(), 0.0
-        rate = self._options.rate
+        shown = 0.0
+        self.pace.begin()
         for item in self._source.items(self._wanted, start_ns, end_ns):
-            if rate > 0:
-                due = began + (item.time_ns - start_ns) / 1e9 / rate
-                early = due - time.monotonic()
-                if early > 0 and stop.wait(early):
-                    return
-                self.latest_s = max(self.latest_s, -early)
-            if stop.now:
+            if not self.pace.wait(item.time_ns - start_ns, stop):
                 return
             self._publish(item)
+            if self._options.step and not self._options.quiet:
+                print(
+                    f"{(item.time_ns - start_ns) / 1e9:10.6f} s  {item.track.channel}", flush=True
+                )
             if (now := time.monotonic()) - shown >= _BAR_EVERY_S:
                 progress(item.time_ns - start_ns)
                 shown = now
@@ -182,18 +184,30 @@ def play(options: PlayOptions) -> int:
                 console.print(f"warning: {warning}")
             if options.wait_s:
                 until(lambda: any(p.listeners for p in player.publishers), options.wait_s, stop)
-            _run(player, stop, console, options)
+            with _keys(player, options, console):
+                _run(player, stop, console, options)
     finally:
         source.close()
     if not options.quiet:
         console.print(
             f"published {player.published:,} messages on {len(player.publishers)} channels"
         )
-        if player.latest_s > _LATE_S and options.rate:
-            console.print(f"warning: up to {player.latest_s * 1e3:.0f} ms late; try a lower --rate")
+        if player.pace.latest_s > _LATE_S and options.rate:
+            console.print(
+                f"warning: up to {player.pace.latest_s * 1e3:.0f} ms late; try a lower --rate"
+            )
     if player.failed:
         raise Error("overloaded", f"{player.failed:,} messages were not delivered")
     return 0
+
+
+def _keys(player: Player, options: PlayOptions, console: Console) -> AbstractContextManager[object]:
+    """Keys act on a terminal, or on any input if the user wants to go step by step."""
+    if not options.step and not (sys.stdin.isatty() and console.is_terminal):
+        return nullcontext()
+    if not options.quiet:
+        console.print(Keys.HELP)
+    return Keys(player.pace)
 
 
 def _run(player: Player, stop: Stop, console: Console, options: PlayOptions) -> None:
@@ -201,7 +215,7 @@ def _run(player: Player, stop: Stop, console: Console, options: PlayOptions) -> 
     total_s = max(0.0, (end_ns - start_ns) / 1e9)
     if total_s == 0.0 and end_ns < start_ns:
         raise Error("invalid_config", "--start lies behind the end of what is to be played")
-    if options.quiet or not console.is_terminal:
+    if options.quiet or options.step or not console.is_terminal:
         while True:
             player.play_once(stop, lambda _position: None)
             if not options.loop or stop.now:

@@ -1,38 +1,45 @@
-"""hyphos record: subscribes to channels as they appear and writes what comes.
+"""hyphos record: subscribes to channels as they appear; the C++ recorder takes and writes what
+comes.
 
-Callbacks copy a message out of its slot and queue it; one thread compresses and writes. The queue
-is bounded in bytes; what does not fit is dropped and counted, so a slow disk never slows the robot.
+Python only looks for channels, shows how it goes, and answers `hyphos record --snapshot`.
 """
 
 from __future__ import annotations
 
-import json
+import queue
+import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from types import FrameType
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from hyphos import _hyphos
 from hyphos._errors import Error
-from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy
+from hyphos._hyphos import EndpointInfo, Policy, RecorderStatus
 from hyphos.node import Node
-from hyphos.recording import attached
-from hyphos.recording.mcap_file import McapRecording
+from hyphos.recording import session
+from hyphos.recording.control import ControlServer, ask, recorders
+from hyphos.recording.schemas import SchemaBook
 from hyphos.tools.join import open_tool, raw_type
 from hyphos.tools.observe import is_hidden, look
 from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import stoppable
 
 _LOOK_EVERY_S = 0.25
-_FLUSH_EVERY_S = 1.0
-_DEPTH = 64  # messages that may wait for our callback, per publisher
+# What may wait between a publisher and us while our thread is not running.
+_LANE_BYTES = 64 << 20
+_LEAST_DEPTH, _MOST_DEPTH = 64, 8192
+_DEPTH_OF = {"attached": 64, "bytes": 512}  # while nobody knows how large the messages are
+_USUAL_DEPTH = 2048
 
 
 @dataclass
@@ -49,65 +56,31 @@ class RecordOptions:
     domain: str
     proto_path: Sequence[Path]
     descriptors: Sequence[Path]
+    plan: Path | None = None
+    split_bytes: int = 0
+    split_s: float = 0.0
+    keep_files: int = 0
+    ring_bytes: int = 0
+    ring_s: float = 0.0
+    sync: bool = False
 
-
-@dataclass
-class ChannelCount:
-    """received = written + drop_queue; the publishers sent received + missing since we came."""
-
-    received: int = 0
-    written: int = 0
-    bytes: int = 0
-    missing: int = 0  # gaps in the publishers' numbers: lost before us
-    drop_queue: int = 0  # lost by us: the disk was too slow
-
-
-class _Entry(NamedTuple):
-    channel_id: int
-    tally: ChannelCount
-    log_ns: int
-    publish_ns: int
-    sequence: int
-    data: bytes
-
-
-@dataclass
-class _Inbox:
-    """The bounded queue between callbacks and the writer."""
-
-    limit: int
-    entries: deque[_Entry] = field(default_factory=deque)
-    size: int = 0
-    closed: bool = False
-    changed: threading.Condition = field(default_factory=threading.Condition)
-
-    def put(self, entry: _Entry) -> bool:
-        with self.changed:
-            if self.size + len(entry.data) > self.limit and self.entries:
-                return False
-            self.entries.append(entry)
-            self.size += len(entry.data)
-            self.changed.notify()
-            return True
-
-    def take(self, timeout_s: float) -> _Entry | None:
-        with self.changed:
-            if not self.entries and not self.closed:
-                self.changed.wait(timeout_s)
-            if not self.entries:
-                return None
-            entry = self.entries.popleft()
-            self.size -= len(entry.data)
-            return entry
-
-    def close(self) -> None:
-        with self.changed:
-            self.closed = True
-            self.changed.notify()
+    @property
+    def ring(self) -> bool:
+        return bool(self.ring_bytes or self.ring_s)
 
 
 def default_name() -> str:
     return time.strftime("%Y-%m-%d_%H-%M-%S.mcap")
+
+
+def _depth(end: EndpointInfo) -> int:
+    """Messages that may wait in shared memory for us: many small ones, few large ones."""
+    sent, size = end.counter("sent"), end.counter("bytes")
+    if sent and size:
+        guess = _LANE_BYTES // max(1, size // sent)
+    else:
+        guess = _DEPTH_OF.get(end.encoding, _USUAL_DEPTH)
+    return max(end.policy.depth, min(_MOST_DEPTH, max(_LEAST_DEPTH, guess)))
 
 
 class Recorder:
@@ -116,29 +89,40 @@ class Recorder:
     def __init__(self, node: Node, options: RecordOptions, path: Path) -> None:
         self._node = node
         self._options = options
-        self._file = McapRecording(
-            path,
-            TypeBook(options.proto_path, options.descriptors),
+        self._path = path
+        self._schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors))
+        self._core = _hyphos.Recorder.open(
+            "" if options.ring else str(path),
+            overwrite=options.overwrite,
             chunk_bytes=options.chunk_bytes,
             compression=options.compression,
-            overwrite=options.overwrite,
+            queue_bytes=options.queue_bytes,
+            split_bytes=options.split_bytes,
+            split_ns=round(options.split_s * 1e9),
+            keep_files=options.keep_files,
+            ring_bytes=options.ring_bytes,
+            ring_ns=round(options.ring_s * 1e9),
+            sync=options.sync,
         )
-        self._inbox = _Inbox(options.queue_bytes)
-        self._file_lock = threading.Lock()
-        self.counts: dict[str, ChannelCount] = {}
-        self.bytes_on_disk = 0
-        self.failure: OSError | None = None
-        self._writer = threading.Thread(target=self._write_all, name="mcap-writer")
-        self._writer.start()
+        session.describe_session(self._core, options.domain, options.plan)
+        self._channels: set[str] = set()
+        self.snapshots: list[str] = []
 
     @property
     def unknown_types(self) -> set[str]:
-        return self._file.unknown_types
+        return self._schemas.unknown_types
+
+    @property
+    def channels(self) -> set[str]:
+        return self._channels
+
+    def status(self) -> RecorderStatus:
+        return self._core.status()
 
     def discover(self) -> None:
         """Subscribes to channels that have appeared since the last call."""
         for _, end in look(self._options.domain).ends():
-            if end.is_publisher and end.channel not in self.counts and self._wanted(end.channel):
+            if end.is_publisher and end.channel not in self._channels and self._wanted(end.channel):
                 self._add(end)
 
     def _wanted(self, channel: str) -> bool:
@@ -148,114 +132,155 @@ class Recorder:
         return any(matches) and not any(fnmatchcase(channel, p) for p in self._options.exclude)
 
     def _add(self, end: EndpointInfo) -> None:
-        count = ChannelCount()
-        policy = {
+        policy: dict[str, object] = {
             "reliability": end.policy.reliability,
             "overflow": end.policy.overflow,
             "latched": end.policy.latched,
             "depth": end.policy.depth,
         }
-        with self._file_lock:
-            channel_id = self._file.add_channel(
-                end.channel, end.type_name, end.encoding, end.type_hash, policy
-            )
-        last: dict[int, int] = {}
-
-        def arrived(value: tuple[Buffer, list[Buffer]], info: MessageInfo) -> None:
-            now_ns = time.time_ns()
-            stamps = info.stamps
-            before = last.get(info.sender)
-            if before is not None and info.sequence > before + 1:
-                count.missing += info.sequence - before - 1
-            last[info.sender] = info.sequence
-            payload, buffers = value
-            data = attached.join(bytes(payload), buffers) if buffers else bytes(payload)
-            count.received += 1
-            published_ns = now_ns - (stamps["callback"] - stamps["publish"])
-            entry = _Entry(channel_id, count, now_ns, published_ns, info.sequence, data)
-            if not self._inbox.put(entry):
-                count.drop_queue += 1
-
-        self.counts[end.channel] = count
-        # Best effort whatever the channel says: a recorder must not hold up the robot.
-        wish = Policy(latched=end.policy.latched, depth=max(_DEPTH, end.policy.depth))
-        self._node.subscribe(end.channel, raw_type(end), arrived, policy=wish)
-
-    def _write_all(self) -> None:
-        flushed = time.monotonic()
-        try:
-            while True:
-                entry = self._inbox.take(_FLUSH_EVERY_S)
-                if entry is None and self._inbox.closed:
-                    return
-                with self._file_lock:
-                    if entry is not None:
-                        self._write(entry)
-                    if time.monotonic() - flushed >= _FLUSH_EVERY_S:
-                        self._file.flush()
-                        self.bytes_on_disk = self._file.size
-                        flushed = time.monotonic()
-        except OSError as error:
-            self.failure = error
-
-    def _write(self, entry: _Entry) -> None:
-        self._file.write(
-            entry.channel_id, entry.log_ns, entry.publish_ns, entry.sequence, entry.data
+        spec = self._schemas.spec(end.channel, end.type_name, end.encoding, end.type_hash, policy)
+        channel_id = self._core.add_channel(
+            end.channel,
+            spec.message_encoding,
+            spec.schema_name,
+            spec.schema_encoding,
+            spec.schema_data,
+            spec.metadata,
+            end.policy.latched,
         )
-        entry.tally.written += 1
-        entry.tally.bytes += len(entry.data)
+        self._channels.add(end.channel)
+        # Best effort whatever the channel says: a recorder must not hold up the robot.
+        wish = Policy(latched=end.policy.latched, depth=_depth(end))
+        self._core.subscribe(self._node._core, channel_id, end.channel, raw_type(end).id, wish)
+
+    def read_parameters(self) -> None:
+        """Stores the parameters of the nodes that run now."""
+        read = session.live_parameters()
+        values = read(self._node, self._options.domain) if read is not None else {}
+        if values:
+            self._core.describe(session.PARAMS, values)
+
+    def _snapshot_name(self) -> Path:
+        stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+        base = self._path
+        for number in range(1000):
+            tail = stamp if number == 0 else f"{stamp}_{number}"
+            name = base.with_name(f"{base.stem}_{tail}.mcap")
+            if not name.exists():
+                return name
+        raise Error("already_exists", "a thousand snapshots of this second exist", str(base))
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One request of another process; see hyphos.recording.control."""
+        wish = request.get("do")
+        if wish == "snapshot":
+            path = Path(request["path"]) if request.get("path") else self._snapshot_name()
+            done = self._core.snapshot(str(path.absolute()), bool(request.get("overwrite")))
+            self.snapshots.append(done.path)
+            return {
+                "path": done.path,
+                "messages": done.messages,
+                "bytes": done.bytes,
+                "seconds": (done.end_ns - done.start_ns) / 1e9,
+            }
+        if wish == "split":
+            self._core.split()
+            return {}
+        if wish == "status":
+            status = self.status()
+            return {
+                "ring": self._options.ring,
+                "channels": status.channels,
+                "files": status.files,
+                "bytes_on_disk": status.bytes_on_disk,
+                "failure": status.failure,
+            }
+        raise Error("unsupported", f"a recorder does not know how to '{wish}'")
 
     def close(self) -> None:
         """Ends the subscriptions, writes what waits, the counters and the index."""
+        self._core.close()
         self._node.close()
-        self._inbox.close()
-        self._writer.join()
-        if self.failure is not None:
-            raise Error(
-                "exhausted",
-                f"writing failed: {self.failure.strerror}; complete chunks are readable",
-                str(self._file.path),
-                "free space on the disk",
-            ) from self.failure
-        summary = {name: json.dumps(asdict(count)) for name, count in self.counts.items()}
-        self._file.close(summary)
-        self.bytes_on_disk = self._file.path.stat().st_size
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e6:,.1f} MB"
 
 
 def _status(recorder: Recorder, started: float) -> Text:
-    counts = recorder.counts.values()
-    lost = sum(count.missing + count.drop_queue for count in counts)
+    status = recorder.status()
+    counts = list(status.channels.values())
+
+    def total(name: str) -> int:
+        return sum(count[name] for count in counts)
+
+    lost = total("missing") + total("drop_queue") + total("drop_disk")
+    where = (
+        f"{_size(status.ring_bytes)}, {status.ring_ns / 1e9:.1f} s kept"
+        if recorder._options.ring
+        else f"{_size(status.bytes_on_disk)} on disk"
+    )
     line = Text(
-        f"● {time.monotonic() - started:.0f} s   {len(recorder.counts)} channels   "
-        f"{sum(count.received for count in counts):,} messages   "
-        f"{sum(count.bytes for count in counts) / 1e6:,.1f} MB "
-        f"({recorder.bytes_on_disk / 1e6:,.1f} on disk)   "
+        f"● {time.monotonic() - started:.0f} s   {len(recorder.channels)} channels   "
+        f"{total('received'):,} messages   {_size(total('bytes'))} ({where})   "
     )
     line.append(f"{lost:,} lost", "red" if lost else "")
+    if len(status.files) > 1:
+        line.append(f"   {len(status.files)} files")
     return line
 
 
 def _target(options: RecordOptions) -> Path:
     if options.output is None:
-        return Path(default_name())
+        return Path(default_name()) if not options.ring else Path("ring.mcap")
     if options.output.suffix == ".mcap":
         options.output.parent.mkdir(parents=True, exist_ok=True)
         return options.output
     options.output.mkdir(parents=True, exist_ok=True)
-    return options.output / default_name()
+    return options.output / (default_name() if not options.ring else "ring.mcap")
 
 
-def record_channels(options: RecordOptions) -> int:
-    """Records until Ctrl-C, SIGTERM or the time limit. 1 if nothing was recorded."""
-    path = _target(options)
-    console = Console(stderr=True, highlight=False)
-    with stoppable(options.seconds) as stop:
-        node = open_tool("recorder", options.domain)
-        recorder = Recorder(node, options, path)
-        started = time.monotonic()
+@contextmanager
+def _on_request(recorder: Recorder, console: Console, domain: str) -> Iterator[None]:
+    """Answers `hyphos record --snapshot`, and SIGUSR1: a snapshot, or a new file."""
+    wishes: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def asked(_number: int, _frame: FrameType | None) -> None:
+        wishes.put("snapshot" if recorder._options.ring else "split")
+
+    def serve() -> None:
+        while (wish := wishes.get()) is not None:
+            try:
+                reply = recorder.answer({"do": wish})
+                console.print(f"wrote {reply['path']}" if reply else "began a new file")
+            except Error as error:
+                console.print(f"error: {error}")
+
+    server = ControlServer(domain, recorder.answer)
+    worker = threading.Thread(target=serve, name="record-signal", daemon=True)
+    worker.start()
+    old = signal.signal(signal.SIGUSR1, asked)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+        wishes.put(None)
+        worker.join()
+        server.close()
+
+
+def _run(recorder: Recorder, options: RecordOptions, console: Console, path: Path) -> float:
+    """Until it is time to stop. Returns when it began."""
+    started = time.monotonic()
+    show = console.is_terminal and not options.quiet
+    with stoppable(options.seconds) as stop, _on_request(recorder, console, options.domain):
         if not options.quiet:
-            console.print(f"recording to {path}; Ctrl-C ends it")
-        show = console.is_terminal and not options.quiet
+            what = (
+                f"keeping the last messages for {path}" if options.ring else f"recording to {path}"
+            )
+            console.print(f"{what}; Ctrl-C ends it")
+        reader = threading.Thread(target=recorder.read_parameters, daemon=True)
+        reader.start()
         with (
             Live(console=console, auto_refresh=False, transient=True)
             if show
@@ -265,18 +290,89 @@ def record_channels(options: RecordOptions) -> int:
                 recorder.discover()
                 if isinstance(live, Live):
                     live.update(_status(recorder, started), refresh=True)
-                if recorder.failure is not None or stop.wait(_LOOK_EVERY_S):
+                if recorder.status().failure is not None or stop.wait(_LOOK_EVERY_S):
                     break
-        recorder.close()
+        reader.join(2.0)
+    return started
+
+
+def record_channels(options: RecordOptions) -> int:
+    """Records until Ctrl-C, SIGTERM or the time limit. 1 if nothing was recorded."""
+    path = _target(options)
+    console = Console(stderr=True, highlight=False)
+    node = open_tool("recorder", options.domain)
+    recorder = Recorder(node, options, path)
+    try:
+        started = _run(recorder, options, console, path)
+    finally:
+        failure = _close(recorder)
     if not options.quiet:
         console.print(_status(recorder, started))
         for name in sorted(recorder.unknown_types):
             console.print(f"{name} is recorded without its schema: give --proto-path")
-        console.print(f"wrote {path}")
-    missing = [p for p in options.patterns if "*" not in p and p not in recorder.counts]
-    for name in missing:
+        for name in recorder.status().files or recorder.snapshots:
+            console.print(f"wrote {name}")
+    for name in (p for p in options.patterns if "*" not in p and p not in recorder.channels):
         console.print(f"warning: nobody published '{name}'")
-    return 0 if any(count.written for count in recorder.counts.values()) else 1
+    if failure is not None:
+        raise failure
+    counts = recorder.status().channels.values()
+    if options.ring:
+        return 0
+    return 0 if any(count["written"] for count in counts) else 1
+
+
+def _close(recorder: Recorder) -> Error | None:
+    """What was wrong with the disk, in words that help."""
+    try:
+        recorder.close()
+    except Error as error:
+        lost = sum(count["drop_disk"] for count in recorder.status().channels.values())
+        return Error(
+            error.code,
+            f"{error.message}: recording ended; {lost:,} messages are lost, all complete chunks "
+            "are readable",
+            error.where,
+            "free space on the disk, record to another one, or bound it with --split-mb and "
+            "--keep-files"
+            if error.code == "exhausted"
+            else "hyphos bag check shows what the file holds",
+        )
+    return None
+
+
+def control(domain: str, wish: str, output: Path | None, overwrite: bool) -> int:
+    """hyphos record --snapshot, --split-now: asks every recorder of the domain that can."""
+    found = recorders(domain)
+    if not found:
+        raise Error(
+            "not_found",
+            f"no recorder runs in domain '{domain}'",
+            advice="hyphos record --ring-s 30 keeps the last 30 s for a snapshot",
+        )
+    ring = {pid: ask(domain, pid, {"do": "status"})["ring"] for pid in found}
+    able = [pid for pid in found if ring[pid] == (wish == "snapshot")]
+    if not able:
+        raise Error(
+            "unsupported",
+            "no recorder of this domain keeps a ring to take a snapshot of"
+            if wish == "snapshot"
+            else "the recorders of this domain keep rings and have no file to split",
+            advice="hyphos record --ring-s 30" if wish == "snapshot" else "--snapshot writes one",
+        )
+    request: dict[str, Any] = {"do": wish, "overwrite": overwrite}
+    if output is not None:
+        request["path"] = str(output.absolute())
+    for pid in able:
+        reply = ask(domain, pid, request)
+        if wish == "snapshot":
+            print(
+                f"{reply['path']}: {reply['messages']:,} messages, {reply['seconds']:.1f} s, "
+                f"{_size(reply['bytes'])}"
+            )
+        else:
+            print(f"recorder {pid} begins a new file")
+    return 0
 
 
 class _Nothing:

@@ -29,6 +29,7 @@ class RosSource:
 
     def __init__(self, path: Path) -> None:
         self.warnings: list[str] = []
+        self._closed = False
         try:
             # Old ROS 2 recordings do not hold the definitions of their types.
             self._reader = AnyReader([path], default_typestore=get_typestore(Stores.LATEST))
@@ -84,7 +85,9 @@ class RosSource:
             yield Item(time_ns, self._tracks[connection.topic], payload, buffers)
 
     def close(self) -> None:
-        self._reader.close()
+        if not self._closed:
+            self._reader.close()
+            self._closed = True
 
 
 def _latched(ext: Any) -> bool:

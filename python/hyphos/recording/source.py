@@ -53,6 +53,14 @@ class Source(Protocol):
     def close(self) -> None: ...
 
 
+def is_mcap(path: Path) -> bool:
+    """By what is in it, not by its name."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MCAP_MAGIC)) == _MCAP_MAGIC
+
+
 def open_source(path: Path) -> Source:
     """Opens any recording by what is in it, not by its name. Error says what is wrong."""
     if not path.exists():

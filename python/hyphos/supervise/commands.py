@@ -175,12 +175,13 @@ def _enter(netns: str, process: str) -> list[str]:
     return [program, f"--net=/run/netns/{netns}"]
 
 
-def recorder(plan: dict[str, Any]) -> Command:
+def recorder(plan: dict[str, Any], file: Path) -> Command:
     """`hyphos record` of what the plan's `record:` names; of everything if it has none."""
     record = plan["record"]
     folder = Path(plan["directory"] or ".").resolve()
     words = [sys.executable, "-m", "hyphos", "record", "--quiet", "--overwrite"]
     words += ["--domain", plan["domain"], "--output", str(folder / record["path"])]
+    words += ["--plan", str(file.resolve())]
     words += [] if record["all"] or not record["enabled"] else list(record["channels"])
     return Command("record", words, {"PYTHONPATH": python_path()}, folder)
 

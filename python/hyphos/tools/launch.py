@@ -91,7 +91,7 @@ class _Run:
         if options.record:
             # It hears the others from the first to the last message.
             tool = recorder_process()
-            commands["record"] = recorder(plan)
+            commands["record"] = recorder(plan, options.file)
             processes = [tool, *({**p, "after": [*p["after"], "record"]} for p in processes)]
         # Before any thread: a fork shares nothing with threads but trouble.
         locks = Locks(plan["domain"], [process["name"] for process in choice.here])

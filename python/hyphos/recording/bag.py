@@ -1,0 +1,480 @@
+"""hyphos bag info | check | cut | merge: what MCAP recordings hold, and new ones from old ones."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hyphos._errors import Error
+from hyphos.recording.mcap_file import INTERIM, SUMMARY, McapRecording
+from hyphos.recording.mcap_scan import Channel, Message, Scan
+from hyphos.recording.schemas import ChannelSpec
+from hyphos.recording.source import is_mcap, open_source
+from hyphos.tools.console import console, print_json, table
+from hyphos.tools.typebook import TypeBook
+
+Progressor = Callable[[int], None]
+_SHOWN_PROBLEMS = 20
+_DROPS = ("drop_queue", "drop_disk", "missing")
+
+
+@dataclass
+class WriteOptions:
+    """How the commands write a file."""
+
+    output: Path
+    overwrite: bool = False
+    compression: str = "zstd"
+    chunk_bytes: int = 4 << 20
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Progressor]:
+    """Bytes read, on a terminal only."""
+    out = Console(stderr=True)
+    if not out.is_terminal:
+        yield lambda _at: None
+        return
+    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda at: bar.update(task, completed=at)
+
+
+def require_mcap(path: Path) -> None:
+    if not path.exists():
+        raise Error("not_found", "there is no such file", str(path), "check the path")
+    if not is_mcap(path):
+        raise Error(
+            "unsupported", "this is no MCAP file", str(path), "hyphos bag convert makes one of it"
+        )
+
+
+@contextmanager
+def writing(options: WriteOptions, profile: str, inputs: Sequence[Path]) -> Iterator[McapRecording]:
+    """The output file; one that is not finished is removed."""
+    for path in inputs:
+        if options.output.exists() and options.output.samefile(path):
+            raise Error("invalid_config", "a file cannot be written over itself", str(path))
+    if options.output.exists() and not options.overwrite:
+        raise Error(
+            "already_exists", "the file exists", str(options.output), "another name, or --overwrite"
+        )
+    # Under another name until it is whole: an error leaves what was there before.
+    part = options.output.with_name(f".{options.output.name}.{os.getpid()}.part")
+    try:
+        recording = McapRecording(
+            part,
+            TypeBook(),
+            profile=profile,
+            chunk_bytes=options.chunk_bytes,
+            compression=options.compression,
+            overwrite=True,
+        )
+        yield recording
+        recording.close()
+        part.replace(options.output)
+    finally:
+        with suppress(FileNotFoundError):
+            part.unlink()
+
+
+class Copier:
+    """Copies channels and messages of scans into one recording; equal channels become one."""
+
+    def __init__(self, to: McapRecording, *, prefix: dict[Path, str] | None = None) -> None:
+        self._to = to
+        self._prefix = prefix or {}
+        self._ids: dict[tuple[Path, int], int] = {}
+        self._known: dict[tuple[Any, ...], int] = {}
+        self._types: dict[str, tuple[str, str, Path]] = {}
+        self.orphans = 0
+
+    def _spec(self, scan: Scan, channel: Channel) -> ChannelSpec:
+        schema = scan.schemas.get(channel.schema_id)
+        return ChannelSpec(
+            self._prefix.get(scan.path, "") + channel.topic,
+            channel.message_encoding,
+            schema.name if schema else None,
+            schema.encoding if schema else "",
+            schema.data if schema else b"",
+            dict(channel.metadata),
+        )
+
+    def _id(self, scan: Scan, number: int) -> int | None:
+        key = (scan.path, number)
+        if key in self._ids:
+            return self._ids[key]
+        channel = scan.channels.get(number)
+        if channel is None:
+            self.orphans += 1
+            return None
+        spec = self._spec(scan, channel)
+        kind = (spec.message_encoding, spec.schema_name or "")
+        before = self._types.setdefault(spec.channel, (*kind, scan.path))
+        if before[:2] != kind:
+            raise Error(
+                "type_mismatch",
+                f"channel '{spec.channel}' is {kind[1] or kind[0]} here and "
+                f"{before[1] or before[0]} in {before[2]}",
+                str(scan.path),
+                "give --prefix, which puts the name of its file before each channel",
+            )
+        same = (*kind, spec.channel, spec.schema_data, tuple(sorted(spec.metadata.items())))
+        if same not in self._known:
+            self._known[same] = self._to.add(spec)
+        self._ids[key] = self._known[same]
+        return self._ids[key]
+
+    def add_all(self, scan: Scan) -> None:
+        """Channels without messages, too."""
+        for number in scan.channels:
+            self._id(scan, number)
+
+    def write(self, scan: Scan, message: Message) -> None:
+        number = self._id(scan, message.channel)
+        if number is not None:
+            self._to.write(
+                number, message.log_ns, message.publish_ns, message.sequence, message.data
+            )
+
+    def copy_rest(self, scan: Scan, *, summary: bool) -> None:
+        """Attachments and metadata. Without `summary`, the counters of the whole are left out:
+        they tell nothing of a part."""
+        self._to.flush()
+        prefix = self._prefix.get(scan.path, "")
+        for attachment in scan.attachments:
+            self._to.attach(
+                prefix + attachment.name, attachment.media_type, attachment.data, attachment.log_ns
+            )
+        last = {name: values for name, values in scan.metadata if name == INTERIM}
+        finished = any(name == SUMMARY for name, _ in scan.metadata)
+        for name, values in scan.metadata:
+            if name != INTERIM and (summary or name != SUMMARY):
+                self._to.describe(name, values)
+        if summary and not finished and last:
+            self._to.describe(SUMMARY, last[INTERIM])
+
+
+# --- info ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Info:
+    """What `hyphos bag info` tells."""
+
+    path: str
+    kind: str
+    bytes: int
+    seconds: float
+    start_ns: int
+    messages: int
+    channels: list[dict[str, Any]]
+    chunks: dict[str, int] = field(default_factory=dict)
+    attachments: list[dict[str, Any]] = field(default_factory=list)
+    metadata: dict[str, dict[str, str]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def _size_of(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def gather(path: Path) -> Info:
+    source = open_source(path)
+    try:
+        info = Info(
+            str(path),
+            source.kind,
+            _size_of(path),
+            max(0, source.end_ns - 1 - source.start_ns) / 1e9,
+            source.start_ns,
+            sum(track.count for track in source.tracks),
+            [
+                {
+                    "channel": track.channel,
+                    "type": track.type_name,
+                    "encoding": track.encoding,
+                    "messages": track.count,
+                    "problem": track.problem,
+                    "from": track.origin,
+                }
+                for track in sorted(source.tracks, key=lambda track: track.channel)
+            ],
+            warnings=list(source.warnings),
+        )
+    finally:
+        source.close()
+    if is_mcap(path):
+        _add_mcap(info, path)
+    return info
+
+
+def _add_mcap(info: Info, path: Path) -> None:
+    from hyphos.recording.mcap_file import read_extras  # noqa: PLC0415
+
+    extras = read_extras(path)
+    info.chunks = extras.chunks
+    info.attachments = extras.attachments
+    info.metadata = extras.metadata
+    for channel in info.channels:
+        text = extras.metadata.get(SUMMARY, extras.metadata.get(INTERIM, {}))
+        count = json.loads(text.get(channel["channel"], "{}"))
+        channel["lost"] = {name: count[name] for name in _DROPS if count.get(name)}
+
+
+def show_info(paths: Sequence[Path], as_json: bool) -> int:
+    found = [gather(path) for path in paths]
+    if as_json:
+        print_json([vars(info) for info in found])
+        return 0
+    out = console()
+    for info in found:
+        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(info.start_ns / 1e9))
+        out.print(
+            f"[bold]{info.path}[/bold]: {info.kind}, {info.bytes / 1e6:,.1f} MB, "
+            f"{info.messages:,} messages, {info.seconds:.1f} s from {when}"
+        )
+        if info.chunks:
+            out.print(f"chunks: {', '.join(f'{n:,} {how}' for how, n in info.chunks.items())}")
+        _print_channels(info, out)
+        for attachment in info.attachments:
+            out.print(
+                f"attachment {attachment['name']} ({attachment['media_type']}, "
+                f"{attachment['bytes']:,} bytes)"
+            )
+        names = [name for name in info.metadata if name not in (SUMMARY, INTERIM)]
+        if names:
+            out.print(f"metadata: {', '.join(names)}")
+        for warning in info.warnings:
+            out.print(f"warning: {warning}")
+    return 0
+
+
+def _print_channels(info: Info, out: Console) -> None:
+    columns = ["channel", "type", "messages", "rate", "lost", "from"]
+    made = table("", columns, ["messages", "rate"])
+    for channel in info.channels:
+        rate = f"{channel['messages'] / info.seconds:.1f} Hz" if info.seconds > 0 else ""
+        lost = ", ".join(f"{count:,} {why}" for why, count in channel.get("lost", {}).items())
+        kind = channel["type"] or channel["encoding"]
+        if channel["problem"]:
+            kind = f"[yellow]{channel['problem']}[/yellow]"
+        made.add_row(
+            channel["channel"], kind, f"{channel['messages']:,}", rate, lost, channel["from"]
+        )
+    out.print(made)
+
+
+# --- check --------------------------------------------------------------------------------------
+
+
+def check(path: Path, repair: WriteOptions | None) -> int:
+    """0 if the file is whole; 1 if not. With `repair`, what is readable goes to a new file."""
+    require_mcap(path)
+    scan = Scan(path)
+    with progress_bar("checking", path.stat().st_size) as progress:
+        scan.read(progress)
+    total = sum(scan.counts.values())
+    out = console()
+    out.print(
+        f"{path}: {len(scan.chunks):,} complete chunks, {total:,} messages on "
+        f"{len(scan.counts):,} channels readable"
+    )
+    for problem in scan.problems[:_SHOWN_PROBLEMS]:
+        out.print(f"  {problem}")
+    if len(scan.problems) > _SHOWN_PROBLEMS:
+        out.print(f"  and {len(scan.problems) - _SHOWN_PROBLEMS:,} more")
+    if scan.orphans:
+        out.print(f"  {scan.orphans:,} messages belong to channels that are not in the file")
+    if repair is not None:
+        written = _repair(scan, repair)
+        out.print(f"wrote {repair.output}: {written:,} messages")
+        return 0
+    if scan.problems or scan.orphans:
+        out.print("→ hyphos bag check FILE --repair OUT writes what is readable")
+        return 1
+    out.print("the file is whole")
+    return 0
+
+
+def _repair(found: Scan, options: WriteOptions) -> int:
+    again = Scan(found.path)
+    # Schemas and channels may stand behind the messages that need them: in the index.
+    again.schemas, again.channels = dict(found.schemas), dict(found.channels)
+    with (
+        progress_bar("repairing", found.size) as progress,
+        writing(options, found.profile, [found.path]) as to,
+    ):
+        copier = Copier(to)
+        copier.add_all(again)
+        for messages in again.messages(progress):
+            for message in messages:
+                copier.write(again, message)
+        copier.copy_rest(again, summary=True)
+        return to.messages
+
+
+# --- cut and merge ------------------------------------------------------------------------------
+
+
+@dataclass
+class Selection:
+    """Which messages: seconds from the start of the recording, and patterns of channels."""
+
+    start_s: float | None = None
+    end_s: float | None = None
+    channels: Sequence[str] = ("*",)
+    exclude: Sequence[str] = ()
+
+    def wants(self, topic: str) -> bool:
+        name = topic.strip("/")
+        taken = any(fnmatchcase(name, pattern.strip("/")) for pattern in self.channels)
+        return taken and not any(fnmatchcase(name, p.strip("/")) for p in self.exclude)
+
+    @property
+    def everything(self) -> bool:
+        return (self.start_s, self.end_s, *self.channels, *self.exclude) == (None, None, "*")
+
+
+def _messages(scan: Scan, progress: Progressor | None) -> Iterator[Message]:
+    return chain.from_iterable(scan.messages(progress))
+
+
+def cut(path: Path, selection: Selection, options: WriteOptions) -> int:
+    require_mcap(path)
+    start_ns, end_ns = _span(path, selection)
+    scan = Scan(path)
+    with (
+        progress_bar("cutting", path.stat().st_size) as progress,
+        writing(options, _profile(path), [path]) as to,
+    ):
+        copier = Copier(to)
+        wanted: dict[int, bool] = {}
+        for message in _messages(scan, progress):
+            number = message.channel
+            if number not in wanted and number in scan.channels:
+                wanted[number] = selection.wants(scan.channels[number].topic)
+            if wanted.get(number) and start_ns <= message.log_ns < end_ns:
+                copier.write(scan, message)
+        count = to.messages
+        if count == 0:
+            raise Error(
+                "not_found",
+                "nothing lies in this part: " + _names(scan),
+                str(path),
+                "hyphos bag info FILE shows channels and times",
+            )
+        copier.copy_rest(scan, summary=selection.everything)
+    _tell(options.output, count, [scan])
+    return 0
+
+
+def _names(scan: Scan) -> str:
+    length = (scan.end_ns - (scan.start_ns or 0)) / 1e9
+    names = ", ".join(sorted(channel.topic for channel in scan.channels.values()))
+    return f"the recording has {length:.1f} s of {names or 'no channels'}"
+
+
+def _span(path: Path, selection: Selection) -> tuple[int, int]:
+    if selection.start_s is None and selection.end_s is None:
+        return 0, 1 << 63
+    source = open_source(path)
+    source.close()
+    start = source.start_ns + round((selection.start_s or 0.0) * 1e9)
+    if selection.end_s is None:
+        return start, 1 << 63
+    end = source.start_ns + round(selection.end_s * 1e9)
+    if end <= start:
+        raise Error("invalid_config", "--end must lie behind --start")
+    return start, end
+
+
+def _profile(path: Path) -> str:
+    from hyphos.recording.mcap_file import mcap_profile  # noqa: PLC0415
+
+    return mcap_profile(path)
+
+
+def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
+    for path in paths:
+        require_mcap(path)
+    profiles = {path: _profile(path) for path in paths}
+    if len(set(profiles.values())) > 1:
+        told = ", ".join(f"{path} is '{profile}'" for path, profile in profiles.items())
+        raise Error(
+            "type_mismatch",
+            f"the files are of different kinds: {told}",
+            advice="bring them to one with hyphos bag convert",
+        )
+    scans = [Scan(path) for path in paths]
+    prefixes = {path: f"{path.stem}/" for path in paths} if prefix else {}
+    if prefix and len(set(prefixes.values())) < len(paths):
+        raise Error("invalid_config", "--prefix needs files of different names")
+    total = sum(path.stat().st_size for path in paths)
+    with (
+        progress_bar("merging", total) as progress,
+        writing(options, profiles[paths[0]], paths) as to,
+    ):
+        copier = Copier(to, prefix=prefixes)
+        at = dict.fromkeys(paths, 0)
+
+        def moved(path: Path) -> Progressor:
+            def set_at(offset: int) -> None:
+                at[path] = offset
+                progress(sum(at.values()))
+
+            return set_at
+
+        def tagged(scan: Scan) -> Iterator[tuple[Scan, Message]]:
+            return ((scan, message) for message in _messages(scan, moved(scan.path)))
+
+        merged = heapq.merge(*map(tagged, scans), key=lambda pair: pair[1].log_ns)
+        for scan, message in merged:
+            copier.write(scan, message)
+        for scan in scans:
+            copier.add_all(scan)
+            copier.copy_rest(scan, summary=False)
+        _write_sum(to, scans, prefixes)
+        count = to.messages
+    _tell(options.output, count, scans)
+    return 0
+
+
+def _write_sum(to: McapRecording, scans: Sequence[Scan], prefixes: dict[Path, str]) -> None:
+    """The counters of all, added."""
+    total: dict[str, dict[str, int]] = {}
+    for scan in scans:
+        found = dict(scan.metadata)
+        for channel, text in found.get(SUMMARY, found.get(INTERIM, {})).items():
+            mine = total.setdefault(prefixes.get(scan.path, "") + channel, {})
+            for name, count in json.loads(text).items():
+                mine[name] = mine.get(name, 0) + count
+    if total:
+        to.describe(SUMMARY, {name: json.dumps(count) for name, count in total.items()})
+
+
+def _tell(output: Path, count: int, scans: Sequence[Scan]) -> None:
+    out = console()
+    out.print(f"wrote {output}: {count:,} messages, {output.stat().st_size / 1e6:,.1f} MB")
+    for scan in scans:
+        if scan.problems:
+            out.print(
+                f"warning: {scan.path} has {len(scan.problems)} damaged places, which are left "
+                f"out; hyphos bag check {scan.path} lists them"
+            )
+        if scan.orphans:
+            out.print(f"warning: {scan.orphans:,} messages of unknown channels are left out")

@@ -1,0 +1,280 @@
+"""hyphos bag convert: MCAP of Hyphos ↔ ROS 1 bags ↔ ROS 2 recordings, through `rosbags`."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability
+from rosbags.interfaces import QosTime as Span
+from rosbags.rosbag1 import Writer as Writer1
+from rosbags.rosbag2 import StoragePlugin
+from rosbags.rosbag2 import Writer as Writer2
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from hyphos._errors import Error
+from hyphos._hyphos import TypeId
+from hyphos.recording import attached
+from hyphos.recording.bag import WriteOptions, progress_bar, writing
+from hyphos.recording.mcap_file import PROFILE
+from hyphos.recording.ros_bag import RosSource
+from hyphos.recording.ros_unmap import Backward, make_backward
+from hyphos.recording.source import Source, Track, open_source
+from hyphos.tools.console import console
+
+_FORMATS = ("mcap", "ros1", "ros2", "ros2-db3")
+_FOREVER = Span(2147483647, 4294967295)
+
+
+def _format(to: str | None, output: Path) -> str:
+    if to is not None:
+        if to not in _FORMATS:
+            raise Error("invalid_config", f"--to {to}: right would be {', '.join(_FORMATS)}")
+        return to
+    if output.suffix == ".mcap":
+        return "mcap"
+    if output.suffix == ".bag":
+        return "ros1"
+    if output.suffix == "":
+        return "ros2"
+    raise Error(
+        "invalid_config",
+        f"'{output.name}' does not tell the format",
+        advice=f"--to {' | '.join(_FORMATS)}",
+    )
+
+
+def convert(path: Path, to: str | None, options: WriteOptions) -> int:
+    """0; what could not be converted is told."""
+    target = _format(to, options.output)
+    source = open_source(path)
+    try:
+        if isinstance(source, RosSource):
+            if target == "mcap":
+                _to_hyphos(source, path, options)
+            else:
+                source.close()
+                _ros_to_ros(path, target, options)
+        elif target == "mcap":
+            raise Error(
+                "invalid_config",
+                "it is an MCAP file of Hyphos already",
+                str(path),
+                "hyphos bag cut FILE -o OUT --compression zstd|lz4|none writes it anew",
+            )
+        else:
+            _to_ros(source, path, target, options)
+    finally:
+        source.close()
+    return 0
+
+
+class _Report:
+    """What was left out: named and counted."""
+
+    def __init__(self) -> None:
+        self.written = 0
+        self.left_out: list[tuple[Track, str]] = []
+        self.damaged: Counter[str] = Counter()
+        self.notes: list[str] = []
+
+    def print(self, output: Path) -> None:
+        out = console()
+        out.print(f"wrote {output}: {self.written:,} messages")
+        for track, why in self.left_out:
+            name = track.origin or track.channel
+            out.print(f"left out: {name}, {track.count:,} messages: {why}")
+        for channel, count in self.damaged.items():
+            out.print(f"left out: {channel}, {count:,} messages that do not parse")
+        for note in self.notes:
+            out.print(f"note: {note}")
+
+
+# --- ROS to Hyphos ------------------------------------------------------------------------------
+
+
+def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> None:
+    report = _Report()
+    report.notes = list(source.warnings)
+    total = sum(track.count for track in source.tracks if not track.problem)
+    with (
+        progress_bar("converting", total) as progress,
+        writing(options, PROFILE, [path]) as to,
+    ):
+        ids: dict[int, int] = {}
+        for track in source.tracks:
+            if track.problem:
+                report.left_out.append((track, track.problem))
+                continue
+            kind = TypeId(track.type_name, track.encoding)
+            ids[id(track)] = to.add_channel(
+                track.channel, track.type_name, track.encoding, kind.hash, track.policy
+            )
+        numbers: Counter[int] = Counter()
+        for item in source.items(lambda _track: True, source.start_ns, source.end_ns + 1):
+            key = id(item.track)
+            numbers[key] += 1
+            payload: Any = item.payload
+            data = attached.join(payload, item.buffers) if item.buffers else bytes(payload)
+            to.write(ids[key], item.time_ns, item.time_ns, numbers[key], data)
+            report.written += 1
+            progress(report.written)
+    report.print(options.output)
+
+
+# --- Hyphos to ROS ------------------------------------------------------------------------------
+
+
+@contextmanager
+def _ros_writer(target: str, options: WriteOptions) -> Iterator[Any]:
+    """Writes; what is not finished is removed."""
+    output = options.output
+    if output.exists():
+        if not options.overwrite:
+            raise Error("already_exists", "it exists", str(output), "another name, or --overwrite")
+        if output.is_dir() and not (output / "metadata.yaml").exists():
+            raise Error("invalid_config", "this folder is no ROS 2 recording", str(output))
+        shutil.rmtree(output) if output.is_dir() else output.unlink()
+    done = False
+    try:
+        if target == "ros1":
+            with Writer1(output) as writer:
+                yield writer
+        else:
+            plugin = StoragePlugin.MCAP if target == "ros2" else StoragePlugin.SQLITE3
+            with Writer2(output, version=9, storage_plugin=plugin) as writer:
+                yield writer
+        done = True
+    finally:
+        if not done and output.exists():
+            shutil.rmtree(output) if output.is_dir() else output.unlink()
+
+
+def _typestore(target: str) -> Any:
+    if target != "ros1":
+        return get_typestore(Stores.LATEST)
+    store = get_typestore(Stores.ROS1_NOETIC)
+    definition = "geometry_msgs/TransformStamped[] transforms\n"
+    store.register(get_types_from_msg(definition, "tf2_msgs/msg/TFMessage"))
+    return store
+
+
+def _backward(track: Track, store: Any) -> Backward | str:
+    """How to convert, or why not."""
+    if track.encoding not in ("protobuf", "attached"):
+        return f"ROS has nothing like the encoding '{track.encoding}'"
+    found = make_backward(track.type_name, store)
+    if found is None:
+        return f"ROS has no message like {track.type_name}"
+    if found.attached != (track.encoding == "attached"):
+        return f"{track.type_name} is '{track.encoding}' here, and not what hyphos.msgs has"
+    return found
+
+
+def _latched_qos() -> list[Qos]:
+    return [
+        Qos(
+            QosHistory.KEEP_LAST,
+            1,
+            QosReliability.RELIABLE,
+            QosDurability.TRANSIENT_LOCAL,
+            _FOREVER,
+            _FOREVER,
+            QosLiveliness.AUTOMATIC,
+            _FOREVER,
+            avoid_ros_namespace_conventions=False,
+        )
+    ]
+
+
+def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> None:
+    report = _Report()
+    report.notes = list(source.warnings)
+    store = _typestore(target)
+    ros1 = target == "ros1"
+    converters: dict[int, Backward] = {}
+    for track in source.tracks:
+        found = track.problem or _backward(track, store)
+        if isinstance(found, str):
+            report.left_out.append((track, found))
+        else:
+            converters[id(track)] = found
+    if not converters:
+        raise Error(
+            "unsupported",
+            "no channel can be converted: "
+            + "; ".join(f"{track.channel}: {why}" for track, why in report.left_out),
+            str(path),
+        )
+    for kind in {c.ros_type: c for c in converters.values()}.values():
+        if kind.ignored:
+            report.notes.append(f"{kind.ros_type} has no {', '.join(sorted(set(kind.ignored)))}")
+        if kind.defaulted:
+            report.notes.append(f"filled with zero: {', '.join(sorted(set(kind.defaulted)))}")
+    total = sum(track.count for track in source.tracks if id(track) in converters)
+    with progress_bar("converting", total) as progress, _ros_writer(target, options) as writer:
+        connections = {}
+        for track in source.tracks:
+            if id(track) not in converters:
+                continue
+            latched = bool(track.policy.get("latched"))
+            extra: dict[str, Any] = (
+                {"latching": int(latched)}
+                if ros1
+                else {"offered_qos_profiles": _latched_qos() if latched else []}
+            )
+            connections[id(track)] = writer.add_connection(
+                "/" + track.channel, converters[id(track)].ros_type, typestore=store, **extra
+            )
+        serialize = store.serialize_ros1 if ros1 else store.serialize_cdr
+        span = (source.start_ns, max(source.end_ns, source.start_ns + 1))
+        for item in source.items(lambda track: id(track) in converters, *span):
+            converter = converters[id(item.track)]
+            payload: Any = item.payload
+            try:
+                message = converter(bytes(payload), item.buffers)
+                data = serialize(message, converter.ros_type)
+            except Exception:  # noqa: BLE001 - a damaged message fails in many ways
+                report.damaged[item.track.channel] += 1
+                continue
+            writer.write(connections[id(item.track)], item.time_ns, data)
+            report.written += 1
+            progress(report.written)
+    report.print(options.output)
+
+
+# --- ROS to ROS ---------------------------------------------------------------------------------
+
+
+def _ros_to_ros(path: Path, target: str, options: WriteOptions) -> None:
+    from rosbags.convert.converter import create_connections_converters  # noqa: PLC0415
+    from rosbags.highlevel import AnyReader  # noqa: PLC0415
+
+    report = _Report()
+    default = get_typestore(Stores.LATEST)
+    with (
+        AnyReader([path], default_typestore=default) as reader,
+        progress_bar("converting", reader.message_count) as progress,
+        _ros_writer(target, options) as writer,
+    ):
+        known = [c for c in reader.connections if c.msgtype in reader.typestore.fielddefs]
+        for connection in reader.connections:
+            if connection not in known:
+                track = Track(connection.topic, "", "", connection.msgcount)
+                report.left_out.append((track, f"{connection.msgtype} has no definition"))
+        connections, converters = create_connections_converters(known, None, reader, writer)
+        for connection, time_ns, data in reader.messages(known):
+            try:
+                converted = converters[connection.msgtype](data)
+            except Exception:  # noqa: BLE001 - a damaged message fails in many ways
+                report.damaged[connection.topic] += 1
+                continue
+            to = connections[(connection.id, connection.owner)]
+            writer.write(to, time_ns, converted)
+            report.written += 1
+            progress(report.written)
+    report.print(options.output)

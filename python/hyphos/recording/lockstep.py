@@ -1,0 +1,319 @@
+"""hyphos replay --lockstep: a recording through the nodes of a plan, the same outputs every time.
+
+All nodes run in this process, offline, one callback at a time. A message is published, then
+everything that comes of it runs to its end, then the next one follows. Time is the recording's: it
+stands while callbacks run. So neither the number of threads nor the load of the machine has a say.
+Nodes that run threads of their own, or ask another clock than their node's, are beyond this.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from hyphos import _hyphos
+from hyphos._errors import Error
+from hyphos._hyphos import ManualClock, Plan, Policy, TypeId
+from hyphos.host import load_node
+from hyphos.node import Node, Publisher, Runtime
+from hyphos.recording.bag import progress_bar
+from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.player import parse_remap
+from hyphos.recording.schemas import SchemaBook
+from hyphos.recording.source import Source, Track, open_source
+from hyphos.recording.track_filter import wanted
+from hyphos.tools.observe import is_hidden
+from hyphos.tools.typebook import TypeBook
+
+_SECOND = 1_000_000_000
+_WAITING_BYTES = 256 << 20  # for the disk; then the next message waits
+_DISK_LOOK_S = 0.01
+_PLAYER, _RECORDER = "replay", "recorder"
+
+
+@dataclass
+class LockstepOptions:
+    """What `hyphos replay --lockstep` was told."""
+
+    file: Path
+    plan: Path
+    output: Path
+    nodes: Sequence[str] = ()
+    patterns: Sequence[str] = ()
+    remap: Sequence[str] = ()
+    settings: Sequence[str] = ()
+    threads: int = 0
+    start_s: float = 0.0
+    end_s: float | None = None
+    tick_ms: float = 1.0
+    overwrite: bool = False
+    compression: str = "zstd"
+    quiet: bool = False
+
+
+@dataclass
+class _Choice:
+    """Which nodes run and which channels are played."""
+
+    nodes: list[dict[str, Any]]
+    tracks: list[Track]
+    notes: list[str] = field(default_factory=list)
+
+
+def _publishes(plan: dict[str, Any], channel: str) -> set[str]:
+    for entry in plan["channels"]:
+        if entry["name"] == channel:
+            return set(entry.get("publishers") or [])
+    return set()
+
+
+def choose(
+    plan: dict[str, Any], source: Source, options: LockstepOptions, remap: dict[str, str]
+) -> _Choice:
+    """The nodes under test and their inputs: what is said of one tells the other."""
+    if not options.nodes and not options.patterns:
+        raise Error(
+            "invalid_config",
+            "say which nodes are to be tested (--node), or which channels to play (-c)",
+            str(options.file),
+        )
+    hosted = {node["name"]: node for node in plan["nodes"] if node["kind"] in ("plugin", "python")}
+    unknown = [name for name in options.nodes if name not in hosted]
+    if unknown:
+        raise Error(
+            "not_found",
+            f"node '{unknown[0]}' is no plug-in and no Python node of the plan; "
+            f"there are {', '.join(sorted(hosted)) or 'none'}",
+            str(options.plan),
+            "executables cannot run in lock-step: they have a process of their own",
+        )
+    tracks, notes = [], []
+    for track in source.tracks:
+        channel = remap.get(track.channel, track.channel)
+        if track.problem or not wanted(track, options.patterns or ["*"]):
+            continue
+        made_here = _publishes(plan, channel) & set(options.nodes)
+        if made_here and not options.patterns:
+            notes.append(f"{channel} is not played: {', '.join(sorted(made_here))} makes it")
+            continue
+        tracks.append(track)
+    played = {remap.get(track.channel, track.channel) for track in tracks}
+    if not played:
+        raise Error("not_found", "no channel of the recording is to be played", str(options.file))
+    names = list(options.nodes) or list(hosted)
+    if not options.nodes:
+        for name in list(names):
+            replaced = sorted(c for c in played if name in _publishes(plan, c))
+            if replaced:
+                names.remove(name)
+                notes.append(f"{name} does not run: the recording has its {', '.join(replaced)}")
+        for node in plan["nodes"]:
+            if node["kind"] not in ("plugin", "python"):
+                notes.append(f"{node['name']} does not run: it is a program of its own")
+    if not names:
+        raise Error("invalid_config", "no node is left to be tested", str(options.plan), "--node")
+    return _Choice([hosted[name] for name in names], tracks, notes)
+
+
+class Lockstep:
+    """One run. Everything that touches the graph does so from its thread pool."""
+
+    def __init__(self, options: LockstepOptions) -> None:
+        self._options = options
+        self._remap = parse_remap(options.remap)
+        self._plan = json.loads(Plan.load(str(options.plan), list(options.settings), False).json())
+        self._source = open_source(options.file)
+        self.choice = choose(self._plan, self._source, options, self._remap)
+        self._clock = ManualClock()
+        self._recorder = _hyphos.Recorder.open(
+            str(options.output),
+            overwrite=options.overwrite,
+            compression=options.compression,
+            deterministic=True,
+            clock=self._clock,
+            queue_bytes=2 * _WAITING_BYTES,
+        )
+        self._schemas = SchemaBook(TypeBook())
+        self._recorded: set[str] = set()
+        self._kept: list[Any] = []
+        self.played = 0
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """What became of the outputs, by channel."""
+        return self._recorder.status().channels
+
+    def _open(self) -> tuple[Runtime, list[Node]]:
+        names = [node["name"] for node in self.choice.nodes]
+        runtime = Runtime.open(
+            plan=str(self._options.plan),
+            overrides=self._options.settings,
+            threads=self._options.threads,
+            lockstep=True,
+            lockstep_nodes=names,
+        )
+        return runtime, []
+
+    def run(self) -> None:
+        runtime, nodes = self._open()
+        player, recorder = runtime.node(_PLAYER), runtime.node(_RECORDER)
+        publishers = {id(track): self._publisher(track, player) for track in self.choice.tracks}
+        played = {publisher.channel for publisher in publishers.values()}
+        start_ns, end_ns = self._span()
+        self._clock.ns = start_ns
+        try:
+            self._start_nodes(runtime, nodes)
+            runtime.settle()
+            self._record_new(runtime, recorder, played)
+            self._play(runtime, recorder, publishers, played, start_ns, end_ns)
+            runtime.settle()
+        finally:
+            for node in (*nodes, player):
+                node.close()
+            self._recorder.close()
+            recorder.close()
+            for thing in self._kept:
+                if hasattr(thing, "close"):
+                    thing.close()
+            self._source.close()
+
+    def _start_nodes(self, runtime: Runtime, nodes: list[Node]) -> None:
+        sys.path.insert(0, str(self._options.plan.resolve().parent))
+        for entry in self.choice.nodes:
+            if entry["kind"] == "python":
+                make = load_node(entry, str(self._options.plan))
+                node = runtime.node(entry["name"])
+                nodes.append(node)
+                # In the pool: what a node publishes at its start has its place in the order, too.
+                runtime.settle(partial(self._keep, make, node))
+        runtime.settle(runtime.load_plugins)
+
+    def _keep(self, make: Any, node: Node) -> None:
+        self._kept.append(make(node))
+
+    def _publisher(self, track: Track, node: Node) -> Publisher[Any]:
+        from hyphos.types import Raw  # noqa: PLC0415
+
+        kind = (
+            TypeId(track.type_name, track.encoding)
+            if track.type_hash is None
+            else TypeId.known(track.type_name, track.encoding, track.type_hash)
+        )
+        policy: dict[str, Any] = dict(track.policy)
+        channel = self._remap.get(track.channel, track.channel)
+        return node.publisher(channel, Raw(kind), policy=Policy(**policy))
+
+    def _span(self) -> tuple[int, int]:
+        start = self._source.start_ns + round(self._options.start_s * 1e9)
+        end = self._source.end_ns
+        if self._options.end_s is not None:
+            end = min(end, self._source.start_ns + round(self._options.end_s * 1e9))
+        return start, end
+
+    def _advance(self, now_ns: int) -> None:
+        """The recording's time goes on; nothing runs meanwhile."""
+        self._clock.ns = now_ns
+        while self._recorder.status().waiting_bytes > _WAITING_BYTES:
+            time.sleep(_DISK_LOOK_S)
+
+    def _record_new(self, runtime: Runtime, node: Node, played: set[str]) -> None:
+        """Outputs that have appeared. At instants of the recording, so that runs agree."""
+        for channel in runtime.channels():
+            if channel.publishers == 0 or channel.name in self._recorded | played:
+                continue
+            if is_hidden(channel.name):  # of Hyphos itself: parameters
+                continue
+            kind, policy = channel.type, channel.policy
+            spec = self._schemas.spec(
+                channel.name,
+                kind.name,
+                kind.encoding,
+                kind.hash,
+                {
+                    "reliability": policy.reliability,
+                    "overflow": policy.overflow,
+                    "latched": policy.latched,
+                    "depth": policy.depth,
+                },
+            )
+            number = self._recorder.add_channel(
+                spec.channel,
+                spec.message_encoding,
+                spec.schema_name,
+                spec.schema_encoding,
+                spec.schema_data,
+                spec.metadata,
+                policy.latched,
+            )
+            self._recorded.add(channel.name)
+            self._recorder.subscribe(node._core, number, channel.name, kind, policy)
+
+    def _play(
+        self,
+        runtime: Runtime,
+        recorder: Node,
+        publishers: dict[int, Publisher[Any]],
+        played: set[str],
+        start_ns: int,
+        end_ns: int,
+    ) -> None:
+        looked_ns = start_ns
+        total = sum(track.count for track in self.choice.tracks)
+        with progress_bar("replaying", total) as progress:
+            for item in self._source.items(lambda track: id(track) in publishers, start_ns, end_ns):
+                self._advance(item.time_ns)
+                publisher, value = publishers[id(item.track)], (item.payload, item.buffers)
+                runtime.settle(partial(publisher.publish, value))
+                self.played += 1
+                if self.played == 1 or item.time_ns - looked_ns >= _SECOND:
+                    looked_ns = item.time_ns
+                    self._record_new(runtime, recorder, played)
+                progress(self.played)
+
+
+def digest(path: Path) -> str:
+    """One number for all messages of a recording: channels, times, numbers and bytes, in order."""
+    state = hashlib.sha256()
+    scan = Scan(path)
+    for messages in scan.messages():
+        for message in messages:
+            channel = scan.channels[message.channel]
+            head = (channel.topic, message.log_ns, message.publish_ns, message.sequence)
+            state.update(repr((*head, len(message.data))).encode())
+            state.update(message.data)
+    return state.hexdigest()
+
+
+def replay_in_lockstep(options: LockstepOptions) -> int:
+    console = Console(stderr=True, highlight=False)
+    run = Lockstep(options)
+    if not options.quiet:
+        names = ", ".join(node["name"] for node in run.choice.nodes)
+        channels = ", ".join(sorted(track.channel for track in run.choice.tracks))
+        console.print(f"testing {names} with {channels}")
+        for note in run.choice.notes:
+            console.print(f"note: {note}")
+    try:
+        run.run()
+    except BaseException:
+        options.output.unlink(missing_ok=True)  # half of it would look like a result
+        raise
+    scan = Scan(options.output).read()
+    lost = {
+        name: count["drop_queue"] for name, count in run.counts().items() if count["drop_queue"]
+    }
+    if lost:
+        raise Error("overloaded", f"one message brought more than the queue holds: lost {lost}")
+    print(
+        f"{options.output}: {run.played:,} messages played, {sum(scan.counts.values()):,} recorded "
+        f"on {len(scan.channels):,} channels, digest {digest(options.output)}"
+    )
+    return 0

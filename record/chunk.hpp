@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hyphos/envelope.hpp"
+#include "record/mcap_format.hpp"
+
+namespace hyphos::record {
+
+/// What became of the messages of one channel: received = written + drop_queue + drop_disk.
+/// `repeated` counts beside that.
+struct Tally {
+  std::uint64_t received = 0;
+  std::uint64_t written = 0;
+  std::uint64_t bytes = 0;       ///< of what was written, before compression
+  std::uint64_t missing = 0;     ///< gaps in the publishers' numbers: lost before us
+  std::uint64_t drop_queue = 0;  ///< the bounded queue to the disk was full
+  std::uint64_t drop_disk = 0;   ///< the disk was full, or failed
+  std::uint64_t repeated = 0;    ///< latched values written again at the start of a file
+
+  Tally& operator+=(const Tally& other);
+  bool operator==(const Tally&) const = default;
+};
+/// By channel id; ids count from 1.
+using Tallies = std::vector<Tally>;
+Tally& at(Tallies& tallies, std::uint16_t channel);
+
+/// What a message record says besides its data.
+struct MessageInfo {
+  std::uint16_t channel = 0;
+  std::uint32_t sequence = 0;
+  std::int64_t log_ns = 0;
+  std::int64_t publish_ns = 0;
+};
+
+/// The last value of a latched channel, kept for the files that begin after it.
+struct Latched {
+  MessageInfo info;
+  std::uint64_t sender = 0;
+  std::shared_ptr<const mcap::Bytes> data;
+};
+
+/// Bytes of a message with attached buffers as it is stored: see docs/recording.md.
+[[nodiscard]] std::size_t stored_size(const Buffer& payload, const BufferList& buffers);
+
+/// A chunk that still takes messages: message records as they will stand in the file, small ones
+/// copied, large ones as references to the memory they came in.
+///
+/// Not thread-safe. Besides messages it carries the tallies of what happened since the chunk
+/// before, so that a file's counters agree with its messages wherever it is cut.
+class Chunk {
+ public:
+  /// With `hold`, large parts are not copied but kept alive.
+  void add(const MessageInfo& info, const Buffer& payload, const BufferList& buffers, bool hold);
+  void add(const MessageInfo& info, std::span<const std::byte> data);
+
+  /// Takes what the last add() stored as the value of a latched channel. Copies it.
+  void latch(std::uint64_t sender);
+
+  [[nodiscard]] Tally& tally(std::uint16_t channel) { return at(tallies_, channel); }
+  [[nodiscard]] const Tallies& tallies() const { return tallies_; }
+  [[nodiscard]] std::size_t size() const { return size_; }  ///< bytes, uncompressed
+  [[nodiscard]] std::size_t held() const { return held_; }  ///< of them in others' memory
+  [[nodiscard]] std::size_t messages() const { return index_.size(); }
+  [[nodiscard]] bool empty() const { return index_.empty() && tallies_.empty(); }
+
+ private:
+  friend class Packer;
+  struct Piece {
+    Buffer kept;             // with an owner or data: outside
+    std::size_t offset = 0;  // else: here in arena_
+    std::size_t size = 0;
+  };
+  struct IndexEntry {
+    std::uint16_t channel;
+    std::uint64_t time;
+    std::uint64_t offset;
+  };
+
+  void begin(const MessageInfo& info, std::size_t data_size);
+  void copy(std::span<const std::byte> bytes);
+  void put(const Buffer& buffer, bool hold);
+
+  mcap::Bytes arena_;
+  std::vector<Piece> pieces_;
+  std::vector<IndexEntry> index_;
+  Tallies tallies_;
+  std::vector<Latched> latched_;  // one for each channel and sender
+  MessageInfo last_;
+  std::size_t size_ = 0;
+  std::size_t held_ = 0;
+  std::int64_t start_ns_ = 0;
+  std::int64_t end_ns_ = 0;
+};
+
+enum class Compression : std::uint8_t { none, lz4, zstd };
+[[nodiscard]] std::string_view to_string(Compression compression);
+
+/// A chunk ready to be written: what stands between its head and its message indexes, and those.
+struct Packed {
+  std::uint64_t start_time = 0;
+  std::uint64_t end_time = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t uncompressed_size = 0;
+  std::uint32_t uncompressed_crc = 0;
+  std::string_view compression;  ///< as the format names it; empty: none
+  std::vector<std::span<const std::byte>> body;
+  std::uint64_t stored = 0;  ///< bytes of `body`
+  mcap::Bytes indexes;
+  std::vector<std::pair<std::uint16_t, std::uint64_t>> index_offsets;  ///< in `indexes`
+  Tallies tallies;
+  std::vector<Latched> latched;
+
+  Chunk source;  ///< what `body` points into, unless it was compressed or flattened
+  std::unique_ptr<std::byte[]> memory;
+};
+
+/// Turns chunks into what is written: checksum, compression, indexes. One per thread: it keeps the
+/// compressors' state. What compression does not make smaller by a thirtieth stays as it is.
+class Packer {
+ public:
+  Packer();
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+  ~Packer();
+
+  /// With `flatten` the result lies in memory of its own: nothing of others is kept alive.
+  [[nodiscard]] Packed pack(Chunk chunk, Compression compression, bool flatten);
+
+ private:
+  struct State;
+  bool squeeze(Packed& out, Compression compression);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hyphos::record

@@ -1,0 +1,133 @@
+// Lock-step: the same inputs give the same outputs, in the same order, with any number of threads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hyphos/hyphos.hpp"
+#include "hyphos/inspect.hpp"
+
+namespace hyphos {
+namespace {
+
+std::string text_of(const Message<Buffer>& message) { return std::string(message->text()); }
+
+/// A graph in which everything races: two nodes answer the same input on one channel, one of them
+/// in parallel, and a third adds up what comes in the order in which it comes.
+class Race {
+ public:
+  explicit Race(int threads, bool lockstep) {
+    RuntimeOptions options;
+    options.threads = threads;
+    options.lockstep = lockstep;
+    options.offline = true;
+    runtime_ = Runtime::open(options).or_throw();
+    const Node left = runtime_->node("left").or_throw();
+    const Node right = runtime_->node("right").or_throw();
+    const Node sum = runtime_->node("sum").or_throw();
+    input_ = left.publisher<Buffer>("in");
+    const auto from_left = left.publisher<Buffer>("both", deep());
+    const auto from_right = right.publisher<Buffer>("both", deep());
+    left.subscribe<Buffer>("in", serial, [=](const Message<Buffer>& message) {
+      from_left.publish(Buffer::copy_of("l" + text_of(message)));
+    });
+    right.subscribe<Buffer>("in", concurrent, [=](const Message<Buffer>& message) {
+      for (int i = 0; i < 3; ++i) from_right.publish(Buffer::copy_of("r" + text_of(message)));
+    });
+    sum.subscribe<Buffer>("both", serial, [this](const Message<Buffer>& message) {
+      seen_ += text_of(message) + " ";
+    });
+    nodes_ = {left, right, sum};
+  }
+  void send(const std::string& text) {
+    runtime_->settle([&] { input_.publish(Buffer::copy_of(text)); });
+  }
+  [[nodiscard]] Runtime& runtime() { return *runtime_; }
+  /// Only between settle() and the next message.
+  [[nodiscard]] const std::string& seen() const { return seen_; }
+
+ private:
+  static PublisherOptions deep() {
+    PublisherOptions options;
+    options.policy = Policy{.depth = 1000};
+    return options;
+  }
+  std::string seen_;
+  std::optional<Runtime> runtime_;
+  std::vector<Node> nodes_;
+  Publisher<Buffer> input_;
+};
+
+std::string run(int threads) {
+  Race race(threads, true);
+  for (int i = 0; i < 50; ++i) race.send(std::to_string(i));
+  return race.seen();
+}
+
+TEST(LockstepTest, twenty_runs_with_any_number_of_threads_agree) {
+  const std::string first = run(1);
+  EXPECT_NE(first.find("r49 "), std::string::npos);
+  for (int i = 1; i < 20; ++i) EXPECT_EQ(run(1 + i % 8), first) << "run " << i;
+}
+
+TEST(LockstepTest, settle_waits_for_all_that_comes_of_a_message) {
+  Race race(4, false);  // in parallel, too
+  race.send("x");
+  std::size_t words = 0;
+  for (const char c : race.seen()) words += c == ' ' ? 1 : 0;
+  EXPECT_EQ(words, 4U);
+}
+
+TEST(LockstepTest, one_callback_runs_at_a_time) {
+  RuntimeOptions options;
+  options.threads = 4;
+  options.lockstep = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  const Node node = runtime.node("n").or_throw();
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  std::atomic<int> calls{0};
+  const auto publisher = node.publisher<Buffer>("a");
+  for (int i = 0; i < 4; ++i) {
+    node.subscribe<Buffer>("a", concurrent, [&](const Message<Buffer>&) {
+      most = std::max(most.load(), ++inside);
+      std::this_thread::yield();
+      --inside;
+      ++calls;
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    runtime.settle([&] { publisher.publish(Buffer::copy_of("x")); });
+  }
+  EXPECT_EQ(most.load(), 1);
+  EXPECT_EQ(calls.load(), 400);
+}
+
+TEST(LockstepTest, what_the_work_throws_comes_out_of_settle) {
+  RuntimeOptions options;
+  options.offline = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  EXPECT_THROW(runtime.settle([] { throw std::runtime_error("no"); }), std::runtime_error);
+  runtime.settle();
+}
+
+TEST(LockstepTest, the_channels_of_a_process_are_known_with_their_types) {
+  RuntimeOptions options;
+  options.offline = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  const Node node = runtime.node("n").or_throw();
+  const auto publisher = node.publisher<Buffer>("a");
+  const auto channels = runtime.channels();
+  ASSERT_EQ(channels.size(), 1U);
+  EXPECT_EQ(channels[0].name, "a");
+  EXPECT_EQ(channels[0].type, type_support<Buffer>().id);
+  EXPECT_EQ(channels[0].publishers, 1U);
+}
+
+}  // namespace
+}  // namespace hyphos
