@@ -213,17 +213,19 @@ Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
     Transforms::Impl::Channels channels, const std::string& node, TransformsOptions options) {
   const std::lock_guard lock(transforms_mutex_);
   if (down_) return Error{Code::disconnected, "the process shuts down", node};
-  std::shared_ptr<Transforms::Impl>& place = transforms_[channels.moving];
-  if (place) return place;
+  if (const auto known = transforms_.find(channels.moving); known != transforms_.end()) {
+    return known->second;
+  }
   const ChannelPlan* planned = plan_ ? plan_->channel(channels.fixed) : nullptr;
   if (planned != nullptr && !planned->implied && !planned->policy.latched) {
     log::warn("tf", "channel '" + channels.fixed + "' of the plan is not latched: processes that " +
                         "start late will miss static transforms; add latched: true");
   }
+  const std::string name = channels.moving;
   auto made =
       std::make_shared<Transforms::Impl>(*graph_, std::move(channels), node, std::move(options));
   if (auto opened = made->open(); !opened) return opened.error();
-  place = made;
+  transforms_.emplace(name, made);
   return made;
 }
 

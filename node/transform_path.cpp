@@ -153,7 +153,11 @@ Error TransformPath::missing(std::int64_t time) {
       all.first = std::max(all.first, one.first);
       all.last = std::min(all.last, one.last);
       const std::int64_t off = distance(one, time);
-      if (!one.empty() && time < one.last - store_->options().history.ns) hopeless_ = true;
+      // What was before the history that is kept will not come any more.
+      if (!frame->samples.is_static() && !one.empty() &&
+          time < one.last - store_->options().history.ns) {
+        hopeless_ = true;
+      }
       if (off <= worst) continue;
       worst = off;
       lacking_ = frame;
