@@ -178,8 +178,8 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   }
   auto self = join_machine(options, domain);
   if (!self) return self.error();
-  links.registry = std::make_shared<trace::Registry>((*self)->metrics(), *self, options.process,
-                                                     (*self)->id());
+  links.registry =
+      std::make_shared<trace::Registry>((*self)->metrics(), *self, options.process, (*self)->id());
   TransportContext context;
   context.process_name = options.process;
   context.domain = domain;

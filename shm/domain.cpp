@@ -109,8 +109,7 @@ Result<Domain> Domain::find(const std::filesystem::path& base, const std::string
   return open(base, name, false);
 }
 
-Result<Domain> Domain::open(const std::filesystem::path& base, const std::string& name,
-                            bool make) {
+Result<Domain> Domain::open(const std::filesystem::path& base, const std::string& name, bool make) {
   if (!good_name(name)) {
     return Error{Code::invalid_config,
                  "a domain is 1 to 32 letters, digits, '-' or '_', not '" + name + "'", "domain"};

@@ -22,9 +22,11 @@
 ///      whenever it happens, and harmless when two do it.
 ///  D4  Every file has its blocks before it is mapped, so that a full /dev/shm is an error at
 ///      creation and never a SIGBUS.
-///  D5  The folder goes with the last who leaves it. The kernel removes no folder that holds a file,
-///      and puts no file into one that was removed; so whoever comes at that moment either finds the
-///      folder gone when it links its .ctl, and begins again (Participant::create), or keeps it.
+///  D5  The folder goes with the last who leaves it. The kernel removes no folder that holds a
+///  file,
+///      and puts no file into one that was removed; so whoever comes at that moment either finds
+///      the folder gone when it links its .ctl, and begins again (Participant::create), or keeps
+///      it.
 namespace hyphos::shm {
 
 class Domain {

@@ -26,12 +26,12 @@ inline constexpr std::uint32_t kLayoutVersion = 2;
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kPage = 4096;
-inline constexpr std::uint32_t kMaxHolders = 64;     ///< (receiver, via) pairs per pool segment
+inline constexpr std::uint32_t kMaxHolders = 64;      ///< (receiver, via) pairs per pool segment
 inline constexpr std::uint32_t kMaxEndpoints = 1024;  ///< per participant
 inline constexpr std::uint32_t kMaxForGuests = 512;   ///< ... of which only guests are to meet
-inline constexpr std::uint32_t kMaxLanes = 1024;     ///< towards one participant
-inline constexpr std::uint32_t kMaxSegments = 1024;  ///< pool segments of one participant, ever
-inline constexpr std::uint32_t kMaxParts = 9;        ///< payload and eight attached buffers
+inline constexpr std::uint32_t kMaxLanes = 1024;      ///< towards one participant
+inline constexpr std::uint32_t kMaxSegments = 1024;   ///< pool segments of one participant, ever
+inline constexpr std::uint32_t kMaxParts = 9;         ///< payload and eight attached buffers
 inline constexpr std::uint32_t kMaxDepth = 65536;
 inline constexpr std::size_t kNameSize = 192;
 inline constexpr std::size_t kShortNameSize = 64;

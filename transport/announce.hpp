@@ -77,7 +77,7 @@ struct DiscoveryCallbacks {
   Announcer::Callback found;
   Announcer::Callback lost;
 };
-[[nodiscard]] DiscoveryCallbacks connect_announced(std::shared_ptr<Peering> peering,
-                                                   bool encrypted, bool same_host);
+[[nodiscard]] DiscoveryCallbacks connect_announced(std::shared_ptr<Peering> peering, bool encrypted,
+                                                   bool same_host);
 
 }  // namespace hyphos::transport

@@ -10,9 +10,7 @@
 
 // Name, does it reach other machines, must it be told endpoints (plan/transports.hpp). In order of
 // preference. A macro, so that a line both declares what makes the transport and enters it.
-#define HYPHOS_TRANSPORTS(line) \
-  line(shm, false, false)       \
-  line(zmq, true, true)
+#define HYPHOS_TRANSPORTS(line) line(shm, false, false) line(zmq, true, true)
 
 namespace hyphos::transport {
 
@@ -47,10 +45,10 @@ Result<MadeTransport> make_transport(std::string_view name, const TransportConte
   const auto found = std::find_if(kTraits.begin(), kTraits.end(),
                                   [name](const auto& traits) { return traits.name == name; });
   if (found == kTraits.end()) {
-    return Error{Code::not_found,
-                 "there is no transport '" + std::string(name) +
-                     "'; there are: " + plan::transport_list(),
-                 {}};
+    return Error{
+        Code::not_found,
+        "there is no transport '" + std::string(name) + "'; there are: " + plan::transport_list(),
+        {}};
   }
   MadeTransport made = kMakers[static_cast<std::size_t>(found - kTraits.begin())](context);
   if (context.faults) made.transport = make_faulty(std::move(made.transport), *context.faults);

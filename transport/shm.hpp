@@ -29,8 +29,8 @@ struct ShmConfig {
 /// copied; any other is copied once, however many receivers there are. Two threads: one sleeps on
 /// a futex until a message comes and calls Inlet::deliver; one sleeps until participants come,
 /// change or die. Neither runs while nothing happens. At most 64 receivers per sender, 1,024 queues
-/// per receiver, 1,024 endpoints per participant (512 of them for guests only); beyond them, open() or the connection fails with an
-/// Error that says so.
+/// per receiver, 1,024 endpoints per participant (512 of them for guests only); beyond them, open()
+/// or the connection fails with an Error that says so.
 class ShmTransport : public Transport {
  public:
   using Transport::Transport;

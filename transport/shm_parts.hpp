@@ -114,7 +114,7 @@ struct Port {
   std::uint64_t serial = 0;
   std::uint32_t endpoint = 0;  ///< where `record` stands in our table
   shm::EndpointRecord record{};
-  Gate gate;                   ///< around every call into inlet and outlet
+  Gate gate;  ///< around every call into inlet and outlet
   std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, said already
 
   // Sending.

@@ -104,7 +104,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   bool stopped_ = false;
   // Used by the I/O thread only.
   bool ending_ = false;
-  bool events_ready_ = true;  // a monitor or the gatekeeper has something to say
+  bool events_ready_ = true;   // a monitor or the gatekeeper has something to say
   std::int64_t heard_ns_ = 0;  // all that subscribers had said by then was read
   int busy_turns_ = 0;
   std::vector<std::int64_t> probe_at_;

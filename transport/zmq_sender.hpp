@@ -151,7 +151,7 @@ class Sender {
   std::unordered_map<PortId, PortPtr> ports_;
   std::map<std::string, PortPtr, std::less<>> by_channel_;
   std::map<SubscriberName, std::unique_ptr<Subscriber>> subscribers_;
-  std::unordered_map<std::string, Subscriber*> by_connection_;  // by the name it is known as
+  std::unordered_map<std::string, Subscriber*> by_connection_;     // by the name it is known as
   std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
   std::vector<std::byte> spare_head_;
   bool some_lost_ = false;

@@ -7,7 +7,9 @@ import hyphos
 node = hyphos.Node.open("tuner", sys.argv)
 cruise = node.remote_params("cruise")
 values = cruise.wait(timeout_ms=20_000)
-print(f"speed {values['speed']} {values.find('speed').unit}, {values.find('speed').allowed}")
+speed = values.find("speed")
+assert speed is not None, "the example declares it"
+print(f"speed {values['speed']} {speed.unit}, {speed.allowed}")
 try:
     cruise.set({"speed": 1.5})
 except hyphos.Error as error:

@@ -14,7 +14,7 @@ async def ask(node: hyphos.Node) -> None:
     pairs = [(2, 3), (20, 30), (2**63 - 1, 1)]
     calls = (add.call_async(Sum(a=a, b=b)) for a, b in pairs)
     for reply in await asyncio.gather(*calls, return_exceptions=True):
-        print(reply if isinstance(reply, hyphos.Error) else f"= {reply.value}", flush=True)
+        print(reply if isinstance(reply, BaseException) else f"= {reply.value}", flush=True)
 
 
 node = hyphos.Node.open("asker", sys.argv)

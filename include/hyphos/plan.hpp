@@ -287,7 +287,7 @@ struct PlanOptions {
 
 /// A peer that a process connects to.
 struct PeerLink {
-  std::string process;   ///< the peer's process in this plan; empty: outside of it
+  std::string process;    ///< the peer's process in this plan; empty: outside of it
   std::string transport;  ///< that connects
   std::string endpoint;   ///< to connect to: "tcp://10.0.0.2:5551", "ipc://@hyphos.0.sense"
   std::vector<std::string> channels;  ///< that may come from there

@@ -216,7 +216,12 @@ def serve(
             return
         if loop is not None:
             if deferred:
-                spawn(result, loop, lambda _, error: error and responder.refuse_with(error, name))
+
+                def refuse(_: Any, error: BaseException | None) -> None:
+                    if error is not None:
+                        responder.refuse_with(error, name)
+
+                spawn(result, loop, refuse)
             else:
                 spawn(result, loop, finish)
         elif not deferred:

@@ -325,8 +325,6 @@ GoalPolicy parse_policy(const std::string& word) {
                             .c_str());
 }
 
-}  // namespace
-
 std::unique_ptr<ServerHandle> open_service(const Node& node, const std::string& name,
                                            const TypeId& request, const TypeId& reply,
                                            nb::object callback, const std::string& mode, bool local,
@@ -390,6 +388,8 @@ std::unique_ptr<ClientHandle> open_client(const Node& node, const std::string& n
                        ClientOptions{local ? Scope::local : Scope::network, max_pending})
           .or_throw());
 }
+
+}  // namespace
 
 void bind_calls(nb::module_& module, nb::class_<Handle<Node>>& node) {
   bind_client(module);

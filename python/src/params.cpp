@@ -188,7 +188,8 @@ void bind_values(nb::module_& module) {
            })
       .def_prop_ro("version", &ParamSet::version)
       .def_prop_ro("changed", [](const ParamSet& set) { return set.changed(); })
-      .def("suggestion", &ParamSet::suggestion);
+      .def("suggestion",
+           [](const ParamSet& set, const std::string& name) { return set.suggestion(name); });
 
   nb::class_<TypedCell>(module, "ParamCell")
       .def_prop_ro("value", [](const TypedCell& cell) { return cell.value(cell.type); })

@@ -677,7 +677,7 @@ TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
   std::size_t answered = 0;
   Arrivals ended;
   for (std::int64_t i = 0; i < kCalls; ++i) {
-    client.call_async({i}, Duration::from_ms(200), [&, i](const Result<Number>& reply) {
+    client.call_async({i}, Duration::from_ms(100), [&, i](const Result<Number>& reply) {
       if (reply) {
         EXPECT_EQ(reply->value, i * i);
       } else {

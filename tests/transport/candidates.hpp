@@ -16,9 +16,8 @@ inline std::vector<Candidate> candidates() {
   std::vector<Candidate> all;
   for (const std::string_view name : transport_names()) {
     const std::string registered(name);
-    all.push_back({registered, [registered] {
-                     return std::make_unique<RegisteredFactory>(registered);
-                   }});
+    all.push_back(
+        {registered, [registered] { return std::make_unique<RegisteredFactory>(registered); }});
   }
   all.push_back({"zmq_tcp", [] { return std::make_unique<ZmqFactory>(true); }});
   all.push_back({"faulty_zmq", [] { return std::make_unique<FaultyFactory>(); }});

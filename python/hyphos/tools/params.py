@@ -272,7 +272,11 @@ def watch(
     changes: queue.SimpleQueue[tuple[str, ParamSet]] = queue.SimpleQueue()
     with stoppable() as stop, _remotes(domain, nodes, timeout_s) as remotes:
         for remote in remotes:
-            remote.watch(lambda now, name=remote.node: changes.put((name, now)))
+
+            def changed(now: ParamSet, name: str = remote.node) -> None:
+                changes.put((name, now))
+
+            remote.watch(changed)
         names = ", ".join(remote.node for remote in remotes)
         print(f"watching {names}", file=sys.stderr, flush=True)
         printed = 0
