@@ -98,8 +98,8 @@ struct Executor::State {
   tbb::global_control limit;
   tbb::task_arena arena;
   BriefMutex mutex;
-  std::array<Ring, 3> queues;    // by priority
-  Worker* idle = nullptr;        // last in, first out: the warmest cache first
+  std::array<Ring, 3> queues;  // by priority
+  Worker* idle = nullptr;      // last in, first out: the warmest cache first
   Worker* parked = nullptr;
   int ready;
   int waiting = 0;

@@ -308,7 +308,9 @@ Status Recorder::status() const {
   status.held_bytes = held_;
   status.ring_bytes = ring_used_;
   // Chunks that carry counters alone have no time.
-  const auto timed = [](const std::shared_ptr<const Packed>& chunk) { return chunk->messages != 0; };
+  const auto timed = [](const std::shared_ptr<const Packed>& chunk) {
+    return chunk->messages != 0;
+  };
   const auto oldest = std::find_if(ring_.begin(), ring_.end(), timed);
   const auto newest = std::find_if(ring_.rbegin(), ring_.rend(), timed);
   if (oldest != ring_.end()) {
