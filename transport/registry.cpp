@@ -10,7 +10,11 @@
 
 // Name, does it reach other machines, must it be told endpoints (plan/transports.hpp). In order of
 // preference. A macro, so that a line both declares what makes the transport and enters it.
-#define HYPHOS_TRANSPORTS(line) line(shm, false, false) line(zmq, true, true)
+// clang-format off
+#define HYPHOS_TRANSPORTS(line) \
+  line(shm, false, false) \
+  line(zmq, true, true)
+// clang-format on
 
 namespace hyphos::transport {
 

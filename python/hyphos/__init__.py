@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Published,
         Subscription,
         Timer,
+        TransformEdge,
         TypeId,
         WritableBuffer,
     )
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
     from hyphos.service import Client, Responder, Service
-    from hyphos.transforms import Transform, TransformEdge, Transforms
+    from hyphos.transforms import Transform, Transforms
     from hyphos.types import Attached, Raw, Struct
 
 _HOMES = {

@@ -153,7 +153,7 @@ def _place_of_xyz(array: npt.NDArray[Any]) -> tuple[np.dtype[Any], int]:
         if array.ndim == 0 or array.shape[-1] < 3:
             raise ValueError(f"points need x, y, z in the last axis; this shape is {array.shape}")
         return array.dtype, 0
-    fields = array.dtype.fields or {}
+    fields: Any = array.dtype.fields or {}
     if any(name not in fields for name in "xyz"):
         raise ValueError(f"points need fields x, y and z; these are {', '.join(array.dtype.names)}")
     (dx, x), (dy, y), (dz, z) = (fields[name][:2] for name in "xyz")

@@ -86,6 +86,9 @@ class Scene:
     def handle(self, event: Event) -> None:
         self.sup.handle(event, self.now)
 
+    def over(self) -> bool:
+        return self.sup.over
+
     def up(self, name: str) -> int:
         """Started and ready."""
         pid = self.begun(name)
@@ -320,9 +323,9 @@ def test_what_cannot_be_killed_is_left_behind() -> None:
     scene.up("a")
     scene.sup.stop(scene.now)
     scene.later(4.4)
-    assert not scene.sup.over
+    assert not scene.over()
     scene.later(0.2)
-    assert scene.sup.over
+    assert scene.over()
     assert "cannot be killed" in scene["a"].label
 
 
@@ -397,9 +400,9 @@ def test_a_run_whose_processes_have_all_ended_is_over() -> None:
     scene.up("a")
     scene.up("b")
     scene.end("a")
-    assert not scene.sup.over
+    assert not scene.over()
     scene.end("b")
-    assert scene.sup.over
+    assert scene.over()
     assert scene.sup.failed == []
 
 

@@ -116,7 +116,7 @@ class _Agent:
 
     def _obey(self, message: dict[str, Any]) -> None:
         process = message.get("process")
-        if process not in self._processes:
+        if not isinstance(process, str) or process not in self._processes:
             return
         if message["do"] == "start":
             self._place.start(process)

@@ -58,7 +58,7 @@ class Graph:
 
     def channels(self) -> dict[str, dict[str, Any]]:
         """As planned, by name; {} for those that only the nodes name."""
-        found = {end.channel: {} for end in self.ends}
+        found: dict[str, dict[str, Any]] = {end.channel: {} for end in self.ends}
         found.update({channel["name"]: channel for channel in self.plan["channels"]})
         return {name: found[name] for name in sorted(found) if not name.startswith(INTERNAL)}
 
