@@ -230,7 +230,7 @@ class Transforms:
         return self._core.chain(target, source)
 
     def edges(self) -> list[TransformEdge]:
-        """Every frame that has a parent, in the order in which they came."""
+        """Every frame that has a parent, in the order in which the frames were first named."""
         return self._core.edges()
 
     def counters(self) -> dict[str, int]:

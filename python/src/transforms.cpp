@@ -101,17 +101,22 @@ void bind_values(nb::module_& module) {
       .def_ro("parent", &Transform::parent)
       .def_ro("child", &Transform::child)
       .def_prop_ro("stamp_ns", [](const Transform& t) { return t.stamp.ns; })
-      .def_prop_ro("translation",
-                   [](const Transform& t) {
-                     return array_of<3>({t.translation.x, t.translation.y, t.translation.z}, {3});
-                   })
-      .def_prop_ro("rotation",
-                   [](const Transform& t) {
-                     const Quaternion& q = t.rotation;
-                     return array_of<4>({q.x, q.y, q.z, q.w}, {4});
-                   })
-      .def_prop_ro("matrix",
-                   [](const Transform& t) { return array_of<16>(t.isometry().matrix(), {4, 4}); })
+      .def_prop_ro(
+          "translation",
+          [](const Transform& t) {
+            return array_of<3>({t.translation.x, t.translation.y, t.translation.z}, {3});
+          },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "rotation",
+          [](const Transform& t) {
+            const Quaternion& q = t.rotation;
+            return array_of<4>({q.x, q.y, q.z, q.w}, {4});
+          },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "matrix", [](const Transform& t) { return array_of<16>(t.isometry().matrix(), {4, 4}); },
+          nb::rv_policy::move)
       .def_prop_ro("roll_pitch_yaw",
                    [](const Transform& t) {
                      const RollPitchYaw angles = to_roll_pitch_yaw(t.rotation);

@@ -138,7 +138,8 @@ def test_set_and_get(transforms: Transforms) -> None:
     assert transforms.chain("map", "laser") == (["laser", "base", "map"], 2)
     moved_on = transforms.get_between("base", T0 + 100_000_000, "base", T0, "map")
     assert moved_on.translation[0] == pytest.approx(-10)
-    [laser, base] = transforms.edges()
+    edges = {edge.child: edge for edge in transforms.edges()}
+    laser, base = edges["laser"], edges["base"]
     assert (laser.parent, laser.child, laser.is_static) == ("base", "laser", True)
     assert (base.samples, base.oldest_ns, base.newest_ns) == (2, T0, T0 + 100_000_000)
     assert transforms.counters()["accepted"] == 3
