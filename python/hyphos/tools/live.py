@@ -68,7 +68,16 @@ class LiveView:
     def _look(self) -> None:
         try:
             self._looks.append(look(self._domain))
-            self._channels.update(states(self._looks[-1], self._looks[0]))
+            now = states(self._looks[-1], self._looks[0])
+            ending = any(not one.alive for one in self._processes)
+            for name, state in now.items():
+                before = self._channels.get(name)
+                if before is not None:  # all that have carried it in this run
+                    ways = [*before.transports.split("+"), *state.transports.split("+")]
+                    state.transports = "+".join(dict.fromkeys(way for way in ways if way))
+                # While a run ends, the first to go take their ends of a channel with them.
+                if before is None or not ending or state.publishers >= before.publishers > 0:
+                    self._channels[name] = state
         except Error:
             pass  # the processes are only starting
         for host, place in self._remotes.items():
