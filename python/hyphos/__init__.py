@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hyphos._errors import Error
     from hyphos._hyphos import (
         Buffer,
+        ClockJump,
         MessageInfo,
         ParamInfo,
         ParamSet,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         WritableBuffer,
     )
     from hyphos.action import Action, ActionClient, GoalHandle, GoalResult, SentGoal
+    from hyphos.clock import Clock, Rate, SimTime
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
@@ -50,6 +52,8 @@ _HOMES = {
     "Service": "service",
     "Attached": "types",
     "Buffer": "_hyphos",
+    "Clock": "clock",
+    "ClockJump": "_hyphos",
     "Error": "_errors",
     "MessageInfo": "_hyphos",
     "Node": "node",
@@ -61,9 +65,11 @@ _HOMES = {
     "Policy": "_hyphos",
     "Published": "_hyphos",
     "Publisher": "node",
+    "Rate": "clock",
     "Raw": "types",
     "RemoteParams": "params",
     "Runtime": "node",
+    "SimTime": "clock",
     "Struct": "types",
     "Subscription": "_hyphos",
     "Timer": "_hyphos",
@@ -85,6 +91,8 @@ __all__ = [
     "Attached",
     "Buffer",
     "Client",
+    "Clock",
+    "ClockJump",
     "Error",
     "GoalHandle",
     "GoalResult",
@@ -98,12 +106,14 @@ __all__ = [
     "Policy",
     "Published",
     "Publisher",
+    "Rate",
     "Raw",
     "RemoteParams",
     "Responder",
     "Runtime",
     "SentGoal",
     "Service",
+    "SimTime",
     "Struct",
     "Subscription",
     "Timer",
