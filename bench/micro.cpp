@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock_core.hpp"
 #include "bench/common/clock.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
@@ -61,6 +62,17 @@ void clock_cost(const Arguments& args) {
   report("clock", args.count, [](long n) {
     for (long i = 0; i < n; ++i) (void)monotonic_now();
   });
+}
+
+// Reading the clock of a node, beside the bare monotonic clock of `clock`.
+void node_clock_cost(const Arguments& args, ClockMode mode, const char* name) {
+  const auto core = std::make_shared<::hyphos::detail::ClockCore>(mode);
+  const Clock clock(core);
+  std::int64_t sum = 0;
+  report(name, args.count, [&](long n) {
+    for (long i = 0; i < n; ++i) sum += clock.now().ns;
+  });
+  if (sum == 1) std::puts("");  // so that the readings are not left out
 }
 
 void trace_cost(const Arguments& args, trace::Writers writers, const char* name) {
@@ -269,6 +281,8 @@ void run(const Arguments& args) {
   if (args.only == "idle") idle(args);
   if (args.only == "image_listener") listen_to_images(args);
   if (wanted("clock")) clock_cost(args);
+  if (wanted("node_clock_real")) node_clock_cost(args, ClockMode::real, "node_clock_real");
+  if (wanted("node_clock_sim")) node_clock_cost(args, ClockMode::sim, "node_clock_sim");
   if (wanted("trace_record")) trace_cost(args, trace::Writers::one, "trace_record");
   if (wanted("trace_record_many")) trace_cost(args, trace::Writers::many, "trace_record_many");
   if (wanted("param")) param_cost(args);

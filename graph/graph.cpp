@@ -7,11 +7,14 @@
 #include "hyphos/plan.hpp"
 
 namespace hyphos::graph {
-Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules, bool one_by_one)
+Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules, bool one_by_one,
+             std::shared_ptr<detail::ClockCore> clock)
     : registry_(std::move(registry)),
       rules_(std::move(rules)),
       executor_(threads, one_by_one),
-      timers_(executor_) {}
+      timers_(executor_,
+              clock ? std::move(clock) : std::make_shared<detail::ClockCore>(ClockMode::real)),
+      timeouts_(executor_, std::make_shared<detail::ClockCore>(ClockMode::real)) {}
 
 Graph::~Graph() {
   stop(0);
@@ -141,6 +144,7 @@ void Graph::stop(std::int64_t linger_ms) {
     channels = channels_;
   }
   timers_.stop();
+  timeouts_.stop();
   for (const auto& transport : transports_) transport->stop(linger_ms);
   for (const auto& [name, channel] : channels) channel->close_ports();
 }

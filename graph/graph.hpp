@@ -34,9 +34,10 @@ class Graph {
   /// `rules` is asked once per channel; `wish` is what the first end of it asked for.
   using Rules = std::function<ChannelRules(const std::string& channel, const Policy& wish)>;
 
-  /// `one_by_one`: callbacks run one at a time, in the order in which they became due.
+  /// `one_by_one`: callbacks run one at a time, in the order in which they became due. `clock`: what
+  /// timers follow; null: real time.
   Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules,
-        bool one_by_one = false);
+        bool one_by_one = false, std::shared_ptr<detail::ClockCore> clock = nullptr);
   ~Graph();
 
   /// A transport that has been started. Call before the first channel is opened.
@@ -55,7 +56,10 @@ class Graph {
                                                     const TypeSupport& type, const Policy& policy);
   Result<void> set_open(const std::string& channel, bool open);
   [[nodiscard]] transport::Transport* transport(std::string_view name) const;
+  /// They follow the clock of the process.
   [[nodiscard]] Timers& timers() { return timers_; }
+  /// These follow real time whatever the clock: for waiting for other processes.
+  [[nodiscard]] Timers& timeouts() { return timeouts_; }
   [[nodiscard]] Executor& executor() { return executor_; }
   /// Runs `work` on the thread pool.
   void enqueue(Executor::Work work) { executor_.enqueue(Priority::normal, std::move(work)); }
@@ -75,6 +79,7 @@ class Graph {
   const Rules rules_;
   Executor executor_;
   Timers timers_;
+  Timers timeouts_;
   std::vector<std::shared_ptr<transport::Transport>> transports_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Channel>> channels_;

@@ -1,49 +1,88 @@
 #include "graph/timers.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
-#include <vector>
+#include <deque>
+#include <limits>
 
 #include "base/log.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::graph {
+namespace {
+
+constexpr std::size_t kMaxJumps = 64;  // that wait for one callback
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
 
 struct Timers::Entry {
   Id id = 0;
-  std::int64_t period_ns = 0;  // 0: once
+  enum class Kind : std::uint8_t { periodic, once, jump } kind = Kind::periodic;
+  std::int64_t period_ns = 0;  // periodic only
   std::function<void()> work;
-  std::shared_ptr<std::atomic<std::uint64_t>> skipped;
-  bool running = false;         // under mutex_
-  bool cancelled = false;       // under mutex_
-  bool self_cancelled = false;  // under mutex_; its work goes when the call has ended
-  std::thread::id runner;       // under mutex_
+  std::function<void(const ClockJump&)> jump_work;
+  Skipped skipped;
+  std::int64_t pending = 0;     // calls to make after the one that runs; under mutex_, as the rest
+  std::deque<ClockJump> jumps;  // the same for jumps
+  bool running = false;
+  bool cancelled = false;
+  bool self_cancelled = false;  // its work goes when the call has ended
+  std::thread::id runner;
+
+  void skip(std::int64_t count) const {
+    if (skipped != nullptr) *skipped += static_cast<std::uint64_t>(count);
+  }
+  [[nodiscard]] bool waiting() const { return pending > 0 || !jumps.empty(); }
+  void drop_work(std::function<void()>& a, std::function<void(const ClockJump&)>& b) {
+    a.swap(work);
+    b.swap(jump_work);
+  }
 };
+
+Timers::Timers(Executor& executor, std::shared_ptr<detail::ClockCore> clock)
+    : executor_(executor), clock_(std::move(clock)) {
+  clock_->follow([this](const std::optional<ClockJump>& jump) { follow(jump); });
+}
 
 Timers::~Timers() { stop(); }
 
-Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work,
-                         std::shared_ptr<std::atomic<std::uint64_t>> skipped) {
+Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work, Skipped skipped) {
   auto entry = std::make_shared<Entry>();
   entry->period_ns = period_ns;
   entry->work = std::move(work);
   entry->skipped = std::move(skipped);
-  return add(std::move(entry), monotonic_now().ns + period_ns);
+  // Before the first tick there is no time to count from; that tick is a jump and begins the grid.
+  return add(std::move(entry), clock_->ready() ? clock_->steady_ns() + period_ns : kNever);
 }
 
 Timers::Id Timers::at(std::int64_t instant_ns, std::function<void()> work) {
+  assert(clock_->mode() == ClockMode::real);
   auto entry = std::make_shared<Entry>();
+  entry->kind = Entry::Kind::once;
   entry->work = std::move(work);
   return add(std::move(entry), instant_ns);
+}
+
+Timers::Id Timers::on_jump(std::function<void(const ClockJump&)> work, Skipped skipped) {
+  auto entry = std::make_shared<Entry>();
+  entry->kind = Entry::Kind::jump;
+  entry->jump_work = std::move(work);
+  entry->skipped = std::move(skipped);
+  return add(std::move(entry), kNever);
 }
 
 Timers::Id Timers::add(std::shared_ptr<Entry> entry, std::int64_t first_ns) {
   const std::lock_guard lock(mutex_);
   const Id id = entry->id = next_id_++;
   entries_.emplace(id, entry);
+  if (first_ns == kNever) return id;
   queue_.emplace(first_ns, std::move(entry));
-  if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { loop(); });
-  wake_.notify_one();
+  if (clock_->mode() == ClockMode::real) {
+    if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { loop(); });
+    wake_.notify_one();
+  }
   return id;
 }
 
@@ -57,16 +96,19 @@ void Timers::cancel(Id id) {
   idle_.wait(lock, [&] { return !entry->running || entry->runner == std::this_thread::get_id(); });
   // What the function captured goes in the caller's thread; a call that cancels itself comes later.
   std::function<void()> work;
+  std::function<void(const ClockJump&)> jump_work;
   if (entry->running) {
     entry->self_cancelled = true;
   } else {
-    work.swap(entry->work);
+    entry->drop_work(work, jump_work);
   }
   lock.unlock();
 }
 
 void Timers::stop() {
+  clock_->follow(nullptr);  // waits for a tick that is being told
   std::vector<std::function<void()>> works;
+  std::vector<std::function<void(const ClockJump&)>> jump_works;
   {
     std::unique_lock lock(mutex_);
     stopping_ = true;
@@ -76,7 +118,10 @@ void Timers::stop() {
       return std::none_of(entries_.begin(), entries_.end(),
                           [](const auto& item) { return item.second->running; });
     });
-    for (auto& [id, entry] : entries_) works.push_back(std::move(entry->work));
+    for (auto& [id, entry] : entries_) {
+      works.push_back(std::move(entry->work));
+      jump_works.push_back(std::move(entry->jump_work));
+    }
   }
   if (thread_.joinable()) thread_.join();
   // What the functions captured goes with them, here and not in a worker that had one in hand: it
@@ -85,6 +130,7 @@ void Timers::stop() {
   queue_.clear();
 }
 
+/// Real mode: the thread that waits.
 void Timers::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -99,48 +145,116 @@ void Timers::loop() {
       wake_.wait_until(lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(next)));
       continue;
     }
-    std::shared_ptr<Entry> entry = queue_.extract(queue_.begin()).mapped();
-    if (entry->cancelled) {
-      lock.unlock();
-      entry.reset();
-      lock.lock();
-      continue;
-    }
-    if (entry->period_ns == 0) {
-      fire(entry);
-      continue;
-    }
-    const std::int64_t behind = now - next;
-    const std::int64_t steps = 1 + behind / entry->period_ns;
-    queue_.emplace(next + steps * entry->period_ns, entry);
-    if (entry->skipped != nullptr) {
-      *entry->skipped += static_cast<std::uint64_t>(steps - 1) + (entry->running ? 1 : 0);
-    }
-    if (!entry->running) fire(entry);
+    take_due(lock, now);
   }
+}
+
+/// The clock went on, or was set.
+void Timers::follow(const std::optional<ClockJump>& jump) {
+  std::unique_lock lock(mutex_);
+  if (stopping_) return;
+  if (jump) {
+    for (auto& [id, entry] : entries_) {
+      if (entry->kind != Entry::Kind::jump) continue;
+      if (entry->jumps.size() == kMaxJumps) {
+        entry->jumps.back().after = jump->after;
+        entry->skip(1);
+      } else {
+        entry->jumps.push_back(*jump);
+      }
+      if (!entry->running) fire(entry);
+    }
+  }
+  if (clock_->mode() == ClockMode::real) return;  // timers follow the monotonic clock there
+  const std::int64_t now = clock_->steady_ns();
+  jump ? restart(now) : take_due(lock, now);
+}
+
+/// Begins every grid anew. Calls that are owed for the time before are not made any more.
+void Timers::restart(std::int64_t now) {
+  queue_.clear();
+  for (auto& [id, entry] : entries_) {
+    if (entry->kind != Entry::Kind::periodic) continue;
+    entry->pending = 0;
+    queue_.emplace(now + entry->period_ns, entry);
+  }
+}
+
+void Timers::take_due(std::unique_lock<std::mutex>& lock, std::int64_t now) {
+  while (!queue_.empty() && queue_.begin()->first <= now) {
+    const std::int64_t due = queue_.begin()->first;
+    std::shared_ptr<Entry> entry = queue_.extract(queue_.begin()).mapped();
+    if (!entry->cancelled) {
+      pass(entry, due, now);
+      continue;
+    }
+    lock.unlock();
+    entry.reset();  // what it holds may take its time to go
+    lock.lock();
+  }
+}
+
+void Timers::pass(const std::shared_ptr<Entry>& entry, std::int64_t due, std::int64_t now) {
+  if (entry->kind == Entry::Kind::once) {
+    entry->pending = 1;
+    fire(entry);
+    return;
+  }
+  const std::int64_t steps = 1 + (now - due) / entry->period_ns;
+  queue_.emplace(due + steps * entry->period_ns, entry);
+  if (clock_->mode() == ClockMode::real) {
+    entry->skip(steps - 1 + (entry->running ? 1 : 0));
+    if (entry->running) return;
+    entry->pending = 1;
+  } else {
+    entry->pending += steps;
+    const std::int64_t excess = entry->pending - detail::kMaxBehind;
+    if (excess > 0) {
+      entry->skip(excess);
+      entry->pending -= excess;
+    }
+  }
+  if (!entry->running) fire(entry);
 }
 
 void Timers::fire(const std::shared_ptr<Entry>& entry) {
   entry->running = true;
-  executor_.enqueue(Priority::normal, [this, entry] {
-    std::function<void()> spent;  // destroyed after the lock is released
-    std::unique_lock lock(mutex_);
-    if (!entry->cancelled) {
-      entry->runner = std::this_thread::get_id();
-      lock.unlock();
-      try {
-        entry->work();
-      } catch (const std::exception& error) {
-        log::error("graph", std::string("a timer's callback threw: ") + error.what());
-      }
-      lock.lock();
+  const Priority priority = entry->kind == Entry::Kind::jump ? Priority::high : Priority::normal;
+  executor_.enqueue(priority, [this, entry] { run(entry); });
+}
+
+/// One call on the pool; then the next one takes its turn behind whatever else is waiting there.
+void Timers::run(const std::shared_ptr<Entry>& entry) {
+  std::function<void()> spent;  // destroyed after the lock is released
+  std::function<void(const ClockJump&)> jump_spent;
+  std::unique_lock lock(mutex_);
+  if (!entry->cancelled && entry->waiting()) {
+    entry->runner = std::this_thread::get_id();
+    ClockJump jump;
+    if (entry->kind == Entry::Kind::jump) {
+      jump = entry->jumps.front();
+      entry->jumps.pop_front();
+    } else {
+      --entry->pending;
     }
-    if (entry->self_cancelled || entry->period_ns == 0) spent.swap(entry->work);
-    if (entry->period_ns == 0) entries_.erase(entry->id);
-    entry->runner = {};
-    entry->running = false;
-    idle_.notify_all();
-  });
+    lock.unlock();
+    try {
+      entry->kind == Entry::Kind::jump ? entry->jump_work(jump) : entry->work();
+    } catch (const std::exception& error) {
+      log::error("graph", std::string("a timer's callback threw: ") + error.what());
+    }
+    lock.lock();
+  }
+  const bool done = entry->kind == Entry::Kind::once;
+  if (entry->self_cancelled || done) entry->drop_work(spent, jump_spent);
+  if (done) entries_.erase(entry->id);
+  entry->runner = {};
+  if (!entry->cancelled && entry->waiting()) {
+    fire(entry);
+    return;
+  }
+  entry->running = false;
+  idle_.notify_all();
 }
 
 }  // namespace hyphos::graph

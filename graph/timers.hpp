@@ -7,40 +7,60 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <vector>
 
+#include "base/clock_core.hpp"
 #include "graph/executor.hpp"
 
 namespace hyphos::graph {
 
-/// Calls functions at given instants of CLOCK_MONOTONIC. One thread, which exists only while there
-/// is something to wait for, sleeps until the next instant and hands the work to the pool.
+/// Calls functions at given instants of the clock of the process, on the pool.
+///
+/// In real mode one thread, which exists only while there is something to wait for, sleeps until
+/// the next instant. In simulated mode there is none: the thread that brings a tick finds out what
+/// is due. A clock that is set (a jump) begins every grid anew and makes no call for what it left
+/// out.
 class Timers {
  public:
-  explicit Timers(Executor& executor) : executor_(executor) {}
+  Timers(Executor& executor, std::shared_ptr<detail::ClockCore> clock);
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
   ~Timers();
 
   using Id = std::uint64_t;
-  /// Calls `work` on the pool every `period_ns`, first after one period, never twice at once. A
-  /// call that would overlap is skipped and added to `skipped`; the grid of instants does not
-  /// drift.
-  Id every(std::int64_t period_ns, std::function<void()> work,
-           std::shared_ptr<std::atomic<std::uint64_t>> skipped = nullptr);
-  /// Calls `work` on the pool once, at `instant_ns` or at once if that is past.
+  using Skipped = std::shared_ptr<std::atomic<std::uint64_t>>;
+  /// Calls `work` on the pool every `period_ns`, first after one period, never twice at once; the
+  /// grid of instants does not drift. In real mode a call that would overlap is skipped and added
+  /// to `skipped`. In simulated mode it is made afterwards, so that a simulation makes the same
+  /// calls however fast it runs; what lags more than kMaxBehind calls behind is skipped.
+  Id every(std::int64_t period_ns, std::function<void()> work, Skipped skipped = nullptr);
+  /// Calls `work` on the pool when the clock was set, once for each time and in order. If it does
+  /// not keep up, jumps are joined into one and added to `skipped`.
+  Id on_jump(std::function<void(const ClockJump&)> work, Skipped skipped = nullptr);
+  /// Calls `work` on the pool once, at `instant_ns` of the monotonic clock, or at once if that is
+  /// past. Real mode only: what waits for the world does not wait for a simulation.
   Id at(std::int64_t instant_ns, std::function<void()> work);
   /// On return the timer's work is not running and will not run, unless called from inside it.
   void cancel(Id id);
   void stop();
 
+  [[nodiscard]] const std::shared_ptr<detail::ClockCore>& clock() const { return clock_; }
+
  private:
   struct Entry;
   Id add(std::shared_ptr<Entry> entry, std::int64_t first_ns);
   void loop();
+  void follow(const std::optional<ClockJump>& jump);
+  void restart(std::int64_t now);
+  void take_due(std::unique_lock<std::mutex>& lock, std::int64_t now);
+  void pass(const std::shared_ptr<Entry>& entry, std::int64_t due, std::int64_t now);
   void fire(const std::shared_ptr<Entry>& entry);
+  void run(const std::shared_ptr<Entry>& entry);
 
   Executor& executor_;
+  const std::shared_ptr<detail::ClockCore> clock_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable idle_;

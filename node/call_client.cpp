@@ -20,7 +20,7 @@ std::string milliseconds(std::int64_t ns) {
 
 ClientCore::ClientCore(graph::Graph& graph, Channels channels, Settings settings)
     : executor_(graph.executor()),
-      timers_(graph.timers()),
+      timers_(graph.timeouts()),
       channels_(std::move(channels)),
       settings_(std::move(settings)),
       client_(graph::random_id()) {}

@@ -185,6 +185,9 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   context.domain = domain;
   context.participant = std::move(*self);
   context.guest = plan == nullptr;
+  context.on_peer_clock = [registry = links.registry](const PeerClock& peer) {
+    registry->set_peer_clock(peer);
+  };
   if (plan != nullptr) {
     if (plan->hosts.size() > 1) context.host = plan->process(options.process)->host;
     auto keys = read_keys(*plan);

@@ -51,6 +51,8 @@ void Node::Impl::keep(const std::shared_ptr<RemoteParams::Impl>& remote) {
   remotes_.push_back(remote);
 }
 
+Clock Node::Impl::clock() { return Clock(runtime_->clock().core(), ended_); }
+
 void Node::Impl::close() {
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers;
   std::vector<std::shared_ptr<Timer::Impl>> timers;
@@ -70,6 +72,8 @@ void Node::Impl::close() {
   for (const auto& weak : clients) {
     if (const auto client = weak.lock()) client->close();
   }
+  *ended_ = true;
+  runtime_->wake_sleepers();
   for (const auto& timer : timers) timer->close();
   for (const auto& server : servers) server->close();
   for (const auto& subscriber : subscribers) subscriber->close();
@@ -146,6 +150,19 @@ Timer Node::every(Duration period, std::function<void()> callback) const {
   graph::Timers& timers = impl_->runtime().graph().timers();
   auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
   const auto id = timers.every(period.ns, std::move(callback), skipped);
+  auto timer = std::make_shared<Timer::Impl>(timers, id, std::move(skipped));
+  impl_->keep(timer);
+  return Timer(std::move(timer));
+}
+
+Clock Node::clock() const { return impl_->clock(); }
+
+Timer Node::on_clock_jump(std::function<void(const ClockJump&)> callback) const {
+  impl_->check_open().or_throw();
+  (void)clock();  // from now on settings of the wall clock are watched for
+  graph::Timers& timers = impl_->runtime().graph().timers();
+  auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const auto id = timers.on_jump(std::move(callback), skipped);
   auto timer = std::make_shared<Timer::Impl>(timers, id, std::move(skipped));
   impl_->keep(timer);
   return Timer(std::move(timer));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "node/params_service.hpp"
 #include "node/runtime_impl.hpp"
 #include "plan/transports.hpp"
+#include "wire/clock_tick.hpp"
 
 namespace hyphos {
 namespace {
@@ -98,11 +100,12 @@ Result<void> Runtime::Impl::start() {
   if (auto read = read_plan(); !read) return read.error();
   if (!plan_ && !options_.domain.empty()) domain_ = options_.domain;
   if (options_.threads > 0) threads_ = options_.threads;
+  make_clock();
   if (auto opened = open_transports(); !opened) return opened.error();
   if (plan_) {
     start_heartbeat(plan_->process(options_.process)->supervision.health.heartbeat_ms);
   }
-  return success();
+  return follow_clock();
 }
 
 // Through the pool: what stands still with it, or in a stopped process, is what the supervisor
@@ -111,7 +114,8 @@ void Runtime::Impl::start_heartbeat(std::int64_t heartbeat_ms) {
   if (heartbeat_ms <= 0) return;
   registry_->beat(monotonic_now().ns);
   const std::int64_t period_ns = heartbeat_ms * 1'000'000 / kBeatsPerHeartbeat;
-  graph_->timers().every(period_ns, [registry = registry_] { registry->beat(monotonic_now().ns); });
+  graph_->timeouts().every(period_ns,
+                           [registry = registry_] { registry->beat(monotonic_now().ns); });
 }
 
 Result<void> Runtime::Impl::open_transports() {
@@ -122,7 +126,7 @@ Result<void> Runtime::Impl::open_transports() {
   graph_ = std::make_unique<graph::Graph>(
       threads_, registry_,
       [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); },
-      options_.lockstep);
+      options_.lockstep, clock_);
   links_ = std::move(links->open);
   for (const OpenLink& link : links_) graph_->add_transport(link.transport);
   return success();
@@ -154,6 +158,50 @@ bool Runtime::Impl::is_here(const NodePlan& node) const {
   if (!options_.lockstep) return node.process == options_.process;
   const auto& chosen = options_.lockstep_nodes;
   return chosen.empty() || std::find(chosen.begin(), chosen.end(), node.name) != chosen.end();
+}
+
+void Runtime::Impl::make_clock() {
+  ClockMode mode = plan_ ? plan_->clock.mode : ClockMode::real;
+  if (plan_) clock_channel_ = plan_->clock.channel;
+  if (options_.clock) mode = *options_.clock;
+  if (!options_.clock_channel.empty()) clock_channel_ = options_.clock_channel;
+  clock_ = std::make_shared<detail::ClockCore>(mode, options_.base_ns);
+}
+
+/// Simulated time: ticks are taken in the thread that brings them, so that the time goes on while
+/// all threads of the pool sleep until it does.
+Result<void> Runtime::Impl::follow_clock() {
+  registry_->set_clock(*clock_, clock_channel_);
+  if (clock_->mode() == ClockMode::real) return success();
+  TypeSupport type;
+  type.id = wire::clock_type();
+  Policy policy;
+  policy.latched = true;
+  auto made =
+      graph_->subscribe(clock_channel_, type, policy, Scope::network, Mode::inline_, true,
+                        options_.process, [this](const detail::Delivery&, const void* value) {
+                          const auto& envelope = *static_cast<const Envelope*>(value);
+                          const auto tick = wire::parse_clock(envelope.payload.bytes());
+                          if (tick) {
+                            clock_->apply(*tick);
+                            registry_->set_clock(*clock_, clock_channel_);
+                            return;
+                          }
+                          std::uint64_t more = 0;
+                          if (clock_log_.allow(more))
+                            log::warn("clock", clock_channel_ + ": " + tick.error().message);
+                        });
+  if (!made) return made.error();
+  clock_ticks_ = std::move(*made);
+  return success();
+}
+
+Clock Runtime::Impl::clock() {
+  if (clock_->mode() == ClockMode::real && !down_.load()) {
+    const std::lock_guard lock(mutex_);
+    if (!wall_watch_ && !stopping()) wall_watch_ = std::make_unique<WallWatch>(clock_);
+  }
+  return Clock(clock_);
 }
 
 Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> self) {
@@ -232,6 +280,7 @@ Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
 void Runtime::Impl::shutdown() {
   if (down_.exchange(true)) return;
   request_stop();
+  if (clock_) clock_->stop();
   std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms;
   {
     const std::lock_guard lock(transforms_mutex_);
@@ -248,7 +297,17 @@ void Runtime::Impl::shutdown() {
   for (const auto& [channel, tree] : transforms) tree->close();
   if (registry_) registry_->set_state(ProcessState::stopping);
   if (announcer_) announcer_->stop();
-  if (graph_) graph_->timers().stop();
+  std::unique_ptr<WallWatch> watch;
+  {
+    const std::lock_guard lock(mutex_);
+    watch.swap(wall_watch_);
+  }
+  watch.reset();
+  if (clock_ticks_) clock_ticks_->close();
+  if (graph_) {
+    graph_->timers().stop();
+    graph_->timeouts().stop();
+  }
   for (const auto& node : nodes) node->close();
   if (graph_) graph_->stop(kLingerMs);
   plugins_.clear();
@@ -298,6 +357,7 @@ int Runtime::Impl::spin() {
 
 void Runtime::Impl::request_stop() {
   stopping_.store(true, std::memory_order_release);
+  if (clock_) clock_->stop();
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(stop_event_, &one, sizeof(one));
 }
@@ -327,12 +387,26 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
       options.domain = value;
     } else if (flag == "--hyphos-state") {
       options.state_folder = value;
+    } else if (flag == "--hyphos-clock") {
+      if (value != "real" && value != "sim") {
+        return Error{Code::invalid_config, "--hyphos-clock is real or sim, not '" + value + "'",
+                     "command line"};
+      }
+      options.clock = value == "sim" ? ClockMode::sim : ClockMode::real;
+    } else if (flag == "--hyphos-base-ns") {
+      const auto [end, problem] =
+          std::from_chars(value.data(), value.data() + value.size(), options.base_ns);
+      if (problem != std::errc() || end != value.data() + value.size() || options.base_ns < 0) {
+        return Error{Code::invalid_config,
+                     "--hyphos-base-ns is a time in nanoseconds since 1970, not '" + value + "'",
+                     "command line"};
+      }
     } else {
       return Error{
           Code::invalid_config,
           "unknown option " + std::string(flag) +
               "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
-              "--hyphos-state",
+              "--hyphos-state, --hyphos-clock, --hyphos-base-ns",
           "command line"};
     }
   }
@@ -346,6 +420,7 @@ int Runtime::spin() { return impl_->spin(); }
 void Runtime::request_stop() { impl_->request_stop(); }
 bool Runtime::stopping() const { return impl_->stopping(); }
 const Plan* Runtime::plan() const { return impl_->plan(); }
+Clock Runtime::clock() const { return impl_->clock(); }
 const std::string& Runtime::process() const { return impl_->options().process; }
 const std::string& Runtime::domain() const { return impl_->domain(); }
 

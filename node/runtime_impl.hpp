@@ -8,7 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/clock_core.hpp"
+#include "base/log.hpp"
+#include "base/wall_watch.hpp"
 #include "graph/graph.hpp"
+#include "graph/subscriber.hpp"
 #include "hyphos/node.hpp"
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
@@ -64,6 +68,10 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   Result<void> set_peer_open(const std::string& channel, const std::string& peer, bool open) {
     return hyphos::set_peer_open(links_, channel, peer, open);
   }
+  /// In real mode the first call begins to watch for settings of the wall clock.
+  [[nodiscard]] Clock clock();
+  void wake_sleepers() { clock_->wake(); }
+  [[nodiscard]] const std::string& clock_channel() const { return clock_channel_; }
 
  private:
   /// `self` is what the node keeps of this: a reference, or for a node that lives in here, none.
@@ -75,6 +83,8 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   /// Whether the plan places the node here; in lock-step, whether it was chosen.
   [[nodiscard]] bool is_here(const NodePlan& node) const;
   graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
+  void make_clock();
+  Result<void> follow_clock();
   [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
   /// All nodes that there are: they have declared the parameters that they will.
   void params_done();
@@ -85,9 +95,15 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::string domain_ = "0";
   int threads_ = 1;
 
+  std::shared_ptr<detail::ClockCore> clock_;
+  std::unique_ptr<WallWatch> wall_watch_;  // under mutex_ until shutdown
+  std::string clock_channel_ = "clock";
+  log::OncePerSecond clock_log_;
+
   std::shared_ptr<trace::Registry> registry_;
   std::vector<OpenLink> links_;
   std::unique_ptr<graph::Graph> graph_;
+  std::shared_ptr<graph::Subscriber> clock_ticks_;  // simulated time only
   std::unique_ptr<transport::Announcer> announcer_;
   std::vector<LoadedPlugin> plugins_;
 
@@ -121,6 +137,8 @@ class Node::Impl {
   }
   [[nodiscard]] const std::shared_ptr<Params::Impl>& params() const { return params_; }
 
+  /// The clock of the process, whose sleeps end with this node.
+  [[nodiscard]] Clock clock();
   Result<void> check_open() const;
   void keep(std::shared_ptr<graph::Subscriber> subscriber);
   void keep(std::shared_ptr<Timer::Impl> timer);
@@ -136,6 +154,7 @@ class Node::Impl {
   const std::shared_ptr<Params::Impl> params_;
   mutable std::mutex mutex_;
   bool closed_ = false;
+  const std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
   std::vector<std::shared_ptr<Timer::Impl>> timers_;
   std::vector<std::shared_ptr<detail::CallServer>> servers_;

@@ -360,7 +360,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   draft.plan = std::move(start);
   const Section top(&root, "", problems,
                     {"hyphos", "robot", "domain", "plugin_path", "hosts", "processes", "nodes",
-                     "channels", "network", "data_graph", "record"});
+                     "channels", "network", "data_graph", "record", "clock"});
   Plan& plan = draft.plan;
   plan.robot = top.text("robot", plan.robot);
   plan.domain = top.text("domain", plan.domain);
@@ -384,6 +384,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   override_params(top.find("processes"), draft);
   check_persist(draft);
   read_channels(top.find("channels"), draft);
+  read_clock(top.find("clock"), draft);
   read_calls(draft);
   read_remaps(top.find("nodes"), draft);
   read_network(top.find("network"), draft);

@@ -91,6 +91,8 @@ void read_remaps(const Value* nodes, Draft& draft);
 void read_data_graph(const Value* value, Draft& draft);
 void read_record(const Value* value, Draft& draft);
 void read_network(const Value* value, Draft& draft);
+/// After the channels: simulated time adds some.
+void read_clock(const Value* value, Draft& draft);
 
 /// Refuses plans whose tables would be too large; a plain product, so that it costs nothing.
 void check_size(Draft& draft);

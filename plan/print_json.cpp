@@ -279,6 +279,13 @@ std::string to_json(const Plan& plan) {
   texts(json, "channels", plan.record.channels);
   text(json, "path", plan.resolve(plan.record.path).string());
   json.end_object();
+  json.key("clock");
+  json.begin_object();
+  text(json, "mode", to_string(plan.clock.mode));
+  text(json, "channel", plan.clock.channel);
+  json.key("speed");
+  json.real(plan.clock.speed);
+  json.end_object();
   texts(json, "warnings", plan.warnings);
   json.end_object();
   return std::move(json).take();

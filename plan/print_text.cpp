@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdio>
 
 #include "hyphos/plan.hpp"
 #include "plan/paths.hpp"
@@ -192,6 +193,13 @@ std::string record_line(const Plan& plan) {
          " into " + plan.resolve(plan.record.path).string() + "\n\n";
 }
 
+std::string clock_line(const Plan& plan) {
+  if (plan.clock.mode == ClockMode::real) return "";
+  char speed[32];
+  std::snprintf(speed, sizeof speed, "%g", plan.clock.speed);
+  return "CLOCK simulated, from channel " + plan.clock.channel + ", speed " + speed + "\n\n";
+}
+
 }  // namespace
 
 std::string to_text(const Plan& plan) {
@@ -221,7 +229,7 @@ std::string to_text(const Plan& plan) {
     out += channels.print();
   }
   out += calls_table(plan);
-  out += network_lines(plan) + record_line(plan);
+  out += network_lines(plan) + record_line(plan) + clock_line(plan);
   for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";
   while (out.ends_with("\n\n")) out.pop_back();
   return out;

@@ -16,7 +16,7 @@ namespace hyphos::trace {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::uint32_t kMaxRecords = 512;
 constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "received",
@@ -36,6 +36,33 @@ constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "overflow", "timeout", "no_memory", "disconnected", "gap", "corrupt", "type", "injected"};
 
+/// Every value by itself is whole; two of them may be of neighbouring ticks.
+struct ClockRecord {
+  enum Flag : std::uint32_t { kSim = 1, kReady = 2, kPaused = 4, kReplayed = 8 };
+
+  std::atomic<std::uint32_t> flags;
+  std::atomic<std::int64_t> now_ns;
+  std::atomic<std::int64_t> base_ns;
+  std::atomic<double> speed;
+  std::atomic<std::uint64_t> jumps;
+  std::array<char, 128> channel;  // written once, before anybody reads
+};
+
+struct PeerRecord {
+  // Odd while it is written. Text is atomic by bytes, since an entry may be given to another host.
+  std::atomic<std::uint32_t> turn;
+  std::atomic<std::uint64_t> host;  // 0: free
+  std::atomic<std::int64_t> offset_ns;
+  std::atomic<std::int64_t> wall_ahead_ns;
+  std::atomic<std::int64_t> uncertainty_ns;
+  std::atomic<std::int64_t> round_trip_ns;
+  std::atomic<double> drift_ppm;
+  std::atomic<std::uint64_t> samples;
+  std::atomic<std::int64_t> measured_ns;
+  std::array<std::atomic<char>, 64> process;
+  std::array<std::atomic<char>, 64> endpoint;
+};
+
 struct Header {
   std::atomic<std::uint64_t> magic;
   std::uint32_t version;
@@ -50,6 +77,8 @@ struct Header {
   std::array<std::array<char, 16>, kMaxTransports> transports;
   std::atomic<std::int64_t> heartbeat_ns;
   std::atomic<ProcessState> state;
+  ClockRecord clock;
+  std::array<PeerRecord, Registry::kMaxPeers> peers;
 };
 
 constexpr std::size_t round_up(std::size_t n) { return (n + 63) / 64 * 64; }
@@ -65,6 +94,63 @@ void put(std::array<char, N>& to, std::string_view from) {
 template <std::size_t N>
 std::string get(const std::array<char, N>& from) {
   return {from.data(), strnlen(from.data(), N)};
+}
+
+template <std::size_t N>
+void put(std::array<std::atomic<char>, N>& to, std::string_view from) {
+  for (std::size_t i = 0; i < N; ++i) {
+    to[i].store(i < std::min(from.size(), N - 1) ? from[i] : '\0', std::memory_order_release);
+  }
+}
+
+template <std::size_t N>
+std::string get(const std::array<std::atomic<char>, N>& from) {
+  std::string text;
+  for (const auto& each : from) {
+    const char c = each.load(std::memory_order_acquire);
+    if (c == '\0') break;
+    text += c;
+  }
+  return text;
+}
+
+ClockStatus to_status(const ClockRecord& record) {
+  const auto relaxed = std::memory_order_relaxed;
+  const std::uint32_t flags = record.flags.load(std::memory_order_acquire);
+  ClockStatus status;
+  status.mode = (flags & ClockRecord::kSim) != 0 ? ClockMode::sim : ClockMode::real;
+  status.channel = get(record.channel);
+  status.ready = (flags & ClockRecord::kReady) != 0;
+  status.paused = (flags & ClockRecord::kPaused) != 0;
+  status.replayed = (flags & ClockRecord::kReplayed) != 0;
+  status.speed = record.speed.load(relaxed);
+  status.base_ns = record.base_ns.load(relaxed);
+  status.jumps = record.jumps.load(relaxed);
+  // A real clock is the same for all processes of a machine: no need for them to tell.
+  status.now_ns = status.mode == ClockMode::sim ? record.now_ns.load(relaxed) : wall_now().ns;
+  return status;
+}
+
+/// False if the entry is free, or kept changing while it was read.
+bool read_peer(const PeerRecord& record, PeerClock& out) {
+  const auto acquire = std::memory_order_acquire;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const std::uint32_t turn = record.turn.load(acquire);
+    if (turn % 2 != 0) continue;
+    out.host = record.host.load(acquire);
+    out.offset_ns = record.offset_ns.load(acquire);
+    out.wall_ahead_ns = record.wall_ahead_ns.load(acquire);
+    out.uncertainty_ns = record.uncertainty_ns.load(acquire);
+    out.round_trip_ns = record.round_trip_ns.load(acquire);
+    out.drift_ppm = record.drift_ppm.load(acquire);
+    out.samples = record.samples.load(acquire);
+    out.measured_ns = record.measured_ns.load(acquire);
+    out.process = get(record.process);
+    out.endpoint = get(record.endpoint);
+    // Each read above acquires, so this one comes after them.
+    if (record.turn.load(acquire) == turn) return out.host != 0;
+  }
+  return false;
 }
 
 EndpointInfo to_info(const Record& record, const Timings* timings,
@@ -280,6 +366,54 @@ std::vector<EndpointInfo> Registry::endpoints() const {
   return out;
 }
 
+void Registry::set_clock(const ::hyphos::detail::ClockCore& clock, std::string_view channel) {
+  if (area_->base == nullptr) return;
+  ClockRecord& record = area_->header()->clock;
+  const auto relaxed = std::memory_order_relaxed;
+  if (record.channel[0] == '\0') put(record.channel, channel);
+  record.now_ns.store(clock.mode() == ClockMode::sim ? clock.now().ns : 0, relaxed);
+  record.base_ns.store(clock.base().ns, relaxed);
+  record.speed.store(clock.speed(), relaxed);
+  record.jumps.store(clock.jumps(), relaxed);
+  std::uint32_t flags = clock.mode() == ClockMode::sim ? ClockRecord::kSim : 0U;
+  if (clock.ready()) flags |= ClockRecord::kReady;
+  if (clock.paused()) flags |= ClockRecord::kPaused;
+  if (clock.origin() == ClockTick::Origin::replayed) flags |= ClockRecord::kReplayed;
+  record.flags.store(flags, std::memory_order_release);
+}
+
+void Registry::set_peer_clock(const PeerClock& peer) {
+  if (area_->base == nullptr) return;
+  auto& peers = area_->header()->peers;
+  const auto relaxed = std::memory_order_relaxed;
+  PeerRecord* record = &peers[0];
+  for (PeerRecord& each : peers) {
+    const std::uint64_t host = each.host.load(relaxed);
+    if (host == peer.host || host == 0) {
+      record = &each;
+      break;
+    }
+    if (each.measured_ns.load(relaxed) < record->measured_ns.load(relaxed)) record = &each;
+  }
+  // A writer of a sequence lock with releases on every store in place of fences (Boehm, "Can
+  // seqlocks get along with programming language memory models?", 2012): a reader that sees any of
+  // them sees the odd turn, too.
+  const std::uint32_t turn = record->turn.load(relaxed);
+  record->turn.store(turn + 1, relaxed);
+  const auto release = std::memory_order_release;
+  record->host.store(peer.host, release);
+  record->offset_ns.store(peer.offset_ns, release);
+  record->wall_ahead_ns.store(peer.wall_ahead_ns, release);
+  record->uncertainty_ns.store(peer.uncertainty_ns, release);
+  record->round_trip_ns.store(peer.round_trip_ns, release);
+  record->drift_ppm.store(peer.drift_ppm, release);
+  record->samples.store(peer.samples, release);
+  record->measured_ns.store(peer.measured_ns, release);
+  put(record->process, peer.process);
+  put(record->endpoint, peer.endpoint);
+  record->turn.store(turn + 2, release);
+}
+
 Endpoint::~Endpoint() { registry_.remove(*this); }
 
 EndpointInfo Endpoint::info() const {
@@ -326,6 +460,11 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
   process.host = get(header.host);
   process.heartbeat_ns = header.heartbeat_ns.load(std::memory_order_relaxed);
   process.state = std::min(header.state.load(std::memory_order_acquire), ProcessState::stopping);
+  process.clock = to_status(header.clock);
+  for (const PeerRecord& record : header.peers) {
+    PeerClock peer;
+    if (read_peer(record, peer)) process.peer_clocks.push_back(std::move(peer));
+  }
   std::array<std::string, kMaxTransports> names;
   for (std::size_t t = 0; t < kMaxTransports; ++t) names[t] = get(header.transports[t]);
   const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock_core.hpp"
 #include "hyphos/envelope.hpp"
 #include "hyphos/inspect.hpp"
 #include "trace/histogram.hpp"
@@ -148,6 +149,13 @@ class Registry {
   /// Every live end, wherever its record lives.
   [[nodiscard]] std::vector<EndpointInfo> endpoints() const;
 
+  /// For tools: what time it is here. Some atomic stores; calls must not overlap.
+  void set_clock(const ::hyphos::detail::ClockCore& clock, std::string_view channel);
+  /// The same for another machine's clock, one entry per `host`; kMaxPeers of them, then the one
+  /// that was measured longest ago makes room. Calls must not overlap.
+  void set_peer_clock(const PeerClock& peer);
+
+  static constexpr std::size_t kMaxPeers = 32;
   static constexpr std::size_t kMinArea = 1 << 20;
 
  private:

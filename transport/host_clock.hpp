@@ -11,7 +11,7 @@ namespace hyphos::transport {
 [[nodiscard]] wire::ClockInfo local_clock();
 
 /// The identity alone: a hash of the kernel's boot id, the same in all processes and containers of
-/// one running kernel.
+/// one running kernel (but for time namespaces, which have clocks of their own).
 [[nodiscard]] std::uint64_t local_host();
 
 /// A number that no other call on any machine will return: from the kernel's random source.

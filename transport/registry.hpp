@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hyphos/inspect.hpp"
 #include "shm/participant.hpp"
 #include "transport/faulty.hpp"
 #include "transport/peering.hpp"
@@ -27,6 +29,8 @@ struct TransportContext {
   std::vector<BindPoint> bind;
   std::vector<PeerAddress> connect;
   std::optional<CurveKeys> keys;
+  /// Called after every measurement of another machine's clock, from one thread; may be empty.
+  std::function<void(const PeerClock&)> on_peer_clock;
   /// If set, the transport is wrapped into `faulty`.
   std::optional<FaultConfig> faults;
 };

@@ -125,7 +125,9 @@ Zmq::Zmq(ZmqConfig config)
       sender_({session_, config_.process_name, doors_.offers, config_.max_message_bytes,
                config_.reconnect_window_ms * kMs},
               *this),
-      receiver_({session_, config_.process_name, config_.reconnect_window_ms * kMs}, *this),
+      receiver_({session_, config_.process_name, config_.reconnect_window_ms * kMs,
+                 config_.on_peer_clock},
+                *this),
       event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 // --- Start and stop ----------------------------------------------------------------------------
@@ -285,8 +287,10 @@ void Zmq::run() {
     const bool busy = serve();
     receiver_.acknowledge();
     std::int64_t next = run_sender_timers();
-    const std::int64_t other = receiver_.expire(monotonic_now().ns);
-    if (other != 0 && (next == 0 || other < next)) next = other;
+    for (const std::int64_t other :
+         {receiver_.expire(monotonic_now().ns), receiver_.ask_clocks(monotonic_now().ns)}) {
+      if (other != 0 && (next == 0 || other < next)) next = other;
+    }
     if (!busy && !ending_) wait(next, false);
   }
   io_thread_id_ = std::thread::id();
@@ -473,6 +477,7 @@ MadeTransport zmq(const TransportContext& context) {
   config.bind = context.bind;
   config.connect = context.connect;
   config.curve = context.keys;
+  config.on_peer_clock = context.on_peer_clock;
   std::shared_ptr<ZmqTransport> made = make_zmq(std::move(config));
   return {made, made};
 }

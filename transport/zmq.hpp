@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "hyphos/inspect.hpp"
 #include "transport/peering.hpp"
 #include "transport/transport.hpp"
 
@@ -23,6 +25,9 @@ struct ZmqConfig {
   std::int64_t reconnect_window_ms = 3000;
   /// TCP peers that are silent for three times so long are disconnected; 0: never.
   std::int64_t heartbeat_ms = 5000;
+  /// Called by the I/O thread after every exchange of stamps with another machine; may be empty.
+  /// Must be quick, and must outlive the transport.
+  std::function<void(const PeerClock&)> on_peer_clock;
 };
 
 /// What went wrong at the door, for `doctor` and tests.

@@ -224,7 +224,7 @@ bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
   Envelope message;
   const ChannelSpec& spec = subscription->port->spec;
   const bool same_type = key->type_hash == spec.type.hash && key->channel == spec.name;
-  if (!same_type || !unpack(*subscription, packet, frames.subspan(1), message)) {
+  if (!same_type || !unpack(*subscription, packet, frames.subspan(1), now_ns, message)) {
     subscription->dropped(same_type ? Drop::corrupt : Drop::type, 1);
     if (subscription->held.empty()) subscription->consumed(sequence, due_);
     return false;
@@ -237,11 +237,11 @@ bool Receiver::data(Link& link, std::span<Frame> frames, std::int64_t now_ns) {
 
 /// `packet` begins with the head; a body that is not behind it is in `parts`.
 bool Receiver::unpack(const Subscription& subscription, std::span<const std::byte> packet,
-                      std::span<Frame> parts, Envelope& out) {
+                      std::span<Frame> parts, std::int64_t now_ns, Envelope& out) {
   const auto head = wire::read_head(packet, header_);
   if (!head || header_.meta.type_hash != subscription.port->spec.type.hash) return false;
   out.meta = header_.meta;
-  wire::convert_stamps(out.meta.stamps, header_.clock, local_clock());
+  localize(*subscription.publisher, out.meta.stamps, now_ns);
   const std::span<const std::byte> body = packet.subspan(*head);
   if (parts.empty()) return split(body, out);
   if (!body.empty() || parts.size() - 1 > kMaxAttachedBuffers) return false;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hyphos/inspect.hpp"
 #include "transport/transport.hpp"
 #include "transport/zmq_socket.hpp"
 #include "wire/control.hpp"
@@ -49,6 +51,7 @@ class Receiver {
     std::uint64_t session = 0;
     std::string process;
     std::int64_t reconnect_window_ns = 0;
+    std::function<void(const PeerClock&)> on_peer_clock;
   };
   Receiver(Settings settings, Uplink& uplink);
   ~Receiver();
@@ -75,6 +78,9 @@ class Receiver {
   [[nodiscard]] bool knows(const std::string& peer) const;
   /// Forgets publishers that have been away too long. Returns when to call again, or 0.
   std::int64_t expire(std::int64_t now_ns);
+  /// Asks machines whose clock is not ours for their time: eight times at once, then every second,
+  /// as long as one of their publishers is there. Returns when to call again, or 0.
+  std::int64_t ask_clocks(std::int64_t now_ns);
   /// Unsubscribes everywhere, says goodbye and forgets all ports.
   void shut_down();
 
@@ -88,6 +94,7 @@ class Receiver {
   struct Link;
   struct Publisher;
   struct Subscription;
+  struct HostClock;
   using PortPtr = std::shared_ptr<Port>;
 
   bool handle(Link& link, const wire::Control& message, std::int64_t now_ns);
@@ -101,6 +108,8 @@ class Receiver {
   bool accepted(Link& link, const wire::Accepted& message);
   void subscribe(const Link& link, Subscription& subscription);
   void drop_publisher(std::uint64_t session);
+  bool take_answer(const Link& link, const wire::Answer& answer, std::int64_t now_ns);
+  void localize(const Publisher& publisher, Stamps& stamps, std::int64_t now_ns) const;
   void tell(const Link& link, const wire::Control& message);
   static void set_present(Publisher& publisher, Subscription& subscription, bool present);
   [[nodiscard]] bool is_wanted(const Link& link, const Publisher& publisher,
@@ -109,7 +118,7 @@ class Receiver {
   Subscription* find(Link& link, std::uint32_t stream);
   bool data(Link& link, std::span<Frame> frames, std::int64_t now_ns);
   bool unpack(const Subscription& subscription, std::span<const std::byte> packet,
-              std::span<Frame> parts, Envelope& out);
+              std::span<Frame> parts, std::int64_t now_ns, Envelope& out);
   bool split(std::span<const std::byte> body, Envelope& out) const;
   static bool deliver(Port& port, Envelope& message);
   void accept(Subscription& subscription, Envelope message, std::uint64_t sequence);
@@ -128,8 +137,9 @@ class Receiver {
 
   mutable std::mutex peers_mutex_;  // guards the shape of the two maps for peers()
   std::map<LinkId, std::unique_ptr<Link>> links_;
-  std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;  // by session
-  std::map<std::pair<std::string, std::string>, bool> overrides_;   // (peer or "", channel)
+  std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;   // by session
+  std::map<std::pair<std::string, std::string>, bool> overrides_;    // (peer or "", channel)
+  std::map<std::uint64_t, std::shared_ptr<HostClock>> host_clocks_;  // by host, not ours
   std::vector<Subscription*> due_;  // with messages taken since the last acknowledgement
 };
 

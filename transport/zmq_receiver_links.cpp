@@ -75,6 +75,9 @@ bool Receiver::handle(Link& link, const wire::Control& message, std::int64_t now
     reconcile_siblings(link.session);
     return true;
   }
+  if (const auto* answer = std::get_if<wire::Answer>(&message)) {
+    return take_answer(link, *answer, now_ns);
+  }
   return false;  // only a subscriber says the others
 }
 
@@ -129,6 +132,11 @@ void Receiver::welcome(Link& link, const wire::Welcome& message, std::int64_t no
     publisher->session = message.session;
     publisher->process = message.process;
     publisher->host = message.host;
+    if (message.host != local_host() && message.host != 0) {
+      auto& clock = host_clocks_[message.host];
+      if (!clock) clock = std::make_shared<HostClock>();
+      publisher->clock = clock;
+    }
     const std::lock_guard lock(peers_mutex_);
     found = publishers_.emplace(message.session, std::move(publisher)).first;
   }

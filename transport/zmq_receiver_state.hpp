@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "transport/clock_offset.hpp"
 #include "transport/zmq_receiver.hpp"
 
 /// What Receiver keeps; shared by its two source files only.
@@ -51,6 +52,17 @@ struct Receiver::Subscription {
   void consumed(std::uint64_t sequence, std::vector<Subscription*>& due_list);
 };
 
+/// The clock of another machine. All publishers there share it; it outlives them, so that one that
+/// comes back finds it known.
+struct Receiver::HostClock {
+  ClockOffset offset;
+  std::int64_t wall_ns = 0;   // realtime − monotonic there, as it last said
+  std::int64_t asked_ns = 0;  // question without an answer yet; 0: none
+  LinkId asked_over = 0;
+  std::uint64_t questions = 0;
+  std::int64_t next_ns = 0;
+};
+
 struct Receiver::Publisher {
   std::uint64_t session = 0;
   std::string process;
@@ -58,6 +70,7 @@ struct Receiver::Publisher {
   std::atomic<LinkId> active{0};  // 0: away
   bool said_bye = false;
   std::int64_t away_since_ns = 0;
+  std::shared_ptr<HostClock> clock;  // null: this machine's
   std::map<std::uint32_t, std::unique_ptr<Subscription>> subscriptions;
 
   /// Nothing is left that the inlets could still take.

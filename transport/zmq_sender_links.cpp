@@ -31,6 +31,7 @@ void Sender::welcome(Door door, const std::string& connection) {
 
 bool Sender::receive(Door door, const std::string& connection, std::span<const Frame> frames) {
   if (frames.size() != 1) return false;
+  const std::int64_t heard_ns = monotonic_now().ns;  // before waiting for the lock
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   if (stopping_) return true;
@@ -50,6 +51,9 @@ bool Sender::receive(Door door, const std::string& connection, std::span<const F
       handle(from, *unsubscribe, notices);
     } else if (const auto* ack = std::get_if<wire::Ack>(&*parsed)) {
       handle(from, *ack);
+    } else if (const auto* ask = std::get_if<wire::Ask>(&*parsed)) {
+      const std::int64_t wall = local_clock().offset_ns;
+      say(from, wire::Answer{ask->asked_ns, heard_ns, monotonic_now().ns, wall});
     } else if (std::holds_alternative<wire::Bye>(*parsed)) {
       remove(SubscriberName(from.name), notices);
     }

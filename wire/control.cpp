@@ -78,6 +78,14 @@ struct Writer {
   }
   void operator()(const Bye&) const { out.mutable_bye(); }
   void operator()(const Nothing&) const { out.mutable_nothing(); }
+  void operator()(const Ask& m) const { out.mutable_ask()->set_asked_ns(m.asked_ns); }
+  void operator()(const Answer& m) const {
+    auto* to = out.mutable_answer();
+    to->set_asked_ns(m.asked_ns);
+    to->set_heard_ns(m.heard_ns);
+    to->set_answered_ns(m.answered_ns);
+    to->set_clock_offset_ns(m.clock_offset_ns);
+  }
 };
 
 /// Shown to people and written to files, so nothing but text.
@@ -148,6 +156,12 @@ Result<Control> read(const v1::Control& in) {
       return Control(Bye{});
     case Kind::kNothing:
       return Control(Nothing{});
+    case Kind::kAsk:
+      return Control(Ask{in.ask().asked_ns()});
+    case Kind::kAnswer: {
+      const auto& a = in.answer();
+      return Control(Answer{a.asked_ns(), a.heard_ns(), a.answered_ns(), a.clock_offset_ns()});
+    }
     case Kind::KIND_NOT_SET:
       break;
   }

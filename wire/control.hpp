@@ -62,9 +62,18 @@ struct Ack {
 };
 struct Bye {};
 struct Nothing {};
+struct Ask {
+  std::int64_t asked_ns = 0;
+};
+struct Answer {
+  std::int64_t asked_ns = 0;
+  std::int64_t heard_ns = 0;
+  std::int64_t answered_ns = 0;
+  std::int64_t clock_offset_ns = 0;
+};
 
 using Control = std::variant<Welcome, Hello, Subscribe, Unsubscribe, Accepted, Refused, Closed, Ack,
-                             Bye, Nothing>;
+                             Bye, Nothing, Ask, Answer>;
 
 /// A control message is one frame: a zero byte (no channel begins so), then protobuf.
 [[nodiscard]] std::string encode_control(const Control& message);

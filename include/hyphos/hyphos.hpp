@@ -3,6 +3,7 @@
 /// Everything a node needs. Programs that care about compile time include the parts.
 #include "hyphos/action.hpp"
 #include "hyphos/buffer.hpp"
+#include "hyphos/clock.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/message.hpp"
 #include "hyphos/node.hpp"
@@ -16,6 +17,7 @@
 #include "hyphos/result.hpp"
 #include "hyphos/runtime.hpp"
 #include "hyphos/service.hpp"
+#include "hyphos/sim_time.hpp"
 #include "hyphos/subscription.hpp"
 #include "hyphos/time.hpp"
 #include "hyphos/transforms.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "hyphos/clock.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/result.hpp"
@@ -51,6 +52,33 @@ struct EndpointInfo {
   [[nodiscard]] HYPHOS_EXPORT std::uint64_t counter(std::string_view name) const;
 };
 
+/// What a process has for the time.
+struct ClockStatus {
+  ClockMode mode = ClockMode::real;
+  std::string channel;       ///< simulated: where the time comes from
+  bool ready = false;        ///< simulated: it has come
+  bool paused = false;       ///< simulated
+  bool replayed = false;     ///< simulated: the times are those of a recording
+  double speed = 1;          ///< simulated: as the simulator says; 0: it does not
+  std::int64_t now_ns = 0;   ///< simulated: the last that came; real: Unix time, now
+  std::int64_t base_ns = 0;  ///< see Clock::base()
+  std::uint64_t jumps = 0;   ///< how often it was set
+};
+
+/// The clock of another machine as measured over a link to it; see docs/time.md.
+struct PeerClock {
+  std::string process;              ///< the peer over which it was measured
+  std::string endpoint;             ///< where it is
+  std::uint64_t host = 0;           ///< identity of its kernel
+  std::int64_t offset_ns = 0;       ///< its monotonic clock minus ours
+  std::int64_t wall_ahead_ns = 0;   ///< its wall clock minus ours
+  std::int64_t uncertainty_ns = 0;  ///< the truth of both lies within ± this
+  std::int64_t round_trip_ns = 0;   ///< of the best exchange
+  double drift_ppm = 0;             ///< of its monotonic clock against ours; 0: not known yet
+  std::uint64_t samples = 0;        ///< exchanges so far
+  std::int64_t measured_ns = 0;     ///< CLOCK_MONOTONIC here at the last one
+};
+
 enum class ProcessState : std::uint8_t {
   starting,  ///< its nodes are being made
   ready,     ///< it spins: all of them stand
@@ -74,6 +102,8 @@ struct ProcessInfo {
   /// CLOCK_MONOTONIC of the last heartbeat of its thread pool; 0: the plan asks for none.
   std::int64_t heartbeat_ns = 0;
   std::vector<EndpointInfo> endpoints;
+  ClockStatus clock;
+  std::vector<PeerClock> peer_clocks;  ///< of other machines
 };
 
 /// All Hyphos processes of this user and `domain` on this machine. Reads shared memory only: costs

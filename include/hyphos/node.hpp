@@ -156,13 +156,21 @@ class HYPHOS_EXPORT Node {
                                                           const detail::CallTypes& types,
                                                           const ClientOptions& options) const;
 
-  /// Calls `callback` every `period` on the thread pool, one at a time. A call that comes late (the
-  /// previous one still runs) is skipped and counted (Timer::skipped); the grid does not drift.
+  /// Calls `callback` every `period` of clock() on the thread pool, one at a time; the grid does
+  /// not drift. In real time a call that comes late (the previous one still runs) is skipped and
+  /// counted (Timer::skipped), and setting the wall clock changes nothing. In simulated time every
+  /// instant is called for, late ones afterwards; a jump begins a new grid and calls for nothing.
   Timer every(Duration period, std::function<void()> callback) const;
 
   /// The robot's coordinate frames: one tree per process and prefix. The first call begins to
   /// listen, so make it at start; it throws if the channels cannot be opened.
   [[nodiscard]] Transforms transforms(TransformsOptions options = {}) const;
+  /// The time: real, simulated or replayed, as the plan says.
+  [[nodiscard]] Clock clock() const;
+  /// Calls `callback` on the thread pool when the clock has been set instead of running on: the
+  /// moment to forget what was derived from earlier times. One at a time, in order; if it does not
+  /// keep up with 64 of them, jumps are joined (Timer::skipped).
+  Timer on_clock_jump(std::function<void(const ClockJump&)> callback) const;
 
   /// The parameters of this node: declared, checked, changed at run time, seen by everybody.
   [[nodiscard]] Params params() const;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hyphos/clock.hpp"
 #include "hyphos/export.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/result.hpp"
@@ -232,6 +233,14 @@ struct NetworkPlan {
   CurvePlan curve;
 };
 
+/// Where the processes have their time from; see docs/time.md.
+struct ClockPlan {
+  ClockMode mode = ClockMode::real;
+  std::string channel = "clock";  ///< simulated: where the time comes from
+  double speed = 1;               ///< simulated: what a simulator of this robot begins with
+  SourceLine source;
+};
+
 struct RecordPlan {
   bool enabled = false;
   bool all = false;                   ///< every channel of the plan
@@ -252,6 +261,7 @@ struct HYPHOS_EXPORT Plan {
   std::vector<CallPlan> calls;  ///< services, then actions
   NetworkPlan network;
   RecordPlan record;
+  ClockPlan clock;
   std::vector<std::string> warnings;  ///< "robot.yaml:3:1: text": worth telling, not wrong
 
   /// Null if there is none of that name. Linear: for start-up, not for the data path.

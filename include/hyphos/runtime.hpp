@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hyphos/clock.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
@@ -28,6 +30,9 @@ struct RuntimeOptions {
   std::string domain;    ///< wins over the plan's domain; separates robots on one machine
   int threads = 0;       ///< worker threads; 0: the plan's number, or one per core
   bool offline = false;  ///< no transports at all: everything stays in this process
+  std::optional<ClockMode> clock = {};  ///< wins over the plan's clock
+  std::string clock_channel;            ///< wins over the plan's; empty: the plan's, or "clock"
+  std::int64_t base_ns = 0;  ///< real time's base, Unix time; 0: the start of this process
   /// Where the nodes of one run leave what a restart takes over (parameters that were set), and
   /// take it from. Empty: a restart begins with the plan.
   std::filesystem::path state_folder;
@@ -47,8 +52,8 @@ class HYPHOS_EXPORT Runtime {
  public:
   static Result<Runtime> open(RuntimeOptions options);
   /// Takes `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D
-  /// --hyphos-state FOLDER` out of the arguments: what `hyphos run` passes to every program of a
-  /// plan.
+  /// --hyphos-state FOLDER --hyphos-clock real|sim --hyphos-base-ns N` out of the arguments: what
+  /// `hyphos run` passes to every program of a plan.
   static Result<Runtime> open(int argc, char** argv);
 
   /// A node of this process. The name must be unique in the process.
@@ -77,6 +82,9 @@ class HYPHOS_EXPORT Runtime {
   int spin();
   void request_stop();
   [[nodiscard]] bool stopping() const;
+
+  /// The time of this process. Copies stay good after the runtime has ended.
+  [[nodiscard]] Clock clock() const;
 
   [[nodiscard]] const Plan* plan() const;
   [[nodiscard]] const std::string& process() const;

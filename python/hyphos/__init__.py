@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hyphos._errors import Error
     from hyphos._hyphos import (
         Buffer,
+        ClockJump,
         MessageInfo,
         ParamInfo,
         ParamSet,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         WritableBuffer,
     )
     from hyphos.action import Action, ActionClient, GoalHandle, GoalResult, SentGoal
+    from hyphos.clock import Clock, Rate, SimTime
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
@@ -51,6 +53,8 @@ _HOMES = {
     "Service": "service",
     "Attached": "types",
     "Buffer": "_hyphos",
+    "Clock": "clock",
+    "ClockJump": "_hyphos",
     "Error": "_errors",
     "MessageInfo": "_hyphos",
     "Node": "node",
@@ -62,9 +66,11 @@ _HOMES = {
     "Policy": "_hyphos",
     "Published": "_hyphos",
     "Publisher": "node",
+    "Rate": "clock",
     "Raw": "types",
     "RemoteParams": "params",
     "Runtime": "node",
+    "SimTime": "clock",
     "Struct": "types",
     "Subscription": "_hyphos",
     "Timer": "_hyphos",
@@ -86,6 +92,8 @@ __all__ = [
     "Attached",
     "Buffer",
     "Client",
+    "Clock",
+    "ClockJump",
     "Error",
     "GoalHandle",
     "GoalResult",
@@ -99,12 +107,14 @@ __all__ = [
     "Policy",
     "Published",
     "Publisher",
+    "Rate",
     "Raw",
     "RemoteParams",
     "Responder",
     "Runtime",
     "SentGoal",
     "Service",
+    "SimTime",
     "Struct",
     "Subscription",
     "Timer",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from hyphos import _hyphos
-from hyphos._hyphos import MessageInfo, Policy, Published, Subscription, Timer
+from hyphos._hyphos import ClockJump, MessageInfo, Policy, Published, Subscription, Timer
 from hyphos.action import (
     Action,
     ActionClient,
@@ -21,6 +21,7 @@ from hyphos.action import (
     accept_with,
     execute_with,
 )
+from hyphos.clock import Clock
 from hyphos.params import Params, RemoteParams
 from hyphos.service import Client, Service, serve
 from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for
@@ -109,12 +110,13 @@ class Node:
         domain: str = "",
         threads: int = 0,
         offline: bool = False,
+        clock: str = "",
     ) -> Self:
         """A process with one node.
 
         With `argv` it takes the `--hyphos-...` arguments that `hyphos run` passes; the other
         options are for programs that decide themselves. Without either it talks to all others of
-        this machine through shared memory.
+        this machine through shared memory. `clock` is "real" or "sim"; empty: as the plan says.
         """
         if argv is not None:
             return cls(_hyphos.Node.open(name, list(argv)))
@@ -125,6 +127,7 @@ class Node:
             domain=domain,
             threads=threads,
             offline=offline,
+            clock=clock,
         )
         return cls(runtime._core.node(name))
 
@@ -273,14 +276,27 @@ class Node:
         period_ms: float | None = None,
         rate_hz: float | None = None,
     ) -> Timer:
-        """Calls `callback` every `period_ms`, or `rate_hz` times a second, one call at a time. A
-        call that comes late is skipped and counted; the grid does not drift."""
+        """Calls `callback` every `period_ms`, or `rate_hz` times a second, of `clock`, one call at
+        a time; the grid does not drift. In real time a call that comes late is skipped and counted
+        (`skipped` of the timer); in simulated time every instant is called for, and a jump begins a
+        new grid."""
         if (period_ms is None) == (rate_hz is None):
             raise TypeError("every() takes either period_ms or rate_hz")
         seconds = period_ms / 1e3 if period_ms is not None else 1.0 / (rate_hz or 0.0)
         if not seconds > 0:
             raise ValueError("every(): the period must be positive")
         return self._core.every(round(seconds * 1e9), callback)
+
+    @property
+    def clock(self) -> Clock:
+        """The time: real, simulated or replayed, as the plan says."""
+        return Clock(self._core.clock)
+
+    def on_clock_jump(self, callback: Callable[[ClockJump], object]) -> Timer:
+        """Calls `callback(jump)` when the clock has been set instead of running on: the moment to
+        forget what was derived from earlier times. `jump` has `before_ns`, `after_ns` and
+        `delta_ns`."""
+        return self._core.on_clock_jump(callback)
 
     def params(self) -> Params:
         """The parameters of this node: declared, checked, changeable, and seen by everybody."""
@@ -378,6 +394,7 @@ class Runtime:
         offline: bool = False,
         lockstep: bool = False,
         lockstep_nodes: Sequence[str] = (),
+        clock: str = "",
     ) -> Self:
         """See Node.open(). `lockstep`: all nodes of the plan (or those named) are of this process,
         it is offline, and callbacks run one at a time in the order in which they became due: the
@@ -394,6 +411,7 @@ class Runtime:
                 offline,
                 lockstep,
                 list(lockstep_nodes),
+                clock,
             )
         )
 

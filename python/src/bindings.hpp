@@ -24,6 +24,7 @@ void bind_nodes(nanobind::module_& module);
 void bind_params(nanobind::module_& module);
 void bind_recording(nanobind::module_& module);
 void bind_tools(nanobind::module_& module);
+void bind_clock(nanobind::module_& module);
 template <typename T>
 class Handle;
 /// Services and actions; adds their functions to the node.

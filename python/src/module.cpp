@@ -84,6 +84,7 @@ NB_MODULE(_hyphos, module) {
   module.doc() = "The C++ core of hyphos; use the package `hyphos`.";
   nb::register_exception_translator(&translate);
   bind_bytes(module);
+  bind_clock(module);
   bind_params(module);
   bind_nodes(module);
   bind_tools(module);

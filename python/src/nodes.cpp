@@ -42,7 +42,8 @@ class Arguments {
 RuntimeOptions make_options(const std::string& plan_file, const std::string& process,
                             std::vector<std::string> overrides, const std::string& domain,
                             int threads, bool offline, bool lockstep = false,
-                            std::vector<std::string> lockstep_nodes = {}) {
+                            std::vector<std::string> lockstep_nodes = {},
+                            const std::string& clock = "") {
   RuntimeOptions options;
   options.lockstep = lockstep;
   options.lockstep_nodes = std::move(lockstep_nodes);
@@ -52,6 +53,10 @@ RuntimeOptions make_options(const std::string& plan_file, const std::string& pro
   options.domain = domain;
   options.threads = threads;
   options.offline = offline;
+  if (!clock.empty() && clock != "real" && clock != "sim") {
+    throw nb::value_error(("clock is 'real' or 'sim', not '" + clock + "'").c_str());
+  }
+  if (!clock.empty()) options.clock = clock == "sim" ? ClockMode::sim : ClockMode::real;
   return options;
 }
 
@@ -192,11 +197,13 @@ void bind_ends(nb::module_& module) {
       .def_prop_ro("channel", [](const SubscriptionHandle& s) { return s.get().channel(); });
 
   nb::class_<TimerHandle>(module, "Timer", "A handle; the node owns the timer.")
-      .def("close", [](const TimerHandle& t) {
-        const Timer timer = t.get();
-        nb::gil_scoped_release release;
-        timer.close();
-      });
+      .def("close",
+           [](const TimerHandle& t) {
+             const Timer timer = t.get();
+             nb::gil_scoped_release release;
+             timer.close();
+           })
+      .def_prop_ro("skipped", [](const TimerHandle& t) { return t.get().skipped(); });
 }
 
 void bind_runtime(nb::module_& module) {
@@ -220,16 +227,17 @@ void bind_runtime(nb::module_& module) {
           "open_with",
           [](const std::string& plan, const std::string& process,
              std::vector<std::string> overrides, const std::string& domain, int threads,
-             bool offline, bool lockstep, std::vector<std::string> lockstep_nodes) {
+             bool offline, bool lockstep, std::vector<std::string> lockstep_nodes,
+             const std::string& clock) {
+            RuntimeOptions options =
+                make_options(plan, process, std::move(overrides), domain, threads, offline, lockstep,
+                             std::move(lockstep_nodes), clock);
             nb::gil_scoped_release release;
-            return std::make_unique<RuntimeHandle>(
-                Runtime::open(make_options(plan, process, std::move(overrides), domain, threads,
-                                           offline, lockstep, std::move(lockstep_nodes)))
-                    .or_throw());
+            return std::make_unique<RuntimeHandle>(Runtime::open(std::move(options)).or_throw());
           },
           nb::arg("plan"), nb::arg("process"), nb::arg("overrides"), nb::arg("domain"),
           nb::arg("threads"), nb::arg("offline"), nb::arg("lockstep") = false,
-          nb::arg("lockstep_nodes") = std::vector<std::string>())
+          nb::arg("lockstep_nodes") = std::vector<std::string>(), nb::arg("clock") = "")
       .def(
           "settle",
           [](const RuntimeHandle& r, nb::object work) {
@@ -329,6 +337,19 @@ void bind_node(nb::module_& module) {
             }));
           },
           nb::arg("period_ns"), nb::arg("callback"))
+      .def_prop_ro("clock", [](const NodeHandle& n) { return n.get().clock(); })
+      .def(
+          "on_clock_jump",
+          [](const NodeHandle& n, nb::object callback) {
+            const Callable callable(std::move(callback));
+            return std::make_unique<TimerHandle>(
+                n.get().on_clock_jump([callable](const ClockJump& jump) {
+                  if (closing()) return;
+                  nb::gil_scoped_acquire acquire;
+                  callable(nb::cast(jump));
+                }));
+          },
+          nb::arg("callback"))
       .def("param_bool", [](const NodeHandle& n, const std::string& name,
                             bool fallback) { return n.get().param(name, fallback); })
       .def("param_int", [](const NodeHandle& n, const std::string& name,

@@ -46,6 +46,29 @@ void bind_inspect(nb::module_& module) {
       .def_ro("latency", &EndpointInfo::latency)
       .def_ro("layers", &EndpointInfo::layers);
 
+  nb::class_<ClockStatus>(module, "ClockStatus", "What a process has for the time.")
+      .def_prop_ro("mode", [](const ClockStatus& s) { return std::string(to_string(s.mode)); })
+      .def_ro("channel", &ClockStatus::channel)
+      .def_ro("ready", &ClockStatus::ready)
+      .def_ro("paused", &ClockStatus::paused)
+      .def_ro("replayed", &ClockStatus::replayed)
+      .def_ro("speed", &ClockStatus::speed)
+      .def_ro("now_ns", &ClockStatus::now_ns)
+      .def_ro("base_ns", &ClockStatus::base_ns)
+      .def_ro("jumps", &ClockStatus::jumps);
+
+  nb::class_<PeerClock>(module, "PeerClock", "The clock of another machine, as measured.")
+      .def_ro("process", &PeerClock::process)
+      .def_ro("endpoint", &PeerClock::endpoint)
+      .def_ro("host", &PeerClock::host)
+      .def_ro("offset_ns", &PeerClock::offset_ns)
+      .def_ro("wall_ahead_ns", &PeerClock::wall_ahead_ns)
+      .def_ro("uncertainty_ns", &PeerClock::uncertainty_ns)
+      .def_ro("round_trip_ns", &PeerClock::round_trip_ns)
+      .def_ro("drift_ppm", &PeerClock::drift_ppm)
+      .def_ro("samples", &PeerClock::samples)
+      .def_ro("measured_ns", &PeerClock::measured_ns);
+
   nb::class_<ProcessInfo>(module, "ProcessInfo", "One Hyphos process of this machine.")
       .def_ro("name", &ProcessInfo::name)
       .def_ro("host", &ProcessInfo::host)
@@ -53,7 +76,9 @@ void bind_inspect(nb::module_& module) {
       .def_ro("participant", &ProcessInfo::participant)
       .def_prop_ro("state", [](const ProcessInfo& p) { return std::string(to_string(p.state)); })
       .def_ro("heartbeat_ns", &ProcessInfo::heartbeat_ns)
-      .def_ro("endpoints", &ProcessInfo::endpoints);
+      .def_ro("endpoints", &ProcessInfo::endpoints)
+      .def_ro("clock", &ProcessInfo::clock)
+      .def_ro("peer_clocks", &ProcessInfo::peer_clocks);
 
   module.def(
       "make_curve_keys",

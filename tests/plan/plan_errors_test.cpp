@@ -48,7 +48,7 @@ TEST(PlanErrors, Version) {
   EXPECT_EQ(error_of(""), "r.yaml: the file is empty; begin it with 'hyphos: 1' [invalid_config]");
   EXPECT_EQ(error_of("[1, 2]"),
             "r.yaml:1:1: the file: expected a map with keys hyphos, robot, domain, plugin_path, "
-            "hosts, processes, nodes, channels, network, data_graph, record, found a list "
+            "hosts, processes, nodes, channels, network, data_graph, record, clock, found a list "
             "[invalid_config]");
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record")
 
 PUBLIC_HEADERS = {
-    "base": ("buffer", "export", "policy", "result", "time"),
+    "base": ("buffer", "clock", "export", "policy", "result", "time"),
     "wire": ("codec", "envelope"),
     "trace": ("inspect",),
     "plan": ("plan",),
@@ -27,6 +27,7 @@ PUBLIC_HEADERS = {
         "remote_params",
         "runtime",
         "service",
+        "sim_time",
         "transform",
         "transforms",
     ),

@@ -62,6 +62,25 @@ class Repository(unittest.TestCase):
                     lost.append(f"{page.relative_to(ROOT)}: {link}")
         self.assertEqual(lost, [])
 
+    def test_the_wall_clock_is_read_in_few_places(self) -> None:
+        allowed = {
+            "base/clock_core.cpp",  # the Clock itself
+            "base/wall_watch.cpp",  # ... and who tells it that the clock was set
+            "base/log.cpp",  # stamps of lines
+            "base/time.cpp",  # wall_now()
+            "node/sim_time.cpp",  # where a simulated time begins, if nobody says
+            "trace/record.cpp",  # what `hyphos time` shows
+            "transport/host_clock.cpp",  # offsets in heads of packets
+        }
+        reads = re.compile(r"\bwall_now\(|CLOCK_REALTIME|system_clock")
+        found = {
+            path.relative_to(ROOT).as_posix()
+            for room in rooms.ROOMS
+            for path in rooms.sources(ROOT / room)
+            if reads.search(path.read_text())
+        }
+        self.assertEqual(found, allowed)
+
     def test_public_headers_are_few(self) -> None:
         count = len(list((ROOT / "include/hyphos").glob("*.hpp")))
         print(f"{count} public headers, at most {rooms.MAX_PUBLIC_HEADERS}")

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "hyphos/time.hpp"
 #include "tests/transport/zmq_factory.hpp"
 #include "transport/zmq_socket.hpp"
 #include "wire/control.hpp"
@@ -114,6 +115,11 @@ class FakePublisherTest : public HostileTest {
     ASSERT_EQ(zmq_bind(router_.raw(), endpoint.c_str()), 0);
     ZmqConfig config = zmq_config("subscriber");
     config.connect = {{endpoint, std::nullopt, std::nullopt}};
+    config.on_peer_clock = [this](const PeerClock& peer) {
+      const std::lock_guard lock(events_.mutex);
+      clocks_.push_back(peer);
+      events_.changed.notify_all();
+    };
     subscriber_ = make_zmq(config);
     subscriber_->start().or_throw();
     (void)subscriber_->open(spec("scan"), &inlet_, nullptr).or_throw();
@@ -153,6 +159,27 @@ class FakePublisherTest : public HostileTest {
     return events_.wait([&] { return inlet_.messages.size() >= messages; });
   }
 
+  /// Waits for a question, and answers as a machine would whose monotonic clock is `ahead` of ours.
+  void answer(std::int64_t ahead, std::int64_t wall = 0) {
+    const auto ask = std::get<wire::Ask>(hear());
+    const std::int64_t theirs = monotonic_now().ns + ahead;
+    say(wire::Answer{ask.asked_ns, theirs, theirs, wall});
+  }
+  bool answered(std::size_t count) {
+    return events_.wait([&] { return clocks_.size() >= count; });
+  }
+  /// A message that left this machine (host 1) now, by its clock.
+  void stamped(std::uint64_t sequence, std::int64_t ahead, std::int64_t wall_offset) {
+    Envelope message = sample(sequence);
+    message.meta.stamps.publish = monotonic_now().ns + ahead;
+    message.meta.stamps.handed = message.meta.stamps.publish;
+    const auto bytes = wire::encode_packet("scan", test_type(), message, {1, wall_offset});
+    send(router_,
+         {connection_, start(sequence) +
+                           std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
+  }
+
+  std::vector<PeerClock> clocks_;
   Socket router_;
   std::unique_ptr<ZmqTransport> subscriber_;
   std::string connection_;
@@ -213,6 +240,52 @@ TEST_F(FakePublisherTest, FlippedBitsNeverCrash) {
     return !inlet_.messages.empty() && inlet_.messages.back().meta.sequence == 1'000'000;
   }));
   EXPECT_GT(inlet_.drops[Drop::corrupt], 0U);
+}
+
+TEST_F(FakePublisherTest, StampsOfAnotherMachineAreCorrectedByTheMeasuredOffset) {
+  constexpr std::int64_t kAhead = 1'000'000'000'000'000;  // eleven days of uptime
+  // Its wall clock is an hour wrong, which is how far off its stamps were without a measurement.
+  const std::int64_t wall = wall_now().ns - monotonic_now().ns - kAhead + 3'600'000'000'000;
+  for (std::size_t i = 1; i <= 4; ++i) {
+    answer(kAhead, wall);
+    ASSERT_TRUE(answered(i));
+  }
+  const std::int64_t before = monotonic_now().ns;
+  stamped(1, kAhead, wall);
+  ASSERT_TRUE(settled(1));
+  const Stamps stamps = inlet_.messages[0].meta.stamps;
+  const PeerClock clock = clocks_.back();
+  EXPECT_NEAR(static_cast<double>(clock.offset_ns - kAhead), 0,
+              static_cast<double>(clock.uncertainty_ns));
+  EXPECT_NEAR(static_cast<double>(clock.wall_ahead_ns), 3.6e12, 1e9);
+  EXPECT_EQ(clock.process, "fake");
+  EXPECT_EQ(clock.samples, clocks_.size());
+  EXPECT_GE(stamps.publish, before - 2 * clock.uncertainty_ns);
+  EXPECT_LE(stamps.publish, stamps.arrived) << "no message comes before it was sent";
+}
+
+TEST_F(FakePublisherTest, UntilThereIsAMeasurementWallClocksMustDo) {
+  constexpr std::int64_t kAhead = 1'000'000'000'000'000;
+  const std::int64_t wall = wall_now().ns - monotonic_now().ns - kAhead;
+  stamped(1, kAhead, wall);
+  ASSERT_TRUE(settled(1));
+  const Stamps stamps = inlet_.messages[0].meta.stamps;
+  EXPECT_NEAR(static_cast<double>(stamps.publish - stamps.arrived), 0, 60e9);
+}
+
+TEST_F(FakePublisherTest, AnswersThatNobodyAskedForAreNotBelieved) {
+  const auto ask = std::get<wire::Ask>(hear());
+  say(wire::Answer{ask.asked_ns + 1, 5, 5, 0});
+  const std::int64_t theirs = monotonic_now().ns;
+  say(wire::Answer{ask.asked_ns, theirs + 10, theirs, 0});  // answered before it was heard
+  answer(77);
+  ASSERT_TRUE(answered(1));
+  EXPECT_EQ(clocks_[0].samples, 1U);
+  say(wire::Answer{ask.asked_ns, theirs, theirs, 0});  // late
+  say(wire::Ask{1});                                   // only subscribers ask
+  data(1);
+  ASSERT_TRUE(settled(1));
+  EXPECT_EQ(subscriber_->counters().malformed, 2U);
 }
 
 TEST_F(FakePublisherTest, WhatExceedsTheWindowIsNotKept) {

@@ -20,7 +20,9 @@ std::vector<Control> samples() {
           Closed{3, 102},
           Ack{3, 103},
           Bye{},
-          Nothing{}};
+          Nothing{},
+          Ask{-5},
+          Answer{-5, 6, 7, INT64_MIN}};
 }
 
 TEST(Control, EveryKindIsReadBackAsItWasWritten) {

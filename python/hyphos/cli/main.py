@@ -14,6 +14,7 @@ from hyphos.cli import (
     channel,
     doctor,
     keys,
+    metrics,
     node,
     param,
     plan,
@@ -23,6 +24,7 @@ from hyphos.cli import (
     service,
     shm,
     tf,
+    time,
     validate,
 )
 
@@ -46,8 +48,10 @@ app.add_typer(action.app, name="action")
 app.add_typer(param.app, name="param")
 app.add_typer(tf.app, name="tf")
 app.add_typer(shm.app, name="shm")
+app.add_typer(time.app, name="time")
 app.command("doctor")(doctor.doctor)
 app.command("keys")(keys.keys)
+app.command("metrics")(metrics.metrics)
 app.command("record")(record.record)
 app.command("replay")(replay.replay)
 app.add_typer(bag.app, name="bag")

@@ -78,6 +78,12 @@ def replay(
         float,
         typer.Option("--wait", metavar="SECONDS", help="Wait so long for a first subscriber."),
     ] = 0.0,
+    clock: Annotated[
+        bool,
+        typer.Option(
+            "--clock", help="Make the robot's time, too: for processes whose clock is sim."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     domain: Domain = "0",
 ) -> None:
@@ -121,6 +127,7 @@ def replay(
         show=show,
         wait_s=wait,
         quiet=quiet,
+        clock=clock,
         domain=domain,
         step=step,
     )

@@ -6,6 +6,7 @@
 from difflib import get_close_matches
 from typing import Any
 
+from hyphos.msgs.clock import *  # noqa: F403
 from hyphos.msgs.geometry import *  # noqa: F403
 from hyphos.msgs.log import *  # noqa: F403
 from hyphos.msgs.nav import *  # noqa: F403

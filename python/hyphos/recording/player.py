@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from hyphos._errors import Error
 from hyphos._hyphos import Policy, TypeId
+from hyphos.clock import SimTime
 from hyphos.node import Node, Publisher
 from hyphos.recording.pace import Keys, Pace
 from hyphos.recording.source import Item, Source, Track, open_source
@@ -27,6 +28,7 @@ from hyphos.types import Raw
 
 _BAR_EVERY_S = 0.1
 _LATE_S = 0.1  # worth telling
+_TICK_NS = 10_000_000  # of the time of a replay, where no message comes earlier
 
 
 @dataclass
@@ -43,6 +45,7 @@ class PlayOptions:
     quiet: bool
     domain: str
     step: bool = False
+    clock: bool = False
 
 
 def parse_remap(pairs: Sequence[str]) -> dict[str, str]:
@@ -71,6 +74,40 @@ def show_source(source: Source, path: Path, console: Console) -> None:
         console.print(f"warning: {warning}")
 
 
+class ReplayClock:
+    """The times of a recording as the time of a robot. `hyphos time` may pause it, step it, and
+    change its speed, and the messages follow."""
+
+    def __init__(self, node: Node, start_ns: int, rate: float) -> None:
+        self._paced = rate > 0
+        self._time = SimTime(
+            node, start_ns=max(0, start_ns), speed=rate or 1.0, manual=True, replayed=True
+        )
+        self._due_s = time.monotonic()
+
+    def begin(self, start_ns: int) -> None:
+        """A pass from the start; the second one is a jump back."""
+        if self._time.now_ns() != max(0, start_ns):
+            self._time.jump(time_ns=max(0, start_ns))
+        self._due_s = time.monotonic()
+
+    def advance_to(self, time_ns: int, stop: Stop) -> bool:
+        """Lets the time run until a message is due. False: it is time to stop."""
+        while (left := time_ns - self._time.now_ns()) > 0:
+            step = min(left, _TICK_NS)
+            if self._paced:
+                self._due_s += step / 1e9 / self._time.speed
+                early = self._due_s - time.monotonic()
+                if early > 0 and stop.wait(early):
+                    return False
+            paused = self._time.paused
+            if not self._time.advance(duration_ms=step / 1e6, give_up=lambda: stop.now):
+                return False
+            if paused:  # real time went on without us
+                self._due_s = time.monotonic()
+        return not stop.now
+
+
 class Player:
     """Publishes the items of a source on the channels of a node."""
 
@@ -93,6 +130,8 @@ class Player:
             )
         self.published = self.failed = 0
         self.pace = Pace(options.rate, stepping=options.step)
+        paced = 0.0 if options.step else options.rate
+        self._clock = ReplayClock(node, self.span()[0], paced) if options.clock else None
 
     def _check_remap(self) -> None:
         known = {track.channel for track in self._source.tracks}
@@ -137,8 +176,14 @@ class Player:
         start_ns, end_ns = self.span()
         shown = 0.0
         self.pace.begin()
+        if self._clock is not None:
+            self._clock.begin(start_ns)
+        # The clock keeps the pace, unless the user does, step by step.
+        paced = self._clock is None or self._options.step
         for item in self._source.items(self._wanted, start_ns, end_ns):
-            if not self.pace.wait(item.time_ns - start_ns, stop):
+            if paced and not self.pace.wait(item.time_ns - start_ns, stop):
+                return
+            if self._clock is not None and not self._clock.advance_to(item.time_ns, stop):
                 return
             self._publish(item)
             if self._options.step and not self._options.quiet:

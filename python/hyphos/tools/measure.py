@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from hyphos._hyphos import EndpointInfo, ProcessInfo
 from hyphos.tools.observe import Delays, Look, duration, look, require_channel, states
 
 
@@ -44,6 +45,14 @@ def bandwidth(domain: str, channel: str, window_s: float, count: int | None) -> 
     return 0
 
 
+def _exactness(process: ProcessInfo, end: EndpointInfo) -> str:
+    """How exact a latency between machines is; nothing if no other machine takes part."""
+    if "zmq" not in end.transports or not process.peer_clocks:
+        return ""
+    worst = max(peer.uncertainty_ns for peer in process.peer_clocks)
+    return f", ± {duration(worst)} between machines"
+
+
 def delay(domain: str, channel: str, window_s: float, count: int | None) -> int:
     for before, now in _windows(domain, channel, window_s, count):
         old = {
@@ -66,5 +75,8 @@ def delay(domain: str, channel: str, window_s: float, count: int | None) -> int:
                 if delays.count
                 else "no message"
             )
-            print(f"{end.node:<20} {figures}  ({delays.count:,} messages)", flush=True)
+            print(
+                f"{end.node:<20} {figures}  ({delays.count:,} messages{_exactness(process, end)})",
+                flush=True,
+            )
     return 0

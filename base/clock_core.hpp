@@ -1,0 +1,127 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "hyphos/clock.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos {
+
+/// A message of the channel `clock`, see proto/hyphos/msgs/clock.proto.
+struct ClockTick {
+  enum class Origin : std::uint8_t { simulated, replayed };
+
+  std::int64_t now_ns = 0;
+  std::int64_t base_ns = 0;
+  double speed = 0;
+  bool paused = false;
+  std::uint64_t source = 0;
+  std::uint64_t jumps = 0;
+  Origin origin = Origin::simulated;
+  std::uint64_t last_command = 0;
+  std::string refusal;
+};
+
+namespace detail {
+
+/// How far simulated work may lag behind its time before instants are left out (and counted).
+inline constexpr std::int64_t kMaxBehind = 1000;
+
+/// The state behind every Clock of a process.
+///
+/// Two lines of time: `now` is what users see; `steady` is what timers and rates follow, and is
+/// the monotonic clock in real mode (the wall clock may be set, which must not stop a control
+/// loop), the same as `now` in simulated mode.
+///
+/// Invariants: (1) `turn_` orders ticks and settings of the wall clock, so that followers see them
+/// one at a time and in order; (2) what sleepers wait for changes under `mutex_` only.
+class ClockCore {
+ public:
+  /// `base_ns` 0: real time begins now. Real mode only.
+  explicit ClockCore(ClockMode mode, std::int64_t base_ns = 0);
+  ClockCore(const ClockCore&) = delete;
+  ClockCore& operator=(const ClockCore&) = delete;
+
+  [[nodiscard]] ClockMode mode() const { return mode_; }
+  [[nodiscard]] Time now() const {
+    if (mode_ == ClockMode::sim) return {now_ns_.load(std::memory_order_acquire)};
+    return {monotonic_now().ns + offset_ns_.load(std::memory_order_relaxed)};
+  }
+  [[nodiscard]] std::int64_t steady_ns() const {
+    return mode_ == ClockMode::sim ? now_ns_.load(std::memory_order_acquire) : monotonic_now().ns;
+  }
+  [[nodiscard]] Time base() const { return {base_ns_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] Duration elapsed() const;
+  [[nodiscard]] bool ready() const { return ready_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool paused() const { return paused_.load(std::memory_order_acquire); }
+  [[nodiscard]] double speed() const { return speed_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t jumps() const { return jumps_.load(std::memory_order_acquire); }
+  /// Jumps of the steady line alone: none in real mode.
+  [[nodiscard]] std::uint64_t steady_jumps() const { return mode_ == ClockMode::sim ? jumps() : 0; }
+  [[nodiscard]] ClockTick::Origin origin() const { return origin_.load(std::memory_order_relaxed); }
+
+  /// Takes a tick over. False if it comes from somebody who is not followed (any more).
+  bool apply(const ClockTick& tick);
+  /// The wall clock is so far ahead of the monotonic clock, now. Real mode only.
+  void set_wall_offset(std::int64_t offset_ns);
+
+  /// Empty, or asked every 50 ms, without a lock: true ends the sleep.
+  using GiveUp = Clock::GiveUp;
+  /// `ended`: null, or the sleep ends when it is true and wake() was called.
+  using Ended = const std::atomic<bool>*;
+  bool sleep_until(Time time, const GiveUp& give_up = {}, Ended ended = nullptr);
+  bool sleep_for(Duration span, const GiveUp& give_up = {}, Ended ended = nullptr);
+  /// False: stopped, or the steady line has jumped since steady_jumps() was `jumps`.
+  bool sleep_until_steady(std::int64_t steady_ns, std::uint64_t jumps, const GiveUp& give_up = {},
+                          Ended ended = nullptr);
+  /// Lets every sleeper look whether it has ended.
+  void wake();
+  /// Ends all sleep, now and later. The process is asked to stop.
+  void stop();
+  [[nodiscard]] bool stopped() const;
+
+  /// Called after every tick, and every setting of the wall clock, in the thread that brought it:
+  /// `jump` says that the time was set. Called until `follow(nullptr)` has returned.
+  using Follower = std::function<void(const std::optional<ClockJump>& jump)>;
+  void follow(Follower follower);
+
+ private:
+  template <typename Reached, typename Lost, typename Deadline>
+  bool sleep(const GiveUp& give_up, Ended ended, Reached reached, Lost lost, Deadline deadline);
+  [[nodiscard]] bool is_stale(const ClockTick& tick) const;
+  void tell(const std::optional<ClockJump>& jump);
+
+  const ClockMode mode_;
+  std::atomic<std::int64_t> offset_ns_{0};  // wall − monotonic
+  std::int64_t base_steady_ns_ = 0;         // real mode: base on the monotonic clock
+  std::atomic<std::int64_t> now_ns_{0};
+  std::atomic<std::int64_t> base_ns_{0};
+  std::atomic<double> speed_{1};
+  std::atomic<bool> paused_{false};
+  std::atomic<bool> ready_;
+  std::atomic<std::uint64_t> jumps_{0};
+  std::atomic<ClockTick::Origin> origin_{ClockTick::Origin::simulated};
+
+  std::mutex turn_;
+  Follower follower_;          // under turn_
+  std::uint64_t source_ = 0;   // under turn_; of the last tick, as the next two
+  std::uint64_t epoch_ = 0;    // ClockTick::jumps
+  std::uint64_t ignored_ = 0;  // ticks of somebody else, in a row
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t back_ = 0;  // jumps back, under mutex_
+  bool stopped_ = false;    // under mutex_
+};
+
+/// Realtime − monotonic clock, read so that a preemption between the two does not count.
+[[nodiscard]] std::int64_t measure_wall_offset();
+
+}  // namespace detail
+}  // namespace hyphos

@@ -1,0 +1,130 @@
+"""hyphos time ..."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.options import AsJson, Domain
+
+app = typer.Typer(help="The clock of a robot: show it, simulate it, pause it, step it.")
+
+Channel = Annotated[
+    str,
+    typer.Option(
+        "--channel", "-c", help="Channel of the simulated time. Default: that of the robot."
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def show(
+    context: typer.Context,
+    domain: Domain = "0",
+    as_json: AsJson = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Again every second, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Without a command: what time each process has, and how far the clocks of other machines are
+    off, with the uncertainty of that.
+
+    hyphos time
+
+    hyphos time sim --speed 2
+
+    hyphos time pause; hyphos time step 0.1; hyphos time resume
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from hyphos.tools import time_tools  # noqa: PLC0415
+
+    raise typer.Exit(time_tools.show(domain, as_json, follow))
+
+
+@app.command("sim")
+def sim(
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            "--speed", "-s", help="Seconds of it in a real second. Default: the plan's, 1."
+        ),
+    ] = None,
+    start: Annotated[
+        str, typer.Option("--start", metavar="SECONDS", help="Unix time to begin at. Default: now.")
+    ] = "",
+    tick_ms: Annotated[
+        float, typer.Option("--tick-ms", min=0.001, help="Simulated time between two messages.")
+    ] = 1.0,
+    paused: Annotated[bool, typer.Option("--paused", help="Begin paused.")] = False,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan", exists=True, dir_okay=False, help="Take domain, channel and speed from here."
+        ),
+    ] = None,
+    channel: Channel = "",
+    domain: Annotated[
+        str, typer.Option("--domain", "-d", help="Which robot on this machine. Default: 0.")
+    ] = "",
+) -> None:
+    """Make the time of the processes whose `clock` is `sim`, until Ctrl-C.
+
+    hyphos time sim --speed 2
+
+    hyphos time sim --paused --start 0
+    """
+    from hyphos.tools import time_tools  # noqa: PLC0415
+
+    options = time_tools.SimOptions(speed, start, tick_ms, paused, plan, channel, domain)
+    raise typer.Exit(time_tools.simulate(options))
+
+
+@app.command("pause")
+def pause(channel: Channel = "", domain: Domain = "0") -> None:
+    """Stop a simulated time."""
+    _command(domain, channel, "pause")
+
+
+@app.command("resume")
+def resume(channel: Channel = "", domain: Domain = "0") -> None:
+    """Let it run again."""
+    _command(domain, channel, "resume")
+
+
+@app.command("step")
+def step(
+    seconds: Annotated[str, typer.Argument(help="How far, e.g. 0.1.")],
+    channel: Channel = "",
+    domain: Domain = "0",
+) -> None:
+    """When it is paused: bring it on by so much."""
+    _command(domain, channel, "step", seconds)
+
+
+@app.command("speed")
+def speed_command(
+    factor: Annotated[float, typer.Argument(help="Seconds of it in one real second.")],
+    channel: Channel = "",
+    domain: Domain = "0",
+) -> None:
+    """Change how fast it runs."""
+    _command(domain, channel, "speed", str(factor))
+
+
+@app.command("jump")
+def jump(
+    seconds: Annotated[str, typer.Argument(help="Unix time, e.g. 0 or 1700000000.5.")],
+    channel: Channel = "",
+    domain: Domain = "0",
+) -> None:
+    """Set it: timers begin anew, and nodes are told."""
+    _command(domain, channel, "jump", seconds)
+
+
+def _command(domain: str, channel: str, action: str, value: str = "") -> None:
+    from hyphos.tools import time_tools  # noqa: PLC0415
+
+    raise typer.Exit(time_tools.command(domain, channel, action, value))
