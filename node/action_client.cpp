@@ -114,7 +114,9 @@ class GoalListener final : public detail::CallListener,
     changed_.notify_all();
     run_feedback(lock);
   }
-  // One task at a time. It keeps the client, whose handles may all be gone.
+  // One task at a time. It keeps the client, whose handles may all be gone. What a call was made
+  // with goes before the lock is taken again: the end of a Python object waits for the interpreter,
+  // whose thread may wait for us.
   void run_feedback(std::unique_lock<std::mutex>& lock) {
     if (std::exchange(running_, true)) return;
     lock.unlock();
@@ -124,15 +126,17 @@ class GoalListener final : public detail::CallListener,
     std::unique_lock lock(mutex_);
     for (;;) {
       if (!waiting_.empty()) {
-        const Delivery next = std::move(waiting_.front());
+        Delivery next = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
         guarded([&] { feedback_(next); });
+        next = {};
         lock.lock();
       } else if (end_ && !hooks_.empty()) {
         auto hooks = std::exchange(hooks_, {});
         lock.unlock();
         for (const auto& hook : hooks) guarded([&] { hook(*end_); });  // changes no more
+        hooks.clear();
         lock.lock();
       } else {
         break;

@@ -257,15 +257,21 @@ Result<void> ServerCore::publish(std::uint64_t peer, const Key& key, CallKind ki
 void ServerCore::post_flush() {
   {
     const std::lock_guard lock(mutex_);
+    flush_again_ = true;
     if (std::exchange(flushing_, true)) return;
   }
   // On the pool: we may be inside a call of the transport that is to send.
   executor_.enqueue(Priority::high, [self = shared_from_this()] { self->flush(); });
 }
 
+// One at a time: two would send the same message.
 void ServerCore::flush() {
   std::unique_lock lock(mutex_);
+  while (std::exchange(flush_again_, false)) flush_once(lock);
   flushing_ = false;
+}
+
+void ServerCore::flush_once(std::unique_lock<std::mutex>& lock) {
   std::set<std::uint64_t> stuck;
   for (std::size_t i = 0; i < waiting_.size();) {
     const std::uint64_t peer = waiting_[i].peer;
@@ -278,16 +284,19 @@ void ServerCore::flush() {
     lock.unlock();
     const Published out = publisher_->publish(message);
     lock.lock();
+    if (out.taken == 0 && out.dropped == 0 && !out.failure) stuck.insert(peer);
     const auto still = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
       return w.message.get() == message.get();
     });
-    if (out.taken == 0 && out.dropped == 0 && !out.failure) stuck.insert(peer);
-    if (still == waiting_.end()) {
+    if (still == waiting_.end()) {  // its client went away meanwhile
       i = 0;
-    } else if (stuck.contains(peer)) {
-      i = static_cast<std::size_t>(still - waiting_.begin()) + 1;
+      continue;
+    }
+    i = static_cast<std::size_t>(still - waiting_.begin());
+    if (stuck.contains(peer)) {
+      ++i;
     } else {
-      i = static_cast<std::size_t>(waiting_.erase(still) - waiting_.begin());
+      waiting_.erase(still);
     }
   }
 }

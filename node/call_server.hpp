@@ -86,6 +86,7 @@ class ServerCore final : public detail::CallServer,
   [[nodiscard]] bool run_one(std::unique_lock<std::mutex>& lock);
   void run(const ExchangePtr& exchange);
   void flush();
+  void flush_once(std::unique_lock<std::mutex>& lock);
   void post_flush();
   void count(trace::Counter counter, std::uint64_t n = 1);
 
@@ -108,6 +109,7 @@ class ServerCore final : public detail::CallServer,
   std::uint32_t tasks_ = 0;
   std::uint32_t running_ = 0;
   bool flushing_ = false;
+  bool flush_again_ = false;
   bool closed_ = false;
 };
 

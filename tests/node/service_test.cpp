@@ -685,7 +685,9 @@ TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
       }
       ended.add(reply.ok() ? 1 : 0);
     });
-    if (i % 16 == 15) ASSERT_TRUE(ended.wait_for(static_cast<std::size_t>(i) - 15));
+    if (i % 16 == 15) {
+      ASSERT_TRUE(ended.wait_for(static_cast<std::size_t>(i) - 15));
+    }
   }
   ASSERT_TRUE(ended.wait_for(kCalls));
   EXPECT_EQ(ended.count(), static_cast<std::size_t>(kCalls));

@@ -318,9 +318,6 @@ def test_the_command_line_lists_and_calls(hyphos_cli: Cli, domain: str) -> None:
     assert json.loads(hyphos_cli("channel", "list", "--json", *at)[1]) == []
 
 
-@pytest.mark.xfail(
-    strict=False, reason="one feedback in a few runs is lost on its way; the cause is not found yet"
-)
 @pytest.mark.usefixtures("server")
 def test_the_command_line_sends_goals(hyphos_cli: Cli, hyphos_start: Start, domain: str) -> None:
     at = ("--domain", domain)
