@@ -34,8 +34,8 @@ class Graph {
   /// `rules` is asked once per channel; `wish` is what the first end of it asked for.
   using Rules = std::function<ChannelRules(const std::string& channel, const Policy& wish)>;
 
-  /// `one_by_one`: callbacks run one at a time, in the order in which they became due. `clock`: what
-  /// timers follow; null: real time.
+  /// `one_by_one`: callbacks run one at a time, in the order in which they became due. `clock`:
+  /// what timers follow; null: real time.
   Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules,
         bool one_by_one = false, std::shared_ptr<detail::ClockCore> clock = nullptr);
   ~Graph();

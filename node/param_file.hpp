@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "hyphos/param_file.hpp"
 #include "hyphos/plan.hpp"
+#include "hyphos/remote_params.hpp"
 
-/// What stands behind hyphos/param_file.hpp, and is used by a node that keeps its own values.
+/// What stands behind hyphos/remote_params.hpp, and is used by a node that keeps its own values.
 namespace hyphos::params {
 
 /// The leaves of `params:` with their names, "laser.rate_hz".

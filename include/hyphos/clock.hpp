@@ -46,8 +46,8 @@ class HYPHOS_EXPORT Clock {
   /// Nanoseconds since 1970 UTC in real mode; whatever the simulator counts from in simulated mode,
   /// and 0 there until the first message of the channel has come (see ready()).
   [[nodiscard]] Time now() const;
-  /// When the time of this robot began: `clock.base_ns` of the plan or else the start of this
-  /// process; in simulated mode what the simulator says, the same in all processes.
+  /// When the time of this robot began: what `hyphos run` gave all processes, or else the start of
+  /// this process; in simulated mode what the simulator says, the same in all processes.
   [[nodiscard]] Time base() const;
   /// The time since base(). In real mode it never jumps, even if the wall clock is set.
   [[nodiscard]] Duration elapsed() const;

@@ -7,7 +7,6 @@
 #include "hyphos/codec.hpp"
 #include "hyphos/message.hpp"
 #include "hyphos/node.hpp"
-#include "hyphos/param_file.hpp"
 #include "hyphos/param_types.hpp"
 #include "hyphos/params.hpp"
 #include "hyphos/plugin.hpp"

@@ -230,8 +230,8 @@ void bind_runtime(nb::module_& module) {
              bool offline, bool lockstep, std::vector<std::string> lockstep_nodes,
              const std::string& clock) {
             RuntimeOptions options =
-                make_options(plan, process, std::move(overrides), domain, threads, offline, lockstep,
-                             std::move(lockstep_nodes), clock);
+                make_options(plan, process, std::move(overrides), domain, threads, offline,
+                             lockstep, std::move(lockstep_nodes), clock);
             nb::gil_scoped_release release;
             return std::make_unique<RuntimeHandle>(Runtime::open(std::move(options)).or_throw());
           },

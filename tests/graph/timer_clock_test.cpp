@@ -198,7 +198,8 @@ TEST(SimDeadline, IsMeasuredOnTheClock) {
   auto registry = std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1);
   Graph graph(
       2, registry,
-      [](const std::string&, const Policy& wish) { return ChannelRules{wish, true, {}}; }, clock);
+      [](const std::string&, const Policy& wish) { return ChannelRules{wish, true, {}}; }, false,
+      clock);
   Policy p;
   p.deadline_ms = 10;
   auto sub = graph

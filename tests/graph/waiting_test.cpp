@@ -91,7 +91,7 @@ TEST(Waiting, TooManyAreRefused) {
 
 TEST(Timers, OnceIsOnceAndInOrder) {
   Executor executor(1);
-  Timers timers(executor);
+  Timers timers(executor, std::make_shared<detail::ClockCore>(ClockMode::real));
   Arrivals got;
   const std::int64_t now = monotonic_now().ns;
   timers.at(now + 2'000'000, [&] { got.add(2); });

@@ -165,14 +165,16 @@ TEST(Inspect, ShowsCountersAndLatenciesOfALivingProcess) {
     pub.publish({1});
     ASSERT_TRUE(got.wait_for(i + 1));
   }
-  // What a callback took is recorded after it: the fourth message is not counted yet when it has been seen.
+  // What a callback took is recorded after it: the fourth message is not counted yet when it has
+  // been seen.
   std::vector<ProcessInfo> processes;
   const EndpointInfo* sender = nullptr;
   const EndpointInfo* receiver = nullptr;
   EXPECT_TRUE(eventually([&] {
     processes = inspect(domain).or_throw();
     for (const ProcessInfo& process : processes)
-      for (const EndpointInfo& end : process.endpoints) (end.is_publisher ? sender : receiver) = &end;
+      for (const EndpointInfo& end : process.endpoints)
+        (end.is_publisher ? sender : receiver) = &end;
     return receiver != nullptr && receiver->latency.count == 4;
   }));
   ASSERT_EQ(processes.size(), 2U);

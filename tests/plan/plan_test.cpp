@@ -531,9 +531,10 @@ TEST(PlanDocs, TheExampleLoads) {
 TEST(PlanDocs, TheExampleHasEveryKey) {
   const std::string text = documented_example();
   int keys = 0;
-  for (const char* section : {"", "hosts.ugv.", "processes.sense.", "processes.sense.health.",
-                              "nodes.world.", "channels.front/scan.", "network.",
-                              "network.discovery.", "network.curve.", "data_graph.", "record.", "clock."}) {
+  for (const char* section :
+       {"", "hosts.ugv.", "processes.sense.", "processes.sense.health.", "nodes.world.",
+        "channels.front/scan.", "network.", "network.discovery.", "network.curve.", "data_graph.",
+        "record.", "clock."}) {
     const std::string option = std::string(section) + "xxxxxxxxxxxxxxxx=1";
     const auto plan = parse_plan(text, "docs/plan.md", {.overrides = {option}});
     ASSERT_FALSE(plan) << option;

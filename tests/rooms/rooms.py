@@ -20,7 +20,6 @@ PUBLIC_HEADERS = {
         "action",
         "hyphos",
         "node",
-        "param_file",
         "param_types",
         "params",
         "plugin",

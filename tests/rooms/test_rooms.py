@@ -69,6 +69,7 @@ class Repository(unittest.TestCase):
             "base/log.cpp",  # stamps of lines
             "base/time.cpp",  # wall_now()
             "node/sim_time.cpp",  # where a simulated time begins, if nobody says
+            "record/recorder.cpp",  # log_time of what is recorded outside a simulation
             "trace/record.cpp",  # what `hyphos time` shows
             "transport/host_clock.cpp",  # offsets in heads of packets
         }

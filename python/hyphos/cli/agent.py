@@ -15,6 +15,9 @@ def agent(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the plan.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Also tell of the channels here.")] = False,
+    base_ns: Annotated[
+        int, typer.Option("--base-ns", help="When the time of the robot began, Unix time.")
+    ] = 0,
 ) -> None:
     """What `hyphos run` starts by ssh on the other machines of a plan; not for people.
 
@@ -22,4 +25,4 @@ def agent(
     """
     from hyphos.supervise.agent import serve  # noqa: PLC0415
 
-    raise typer.Exit(serve(file, host, settings or [], live))
+    raise typer.Exit(serve(file, host, settings or [], live, base_ns))

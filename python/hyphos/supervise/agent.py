@@ -43,13 +43,14 @@ class _Agent:
         settings: Sequence[str],
         host: str,
         live: bool,
+        base_ns: int,
     ) -> None:
         self._plan = plan
         self._live = live
         self._processes = {p["name"]: p for p in plan["processes"] if p["host"] == host}
         self._state = tempfile.TemporaryDirectory(prefix="hyphos-state-")
         commands = {
-            name: command_of(loaded, plan, process, file, settings, self._state.name)
+            name: command_of(loaded, plan, process, file, settings, self._state.name, base_ns)
             for name, process in self._processes.items()
         }
         watches = {name: watch_of(plan, process) for name, process in self._processes.items()}
@@ -174,13 +175,13 @@ class _Agent:
             ending.tick(time.monotonic())
 
 
-def serve(file: Path, host: str, settings: Sequence[str], live: bool) -> int:
+def serve(file: Path, host: str, settings: Sequence[str], live: bool, base_ns: int) -> int:
     """`hyphos agent`. Errors go back through the link, since nobody reads this terminal."""
     try:
         loaded = Plan.load(str(file), list(settings), True, [host])
         plan = json.loads(loaded.json())
         check_names(plan, file, (), [host])
-        agent = _Agent(loaded, plan, file, settings, host, live)
+        agent = _Agent(loaded, plan, file, settings, host, live, base_ns)
     except Error as error:
         remedy = f" ({error.advice})" if error.advice else ""
         print(json.dumps({"event": "error", "text": f"{error}{remedy}"}), flush=True)

@@ -134,11 +134,13 @@ def command_of(
     file: Path,
     settings: Sequence[str],
     state: str,
+    base_ns: int,
 ) -> Command:
-    """The command line of one process. `state` is where its nodes leave what a restart takes over.
+    """The command line of one process. `state` is where its nodes leave what a restart takes over,
+    `base_ns` (Unix time) when the robot's time began: the same in all processes, and after a restart.
     Error if a program that every plan needs is missing."""
     arguments = ["--hyphos-plan", str(file.resolve()), "--hyphos-process", process["name"]]
-    arguments += ["--hyphos-state", state]
+    arguments += ["--hyphos-state", state, "--hyphos-base-ns", str(base_ns)]
     for setting in settings:
         arguments += ["--hyphos-set", setting]
     nodes = [node for node in plan["nodes"] if node["process"] == process["name"]]

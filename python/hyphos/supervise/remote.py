@@ -46,11 +46,17 @@ class Remote:
 
 
 def remote_of(
-    host: dict[str, Any], plan_file: str, settings: Sequence[str], digest: str, live: bool
+    host: dict[str, Any],
+    plan_file: str,
+    settings: Sequence[str],
+    digest: str,
+    live: bool,
+    base_ns: int,
 ) -> Remote:
     words = [host["command"], "agent", host["plan"] or plan_file, "--host", host["name"]]
     for setting in settings:
         words += ["--set", setting]
+    words += ["--base-ns", str(base_ns)]
     words += ["--live"] if live else []
     return Remote(host["name"], host["ssh"], words, host["ssh_options"], host["workdir"], digest)
 

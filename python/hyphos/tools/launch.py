@@ -73,6 +73,7 @@ class _Run:
     ) -> None:
         self._plan = plan
         self._options = options
+        self._base_ns = time.time_ns()
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._sheet: Report | None = None
         if options.report is not None:
@@ -82,7 +83,7 @@ class _Run:
         state = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hyphos-state-"))
         commands = {
             process["name"]: command_of(
-                loaded, plan, process, options.file, options.settings, state
+                loaded, plan, process, options.file, options.settings, state, self._base_ns
             )
             for process in choice.here
         }
@@ -133,7 +134,9 @@ class _Run:
         file = str(self._options.file.resolve())
         for host in self._plan["hosts"]:
             if host["name"] in choice.by_ssh:
-                remote = remote_of(host, file, self._options.settings, digest, self._options.live)
+                remote = remote_of(
+                    host, file, self._options.settings, digest, self._options.live, self._base_ns
+                )
                 place = RemotePlace(remote, guard, self._on_line, self._events.put)
                 places[host["name"]] = place
                 self._stack.callback(place.close)
