@@ -137,7 +137,7 @@ def command_of(
     base_ns: int,
 ) -> Command:
     """The command line of one process. `state` is where its nodes leave what a restart takes over,
-    `base_ns` (Unix time) when the robot's time began: the same in all processes, and after a restart.
+    `base_ns` (Unix time) when the robot began, the same for all of them and after a restart.
     Error if a program that every plan needs is missing."""
     arguments = ["--hyphos-plan", str(file.resolve()), "--hyphos-process", process["name"]]
     arguments += ["--hyphos-state", state, "--hyphos-base-ns", str(base_ns)]
