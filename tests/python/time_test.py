@@ -139,9 +139,10 @@ def test_a_simulator_that_was_killed_is_replaced(
 ) -> None:
     follower = python(FOLLOWER, domain, "follower", "10")
     assert follower.line() == "ready"
-    at = lambda ns: wait_until(  # noqa: E731
-        lambda: clocks(hyphos_cli, domain)["follower"]["now_ns"] == ns, f"{ns}"
-    )
+
+    def at(ns: int) -> None:
+        wait_until(lambda: clocks(hyphos_cli, domain)["follower"]["now_ns"] == ns, f"{ns}")
+
     at(1000_000 * MS)
     simulator.popen.kill()
     simulator.popen.wait()

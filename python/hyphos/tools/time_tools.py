@@ -212,7 +212,7 @@ def _make_command(action: str, value: str) -> Any:
     from hyphos.msgs import ClockCommand  # noqa: PLC0415
 
     command = ClockCommand(id=secrets.randbits(63) | 1)
-    command.action = ClockCommand.Action.Value(action.upper())
+    command.action = getattr(ClockCommand, action.upper())
     if action in ("step", "jump"):
         command.value_ns = parse_seconds(value)
     elif action == "speed":
