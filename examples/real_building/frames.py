@@ -2,8 +2,8 @@
 
 Odometry is the transform from `odom_frame` to its child in tf; a recording without one is of a
 robot that stands still. With `tilt_frame` (the frame that nods, as of a tilting laser) each scan is
-levelled: its returns are turned by the nod at that time, and those near the height of the laser are
-seen from above.
+levelled: its returns are turned by the nod at that time, and those between `lowest_m` and
+`highest_m`, seen from the laser, are seen from above: high enough to be no floor.
 """
 
 import math
@@ -14,13 +14,14 @@ import numpy as np
 from hyphos.msgs import LaserScan, Odometry, Quaternion, TfMessage
 
 BEAMS = 720  # of a levelled scan, over the full circle
-HEIGHT_M = 0.6  # returns higher or lower than this, seen from the laser, are left out
 
 
 class Frames:
     def __init__(self, node: hyphos.Node) -> None:
         self.odom_frame = node.param("odom_frame", "odom")
         self.tilt_frame = node.param("tilt_frame", "")
+        self.lowest_m = node.param("lowest_m", -0.2)
+        self.highest_m = node.param("highest_m", 0.6)
         self.tilt: deque[tuple[int, float]] = deque(maxlen=1000)  # stamp in ns, pitch in rad
         self.waiting: deque[LaserScan] = deque(maxlen=50)
         self.has_odometry = False
@@ -59,7 +60,8 @@ class Frames:
             scan = self.waiting.popleft()
             if self.tilt_frame:
                 stamps, angles = zip(*self.tilt, strict=True)
-                scan = level(scan, float(np.interp(stamp_ns, stamps, angles)))
+                nod = float(np.interp(stamp_ns, stamps, angles))
+                scan = level(scan, nod, self.lowest_m, self.highest_m)
             if not self.has_odometry:
                 still = Odometry()
                 still.header.stamp_ns = stamp_ns
@@ -72,14 +74,14 @@ def pitch(q: Quaternion) -> float:
     return math.asin(max(-1.0, min(1.0, 2 * (q.w * q.y - q.z * q.x))))
 
 
-def level(scan: LaserScan, nod: float) -> LaserScan:
+def level(scan: LaserScan, nod: float, lowest_m: float, highest_m: float) -> LaserScan:
     """The scan as a level laser would have seen it: per direction the nearest return."""
     ranges = np.asarray(scan.ranges, np.float32)
     angles = scan.angle_min + scan.angle_increment * np.arange(len(ranges))
     good = np.isfinite(ranges) & (ranges >= scan.range_min) & (ranges < scan.range_max)
     forward = ranges * np.cos(angles)
     x, y, z = forward * math.cos(nod), ranges * np.sin(angles), -forward * math.sin(nod)
-    good &= np.abs(z) < HEIGHT_M
+    good &= (z > lowest_m) & (z < highest_m)
     beams = np.floor((np.arctan2(y, x)[good] + math.pi) / (2 * math.pi) * BEAMS).astype(int) % BEAMS
     flat = np.full(BEAMS, np.inf, np.float32)
     np.minimum.at(flat, beams, np.hypot(x, y)[good])

@@ -9,7 +9,11 @@ if [ $# -eq 0 ]; then sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 2; fi
 recording=$(realpath -e "$1") || exit 2
 picture=$(realpath "${2:-map.png}")
 settings=(--set "nodes.mapper.params.map_file=$picture")
-for setting in "${@:3}"; do settings+=(--set "$setting"); done
+domain=real_building
+for setting in "${@:3}"; do
+  settings+=(--set "$setting")
+  if [[ $setting == domain=* ]]; then domain=${setting#domain=}; fi
+done
 hyphos=${HYPHOS:-$here/../../.venv/bin/hyphos}
 
 case $recording in
@@ -19,6 +23,6 @@ case $recording in
     "$hyphos" run "$here/bag.yaml" "${settings[@]}" &
     graph=$!
     trap 'kill -INT $graph 2>/dev/null; wait $graph' EXIT
-    "$hyphos" replay "$recording" --domain real_building --wait 20 ;;
+    "$hyphos" replay "$recording" --domain "$domain" --wait 20 ;;
   *) echo "map_recording.sh: $recording is neither a CARMEN log nor a ROS recording" >&2; exit 2 ;;
 esac

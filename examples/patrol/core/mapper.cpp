@@ -198,6 +198,8 @@ void Mapper::choose_reference() {
 
 bool Mapper::keyframe_wanted() const {
   if (keyframes_.size() >= config_.max_keyframes) return false;
+  // What a robot that stands sees changes, if its laser nods.
+  if (config_.keyframe_every > 0 && stats_.scans - kept_at_ >= config_.keyframe_every) return true;
   std::size_t around = 0;
   for (const std::size_t k : active_) {
     // 1 where a single kept scan is near enough, 2 at the edge of a crowd.
@@ -215,6 +217,7 @@ void Mapper::add_keyframe(const Scan& scan, const std::vector<Point2>& points) {
       {scan, select(points, thin(points, config_.match_points)),
        close_gaps(points, std::abs(scan.angle_increment), config_.field_resolution_m), pose_});
   ++stats_.keyframes;
+  kept_at_ = stats_.scans;
   if (k > 0) {
     graph_.add_edge({reference_, k, between(pose_of(reference_), pose_), edge_information_, false});
   }

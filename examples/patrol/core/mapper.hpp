@@ -34,9 +34,11 @@ struct MapperConfig {
   double field_sigma_m = 0.08;       // its Gaussian
   double min_score = 0.35;           // a match below this is not believed; odometry is
 
-  double keyframe_travel_m = 0.30;     // a scan is kept if no kept one is nearer than this ...
-  double keyframe_turn_rad = 0.30;     // ... and turned less than this,
-  std::size_t keyframe_crowd = 3;      // and fewer than so many within twice both
+  double keyframe_travel_m = 0.30;  // a scan is kept if no kept one is nearer than this ...
+  double keyframe_turn_rad = 0.30;  // ... and turned less than this,
+  std::size_t keyframe_crowd = 3;   // and fewer than so many within twice both
+  std::size_t keyframe_every =
+      0;  // or it is the n-th since the last kept one; 0: that is no reason
   std::size_t max_keyframes = 20'000;  // then the map is finished, and only localises
 
   double reference_travel_m = 12.0;  // scans are matched to the kept ones this near along the way
@@ -135,6 +137,7 @@ class Mapper {
 
   PoseGraph graph_;
   std::vector<Keyframe> keyframes_;
+  std::uint64_t kept_at_ = 0;        // stats_.scans when the last was kept
   std::size_t reference_ = 0;        // the keyframe the robot is near
   std::vector<std::size_t> active_;  // keyframes in field_
   std::unique_ptr<LikelihoodField> field_;

@@ -1,6 +1,7 @@
 // Makes a map of laser scans and wheel odometry, and says where the robot is in it.
 #include "mapper.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "convert.hpp"
@@ -19,6 +20,8 @@ MapperConfig config_of(const hyphos::Node& node) {
   MapperConfig config;
   config.start = {node.param("start_x", 0.0), node.param("start_y", 0.0),
                   node.param("start_yaw", 0.0)};
+  config.keyframe_every = static_cast<std::size_t>(
+      std::max<std::int64_t>(0, node.param("keyframe_every", std::int64_t{0})));
   OdometryNoise& noise = config.odometry;
   noise.translation_per_m = node.param("odometry_translation_per_m", noise.translation_per_m);
   noise.rotation_per_rad = node.param("odometry_rotation_per_rad", noise.rotation_per_rad);
