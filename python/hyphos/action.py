@@ -14,6 +14,7 @@ from hyphos.service import (
     CALL_TIMEOUT_MS,
     Contents,
     Responder,
+    Served,
     as_future,
     in_main_thread,
     loop_for,
@@ -121,23 +122,8 @@ class GoalHandle(Generic[Goal, Feedback, Res]):
         self._core.on_cancel(callback)
 
 
-class Action:
-    """An action that this process carries out. The node owns it."""
-
-    def __init__(self, core: _hyphos.CallServer) -> None:
-        self._core = core
-
-    @property
-    def name(self) -> str:
-        return self._core.name
-
-    @property
-    def pending(self) -> int:
-        """Goals accepted and not ended."""
-        return self._core.pending
-
-    def close(self) -> None:
-        self._core.close()
+class Action(Served):
+    """An action that this process carries out."""
 
 
 def execute_with(

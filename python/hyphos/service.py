@@ -161,8 +161,8 @@ class Responder(Generic[Rep]):
         return self._core.canceled
 
 
-class Service:
-    """A service that this process answers. The node owns it; dropping the handle does nothing."""
+class Served:
+    """What this process answers to. The node owns it; dropping the handle does nothing."""
 
     def __init__(self, core: _hyphos.CallServer) -> None:
         self._core = core
@@ -173,12 +173,17 @@ class Service:
 
     @property
     def pending(self) -> int:
-        """Requests taken and not answered yet."""
+        """Requests or goals taken and not answered yet."""
         return self._core.pending
 
     def close(self) -> None:
-        """Requests without an answer fail at their clients; on return no callback is running."""
+        """Requests without an answer fail at their clients, goals are aborted; on return no
+        callback is running."""
         self._core.close()
+
+
+class Service(Served):
+    """A service that this process answers."""
 
 
 def serve(
