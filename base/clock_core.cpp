@@ -69,8 +69,10 @@ bool ClockCore::apply(const ClockTick& tick) {
   epoch_ = tick.jumps;
   {
     const std::lock_guard lock(mutex_);
-    if (tick.base_ns != 0 || jumped) {
-      base_ns_.store(tick.base_ns != 0 ? tick.base_ns : tick.now_ns, std::memory_order_release);
+    if (tick.base_ns >= 0) {
+      base_ns_.store(tick.base_ns, std::memory_order_release);
+    } else if (jumped) {
+      base_ns_.store(tick.now_ns, std::memory_order_release);
     }
     speed_.store(tick.speed, std::memory_order_release);
     paused_.store(tick.paused, std::memory_order_release);

@@ -18,7 +18,7 @@ struct ClockTick {
   enum class Origin : std::uint8_t { simulated, replayed };
 
   std::int64_t now_ns = 0;
-  std::int64_t base_ns = 0;
+  std::int64_t base_ns = -1;  ///< -1: not told
   double speed = 0;
   bool paused = false;
   std::uint64_t source = 0;

@@ -91,7 +91,10 @@ std::string encode_clock(const ClockTick& tick) {
   std::array<std::byte, kMostBytes> bytes;
   ProtoWriter out(bytes.data());
   out.varint(1, static_cast<std::uint64_t>(tick.now_ns));
-  out.varint(2, static_cast<std::uint64_t>(tick.base_ns));
+  if (tick.base_ns >= 0) {  // 0 is written, too: it is not the same as nothing
+    out.tag(2, kVarint);
+    out.raw_varint(static_cast<std::uint64_t>(tick.base_ns));
+  }
   out.fixed(3, std::bit_cast<std::uint64_t>(tick.speed));
   out.varint(4, tick.paused ? 1 : 0);
   out.fixed(5, tick.source);
@@ -109,7 +112,7 @@ Result<ClockTick> parse_clock(std::span<const std::byte> in) {
     if (!next(reader, kClockTypes, field)) return corrupt("no hyphos.msgs.Clock");
     assign(field, tick);
   }
-  if (tick.now_ns < 0 || tick.base_ns < 0) return corrupt("a simulated time before 1970");
+  if (tick.now_ns < 0 || tick.base_ns < -1) return corrupt("a simulated time before 1970");
   if (!good_speed(tick.speed)) return corrupt("a simulated time with an impossible speed");
   return tick;
 }

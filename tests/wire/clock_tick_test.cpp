@@ -50,6 +50,13 @@ TEST(ClockTick, BytesAreThoseOfProtobuf) {
   EXPECT_EQ(encode_clock(tick), expected);
 }
 
+TEST(ClockTick, ABaseOfZeroIsToldAndNoneIsNot) {
+  ClockTick tick;
+  EXPECT_EQ(parse_clock(bytes(encode_clock(tick))).or_throw().base_ns, -1);
+  tick.base_ns = 0;
+  EXPECT_EQ(parse_clock(bytes(encode_clock(tick))).or_throw().base_ns, 0);
+}
+
 TEST(ClockTick, NothingAtAllIsTheTimeZero) { EXPECT_EQ(parse_clock({}).or_throw().now_ns, 0); }
 
 TEST(ClockTick, ImpossibleValuesAreRefused) {
