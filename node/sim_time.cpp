@@ -238,19 +238,19 @@ Result<void> SimTime::Impl::jump(Time time) {
 }
 
 Result<void> SimTime::Impl::obey(const wire::ClockCommand& command) {
-  using Action = wire::ClockCommand::Action;
+  using Do = wire::ClockCommand::Action;
   switch (command.action) {
-    case Action::pause:
-    case Action::resume:
-      set_paused(command.action == Action::pause);
+    case Do::pause:
+    case Do::resume:
+      set_paused(command.action == Do::pause);
       return success();
-    case Action::step:
+    case Do::step:
       return step({command.value_ns});
-    case Action::speed:
+    case Do::speed:
       return set_speed(command.speed);
-    case Action::jump:
+    case Do::jump:
       return jump({command.value_ns});
-    case Action::nothing:
+    case Do::nothing:
       break;
   }
   return success();

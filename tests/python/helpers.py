@@ -61,8 +61,13 @@ class Program:
         self.popen.stdin.flush()
 
     def line(self) -> str:
+        """The next line. A program that has ended has none: the test would wait for ever."""
         assert self.popen.stdout is not None
-        return self.popen.stdout.readline().rstrip("\n")
+        line = self.popen.stdout.readline()
+        if not line:
+            code, _, err = self.end()
+            raise AssertionError(f"the program has ended with {code}: {err}")
+        return line.rstrip("\n")
 
     def signal(self, number: int) -> None:
         self.popen.send_signal(number)

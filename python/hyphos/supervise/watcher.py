@@ -122,7 +122,8 @@ class Watcher:
         while True:
             with self._changed:
                 patience = self._patience()
-                self._changed.wait(patience)
+                if not self._closed:  # said while we looked, it woke nobody
+                    self._changed.wait(patience)
                 if self._closed:
                     return
                 watched = list(self._watched.values())
