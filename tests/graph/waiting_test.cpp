@@ -65,10 +65,11 @@ TEST(Waiting, ThePoolIsAsLargeAsBeforeAfterwards) {
 }
 
 TEST(Waiting, TooManyAreRefused) {
-  Executor executor(1);
   std::promise<void> go;
   const std::shared_future<void> gone = go.get_future().share();
   Arrivals waits;
+  std::promise<bool> refused;
+  Executor executor(1);  // its end waits for all that use what stands above
   for (int i = 0; i < Executor::kMaxWaiting; ++i) {
     executor.enqueue(Priority::normal, [&] {
       const Executor::Waiting waiting(executor);
@@ -78,7 +79,6 @@ TEST(Waiting, TooManyAreRefused) {
     });
   }
   ASSERT_TRUE(waits.wait_for(Executor::kMaxWaiting));
-  std::promise<bool> refused;
   executor.enqueue(Priority::normal, [&] {
     const Executor::Waiting waiting(executor);
     refused.set_value(!waiting);

@@ -112,8 +112,9 @@ TEST(Action, ARejectionHasItsReasonAndAGoalMayFailWithAResultOrAnError) {
 }
 
 TEST(Action, IsCanceledByItsClient) {
-  Two two;
   Arrivals hooked;
+  Arrivals begun;
+  Two two;
   two.action({}, [&](const Handle& goal) {
     goal.on_cancel([&] { hooked.add(); });
     EXPECT_TRUE(goal.feedback(words("begun")).ok());
@@ -125,7 +126,6 @@ TEST(Action, IsCanceledByItsClient) {
     EXPECT_EQ(goal.succeed({8}).error().code, Code::already_exists);
   });
   const auto client = two.client_of();
-  Arrivals begun;
   const auto goal = client.send({1}, [&](const Message<Words>&) { begun.add(); }, kForEver);
   ASSERT_TRUE(begun.wait_for(1));
   EXPECT_EQ(goal.result(Duration::from_ms(1)).error().code, Code::timeout);
@@ -269,14 +269,15 @@ TEST(Action, AKilledServerEndsItsGoalsAtOnce) {
 }
 
 TEST(Action, FeedbackThatIsNotTakenIsDroppedAndCounted) {
+  graph::test::Gate gate;
+  std::atomic<int> heard{0};
+  Arrivals told;
   Two two;
   two.action({}, [](const Handle& goal) {
     for (int i = 0; i < 100; ++i) (void)goal.feedback(words(std::to_string(i)));
     return Number{1};
   });
   const auto client = two.client_of();
-  graph::test::Gate gate;
-  std::atomic<int> heard{0};
   const auto goal = client.send(
       {1},
       [&](const Message<Words>&) {
@@ -285,7 +286,6 @@ TEST(Action, FeedbackThatIsNotTakenIsDroppedAndCounted) {
       },
       kForEver);
   ASSERT_TRUE(goal.result(kForEver).ok());
-  Arrivals told;
   goal.on_result([&](const Result<GoalResult<Number>>&) { told.add(); });
   gate.open();
   ASSERT_TRUE(told.wait_for(1));

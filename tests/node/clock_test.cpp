@@ -284,6 +284,7 @@ TEST(SimTime, ToolsSeeWhatTimeAProcessHas) {
 }
 
 TEST(RealTime, TimersRatesAndBaseOfANode) {
+  Arrivals calls;
   RuntimeOptions options;
   options.offline = true;
   options.base_ns = wall_now().ns - 1'000 * kMs;
@@ -292,7 +293,6 @@ TEST(RealTime, TimersRatesAndBaseOfANode) {
   EXPECT_EQ(node.clock().base().ns, options.base_ns);
   EXPECT_GE(node.clock().elapsed().ns, 999 * kMs);
   EXPECT_EQ(node.clock().mode(), ClockMode::real);
-  Arrivals calls;
   node.every(Duration::from_ms(1), [&] { calls.add(); });
   ASSERT_TRUE(calls.wait_for(3));
   Rate rate(node.clock(), Duration::from_ms(1));

@@ -180,7 +180,8 @@ TEST(RemoteParams, AKeptFileIsReadAtTheNextRun) {
   std::filesystem::remove_all(robot.folder() / "run");  // another run
   robot.start();
   EXPECT_TRUE(eventually([&] {
-    const ParamInfo* high = remote.values().find("high");
+    const ParamSet values = remote.values();
+    const ParamInfo* high = values.find("high");
     return high->origin == ParamOrigin::restored && high->value == ParamVariant(12.5);
   }));
   EXPECT_EQ(robot.stop(SIGTERM), 0);

@@ -137,13 +137,13 @@ TEST(Service, AnyTypeOfAChannelMayAskAndAnswer) {
 }
 
 TEST(Service, ManyCallsAreUnderWayAtOnceAndEachGetsItsOwnReply) {
-  Two two;
   graph::test::Gate gate;
+  Arrivals came;
+  Two two;
   ServiceOptions options;
   options.mode = concurrent;
   std::mutex mutex;
   std::vector<std::pair<std::int64_t, Responder<Number>>> kept;
-  Arrivals came;
   two.server.service<Number, Number>(
       "square", options, [&](const Message<Number>& n, const Responder<Number>& responder) {
         const std::lock_guard lock(mutex);
@@ -208,6 +208,7 @@ TEST(Service, ARequestDroppedWithoutAnAnswerFailsAtOnce) {
 }
 
 TEST(Service, NobodyThereAndNoAnswerAreDifferentErrors) {
+  Arrivals came;
   Two two;
   std::vector<Responder<Number>> kept;
   const auto client = two.client.client<Number, Number>("never");
@@ -216,7 +217,6 @@ TEST(Service, NobodyThereAndNoAnswerAreDifferentErrors) {
   EXPECT_EQ(nobody.error().code, Code::not_found);
   EXPECT_NE(nobody.error().message.find("'never'"), std::string::npos);
   EXPECT_EQ(client.wait_for_server(Duration::from_ms(1)).error().code, Code::not_found);
-  Arrivals came;
   Service service = two.server.service<Number, Number>(
       "never", [&](const Message<Number>&, const Responder<Number>& responder) {
         kept.push_back(responder);
@@ -358,8 +358,8 @@ TEST(Service, BoundsAreKeptAndToldOnBothSides) {
 }
 
 TEST(Service, RequestsBeyondTheDepthAreRefused) {
-  Two two;
   graph::test::Gate gate;
+  Two two;
   ServiceOptions options;
   options.depth = 1;
   two.server.service<Number, Number>("s", options, [&](const Number& n) {
@@ -495,13 +495,13 @@ TEST(Service, AnInlinedCallbackMayNotWait) {
 }
 
 TEST(Service, ADroppedClientEndsItsCallsAndTellsTheServer) {
+  Arrivals ended;
   Two two;
   std::promise<Responder<Number>> asked;
   two.server.service<Number, Number>(
       "s", [&](const Message<Number>&, const Responder<Number>& responder) {
         asked.set_value(responder);
       });
-  Arrivals ended;
   two.client.client<Number, Number>("s").call_async(
       {1}, kForEver, [&](const Result<Number>& reply) {
         EXPECT_EQ(reply.error().code, Code::disconnected);

@@ -13,7 +13,7 @@ import hyphos
 import numpy as np
 import pytest
 from helpers import Cli, Inbox, Start, wait_until
-from hyphos import Attached
+from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, String, Twist
 from hyphos.tools.observe import look
 from hyphos.tools.services import calls
@@ -106,14 +106,23 @@ def test_a_call_is_answered_and_errors_keep_their_words(node: hyphos.Node) -> No
         upper.call(Twist())
 
 
-def test_a_dead_server_is_noticed_at_once(node: hyphos.Node, server: Any) -> None:
+def test_a_dead_server_is_noticed_at_once(node: hyphos.Node, server: Any, domain: str) -> None:
     never = node.client("never", String, String)
     inbox = Inbox()
     for _ in range(5):
         never.call_then(
             String(), lambda reply, error: inbox((reply, error)), timeout_ms=FOR_EVER_MS
         )
-    never.wait_for_server(timeout_ms=FOR_EVER_MS)
+    # A call that has not been sent waits for another server: all of them must be there.
+    channel = "hyphos/service/never/request"
+    wait_until(
+        lambda: any(
+            end.channel == channel and not end.is_publisher and end.counter("received") == 5
+            for process in _hyphos.inspect(domain)
+            for end in process.endpoints
+        ),
+        "the requests",
+    )
     server.signal(signal.SIGKILL)
     for reply, error in inbox.wait(5):
         assert reply is None

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -109,8 +110,8 @@ class TestOutlet final : public Outlet {
     return sum;
   }
 
-  std::uint32_t receivers = 0;
-  int falls = 0;  ///< how often the number of receivers went down
+  std::atomic<std::uint32_t> receivers = 0;
+  std::atomic<int> falls = 0;  ///< how often the number of receivers went down
   std::map<Drop, std::uint64_t> drops;
   std::vector<Error> errors;
 
