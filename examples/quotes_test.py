@@ -33,7 +33,7 @@ def lines(text: str) -> list[str]:
         ("cpp.md", "11_service/asker.cpp", "auto add ="),
         ("cpp.md", "13_time/beeper.cpp", "const hyphos::Clock clock ="),
         ("python.md", "07_params/cruise.py", "params = node.params()"),
-        ("python.md", "08_replay/first_values.py", "file, channel ="),
+        ("python.md", "08_replay/first_values.py", "with Path(file)"),
         ("python.md", "10_transforms/robot.py", "transforms = node.transforms()"),
         ("python.md", "10_transforms/watcher.py", "laser = transforms.get("),
         ("python.md", "11_service/asker.py", "async def ask("),

@@ -2,9 +2,13 @@
 
 import sys
 from itertools import islice
+from pathlib import Path
 
-from mcap_protobuf.reader import read_protobuf_messages
+from mcap.reader import make_reader
+from mcap_protobuf.decoder import DecoderFactory
 
 file, channel = sys.argv[1:]
-for message in islice(read_protobuf_messages(file, topics=[channel]), 3):
-    print(message.proto_msg.data)
+with Path(file).open("rb") as recording:
+    messages = make_reader(recording, decoder_factories=[DecoderFactory()]).iter_decoded_messages
+    for *_, value in islice(messages(topics=[channel]), 3):
+        print(value.data)
