@@ -95,7 +95,8 @@ Result<void> Runtime::Impl::apply_process_settings(const ProcessPlan& process) {
 Result<void> Runtime::Impl::start() {
   stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
-  threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  // On one core, too, a callback that is busy must not be all that runs.
+  threads_ = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
   options_.offline |= options_.lockstep;
   if (auto read = read_plan(); !read) return read.error();
   if (!plan_ && !options_.domain.empty()) domain_ = options_.domain;

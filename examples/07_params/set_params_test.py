@@ -3,13 +3,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
-CRUISE = HERE.parents[1] / "build/release/examples/07_params/params_cruise"
+CPP = [str(HERE.parents[1] / "build/release/examples/07_params/params_cruise")]
+PYTHON = [sys.executable, str(HERE / "cruise.py")]
 
 
-def test_another_process_reads_and_sets() -> None:
+@pytest.mark.parametrize("program", [CPP, PYTHON], ids=["cpp", "python"])
+def test_another_process_reads_and_sets(program: list[str]) -> None:
     domain = ["--hyphos-domain", f"params-{os.getpid()}"]
-    with subprocess.Popen([str(CRUISE), *domain], stdout=subprocess.PIPE, text=True) as cruise:
+    with subprocess.Popen([*program, *domain], stdout=subprocess.PIPE, text=True) as cruise:
         try:
             tuner = [sys.executable, str(HERE / "tuner.py"), *domain]
             heard = subprocess.run(tuner, check=True, capture_output=True, text=True).stdout

@@ -1,35 +1,33 @@
-"""The README's first programs: they are what stands here, they are short, and they talk."""
+"""The first programs: they are what the documents show, they are short, and they talk."""
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-TALKER = ROOT / "build/release/examples/hello/hello_talker"
+
+Listen = Callable[..., list[str]]
 
 
-@pytest.mark.parametrize(("name", "most_lines"), [("talker.cpp", 12), ("listener.py", 6)])
-def test_the_readme_shows_this_program(name: str, most_lines: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "most_lines", "documents"),
+    [
+        ("talker.cpp", 12, ["README.md", "docs/cpp.md", "docs/from_ros2.md"]),
+        ("listener.py", 6, ["README.md", "docs/python.md", "docs/from_ros2.md"]),
+        ("listener.cpp", 12, ["docs/from_ros2.md"]),
+        ("talker.py", 7, ["docs/from_ros2.md"]),
+    ],
+)
+def test_the_documents_show_this_program(name: str, most_lines: int, documents: list[str]) -> None:
     text = (HERE / name).read_text()
-    assert text in (ROOT / "README.md").read_text()
+    for document in documents:
+        assert text in (ROOT / document).read_text()
     assert len([line for line in text.splitlines() if line]) <= most_lines
 
 
-def test_a_talker_in_cpp_is_heard_in_python() -> None:
-    domain = ["--hyphos-domain", "hello-test"]
-    listen = [sys.executable, str(HERE / "listener.py"), *domain]
-    with (
-        subprocess.Popen(listen, stdout=subprocess.PIPE, text=True) as listener,
-        subprocess.Popen([str(TALKER), *domain]) as talker,
-    ):
-        assert listener.stdout is not None
-        try:
-            assert listener.stdout.readline() == "hello\n"
-        finally:
-            listener.terminate()
-            talker.terminate()
-    assert listener.returncode == 0
-    assert talker.returncode == 0
+@pytest.mark.parametrize("listener", ["hello_listener", "listener.py"])
+@pytest.mark.parametrize("talker", ["hello_talker", "talker.py"])
+def test_a_talker_is_heard_in_either_language(talker: str, listener: str, listen: Listen) -> None:
+    assert listen(f"hello/{listener}", f"hello/{talker}") == ["hello"]

@@ -28,7 +28,7 @@ struct RuntimeOptions {
   std::string process = "main";     ///< which process of the plan this is
   std::vector<std::string> overrides;  ///< "channels.scan.depth=3", as `--set` on the command line
   std::string domain;    ///< wins over the plan's domain; separates robots on one machine
-  int threads = 0;       ///< worker threads; 0: the plan's number, or one per core
+  int threads = 0;       ///< worker threads; 0: the plan's number, or one per core, at least 2
   bool offline = false;  ///< no transports at all: everything stays in this process
   std::optional<ClockMode> clock = {};  ///< wins over the plan's clock
   std::string clock_channel;            ///< wins over the plan's; empty: the plan's, or "clock"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
+    from hyphos.recording.recording import Recording
     from hyphos.service import Client, Responder, Service
     from hyphos.transforms import Transform, Transforms
     from hyphos.types import Attached, Raw, Struct
@@ -68,6 +69,7 @@ _HOMES = {
     "Publisher": "node",
     "Rate": "clock",
     "Raw": "types",
+    "Recording": "recording.recording",
     "RemoteParams": "params",
     "Runtime": "node",
     "SimTime": "clock",
@@ -109,6 +111,7 @@ __all__ = [
     "Publisher",
     "Rate",
     "Raw",
+    "Recording",
     "RemoteParams",
     "Responder",
     "Runtime",

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 #include <thread>
@@ -178,6 +179,64 @@ TEST(Overflow, ASlowSubscriberDoesNotSlowOrStarveAnother) {
   }
   gate.open();
   EXPECT_TRUE(slow.wait_for(2));
+}
+
+/// However much waits on one channel, another one has its turn after a share of it.
+TEST(Fairness, ABusyChannelGivesWayAfterAShare) {
+  OneGraph g(1);
+  Gate gate;
+  Arrivals order;
+  const Policy deep = policy(Overflow::drop_oldest, 1000);
+  g.subscribe<Number>("hold", serial, [&](const Message<Number>&) { gate.pass(); });
+  g.subscribe<Number>("busy", serial, [&](const Message<Number>&) { order.add(0); }, deep);
+  for (const char* quick : {"one", "two"}) {
+    g.subscribe<Number>(quick, serial, [&](const Message<Number>& m) { order.add(m->value); });
+  }
+  g.publisher<Number>("hold").publish({0});
+  gate.wait_for_waiting(1);  // the only thread; what comes now waits for it
+  auto busy = g.publisher<Number>("busy", deep);
+  for (int i = 0; i < 500; ++i) busy.publish({i});
+  g.publisher<Number>("one").publish({1});
+  g.publisher<Number>("two").publish({2});
+  gate.open();
+  ASSERT_TRUE(order.wait_for(502));
+  const auto values = order.values();
+  const auto busy_before = [&](std::int64_t quick) {
+    return std::count(values.begin(), std::find(values.begin(), values.end(), quick), 0);
+  };
+  EXPECT_LE(busy_before(1), 32);
+  EXPECT_LE(busy_before(2), 32);
+}
+
+/// A serial callback that does not end holds one thread, however much waits behind it: every
+/// message of the other channels is taken meanwhile.
+TEST(Fairness, AStuckCallbackHoldsOneThreadOnly) {
+  OneGraph g(2);
+  Gate gate;
+  Arrivals slow;
+  Arrivals quick;
+  const Policy deep = policy(Overflow::drop_oldest, 1000);
+  g.subscribe<Number>(
+      "slow", serial,
+      [&](const Message<Number>& m) {
+        slow.add(m->value);
+        gate.pass();
+      },
+      deep);
+  for (const char* name : {"one", "two", "three"}) {
+    g.subscribe<Number>(name, serial, [&](const Message<Number>& m) { quick.add(m->value); }, deep);
+  }
+  auto to_slow = g.publisher<Number>("slow", deep);
+  for (int i = 0; i < 100; ++i) to_slow.publish({i});
+  gate.wait_for_waiting(1);
+  for (const char* name : {"one", "two", "three"}) {
+    auto pub = g.publisher<Number>(name, deep);
+    for (int i = 0; i < 300; ++i) pub.publish({i});
+  }
+  ASSERT_TRUE(quick.wait_for(900));
+  EXPECT_EQ(slow.count(), 1U);
+  gate.open();
+  EXPECT_TRUE(slow.wait_for(100));
 }
 
 TEST(Counting, SentIsReceivedPlusDropsUnderEveryOverflowRuleWithManyThreads) {

@@ -34,7 +34,7 @@ from hyphos.tools.observe import is_hidden, look
 from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import stoppable
 
-_LOOK_EVERY_S = 0.25
+LOOK_EVERY_S = 0.25
 # What may wait between a publisher and us while our thread is not running.
 _LANE_BYTES = 64 << 20
 _LEAST_DEPTH, _MOST_DEPTH = 64, 8192
@@ -290,7 +290,7 @@ def _run(recorder: Recorder, options: RecordOptions, console: Console, path: Pat
                 recorder.discover()
                 if isinstance(live, Live):
                     live.update(_status(recorder, started), refresh=True)
-                if recorder.status().failure is not None or stop.wait(_LOOK_EVERY_S):
+                if recorder.status().failure is not None or stop.wait(LOOK_EVERY_S):
                     break
         reader.join(2.0)
     return started
@@ -305,7 +305,7 @@ def record_channels(options: RecordOptions) -> int:
     try:
         started = _run(recorder, options, console, path)
     finally:
-        failure = _close(recorder)
+        failure = closed(recorder)
     if not options.quiet:
         console.print(_status(recorder, started))
         for name in sorted(recorder.unknown_types):
@@ -322,8 +322,8 @@ def record_channels(options: RecordOptions) -> int:
     return 0 if any(count["written"] for count in counts) else 1
 
 
-def _close(recorder: Recorder) -> Error | None:
-    """What was wrong with the disk, in words that help."""
+def closed(recorder: Recorder) -> Error | None:
+    """Ends it, and says what was wrong with the disk, in words that help."""
     try:
         recorder.close()
     except Error as error:
