@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "hyphos/time.hpp"
 
@@ -13,15 +15,54 @@ namespace hyphos::log {
 namespace {
 
 std::atomic<Level> threshold{Level::info};
-constexpr std::array<const char*, 4> kNames = {"DEBUG", "INFO", "WARN", "ERROR"};
+constexpr std::array<const char*, 5> kNames = {"DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
+
+/// Held while a listener is called; nothing that a listener may do takes it.
+struct Listeners {
+  std::mutex mutex;
+  std::vector<Listener*> all;
+  std::atomic<bool> some{false};
+};
+Listeners& listeners() {
+  static auto* const made = new Listeners;  // never destroyed: threads may write until the very end
+  return *made;
+}
+thread_local int unheard = 0;
 
 }  // namespace
 
 void set_level(Level level) { threshold.store(level, std::memory_order_relaxed); }
 Level level() { return threshold.load(std::memory_order_relaxed); }
 
+void listen(Listener* listener) {
+  Listeners& to = listeners();
+  const std::lock_guard lock(to.mutex);
+  to.all.push_back(listener);
+  to.some = true;
+}
+
+void unlisten(Listener* listener) {
+  Listeners& to = listeners();
+  const std::lock_guard lock(to.mutex);
+  std::erase(to.all, listener);
+  to.some = !to.all.empty();
+}
+
+Unheard::Unheard() { ++unheard; }
+Unheard::~Unheard() { --unheard; }
+
 void write(Level level, std::string_view room, std::string_view text) {
   if (level < log::level() || level == Level::off) return;
+  write_stderr(level, room, text);
+  Listeners& to = listeners();
+  if (unheard > 0 || !to.some.load(std::memory_order_relaxed)) return;
+  const Unheard here;
+  const std::lock_guard lock(to.mutex);
+  if (!to.all.empty()) to.all.front()->take(level, room, text);
+}
+
+void write_stderr(Level level, std::string_view room, std::string_view text) {
+  if (level == Level::off) return;
   const std::int64_t now = wall_now().ns;
   const std::time_t seconds = now / 1'000'000'000;
   std::tm utc{};

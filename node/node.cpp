@@ -81,6 +81,7 @@ void Node::Impl::close() {
     if (const auto remote = weak.lock()) remote->close();
   }
   params_->close();
+  runtime_->log_channel().remove(logger_);
 }
 
 void Timer::close() const {
@@ -168,6 +169,7 @@ Timer Node::on_clock_jump(std::function<void(const ClockJump&)> callback) const 
   return Timer(std::move(timer));
 }
 
+Logger Node::log() const { return impl_->logger(); }
 Params Node::params() const { return Params(impl_->params()); }
 Transforms Node::transforms(TransformsOptions options) const {
   impl_->check_open().or_throw();

@@ -130,6 +130,9 @@ Result<void> Runtime::Impl::open_transports() {
       options_.lockstep, clock_);
   links_ = std::move(links->open);
   for (const OpenLink& link : links_) graph_->add_transport(link.transport);
+  log_ = std::make_shared<LogChannel>(
+      *graph_, clock_, LogChannel::Options{options_.process, options_.lockstep, links_.empty()});
+  log_->start();
   return success();
 }
 
@@ -310,6 +313,7 @@ void Runtime::Impl::shutdown() {
     graph_->timeouts().stop();
   }
   for (const auto& node : nodes) node->close();
+  if (log_) log_->stop();
   if (graph_) graph_->stop(kLingerMs);
   plugins_.clear();
 }

@@ -17,6 +17,7 @@
 #include "hyphos/plan.hpp"
 #include "hyphos/runtime.hpp"
 #include "node/links.hpp"
+#include "node/log_channel.hpp"
 #include "node/params_impl.hpp"
 #include "node/plugin_loader.hpp"
 #include "node/remote_params_impl.hpp"
@@ -62,6 +63,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
 
   [[nodiscard]] std::vector<EndpointInfo> endpoints() const { return registry_->endpoints(); }
   [[nodiscard]] graph::Graph& graph() { return *graph_; }
+  [[nodiscard]] LogChannel& log_channel() { return *log_; }
   [[nodiscard]] const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
   [[nodiscard]] const RuntimeOptions& options() const { return options_; }
   [[nodiscard]] const std::string& domain() const { return domain_; }
@@ -103,6 +105,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   std::shared_ptr<trace::Registry> registry_;
   std::vector<OpenLink> links_;
   std::unique_ptr<graph::Graph> graph_;
+  std::shared_ptr<LogChannel> log_;
   std::shared_ptr<graph::Subscriber> clock_ticks_;  // simulated time only
   std::unique_ptr<transport::Announcer> announcer_;
   std::vector<LoadedPlugin> plugins_;
@@ -124,7 +127,8 @@ class Node::Impl {
       : name_(std::move(name)),
         runtime_(std::move(runtime)),
         plan_(plan),
-        params_(std::move(params)) {}
+        params_(std::move(params)),
+        logger_(runtime_->log_channel().add(name_, channel_for("log"))) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { close(); }
@@ -136,6 +140,8 @@ class Node::Impl {
     return plan_ != nullptr ? plan_->channel_for(name) : name;
   }
   [[nodiscard]] const std::shared_ptr<Params::Impl>& params() const { return params_; }
+
+  [[nodiscard]] Logger logger() const { return Logger(logger_); }
 
   /// The clock of the process, whose sleeps end with this node.
   [[nodiscard]] Clock clock();
@@ -152,6 +158,7 @@ class Node::Impl {
   const std::shared_ptr<Runtime::Impl> runtime_;
   const NodePlan* const plan_;  // lives in runtime_
   const std::shared_ptr<Params::Impl> params_;
+  const std::shared_ptr<Logger::Impl> logger_;
   mutable std::mutex mutex_;
   bool closed_ = false;
   const std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);

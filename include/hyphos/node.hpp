@@ -1,10 +1,13 @@
 #pragma once
 
+#include <charconv>
 #include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "hyphos/action.hpp"
@@ -40,6 +43,116 @@ class HYPHOS_EXPORT Timer {
 
  private:
   std::shared_ptr<Impl> impl_;
+};
+
+enum class LogLevel : std::uint8_t { debug, info, warn, error, fatal };
+
+namespace detail {
+
+/// The first piece of a line, which knows where it stands in the source.
+struct LogStart {
+  template <typename T>
+    requires std::convertible_to<const T&, std::string_view>
+  // NOLINTNEXTLINE(google-explicit-constructor): a text is what callers write
+  LogStart(const T& piece, const char* in_file = __builtin_FILE(),
+           const char* in_function = __builtin_FUNCTION(), unsigned at_line = __builtin_LINE())
+      : text(piece), file(in_file), function(in_function), line(at_line) {}
+  std::string_view text;
+  const char* file;
+  const char* function;
+  unsigned line;
+};
+
+template <typename T>
+void append_piece(std::string& text, const T& piece) {
+  if constexpr (std::convertible_to<const T&, std::string_view>) {
+    text.append(std::string_view(piece));
+  } else if constexpr (std::same_as<T, bool>) {
+    text.append(piece ? "true" : "false");
+  } else if constexpr (std::same_as<T, char>) {
+    text.push_back(piece);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    char digits[64];
+    text.append(digits, std::to_chars(digits, digits + sizeof digits, piece).ptr);
+  } else {
+    static_assert(
+        requires { std::string_view(piece.to_string()); },
+        "a piece of a log line is a text, a number, or has to_string()");
+    text.append(piece.to_string());
+  }
+}
+
+}  // namespace detail
+
+/// Writes lines for people: to stderr, and as hyphos.msgs.Log on the channel `log`, where
+/// `hyphos log` shows those of all nodes. A line is made of texts, numbers and whatever has
+/// to_string(): `node.log().warn("battery at ", volts, " V")`.
+///
+/// Cheap to copy; thread-safe; outlives its node (then it writes to stderr alone). Below the level
+/// a line costs two atomic loads: no text is made. Else the caller makes the text and writes it to
+/// stderr; a thread of its own publishes it, so that neither a listener nor the thread pool can
+/// hold up the caller. At most 1024 lines wait for that thread: what more comes is counted, and a
+/// line on the channel says how many. A text is cut at 4096 bytes.
+class HYPHOS_EXPORT Logger {
+ public:
+  template <typename... Pieces>
+  void debug(detail::LogStart start, const Pieces&... pieces) const {
+    write(LogLevel::debug, start, pieces...);
+  }
+  template <typename... Pieces>
+  void info(detail::LogStart start, const Pieces&... pieces) const {
+    write(LogLevel::info, start, pieces...);
+  }
+  template <typename... Pieces>
+  void warn(detail::LogStart start, const Pieces&... pieces) const {
+    write(LogLevel::warn, start, pieces...);
+  }
+  template <typename... Pieces>
+  void error(detail::LogStart start, const Pieces&... pieces) const {
+    write(LogLevel::error, start, pieces...);
+  }
+  /// Ends nothing: says why the program is about to.
+  template <typename... Pieces>
+  void fatal(detail::LogStart start, const Pieces&... pieces) const {
+    write(LogLevel::fatal, start, pieces...);
+  }
+
+  /// For what happens too often: a logger whose next line is written only if, at this place of the
+  /// source, `period` of real time has passed since the last; it says how many were left out.
+  /// `node.log().every(hyphos::Duration::from_ms(500)).warn("no scan")`
+  [[nodiscard]] Logger every(Duration period, const char* file = __builtin_FILE(),
+                             unsigned line = __builtin_LINE()) const;
+  /// A logger that writes at this place of the source once in the life of the node.
+  [[nodiscard]] Logger once(const char* file = __builtin_FILE(),
+                            unsigned line = __builtin_LINE()) const;
+
+  [[nodiscard]] bool enabled(LogLevel level) const;
+  /// Of this node alone, from now on. Until then, and with nullopt, `log_level` of its process in
+  /// the plan; info without a plan.
+  void set_level(std::optional<LogLevel> level) const;
+
+  /// A finished line, for bridges from other loggers. `name`: who says it, below the node
+  /// ("mapper.planning"); empty: the node. `to_stderr`: false if somebody else shows it there.
+  void write_line(LogLevel level, std::string_view text, std::string_view name = {},
+                  std::string_view file = {}, std::string_view function = {}, unsigned line = 0,
+                  bool to_stderr = true) const;
+
+  class Impl;
+  explicit Logger(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  template <typename... Pieces>
+  void write(LogLevel level, const detail::LogStart& start, const Pieces&... pieces) const {
+    if (!enabled(level)) return;
+    std::string text(start.text);
+    (detail::append_piece(text, pieces), ...);
+    if (left_out_ > 0) text.append(" (").append(std::to_string(left_out_)).append(" left out)");
+    write_line(level, text, {}, start.file, start.function, start.line);
+  }
+
+  std::shared_ptr<Impl> impl_;
+  bool silent_ = false;
+  std::uint64_t left_out_ = 0;
 };
 
 /// A named part of the program: its publishers, subscriptions and timers.
@@ -171,6 +284,9 @@ class HYPHOS_EXPORT Node {
   /// moment to forget what was derived from earlier times. One at a time, in order; if it does not
   /// keep up with 64 of them, jumps are joined (Timer::skipped).
   Timer on_clock_jump(std::function<void(const ClockJump&)> callback) const;
+
+  /// Lines for people, on stderr and on the channel `log`. Keep it where lines are frequent.
+  [[nodiscard]] Logger log() const;
 
   /// The parameters of this node: declared, checked, changed at run time, seen by everybody.
   [[nodiscard]] Params params() const;

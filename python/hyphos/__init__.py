@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hyphos.action import Action, ActionClient, GoalHandle, GoalResult, SentGoal
     from hyphos.clock import Clock, Rate, SimTime
     from hyphos.convert import cloud_to_numpy, image_to_numpy, numpy_to_cloud, numpy_to_image
+    from hyphos.log import Log, LogHandler
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
     from hyphos.recording.recording import Recording
@@ -57,6 +58,8 @@ _HOMES = {
     "Clock": "clock",
     "ClockJump": "_hyphos",
     "Error": "_errors",
+    "Log": "log",
+    "LogHandler": "log",
     "MessageInfo": "_hyphos",
     "Node": "node",
     "Param": "params",
@@ -99,6 +102,8 @@ __all__ = [
     "Error",
     "GoalHandle",
     "GoalResult",
+    "Log",
+    "LogHandler",
     "MessageInfo",
     "Node",
     "Param",

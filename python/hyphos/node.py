@@ -22,6 +22,7 @@ from hyphos.action import (
     execute_with,
 )
 from hyphos.clock import Clock
+from hyphos.log import Log
 from hyphos.params import Params, RemoteParams
 from hyphos.service import Client, Service, serve
 from hyphos.types import Attached, AttachedCodec, Bytes, Codec, Raw, Struct, codec_for
@@ -97,6 +98,7 @@ class Node:
 
     def __init__(self, core: _hyphos.Node) -> None:
         self._core = core
+        self._log = Log(core)
 
     @classmethod
     def open(
@@ -286,6 +288,11 @@ class Node:
         if not seconds > 0:
             raise ValueError("every(): the period must be positive")
         return self._core.every(round(seconds * 1e9), callback)
+
+    @property
+    def log(self) -> Log:
+        """Lines for people, on stderr and on the channel `log`: `node.log.info("...")`."""
+        return self._log
 
     @property
     def clock(self) -> Clock:

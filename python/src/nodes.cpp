@@ -377,6 +377,30 @@ void bind_node(nb::module_& module) {
         nb::gil_scoped_release release;
         node.close();
       });
+  node_class
+      .def("log_enabled",
+           [](const NodeHandle& n, int level) {
+             return n.get().log().enabled(static_cast<LogLevel>(level));
+           })
+      .def(
+          "set_log_level",
+          [](const NodeHandle& n, std::optional<int> level) {
+            std::optional<LogLevel> wanted;
+            if (level) wanted = static_cast<LogLevel>(*level);
+            n.get().log().set_level(wanted);
+          },
+          nb::arg("level").none())
+      .def(
+          "log_line",
+          [](const NodeHandle& n, int level, const std::string& text, const std::string& name,
+             const std::string& file, const std::string& function, unsigned line, bool to_stderr) {
+            const Logger log = n.get().log();
+            nb::gil_scoped_release release;  // stderr may be a pipe that is full
+            log.write_line(static_cast<LogLevel>(level), text, name, file, function, line,
+                           to_stderr);
+          },
+          nb::arg("level"), nb::arg("text"), nb::arg("name"), nb::arg("file"), nb::arg("function"),
+          nb::arg("line"), nb::arg("to_stderr"));
   bind_calls(module, node_class);
 }
 

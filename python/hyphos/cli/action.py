@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from hyphos.cli.complete import action_names
 from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
 from hyphos.cli.service import Buffers, Full, Hex, Value
 
 app = typer.Typer(no_args_is_help=True, help="Actions: look, and send goals.")
 
-Name = Annotated[str, typer.Argument(help="Action, e.g. drive_to.")]
+Name = Annotated[str, typer.Argument(help="Action, e.g. drive_to.", autocompletion=action_names)]
 
 
 @app.command("list")

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from hyphos.cli.complete import channel_names
 from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
 
 app = typer.Typer(no_args_is_help=True, help="Channels: look, listen, measure, publish.")
 
-Name = Annotated[str, typer.Argument(help="Channel, e.g. scan.")]
+Name = Annotated[str, typer.Argument(help="Channel, e.g. scan.", autocompletion=channel_names)]
 Window = Annotated[
     float, typer.Option("--window", "-w", metavar="SECONDS", min=0.05, help="Time between lines.")
 ]

@@ -13,7 +13,9 @@ from hyphos.cli import (
     bag,
     channel,
     doctor,
+    graph,
     keys,
+    log,
     metrics,
     node,
     param,
@@ -25,6 +27,7 @@ from hyphos.cli import (
     shm,
     tf,
     time,
+    top,
     validate,
 )
 
@@ -51,6 +54,9 @@ app.add_typer(shm.app, name="shm")
 app.add_typer(time.app, name="time")
 app.command("doctor")(doctor.doctor)
 app.command("keys")(keys.keys)
+app.command("log")(log.log)
+app.command("top")(top.top)
+app.command("graph")(graph.graph)
 app.command("metrics")(metrics.metrics)
 app.command("record")(record.record)
 app.command("replay")(replay.replay)

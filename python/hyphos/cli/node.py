@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hyphos.cli.complete import node_names
 from hyphos.cli.options import AsJson, Domain
 
 app = typer.Typer(no_args_is_help=True, help="Nodes that run on this machine.")
@@ -21,7 +22,7 @@ def list_nodes(domain: Domain = "0", as_json: AsJson = False) -> None:
 
 @app.command("info")
 def info(
-    name: Annotated[str, typer.Argument(help="Node, e.g. mapper.")],
+    name: Annotated[str, typer.Argument(help="Node, e.g. mapper.", autocompletion=node_names)],
     domain: Domain = "0",
     as_json: AsJson = False,
 ) -> None:

@@ -7,18 +7,30 @@ from typing import Annotated
 
 import typer
 
+from hyphos.cli.complete import node_names, param_names
 from hyphos.cli.options import AsJson, Domain
 
 app = typer.Typer(
     no_args_is_help=True, help="Parameters of running nodes: look, change, keep in a file."
 )
 
-Node = Annotated[str, typer.Argument(help="Node, e.g. mapper.", metavar="NODE")]
+Node = Annotated[
+    str, typer.Argument(help="Node, e.g. mapper.", metavar="NODE", autocompletion=node_names)
+]
 Nodes = Annotated[
     list[str] | None,
-    typer.Argument(help="Nodes; without any, all of this machine.", metavar="[NODE]..."),
+    typer.Argument(
+        help="Nodes; without any, all of this machine.",
+        metavar="[NODE]...",
+        autocompletion=node_names,
+    ),
 ]
-Name = Annotated[str, typer.Argument(help="Parameter, e.g. laser.rate_hz.", metavar="NAME")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="Parameter, e.g. laser.rate_hz.", metavar="NAME", autocompletion=param_names
+    ),
+]
 Timeout = Annotated[
     float,
     typer.Option("--timeout", metavar="SECONDS", min=0.01, help="How long to wait for a node."),
@@ -50,7 +62,11 @@ def set_params(
     node: Node,
     words: Annotated[
         list[str],
-        typer.Argument(help="NAME VALUE, or NAME=VALUE for any number.", metavar="NAME=VALUE..."),
+        typer.Argument(
+            help="NAME VALUE, or NAME=VALUE for any number.",
+            metavar="NAME=VALUE...",
+            autocompletion=param_names,
+        ),
     ],
     save: Annotated[
         Path | None,

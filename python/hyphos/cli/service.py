@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from hyphos.cli.complete import service_names
 from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
 
 app = typer.Typer(no_args_is_help=True, help="Services: look, and call them.")
 
-Name = Annotated[str, typer.Argument(help="Service, e.g. map/save.")]
+Name = Annotated[str, typer.Argument(help="Service, e.g. map/save.", autocompletion=service_names)]
 Value = Annotated[str, typer.Argument(help="YAML or JSON; '-' reads standard input.")]
 Timeout = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Give up after so long.")

@@ -1,0 +1,75 @@
+"""Names from the running robot, for shell completion. Reads shared memory; whatever goes wrong, a
+shell that completes must not see an error: there is then nothing to complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import typer
+
+# Reading values takes part in the robot as a node, which takes longer than looking.
+_PARAMS_MS = 200
+
+
+def _domain(context: typer.Context) -> str:
+    return str(context.params.get("domain") or "0")
+
+
+def _names(
+    find: Callable[[str, typer.Context], Iterable[str]],
+) -> Callable[[typer.Context, str], list[str]]:
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        try:
+            found = sorted(set(find(_domain(ctx), ctx)))
+        except Exception:
+            return []
+        return [name for name in found if name.startswith(incomplete)]
+
+    return complete
+
+
+def _channels(domain: str, _context: typer.Context) -> Iterable[str]:
+    from hyphos.tools.observe import is_hidden, look  # noqa: PLC0415
+
+    return (end.channel for _, end in look(domain).ends() if not is_hidden(end.channel))
+
+
+def _nodes(domain: str, _context: typer.Context) -> Iterable[str]:
+    from hyphos.tools.observe import look  # noqa: PLC0415
+
+    return (end.node for _, end in look(domain).ends())
+
+
+def _processes(domain: str, _context: typer.Context) -> Iterable[str]:
+    from hyphos.tools.observe import look  # noqa: PLC0415
+
+    return (process.name for process in look(domain).processes)
+
+
+def _calls(kind: str) -> Callable[[str, typer.Context], Iterable[str]]:
+    def find(domain: str, _context: typer.Context) -> Iterable[str]:
+        from hyphos.tools.observe import is_hidden, look  # noqa: PLC0415
+
+        prefix = f"hyphos/{kind}/"
+        for _, end in look(domain).internal_ends():
+            name = end.channel.removeprefix(prefix).rpartition("/")[0]
+            if end.channel.startswith(prefix) and not is_hidden(name):
+                yield name
+
+    return find
+
+
+def _params(domain: str, context: typer.Context) -> Iterable[str]:
+    from hyphos.tools.join import open_tool  # noqa: PLC0415
+
+    with open_tool("complete", domain) as node:
+        remote = node.remote_params(str(context.params["node"]))
+        return list(remote.wait(_PARAMS_MS))
+
+
+channel_names = _names(_channels)
+node_names = _names(_nodes)
+process_names = _names(_processes)
+service_names = _names(_calls("service"))
+param_names = _names(_params)
+action_names = _names(_calls("action"))

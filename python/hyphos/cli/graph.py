@@ -1,0 +1,44 @@
+"""hyphos graph"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.options import Domain
+
+
+def graph(
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", "-f", help="dot, svg (needs Graphviz) or json. Default: as FILE ends."
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="Not to the terminal."),
+    ] = None,
+    window: Annotated[
+        float,
+        typer.Option(
+            "--window", "-w", metavar="SECONDS", min=0.05, help="Rates and latencies over so long."
+        ),
+    ] = 1.0,
+    domain: Domain = "0",
+) -> None:
+    """Draw the running robot: nodes and channels, with rate, p50 / p99 latency and drops (red) on
+    the edges. `hyphos plan --svg` draws what a plan says.
+
+    hyphos graph -o robot.svg
+
+    hyphos graph | dot -Tpng > robot.png
+    """
+    from hyphos.tools.graph import FORMATS, draw  # noqa: PLC0415
+
+    if form is None:
+        ending = file.suffix.lstrip(".") if file is not None else ""
+        form = ending if ending in FORMATS else "dot"
+    raise typer.Exit(draw(domain, form, window, file))

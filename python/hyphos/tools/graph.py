@@ -1,0 +1,200 @@
+"""hyphos graph: the running robot as a drawing."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hyphos._errors import Error
+from hyphos._hyphos import EndpointInfo, ProcessInfo
+from hyphos.tools.draw import svg_of
+from hyphos.tools.observe import Delays, Look, drops_of, duration, is_hidden, look
+
+FORMATS = ("dot", "svg", "json")
+
+
+@dataclass
+class Edge:
+    """One end of a channel at one node, over one window."""
+
+    channel: str
+    node: str
+    process: str
+    publishes: bool
+    transports: str
+    rate_hz: float
+    drops: int
+    latency: Delays = field(default_factory=Delays)
+
+    def as_dict(self) -> dict[str, Any]:
+        made: dict[str, Any] = {
+            "channel": self.channel,
+            "node": self.node,
+            "process": self.process,
+            "publishes": self.publishes,
+            "transports": self.transports,
+            "rate_hz": self.rate_hz,
+            "drops": self.drops,
+        }
+        if not self.publishes:
+            made["latency_ns"] = {
+                "count": self.latency.count,
+                "p50": self.latency.percentile_ns(0.5),
+                "p99": self.latency.percentile_ns(0.99),
+            }
+        return made
+
+    @property
+    def label(self) -> str:
+        lines = [f"{self.rate_hz:.1f} Hz"]
+        if self.latency.count:
+            p50, p99 = (duration(self.latency.percentile_ns(f)) for f in (0.5, 0.99))
+            lines.append(f"{p50} / {p99}")
+        if self.drops:
+            lines.append(f"{self.drops:,} dropped")
+        return "\n".join(lines)
+
+
+@dataclass
+class RobotGraph:
+    domain: str
+    seconds: float
+    processes: list[ProcessInfo]
+    edges: list[Edge]
+    types: dict[str, str]
+
+    def as_json(self) -> str:
+        processes = [
+            {
+                "name": one.name,
+                "host": one.host,
+                "pid": one.pid,
+                "state": one.state,
+                "nodes": sorted(self._nodes(one)),
+            }
+            for one in self.processes
+        ]
+        channels = [{"name": name, "type": kind} for name, kind in sorted(self.types.items())]
+        edges = [edge.as_dict() for edge in self.edges]
+        whole = {
+            "domain": self.domain,
+            "seconds": self.seconds,
+            "processes": processes,
+            "channels": channels,
+            "edges": edges,
+        }
+        return json.dumps(whole, indent=2) + "\n"
+
+    def _nodes(self, process: ProcessInfo) -> set[str]:
+        return {e.node for e in self.edges if e.process == process.name}
+
+    def as_dot(self) -> str:
+        """Nodes are circles in the box of their process, channels are boxes, as `hyphos plan --dot`
+        has it. Edges say rate, then p50 / p99 of publish() to callback; red ones have dropped."""
+        lines = [
+            f"digraph {_quote(self.domain)} {{",
+            '  rankdir=LR; bgcolor=white; fontname="sans-serif";',
+            '  node [fontname="sans-serif"]; edge [fontname="sans-serif", fontsize=9];',
+        ]
+        for number, process in enumerate(self.processes):
+            lines.append(f"  subgraph cluster_{number} {{")
+            title = f"process {process.name} ({process.pid})"
+            lines.append(f'    label={_quote(title)}; style=rounded; color="#78909c"; fontsize=12;')
+            lines += [
+                f"    {_quote('node ' + name)} [label={_quote(name)}, shape=circle, style=filled, "
+                f'fillcolor="#e3f2fd", fontsize=11, margin="0.03"];'
+                for name in sorted(self._nodes(process))
+            ]
+            lines.append("  }")
+        lines += [
+            f"  {_quote('channel ' + name)} [label={_quote(name)}, shape=box, height=0.25, "
+            f'style=filled, fillcolor="#fff8e1", fontsize=10, tooltip={_quote(kind)}];'
+            for name, kind in sorted(self.types.items())
+        ]
+        lines += [_edge_line(edge) for edge in self.edges]
+        return "\n".join([*lines, "}", ""])
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _edge_line(edge: Edge) -> str:
+    node, channel = _quote(f"node {edge.node}"), _quote(f"channel {edge.channel}")
+    ends = (node, channel) if edge.publishes else (channel, node)
+    ways = edge.transports.split("+")
+    style = "dashed" if "zmq" in ways else "dotted,bold" if "shm" in ways else "solid"
+    colour = "#c62828" if edge.drops else "#263238"
+    return (
+        f"  {ends[0]} -> {ends[1]} [label={_quote(edge.label)}, style={_quote(style)}, "
+        f'color="{colour}", fontcolor="{colour}"];'
+    )
+
+
+def _edge(
+    process: ProcessInfo, end: EndpointInfo, earlier: EndpointInfo | None, seconds: float
+) -> Edge:
+    counter = "sent" if end.is_publisher else "received"
+    before = earlier.counter(counter) if earlier is not None else end.counter(counter)
+    edge = Edge(
+        channel=end.channel,
+        node=end.node,
+        process=process.name,
+        publishes=end.is_publisher,
+        transports=end.transports,
+        rate_hz=(end.counter(counter) - before) / seconds,
+        drops=drops_of(end),
+    )
+    if not end.is_publisher:
+        edge.latency.add(end.latency.since(earlier.latency) if earlier else end.latency)
+    return edge
+
+
+def graph_of(domain: str, now: Look, before: Look) -> RobotGraph:
+    seconds = max(1e-9, now.time_s - before.time_s)
+    old = {(p.participant, e.node, e.channel, e.is_publisher): e for p, e in before.ends()}
+    edges, types = [], {}
+    for process, end in now.ends():
+        if is_hidden(end.channel):
+            continue
+        key = (process.participant, end.node, end.channel, end.is_publisher)
+        edges.append(_edge(process, end, old.get(key), seconds))
+        types[end.channel] = end.type_name
+    edges.sort(key=lambda edge: (edge.channel, not edge.publishes, edge.node))
+    return RobotGraph(domain, seconds, _sorted(now.processes), edges, types)
+
+
+def _sorted(processes: Iterable[ProcessInfo]) -> list[ProcessInfo]:
+    return sorted(processes, key=lambda one: (one.name, one.pid))
+
+
+def draw(domain: str, form: str, window_s: float, file: Path | None) -> int:
+    """Watches for `window_s`, then writes the graph to `file` or to standard output."""
+    if form not in FORMATS:
+        raise Error("invalid_config", f"--format is one of {', '.join(FORMATS)}, not '{form}'")
+    before = look(domain)
+    if not before.processes:
+        raise Error(
+            "not_found",
+            f"no Hyphos process runs in domain '{domain}' on this machine",
+            advice="start one, or give its --domain; hyphos plan FILE --dot draws a plan",
+        )
+    time.sleep(window_s)
+    graph = graph_of(domain, look(domain), before)
+    text = graph.as_json() if form == "json" else graph.as_dot()
+    if form == "svg":
+        text = svg_of(text)
+    if file is None:
+        print(text, end="" if text.endswith("\n") else "\n")
+        return 0
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise Error("permission", f"cannot write {file}: {problem.strerror}") from None
+    return 0

@@ -1,0 +1,268 @@
+"""hyphos top: processes and channels of a running robot, live. Reads shared memory and /proc; the
+robot does not notice."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from hyphos._errors import Error
+from hyphos._hyphos import ProcessInfo
+from hyphos.supervise.children import Usage, usage_of
+from hyphos.tools.console import console, print_json, table
+from hyphos.tools.observe import ChannelState, Delays, Look, drops_of, duration, look, states
+from hyphos.tools.waiting import stoppable
+
+SORTS = ("name", "rate", "bandwidth", "latency", "queue", "drops", "cpu", "memory")
+_KEYS = {"n": "name", "r": "rate", "b": "bandwidth", "l": "latency", "u": "queue", "d": "drops"}
+_KEYS |= {"c": "cpu", "m": "memory"}
+_WINDOW_S = 2.0  # figures are those of the last two seconds or so
+
+
+@dataclass
+class ProcessRow:
+    name: str
+    state: str
+    host: str
+    pid: int
+    cpu_percent: float
+    memory_bytes: int
+    nodes: list[str]
+
+
+@dataclass
+class ChannelRow:
+    state: ChannelState
+    queue: Delays  # how long messages waited for their callback
+    drops_per_s: float
+
+
+@dataclass
+class Shot:
+    """A look, and what the processes have used until then."""
+
+    look: Look
+    usages: dict[int, Usage]
+
+
+def shoot(domain: str) -> Shot:
+    """Error if nothing runs: it would be an empty table, and a wrong --domain looks the same."""
+    now = look(domain)
+    if not now.processes:
+        raise Error(
+            "not_found",
+            f"no Hyphos process runs in domain '{domain}' on this machine",
+            advice="start one, or give its --domain",
+        )
+    return Shot(now, {one.pid: usage_of(one.pid) for one in now.processes})
+
+
+def process_rows(now: Shot, before: Shot) -> list[ProcessRow]:
+    seconds = now.look.time_s - before.look.time_s
+    same = {(one.participant, one.pid) for one in before.look.processes}
+    rows = []
+    for one in now.look.processes:
+        usage = now.usages[one.pid]
+        percent = 0.0
+        if (one.participant, one.pid) in same and seconds > 0:
+            used_s = usage.cpu_s - before.usages[one.pid].cpu_s
+            percent = max(0.0, used_s) / seconds * 100
+        rows.append(
+            ProcessRow(one.name, one.state, one.host, one.pid, percent, usage.resident, _nodes(one))
+        )
+    return rows
+
+
+def _nodes(process: ProcessInfo) -> list[str]:
+    return sorted({end.node for end in process.endpoints})
+
+
+def channel_rows(now: Shot, before: Shot) -> list[ChannelRow]:
+    seconds = now.look.time_s - before.look.time_s
+    old = {(p.participant, e.node, e.channel, e.is_publisher): e for p, e in before.look.ends()}
+    found = states(now.look, before.look)
+    rows = {name: ChannelRow(state, Delays(), 0.0) for name, state in found.items()}
+    for process, end in now.look.ends():
+        row = rows.get(end.channel)
+        earlier = old.get((process.participant, end.node, end.channel, end.is_publisher))
+        if row is None:
+            continue
+        if earlier is not None and seconds > 0:
+            row.drops_per_s += (drops_of(end) - drops_of(earlier)) / seconds
+        if end.is_publisher:
+            continue
+        since = dict(earlier.layers) if earlier is not None else {}
+        for layer, histogram in end.layers:
+            if layer == "queue":
+                row.queue.add(histogram.since(since[layer]) if layer in since else histogram)
+    return list(rows.values())
+
+
+def sort_rows(
+    processes: list[ProcessRow], channels: list[ChannelRow], by: str
+) -> tuple[list[ProcessRow], list[ChannelRow]]:
+    """Largest first, equal ones by name; a table that does not have the figure, by name."""
+    of_process = {"cpu": lambda p: p.cpu_percent, "memory": lambda p: p.memory_bytes}
+    of_channel = {
+        "rate": lambda c: c.state.rate_hz,
+        "bandwidth": lambda c: c.state.megabytes_per_s,
+        "latency": lambda c: c.state.delays.percentile_ns(0.99),
+        "queue": lambda c: c.queue.percentile_ns(0.99),
+        "drops": lambda c: (c.drops_per_s, c.state.dropped),
+    }
+    processes = sorted(processes, key=lambda p: (p.name, p.pid))
+    channels = sorted(channels, key=lambda c: c.state.name)
+    if by in of_process:
+        processes.sort(key=of_process[by], reverse=True)
+    if by in of_channel:
+        channels.sort(key=of_channel[by], reverse=True)
+    return processes, channels
+
+
+def _percentile(delays: Delays, fraction: float) -> str:
+    return duration(delays.percentile_ns(fraction)) if delays.count else "–"
+
+
+def _process_table(rows: list[ProcessRow]) -> Table:
+    made = table(
+        "", ["process", "state", "pid", "CPU", "memory", "nodes"], ["pid", "CPU", "memory"]
+    )
+    for row in rows:
+        made.add_row(
+            Text(row.name),
+            Text(row.state, "green" if row.state == "ready" else "yellow"),
+            str(row.pid),
+            f"{row.cpu_percent:.1f} %",
+            f"{row.memory_bytes / 1e6:.1f} MB",
+            Text(" ".join(row.nodes)),
+        )
+    return made
+
+
+def _channel_table(rows: list[ChannelRow]) -> Table:
+    figures = ["pub", "sub", "rate", "MB/s", "p50", "p99", "queue p99", "drops", "drops/s"]
+    made = table("", ["channel", "transport", *figures], figures)
+    for row in rows:
+        state = row.state
+        made.add_row(
+            Text(state.name),
+            state.transports,
+            str(state.publishers),
+            str(state.subscribers),
+            f"{state.rate_hz:.1f} Hz",
+            f"{state.megabytes_per_s:.2f}",
+            _percentile(state.delays, 0.5),
+            _percentile(state.delays, 0.99),
+            _percentile(row.queue, 0.99),
+            Text(f"{state.dropped:,}", "red" if state.dropped else ""),
+            Text(f"{row.drops_per_s:.1f}", "bold red" if row.drops_per_s > 0 else ""),
+        )
+    return made
+
+
+def _render(now: Shot, before: Shot, by: str) -> RenderableType:
+    processes, channels = sort_rows(process_rows(now, before), channel_rows(now, before), by)
+    return Group(_process_table(processes), _channel_table(channels))
+
+
+def _delays_json(delays: Delays) -> dict[str, int]:
+    return {
+        "count": delays.count,
+        "p50": delays.percentile_ns(0.5),
+        "p99": delays.percentile_ns(0.99),
+    }
+
+
+def as_json(now: Shot, before: Shot, by: str) -> dict[str, Any]:
+    processes, channels = sort_rows(process_rows(now, before), channel_rows(now, before), by)
+    return {
+        "seconds": now.look.time_s - before.look.time_s,
+        "processes": [vars(row) for row in processes],
+        "channels": [
+            {
+                "name": row.state.name,
+                "type": row.state.type_name,
+                "transports": row.state.transports,
+                "publishers": row.state.publishers,
+                "subscribers": row.state.subscribers,
+                "rate_hz": row.state.rate_hz,
+                "megabytes_per_s": row.state.megabytes_per_s,
+                "latency_ns": _delays_json(row.state.delays),
+                "queue_ns": _delays_json(row.queue),
+                "sent": row.state.sent,
+                "received": row.state.received,
+                "drops": row.state.dropped,
+                "drops_per_s": row.drops_per_s,
+            }
+            for row in channels
+        ],
+    }
+
+
+@contextmanager
+def _keys() -> Iterator[int | None]:
+    """A descriptor that gives keys as they are pressed; None without a terminal to press them."""
+    if not sys.stdin.isatty():
+        yield None
+        return
+    number = sys.stdin.fileno()
+    before = termios.tcgetattr(number)
+    tty.setcbreak(number)  # Ctrl-C stays a signal
+    try:
+        yield number
+    finally:
+        termios.tcsetattr(number, termios.TCSADRAIN, before)
+
+
+def top(domain: str, by: str, interval_s: float, *, once: bool, json: bool) -> int:
+    """Until q or Ctrl-C; without a terminal, or with `once`, one table over one interval."""
+    if by not in SORTS:
+        raise Error("invalid_config", f"--sort is one of {', '.join(SORTS)}, not '{by}'")
+    shots = [shoot(domain)]
+    out = console()
+    if once or json or not out.is_terminal:
+        time.sleep(interval_s)
+        now = shoot(domain)
+        if json:
+            print_json(as_json(now, shots[0], by))
+        else:
+            out.print(_render(now, shots[0], by))
+        return 0
+    with (
+        stoppable() as stop,
+        _keys() as keys,
+        Live(console=out, screen=True, auto_refresh=False) as live,
+    ):
+        while not stop.now:
+            pressed = _key(keys, interval_s)
+            if pressed == "q":
+                break
+            by = _KEYS.get(pressed, by)
+            shots.append(shoot(domain))
+            while len(shots) > 2 and shots[-1].look.time_s - shots[1].look.time_s > _WINDOW_S:
+                del shots[0]
+            keys_line = Text(f"by {by} · sort: " + " ".join(_KEYS) + " · q: quit", "dim")
+            live.update(Group(_render(shots[-1], shots[0], by), keys_line), refresh=True)
+    return 0
+
+
+def _key(keys: int | None, seconds: float) -> str:
+    """The key that is pressed within this time; empty if none is."""
+    try:
+        ready, _, _ = select.select([keys] if keys is not None else [], [], [], seconds)
+    except InterruptedError:
+        return ""
+    return os.read(ready[0], 1).decode(errors="replace") if ready else ""

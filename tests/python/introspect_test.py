@@ -1,0 +1,225 @@
+"""hyphos top, hyphos graph and shell completion: what they tell about a robot that runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import hyphos
+import pytest
+from helpers import PATIENCE_S, Cli, Program, Start, wait_until
+from hyphos.msgs import Int64
+from hyphos.supervise.children import Usage
+from hyphos.tools.observe import ChannelState, Delays
+from hyphos.tools.top import ChannelRow, ProcessRow, sort_rows
+
+ROBOT = """
+import sys, threading, hyphos
+from hyphos.msgs import Int64
+node = hyphos.Node.open("talker", domain=sys.argv[1], process="body")
+count = node.publisher("count", Int64)
+busy = node.publisher("busy", Int64, policy=hyphos.Policy(depth=2))
+gate = threading.Event()
+node.subscribe("count", Int64, lambda _: None)
+node.subscribe("busy", Int64, lambda _: gate.wait(60))
+for i in range(20):
+    busy.publish(Int64(data=i))
+node.every(lambda: count.publish(Int64(data=1)), rate_hz=200)
+node.service("map/save", Int64, Int64, lambda request: request)
+node.params().declare("speed_limit", 0.5)
+print("up", flush=True)
+node.runtime.spin()
+gate.set()
+"""
+
+
+@pytest.fixture
+def robot(python: Start, domain: str) -> Iterator[Program]:
+    """Another process: a channel that flows, and one whose subscriber does not keep up."""
+    program = python(ROBOT, domain)
+    assert program.line() == "up"
+    yield program
+    program.popen.kill()
+
+
+def test_top_tells_processes_and_channels(robot: Program, hyphos_cli: Cli, domain: str) -> None:
+    code, out, err = hyphos_cli("top", "--json", "-i", "0.5", "-s", "drops", "-d", domain)
+    assert code == 0, err
+    told = json.loads(out)
+    [process] = [p for p in told["processes"] if p["name"] == "body"]
+    assert (process["pid"], process["nodes"]) == (robot.popen.pid, ["talker"])
+    assert process["memory_bytes"] > 1e6
+    assert [c["name"] for c in told["channels"]] == ["busy", "count"]  # the one with drops first
+    busy, count = told["channels"]
+    assert busy["drops"] >= 17
+    assert (busy["rate_hz"], count["drops"]) == (0, 0)
+    assert count["rate_hz"] > 0
+    assert count["latency_ns"]["count"] > 0
+    assert count["queue_ns"]["p99"] <= count["latency_ns"]["p99"] * 2
+    code, out, _ = hyphos_cli("top", "--once", "-i", "0.1", "-d", domain)
+    assert code == 0
+    assert "queue p99" in out
+
+
+@pytest.mark.parametrize("end", ["q", "\x03"])
+@pytest.mark.usefixtures("robot")
+def test_top_is_live_in_a_terminal_and_leaves_it_as_it_was(domain: str, end: str) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "hyphos", "top", "-i", "0.1", "-d", domain]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40"}
+    program = subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+        start_new_session=True, preexec_fn=_own_terminal,  # noqa: PLW1509
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+
+    def read_until(text: bytes) -> None:
+        nonlocal shown
+        while text not in shown:
+            ready, _, _ = select.select([ours], [], [], PATIENCE_S)
+            assert ready, shown[-500:]
+            shown += os.read(ours, 65536)
+
+    read_until(b"by name")
+    os.write(ours, b"d")
+    read_until(b"by drops")
+    os.write(ours, end.encode())
+    read_until(b"\x1b[?1049l")  # the terminal's own screen is back
+    assert program.wait(PATIENCE_S) == 0
+    os.close(ours)
+
+
+def _own_terminal() -> None:
+    import fcntl  # noqa: PLC0415
+    import termios  # noqa: PLC0415
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C becomes a signal
+
+
+def test_top_sorts_each_table_by_what_it_has() -> None:
+    processes = [
+        ProcessRow(name, "ready", "h", pid, cpu, memory, [])
+        for name, pid, cpu, memory in (("b", 1, 5.0, 9), ("a", 2, 1.0, 7), ("c", 3, 9.0, 8))
+    ]
+    channels = [
+        ChannelRow(ChannelState(name, rate_hz=rate), Delays({ns: 1}), drops)
+        for name, rate, ns, drops in (("y", 1.0, 5, 0.0), ("x", 2.0, 9, 0.0), ("z", 3.0, 1, 4.0))
+    ]
+
+    def order(by: str) -> tuple[str, str]:
+        p, c = sort_rows(processes, channels, by)
+        return "".join(row.name for row in p), "".join(row.state.name for row in c)
+
+    assert order("name") == ("abc", "xyz")
+    assert order("cpu") == ("cba", "xyz")
+    assert order("memory") == ("bca", "xyz")
+    assert order("rate") == ("abc", "zxy")
+    assert order("queue") == ("abc", "xyz")
+    assert order("drops") == ("abc", "zxy")
+    assert Usage().cpu_s == 0
+
+
+@pytest.mark.usefixtures("robot")
+def test_graph_says_rate_latency_and_drops_on_the_edges(hyphos_cli: Cli, domain: str) -> None:
+    code, out, err = hyphos_cli("graph", "-f", "json", "-w", "0.5", "-d", domain)
+    assert code == 0, err
+    told = json.loads(out)
+    assert [p["nodes"] for p in told["processes"] if p["name"] == "body"] == [["talker"]]
+    assert {c["name"]: c["type"] for c in told["channels"]} == {
+        "busy": "hyphos.msgs.Int64",
+        "count": "hyphos.msgs.Int64",
+    }
+    edges = {(e["channel"], e["publishes"]): e for e in told["edges"]}
+    assert len(edges) == 4
+    assert edges["count", True]["rate_hz"] > 0
+    assert edges["count", False]["latency_ns"]["p99"] > 0
+    assert edges["busy", False]["drops"] >= 17
+
+
+@pytest.mark.usefixtures("robot")
+def test_graph_draws(hyphos_cli: Cli, domain: str, tmp_path: Path) -> None:
+    code, out, _ = hyphos_cli("graph", "-w", "0.2", "-d", domain)
+    assert code == 0
+    assert out.startswith("digraph")
+    [red] = [line for line in out.splitlines() if "dropped" in line]
+    assert '"channel busy" -> "node talker"' in red
+    assert "#c62828" in red
+    file = tmp_path / "new" / "robot.svg"
+    code, out, err = hyphos_cli("graph", "-o", str(file), "-w", "0.2", "-d", domain)
+    assert (code, out) == (0, ""), err
+    assert "<svg" in file.read_text()
+    assert "talker" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["top", "--once"], "no Hyphos process runs in domain"),
+        (["top", "--sort", "speed"], "--sort is one of name, rate"),
+        (["graph"], "no Hyphos process runs in domain"),
+        (["graph", "--format", "png"], "--format is one of dot, svg, json, not 'png'"),
+    ],
+)
+def test_mistakes_end_in_one_sentence(
+    hyphos_cli: Cli, domain: str, words: list[str], message: str
+) -> None:
+    code, out, err = hyphos_cli(*words, "-d", domain)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def complete(words: str) -> list[str]:
+    """What bash would offer for the last of these words."""
+    environment = {
+        **os.environ,
+        "_HYPHOS_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    main = "import sys; sys.argv = ['hyphos']; from hyphos.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", main],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.usefixtures("robot")
+def test_names_of_the_running_robot_are_completed(domain: str) -> None:
+    at = f"-d {domain}"
+    assert complete(f"hyphos channel echo {at} ") == ["busy", "count"]
+    assert complete(f"hyphos channel hz {at} co") == ["count"]
+    assert complete(f"hyphos node info {at} ") == ["talker"]
+    assert complete(f"hyphos service call {at} ma") == ["map/save"]
+    assert complete(f"hyphos param get {at} tal") == ["talker"]
+    assert complete(f"hyphos param get {at} talker spe") == ["speed_limit"]
+    assert complete(f"hyphos log {at} --node ") == ["talker"]
+
+
+def test_without_a_robot_nothing_is_completed_and_nothing_said(domain: str) -> None:
+    assert complete(f"hyphos channel echo -d {domain} ") == []
+    assert complete(f"hyphos param get -d {domain} nobody x") == []
+    assert "top" in complete("hyphos to")
+
+
+def test_a_process_that_begins_is_there_and_one_that_ends_is_gone(
+    hyphos_cli: Cli, domain: str
+) -> None:
+    with hyphos.Node.open("first", domain=domain) as node:
+        _alone = node.publisher("alone", Int64)
+        wait_until(lambda: complete(f"hyphos channel info -d {domain} a") == ["alone"])
+    del node, _alone
+    wait_until(lambda: hyphos_cli("top", "--once", "-i", "0.05", "-d", domain)[0] == 1, "its end")
