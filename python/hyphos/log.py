@@ -151,5 +151,5 @@ class LogHandler(logging.Handler):
                 record.lineno,
                 self._stderr,
             )
-        except Exception:  # as every handler of the standard library does
+        except Exception:  # noqa: BLE001 - as every handler of the standard library does
             self.handleError(record)

@@ -21,7 +21,7 @@ def _names(
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         try:
             found = sorted(set(find(_domain(ctx), ctx)))
-        except Exception:
+        except Exception:  # noqa: BLE001
             return []
         return [name for name in found if name.startswith(incomplete)]
 
