@@ -209,6 +209,11 @@ def test_a_stopped_listener_holds_up_nobody_and_hears_what_it_lost(
     assert "lines of this sender were lost here" in out or "lines were skipped" in out
 
 
+def _said_last(node: hyphos.Node) -> bool:
+    node.log.error("last")
+    return True
+
+
 def _received(domain: str) -> int:
     return sum(
         end.counter("received") for _, end in look(domain).ends("log") if not end.is_publisher
