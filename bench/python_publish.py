@@ -54,7 +54,11 @@ def python(micro: Path, round_: int) -> tuple[float, float]:
     with subprocess.Popen(command, stdin=subprocess.PIPE) as listener:
         node = hyphos.Node.open("camera", domain=domain)
         publisher = node.publisher("sample", hyphos.Attached[Image])
+        give_up = time.monotonic() + 30
         while publisher.listeners == 0:
+            if time.monotonic() > give_up:
+                listener.kill()
+                sys.exit(f"{micro} does not listen; is it of the same build as the package?")
             time.sleep(0.001)
         pixels = np.full((HEIGHT, WIDTH, 4), 7, np.uint8)
 
