@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import typer.main
-from hyphos.cli.main import app
+from hyphos.cli.main import make_app
 from typer.core import TyperCommand, TyperGroup
 
 Command = TyperCommand | TyperGroup
@@ -66,7 +66,7 @@ def spans(text: str) -> list[str]:
 
 @functools.cache
 def program() -> Any:
-    return typer.main.get_command(app)
+    return typer.main.get_command(make_app())
 
 
 def command_of(words: list[str]) -> tuple[Command, list[str]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -31,36 +33,32 @@ from hyphos.cli import (
     validate,
 )
 
-app = typer.Typer(
-    name="hyphos",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Runs, watches, records and replays robots described by a robot.yaml.",
-    epilog="Start with: hyphos doctor · hyphos plan robot.yaml · hyphos run robot.yaml --live",
-)
-app.command("run")(run.run)
-app.command("plan")(plan.plan)
-app.command("validate")(validate.validate)
-app.command("agent", hidden=True)(agent.agent)
-app.add_typer(channel.app, name="channel")
-app.add_typer(node.app, name="node")
-app.add_typer(service.app, name="service")
-app.add_typer(action.app, name="action")
-app.add_typer(param.app, name="param")
-app.add_typer(tf.app, name="tf")
-app.add_typer(shm.app, name="shm")
-app.add_typer(time.app, name="time")
-app.command("doctor")(doctor.doctor)
-app.command("keys")(keys.keys)
-app.command("log")(log.log)
-app.command("top")(top.top)
-app.command("graph")(graph.graph)
-app.command("metrics")(metrics.metrics)
-app.command("record")(record.record)
-app.command("replay")(replay.replay)
-app.add_typer(bag.app, name="bag")
+_COMMANDS: dict[str, Callable[..., Any]] = {
+    "run": run.run,
+    "plan": plan.plan,
+    "validate": validate.validate,
+    "agent": agent.agent,
+    "doctor": doctor.doctor,
+    "keys": keys.keys,
+    "log": log.log,
+    "top": top.top,
+    "graph": graph.graph,
+    "metrics": metrics.metrics,
+    "record": record.record,
+    "replay": replay.replay,
+}
+_GROUPS: dict[str, typer.Typer] = {
+    "channel": channel.app,
+    "node": node.app,
+    "service": service.app,
+    "action": action.app,
+    "param": param.app,
+    "tf": tf.app,
+    "shm": shm.app,
+    "time": time.app,
+    "bag": bag.app,
+}
+_HIDDEN = ("agent",)  # `hyphos run` starts it
 
 
 def _print_version(wanted: bool) -> None:
@@ -74,7 +72,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     _version: Annotated[
         bool,
@@ -84,6 +81,41 @@ def _root(
     ] = False,
 ) -> None:
     pass
+
+
+def _nothing() -> None:
+    pass
+
+
+def make_app(only: str | None = None) -> typer.Typer:
+    """All commands. With `only`, that one, and of the others what the list of commands shows: to
+    read the options of fifty functions takes a tenth of a second."""
+    app = typer.Typer(
+        name="hyphos",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # what a frame around the help costs: as much again as all the rest
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Runs, watches, records and replays robots described by a robot.yaml.",
+        epilog="Start with: hyphos doctor · hyphos plan robot.yaml · hyphos run robot.yaml --live",
+    )
+    app.callback()(_root)
+    for name, function in _COMMANDS.items():
+        shown = function if only in (None, name) else _nothing
+        app.command(name, help=function.__doc__, hidden=name in _HIDDEN)(shown)
+    for name, group in _GROUPS.items():
+        if only in (None, name):
+            app.add_typer(group, name=name)
+        else:
+            app.command(name, help=group.info.help)(_nothing)
+    return app
+
+
+def _wanted() -> str | None:
+    """The command of this call, "" if none; None if all of them may matter."""
+    if "_HYPHOS_COMPLETE" in os.environ:
+        return None
+    return next((word for word in sys.argv[1:] if not word.startswith("-")), "")
 
 
 def _fail(message: str, remedy: str = "") -> int:
@@ -98,7 +130,7 @@ def main() -> None:
     from hyphos._errors import Error  # noqa: PLC0415
 
     try:
-        app()
+        make_app(_wanted())()
     except Error as error:
         sys.exit(_fail(str(error), error.advice))
     except BrokenPipeError:
