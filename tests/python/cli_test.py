@@ -189,6 +189,14 @@ def test_hz_bw_and_delay_read_the_counters(hyphos_cli: Cli, domain: str) -> None
 
 
 @pytest.mark.usefixtures("robot")
+def test_ctrl_c_is_the_end_of_hz_not_an_error(hyphos_start: Start, domain: str) -> None:
+    program = hyphos_start("channel", "hz", "scan", "-d", domain, "-w", "0.1")
+    assert "Hz" in program.line()
+    code, _, err = program.stop()
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.usefixtures("robot")
 def test_echo_prints_yaml_json_and_bytes(hyphos_cli: Cli, domain: str) -> None:
     code, out, _ = hyphos_cli("channel", "echo", "scan", "-d", domain, "-n", "1", "--meta")
     assert code == 0

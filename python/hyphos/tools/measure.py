@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 from hyphos.tools.observe import Delays, Look, duration, look, require_channel, states
+from hyphos.tools.waiting import stoppable
 
 
 def _windows(
     domain: str, channel: str, window_s: float, count: int | None
 ) -> Iterator[tuple[Look, Look]]:
-    """Pairs of looks, `window_s` apart. Ends after `count`; error if the channel goes."""
+    """Pairs of looks, `window_s` apart. Ends after `count`, or by Ctrl-C; error if the channel
+    goes."""
     before = look(domain)
     require_channel(before, channel, domain)
     done = 0
-    while count is None or done < count:
-        time.sleep(window_s)
-        now = look(domain)
-        require_channel(now, channel, domain)
-        yield before, now
-        before = now
-        done += 1
+    with stoppable() as stop:
+        while (count is None or done < count) and not stop.wait(window_s):
+            now = look(domain)
+            require_channel(now, channel, domain)
+            yield before, now
+            before = now
+            done += 1
 
 
 def rate(domain: str, channel: str, window_s: float, count: int | None) -> int:
