@@ -128,8 +128,8 @@ TEST(Channel, BadNamesAreRefused) {
 }
 
 TEST(Channel, AClosedChannelDeliversNothingAndCounts) {
-  OneGraph g;
   Arrivals got;
+  OneGraph g;
   g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
   auto pub = g.publisher<Number>("n");
   ASSERT_TRUE(g.graph.set_open("n", false).ok());
@@ -159,16 +159,16 @@ TEST(Latched, ALateSubscriberGetsTheLastValueMarkedAsReplayed) {
 }
 
 TEST(Latched, OthersGetNothingLate) {
+  Arrivals got;
   OneGraph g;
   g.publisher<Number>("n").publish({1});
-  Arrivals got;
   g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
   EXPECT_EQ(got.count(), 0U);
 }
 
 TEST(Encoding, NothingIsEncodedWhileNobodyOutsideListensAndOnceWhenManyDo) {
-  WithRecorder w;
   Arrivals got;
+  WithRecorder w;
   w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
   w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
   auto pub = w.g.publisher<Counted>("c");
@@ -186,8 +186,8 @@ TEST(Encoding, NothingIsEncodedWhileNobodyOutsideListensAndOnceWhenManyDo) {
 }
 
 TEST(Encoding, AnArrivedMessageIsDecodedOnceForAllSubscribers) {
-  WithRecorder w;
   Arrivals got;
+  WithRecorder w;
   for (int i = 0; i < 3; ++i) {
     w.g.subscribe<Counted>("c", concurrent, [&](const Message<Counted>& m) { got.add(m->value); });
   }
@@ -203,8 +203,8 @@ TEST(Encoding, AnArrivedMessageIsDecodedOnceForAllSubscribers) {
 }
 
 TEST(Encoding, CorruptBytesAreCountedAndNeverReachTheUser) {
-  WithRecorder w;
   Arrivals got;
+  WithRecorder w;
   auto sub = w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
   Envelope e = w.envelope(type_support<Counted>().id, Buffer::copy_of(std::string_view("rubbish")));
   EXPECT_TRUE(w.recorder->inlet->deliver(e));
@@ -268,9 +268,9 @@ TEST(Forwarding, AWholeMessageGoesOnWithoutACopyOfValueOrBytes) {
 }
 
 TEST(Remote, AFullBlockQueueTurnsTheTransportAwayAndCallsItBack) {
-  WithRecorder w;
   Gate gate;
   Arrivals got;
+  WithRecorder w;
   const Policy p = policy(Overflow::block, 1);
   w.g.subscribe<Number>(
       "n", serial,
@@ -305,9 +305,9 @@ TEST(Remote, DropsOfTheTransportAreCountedAtBothEnds) {
 }
 
 TEST(Remote, LocalScopeNeverOpensAPort) {
+  Arrivals got;
   WithRecorder w;
   auto pub = w.g.publisher<Number>("n", {}, Scope::local);
-  Arrivals got;
   w.g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); }, {}, Scope::local);
   pub.publish({1});
   EXPECT_EQ(got.count(), 1U);
@@ -341,21 +341,21 @@ TEST(Publisher, AHandleMayOutliveItsGraph) {
 }
 
 TEST(Timer, FiresOnAGridAndNotAfterCancel) {
-  OneGraph g;
   Arrivals ticks;
+  Arrivals later;
+  OneGraph g;
   const auto id = g.graph.timers().every(1'000'000, [&] { ticks.add(); });
   ASSERT_TRUE(ticks.wait_for(5));
   g.graph.timers().cancel(id);
   const std::size_t seen = ticks.count();
-  Arrivals later;
   g.graph.timers().every(2'000'000, [&] { later.add(); });
   ASSERT_TRUE(later.wait_for(5));
   EXPECT_EQ(ticks.count(), seen);
 }
 
 TEST(Timer, CallsThatWouldOverlapAreSkippedAndCounted) {
-  OneGraph g;
   Gate gate;
+  OneGraph g;
   auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
   g.graph.timers().every(1'000'000, [&] { gate.pass(); }, skipped);
   gate.wait_for_waiting(1);
@@ -364,8 +364,8 @@ TEST(Timer, CallsThatWouldOverlapAreSkippedAndCounted) {
 }
 
 TEST(Timer, MayCancelItself) {
-  OneGraph g;
   Arrivals ticks;
+  OneGraph g;
   std::atomic<graph::Timers::Id> id{0};
   id = g.graph.timers().every(1'000'000, [&] {
     while (id == 0) std::this_thread::yield();

@@ -15,8 +15,8 @@ struct Number {
 };
 
 TEST(Serial, MessagesComeOneAtATimeAndInOrder) {
-  OneGraph g(4);
   Arrivals got;
+  OneGraph g(4);
   std::atomic<int> inside{0};
   std::atomic<bool> overlapped{false};
   auto policy_all = policy(Overflow::block, 16);
@@ -37,9 +37,9 @@ TEST(Serial, MessagesComeOneAtATimeAndInOrder) {
 }
 
 TEST(Concurrent, CallbacksOverlap) {
-  OneGraph g(3);
   Gate gate;
   Arrivals got;
+  OneGraph g(3);
   g.subscribe<Number>("n", concurrent, [&](const Message<Number>& m) {
     gate.pass();
     got.add(m->value);
@@ -134,11 +134,11 @@ TEST(Overflow, BlockGivesUpAfterItsTimeoutAndSaysSo) {
 }
 
 TEST(Overflow, APublisherBlockedOnAWorkerRunsTheCallbacksItWaitsFor) {
+  Arrivals got;
   // One worker, and the message that it handles publishes into a full queue: without help from the
   // blocked publisher nobody could ever empty that queue.
   OneGraph g(1);
   const Policy p = policy(Overflow::block, 2);
-  Arrivals got;
   g.subscribe<Number>("b", serial, [&](const Message<Number>& m) { got.add(m->value); }, p);
   auto to_b = g.publisher<Number>("b", p);
   g.subscribe<Number>(
@@ -156,10 +156,10 @@ TEST(Overflow, APublisherBlockedOnAWorkerRunsTheCallbacksItWaitsFor) {
 }
 
 TEST(Overflow, ASlowSubscriberDoesNotSlowOrStarveAnother) {
-  OneGraph g(2);
   Gate gate;
   Arrivals slow;
   Arrivals fast;
+  OneGraph g(2);
   const Policy p = policy(Overflow::drop_oldest, 1);
   g.subscribe<Number>(
       "n", serial,
@@ -183,9 +183,9 @@ TEST(Overflow, ASlowSubscriberDoesNotSlowOrStarveAnother) {
 
 /// However much waits on one channel, another one has its turn after a share of it.
 TEST(Fairness, ABusyChannelGivesWayAfterAShare) {
-  OneGraph g(1);
   Gate gate;
   Arrivals order;
+  OneGraph g(1);
   const Policy deep = policy(Overflow::drop_oldest, 1000);
   g.subscribe<Number>("hold", serial, [&](const Message<Number>&) { gate.pass(); });
   g.subscribe<Number>("busy", serial, [&](const Message<Number>&) { order.add(0); }, deep);
@@ -211,10 +211,10 @@ TEST(Fairness, ABusyChannelGivesWayAfterAShare) {
 /// A serial callback that does not end holds one thread, however much waits behind it: every
 /// message of the other channels is taken meanwhile.
 TEST(Fairness, AStuckCallbackHoldsOneThreadOnly) {
-  OneGraph g(2);
   Gate gate;
   Arrivals slow;
   Arrivals quick;
+  OneGraph g(2);
   const Policy deep = policy(Overflow::drop_oldest, 1000);
   g.subscribe<Number>(
       "slow", serial,
@@ -268,9 +268,9 @@ TEST(Counting, SentIsReceivedPlusDropsUnderEveryOverflowRuleWithManyThreads) {
 }
 
 TEST(Priority, HighGoesBeforeLowWhenTheWorkerIsBusy) {
-  OneGraph g(1);
   Gate gate;
   Arrivals order;
+  OneGraph g(1);
   Policy low;
   low.priority = Priority::low;
   Policy high;
@@ -311,8 +311,8 @@ TEST(Close, NoCallbackRunsAfterCloseReturned) {
 }
 
 TEST(Close, ASubscriptionMayCloseItselfInItsCallback) {
-  OneGraph g;
   Arrivals got;
+  OneGraph g;
   std::shared_ptr<Subscriber> sub;
   sub = g.subscribe<Number>("n", serial, [&](const Message<Number>&) {
     sub->close();
@@ -327,8 +327,8 @@ TEST(Close, ASubscriptionMayCloseItselfInItsCallback) {
 }
 
 TEST(Callback, AnExceptionIsCountedAndTheNextMessageStillComes) {
-  OneGraph g;
   Arrivals got;
+  OneGraph g;
   auto sub = g.subscribe<Number>("n", serial, [&](const Message<Number>& m) {
     got.add();
     if (m->value == 1) throw std::runtime_error("bad day");

@@ -37,9 +37,9 @@ struct SimTimers {
 };
 
 TEST(SimTimer, CallsForEveryInstantHoweverFarATickGoes) {
-  SimTimers s;
   Arrivals fine;
   Arrivals coarse;
+  SimTimers s;
   s.timers.every(10 * kMs, [&] { fine.add(); }, s.skipped);
   s.timers.every(250 * kMs, [&] { coarse.add(); });
   for (std::int64_t ms = 1'001; ms <= 1'300; ++ms) s.set(ms);
@@ -54,8 +54,8 @@ TEST(SimTimer, CallsForEveryInstantHoweverFarATickGoes) {
 }
 
 TEST(SimTimer, NothingHappensBetweenTicks) {
-  SimTimers s;
   Arrivals calls;
+  SimTimers s;
   s.timers.every(10 * kMs, [&] { calls.add(); });
   s.set(1'009);
   s.set(1'009);
@@ -64,9 +64,9 @@ TEST(SimTimer, NothingHappensBetweenTicks) {
 }
 
 TEST(SimTimer, NeverTwiceAtOnceAndLateCallsAreMadeUpFor) {
-  SimTimers s;
   Gate gate;
   Arrivals calls;
+  SimTimers s;
   std::atomic<int> inside{0};
   std::atomic<bool> overlapped{false};
   s.timers.every(10 * kMs, [&] {
@@ -86,8 +86,8 @@ TEST(SimTimer, NeverTwiceAtOnceAndLateCallsAreMadeUpFor) {
 }
 
 TEST(SimTimer, WhatLagsTooFarBehindIsSkippedAndCounted) {
-  SimTimers s;
   Arrivals calls;
+  SimTimers s;
   s.timers.every(kMs, [&] { calls.add(); }, s.skipped);
   s.set(4'000);  // 3000 instants
   ASSERT_TRUE(calls.wait_for(detail::kMaxBehind));
@@ -97,8 +97,8 @@ TEST(SimTimer, WhatLagsTooFarBehindIsSkippedAndCounted) {
 }
 
 TEST(SimTimer, AJumpCallsForNothingAndBeginsANewGrid) {
-  SimTimers s;
   Arrivals calls;
+  SimTimers s;
   s.timers.every(10 * kMs, [&] { calls.add(s.clock->now().ns / kMs); }, s.skipped);
   s.set(100'000, 1);  // forwards
   s.set(100'009, 1);
@@ -114,10 +114,10 @@ TEST(SimTimer, AJumpCallsForNothingAndBeginsANewGrid) {
 }
 
 TEST(SimTimer, MadeBeforeThereIsATimeItBeginsWithIt) {
+  Arrivals calls;
   auto clock = std::make_shared<detail::ClockCore>(ClockMode::sim);
   Executor executor(1);
   Timers timers(executor, clock);
-  Arrivals calls;
   timers.every(10 * kMs, [&] { calls.add(); });
   ClockTick tick;
   for (const std::int64_t ms : {50'000, 50'010, 50'020}) {
@@ -130,10 +130,10 @@ TEST(SimTimer, MadeBeforeThereIsATimeItBeginsWithIt) {
 }
 
 TEST(SimTimer, JumpsAreToldInOrderAndJoinedWhenTheyAreNotHeard) {
-  SimTimers s;
   Gate gate;
-  std::vector<ClockJump> seen;
   Arrivals told;
+  SimTimers s;
+  std::vector<ClockJump> seen;
   s.timers.on_jump(
       [&](const ClockJump& jump) {
         gate.pass();
@@ -154,8 +154,8 @@ TEST(SimTimer, JumpsAreToldInOrderAndJoinedWhenTheyAreNotHeard) {
 }
 
 TEST(SimTimer, CancelledFromInsideWithCallsStillOwed) {
-  SimTimers s;
   Arrivals calls;
+  SimTimers s;
   std::atomic<Timers::Id> id{0};
   id = s.timers.every(kMs, [&] {
     s.timers.cancel(id);

@@ -29,6 +29,7 @@ TEST(Waiting, AnotherThreadTakesThePlaceOfOneThatWaits) {
 
 /// Stand-ins do not make the pool larger: when nobody waits any more, as many run as before.
 TEST(Waiting, ThePoolIsAsLargeAsBeforeAfterwards) {
+  Arrivals done;
   constexpr int kThreads = 2;
   Executor executor(kThreads);
   for (int round = 0; round < 20; ++round) {
@@ -49,7 +50,6 @@ TEST(Waiting, ThePoolIsAsLargeAsBeforeAfterwards) {
   }
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
-  Arrivals done;
   for (int i = 0; i < 200; ++i) {
     executor.enqueue(Priority::normal, [&] {
       const int now = ++inside;
@@ -65,9 +65,9 @@ TEST(Waiting, ThePoolIsAsLargeAsBeforeAfterwards) {
 }
 
 TEST(Waiting, TooManyAreRefused) {
+  Arrivals waits;
   std::promise<void> go;
   const std::shared_future<void> gone = go.get_future().share();
-  Arrivals waits;
   std::promise<bool> refused;
   Executor executor(1);  // its end waits for all that use what stands above
   for (int i = 0; i < Executor::kMaxWaiting; ++i) {
@@ -90,9 +90,9 @@ TEST(Waiting, TooManyAreRefused) {
 }
 
 TEST(Timers, OnceIsOnceAndInOrder) {
+  Arrivals got;
   Executor executor(1);
   Timers timers(executor, std::make_shared<detail::ClockCore>(ClockMode::real));
-  Arrivals got;
   const std::int64_t now = monotonic_now().ns;
   timers.at(now + 2'000'000, [&] { got.add(2); });
   timers.at(now + 1'000'000, [&] { got.add(1); });

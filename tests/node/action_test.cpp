@@ -270,8 +270,8 @@ TEST(Action, AKilledServerEndsItsGoalsAtOnce) {
 
 TEST(Action, FeedbackThatIsNotTakenIsDroppedAndCounted) {
   graph::test::Gate gate;
-  std::atomic<int> heard{0};
   Arrivals told;
+  std::atomic<int> heard{0};
   Two two;
   two.action({}, [](const Handle& goal) {
     for (int i = 0; i < 100; ++i) (void)goal.feedback(words(std::to_string(i)));

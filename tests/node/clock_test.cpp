@@ -32,13 +32,13 @@ bool at(const Clock& clock, Time time) {
 }
 
 TEST(SimTime, StepsReachTwoProcessesAndTheirTimersCallExactly) {
+  Arrivals calls_a;
+  Arrivals calls_b;
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
   Runtime b = open_sim(domain, "b");
   const Node in_a = a.node("in_a").or_throw();
   const Node in_b = b.node("in_b").or_throw();
-  Arrivals calls_a;
-  Arrivals calls_b;
   const Timer timer_a = in_a.every(Duration::from_ms(10), [&] { calls_a.add(); });
   const Timer timer_b = in_b.every(Duration::from_ms(25), [&] { calls_b.add(); });
   Runtime c = open_runtime(domain, "c");
@@ -96,11 +96,11 @@ TEST(SimTime, PausedItStandsAndALateProcessHearsOfIt) {
 }
 
 TEST(SimTime, AJumpBackIsToldAndTimersGoOnFromThere) {
+  Arrivals jumps;
+  Arrivals calls;
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
   const Node node = a.node("node").or_throw();
-  Arrivals jumps;
-  Arrivals calls;
   node.on_clock_jump([&](const ClockJump& jump) { jumps.add(jump.delta().ns); });
   node.every(Duration::from_ms(10), [&] { calls.add(); });
   Runtime c = open_runtime(domain, "c");
@@ -123,6 +123,7 @@ TEST(SimTime, AJumpBackIsToldAndTimersGoOnFromThere) {
 }
 
 TEST(SimTime, SleepInACallbackOfAPoolOfOneThread) {
+  Arrivals woke;
   const std::string domain = fresh_domain();
   RuntimeOptions options;
   options.domain = domain;
@@ -134,7 +135,6 @@ TEST(SimTime, SleepInACallbackOfAPoolOfOneThread) {
   SimTimeOptions fast;
   fast.speed = 1000;
   const SimTime time = SimTime::open(c.node("time").or_throw(), fast).or_throw();
-  Arrivals woke;
   node.every(Duration::from_ms(1), [&] {
     if (node.clock().sleep_for(Duration::from_ms(500))) woke.add();
   });
@@ -142,14 +142,14 @@ TEST(SimTime, SleepInACallbackOfAPoolOfOneThread) {
 }
 
 TEST(SimTime, ClosingANodeEndsTheSleepOfItsCallbacks) {
+  Arrivals begun;
+  Arrivals ended;
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
   Runtime c = open_runtime(domain, "c");
   SimTime time = paused_time(c.node("time").or_throw());
   const Node node = a.node("node").or_throw();
   ASSERT_TRUE(at(node.clock(), kStart));
-  Arrivals begun;
-  Arrivals ended;
   node.every(Duration::from_ms(10), [&] {
     begun.add();
     if (!node.clock().sleep_for(Duration::from_ms(1'000))) ended.add();
@@ -166,8 +166,8 @@ TEST(SimTime, ClosingANodeEndsTheSleepOfItsCallbacks) {
 }
 
 TEST(SimTime, StoppingTheProcessEndsSleepInCallbacksAndThreads) {
-  const std::string domain = fresh_domain();
   Arrivals ended;
+  const std::string domain = fresh_domain();
   std::thread loop;
   {
     Runtime a = open_sim(domain, "a");
@@ -194,6 +194,7 @@ TEST(SimTime, StoppingTheProcessEndsSleepInCallbacksAndThreads) {
 }
 
 TEST(SimTime, ASimulatorWithStepsOfItsOwn) {
+  Arrivals steps;
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
   Runtime c = open_runtime(domain, "c");
@@ -205,7 +206,6 @@ TEST(SimTime, ASimulatorWithStepsOfItsOwn) {
   ASSERT_TRUE(at(a.clock(), kStart + Duration::from_ms(10)));
   EXPECT_FALSE(time.step(Duration::from_ms(1)).ok()) << "it is running";
   time.pause();
-  Arrivals steps;
   std::thread simulator([&] {
     while (time.advance(Duration::from_ms(2))) steps.add();
   });

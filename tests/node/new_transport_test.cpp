@@ -27,6 +27,8 @@ std::string carried_by(const std::string& domain, const std::string& channel, bo
 }
 
 TEST(NewTransport, IsNamedByPlansAndUsedByTheirProcesses) {
+  Arrivals seen;
+  Arrivals felt;
   const std::string domain = fresh_domain();
   const PlanFile file(kPlan);
   RuntimeOptions options = file.options("body");
@@ -36,8 +38,6 @@ TEST(NewTransport, IsNamedByPlansAndUsedByTheirProcesses) {
   Runtime brain = Runtime::open(options).or_throw();
   const Node eye = body.node("eye").or_throw();
   const Node mind = brain.node("mind").or_throw();
-  Arrivals seen;
-  Arrivals felt;
   mind.subscribe<Number>("seen", serial, [&](const Message<Number>& m) { seen.add(m->value); });
   mind.subscribe<Number>("felt", serial, [&](const Message<Number>& m) { felt.add(m->value); });
   const auto see = eye.publisher<Number>("seen");

@@ -10,12 +10,12 @@ namespace hyphos::test {
 namespace {
 
 TEST(Node, TwoProcessesOfOneDomainTalkThroughSharedMemory) {
+  Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
   Runtime b = open_runtime(domain, "b");
   const Node talker = a.node("talker").or_throw();
   const Node listener = b.node("listener").or_throw();
-  Arrivals got;
   std::atomic<bool> stamped{true};
   listener.subscribe<Number>("n", serial, [&](const Message<Number>& m) {
     const Stamps s = m.stamps();
@@ -36,6 +36,7 @@ TEST(Node, TwoProcessesOfOneDomainTalkThroughSharedMemory) {
 }
 
 TEST(Node, AMessageFromAnotherProcessMayBeKeptAndForwarded) {
+  Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
   Runtime b = open_runtime(domain, "b");
@@ -45,7 +46,6 @@ TEST(Node, AMessageFromAnotherProcessMayBeKeptAndForwarded) {
   const Node sink = c.node("sink").or_throw();
   const auto out = relay.publisher<Buffer>("second");
   std::vector<Message<Buffer>> kept;
-  Arrivals got;
   relay.subscribe<Buffer>("first", serial, [&](const Message<Buffer>& m) { out.publish(*m); });
   sink.subscribe<Buffer>("second", serial, [&](const Message<Buffer>& m) {
     kept.push_back(m);
@@ -66,6 +66,7 @@ TEST(Node, AMessageFromAnotherProcessMayBeKeptAndForwarded) {
 }
 
 TEST(Node, LatchedValuesReachALateProcess) {
+  Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
   const Node map_server = a.node("map_server").or_throw();
@@ -79,7 +80,6 @@ TEST(Node, LatchedValuesReachALateProcess) {
   const Node late = b.node("late").or_throw();
   SubscriptionOptions wish;
   wish.policy = options.policy;
-  Arrivals got;
   std::atomic<bool> replayed{false};
   late.subscribe<Number>("map", wish, [&](const Message<Number>& m) {
     replayed = m.replayed();
@@ -91,13 +91,13 @@ TEST(Node, LatchedValuesReachALateProcess) {
 }
 
 TEST(Node, AnotherTypeInAnotherProcessIsNeverDelivered) {
+  Arrivals wrong;
+  Arrivals right;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
   Runtime b = open_runtime(domain, "b");
   const Node talker = a.node("talker").or_throw();
   const Node listener = b.node("listener").or_throw();
-  Arrivals wrong;
-  Arrivals right;
   listener.subscribe<Words>("n", serial, [&](const Message<Words>&) { wrong.add(); });
   listener.subscribe<Number>("ok", serial, [&](const Message<Number>&) { right.add(); });
   const auto bad = talker.publisher<Number>("n");
@@ -127,6 +127,8 @@ TEST(Node, AClosedNodeRefusesNewEnds) {
 }
 
 TEST(Node, RawEndsMeetTypedOnes) {
+  Arrivals typed;
+  Arrivals bytes;
   RuntimeOptions options;
   options.offline = true;
   Runtime runtime = Runtime::open(options).or_throw();
@@ -134,8 +136,6 @@ TEST(Node, RawEndsMeetTypedOnes) {
   const TypeId& id = type_support<Number>().id;
   // The raw end opens the channel first: there is no room for a Number in its blocks.
   const RawPublisher raw = node.raw_publisher("n", id).or_throw();
-  Arrivals typed;
-  Arrivals bytes;
   node.subscribe<Number>("n", serial, [&](const Message<Number>& m) { typed.add(m->value); });
   node.raw_subscribe("n", id, {},
                      [&](const Message<RawMessage>& m) {
@@ -152,12 +152,12 @@ TEST(Node, RawEndsMeetTypedOnes) {
 }
 
 TEST(Inspect, ShowsCountersAndLatenciesOfALivingProcess) {
+  Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "sense");
   Runtime b = open_runtime(domain, "think");
   const Node talker = a.node("talker").or_throw();
   const Node listener = b.node("listener").or_throw();
-  Arrivals got;
   listener.subscribe<Number>("n", serial, [&](const Message<Number>&) { got.add(); });
   const auto pub = talker.publisher<Number>("n");
   ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));

@@ -308,10 +308,10 @@ TEST(Params, EveryKindOfHandleReadsItsValue) {
 }
 
 TEST(Params, WatchersRunOnThePoolAndEndWithTheNode) {
+  Arrivals got;
   Runtime runtime = Runtime::open(offline()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto speed = node.params().declare<double>("speed", {.value = 1});
-  Arrivals got;
   speed.watch([&](double now) { got.add(static_cast<int>(now)); });
   EXPECT_THROW(node.params().watch("sped", [](const ParamSet&) {}), Exception);
   ASSERT_TRUE(speed.set(7).ok());

@@ -47,6 +47,7 @@ channels:
 }
 
 TEST(Plan, AClosedChannelOpensAtRunTime) {
+  Arrivals got;
   const PlanFile file(plan_text(fresh_domain(), R"(
 processes: {main: {}}
 nodes: {one: {process: main}}
@@ -55,7 +56,6 @@ data_graph: {close_channels: [n]}
 )"));
   Runtime runtime = Runtime::open(file.options("main")).or_throw();
   const Node node = runtime.node("one").or_throw();
-  Arrivals got;
   node.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
   const auto pub = node.publisher<Number>("n");
   EXPECT_FALSE(pub.publish({1}));
@@ -73,6 +73,7 @@ TEST(Plan, ErrorsOfTheFileReachTheCaller) {
 }
 
 TEST(Plan, PluginsRunInThisProcess) {
+  Arrivals got;
   const PlanFile file(plan_text(fresh_domain(), R"(
 processes: {main: {}, other: {}}
 nodes:
@@ -82,7 +83,6 @@ nodes:
   Runtime runtime = Runtime::open(file.options("main")).or_throw();
   ASSERT_TRUE(runtime.load_plugins().ok());
   const Node probe = runtime.node("probe").or_throw();
-  Arrivals got;
   probe.subscribe<Number>("out", serial, [&](const Message<Number>& m) { got.add(m->value); });
   probe.publisher<Number>("in").publish({5});
   ASSERT_TRUE(got.wait_for(1));
@@ -103,6 +103,7 @@ TEST(Plan, BadPluginsAreRefusedWithTheReason) {
 
 /// Recorders and other tools are no part of the plan; they too see channels that need no transport.
 TEST(Plan, AToolHearsAChannelThatStaysInOneProcess) {
+  Arrivals got;
   const std::string domain = fresh_domain();
   const PlanFile file(plan_text(domain, R"(
 processes: {main: {nodes: [one, two]}}
@@ -117,7 +118,6 @@ channels:
   const auto priv = one.publisher<Number>("private");
   Runtime outside = open_runtime(domain, "tool");
   const Node tool = outside.node("tool").or_throw();
-  Arrivals got;
   tool.subscribe<Number>("private", serial, [&](const Message<Number>&) { got.add(-1); });
   tool.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got.add(m->value); });
   ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));
@@ -131,6 +131,8 @@ channels:
 /// ... and those that travel by other transports: what the plan's own processes get by ZeroMQ,
 /// tools get, and give, through shared memory.
 TEST(Plan, AToolTakesPartInAChannelThatGoesByZeroMq) {
+  Arrivals at_mind;
+  Arrivals at_tool;
   const std::string domain = fresh_domain();
   const PlanFile file(plan_text(domain, R"(
 processes: {body: {nodes: [eye]}, brain: {nodes: [mind]}}
@@ -144,8 +146,6 @@ channels:
   const Node eye = body.node("eye").or_throw();
   const Node mind = brain.node("mind").or_throw();
   const Node tool = outside.node("tool").or_throw();
-  Arrivals at_mind;
-  Arrivals at_tool;
   mind.subscribe<Number>("n", serial, [&](const Message<Number>& m) { at_mind.add(m->value); });
   const auto pub = eye.publisher<Number>("n");
   ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));
@@ -222,6 +222,7 @@ channels:
 
 /// The same node, moved by one word of the plan: here it runs in a process of its own.
 TEST(Plan, AHostProcessRunsPluginsUntilItIsTold) {
+  Arrivals got;
   const PlanFile file(plan_text(fresh_domain(), R"(
 processes: {main: {}, other: {}}
 nodes:
@@ -232,7 +233,6 @@ nodes:
   Child host({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "other"});
   ASSERT_TRUE(host.started());
   const Node probe = runtime.node("probe").or_throw();
-  Arrivals got;
   probe.subscribe<Number>("out", serial, [&](const Message<Number>& m) { got.add(m->value); });
   const auto in = probe.publisher<Number>("in");
   ASSERT_TRUE(eventually([&] { return in.listeners() == 1; }));
@@ -259,6 +259,7 @@ TEST(Plan, AHostProcessWithABadPlanSaysSoAndExits) {
 
 /// Two hosts, as the plan sees it: what crosses between them goes by ZeroMQ over TCP.
 TEST(Plan, ProcessesOnTwoHostsTalkOverTcp) {
+  Arrivals got;
   const int port = 20000 + getpid() % 20000;
   const PlanFile file(plan_text(fresh_domain(), R"(
 hosts:
@@ -279,7 +280,6 @@ channels:
   Runtime b = Runtime::open(file.options("think")).or_throw();
   const Node talker = a.node("talker").or_throw();
   const Node listener = b.node("listener").or_throw();
-  Arrivals got;
   listener.subscribe<Number>("n", serial, [&](const Message<Number>& m) { got.add(m->value); });
   const auto pub = talker.publisher<Number>("n");
   ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));

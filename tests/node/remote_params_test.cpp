@@ -44,6 +44,7 @@ class Robot {
 };
 
 TEST(RemoteParams, AreReadSetAndWatchedFromAnotherRuntime) {
+  Arrivals told;
   const std::string domain = fresh_domain();
   Runtime one = open_runtime(domain, "one");
   Runtime two = open_runtime(domain, "two");
@@ -62,7 +63,6 @@ TEST(RemoteParams, AreReadSetAndWatchedFromAnotherRuntime) {
   EXPECT_EQ(remote.process(), "one");
   EXPECT_TRUE(eventually([&] { return remote.present(); }));
 
-  Arrivals told;
   remote.watch([&](const ParamSet& now) {
     if (now.changed("speed")) told.add(static_cast<std::int64_t>(now.get<double>("speed") * 10));
   });
@@ -182,7 +182,8 @@ TEST(RemoteParams, AKeptFileIsReadAtTheNextRun) {
   EXPECT_TRUE(eventually([&] {
     const ParamSet values = remote.values();
     const ParamInfo* high = values.find("high");
-    return high->origin == ParamOrigin::restored && high->value == ParamVariant(12.5);
+    return high != nullptr && high->origin == ParamOrigin::restored &&
+           high->value == ParamVariant(12.5);
   }));
   EXPECT_EQ(robot.stop(SIGTERM), 0);
 }

@@ -284,9 +284,9 @@ TEST(Service, AKilledServerIsNoticedAtOnceAndItsSuccessorIsUsed) {
 }
 
 TEST(Service, AKilledClientLeavesNothingPending) {
+  Arrivals came;
   const std::string domain = fresh_domain();
   const Node node = open_runtime(domain).node("server").or_throw();
-  Arrivals came;
   std::mutex mutex;
   std::vector<Responder<Number>> kept;
   const Service service = node.service<Number, Number>(
@@ -400,6 +400,7 @@ TEST(Service, OneNameHasOneServer) {
 /// One thread, and a chain of callbacks that each wait for the next: none may keep the others from
 /// running.
 TEST(Service, ACallInsideACallbackDoesNotStarveThePool) {
+  Arrivals got;
   RuntimeOptions options;
   options.domain = fresh_domain();
   options.threads = 1;
@@ -420,7 +421,6 @@ TEST(Service, ACallInsideACallbackDoesNotStarveThePool) {
     EXPECT_EQ(first.call({0}, kForEver).or_throw().value, kLinks);
   }
   // A subscription's callback may call, too, and messages go on meanwhile.
-  Arrivals got;
   node.subscribe<Number>("n", serial, [&](const Message<Number>& n) {
     got.add(first.call({n->value}, kForEver).or_throw().value);
   });
@@ -430,6 +430,8 @@ TEST(Service, ACallInsideACallbackDoesNotStarveThePool) {
 }
 
 TEST(Service, MoreCallbacksThanMayWaitAreRefusedAndNotStuck) {
+  Arrivals overloaded;
+  Arrivals done;
   RuntimeOptions options;
   options.domain = fresh_domain();
   options.threads = 1;
@@ -451,8 +453,6 @@ TEST(Service, MoreCallbacksThanMayWaitAreRefusedAndNotStuck) {
   node.service<Number, Number>(
       "outer", many, [slow](const Number& n) -> Result<Number> { return slow.call(n, kForEver); });
   const auto outer = node.client<Number, Number>("outer", wide);
-  Arrivals overloaded;
-  Arrivals done;
   constexpr std::size_t kCalls = 100;
   for (std::size_t i = 0; i < kCalls; ++i) {
     outer.call_async({1}, kForEver, [&](const Result<Number>& reply) {
@@ -562,6 +562,7 @@ TEST(Service, BadNamesAndBoundsAreRefused) {
 
 /// Two hosts as the plan sees them. Different domains, so that they do not meet in shared memory.
 TEST(Service, ThePlanTakesServicesAndActionsBetweenMachines) {
+  Arrivals feedback;
   const int port = 20000 + getpid() % 20000;
   const std::string domain = fresh_domain();
   const PlanFile file("hyphos: 1\nrobot: test\n" + std::string(R"(
@@ -599,7 +600,6 @@ nodes:
     ASSERT_EQ(client.call({i}, kForEver).or_throw().value, i * i);
   }
   const auto count = planner.action_client<Number, Number, Number>("count");
-  Arrivals feedback;
   const auto done =
       count.send({1}, [&](const Message<Number>& n) { feedback.add(n->value); }, kForEver);
   EXPECT_EQ(done.result(kForEver).or_throw().value.value, 6);
@@ -644,6 +644,7 @@ struct Faulty {
 };
 
 TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
+  Arrivals ended;
   transport::FaultConfig faults;
   faults.loss = 0.1;
   faults.duplicate = 0.3;
@@ -675,7 +676,6 @@ TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
   ASSERT_TRUE(client.wait_for_server(kForEver).ok());
   constexpr std::int64_t kCalls = 300;
   std::size_t answered = 0;
-  Arrivals ended;
   for (std::int64_t i = 0; i < kCalls; ++i) {
     client.call_async({i}, Duration::from_ms(100), [&, i](const Result<Number>& reply) {
       if (reply) {
