@@ -72,7 +72,8 @@ class Callable {
     try {
       nb::borrow<nb::object>(function_.get())(std::forward<Args>(args)...);
     } catch (nb::python_error& error) {
-      rethrow(error);
+      // The interpreter ends: what the callback uses is closed under it, and nobody can do better.
+      if (!closing()) rethrow(error);
     }
   }
   /// The same for a check: "" if it returns None, True or ""; else why it refuses, which may also

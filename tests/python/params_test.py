@@ -304,5 +304,7 @@ def test_a_node_of_a_run_that_is_killed_and_restarted_has_its_values(
         first.popen.wait()
         second = python(OWNER, *words)
         assert second.line() == "ready"
+        # Declared one by one: the first set that comes may hold one of the six.
         wait_until(lambda: (info := remote.find("speed")) is not None and info.origin == "restored")
+        wait_until(lambda: len(remote.values()) == 6)
         assert (remote["speed"], remote["mode"], remote["limit"]) == (0.875, "brisk", 1.0)

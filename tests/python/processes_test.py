@@ -191,7 +191,9 @@ def test_the_program_in_the_documentation_works(
     python: Start, node: hyphos.Node, domain: str, inbox: Inbox
 ) -> None:
     text = (Path(__file__).parents[2] / "docs/python.md").read_text()
-    program = python(text.split("```python\n")[1].split("```")[0], "--hyphos-domain", domain)
+    blocks = [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
+    whole = next(block for block in blocks if "Node.open(" in block and '"cmd_vel"' in block)
+    program = python(whole, "--hyphos-domain", domain)
     node.subscribe("cmd_vel", Twist, lambda twist: inbox(twist.linear.x))
     scan = node.publisher("scan", LaserScan)
     wait_until(lambda: scan.listeners == 1, "the program")
