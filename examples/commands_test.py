@@ -127,7 +127,8 @@ class Terminal:
         command, _ = command_of(words)
         words = [str(ROBOT) if word == "robot.yaml" else word for word in words]
         if words[0] == "run":  # a robot of its own, and not for long
-            words += ["--set", f"domain={self._domain}-run", "--for", "1"]
+            # Long enough for its recorder to stand: one that is ended while it starts has failed.
+            words += ["--set", f"domain={self._domain}-run", "--for", "6"]
             words += ["--set", f"record.path={self._folder / 'recordings'}"]
             words += ["--logs", str(self._folder / "logs")]
         elif any("--domain" in option.opts for option in command.params) and "-d" not in words:
