@@ -1,5 +1,6 @@
 #include "node/log_line.hpp"
 
+#include "base/config.hpp"
 #include "wire/protobuf.hpp"
 
 namespace hyphos::log {
@@ -18,24 +19,6 @@ enum Field : std::uint32_t {
 constexpr std::size_t kMostPerField = 1 + 10;  // tag, then a number or a length
 
 std::uint64_t level_number(Level level) { return 10 * (static_cast<std::uint64_t>(level) + 1); }
-
-/// Length of the valid UTF-8 sequence that begins here (RFC 3629); 0 if none does.
-std::size_t sequence_length(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = at(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xC0) != 0x80) return 0;
-  }
-  const unsigned char second = at(1);
-  if (first == 0xE0 && second < 0xA0) return 0;  // overlong
-  if (first == 0xED && second > 0x9F) return 0;  // half of a surrogate pair
-  if (first == 0xF0 && second < 0x90) return 0;
-  if (first == 0xF4 && second > 0x8F) return 0;
-  return length;
-}
 
 }  // namespace
 
@@ -62,7 +45,7 @@ std::string bounded_text(std::string_view text, std::size_t limit) {
   kept.reserve(std::min(text.size(), limit));
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t length = sequence_length(text.substr(at, 4));
+    const std::size_t length = config::utf8_length(text.substr(at));
     if (kept.size() + std::max<std::size_t>(length, 1) > limit) break;
     if (length == 0) {
       kept.push_back('?');

@@ -40,21 +40,12 @@ def _nodes(domain: str, _context: typer.Context) -> Iterable[str]:
     return (end.node for _, end in look(domain).ends())
 
 
-def _processes(domain: str, _context: typer.Context) -> Iterable[str]:
-    from hyphos.tools.observe import look  # noqa: PLC0415
-
-    return (process.name for process in look(domain).processes)
-
-
 def _calls(kind: str) -> Callable[[str, typer.Context], Iterable[str]]:
     def find(domain: str, _context: typer.Context) -> Iterable[str]:
-        from hyphos.tools.observe import is_hidden, look  # noqa: PLC0415
+        from hyphos.tools.observe import call_name, look  # noqa: PLC0415
 
-        prefix = f"hyphos/{kind}/"
-        for _, end in look(domain).internal_ends():
-            name = end.channel.removeprefix(prefix).rpartition("/")[0]
-            if end.channel.startswith(prefix) and not is_hidden(name):
-                yield name
+        names = (call_name(end.channel, kind) for _, end in look(domain).internal_ends())
+        return (name for name in names if name is not None)
 
     return find
 
@@ -69,7 +60,6 @@ def _params(domain: str, context: typer.Context) -> Iterable[str]:
 
 channel_names = _names(_channels)
 node_names = _names(_nodes)
-process_names = _names(_processes)
 service_names = _names(_calls("service"))
 param_names = _names(_params)
 action_names = _names(_calls("action"))

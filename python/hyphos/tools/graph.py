@@ -12,7 +12,7 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 from hyphos.tools.draw import svg_of
-from hyphos.tools.observe import Delays, Look, drops_of, duration, is_hidden, look
+from hyphos.tools.observe import Delays, Look, drops_of, is_hidden, key_of, look, nobody
 
 FORMATS = ("dot", "svg", "json")
 
@@ -41,19 +41,14 @@ class Edge:
             "drops": self.drops,
         }
         if not self.publishes:
-            made["latency_ns"] = {
-                "count": self.latency.count,
-                "p50": self.latency.percentile_ns(0.5),
-                "p99": self.latency.percentile_ns(0.99),
-            }
+            made["latency_ns"] = self.latency.as_dict()
         return made
 
     @property
     def label(self) -> str:
         lines = [f"{self.rate_hz:.1f} Hz"]
         if self.latency.count:
-            p50, p99 = (duration(self.latency.percentile_ns(f)) for f in (0.5, 0.99))
-            lines.append(f"{p50} / {p99}")
+            lines.append(f"{self.latency.text(0.5)} / {self.latency.text(0.99)}")
         if self.drops:
             lines.append(f"{self.drops:,} dropped")
         return "\n".join(lines)
@@ -157,13 +152,12 @@ def _edge(
 
 def graph_of(domain: str, now: Look, before: Look) -> RobotGraph:
     seconds = max(1e-9, now.time_s - before.time_s)
-    old = {(p.participant, e.node, e.channel, e.is_publisher): e for p, e in before.ends()}
+    old = before.by_key()
     edges, types = [], {}
     for process, end in now.ends():
         if is_hidden(end.channel):
             continue
-        key = (process.participant, end.node, end.channel, end.is_publisher)
-        edges.append(_edge(process, end, old.get(key), seconds))
+        edges.append(_edge(process, end, old.get(key_of(process, end)), seconds))
         types[end.channel] = end.type_name
     edges.sort(key=lambda edge: (edge.channel, not edge.publishes, edge.node))
     return RobotGraph(domain, seconds, _sorted(now.processes), edges, types)
@@ -179,11 +173,8 @@ def draw(domain: str, form: str, window_s: float, file: Path | None) -> int:
         raise Error("invalid_config", f"--format is one of {', '.join(FORMATS)}, not '{form}'")
     before = look(domain)
     if not before.processes:
-        raise Error(
-            "not_found",
-            f"no Hyphos process runs in domain '{domain}' on this machine",
-            advice="start one, or give its --domain; hyphos plan FILE --dot draws a plan",
-        )
+        advice = "start one, or give its --domain; hyphos plan FILE --dot draws a plan"
+        raise nobody(domain, advice)
     time.sleep(window_s)
     graph = graph_of(domain, look(domain), before)
     text = graph.as_json() if form == "json" else graph.as_dot()

@@ -33,6 +33,10 @@ class Look:
                 ):
                     yield process, end
 
+    def by_key(self) -> dict[Key, EndpointInfo]:
+        """The same, to be found again in another look."""
+        return {key_of(process, end): end for process, end in self.ends()}
+
     def internal_ends(self) -> Iterator[tuple[ProcessInfo, EndpointInfo]]:
         """The ends of the channels that services and actions are made of."""
         for process in self.processes:
@@ -67,6 +71,13 @@ class Delays:
                 return edge
         return 0
 
+    def text(self, fraction: float) -> str:
+        return duration(self.percentile_ns(fraction)) if self.count else "–"
+
+    def as_dict(self) -> dict[str, int]:
+        percentiles = {"p50": self.percentile_ns(0.5), "p99": self.percentile_ns(0.99)}
+        return {"count": self.count, **percentiles}
+
 
 @dataclass
 class ChannelState:
@@ -96,7 +107,7 @@ def drops_of(end: EndpointInfo) -> int:
     return sum(count for name, count in end.counters if name.startswith("drop."))
 
 
-def _key(process: ProcessInfo, end: EndpointInfo) -> Key:
+def key_of(process: ProcessInfo, end: EndpointInfo) -> Key:
     return process.participant, end.node, end.channel, end.is_publisher
 
 
@@ -114,9 +125,7 @@ def states(
     now: Look, before: Look | None = None, *, hidden: bool = False
 ) -> dict[str, ChannelState]:
     """Every channel by name. Without an earlier look, rates are 0 and delays since the start."""
-    old: dict[Key, EndpointInfo] = {}
-    if before is not None:
-        old = {_key(process, end): end for process, end in before.ends()}
+    old = before.by_key() if before is not None else {}
     seconds = now.time_s - before.time_s if before is not None else 0.0
     found: dict[str, ChannelState] = {}
     transports: dict[str, list[str]] = {}
@@ -124,7 +133,7 @@ def states(
         if is_hidden(end.channel) and not hidden:
             continue
         state = found.setdefault(end.channel, ChannelState(end.channel))
-        earlier = old.get(_key(process, end))
+        earlier = old.get(key_of(process, end))
         _add_end(state, end, earlier, seconds)
         transports.setdefault(end.channel, []).extend(end.transports.split("+"))
     for name, words in transports.items():
@@ -155,17 +164,27 @@ def _add_end(
         state.taken_mb_s = max(state.taken_mb_s, megabytes_per_s)
 
 
+def nobody(domain: str, advice: str = "start one, or give its --domain") -> Error:
+    return Error(
+        "not_found", f"no Hyphos process runs in domain '{domain}' on this machine", advice=advice
+    )
+
+
+def call_name(channel: str, kind: str) -> str | None:
+    """The service or action (`kind`) that this internal channel is a part of. None if it is none,
+    or one with which Hyphos itself sets parameters."""
+    prefix = f"{INTERNAL}{kind}/"
+    name = channel.removeprefix(prefix).rpartition("/")[0]
+    return name if channel.startswith(prefix) and not is_hidden(name) else None
+
+
 def require_channel(now: Look, name: str, domain: str) -> None:
     """Error with what there is, if nobody publishes or subscribes `name`."""
     if any(now.ends(name)):
         return
     names = sorted({end.channel for _, end in now.ends() if not is_hidden(end.channel)})
     if not names:
-        raise Error(
-            "not_found",
-            f"no Hyphos process runs in domain '{domain}' on this machine",
-            advice="start one, or give its --domain",
-        )
+        raise nobody(domain)
     raise Error(
         "not_found",
         f"there is no channel '{name}'; there are {', '.join(names)}",

@@ -17,7 +17,7 @@ from hyphos.service import raw_client
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.echo import EchoOptions, Formatter
 from hyphos.tools.join import open_tool
-from hyphos.tools.observe import INTERNAL, Look, drops_of, duration, is_hidden, look
+from hyphos.tools.observe import Look, call_name, drops_of, duration, look
 from hyphos.tools.pub import message_from_text
 from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import on_signals
@@ -72,13 +72,10 @@ class Call:
 
 def calls(now: Look, kind: str) -> dict[str, Call]:
     """All services, or all actions, by name."""
-    prefix = f"{INTERNAL}{kind}/"
     found: dict[str, Call] = {}
     for process, end in now.internal_ends():
-        if end.channel.startswith(prefix):
-            name = end.channel[len(prefix) :].rpartition("/")[0]
-            if is_hidden(name):  # with which Hyphos itself sets parameters
-                continue
+        name = call_name(end.channel, kind)
+        if name is not None:
             found.setdefault(name, Call(name, kind)).ends.append((process, end))
     return dict(sorted(found.items()))
 

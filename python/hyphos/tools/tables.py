@@ -40,14 +40,13 @@ def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:
         ["rate", "MB/s", "p50", "p99", "drops"],
     )
     for s in found.values():
-        measured = s.delays.count > 0
         made.add_row(
             s.name,
             s.transports,
             f"{s.rate_hz:.1f} Hz",
             f"{s.megabytes_per_s:.2f}",
-            duration(s.delays.percentile_ns(0.5)) if measured else "–",
-            duration(s.delays.percentile_ns(0.99)) if measured else "–",
+            s.delays.text(0.5),
+            s.delays.text(0.99),
             _drops(s.dropped),
         )
     return made

@@ -23,7 +23,7 @@ from hyphos._errors import Error
 from hyphos._hyphos import ProcessInfo
 from hyphos.supervise.children import Usage, usage_of
 from hyphos.tools.console import console, print_json, table
-from hyphos.tools.observe import ChannelState, Delays, Look, drops_of, duration, look, states
+from hyphos.tools.observe import ChannelState, Delays, Look, drops_of, key_of, look, nobody, states
 from hyphos.tools.waiting import stoppable
 
 SORTS = ("name", "rate", "bandwidth", "latency", "queue", "drops", "cpu", "memory")
@@ -62,11 +62,7 @@ def shoot(domain: str) -> Shot:
     """Error if nothing runs: it would be an empty table, and a wrong --domain looks the same."""
     now = look(domain)
     if not now.processes:
-        raise Error(
-            "not_found",
-            f"no Hyphos process runs in domain '{domain}' on this machine",
-            advice="start one, or give its --domain",
-        )
+        raise nobody(domain)
     return Shot(now, {one.pid: usage_of(one.pid) for one in now.processes})
 
 
@@ -92,12 +88,12 @@ def _nodes(process: ProcessInfo) -> list[str]:
 
 def channel_rows(now: Shot, before: Shot) -> list[ChannelRow]:
     seconds = now.look.time_s - before.look.time_s
-    old = {(p.participant, e.node, e.channel, e.is_publisher): e for p, e in before.look.ends()}
+    old = before.look.by_key()
     found = states(now.look, before.look)
     rows = {name: ChannelRow(state, Delays(), 0.0) for name, state in found.items()}
     for process, end in now.look.ends():
         row = rows.get(end.channel)
-        earlier = old.get((process.participant, end.node, end.channel, end.is_publisher))
+        earlier = old.get(key_of(process, end))
         if row is None:
             continue
         if earlier is not None and seconds > 0:
@@ -132,10 +128,6 @@ def sort_rows(
     return processes, channels
 
 
-def _percentile(delays: Delays, fraction: float) -> str:
-    return duration(delays.percentile_ns(fraction)) if delays.count else "–"
-
-
 def _process_table(rows: list[ProcessRow]) -> Table:
     made = table(
         "", ["process", "state", "pid", "CPU", "memory", "nodes"], ["pid", "CPU", "memory"]
@@ -164,9 +156,9 @@ def _channel_table(rows: list[ChannelRow]) -> Table:
             str(state.subscribers),
             f"{state.rate_hz:.1f} Hz",
             f"{state.megabytes_per_s:.2f}",
-            _percentile(state.delays, 0.5),
-            _percentile(state.delays, 0.99),
-            _percentile(row.queue, 0.99),
+            state.delays.text(0.5),
+            state.delays.text(0.99),
+            row.queue.text(0.99),
             Text(f"{state.dropped:,}", "red" if state.dropped else ""),
             Text(f"{row.drops_per_s:.1f}", "bold red" if row.drops_per_s > 0 else ""),
         )
@@ -176,14 +168,6 @@ def _channel_table(rows: list[ChannelRow]) -> Table:
 def _render(now: Shot, before: Shot, by: str) -> RenderableType:
     processes, channels = sort_rows(process_rows(now, before), channel_rows(now, before), by)
     return Group(_process_table(processes), _channel_table(channels))
-
-
-def _delays_json(delays: Delays) -> dict[str, int]:
-    return {
-        "count": delays.count,
-        "p50": delays.percentile_ns(0.5),
-        "p99": delays.percentile_ns(0.99),
-    }
 
 
 def as_json(now: Shot, before: Shot, by: str) -> dict[str, Any]:
@@ -200,8 +184,8 @@ def as_json(now: Shot, before: Shot, by: str) -> dict[str, Any]:
                 "subscribers": row.state.subscribers,
                 "rate_hz": row.state.rate_hz,
                 "megabytes_per_s": row.state.megabytes_per_s,
-                "latency_ns": _delays_json(row.state.delays),
-                "queue_ns": _delays_json(row.queue),
+                "latency_ns": row.state.delays.as_dict(),
+                "queue_ns": row.queue.as_dict(),
                 "sent": row.state.sent,
                 "received": row.state.received,
                 "drops": row.state.dropped,
