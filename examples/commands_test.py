@@ -127,14 +127,15 @@ class Terminal:
         command, _ = command_of(words)
         words = [str(ROBOT) if word == "robot.yaml" else word for word in words]
         if words[0] == "run":  # a robot of its own, and not for long
-            # Long enough for its recorder to stand: one that is ended while it starts has failed.
-            words += ["--set", f"domain={self._domain}-run", "--for", "6"]
+            words += ["--set", f"domain={self._domain}-run", "--for", "2"]
             words += ["--set", f"record.path={self._folder / 'recordings'}"]
             words += ["--logs", str(self._folder / "logs")]
         elif any("--domain" in option.opts for option in command.params) and "-d" not in words:
             words += ["-d", self._domain]
         if "pub" in words and "--rate" in words and "--static" not in words:
             words += ["-n", "5"]
+        if words[0] == "foxglove":
+            words += ["--port", "0"]  # this machine may have one
         if words[0] == "record" and not {"--ring-s", "--snapshot"} & set(words):
             words += ["--for", "2"]
         return words
@@ -178,6 +179,7 @@ class Terminal:
                 "tf pub",
                 "time sim",
                 "record --ring-s",
+                "foxglove",
             )
         )
 

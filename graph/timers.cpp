@@ -1,10 +1,10 @@
 #include "graph/timers.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <utility>
 
 #include "base/log.hpp"
 #include "hyphos/time.hpp"
@@ -114,10 +114,7 @@ void Timers::stop() {
     stopping_ = true;
     wake_.notify_one();
     for (auto& [id, entry] : entries_) entry->cancelled = true;
-    idle_.wait(lock, [this] {
-      return std::none_of(entries_.begin(), entries_.end(),
-                          [](const auto& item) { return item.second->running; });
-    });
+    idle_.wait(lock, [this] { return running_ == 0; });
     for (auto& [id, entry] : entries_) {
       works.push_back(std::move(entry->work));
       jump_works.push_back(std::move(entry->jump_work));
@@ -218,7 +215,7 @@ void Timers::pass(const std::shared_ptr<Entry>& entry, std::int64_t due, std::in
 }
 
 void Timers::fire(const std::shared_ptr<Entry>& entry) {
-  entry->running = true;
+  if (!std::exchange(entry->running, true)) ++running_;
   const Priority priority = entry->kind == Entry::Kind::jump ? Priority::high : Priority::normal;
   executor_.enqueue(priority, [this, entry] { run(entry); });
 }
@@ -254,6 +251,7 @@ void Timers::run(const std::shared_ptr<Entry>& entry) {
     return;
   }
   entry->running = false;
+  --running_;
   idle_.notify_all();
 }
 

@@ -90,8 +90,8 @@ class LogChannel final : public std::enable_shared_from_this<LogChannel>, public
 
 class Logger::Impl {
  public:
-  Impl(std::weak_ptr<LogChannel> to, std::string node, std::string channel)
-      : to(std::move(to)), node(std::move(node)), channel(std::move(channel)) {}
+  Impl(std::weak_ptr<LogChannel> log, std::string node_name, std::string channel_name)
+      : to(std::move(log)), node(std::move(node_name)), channel(std::move(channel_name)) {}
 
   /// Whether a line at this place may be written now.
   bool allow(const char* file, unsigned line, std::int64_t period_ns, std::uint64_t& left_out);

@@ -1,7 +1,52 @@
+#include <array>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "base/brief_mutex.hpp"
 #include "hyphos/transform.hpp"
 #include "node/transform_store.hpp"
 
 namespace hyphos {
+namespace detail {
+
+/// The ways between frames that were asked for by name last. Finding one takes longer than all that
+/// follows. Thread-safe; who finds a way in use by another thread finds it anew.
+class RecentPaths {
+ public:
+  explicit RecentPaths(std::shared_ptr<const TransformStore> store) : store_(std::move(store)) {}
+
+  Result<StampedIsometry> get(std::string_view target, std::string_view source, Time time) {
+    target = bare_frame(target);
+    source = bare_frame(source);
+    Slot& slot = slots_[slot_of(target, source)];
+    const std::unique_lock lock(slot.mutex, std::try_to_lock);
+    if (!lock.owns_lock()) return TransformPath(store_, target, source).get(time.ns);
+    std::optional<TransformPath>& path = slot.path;
+    if (!path || path->target() != target || path->source() != source) {
+      path.emplace(store_, target, source);
+    }
+    return path->get(time.ns);
+  }
+
+ private:
+  struct Slot {
+    BriefMutex mutex;
+    std::optional<TransformPath> path;
+  };
+  static constexpr std::size_t kSlots = 32;
+
+  static std::size_t slot_of(std::string_view target, std::string_view source) {
+    const std::hash<std::string_view> hash;
+    return (hash(target) * 31 + hash(source)) % kSlots;
+  }
+
+  const std::shared_ptr<const TransformStore> store_;
+  std::array<Slot, kSlots> slots_;
+};
+
+}  // namespace detail
+
 namespace {
 
 Transform named(std::string_view target, std::string_view source, const StampedIsometry& found) {
@@ -12,7 +57,8 @@ Transform named(std::string_view target, std::string_view source, const StampedI
 }  // namespace
 
 TransformTree::TransformTree(TransformTreeOptions options)
-    : store_(std::make_shared<detail::TransformStore>(options)) {}
+    : store_(std::make_shared<detail::TransformStore>(options)),
+      recent_(std::make_unique<detail::RecentPaths>(store_)) {}
 
 TransformTree::~TransformTree() = default;
 
@@ -26,7 +72,7 @@ Result<void> TransformTree::set_static(const Transform& transform, std::uint64_t
 
 Result<Transform> TransformTree::get(std::string_view target, std::string_view source,
                                      Time time) const {
-  auto found = detail::TransformPath(store_, target, source).get(time.ns);
+  auto found = recent_->get(target, source, time);
   if (!found) return found.error();
   return named(target, source, *found);
 }
@@ -34,9 +80,9 @@ Result<Transform> TransformTree::get(std::string_view target, std::string_view s
 Result<Transform> TransformTree::get(std::string_view target, Time target_time,
                                      std::string_view source, Time source_time,
                                      std::string_view fixed_frame) const {
-  auto there = detail::TransformPath(store_, fixed_frame, source).get(source_time.ns);
+  auto there = recent_->get(fixed_frame, source, source_time);
   if (!there) return there.error();
-  auto back = detail::TransformPath(store_, target, fixed_frame).get(target_time.ns);
+  auto back = recent_->get(target, fixed_frame, target_time);
   if (!back) return back.error();
   return named(target, source, {*back * *there, back->stamp});
 }

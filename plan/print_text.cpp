@@ -92,7 +92,7 @@ std::string processes_table(const Plan& plan) {
     std::vector<std::string> cpus;
     for (const int cpu : process.cpu_affinity) cpus.push_back(std::to_string(cpu));
     table.add({process.name, process.host, std::string(to_string(process.kind)),
-               process.threads == 0 ? "one per core" : std::to_string(process.threads),
+               process.threads == 0 ? "one per core, at least 2" : std::to_string(process.threads),
                cpus.empty() ? "all" : join(cpus), or_dash(join(process.nodes))});
   }
   return table.print();

@@ -152,6 +152,7 @@ struct TransformCounters {
 
 namespace detail {
 class TransformStore;
+class RecentPaths;
 class TransformPath;
 }  // namespace detail
 
@@ -188,9 +189,9 @@ class HYPHOS_EXPORT TransformLookup {
 ///
 /// Thread-safe. Writers exclude each other; readers never wait for them on a TransformLookup's fast
 /// path (each frame's samples are guarded by a sequence counter: whoever reads while they change
-/// reads again), and get() by names holds a lock for the time it takes to find two names. Memory is
-/// bounded by the options: samples x 64 bytes x frames, at most twice that while a frame's room
-/// grows. Frames are never forgotten.
+/// reads again), and get() by names, which remembers what it was asked last, holds a lock for the
+/// time it takes to find two names the first time. Memory is bounded by the options: samples x 64
+/// bytes x frames, at most twice that while a frame's room grows. Frames are never forgotten.
 ///
 /// Names: 1 to 255 bytes without control characters; a leading '/', as ROS 1 has it, is left out.
 /// Errors of set: invalid_config (names, a value that is not finite, a rotation whose length is not
@@ -237,6 +238,7 @@ class HYPHOS_EXPORT TransformTree {
 
  private:
   std::shared_ptr<detail::TransformStore> store_;
+  std::unique_ptr<detail::RecentPaths> recent_;
 };
 
 }  // namespace hyphos

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from hyphos import _hyphos
+from hyphos._closing import Closing
 
 if TYPE_CHECKING:
     from hyphos.node import Node
@@ -117,7 +117,7 @@ class Rate:
         return self._core.period_ns / 1e6
 
 
-class SimTime:
+class SimTime(Closing):
     """Makes the simulated time of a robot: publishes it on the channel `clock` to all processes
     whose clock is "sim", and obeys `hyphos time pause | resume | step | speed | jump`.
 
@@ -193,17 +193,6 @@ class SimTime:
     def close(self) -> None:
         """Ends it; the last time stands."""
         self._core.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class SimTimeNode:

@@ -6,12 +6,12 @@ import atexit
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
 from hyphos import _hyphos
+from hyphos._closing import Closing
 from hyphos._hyphos import ClockJump, MessageInfo, Policy, Published, Subscription, Timer
 from hyphos.action import (
     Action,
@@ -88,7 +88,7 @@ class Publisher(Generic[T]):
         self._core.close()
 
 
-class Node:
+class Node(Closing):
     """A named part of the program: its publishers, subscriptions and timers. Thread-safe.
 
     A node lives as long as it is kept; its subscriptions and timers end with it. Functions that set
@@ -369,17 +369,6 @@ class Node:
     def close(self) -> None:
         """Ends all publishers, subscriptions and timers; on return no callback is running."""
         self._core.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class Runtime:

@@ -98,7 +98,8 @@ TEST(TransformThreads, ManyWritersLoseNothing) {
     for (int w = 0; w < 4; ++w) {
       writers.emplace_back([&tree, w] {
         for (int i = 0; i < 1000; ++i) {
-          tree.set(whole("map", "f" + std::to_string(w % 2), kBegin + (i * 4 + w) * 1'000'000))
+          tree.set(whole("map", "f" + std::to_string(w % 2),
+                         kBegin + std::int64_t{i * 4 + w} * 1'000'000))
               .or_throw();
         }
       });

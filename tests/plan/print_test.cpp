@@ -123,10 +123,10 @@ HOST  ADDRESS   NETNS  SSH
 u     10.0.0.1  -      -
 v     10.0.0.2  -      -
 
-PROCESS  HOST  KIND        THREADS       CPUS  NODES
-sense    u     native      2             all   world, camera
-drive    u     executable  one per core  all   driver
-think    v     python      one per core  all   mapper
+PROCESS  HOST  KIND        THREADS                   CPUS  NODES
+sense    u     native      2                         all   world, camera
+drive    u     executable  one per core, at least 2  all   driver
+think    v     python      one per core, at least 2  all   mapper
 
 NODE    PROCESS  KIND        PROGRAM   REMAP
 world   sense    plugin      libw.so   -

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import logging
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from helpers import Inbox, wait_until
 from hyphos import Attached, Struct, TypeId, _hyphos
 from hyphos.msgs import Image, LaserScan, String
 from hyphos.types import Raw, codec_for
-
-
-@pytest.fixture
-def node(domain: str) -> Iterator[hyphos.Node]:
-    with hyphos.Node.open("tester", domain=domain) as opened:
-        yield opened
 
 
 def address(array: Any) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import hyphos
 import numpy as np
 import pytest
-from helpers import Cli, Inbox, Start, wait_until
+from helpers import Cli, Inbox, OnTerminalStart, Start, wait_until
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, LaserScan, Twist
 from hyphos.tools.doctor import all_checks
@@ -272,6 +272,31 @@ def test_own_types_come_from_a_proto_folder(
     code, out, err = hyphos_cli("channel", "echo", "note", "-n", "1", "-d", domain)
     assert "mine.Note is not known here" in out
     assert talker.stop()[0] == 0
+
+
+def test_repeated_publishing_says_at_once_what_it_does(
+    hyphos_terminal: OnTerminalStart, domain: str
+) -> None:
+    words = ("channel", "pub", "note", "String", "{data: hi}", "--rate", "50", "--wait", "0")
+    talker = hyphos_terminal(*words, "-d", domain)
+    talker.read_until("publishing on note at 50 Hz; Ctrl-C ends it")
+    talker.read_until(" published, 0 listening")
+    assert "nobody subscribes" not in talker.shown  # that is for the end
+    talker.type("\x03")
+    talker.read_until("; nobody subscribes")
+    assert talker.end() == 0
+
+
+def test_a_count_is_told_before_and_after(hyphos_cli: Cli, domain: str) -> None:
+    words = ("channel", "pub", "note", "String", "{data: hi}", "--wait", "0", "-d", domain)
+    code, out, err = hyphos_cli(*words, "--rate", "100", "-n", "3")
+    assert (code, out) == (0, "")
+    assert err == (
+        "publishing 3 messages on note at 100 Hz; Ctrl-C ends it\n"
+        "published 3 on note; nobody subscribes\n"
+    )
+    _, _, err = hyphos_cli(*words)
+    assert err == "published 1 on note; nobody subscribes\n"
 
 
 @pytest.mark.usefixtures("robot")

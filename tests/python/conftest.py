@@ -8,8 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hyphos
 import pytest
-from helpers import Cli, Inbox, Program, Start
+from helpers import Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
+from hyphos import _hyphos
 
 _numbers = itertools.count()
 
@@ -19,9 +21,13 @@ def domain() -> Iterator[str]:
     """A robot of its own, so that tests may run side by side."""
     name = f"py{os.getpid()}-{next(_numbers)}"
     yield name
-    folder = Path(f"/dev/shm/hyphos-{os.getuid()}/{name}")
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+    _hyphos.shm_clean(name)  # of the processes that the test killed
+
+
+@pytest.fixture
+def node(domain: str) -> Iterator[hyphos.Node]:
+    with hyphos.Node.open("tester", domain=domain) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -30,8 +36,9 @@ def inbox() -> Inbox:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """start(*words) runs a program; it is killed at the end of the test if it still runs."""
+def start(tmp_path: Path, domain: str) -> Iterator[Start]:  # noqa: ARG001
+    """start(*words) runs a program; it is killed at the end of the test if it still runs, and
+    before its `domain` is cleaned."""
     programs: list[Program] = []
 
     def make(*words: str, keys: bool = False) -> Program:
@@ -63,6 +70,22 @@ def hyphos_start(start: Start) -> Start:
         return start(sys.executable, "-m", "hyphos", *words, keys=keys)
 
     return make
+
+
+@pytest.fixture
+def hyphos_terminal(tmp_path: Path, domain: str) -> Iterator[OnTerminalStart]:  # noqa: ARG001
+    """hyphos_terminal("top", ...) starts a command in a terminal of its own."""
+    programs: list[OnTerminal] = []
+
+    def make(*words: str) -> OnTerminal:
+        programs.append(OnTerminal([sys.executable, "-m", "hyphos", *words], tmp_path))
+        return programs[-1]
+
+    yield make
+    for program in programs:
+        if program.popen.poll() is None:
+            program.popen.kill()
+            program.end()
 
 
 @pytest.fixture

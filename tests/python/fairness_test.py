@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
 
 import hyphos
 import pytest
@@ -52,12 +51,6 @@ node.subscribe("quick", Int64, lambda value: quick.append(value.data), policy=de
 node.every(lambda: ticks.append(1), rate_hz=100)
 node.spin()
 """
-
-
-@pytest.fixture
-def node(domain: str) -> Iterator[hyphos.Node]:
-    with hyphos.Node.open("tester", domain=domain) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(

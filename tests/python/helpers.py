@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import select
 import signal
 import subprocess
+import termios
 import threading
 import time
 from collections.abc import Callable
@@ -82,5 +87,40 @@ class Program:
         return self.end()
 
 
+class OnTerminal:
+    """A started process that has a terminal of its own, so that Ctrl-C becomes a signal."""
+
+    def __init__(self, words: list[str], cwd: Path | None = None) -> None:
+        self._ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40"}
+        self.popen = subprocess.Popen(
+            words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=cwd,
+            start_new_session=True, preexec_fn=_own_terminal,  # noqa: PLW1509
+        )  # fmt: skip
+        os.close(theirs)
+        self.shown = ""
+
+    def read_until(self, text: str) -> None:
+        """Until the terminal has been sent this, since the start."""
+        while text not in self.shown:
+            ready, _, _ = select.select([self._ours], [], [], PATIENCE_S)
+            assert ready, self.shown[-500:]
+            self.shown += os.read(self._ours, 65536).decode(errors="replace")
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def end(self) -> int:
+        """The exit code, once it has ended."""
+        code = self.popen.wait(PATIENCE_S)
+        os.close(self._ours)
+        return code
+
+
+def _own_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 Start = Callable[..., Program]
+OnTerminalStart = Callable[..., OnTerminal]
 Cli = Callable[..., tuple[int, str, str]]

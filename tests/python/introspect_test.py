@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import PATIENCE_S, Cli, Program, Start, wait_until
+from helpers import PATIENCE_S, Cli, OnTerminalStart, Program, Start, wait_until
 from hyphos.msgs import Int64
 from hyphos.supervise.children import Usage
 from hyphos.tools.observe import ChannelState, Delays
@@ -69,38 +67,16 @@ def test_top_tells_processes_and_channels(robot: Program, hyphos_cli: Cli, domai
 
 @pytest.mark.parametrize("end", ["q", "\x03"])
 @pytest.mark.usefixtures("robot")
-def test_top_is_live_in_a_terminal_and_leaves_it_as_it_was(domain: str, end: str) -> None:
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "hyphos", "top", "-i", "0.1", "-d", domain]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40"}
-    program = subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
-        start_new_session=True, preexec_fn=_own_terminal,  # noqa: PLW1509
-    )  # fmt: skip
-    os.close(theirs)
-    shown = b""
-
-    def read_until(text: bytes) -> None:
-        nonlocal shown
-        while text not in shown:
-            ready, _, _ = select.select([ours], [], [], PATIENCE_S)
-            assert ready, shown[-500:]
-            shown += os.read(ours, 65536)
-
-    read_until(b"by name")
-    os.write(ours, b"d")
-    read_until(b"by drops")
-    os.write(ours, end.encode())
-    read_until(b"\x1b[?1049l")  # the terminal's own screen is back
-    assert program.wait(PATIENCE_S) == 0
-    os.close(ours)
-
-
-def _own_terminal() -> None:
-    import fcntl  # noqa: PLC0415
-    import termios  # noqa: PLC0415
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C becomes a signal
+def test_top_is_live_in_a_terminal_and_leaves_it_as_it_was(
+    hyphos_terminal: OnTerminalStart, domain: str, end: str
+) -> None:
+    program = hyphos_terminal("top", "-i", "0.1", "-d", domain)
+    program.read_until("by name")
+    program.type("d")
+    program.read_until("by drops")
+    program.type(end)
+    program.read_until("\x1b[?1049l")  # the terminal's own screen is back
+    assert program.end() == 0
 
 
 def test_top_sorts_each_table_by_what_it_has() -> None:
@@ -207,6 +183,7 @@ def test_names_of_the_running_robot_are_completed(domain: str) -> None:
     assert complete(f"hyphos param get {at} tal") == ["talker"]
     assert complete(f"hyphos param get {at} talker spe") == ["speed_limit"]
     assert complete(f"hyphos log {at} --node ") == ["talker"]
+    assert complete(f"hyphos foxglove {at} busy co") == ["count"]
 
 
 def test_without_a_robot_nothing_is_completed_and_nothing_said(domain: str) -> None:

@@ -112,6 +112,52 @@ def test_the_same_recording_gives_the_same_file(hyphos_cli: Cli, robot: Path) ->
     assert all(m.log_ns == m.publish_ns for m in messages)
 
 
+TIMED = """
+from hyphos import Node
+from hyphos.msgs import Int64
+
+
+class Timed:
+    \"\"\"Tells the time at every message and every 2.5 ms.\"\"\"
+
+    def __init__(self, node: Node) -> None:
+        self.clock = node.clock
+        self.out = node.publisher("times", Int64)
+        node.subscribe("in", Int64, lambda value: self.tell())
+        node.every(self.tell, period_ms=2.5)
+
+    def tell(self) -> None:
+        self.out.publish(Int64(data=self.clock.now_ns()))
+"""
+
+
+def test_clocks_and_timers_live_in_the_time_of_the_recording(hyphos_cli: Cli, robot: Path) -> None:
+    (robot / "timed.py").write_text(TIMED)
+    (robot / "robot.yaml").write_text(
+        "hyphos: 1\nnodes:\n  timed: {python: timed.py:Timed}\n"
+        "channels:\n  times: {type: hyphos.msgs.Int64, depth: 100, publishers: [timed]}\n"
+    )
+    files = []
+    for number in range(3):
+        code, _, err = hyphos_cli(
+            *words(robot, f"{number}.mcap", "-n", "timed", "--tick-ms", "0.5")
+        )
+        assert code == 0, err
+        files.append((robot / f"{number}.mcap").read_bytes())
+    assert files[0] == files[1] == files[2]
+    scan = Scan(robot / "0.mcap")
+    told = [
+        (message.log_ns, Int64.FromString(message.data).data)
+        for group in scan.messages()
+        for message in group
+    ]
+    # 100 messages, 1 ms apart: a timer of 2.5 ms is due 39 times in 99 ms.
+    assert len(told) == 100 + 39
+    assert all(log_ns == now_ns for log_ns, now_ns in told)
+    assert [now_ns for _, now_ns in told] == sorted(now_ns for _, now_ns in told)
+    assert sum(now_ns % 1_000_000 == 500_000 for _, now_ns in told) == 20
+
+
 TWENTY = """
 import hashlib, json, sys
 from pathlib import Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +35,6 @@ node.subscribe("there", Attached[Image], back.publish)
 print("ready", flush=True)
 node.spin()
 """
-
-
-@pytest.fixture
-def node(domain: str) -> Iterator[hyphos.Node]:
-    with hyphos.Node.open("tester", domain=domain) as opened:
-        yield opened
 
 
 def mapped_file(address: int) -> str:

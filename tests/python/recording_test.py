@@ -23,6 +23,7 @@ from hyphos.recording.mcap_file import INTERIM, SUMMARY, McapRecording, McapSour
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.ros_bag import channel_of
 from hyphos.recording.source import Item, open_source
+from hyphos.tools.observe import look
 from hyphos.tools.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap_protobuf.decoder import DecoderFactory
@@ -228,12 +229,78 @@ def test_record_takes_patterns(hyphos_cli: Cli, domain: str, tmp_path: Path) -> 
     assert set(everything(path)) == {"raw"}
 
 
-def test_record_fails_if_there_was_nothing(hyphos_cli: Cli, domain: str, tmp_path: Path) -> None:
+def test_a_recording_of_nothing_is_whole_and_told(
+    hyphos_cli: Cli, domain: str, tmp_path: Path
+) -> None:
     path = tmp_path / "folder"
-    code, _, _ = hyphos_cli("record", "-d", domain, "-o", str(path), "--for", "0.3")
-    assert code == 1
+    words = ("record", "-d", domain, "-o", str(path), "--for", "0.3", "--quiet")
+    code, out, err = hyphos_cli(*words)
+    assert (code, out) == (0, "")
+    assert err == f"nothing was recorded: nobody published in domain '{domain}'\n"
     [file] = path.iterdir()
     assert everything(file) == {}
+    assert hyphos_cli("bag", "check", str(file))[0] == 0
+    with hyphos.Node.open("mute", domain=domain) as node:
+        raw = node.publisher("raw", bytes)
+        _, _, err = hyphos_cli(*words, "--overwrite")
+        assert err == "nothing was recorded: no message came on raw\n"
+        raw.close()
+        _, _, err = hyphos_cli(*words, "--overwrite", "absent*")
+        assert "nobody published on a channel that was asked for in domain" in err
+
+
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Whether the process has a handler for the signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = int(status.split("SigCgt:")[1].split()[0], 16)
+    return bool(caught >> (number - 1) & 1)
+
+
+@pytest.mark.usefixtures("robot")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_recorder_that_is_ended_while_it_starts(
+    hyphos_start: Start, hyphos_cli: Cli, domain: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    path = tmp_path / "run.mcap"
+    program = record(hyphos_start, domain, path, "--quiet")
+    # Its handlers stand before it has loaded what it needs. Python has one for SIGINT by itself.
+    wait_until(lambda: catches(program.popen.pid, signal.SIGTERM), "its handlers")
+    program.signal(number)
+    code, out, err = program.end()
+    assert (code, out) == (0, "")
+    assert hyphos_cli("bag", "check", str(path))[0] == 0
+    written = sum(len(items) for items in everything(path).values())
+    assert err.startswith("nothing was recorded: ") == (written == 0), err
+
+
+def test_log_lines_are_recorded(
+    hyphos_start: Start, hyphos_cli: Cli, domain: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.mcap"
+    with hyphos.Node.open("mapper", domain=domain) as node:
+        node.log.info("before")  # so that there is a channel
+        program = record(hyphos_start, domain, path, "log")
+        wait_until(lambda: any(end.node.startswith("recorder") for _, end in look(domain).ends()))
+        node.log.warning("battery at %.1f V", 11.5)
+        node.log.error("no map")
+        wait_until(lambda: counted(domain, "log") >= 2)
+        code, _, err = program.stop()
+    assert code == 0, err
+    with path.open("rb") as file:
+        reader = make_reader(file, decoder_factories=[DecoderFactory()])
+        read = list(reader.iter_decoded_messages(topics=["log"]))
+    assert {schema.name for schema, *_ in read if schema} == {"hyphos.msgs.Log"}
+    lines = [(line.level, line.name, line.msg) for *_, line in read]
+    assert lines[-2:] == [(30, "mapper", "battery at 11.5 V"), (40, "mapper", "no map")]
+    code, out, err = hyphos_cli("replay", str(path), "--list")
+    assert code == 0, err
+    assert "hyphos.msgs.Log" in out
+
+
+def counted(domain: str, channel: str) -> int:
+    """Messages that recorders of the domain have received."""
+    [pid] = recorders(domain)
+    return int(ask(domain, pid, {"do": "status"})["channels"].get(channel, {}).get("received", 0))
 
 
 @pytest.mark.usefixtures("robot")

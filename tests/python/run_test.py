@@ -231,6 +231,28 @@ def test_a_plan_may_be_recorded(hyphos_cli: Cli, robot: Robot) -> None:
     assert "word" in out
 
 
+# The first is over before an interpreter has begun.
+@pytest.mark.parametrize("seconds", ["0.01", "3"])
+def test_a_recorder_that_gets_nothing_has_not_failed(
+    hyphos_cli: Cli, robot: Robot, seconds: str
+) -> None:
+    program = robot.folder / "program"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    plan = robot.folder / "robot.yaml"
+    plan.write_text(
+        f"hyphos: 1\ndomain: {robot.domain}\n"
+        "nodes: {tool: {executable: ./program}}\n"
+        "record: {path: out/run.mcap, channels: [absent]}\n"
+    )
+    words = ("run", str(plan), "--record", "--for", seconds, "--grace", "60")
+    code, out, err = hyphos_cli(*words)
+    assert code == 0, out + err
+    assert re.search(r"^record +│ nothing was recorded: nobody published", out, re.MULTILINE), out
+    assert "record: " not in out + err
+    assert hyphos_cli("bag", "check", str(robot.folder / "out/run.mcap"))[0] == 0
+
+
 @pytest.mark.parametrize(
     ("plan", "message"),
     [

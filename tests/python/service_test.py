@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import hyphos
@@ -62,12 +61,6 @@ try:
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
-
-
-@pytest.fixture
-def node(domain: str) -> Iterator[hyphos.Node]:
-    with hyphos.Node.open("tester", domain=domain) as opened:
-        yield opened
 
 
 @pytest.fixture

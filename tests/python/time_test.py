@@ -45,12 +45,6 @@ except KeyboardInterrupt:
 
 
 @pytest.fixture
-def node(domain: str) -> Iterator[hyphos.Node]:
-    with hyphos.Node.open("tester", domain=domain) as opened:
-        yield opened
-
-
-@pytest.fixture
 def simulator(hyphos_start: Start, domain: str) -> Program:
     """`hyphos time sim`, paused at 1000 s."""
     program = hyphos_start("time", "sim", "--paused", "--start", "1000", "-d", domain)

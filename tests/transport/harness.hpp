@@ -27,6 +27,12 @@ class Events {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::seconds(30), condition);
   }
+  /// What `look` gives while nobody changes anything.
+  template <typename Look>
+  auto read(Look look) {
+    const std::lock_guard lock(mutex);
+    return look();
+  }
   std::mutex mutex;
   std::condition_variable changed;
 };

@@ -15,6 +15,7 @@ from hyphos.cli import (
     bag,
     channel,
     doctor,
+    foxglove,
     graph,
     keys,
     log,
@@ -44,6 +45,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "top": top.top,
     "graph": graph.graph,
     "metrics": metrics.metrics,
+    "foxglove": foxglove.foxglove,
     "record": record.record,
     "replay": replay.replay,
 }

@@ -93,11 +93,7 @@ def record(
 
     hyphos record --ring-s 30 -o crash.mcap & ... hyphos record --snapshot
     """
-    from hyphos.recording.recorder import (  # noqa: PLC0415
-        RecordOptions,
-        control,
-        record_channels,
-    )
+    from hyphos.tools.waiting import stoppable  # noqa: PLC0415
 
     _check(
         (bool(split_mb or split_s) and bool(ring_s or ring_mb), "a ring has no file to split"),
@@ -105,29 +101,36 @@ def record(
         (snapshot and split_now, "give --snapshot or --split-now"),
     )
     if snapshot or split_now:
+        from hyphos.recording.recorder import control  # noqa: PLC0415
+
         wish = "snapshot" if snapshot else "split"
         raise typer.Exit(control(domain, wish, output, overwrite))
 
-    options = RecordOptions(
-        patterns=channels or ["*"],
-        exclude=exclude or [],
-        output=output,
-        seconds=seconds,
-        chunk_bytes=chunk_kb * 1024,
-        compression=compression,
-        queue_bytes=queue_mb * 1024 * 1024,
-        overwrite=overwrite,
-        quiet=quiet,
-        domain=domain,
-        proto_path=proto_path or [],
-        descriptors=descriptor or [],
-        plan=plan,
-        sync=sync,
-        split_bytes=split_mb * 1_000_000,
-        split_s=split_s,
-        keep_files=keep_files,
-        # Memory is bounded whatever the robot sends.
-        ring_bytes=(ring_mb or 1024) * 1_000_000 if ring_s or ring_mb else 0,
-        ring_s=ring_s,
-    )
-    raise typer.Exit(record_channels(options))
+    # Whoever ends it while it still loads what it needs gets a whole recording, without messages.
+    with stoppable() as stop:
+        from hyphos.recording.recorder import RecordOptions, record_channels  # noqa: PLC0415
+
+        options = RecordOptions(
+            patterns=channels or ["*"],
+            exclude=exclude or [],
+            output=output,
+            seconds=seconds,
+            chunk_bytes=chunk_kb * 1024,
+            compression=compression,
+            queue_bytes=queue_mb * 1024 * 1024,
+            overwrite=overwrite,
+            quiet=quiet,
+            domain=domain,
+            proto_path=proto_path or [],
+            descriptors=descriptor or [],
+            plan=plan,
+            sync=sync,
+            split_bytes=split_mb * 1_000_000,
+            split_s=split_s,
+            keep_files=keep_files,
+            # Memory is bounded whatever the robot sends.
+            ring_bytes=(ring_mb or 1024) * 1_000_000 if ring_s or ring_mb else 0,
+            ring_s=ring_s,
+        )
+        code = record_channels(options, stop)
+    raise typer.Exit(code)

@@ -64,6 +64,14 @@ def replay(
     threads: Annotated[
         int, typer.Option("--threads", min=0, help="With --lockstep: for what runs in parallel.")
     ] = 0,
+    tick_ms: Annotated[
+        float,
+        typer.Option(
+            "--tick-ms",
+            min=0.001,
+            help="With --lockstep: the most by which the nodes' time goes on at once.",
+        ),
+    ] = 10.0,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="With --lockstep: changes the plan."),
@@ -108,6 +116,7 @@ def replay(
                 remap=remap or [],
                 settings=settings or [],
                 threads=threads,
+                tick_ms=tick_ms,
                 start_s=start,
                 end_s=end,
                 overwrite=overwrite,

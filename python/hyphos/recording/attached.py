@@ -27,15 +27,13 @@ def _varint(value: int) -> bytes:
     return bytes(out)
 
 
-_TAG = _varint(FIELD_NUMBER << 3 | _WIRE_BYTES)
-
-
-def join(head: bytes, buffers: Iterable[Any]) -> bytes:
-    """Head and buffers as one stored message. One copy."""
+def join(head: bytes, buffers: Iterable[Any], number: int = FIELD_NUMBER) -> bytes:
+    """Head and buffers as one stored message, or as another field of bytes. One copy."""
+    tag = _varint(number << 3 | _WIRE_BYTES)
     parts: list[Any] = [head]
     for buffer in buffers:
         bytes_of = memoryview(buffer).cast("B")
-        parts += [_TAG, _varint(len(bytes_of)), bytes_of]
+        parts += [tag, _varint(len(bytes_of)), bytes_of]
     return b"".join(parts)
 
 

@@ -1,9 +1,10 @@
 """hyphos replay --lockstep: a recording through the nodes of a plan, the same outputs every time.
 
 All nodes run in this process, offline, one callback at a time. A message is published, then
-everything that comes of it runs to its end, then the next one follows. Time is the recording's: it
-stands while callbacks run. So neither the number of threads nor the load of the machine has a say.
-Nodes that run threads of their own, or ask another clock than their node's, are beyond this.
+everything that comes of it runs to its end, then the next one follows. Time is the recording's,
+for clocks and timers, too: it goes on in ticks, and stands while callbacks run. So neither the
+number of threads nor the load of the machine has a say. Nodes that run threads of their own, or ask
+another clock than their node's, are beyond this.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rich.console import Console
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import ManualClock, Plan, Policy, TypeId
+from hyphos.clock import SimTime
 from hyphos.host import load_node
 from hyphos.node import Node, Publisher, Runtime
 from hyphos.recording.bag import progress_bar
@@ -54,7 +56,7 @@ class LockstepOptions:
     threads: int = 0
     start_s: float = 0.0
     end_s: float | None = None
-    tick_ms: float = 1.0
+    tick_ms: float = 10.0
     overwrite: bool = False
     compression: str = "zstd"
     quiet: bool = False
@@ -99,7 +101,8 @@ def choose(
     tracks, notes = [], []
     for track in source.tracks:
         channel = remap.get(track.channel, track.channel)
-        if track.problem or not wanted(track, options.patterns or ["*"]):
+        clock = channel == plan["clock"]["channel"]  # the time is made anew
+        if clock or track.problem or not wanted(track, options.patterns or ["*"]):
             continue
         made_here = _publishes(plan, channel) & set(options.nodes)
         if made_here and not options.patterns:
@@ -127,12 +130,16 @@ def choose(
 class Lockstep:
     """One run. Everything that touches the graph does so from its thread pool."""
 
+    _time: SimTime  # of the nodes; from run() on
+
     def __init__(self, options: LockstepOptions) -> None:
         self._options = options
         self._remap = parse_remap(options.remap)
         self._plan = json.loads(Plan.load(str(options.plan), list(options.settings), False).json())
         self._source = open_source(options.file)
         self.choice = choose(self._plan, self._source, options, self._remap)
+        clock = self._plan["clock"]["channel"]
+        self._ours = {clock, f"{clock}/answer", f"{clock}/control"}
         self._clock = ManualClock()
         self._recorder = _hyphos.Recorder.open(
             str(options.output),
@@ -159,6 +166,7 @@ class Lockstep:
             threads=self._options.threads,
             lockstep=True,
             lockstep_nodes=names,
+            clock="sim",
         )
         return runtime, []
 
@@ -169,6 +177,7 @@ class Lockstep:
         played = {publisher.channel for publisher in publishers.values()}
         start_ns, end_ns = self._span()
         self._clock.ns = start_ns
+        self._time = SimTime(player, start_ns=start_ns, manual=True, replayed=True)
         try:
             self._start_nodes(runtime, nodes)
             runtime.settle()
@@ -176,6 +185,7 @@ class Lockstep:
             self._play(runtime, recorder, publishers, played, start_ns, end_ns)
             runtime.settle()
         finally:
+            self._time.close()
             for node in (*nodes, player):
                 node.close()
             self._recorder.close()
@@ -218,9 +228,13 @@ class Lockstep:
             end = min(end, self._source.start_ns + round(self._options.end_s * 1e9))
         return start, end
 
-    def _advance(self, now_ns: int) -> None:
-        """The recording's time goes on; nothing runs meanwhile."""
-        self._clock.ns = now_ns
+    def _advance(self, runtime: Runtime, until_ns: int) -> None:
+        """The recording's time goes on, and the timers that become due are called."""
+        tick_ns = max(1, round(self._options.tick_ms * 1e6))
+        while self._clock.ns < until_ns:
+            span_ns = min(tick_ns, until_ns - self._clock.ns)
+            self._clock.ns += span_ns
+            runtime.settle(partial(self._time._core.advance_ns, span_ns, None))
         while self._recorder.status().waiting_bytes > _WAITING_BYTES:
             time.sleep(_DISK_LOOK_S)
 
@@ -229,7 +243,7 @@ class Lockstep:
         for channel in runtime.channels():
             if channel.publishers == 0 or channel.name in self._recorded | played:
                 continue
-            if is_hidden(channel.name):  # of Hyphos itself: parameters
+            if is_hidden(channel.name) or channel.name in self._ours:  # of Hyphos itself
                 continue
             kind, policy = channel.type, channel.policy
             spec = self._schemas.spec(
@@ -269,7 +283,7 @@ class Lockstep:
         total = sum(track.count for track in self.choice.tracks)
         with progress_bar("replaying", total) as progress:
             for item in self._source.items(lambda track: id(track) in publishers, start_ns, end_ns):
-                self._advance(item.time_ns)
+                self._advance(runtime, item.time_ns)
                 publisher, value = publishers[id(item.track)], (item.payload, item.buffers)
                 runtime.settle(partial(publisher.publish, value))
                 self.played += 1
@@ -277,6 +291,7 @@ class Lockstep:
                     looked_ns = item.time_ns
                     self._record_new(runtime, recorder, played)
                 progress(self.played)
+        self._advance(runtime, end_ns)
 
 
 def digest(path: Path) -> str:

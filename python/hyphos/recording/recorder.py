@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,9 +29,9 @@ from hyphos.recording import session
 from hyphos.recording.control import ControlServer, ask, recorders
 from hyphos.recording.schemas import SchemaBook
 from hyphos.tools.join import open_tool, raw_type
-from hyphos.tools.observe import is_hidden, look
+from hyphos.tools.observe import look, matches
 from hyphos.tools.typebook import TypeBook
-from hyphos.tools.waiting import stoppable
+from hyphos.tools.waiting import Stop
 
 LOOK_EVERY_S = 0.25
 # What may wait between a publisher and us while our thread is not running.
@@ -126,10 +125,7 @@ class Recorder:
                 self._add(end)
 
     def _wanted(self, channel: str) -> bool:
-        # What Hyphos itself uses is recorded only if it is asked for: "*/_params".
-        patterns = [p for p in self._options.patterns if is_hidden(p) or not is_hidden(channel)]
-        matches = [fnmatchcase(channel, pattern) for pattern in patterns]
-        return any(matches) and not any(fnmatchcase(channel, p) for p in self._options.exclude)
+        return matches(channel, self._options.patterns, self._options.exclude)
 
     def _add(self, end: EndpointInfo) -> None:
         policy: dict[str, object] = {
@@ -269,11 +265,14 @@ def _on_request(recorder: Recorder, console: Console, domain: str) -> Iterator[N
         server.close()
 
 
-def _run(recorder: Recorder, options: RecordOptions, console: Console, path: Path) -> float:
+def _run(
+    recorder: Recorder, options: RecordOptions, console: Console, path: Path, stop: Stop
+) -> float:
     """Until it is time to stop. Returns when it began."""
     started = time.monotonic()
     show = console.is_terminal and not options.quiet
-    with stoppable(options.seconds) as stop, _on_request(recorder, console, options.domain):
+    stop.end_after(options.seconds)
+    with _on_request(recorder, console, options.domain):
         if not options.quiet:
             what = (
                 f"keeping the last messages for {path}" if options.ring else f"recording to {path}"
@@ -296,14 +295,15 @@ def _run(recorder: Recorder, options: RecordOptions, console: Console, path: Pat
     return started
 
 
-def record_channels(options: RecordOptions) -> int:
-    """Records until Ctrl-C, SIGTERM or the time limit. 1 if nothing was recorded."""
+def record_channels(options: RecordOptions, stop: Stop) -> int:
+    """Records until it is time to stop, or the options' time limit. Leaves a whole recording also
+    where nothing came, and says so."""
     path = _target(options)
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
     node = open_tool("recorder", options.domain)
     recorder = Recorder(node, options, path)
     try:
-        started = _run(recorder, options, console, path)
+        started = _run(recorder, options, console, path, stop)
     finally:
         failure = closed(recorder)
     if not options.quiet:
@@ -316,10 +316,17 @@ def record_channels(options: RecordOptions) -> int:
         console.print(f"warning: nobody published '{name}'")
     if failure is not None:
         raise failure
-    counts = recorder.status().channels.values()
-    if options.ring:
-        return 0
-    return 0 if any(count["written"] for count in counts) else 1
+    if not options.ring and not any(c["written"] for c in recorder.status().channels.values()):
+        console.print(f"nothing was recorded: {_why_nothing(recorder, options)}")
+    return 0
+
+
+def _why_nothing(recorder: Recorder, options: RecordOptions) -> str:
+    if recorder.channels:
+        names = ", ".join(sorted(recorder.channels))
+        return f"no message came on {names}"
+    asked = "" if list(options.patterns) == ["*"] else " on a channel that was asked for"
+    return f"nobody published{asked} in domain '{options.domain}'"
 
 
 def closed(recorder: Recorder) -> Error | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from hyphos._closing import Closing
 from hyphos._errors import Error
 from hyphos._hyphos import RecorderStatus
 from hyphos.recording.recorder import LOOK_EVERY_S, Recorder, RecordOptions, closed
@@ -16,7 +15,7 @@ from hyphos.tools.join import open_tool
 _PATIENCE_S = 2.0  # for the parameters of nodes that do not answer
 
 
-class Recording:
+class Recording(Closing):
     """Records channels to an MCAP file from its making to close(). Thread-safe.
 
         with hyphos.Recording("run.mcap", ["scan", "camera/*"]) as recording:
@@ -112,14 +111,3 @@ class Recording:
         failure = closed(self._recorder) or self._failure
         if failure is not None:
             raise failure
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

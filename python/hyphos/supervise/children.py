@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _LONGEST_LINE = 65_536  # bytes; a longer one is cut in pieces
 _REST_S = 1.0  # for processes that an ended one has left in its group
 _DRAIN_S = 1.0  # for its last output
+_ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Command:
     words: Sequence[str]
     env: dict[str, str]
     folder: Path
+    # It starts with SIGINT and SIGTERM blocked, and unblocks them when it is ready to end well:
+    # if it is told to end meanwhile it does so then, instead of in the middle of its start.
+    ends_when_ready: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,16 @@ def _check(command: Command, env: dict[str, str]) -> None:
         raise Error("permission", "it cannot be executed", str(path), advice=f"chmod +x {path}")
 
 
+@contextmanager
+def _blocked(numbers: Iterable[signal.Signals]) -> Iterator[None]:
+    """For a child that is started meanwhile: it inherits what this thread blocks."""
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
 class Children:
     """Starts processes, reads their output, and tells of their ends.
 
@@ -113,15 +127,16 @@ class Children:
         env = {**os.environ, **command.env}
         try:
             _check(command, env)
-            popen = subprocess.Popen(
-                dying_with_parent(command.words),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env=env,
-                cwd=command.folder,
-                start_new_session=True,  # Ctrl-C in the terminal reaches us alone; we pass it on
-            )
+            with _blocked(_ENDS if command.ends_when_ready else ()):
+                popen = subprocess.Popen(
+                    dying_with_parent(command.words),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    env=env,
+                    cwd=command.folder,
+                    start_new_session=True,  # Ctrl-C in the terminal reaches us; we pass it on
+                )
         except OSError as error:
             raise Error("io", error.strerror or str(error), command.words[0]) from error
         self._guard.add(popen.pid)

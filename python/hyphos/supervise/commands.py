@@ -185,7 +185,7 @@ def recorder(plan: dict[str, Any], file: Path) -> Command:
     words += ["--domain", plan["domain"], "--output", str(folder / record["path"])]
     words += ["--plan", str(file.resolve())]
     words += [] if record["all"] or not record["enabled"] else list(record["channels"])
-    return Command("record", words, {"PYTHONPATH": python_path()}, folder)
+    return Command("record", words, {"PYTHONPATH": python_path()}, folder, ends_when_ready=True)
 
 
 def recorder_process() -> dict[str, Any]:

@@ -4,8 +4,9 @@ looks. Observing costs the observed processes nothing."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from hyphos import _hyphos
 from hyphos._errors import Error
@@ -119,6 +120,14 @@ def _join(words: Iterable[str]) -> str:
 def is_hidden(channel: str) -> bool:
     """Channels that Hyphos itself uses have a word that begins with '_': "mapper/_params"."""
     return any(word.startswith("_") for word in channel.split("/"))
+
+
+def matches(channel: str, patterns: Sequence[str], exclude: Sequence[str] = ()) -> bool:
+    """Whether a channel is meant: named by a pattern and not excluded. What Hyphos itself uses is
+    meant only if it is asked for: "*/_params"."""
+    asked = [p for p in patterns if is_hidden(p) or not is_hidden(channel)]
+    named = any(fnmatchcase(channel, pattern) for pattern in asked)
+    return named and not any(fnmatchcase(channel, pattern) for pattern in exclude)
 
 
 def states(

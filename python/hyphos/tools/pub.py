@@ -7,10 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 from google.protobuf import json_format
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
 from hyphos._errors import Error
 from hyphos._hyphos import Published, TypeId
@@ -20,6 +23,8 @@ from hyphos.tools.observe import look
 from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw
+
+_PROGRESS_S = 0.25  # between two looks at how it goes
 
 
 @dataclass
@@ -95,7 +100,43 @@ def publish_text(options: PubOptions) -> int:
     with stoppable() as stop, open_tool("pub", options.domain) as node:
         publisher = node.publisher(options.channel, Raw(kind))
         until(lambda: publisher.listeners > 0, options.wait_s, stop)
-        return _publish(publisher, (payload, buffers), count, options.rate_hz or 1.0, stop)
+        if options.rate_hz is not None:
+            print(_plan(options.channel, count, options.rate_hz), file=sys.stderr, flush=True)
+        with _Progress(publisher) as progress:
+            return _publish(
+                publisher, (payload, buffers), count, options.rate_hz or 1.0, stop, progress
+            )
+
+
+def _plan(channel: str, count: int | None, rate_hz: float) -> str:
+    much = "" if count is None else f"{count} messages "
+    return f"publishing {much}on {channel} at {rate_hz:g} Hz; Ctrl-C ends it"
+
+
+class _Progress:
+    """How many went out, on a line of the terminal that goes away; nothing without one."""
+
+    def __init__(self, publisher: Publisher[Any]) -> None:
+        self._publisher = publisher
+        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+        self._next_s = time.monotonic() + _PROGRESS_S
+
+    def __enter__(self) -> Self:
+        if self._live.console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def tell(self, sent: int, failed: int) -> None:
+        now_s = time.monotonic()
+        if not self._live.is_started or now_s < self._next_s:
+            return
+        self._next_s = now_s + _PROGRESS_S
+        line = Text(f"● {sent:,} published, {self._publisher.listeners} listening")
+        line.append(f", {failed:,} not delivered" if failed else "", "red")
+        self._live.update(line, refresh=True)
 
 
 def _publish(
@@ -104,19 +145,25 @@ def _publish(
     count: int | None,
     rate: float,
     stop: Stop,
+    progress: _Progress,
 ) -> int:
-    start, sent = time.monotonic(), 0
+    start, sent, failed = time.monotonic(), 0, 0
     failure: Published | None = None
     nobody = publisher.listeners == 0
     while count is None or sent < count:
         published = publisher.publish(value)
         if not published:
-            failure = published
+            failure, failed = published, failed + 1
         sent += 1
+        progress.tell(sent, failed)
         if sent == count or stop.wait(max(0.0, start + sent / rate - time.monotonic())):
             break
     heard = "" if not nobody or publisher.listeners else "; nobody subscribes"
     print(f"published {sent} on {publisher.channel}{heard}", file=sys.stderr)
     if failure is not None:
-        raise Error(failure.failure or "io", "a message was not delivered", publisher.channel)
+        raise Error(
+            failure.failure or "io",
+            f"{failed} of {sent} messages were not delivered",
+            publisher.channel,
+        )
     return 0

@@ -300,17 +300,20 @@ def send(options: CallOptions, quiet: bool) -> int:
             value, None if quiet else heard, accept_timeout_ms=options.timeout_s * 1e3
         )
         goal.then(ended)
-        asked = [False]
+        asked = [0]
 
         def interrupted(_number: int) -> None:
-            if asked[0]:
-                raise KeyboardInterrupt
-            asked[0] = True
+            asked[0] += 1
+            if asked[0] > 1:
+                done.set()
+                return
             print("canceling; once more to leave", file=sys.stderr)
             goal.cancel()
 
         with on_signals(interrupted):
             done.wait()
+        if asked[0] > 1 and not outcome:
+            raise KeyboardInterrupt
         result, error = outcome[0]
         if result is None:
             raise error or Error("io", "the goal ended without a result", options.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -15,10 +16,15 @@ class Stop:
 
     def __init__(self, seconds: float | None = None) -> None:
         self._event = threading.Event()
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline: float | None = None
+        self.end_after(seconds)
 
     def set(self) -> None:
         self._event.set()
+
+    def end_after(self, seconds: float | None) -> None:
+        """The deadline, from now on; None: there is none."""
+        self._deadline = None if seconds is None else time.monotonic() + seconds
 
     @property
     def now(self) -> bool:
@@ -38,21 +44,43 @@ class Stop:
 
 @contextmanager
 def on_signals(action: Callable[[int], None]) -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP call `action(number)` instead of raising, as long as this lasts.
-    SIGHUP is left alone where it is ignored (nohup)."""
-
-    def handler(number: int, _frame: FrameType | None) -> None:
-        action(number)
+    """SIGINT, SIGTERM and SIGHUP call `action(number)` in a thread, instead of raising, as long as
+    this lasts. From the main thread. SIGHUP is left alone where it is ignored (nohup). Those that a
+    launcher has blocked until now are let through."""
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         numbers.append(signal.SIGHUP)
-    old = {number: signal.signal(number, handler) for number in numbers}
+
+    def pass_on(pipe: int) -> None:
+        with open(pipe, "rb", buffering=0) as arrived:
+            while data := arrived.read(64):
+                for number in data:
+                    if number in numbers:
+                        action(number)
+
+    # A Python handler runs when the main thread comes to it: not while it waits for a lock, if the
+    # signal came just before, or to another thread. What the interpreter writes into the pipe wakes
+    # a thread at once.
+    reader, writer = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(writer, False)
+    thread = threading.Thread(target=pass_on, args=(reader,), name="signals", daemon=True)
+    thread.start()
+    outer = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    old = {number: signal.signal(number, _noted) for number in numbers}
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
     try:
         yield
     finally:
         for number, previous in old.items():
             signal.signal(number, previous)
+        signal.set_wakeup_fd(outer)
+        os.close(writer)
+        thread.join()
+
+
+def _noted(_number: int, _frame: FrameType | None) -> None:
+    """A signal with this handler neither ends the process nor raises; the pipe tells of it."""
 
 
 @contextmanager

@@ -1,0 +1,78 @@
+"""hyphos foxglove"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.complete import channel_names
+from hyphos.cli.options import Descriptor, Domain, ProtoPath
+
+
+def foxglove(
+    channels: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Channels, or patterns like 'camera/*'. Default: all.",
+            autocompletion=channel_names,
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option("--exclude", "-x", help="Pattern of channels to leave out.")
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="TCP port; 0: any free one.")
+    ] = 8765,
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Address to listen at. Default: this machine alone."),
+    ] = "127.0.0.1",
+    raw: Annotated[
+        bool, typer.Option("--raw", help="All types as they are, none as Foxglove's own.")
+    ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Let clients set parameters of the nodes.")
+    ] = False,
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="SECONDS", help="Stop after so long.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only errors.")] = False,
+    domain: Domain = "0",
+    proto_path: ProtoPath = None,
+    descriptor: Descriptor = None,
+) -> None:
+    """Show a running robot in Foxglove (https://foxglove.dev), live, until Ctrl-C. Listens to a
+    channel only while somebody looks at it, and never holds the robot up. Needs foxglove-sdk.
+
+    hyphos foxglove
+
+    hyphos foxglove scan map tf 'camera/*' --port 9000
+    """
+    from hyphos._errors import Error  # noqa: PLC0415
+
+    try:
+        from hyphos.foxglove.serve import Options, serve  # noqa: PLC0415
+    except ModuleNotFoundError as problem:
+        if problem.name is None or not problem.name.startswith("foxglove"):
+            raise
+        raise Error(
+            "unsupported",
+            "foxglove-sdk is not installed",
+            advice="pip install 'hyphos[foxglove]', or pip install foxglove-sdk",
+        ) from None
+
+    options = Options(
+        patterns=channels or ["*"],
+        exclude=exclude or [],
+        host=host,
+        port=port,
+        raw=raw,
+        write=write,
+        seconds=seconds,
+        quiet=quiet,
+        domain=domain,
+        proto_path=proto_path or [],
+        descriptors=descriptor or [],
+    )
+    raise typer.Exit(serve(options))

@@ -1,0 +1,380 @@
+"""The standard messages as Foxglove's panels know them: one function for each, and one table.
+
+A converter takes the parsed message, its attached buffers and the time of publishing, and gives the
+bytes of the well-known message. ValueError says what cannot be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from foxglove import Schema
+from foxglove import messages as fox
+from foxglove.messages import PackedElementFieldNumericType as Numeric
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from hyphos import msgs
+from hyphos.recording.attached import join
+
+Buffers = Sequence[Any]
+Convert = Callable[[Any, Buffers, int], bytes]
+
+_NS = 1_000_000_000
+_LAST_S = 2**32 - 1  # Foxglove's stamps are unsigned
+_DATATYPES = {  # of msgs.PointField: Foxglove's number, NumPy's name
+    1: (Numeric.Int8, "i1"),
+    2: (Numeric.Uint8, "u1"),
+    3: (Numeric.Int16, "i2"),
+    4: (Numeric.Uint16, "u2"),
+    5: (Numeric.Int32, "i4"),
+    6: (Numeric.Uint32, "u4"),
+    7: (Numeric.Float32, "f4"),
+    8: (Numeric.Float64, "f8"),
+}
+_WIDE_PIXELS = ("16UC1", "mono16", "32FC1")  # whose bytes have an order
+_LEVELS = {
+    10: fox.LogLevel.Debug,
+    20: fox.LogLevel.Info,
+    30: fox.LogLevel.Warning,
+    40: fox.LogLevel.Error,
+    50: fox.LogLevel.Fatal,
+}
+
+
+@dataclass(frozen=True)
+class WellKnown:
+    """What a type becomes."""
+
+    target: Any  # class of foxglove.messages
+    convert: Convert
+
+    @property
+    def schema(self) -> Schema:
+        made: Schema = self.target.get_schema()
+        return made
+
+
+def _time(stamp_ns: int, published_ns: int) -> fox.Timestamp:
+    """A stamp that nobody set is the time of publishing."""
+    seconds, rest = divmod(stamp_ns or published_ns, _NS)
+    if not 0 <= seconds <= _LAST_S:
+        raise ValueError(f"the stamp {stamp_ns} ns is before 1970 or after 2106")
+    return fox.Timestamp(seconds, rest)
+
+
+def _stamp(head: Any, published_ns: int) -> dict[str, Any]:
+    header = head.header
+    return {"timestamp": _time(header.stamp_ns, published_ns), "frame_id": header.frame_id}
+
+
+@cache
+def _data_number(name: str) -> int:
+    """Number of the field `data` of a well-known message."""
+    files = FileDescriptorSet.FromString(getattr(fox, name).get_schema().data)
+    fields = next(m.field for f in files.file for m in f.message_type if m.name == name)
+    return int(next(field.number for field in fields if field.name == "data"))
+
+
+def _with_data(message: Any, data: Any) -> bytes:
+    """The message with its field `data`, which thus is copied once instead of three times."""
+    parts = [data] if len(data) else []
+    return join(message.encode(), parts, _data_number(type(message).__name__))
+
+
+def _buffer(buffers: Buffers, least: int) -> memoryview:
+    if not buffers:
+        raise ValueError("it has no attached buffer")
+    view = memoryview(buffers[0]).cast("B")
+    if len(view) < least:
+        raise ValueError(f"its buffer has {len(view):,} bytes, its head says {least:,}")
+    return view
+
+
+def _vector(v: Any) -> fox.Vector3:
+    return fox.Vector3(x=v.x, y=v.y, z=v.z)
+
+
+def _quaternion(q: Any) -> fox.Quaternion:
+    """One that nobody set is no rotation."""
+    unset = not (q.x or q.y or q.z or q.w)
+    return fox.Quaternion(x=q.x, y=q.y, z=q.z, w=1.0 if unset else q.w)
+
+
+def _pose(pose: Any) -> fox.Pose:
+    return fox.Pose(position=_vector(pose.position), orientation=_quaternion(pose.orientation))
+
+
+def _origin() -> fox.Pose:
+    return fox.Pose(position=fox.Vector3(), orientation=fox.Quaternion(w=1.0))
+
+
+def _laser_scan(head: Any, _: Buffers, published_ns: int) -> bytes:
+    end = head.angle_max
+    if head.angle_increment and end == head.angle_min:  # some drivers leave it out
+        end = head.angle_min + head.angle_increment * max(0, len(head.ranges) - 1)
+    return fox.LaserScan(
+        **_stamp(head, published_ns),
+        pose=_origin(),
+        start_angle=head.angle_min,
+        end_angle=end,
+        ranges=list(head.ranges),
+        intensities=list(head.intensities),
+    ).encode()
+
+
+def _element(name: str, offset: int, kind: Any) -> fox.PackedElementField:
+    return fox.PackedElementField(name=name, offset=offset, type=kind)
+
+
+def _elements(head: Any) -> list[fox.PackedElementField]:
+    """Fields of several elements become several; packed colours become their four bytes."""
+    found = []
+    for field in head.fields:
+        if field.datatype not in _DATATYPES:
+            raise ValueError(f"field '{field.name}' has an unknown type, {field.datatype}")
+        kind, name = _DATATYPES[field.datatype]
+        size = np.dtype(name).itemsize
+        if field.offset + size * max(1, field.count) > head.point_step:
+            raise ValueError(f"field '{field.name}' reaches beyond the point")
+        if field.name in ("rgb", "rgba") and size == 4:
+            for i, colour in enumerate(("blue", "green", "red", "alpha")):
+                found.append(_element(colour, field.offset + i, Numeric.Uint8))
+            continue
+        for i in range(max(1, field.count)):
+            part = field.name if field.count <= 1 else f"{field.name}_{i}"
+            found.append(_element(part, field.offset + i * size, kind))
+    return found
+
+
+def _points(head: Any, data: memoryview) -> Any:
+    """Points one behind the other, in the order of bytes that Foxglove expects, with colours that
+    can be seen."""
+    rows = np.frombuffer(data[: head.height * head.row_step], np.uint8)
+    step = head.width * head.point_step
+    opaque = [f.offset + 3 for f in head.fields if f.name == "rgb" and f.datatype in (5, 6, 7)]
+    if head.row_step == step and not opaque and not head.is_bigendian:
+        return rows
+    points = rows.reshape(head.height, head.row_step)[:, :step].reshape(-1, head.point_step).copy()
+    if head.is_bigendian:
+        for field in head.fields:
+            size = np.dtype(_DATATYPES[field.datatype][1]).itemsize
+            end = field.offset + size * max(1, field.count)
+            part = points[:, field.offset : end].reshape(len(points), -1, size)
+            points[:, field.offset : end] = part[:, :, ::-1].reshape(len(points), -1)
+    points[:, opaque] = 255
+    return points.reshape(-1)
+
+
+def _point_cloud(head: Any, buffers: Buffers, published_ns: int) -> bytes:
+    if head.row_step < head.width * head.point_step:
+        raise ValueError(f"row_step {head.row_step} is less than width × point_step")
+    cloud = fox.PointCloud(
+        **_stamp(head, published_ns),
+        pose=_origin(),
+        point_stride=head.point_step,
+        fields=_elements(head),
+    )
+    size = head.height * head.row_step
+    data = _buffer(buffers, size) if size else b""
+    return _with_data(cloud, _points(head, memoryview(data)) if size else b"")
+
+
+def _image(head: Any, buffers: Buffers, published_ns: int) -> bytes:
+    size = head.height * head.step
+    data: Any = _buffer(buffers, size)[:size]
+    if head.is_bigendian and head.encoding in _WIDE_PIXELS:
+        wide = "u4" if head.encoding == "32FC1" else "u2"
+        if head.step % np.dtype(wide).itemsize:
+            raise ValueError(f"step {head.step} is no multiple of a pixel")
+        data = np.frombuffer(data, wide).byteswap()
+    image = fox.RawImage(
+        **_stamp(head, published_ns),
+        width=head.width,
+        height=head.height,
+        encoding=head.encoding,
+        step=head.step,
+    )
+    return _with_data(image, data)
+
+
+def _compressed_image(head: Any, buffers: Buffers, published_ns: int) -> bytes:
+    data = _buffer(buffers, 1)
+    # ROS says "bgr8; jpeg compressed bgr8", Foxglove wants the one word.
+    words = head.format.lower().replace(";", " ").split()
+    known = [word for word in words if word in ("jpeg", "jpg", "png", "webp", "avif")]
+    kind = known[0].replace("jpg", "jpeg") if known else head.format
+    image = fox.CompressedImage(**_stamp(head, published_ns), format=kind)
+    return _with_data(image, data)
+
+
+def _camera(head: Any, _: Buffers, published_ns: int) -> bytes:
+    return fox.CameraCalibration(
+        **_stamp(head, published_ns),
+        width=head.width,
+        height=head.height,
+        distortion_model=head.distortion_model,
+        D=list(head.d),
+        K=list(head.k),
+        R=list(head.r),
+        P=list(head.p),
+    ).encode()
+
+
+@cache
+def _map_colours() -> Any:
+    """Red, green, blue, alpha and the value itself for each byte of a map: free is white, occupied
+    black, unknown can be seen through."""
+    table = np.zeros((256, 5), np.uint8)
+    percent = np.arange(101)
+    table[:101, :3] = (255 - percent * 255 // 100)[:, None]
+    table[:101, 3] = 255
+    table[101:, :4] = (112, 137, 134, 96)
+    table[:, 4] = np.arange(256)
+    return table
+
+
+def _grid(head: Any, _: Buffers, published_ns: int) -> bytes:
+    info = head.info
+    if len(head.data) != info.width * info.height:
+        raise ValueError(f"{len(head.data):,} cells came for {info.width} × {info.height}")
+    colours = ("red", "green", "blue", "alpha")
+    grid = fox.Grid(
+        **_stamp(head, published_ns),
+        pose=_pose(info.origin),
+        column_count=info.width,
+        cell_size=fox.Vector2(x=info.resolution, y=info.resolution),
+        row_stride=info.width * 5,
+        cell_stride=5,
+        fields=[
+            *(_element(name, i, Numeric.Uint8) for i, name in enumerate(colours)),
+            _element("occupancy", 4, Numeric.Int8),
+        ],
+    )
+    return _with_data(grid, _map_colours()[np.frombuffer(head.data, np.uint8)])
+
+
+def _transform(one: Any, published_ns: int) -> fox.FrameTransform:
+    return fox.FrameTransform(
+        timestamp=_time(one.header.stamp_ns, published_ns),
+        parent_frame_id=one.header.frame_id,
+        child_frame_id=one.child_frame_id,
+        translation=_vector(one.transform.translation),
+        rotation=_quaternion(one.transform.rotation),
+    )
+
+
+def _tf(head: Any, _: Buffers, published_ns: int) -> bytes:
+    made = [_transform(one, published_ns) for one in head.transforms]
+    return fox.FrameTransforms(transforms=made).encode()
+
+
+def _transform_stamped(head: Any, _: Buffers, published_ns: int) -> bytes:
+    return _transform(head, published_ns).encode()
+
+
+def _pose_stamped(head: Any, _: Buffers, published_ns: int) -> bytes:
+    return fox.PoseInFrame(**_stamp(head, published_ns), pose=_pose(head.pose)).encode()
+
+
+def _pose_with_covariance(head: Any, _: Buffers, published_ns: int) -> bytes:
+    return fox.PoseInFrame(**_stamp(head, published_ns), pose=_pose(head.pose.pose)).encode()
+
+
+def _pose_array(head: Any, _: Buffers, published_ns: int) -> bytes:
+    poses = [_pose(pose) for pose in head.poses]
+    return fox.PosesInFrame(**_stamp(head, published_ns), poses=poses).encode()
+
+
+def _path(head: Any, _: Buffers, published_ns: int) -> bytes:
+    poses = [_pose(one.pose) for one in head.poses]
+    return fox.PosesInFrame(**_stamp(head, published_ns), poses=poses).encode()
+
+
+def _point_stamped(head: Any, _: Buffers, published_ns: int) -> bytes:
+    point = fox.Point3(x=head.point.x, y=head.point.y, z=head.point.z)
+    return fox.Point3InFrame(**_stamp(head, published_ns), point=point).encode()
+
+
+def _odometry(head: Any, _: Buffers, published_ns: int) -> bytes:
+    return fox.Odometry(
+        **_stamp(head, published_ns),
+        body_frame_id=head.child_frame_id,
+        pose=_pose(head.pose.pose),
+        linear_velocity=_vector(head.twist.twist.linear),
+        angular_velocity=_vector(head.twist.twist.angular),
+        pose_covariance=list(head.pose.covariance),
+        velocity_covariance=list(head.twist.covariance),
+    ).encode()
+
+
+def _nav_sat(head: Any, _: Buffers, published_ns: int) -> bytes:
+    kinds = fox.LocationFixPositionCovarianceType
+    order = (kinds.Unknown, kinds.Approximated, kinds.DiagonalKnown, kinds.Known)
+    kind = head.position_covariance_type
+    return fox.LocationFix(
+        **_stamp(head, published_ns),
+        latitude=head.latitude,
+        longitude=head.longitude,
+        altitude=head.altitude,
+        position_covariance=list(head.position_covariance) or [0.0] * 9,
+        position_covariance_type=order[kind] if 0 <= kind < len(order) else kinds.Unknown,
+    ).encode()
+
+
+def _joints(head: Any, _: Buffers, published_ns: int) -> bytes:
+    def at(values: Sequence[float], i: int) -> float | None:
+        return values[i] if i < len(values) else None
+
+    joints = [
+        fox.JointState(
+            name=name,
+            position=at(head.position, i),
+            velocity=at(head.velocity, i),
+            effort=at(head.effort, i),
+        )
+        for i, name in enumerate(head.name)
+    ]
+    stamp = _time(head.header.stamp_ns, published_ns)
+    return fox.JointStates(timestamp=stamp, joints=joints).encode()
+
+
+def _log(head: Any, _: Buffers, published_ns: int) -> bytes:
+    return fox.Log(
+        timestamp=_time(head.stamp_ns, published_ns),
+        level=_LEVELS.get(head.level, fox.LogLevel.Unknown),
+        message=head.msg,
+        name=head.name,
+        file=head.file,
+        line=head.line,
+    ).encode()
+
+
+# (type, whether it has attached buffers) → what Foxglove draws.
+_TABLE: dict[tuple[Any, bool], WellKnown] = {
+    (msgs.LaserScan, False): WellKnown(fox.LaserScan, _laser_scan),
+    (msgs.PointCloud, True): WellKnown(fox.PointCloud, _point_cloud),
+    (msgs.Image, True): WellKnown(fox.RawImage, _image),
+    (msgs.CompressedImage, True): WellKnown(fox.CompressedImage, _compressed_image),
+    (msgs.CameraInfo, False): WellKnown(fox.CameraCalibration, _camera),
+    (msgs.OccupancyGrid, False): WellKnown(fox.Grid, _grid),
+    (msgs.TfMessage, False): WellKnown(fox.FrameTransforms, _tf),
+    (msgs.TransformStamped, False): WellKnown(fox.FrameTransform, _transform_stamped),
+    (msgs.PoseStamped, False): WellKnown(fox.PoseInFrame, _pose_stamped),
+    (msgs.PoseWithCovarianceStamped, False): WellKnown(fox.PoseInFrame, _pose_with_covariance),
+    (msgs.PoseArray, False): WellKnown(fox.PosesInFrame, _pose_array),
+    (msgs.Path, False): WellKnown(fox.PosesInFrame, _path),
+    (msgs.PointStamped, False): WellKnown(fox.Point3InFrame, _point_stamped),
+    (msgs.Odometry, False): WellKnown(fox.Odometry, _odometry),
+    (msgs.NavSatFix, False): WellKnown(fox.LocationFix, _nav_sat),
+    (msgs.JointState, False): WellKnown(fox.JointStates, _joints),
+    (msgs.Log, False): WellKnown(fox.Log, _log),
+}
+WELL_KNOWN: dict[tuple[str, str], WellKnown] = {
+    (cls.DESCRIPTOR.full_name, "attached" if attached else "protobuf"): known
+    for (cls, attached), known in _TABLE.items()
+}
+CLASSES: dict[str, Any] = {cls.DESCRIPTOR.full_name: cls for cls, _ in _TABLE}

@@ -1,0 +1,260 @@
+"""What the robot's channels are for Foxglove: which are offered and as what, and the subscriptions
+to those that somebody looks at."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import foxglove
+from google.protobuf.message import DecodeError
+
+from hyphos._errors import Error
+from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo, Policy
+from hyphos.foxglove import convert
+from hyphos.foxglove.times import RobotTime
+from hyphos.node import Node
+from hyphos.recording.attached import join
+from hyphos.recording.schemas import SchemaBook
+from hyphos.tools.join import raw_type
+from hyphos.tools.log import Gaps
+from hyphos.tools.observe import Look, matches
+
+# What may wait in shared memory while a message before it is converted. Python takes 10,000 small
+# messages a second, so a burst finds room, and what waits is never old.
+_LANE_BYTES = 8 << 20
+_LEAST_DEPTH, _MOST_DEPTH = 2, 1024
+_DEPTH_OF = {"attached": 4}  # while nobody knows how large the messages are
+_USUAL_DEPTH = 128
+_LOOKS = 2  # in so many looks it is not there: then it has gone
+
+Tell = Callable[[str, str], None]  # about which channel, what
+
+
+def _depth(end: EndpointInfo) -> int:
+    sent, size = end.counter("sent"), end.counter("bytes")
+    if not sent or not size:
+        return _DEPTH_OF.get(end.encoding, _USUAL_DEPTH)
+    return min(_MOST_DEPTH, max(_LEAST_DEPTH, _LANE_BYTES // max(1, size // sent)))
+
+
+Key = tuple[str, str, int]  # type, encoding, its hash
+
+
+def _key(end: EndpointInfo) -> Key:
+    return end.type_name, end.encoding, end.type_hash
+
+
+@dataclass
+class Counts:
+    """What became of the messages of a channel. May be read from any thread."""
+
+    received: int = 0
+    unshown: int = 0  # of them, could not be made into what Foxglove knows
+    lost_before: int = 0  # of subscriptions that have ended
+    gaps: Gaps = field(default_factory=Gaps)
+
+    @property
+    def lost(self) -> int:
+        """Messages that publishers numbered and that did not reach us while we listened."""
+        return self.lost_before + self.gaps.lost
+
+
+@dataclass
+class Offer:
+    """One channel of the robot, offered or not."""
+
+    end: EndpointInfo
+    counts: Counts
+    schema: str  # its name; "" if it cannot be shown
+    why_not: str = ""
+    known: convert.WellKnown | None = None
+    channel: foxglove.Channel | None = None
+    clients: int = 0  # that look at it
+    # A node for each subscription: what a node had subscribed stays on the robot's lists as long as
+    # the node, and this one goes with its last client.
+    listener: Node | None = None
+    absent: int = 0  # looks in which it was not there
+
+
+class Offers:
+    """Keeps what Foxglove may choose from equal to what the robot has, and listens to a channel of
+    the robot only while a client has chosen it.
+
+    discover() and settle() are for one thread; chosen() and left() are called by the server's.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        context: foxglove.Context,
+        schemas: SchemaBook,
+        time: RobotTime,
+        tell: Tell,
+        *,
+        patterns: Sequence[str] = ("*",),
+        exclude: Sequence[str] = (),
+        raw: bool = False,
+    ) -> None:
+        self._node = node
+        self._context = context
+        self._schemas = schemas
+        self._time = time
+        self._tell = tell
+        self._patterns = patterns
+        self._exclude = exclude
+        self._raw = raw
+        self._lock = threading.Lock()
+        self._by_id: dict[int, Offer] = {}
+        self._numbers = itertools.count(1)
+        # Guarded by _lock: clients by channel, and the channels whose clients have changed. A
+        # client may be quicker than we note down what we have offered.
+        self._clients: dict[int, set[int]] = {}
+        self._news: set[int] = set()
+        self.by_name: dict[str, Offer] = {}
+        self.counts: dict[str, Counts] = {}  # by channel, also of those that have gone
+
+    def discover(self, now: Look) -> None:
+        """Offers channels that have appeared, withdraws those that have gone."""
+        ends: dict[str, EndpointInfo] = {}
+        for _, end in now.ends():
+            if end.is_publisher and matches(end.channel, self._patterns, self._exclude):
+                ends.setdefault(end.channel, end)
+        for name, offer in list(self.by_name.items()):
+            there = name in ends and _key(ends[name]) == _key(offer.end)
+            offer.absent = 0 if there else offer.absent + 1
+            if offer.absent >= _LOOKS or (not there and name in ends):
+                self._withdraw(name)
+        for name in sorted(ends.keys() - self.by_name.keys()):
+            self._offer(ends[name])
+
+    def _offer(self, end: EndpointInfo) -> None:
+        offer = self._describe(end)
+        self.by_name[end.channel] = offer
+        if offer.channel is not None:
+            self._by_id[offer.channel.id()] = offer
+
+    def _describe(self, end: EndpointInfo) -> Offer:
+        counts = self.counts.setdefault(end.channel, Counts())
+        if end.encoding not in ("protobuf", "attached"):
+            return Offer(end, counts, "", f"Foxglove cannot read {end.encoding}")
+        known = None if self._raw else convert.WELL_KNOWN.get((end.type_name, end.encoding))
+        metadata = {"hyphos.type": end.type_name, "hyphos.encoding": end.encoding}
+        if known is not None:
+            schema = known.schema
+        else:
+            policy: dict[str, object] = {"latched": end.policy.latched}
+            spec = self._schemas.spec(
+                end.channel, end.type_name, end.encoding, end.type_hash, policy
+            )
+            if not spec.schema_data:
+                why_not = "its type is not known here: --proto-path or --descriptor"
+                return Offer(end, counts, "", why_not)
+            schema = foxglove.Schema(
+                name=end.type_name, encoding=spec.schema_encoding, data=spec.schema_data
+            )
+        metadata["hyphos.policy"] = json.dumps({"latched": end.policy.latched})
+        channel = foxglove.Channel(
+            end.channel,
+            message_encoding="protobuf",
+            schema=schema,
+            context=self._context,
+            metadata=metadata,
+        )
+        return Offer(end, counts, schema.name, known=known, channel=channel)
+
+    def _withdraw(self, name: str) -> None:
+        offer = self.by_name.pop(name)
+        self._listen(offer, False)
+        if offer.channel is not None:
+            self._by_id.pop(offer.channel.id(), None)
+            offer.channel.close()
+
+    def chosen(self, client: int, channel: int) -> None:
+        """A client wants it. Returns at once; settle() does the rest."""
+        self._change(channel, lambda clients: clients.add(client))
+
+    def left(self, client: int, channel: int) -> None:
+        """A client wants it no more."""
+        self._change(channel, lambda clients: clients.discard(client))
+
+    def _change(self, channel: int, change: Callable[[set[int]], None]) -> None:
+        with self._lock:
+            change(self._clients.setdefault(channel, set()))
+            self._news.add(channel)
+
+    def settle(self) -> None:
+        """Begins and ends subscriptions as clients have asked."""
+        with self._lock:
+            news = {channel: len(self._clients[channel]) for channel in self._news}
+            self._news = {
+                channel for channel in news if news[channel] and channel not in self._by_id
+            }
+            for channel, clients in news.items():
+                if not clients:
+                    del self._clients[channel]
+        for channel, clients in news.items():
+            offer = self._by_id.get(channel)
+            if offer is None:
+                continue
+            offer.clients, wanted = clients, clients > 0
+            if wanted and offer.listener is not None and offer.end.policy.latched:
+                self._listen(offer, False)  # so that who came later gets the last values, too
+            self._listen(offer, wanted)
+
+    def _listen(self, offer: Offer, wanted: bool) -> None:
+        if wanted == (offer.listener is not None):
+            return
+        if offer.listener is not None:
+            offer.listener.close()
+            offer.listener = None
+            offer.counts.lost_before += offer.counts.gaps.lost
+            offer.counts.gaps = Gaps()
+            return
+        end = offer.end
+        # Best effort whatever the channel says: who looks on must not hold up the robot.
+        policy = Policy(latched=end.policy.latched, depth=_depth(end))
+        listener = self._node.runtime.node(f"{self._node.name}-{next(self._numbers)}")
+        try:
+            listener.subscribe(end.channel, raw_type(end), self._forwarder(offer), policy=policy)
+            offer.listener = listener
+        except Error as problem:
+            listener.close()
+            self._tell(end.channel, f"cannot be listened to: {problem}")
+
+    def _forwarder(self, offer: Offer) -> Callable[..., None]:
+        channel, counts, encode = offer.channel, offer.counts, self._encoder(offer)
+        assert channel is not None
+
+        def forward(value: tuple[Buffer, list[Buffer]], info: MessageInfo) -> None:
+            counts.received += 1
+            counts.gaps.add(info)
+            stamp_ns = self._time.of(info)
+            try:
+                data = encode(value[0], value[1], stamp_ns)
+            except (ValueError, TypeError, OverflowError, DecodeError) as problem:
+                counts.unshown += 1
+                self._tell(offer.end.channel, f"cannot be shown: {problem}")
+                return
+            channel.log(data, log_time=stamp_ns)
+
+        return forward
+
+    def _encoder(self, offer: Offer) -> Callable[[Buffer, list[Buffer], int], bytes]:
+        known = offer.known
+        if known is None:
+            if offer.end.encoding == "attached":
+                return lambda payload, buffers, _: join(bytes(payload), buffers)
+            return lambda payload, _buffers, _stamp: bytes(payload)
+        parse: Any = convert.CLASSES[offer.end.type_name].FromString
+        function = known.convert
+        return lambda payload, buffers, stamp_ns: function(parse(bytes(payload)), buffers, stamp_ns)
+
+    def close(self) -> None:
+        """Ends all subscriptions and withdraws everything."""
+        for name in list(self.by_name):
+            self._withdraw(name)
