@@ -46,9 +46,9 @@ demo: build ## a robot maps a building in three processes; leaves a map, a recor
 
 .PHONY: test
 test: build ## everything that must pass: C++, Python, examples, rooms, installed package, style
+	@$(MAKE) style
 	@$(STEP) -t "ctest" ctest --test-dir build/release -j $(JOBS) --output-on-failure --no-tests=error
 	@$(STEP) -t "pytest" $(VENV)/python -m pytest
-	@$(MAKE) style
 
 .PHONY: bench
 bench: build ## compare with the floors and the peers: three quarters of an hour; BENCH=--quick for a look

@@ -248,4 +248,9 @@ void Subscriber::close() {
   changed_.wait(lock, [&] { return running_ == 0 && tasks_ == 0; });
 }
 
+bool Subscriber::ended() {
+  const std::lock_guard lock(mutex_);
+  return closed_ && running_ == 0 && tasks_ == 0;
+}
+
 }  // namespace hyphos::graph

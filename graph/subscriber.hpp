@@ -50,6 +50,8 @@ class Subscriber final : public detail::SubscriptionCore,
   [[nodiscard]] bool has_room();
 
   void close() override;
+  /// Closed, and no callback runs or will run: its owner may let go of it.
+  [[nodiscard]] bool ended();
   [[nodiscard]] const std::string& channel() const override;
   [[nodiscard]] std::uint32_t publishers() const override;
 

@@ -67,8 +67,8 @@ class Timers {
   std::map<Id, std::shared_ptr<Entry>> entries_;
   std::multimap<std::int64_t, std::shared_ptr<Entry>> queue_;
   std::thread thread_;
-  int running_ =
-      0;  // entries whose call is queued or made, also those that have cancelled themselves
+  /// Entries whose call is queued or made, also those that have cancelled themselves.
+  int running_ = 0;
   Id next_id_ = 1;
   bool stopping_ = false;
 };

@@ -1,5 +1,8 @@
 #include "hyphos/node.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/log.hpp"
 #include "graph/subscriber.hpp"
 #include "node/call_client.hpp"
@@ -16,6 +19,34 @@ TypeSupport raw_support(const TypeId& id) {
   return support;
 }
 
+/// What a Subscription holds: the node alone owns the subscription and lets go of it once it is
+/// closed, whatever becomes of the handle.
+class OwnedSubscription final : public detail::SubscriptionCore {
+ public:
+  OwnedSubscription(std::weak_ptr<Node::Impl> node,
+                    const std::shared_ptr<graph::Subscriber>& subscriber)
+      : node_(std::move(node)), subscriber_(subscriber), channel_(subscriber->channel()) {}
+
+  void close() override {
+    {
+      const auto subscriber = subscriber_.lock();
+      if (!subscriber) return;
+      subscriber->close();
+    }
+    if (const auto node = node_.lock()) node->forget_ended();
+  }
+  [[nodiscard]] const std::string& channel() const override { return channel_; }
+  [[nodiscard]] std::uint32_t publishers() const override {
+    const auto subscriber = subscriber_.lock();
+    return subscriber ? subscriber->publishers() : 0;
+  }
+
+ private:
+  const std::weak_ptr<Node::Impl> node_;
+  const std::weak_ptr<graph::Subscriber> subscriber_;
+  const std::string channel_;
+};
+
 }  // namespace
 
 Result<void> Node::Impl::check_open() const {
@@ -25,12 +56,23 @@ Result<void> Node::Impl::check_open() const {
 }
 
 void Node::Impl::keep(std::shared_ptr<graph::Subscriber> subscriber) {
+  forget_ended();  // those that closed themselves in their own callback
   const std::lock_guard lock(mutex_);
   subscribers_.push_back(std::move(subscriber));
 }
 
+void Node::Impl::forget_ended() {
+  std::vector<std::shared_ptr<graph::Subscriber>> ended;  // their callbacks go without the lock
+  const std::lock_guard lock(mutex_);
+  const auto first = std::partition(subscribers_.begin(), subscribers_.end(),
+                                    [](const auto& subscriber) { return !subscriber->ended(); });
+  ended.assign(std::make_move_iterator(first), std::make_move_iterator(subscribers_.end()));
+  subscribers_.erase(first, subscribers_.end());
+}
+
 void Node::Impl::keep(std::shared_ptr<Timer::Impl> timer) {
   const std::lock_guard lock(mutex_);
+  std::erase_if(timers_, [](const auto& known) { return known->closed(); });
   timers_.push_back(std::move(timer));
 }
 
@@ -119,7 +161,8 @@ Result<std::shared_ptr<detail::SubscriptionCore>> Node::open_subscription(
       options.mode, raw, impl_->name(), std::move(callback));
   if (!made) return made.error();
   impl_->keep(*made);
-  return std::shared_ptr<detail::SubscriptionCore>(std::move(*made));
+  return std::shared_ptr<detail::SubscriptionCore>(
+      std::make_shared<OwnedSubscription>(impl_, *made));
 }
 
 Result<RawPublisher> Node::raw_publisher(const std::string& channel, const TypeId& type,

@@ -147,6 +147,8 @@ class Node::Impl {
   [[nodiscard]] Clock clock();
   Result<void> check_open() const;
   void keep(std::shared_ptr<graph::Subscriber> subscriber);
+  /// Lets go of subscriptions that were closed and whose callbacks have ended.
+  void forget_ended();
   void keep(std::shared_ptr<Timer::Impl> timer);
   void keep(std::shared_ptr<detail::CallServer> server);
   void keep(std::weak_ptr<calls::ClientCore> client);
@@ -178,6 +180,7 @@ class Timer::Impl {
   void close() {
     if (!closed_.exchange(true)) timers_.cancel(id_);
   }
+  [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] std::uint64_t skipped() const { return *skipped_; }
 
  private:

@@ -210,15 +210,17 @@ std::filesystem::path Plan::resolve(const std::string& path) const {
 }
 
 std::filesystem::path Plan::program_file(const NodePlan& node) const {
+  // A bare name would send the shell or the dynamic loader to its own search path.
+  const auto here = [](std::filesystem::path file) {
+    return file.has_parent_path() ? file : "." / file;
+  };
   if (node.kind != NodeKind::plugin || node.program.find('/') != std::string::npos) {
-    return resolve(node.program);
+    return here(resolve(node.program));
   }
   for (const std::filesystem::path& place : plugin_path) {
     std::error_code ignored;
     std::filesystem::path candidate = place / node.program;
-    if (!std::filesystem::exists(candidate, ignored)) continue;
-    // A bare name would send the dynamic loader to its own search path.
-    return candidate.has_parent_path() ? candidate : "." / candidate;
+    if (std::filesystem::exists(candidate, ignored)) return here(std::move(candidate));
   }
   return node.program;
 }

@@ -143,10 +143,10 @@ struct ProcessPlan {
   std::string name;
   std::string host;
   ProcessKind kind = ProcessKind::native;
-  std::vector<std::string> nodes;                        ///< in the order in which they are started
-  int threads = 0;                                       ///< worker threads; 0: one per core, at least 2
-  std::vector<int> cpu_affinity;                         ///< CPU numbers; empty: all
-  std::string log_level = "info";                        ///< debug, info, warn, error, off
+  std::vector<std::string> nodes;  ///< in the order in which they are started
+  int threads = 0;                 ///< worker threads; 0: one per core, at least 2
+  std::vector<int> cpu_affinity;   ///< CPU numbers; empty: all
+  std::string log_level = "info";  ///< debug, info, warn, error, off
   std::vector<std::pair<std::string, std::string>> env;  ///< added to the environment
   /// "tcp://*:5553", as written or derived from the host's address; empty if it cannot have one
   /// (no free port below 65536).

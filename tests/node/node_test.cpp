@@ -126,6 +126,42 @@ TEST(Node, AClosedNodeRefusesNewEnds) {
   EXPECT_THROW(node.every(Duration::from_ms(1), [] {}), Exception);
 }
 
+TEST(Node, AClosedSubscriptionIsListedNoMore) {
+  RuntimeOptions options;
+  options.offline = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  const Node node = runtime.node("one").or_throw();
+  std::vector<Subscription> handles;  // closed ones may be kept
+  for (int i = 0; i < 100; ++i) {
+    handles.push_back(node.subscribe<Number>("n", serial, [](const Message<Number>&) {}));
+    ASSERT_EQ(runtime.endpoints().size(), 1U);
+    handles.back().close();
+    ASSERT_TRUE(runtime.endpoints().empty());
+  }
+  EXPECT_EQ(handles.front().channel(), "n");
+  EXPECT_EQ(handles.front().publishers(), 0U);
+}
+
+TEST(Node, ASubscriptionMayCloseItselfInItsCallback) {
+  Arrivals calls;
+  RuntimeOptions options;
+  options.offline = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  const Node node = runtime.node("one").or_throw();
+  const auto publisher = node.publisher<Number>("n");
+  Subscription own;
+  own = node.subscribe<Number>("n", serial, [&](const Message<Number>&) {
+    own.close();
+    calls.add();
+  });
+  publisher.publish({1});
+  ASSERT_TRUE(calls.wait_for(1));
+  publisher.publish({2});
+  own.close();  // from outside: waits for the call, and the node lets go of it
+  EXPECT_EQ(runtime.endpoints().size(), 1U);
+  EXPECT_EQ(calls.count(), 1U);
+}
+
 TEST(Node, RawEndsMeetTypedOnes) {
   Arrivals typed;
   Arrivals bytes;

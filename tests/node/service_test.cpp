@@ -1,44 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <future>
-#include <set>
 
-#include "hyphos/inspect.hpp"
 #include "hyphos/wire/head.pb.h"
-#include "node/call_client.hpp"
-#include "node/call_server.hpp"
-#include "tests/node/child.hpp"
-#include "tests/node/harness.hpp"
-#include "transport/faulty.hpp"
-#include "transport/shm.hpp"
+#include "tests/node/service_pair.hpp"
 
 namespace hyphos::test {
 namespace {
-
-/// No test waits for so long: whoever reports before it does not wait for its timeout.
-constexpr Duration kForEver = Duration::from_seconds(3600);
-
-Number square(const Number& n) { return {n.value * n.value}; }
-
-/// A server and a client, in one process each.
-struct Two {
-  std::string domain = fresh_domain();
-  Runtime a = open_runtime(domain, "a");
-  Runtime b = open_runtime(domain, "b");
-  Node server = a.node("server").or_throw();
-  Node client = b.node("client").or_throw();
-};
-
-std::uint64_t counter(const std::string& domain, const std::string& channel,
-                      const std::string& name) {
-  std::uint64_t sum = 0;
-  for (const ProcessInfo& process : inspect(domain).or_throw()) {
-    for (const EndpointInfo& end : process.endpoints) {
-      if (end.channel == channel) sum += end.counter(name);
-    }
-  }
-  return sum;
-}
 
 TEST(Service, AnswersInOneProcessByPointer) {
   RuntimeOptions offline;
@@ -238,74 +207,6 @@ TEST(Service, NobodyThereAndNoAnswerAreDifferentErrors) {
   EXPECT_EQ(counter(two.domain, "hyphos/service/never/request", "drop.call.timeout"), 2U);
 }
 
-TEST(Service, AClosedServerFailsItsCallsAtOnceAndAnotherMayTakeOver) {
-  for (const bool in_one_process : {true, false}) {
-    Two two;
-    const Node& asking = in_one_process ? two.server : two.client;
-    Arrivals came;
-    std::vector<Responder<Number>> kept;
-    const Service service = two.server.service<Number, Number>(
-        "s", [&](const Message<Number>&, const Responder<Number>& responder) {
-          kept.push_back(responder);
-          came.add();
-        });
-    const auto client = asking.client<Number, Number>("s");
-    auto reply = client.call_async({1}, kForEver);
-    ASSERT_TRUE(came.wait_for(1));
-    service.close();
-    EXPECT_EQ(reply.get().error().code, Code::disconnected);
-    ASSERT_TRUE(eventually([&] { return !client.ready(); }));
-    EXPECT_FALSE(kept.front().reply({1}).ok());
-    two.server.service<Number, Number>("s", square);
-    EXPECT_EQ(client.call({3}, kForEver).or_throw().value, 9);
-  }
-}
-
-TEST(Service, AKilledServerIsNoticedAtOnceAndItsSuccessorIsUsed) {
-  const std::string domain = fresh_domain();
-  const Node node = open_runtime(domain).node("client").or_throw();
-  const auto square = node.client<Number, Number>("square");
-  const auto never = node.client<Number, Number>("never");
-  for (int round = 0; round < 3; ++round) {
-    Child server({TEST_SERVICE_PEER, "server", domain});
-    ASSERT_TRUE(server.started());
-    EXPECT_EQ(square.call({round}, kForEver).or_throw().value, round * round);
-    std::vector<std::future<Result<Number>>> replies;
-    for (int i = 0; i < 10; ++i) replies.push_back(never.call_async({i}, kForEver));
-    ASSERT_TRUE(eventually(
-        [&] { return counter(domain, "hyphos/service/never/request", "received") == 10; }));
-    server.stop(SIGKILL);
-    for (auto& reply : replies) {
-      const auto end = reply.get();
-      ASSERT_FALSE(end.ok());
-      EXPECT_EQ(end.error().code, Code::disconnected);
-    }
-  }
-}
-
-TEST(Service, AKilledClientLeavesNothingPending) {
-  Arrivals came;
-  const std::string domain = fresh_domain();
-  const Node node = open_runtime(domain).node("server").or_throw();
-  std::mutex mutex;
-  std::vector<Responder<Number>> kept;
-  const Service service = node.service<Number, Number>(
-      "never", [&](const Message<Number>&, const Responder<Number>& responder) {
-        const std::lock_guard lock(mutex);
-        kept.push_back(responder);
-        came.add();
-      });
-  Child client({TEST_SERVICE_PEER, "client", domain});
-  ASSERT_TRUE(client.started());
-  ASSERT_TRUE(came.wait_for(1));
-  EXPECT_EQ(service.pending(), 1U);
-  client.stop(SIGKILL);
-  EXPECT_TRUE(eventually([&] { return service.pending() == 0; }));
-  const std::lock_guard lock(mutex);
-  EXPECT_TRUE(eventually([&] { return kept.front().canceled(); }));
-  EXPECT_EQ(kept.front().reply({1}).error().code, Code::disconnected);
-}
-
 TEST(Service, OtherTypesAreRefusedByNameOnBothSides) {
   Two two;
   two.server.service<Number, Number>("s", square);
@@ -320,62 +221,6 @@ TEST(Service, OtherTypesAreRefusedByNameOnBothSides) {
             std::string::npos);
   // In one process it is refused when it is made.
   EXPECT_THROW((two.server.client<Words, Number>("s")), Exception);
-}
-
-TEST(Service, BoundsAreKeptAndToldOnBothSides) {
-  Arrivals came;  // what callbacks use outlives the nodes
-  std::mutex mutex;
-  std::vector<Responder<Number>> kept;
-  Two two;
-  ServiceOptions options;
-  options.max_pending = 2;
-  two.server.service<Number, Number>(
-      "s", options, [&](const Message<Number>&, const Responder<Number>& responder) {
-        const std::lock_guard lock(mutex);
-        kept.push_back(responder);
-        came.add();
-      });
-  ClientOptions three;
-  three.max_pending = 3;
-  const auto client = two.client.client<Number, Number>("s", three);
-  auto first = client.call_async({1}, kForEver);
-  auto second = client.call_async({2}, kForEver);
-  ASSERT_TRUE(came.wait_for(2));
-  const auto refused = client.call({3}, kForEver);
-  EXPECT_EQ(refused.error().code, Code::overloaded);
-  EXPECT_NE(refused.error().message.find("max_pending"), std::string::npos);
-  ClientOptions one;
-  one.max_pending = 1;
-  const auto narrow = two.client.client<Number, Number>("nobody", one);
-  auto waits = narrow.call_async({1}, kForEver);
-  EXPECT_EQ(narrow.call({2}, kForEver).error().code, Code::overloaded);
-  EXPECT_EQ(counter(two.domain, "hyphos/service/s/request", "drop.call.overloaded"), 1U);
-  EXPECT_EQ(counter(two.domain, "hyphos/service/nobody/request", "drop.call.overloaded"), 1U);
-  for (const auto& responder : kept) EXPECT_TRUE(responder.reply({0}).ok());
-  EXPECT_TRUE(first.get().ok());
-  EXPECT_TRUE(second.get().ok());
-  EXPECT_TRUE(client.call_async({4}, kForEver).valid());
-}
-
-TEST(Service, RequestsBeyondTheDepthAreRefused) {
-  graph::test::Gate gate;
-  Two two;
-  ServiceOptions options;
-  options.depth = 1;
-  two.server.service<Number, Number>("s", options, [&](const Number& n) {
-    gate.pass();
-    return n;
-  });
-  const auto client = two.client.client<Number, Number>("s");
-  auto running = client.call_async({1}, kForEver);
-  gate.wait_for_waiting(1);
-  auto waiting = client.call_async({2}, kForEver);
-  ASSERT_TRUE(
-      eventually([&] { return counter(two.domain, "hyphos/service/s/request", "received") == 2; }));
-  EXPECT_EQ(client.call({3}, kForEver).error().code, Code::overloaded);
-  gate.open();
-  EXPECT_TRUE(running.get().ok());
-  EXPECT_TRUE(waiting.get().ok());
 }
 
 TEST(Service, OneNameHasOneServer) {
@@ -395,148 +240,6 @@ TEST(Service, OneNameHasOneServer) {
   EXPECT_NE(other.message.find("process 'a'"), std::string::npos) << other.message;
   service.close();
   two.client.service<Number, Number>("s", square);
-}
-
-/// One thread, and a chain of callbacks that each wait for the next: none may keep the others from
-/// running.
-TEST(Service, ACallInsideACallbackDoesNotStarveThePool) {
-  Arrivals got;
-  RuntimeOptions options;
-  options.domain = fresh_domain();
-  options.threads = 1;
-  Runtime runtime = Runtime::open(options).or_throw();
-  const Node node = runtime.node("node").or_throw();
-  constexpr int kLinks = 20;
-  for (int i = 0; i < kLinks; ++i) {
-    const auto next = node.client<Number, Number>("link" + std::to_string(i + 1));
-    node.service<Number, Number>("link" + std::to_string(i), [next](const Number& n) {
-      const auto reply = next.call({n.value + 1}, kForEver);
-      EXPECT_TRUE(reply.ok());
-      return reply.ok() ? *reply : Number{};
-    });
-  }
-  node.service<Number, Number>("link" + std::to_string(kLinks), [](const Number& n) { return n; });
-  const auto first = node.client<Number, Number>("link0");
-  for (int round = 0; round < 5; ++round) {
-    EXPECT_EQ(first.call({0}, kForEver).or_throw().value, kLinks);
-  }
-  // A subscription's callback may call, too, and messages go on meanwhile.
-  node.subscribe<Number>("n", serial, [&](const Message<Number>& n) {
-    got.add(first.call({n->value}, kForEver).or_throw().value);
-  });
-  const auto pub = node.publisher<Number>("n");
-  for (int i = 0; i < 5; ++i) pub.publish({i});
-  ASSERT_TRUE(got.wait_for(5));
-}
-
-TEST(Service, MoreCallbacksThanMayWaitAreRefusedAndNotStuck) {
-  Arrivals overloaded;
-  Arrivals done;
-  RuntimeOptions options;
-  options.domain = fresh_domain();
-  options.threads = 1;
-  Runtime runtime = Runtime::open(options).or_throw();
-  const Node node = runtime.node("node").or_throw();
-  ServiceOptions many;
-  many.mode = concurrent;
-  many.depth = many.max_pending = 256;
-  std::mutex mutex;
-  std::vector<Responder<Number>> kept;
-  node.service<Number, Number>("slow", many,
-                               [&](const Message<Number>&, const Responder<Number>& responder) {
-                                 const std::lock_guard lock(mutex);
-                                 kept.push_back(responder);
-                               });
-  ClientOptions wide;
-  wide.max_pending = 256;
-  const auto slow = node.client<Number, Number>("slow", wide);
-  node.service<Number, Number>(
-      "outer", many, [slow](const Number& n) -> Result<Number> { return slow.call(n, kForEver); });
-  const auto outer = node.client<Number, Number>("outer", wide);
-  constexpr std::size_t kCalls = 100;
-  for (std::size_t i = 0; i < kCalls; ++i) {
-    outer.call_async({1}, kForEver, [&](const Result<Number>& reply) {
-      if (!reply) overloaded.add(static_cast<std::int64_t>(reply.error().code));
-      done.add();
-    });
-  }
-  ASSERT_TRUE(overloaded.wait_for(kCalls - graph::Executor::kMaxWaiting));
-  for (const std::int64_t code : overloaded.values()) {
-    EXPECT_EQ(static_cast<Code>(code), Code::overloaded);
-  }
-  std::size_t answered = 0;
-  ASSERT_TRUE(eventually([&] {
-    std::vector<Responder<Number>> some;
-    {
-      const std::lock_guard lock(mutex);
-      some.swap(kept);
-    }
-    for (const auto& responder : some) (void)responder.reply({0});
-    answered += some.size();
-    return done.count() == kCalls;
-  }));
-  EXPECT_GE(answered, static_cast<std::size_t>(graph::Executor::kMaxWaiting));
-}
-
-TEST(Service, AnInlinedCallbackMayNotWait) {
-  Two two;
-  two.server.service<Number, Number>("s", square);
-  const auto client = two.client.client<Number, Number>("s");
-  ASSERT_TRUE(client.wait_for_server(kForEver).ok());
-  std::promise<Error> told;
-  two.client.subscribe<Number>("n", inlined, [&](const Message<Number>&) {
-    const auto reply = client.call({1}, kForEver);
-    told.set_value(reply.ok() ? Error{Code::io, "was let through", ""} : reply.error());
-  });
-  const auto pub = two.server.publisher<Number>("n");
-  ASSERT_TRUE(eventually([&] { return pub.listeners() == 1; }));
-  pub.publish({1});
-  EXPECT_EQ(told.get_future().get().code, Code::unsupported);
-}
-
-TEST(Service, ADroppedClientEndsItsCallsAndTellsTheServer) {
-  Arrivals ended;
-  Two two;
-  std::promise<Responder<Number>> asked;
-  two.server.service<Number, Number>(
-      "s", [&](const Message<Number>&, const Responder<Number>& responder) {
-        asked.set_value(responder);
-      });
-  two.client.client<Number, Number>("s").call_async(
-      {1}, kForEver, [&](const Result<Number>& reply) {
-        EXPECT_EQ(reply.error().code, Code::disconnected);
-        ended.add();
-      });
-  const Responder<Number> responder = asked.get_future().get();
-  EXPECT_EQ(ended.count(), 0U);  // a call goes on without the handle
-  two.client.close();
-  ASSERT_TRUE(ended.wait_for(1));
-  EXPECT_TRUE(eventually([&] { return responder.canceled(); }));
-}
-
-TEST(Service, AHundredClientsEachGetTheirReplies) {
-  Two two;
-  two.server.service<Number, Number>("square", [](const Number& n) { return square(n); });
-  std::vector<Client<Number, Number>> clients;
-  for (int i = 0; i < 50; ++i) clients.push_back(two.client.client<Number, Number>("square"));
-  for (int i = 0; i < 50; ++i) clients.push_back(two.server.client<Number, Number>("square"));
-  std::vector<std::future<Result<Number>>> replies;
-  for (std::int64_t i = 0; i < 100; ++i) {
-    const auto& client = clients[static_cast<std::size_t>(i)];
-    replies.push_back(client.call_async({i}, kForEver));
-  }
-  std::size_t overloaded = 0;
-  for (std::int64_t i = 0; i < 100; ++i) {
-    const auto reply = replies[static_cast<std::size_t>(i)].get();
-    if (reply) {
-      EXPECT_EQ(reply->value, i * i);
-    } else {
-      EXPECT_EQ(reply.error().code, Code::overloaded);
-      ++overloaded;
-    }
-  }
-  EXPECT_EQ(counter(two.domain, "hyphos/service/square/request", "drop.call.overloaded"),
-            overloaded);
 }
 
 TEST(Service, BadNamesAndBoundsAreRefused) {
@@ -622,83 +325,6 @@ nodes:
   driver.reset();
   a.reset();
   EXPECT_TRUE(eventually([&] { return !client.ready(); }));
-}
-
-/// Two graphs over transports that lose, repeat, delay and reorder.
-struct Faulty {
-  explicit Faulty(const transport::FaultConfig& faults, const std::string& domain)
-      : registry(std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1)),
-        graph(2, registry, [](const std::string&, const Policy& wish) {
-          return graph::ChannelRules{wish, true, {"shm"}};
-        }) {
-    transport::ShmConfig config;
-    config.domain = domain;
-    config.process_name = "faulty";
-    std::shared_ptr<transport::Transport> made =
-        transport::make_faulty(transport::make_shm(std::move(config)), faults);
-    made->start().or_throw();
-    graph.add_transport(std::move(made));
-  }
-  std::shared_ptr<trace::Registry> registry;
-  graph::Graph graph;
-};
-
-TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
-  Arrivals ended;
-  transport::FaultConfig faults;
-  faults.loss = 0.1;
-  faults.duplicate = 0.3;
-  faults.reorder = 0.2;
-  faults.jitter_us = 200;
-  faults.seed = 7;
-  const std::string domain = fresh_domain();
-  Faulty here(faults, domain);
-  Faulty there(faults, domain);
-  const auto types = detail::service_types(type_support<Number>(), type_support<Number>());
-  std::mutex mutex;
-  std::multiset<std::int64_t> ran;
-  auto server = std::make_shared<calls::ServerCore>(
-      there.graph, calls::open_channels(there.graph, "s", types).or_throw(),
-      calls::ServerCore::Settings{"server"},
-      detail::service_callback<Number, Number>(
-          [&](const Number& n) {
-            const std::lock_guard lock(mutex);
-            ran.insert(n.value);
-            return square(n);
-          },
-          "s"));
-  server->open(types).or_throw();
-  auto core = std::make_shared<calls::ClientCore>(
-      here.graph, calls::open_channels(here.graph, "s", types).or_throw(),
-      calls::ClientCore::Settings{"client"});
-  core->open(types).or_throw();
-  const Client<Number, Number> client(std::make_shared<calls::ClientHandle>(core));
-  ASSERT_TRUE(client.wait_for_server(kForEver).ok());
-  constexpr std::int64_t kCalls = 300;
-  std::size_t answered = 0;
-  for (std::int64_t i = 0; i < kCalls; ++i) {
-    client.call_async({i}, Duration::from_ms(100), [&, i](const Result<Number>& reply) {
-      if (reply) {
-        EXPECT_EQ(reply->value, i * i);
-      } else {
-        EXPECT_EQ(reply.error().code, Code::timeout);
-      }
-      ended.add(reply.ok() ? 1 : 0);
-    });
-    if (i % 16 == 15) {
-      ASSERT_TRUE(ended.wait_for(static_cast<std::size_t>(i) - 15));
-    }
-  }
-  ASSERT_TRUE(ended.wait_for(kCalls));
-  EXPECT_EQ(ended.count(), static_cast<std::size_t>(kCalls));
-  for (const std::int64_t one : ended.values()) answered += static_cast<std::size_t>(one);
-  EXPECT_GT(answered, static_cast<std::size_t>(kCalls / 2));
-  EXPECT_LT(answered,
-            static_cast<std::size_t>(kCalls));  // something was lost, or nothing was tested
-  server->close();
-  core->close();
-  const std::lock_guard lock(mutex);
-  for (const std::int64_t value : ran) EXPECT_EQ(ran.count(value), 1U) << value;
 }
 
 }  // namespace

@@ -494,6 +494,15 @@ TEST(PlanFiles, KeysAreBelowThePlan) {
             "network.curve.secret_key_file: '" + folder.text("keys/a.key") + "' does not exist");
 }
 
+TEST(PlanFiles, AProgramBesideAPlanOfABareNameIsNotLookedUpInThePath) {
+  const Plan plan =
+      parse_plan("hyphos: 1\nnodes: {a: {executable: ./tool}, b: {executable: tool}}\n",
+                 "robot.yaml")
+          .or_throw();
+  EXPECT_EQ(plan.program_file(*plan.node("a")), "./tool");
+  EXPECT_EQ(plan.program_file(*plan.node("b")), "./tool");
+}
+
 TEST(PlanFiles, PluginsAreFoundInThePluginPath) {
   const Folder folder;
   const auto library = folder.write("lib/libworld.so", "");

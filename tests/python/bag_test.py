@@ -21,7 +21,8 @@ from hyphos.tools.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
-from recording_test import everything, ros_messages, write_ros1
+from recordings import everything
+from ros_recordings import ros_messages, write_ros1
 from rosbags.highlevel import AnyReader
 
 SECOND = 1_000_000_000

@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hyphos
+import numpy as np
 import pytest
 from helpers import Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
-from hyphos import _hyphos
+from hyphos import Attached, _hyphos
+from hyphos.msgs import Image, LaserScan
+from recordings import POSE
 
 _numbers = itertools.count()
 
@@ -97,3 +100,25 @@ def hyphos_cli(hyphos_start: Start) -> Cli:
         return program.end()
 
     return run
+
+
+@pytest.fixture
+def numbers_robot(domain: str) -> Iterator[hyphos.Node]:
+    """Publishes four kinds of types, numbered, a hundred times a second."""
+    with hyphos.Node.open("robot", domain=domain) as node:
+        scan = node.publisher("scan", LaserScan)
+        camera = node.publisher("camera", Attached[Image])
+        pose = node.publisher("pose", POSE)
+        raw = node.publisher("raw", bytes)
+        number = 0
+
+        def tick() -> None:
+            nonlocal number
+            number += 1
+            scan.publish(LaserScan(ranges=[number] * 5))
+            camera.publish(Image(width=number), np.full(2000, number % 256, np.uint8), b"second")
+            pose.publish(POSE(x=number / 2, n=number))
+            raw.publish(b"%d" % number)
+
+        node.every(tick, rate_hz=100)
+        yield node

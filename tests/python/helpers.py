@@ -46,6 +46,13 @@ def wait_until(condition: Callable[[], bool], what: str = "the condition") -> No
         time.sleep(0.005)
 
 
+def write_program(path: Path, text: str) -> Path:
+    """A script that can be run; `text` begins with its `#!`."""
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
 class Program:
     """A started process whose output can be waited for."""
 

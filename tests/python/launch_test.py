@@ -14,7 +14,7 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import PATIENCE_S, Cli, Inbox, Program, Start, wait_until
+from helpers import PATIENCE_S, Cli, Inbox, Program, Start, wait_until, write_program
 from hyphos.msgs import Int64, String
 
 NODES = """
@@ -423,9 +423,7 @@ def test_a_program_that_does_not_exist_is_told(hyphos_cli: Cli, robot: Robot) ->
 
 
 def test_a_program_that_vanishes_is_tried_and_given_up(run: Run, robot: Robot) -> None:
-    program_file = robot.folder / "tool"
-    program_file.write_text('#!/bin/sh\nrm -- "$0"\nexit 3\n')
-    program_file.chmod(0o755)
+    write_program(robot.folder / "tool", '#!/bin/sh\nrm -- "$0"\nexit 3\n')
     robot.path.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\nnodes: {{tool: {{executable: ./tool}}}}\n"
         "processes: {tool: {restart: on_failure, backoff_ms: 1, max_restarts_per_minute: 2}}\n"
@@ -437,16 +435,15 @@ def test_a_program_that_vanishes_is_tried_and_given_up(run: Run, robot: Robot) -
 
 
 def test_an_executable_is_ready_when_its_planned_ends_are_open(run: Run, robot: Robot) -> None:
-    program_file = robot.folder / "tool"
-    program_file.write_text(
+    write_program(
+        robot.folder / "tool",
         f"#!{sys.executable}\n"
         "import sys, threading, hyphos\n"
         "from hyphos.msgs import Int64\n"
         "node = hyphos.Node.open('tool', sys.argv)\n"
         "count = node.publisher('count', Int64)\n"
-        "threading.Event().wait()\n"
+        "threading.Event().wait()\n",
     )
-    program_file.chmod(0o755)
     robot.path.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\n"
         "processes: {tool: {ready: nodes}, next: {after: tool, nodes: [n]}}\n"

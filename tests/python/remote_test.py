@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers import Cli, Program, Start, wait_until
+from helpers import Cli, Program, Start, wait_until, write_program
 from launch_test import NODES, RESTART, alive, children_of, pid_of, until_line
 from launch_test import Robot as LocalRobot
 
@@ -35,9 +35,9 @@ class Robot(LocalRobot):
         self.there = folder / "there"
         self.there.mkdir()
         (self.there / "nodes.py").write_text(NODES)
-        self.hyphos = folder / "hyphos"
-        self.hyphos.write_text(f'#!/bin/sh\nexec {sys.executable} -m hyphos "$@"\n')
-        self.hyphos.chmod(0o755)
+        self.hyphos = write_program(
+            folder / "hyphos", f'#!/bin/sh\nexec {sys.executable} -m hyphos "$@"\n'
+        )
 
     def two_hosts(
         self, near: dict[str, tuple[str, str]], far: dict[str, tuple[str, str]], **host: str
@@ -61,8 +61,7 @@ class Robot(LocalRobot):
 def robot(tmp_path: Path, domain: str, monkeypatch: pytest.MonkeyPatch) -> Robot:
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "ssh").write_text(SSH)
-    (programs / "ssh").chmod(0o755)
+    write_program(programs / "ssh", SSH)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     return Robot(tmp_path, domain)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import Cli, Inbox, Start, wait_until
+from helpers import Cli, Inbox, Start, wait_until, write_program
 from hyphos.msgs import String
 
 NODES = """
@@ -207,10 +207,10 @@ def test_only_what_was_asked_for_is_started(hyphos_cli: Cli, robot: Robot) -> No
     assert "it has talker_process, listener_process" in err
 
 
-def test_an_executable_is_a_node(hyphos_cli: Cli, robot: Robot) -> None:
-    program = robot.folder / "program"
-    program.write_text('#!/bin/sh\necho "arguments: $*"\n')
-    program.chmod(0o755)
+def test_an_executable_is_a_node(
+    hyphos_cli: Cli, robot: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_program(robot.folder / "program", '#!/bin/sh\necho "arguments: $*"\n')
     path = robot.folder / "robot.yaml"
     path.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\n"
@@ -221,6 +221,8 @@ def test_an_executable_is_a_node(hyphos_cli: Cli, robot: Robot) -> None:
     assert code == 0, err
     assert f"arguments: -x --hyphos-plan {path} --hyphos-process tool" in out
     assert "tool ended" in out
+    monkeypatch.chdir(robot.folder)
+    assert hyphos_cli("run", path.name)[0] == 0
 
 
 def test_a_plan_may_be_recorded(hyphos_cli: Cli, robot: Robot) -> None:
@@ -236,9 +238,7 @@ def test_a_plan_may_be_recorded(hyphos_cli: Cli, robot: Robot) -> None:
 def test_a_recorder_that_gets_nothing_has_not_failed(
     hyphos_cli: Cli, robot: Robot, seconds: str
 ) -> None:
-    program = robot.folder / "program"
-    program.write_text("#!/bin/sh\nexec sleep 60\n")
-    program.chmod(0o755)
+    write_program(robot.folder / "program", "#!/bin/sh\nexec sleep 60\n")
     plan = robot.folder / "robot.yaml"
     plan.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\n"

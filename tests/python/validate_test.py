@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Cli
+from helpers import Cli, write_program
 
 NODES = """
 import os, signal, time
@@ -119,9 +119,7 @@ def test_outputs_that_nobody_hears(check: Check) -> None:
 def test_what_cannot_be_looked_into_is_given_the_benefit_of_doubt(
     check: Check, tmp_path: Path
 ) -> None:
-    tool = tmp_path / "tool"
-    tool.write_text("#!/bin/sh\n")
-    tool.chmod(0o755)
+    write_program(tmp_path / "tool", "#!/bin/sh\n")
     processes = "  tool: {executable: ./tool}\nprocesses: {p: {nodes: [b]}}"
     code, texts, _ = check({"b": "hears_numbers"}, processes=processes)
     assert code == 0

@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <future>
+#include <set>
+
+#include "node/call_client.hpp"
+#include "node/call_server.hpp"
+#include "tests/node/child.hpp"
+#include "tests/node/service_pair.hpp"
+#include "transport/faulty.hpp"
+#include "transport/shm.hpp"
+
+namespace hyphos::test {
+namespace {
+
+TEST(Service, AClosedServerFailsItsCallsAtOnceAndAnotherMayTakeOver) {
+  for (const bool in_one_process : {true, false}) {
+    Two two;
+    const Node& asking = in_one_process ? two.server : two.client;
+    Arrivals came;
+    std::vector<Responder<Number>> kept;
+    const Service service = two.server.service<Number, Number>(
+        "s", [&](const Message<Number>&, const Responder<Number>& responder) {
+          kept.push_back(responder);
+          came.add();
+        });
+    const auto client = asking.client<Number, Number>("s");
+    auto reply = client.call_async({1}, kForEver);
+    ASSERT_TRUE(came.wait_for(1));
+    service.close();
+    EXPECT_EQ(reply.get().error().code, Code::disconnected);
+    ASSERT_TRUE(eventually([&] { return !client.ready(); }));
+    EXPECT_FALSE(kept.front().reply({1}).ok());
+    two.server.service<Number, Number>("s", square);
+    EXPECT_EQ(client.call({3}, kForEver).or_throw().value, 9);
+  }
+}
+
+TEST(Service, AKilledServerIsNoticedAtOnceAndItsSuccessorIsUsed) {
+  const std::string domain = fresh_domain();
+  const Node node = open_runtime(domain).node("client").or_throw();
+  const auto square = node.client<Number, Number>("square");
+  const auto never = node.client<Number, Number>("never");
+  for (int round = 0; round < 3; ++round) {
+    Child server({TEST_SERVICE_PEER, "server", domain});
+    ASSERT_TRUE(server.started());
+    EXPECT_EQ(square.call({round}, kForEver).or_throw().value, round * round);
+    std::vector<std::future<Result<Number>>> replies;
+    for (int i = 0; i < 10; ++i) replies.push_back(never.call_async({i}, kForEver));
+    ASSERT_TRUE(eventually(
+        [&] { return counter(domain, "hyphos/service/never/request", "received") == 10; }));
+    server.stop(SIGKILL);
+    for (auto& reply : replies) {
+      const auto end = reply.get();
+      ASSERT_FALSE(end.ok());
+      EXPECT_EQ(end.error().code, Code::disconnected);
+    }
+  }
+}
+
+TEST(Service, AKilledClientLeavesNothingPending) {
+  Arrivals came;
+  const std::string domain = fresh_domain();
+  const Node node = open_runtime(domain).node("server").or_throw();
+  std::mutex mutex;
+  std::vector<Responder<Number>> kept;
+  const Service service = node.service<Number, Number>(
+      "never", [&](const Message<Number>&, const Responder<Number>& responder) {
+        const std::lock_guard lock(mutex);
+        kept.push_back(responder);
+        came.add();
+      });
+  Child client({TEST_SERVICE_PEER, "client", domain});
+  ASSERT_TRUE(client.started());
+  ASSERT_TRUE(came.wait_for(1));
+  EXPECT_EQ(service.pending(), 1U);
+  client.stop(SIGKILL);
+  EXPECT_TRUE(eventually([&] { return service.pending() == 0; }));
+  const std::lock_guard lock(mutex);
+  EXPECT_TRUE(eventually([&] { return kept.front().canceled(); }));
+  EXPECT_EQ(kept.front().reply({1}).error().code, Code::disconnected);
+}
+
+TEST(Service, ADroppedClientEndsItsCallsAndTellsTheServer) {
+  Arrivals ended;
+  Two two;
+  std::promise<Responder<Number>> asked;
+  two.server.service<Number, Number>(
+      "s", [&](const Message<Number>&, const Responder<Number>& responder) {
+        asked.set_value(responder);
+      });
+  two.client.client<Number, Number>("s").call_async(
+      {1}, kForEver, [&](const Result<Number>& reply) {
+        EXPECT_EQ(reply.error().code, Code::disconnected);
+        ended.add();
+      });
+  const Responder<Number> responder = asked.get_future().get();
+  EXPECT_EQ(ended.count(), 0U);  // a call goes on without the handle
+  two.client.close();
+  ASSERT_TRUE(ended.wait_for(1));
+  EXPECT_TRUE(eventually([&] { return responder.canceled(); }));
+}
+
+/// Two graphs over transports that lose, repeat, delay and reorder.
+struct Faulty {
+  explicit Faulty(const transport::FaultConfig& faults, const std::string& domain)
+      : registry(std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1)),
+        graph(2, registry, [](const std::string&, const Policy& wish) {
+          return graph::ChannelRules{wish, true, {"shm"}};
+        }) {
+    transport::ShmConfig config;
+    config.domain = domain;
+    config.process_name = "faulty";
+    std::shared_ptr<transport::Transport> made =
+        transport::make_faulty(transport::make_shm(std::move(config)), faults);
+    made->start().or_throw();
+    graph.add_transport(std::move(made));
+  }
+  std::shared_ptr<trace::Registry> registry;
+  graph::Graph graph;
+};
+
+TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
+  Arrivals ended;
+  transport::FaultConfig faults;
+  faults.loss = 0.1;
+  faults.duplicate = 0.3;
+  faults.reorder = 0.2;
+  faults.jitter_us = 200;
+  faults.seed = 7;
+  const std::string domain = fresh_domain();
+  Faulty here(faults, domain);
+  Faulty there(faults, domain);
+  const auto types = detail::service_types(type_support<Number>(), type_support<Number>());
+  std::mutex mutex;
+  std::multiset<std::int64_t> ran;
+  auto server = std::make_shared<calls::ServerCore>(
+      there.graph, calls::open_channels(there.graph, "s", types).or_throw(),
+      calls::ServerCore::Settings{"server"},
+      detail::service_callback<Number, Number>(
+          [&](const Number& n) {
+            const std::lock_guard lock(mutex);
+            ran.insert(n.value);
+            return square(n);
+          },
+          "s"));
+  server->open(types).or_throw();
+  auto core = std::make_shared<calls::ClientCore>(
+      here.graph, calls::open_channels(here.graph, "s", types).or_throw(),
+      calls::ClientCore::Settings{"client"});
+  core->open(types).or_throw();
+  const Client<Number, Number> client(std::make_shared<calls::ClientHandle>(core));
+  ASSERT_TRUE(client.wait_for_server(kForEver).ok());
+  constexpr std::int64_t kCalls = 300;
+  std::size_t answered = 0;
+  for (std::int64_t i = 0; i < kCalls; ++i) {
+    client.call_async({i}, Duration::from_ms(100), [&, i](const Result<Number>& reply) {
+      if (reply) {
+        EXPECT_EQ(reply->value, i * i);
+      } else {
+        EXPECT_EQ(reply.error().code, Code::timeout);
+      }
+      ended.add(reply.ok() ? 1 : 0);
+    });
+    if (i % 16 == 15) {
+      ASSERT_TRUE(ended.wait_for(static_cast<std::size_t>(i) - 15));
+    }
+  }
+  ASSERT_TRUE(ended.wait_for(kCalls));
+  EXPECT_EQ(ended.count(), static_cast<std::size_t>(kCalls));
+  for (const std::int64_t one : ended.values()) answered += static_cast<std::size_t>(one);
+  EXPECT_GT(answered, static_cast<std::size_t>(kCalls / 2));
+  EXPECT_LT(answered,
+            static_cast<std::size_t>(kCalls));  // something was lost, or nothing was tested
+  server->close();
+  core->close();
+  const std::lock_guard lock(mutex);
+  for (const std::int64_t value : ran) EXPECT_EQ(ran.count(value), 1U) << value;
+}
+
+}  // namespace
+}  // namespace hyphos::test
