@@ -211,8 +211,8 @@ std::filesystem::path Plan::resolve(const std::string& path) const {
 
 std::filesystem::path Plan::program_file(const NodePlan& node) const {
   // A bare name would send the shell or the dynamic loader to its own search path.
-  const auto here = [](std::filesystem::path file) {
-    return file.has_parent_path() ? file : "." / file;
+  const auto here = [](std::filesystem::path path) {
+    return path.has_parent_path() ? path : "." / path;
   };
   if (node.kind != NodeKind::plugin || node.program.find('/') != std::string::npos) {
     return here(resolve(node.program));

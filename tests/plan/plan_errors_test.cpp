@@ -386,7 +386,7 @@ TEST(PlanErrors, FilesAndCpusOnDemandOnly) {
   PlanOptions options;
   options.check_files = true;
   const std::string answer = error_of("hyphos: 1\n" + text, options);
-  EXPECT_NE(answer.find("nodes.n.plugin: 'gone.so' does not exist"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("nodes.n.plugin: './gone.so' does not exist"), std::string::npos) << answer;
   EXPECT_NE(answer.find("processes.p.cpu_affinity: CPU 1000 is not here"), std::string::npos);
   EXPECT_NE(answer.find("network.curve.public_key_file: '/gone/a' does not exist"),
             std::string::npos);
