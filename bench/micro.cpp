@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "base/clock_core.hpp"
-#include "bench/common/clock.hpp"
+#include "lab/common/clock.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
 #include "trace/record.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 struct Sample {
@@ -291,17 +291,17 @@ void run(const Arguments& args) {
 }
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 int main(int argc, char** argv) {
-  hyphos::bench::Arguments args;
+  hyphos::lab::Arguments args;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::string(argv[i]) == "--only") args.only = argv[i + 1];
     if (std::string(argv[i]) == "--domain") args.domain = argv[i + 1];
     if (std::string(argv[i]) == "--count") args.count = std::atol(argv[i + 1]);
   }
   try {
-    hyphos::bench::run(args);
+    hyphos::lab::run(args);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_micro: %s\n", error.what());

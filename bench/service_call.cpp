@@ -18,14 +18,14 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/common/clock.hpp"
-#include "bench/common/futex.hpp"
-#include "bench/common/stats.hpp"
+#include "lab/common/clock.hpp"
+#include "lab/common/futex.hpp"
+#include "lab/common/stats.hpp"
 #include "hyphos/hyphos.hpp"
 
 namespace {
 
-using hyphos::bench::now_ns;
+using hyphos::lab::now_ns;
 
 struct Ask {
   static constexpr std::string_view hyphos_type = "bench.Ask";
@@ -75,13 +75,13 @@ class Child {
 };
 
 std::vector<std::int64_t> measure(const Options& options, const std::function<void()>& once) {
-  hyphos::bench::use_precise_timers();
+  hyphos::lab::use_precise_timers();
   for (int i = 0; i < 200; ++i) once();
   std::vector<std::int64_t> took;
   const std::int64_t start = now_ns();
   for (int i = 0; i < options.count; ++i) {
     if (options.rate_hz > 0) {
-      hyphos::bench::sleep_until(start + static_cast<std::int64_t>(i / options.rate_hz * 1e9));
+      hyphos::lab::sleep_until(start + static_cast<std::int64_t>(i / options.rate_hz * 1e9));
     }
     const std::int64_t before = now_ns();
     once();
@@ -103,16 +103,16 @@ std::vector<std::int64_t> measure_futex(const Options& options) {
   {
     const Child echo([&] {
       for (std::uint32_t turn = 0;; ++turn) {
-        while (words.there.load() == turn) hyphos::bench::futex_wait(words.there, turn);
+        while (words.there.load() == turn) hyphos::lab::futex_wait(words.there, turn);
         words.back.store(turn + 1);
-        hyphos::bench::futex_wake(words.back, 1);
+        hyphos::lab::futex_wake(words.back, 1);
       }
     });
     std::uint32_t turn = 0;
     took = measure(options, [&] {
       words.there.store(turn + 1);
-      hyphos::bench::futex_wake(words.there, 1);
-      while (words.back.load() == turn) hyphos::bench::futex_wait(words.back, turn);
+      hyphos::lab::futex_wake(words.there, 1);
+      while (words.back.load() == turn) hyphos::lab::futex_wait(words.back, turn);
       ++turn;
     });
   }
@@ -160,14 +160,14 @@ std::vector<std::int64_t> measure_channels(const Options& options) {
   const auto there = node.publisher<Ask>("there");
   const auto back = node.subscribe<Ask>("back", hyphos::inlined, [&](const hyphos::Message<Ask>&) {
     heard.fetch_add(1);
-    hyphos::bench::futex_wake(heard, 1);
+    hyphos::lab::futex_wake(heard, 1);
   });
   while (there.listeners() == 0 || back.publishers() == 0) usleep(1000);
   usleep(50'000);  // until the way back is there, too
   return measure(options, [&] {
     const std::uint32_t before = heard.load();
     there.publish(Ask{});
-    while (heard.load() == before) hyphos::bench::futex_wait(heard, before);
+    while (heard.load() == before) hyphos::lab::futex_wait(heard, before);
   });
 }
 
@@ -195,9 +195,9 @@ int main(int argc, char** argv) {
   double floor = 0;
   for (Row& row : rows) {
     std::sort(row.samples.begin(), row.samples.end());
-    const double p50 = hyphos::bench::percentile_us(row.samples, 50);
+    const double p50 = hyphos::lab::percentile_us(row.samples, 50);
     if (floor == 0) floor = p50;
-    hyphos::bench::JsonLine line;
+    hyphos::lab::JsonLine line;
     line.add("row", std::string(row.name))
         .add("samples", static_cast<double>(row.samples.size()))
         .add("rate_hz", options.rate_hz)

@@ -18,13 +18,13 @@
 #include <thread>
 #include <vector>
 
-#include "bench/common/clock.hpp"
+#include "lab/common/clock.hpp"
 #include "hyphos/transform.hpp"
 #ifdef HYPHOS_HAVE_TF2
 #include "tests/node/tf2_peer.hpp"
 #endif
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 constexpr std::int64_t kBegin = 1'700'000'000'000'000'000;
@@ -212,10 +212,10 @@ void contended(const Arguments& args, const std::vector<Transform>& data) {
 }
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 int main(int argc, char** argv) {
-  hyphos::bench::Arguments args;
+  hyphos::lab::Arguments args;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     if (flag == "--json") args.json = true;
@@ -225,10 +225,10 @@ int main(int argc, char** argv) {
     if (flag == "--count") args.count = std::max(100L, std::atol(argv[i + 1]));
   }
   try {
-    const auto data = hyphos::bench::history(args);
-    for (const char* what : {"latest", "recent", "any"}) hyphos::bench::look_up(args, what, data);
-    hyphos::bench::contended(args, data);
-    hyphos::bench::write(args);
+    const auto data = hyphos::lab::history(args);
+    for (const char* what : {"latest", "recent", "any"}) hyphos::lab::look_up(args, what, data);
+    hyphos::lab::contended(args, data);
+    hyphos::lab::write(args);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_transforms: %s\n", error.what());

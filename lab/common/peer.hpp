@@ -9,18 +9,22 @@
 #include <type_traits>
 #include <vector>
 
-#include "bench/common/options.hpp"
+#include "lab/common/edges.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 
-// The first 16 bytes of every message. The rest of the payload is allocated once and not rewritten
-// for each message, by any peer; a receiver reads the header and the last byte.
+/// The first 16 bytes of every message. The rest of the payload is allocated once and not rewritten
+/// for each message, by any peer; a receiver reads the header and the last byte.
 struct Header {
   std::int64_t stamp_ns;  // taken at the start of the publish call
-  std::int64_t sequence;  // >= 0 measured; kWarmup, kBye otherwise
+  std::uint32_t sequence;
+  std::uint16_t source;
+  std::uint16_t kind;
 };
-inline constexpr std::int64_t kWarmup = -1;
-inline constexpr std::int64_t kBye = -2;
+static_assert(sizeof(Header) == 16);
+inline constexpr std::uint16_t kMeasured = 1;
+inline constexpr std::uint16_t kWarmup = 2;
+inline constexpr std::uint16_t kBye = 3;
 
 // A non-owning reference to a callable: a publish must not pay for a std::function.
 template <class Signature>
@@ -50,17 +54,9 @@ inline void touch(const std::byte* byte) {
 using Fill = FunctionRef<void(std::byte*)>;
 using OnMessage = std::function<void(const void* data, std::size_t size)>;
 
-// One hyperedge of the shape: process `index` publishes on it, process `index + 1` listens.
-struct Edge {
-  int index = 0;
-  int subscribers = 1;
-  int subscriber = 0;  // which of them this process is (subscribing side)
-  bool block = false;  // flood: the publisher must wait, nothing may be lost
-  std::string name;    // unique on this machine
-  std::string path;    // a path in the run's own directory
-  std::string host;    // where the publisher is reachable
-  std::uint16_t port = 0;
-};
+// What a middleware that joins processes usually can.
+inline const std::vector<Shape> kBetweenProcesses = {
+    Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFanin, Shape::kFlood};
 
 // A row of the tables: one way in which a peer can carry a message, and the shapes it takes part
 // in. `floor` marks what other rows are divided by.
@@ -69,11 +65,13 @@ struct Variant {
   std::vector<Shape> shapes;
   std::size_t max_size = 64ull << 20;
   bool floor = false;
+  bool network = false;  // also between machines
 };
 
 // What a middleware implements to be measured. Every process of a shape makes one, opens at most
-// one publisher and one subscriber, and then either publishes (source), spins (sink), or spins and
-// forwards from the callback (hop). Errors throw: a benchmark without its peer has no result.
+// one publisher and one subscriber, and then either publishes (source), spins (sink), spins and
+// forwards from the callback (hop), or publishes in one thread and spins in another (source of an
+// echo). Errors throw: a benchmark without its peer has no result.
 class Peer {
  public:
   explicit Peer(const Options& options) : options_(options) {}
@@ -110,4 +108,4 @@ class Peer {
   const Options& options_;
 };
 
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab

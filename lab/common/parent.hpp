@@ -18,12 +18,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/common/clock.hpp"
-#include "bench/common/options.hpp"
-#include "bench/common/sheet.hpp"
-#include "bench/common/stats.hpp"
+#include "lab/common/clock.hpp"
+#include "lab/common/options.hpp"
+#include "lab/common/sheet.hpp"
+#include "lab/common/stats.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 
 // A child process. Its CPU time is read from outside, through its CPU clock, so that the reading
 // costs the child nothing and covers exactly the measured window.
@@ -57,9 +57,9 @@ class Parent {
   Parent(std::string peer, Options o) : peer_(std::move(peer)), o_(std::move(o)) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed driver leaves no load on the machine
     o_.run_id = getpid();
-    o_.run_dir = "/dev/shm/hyphos-bench-" + std::to_string(o_.run_id);
+    o_.run_dir = "/dev/shm/hyphos-lab-" + std::to_string(o_.run_id);
     std::filesystem::create_directory(o_.run_dir);
-    o_.sheet_fd = memfd_create("hyphos-bench-sheet", 0);  // inherited across exec on purpose
+    o_.sheet_fd = memfd_create("hyphos-lab-sheet", 0);  // inherited across exec on purpose
     if (o_.sheet_fd < 0) throw std::runtime_error("cannot create the result sheet");
   }
   Parent(const Parent&) = delete;
@@ -76,17 +76,21 @@ class Parent {
     Sheet sheet(o_.sheet_fd, o_, true);
     if (!daemon.empty()) daemon_ = start(daemon, o_.pub_netns, "daemon");
     start_children();
+    const auto children = static_cast<std::uint32_t>(children_.size());
     const std::int64_t limit =
-        now_ns() + 90'000'000'000 +
+        now_ns() + 90'000'000'000 + static_cast<std::int64_t>(children) * 1'000'000'000 +
         (o_.floods() ? 120'000'000'000
                      : static_cast<std::int64_t>(2e9 * static_cast<double>(o_.count) / o_.rate_hz));
-    await(sheet.head().ready, static_cast<std::uint32_t>(children_.size()), limit);
+    await(sheet, limit, [&] { return sheet.head().ready.load() >= children; });
     sheet.enter(kWarmingUp);
-    await(sheet.head().phase, kWarm, limit);
+    await(sheet, limit, [&] { return all_sources(sheet, &Sheet::Source::warm); });
+    sheet.enter(kWarm);
     for (auto& child : children_) child.cpu_start_ns = child.read_cpu_ns();
+    sheet.head().first_send_ns.store(now_ns() + (o_.floods() ? 0 : 20'000'000));
     sheet.enter(kMeasuring);
-    await(sheet.head().phase, kDrained, limit);
+    await(sheet, limit, [&] { return all_sources(sheet, &Sheet::Source::done); });
     for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
+    sheet.enter(kDrained);
     for (const auto& child : children_) memory_kb_ += child.read_memory_kb();
     if (daemon_.pid > 0) memory_kb_ += daemon_.read_memory_kb();
     sheet.enter(kStopping);
@@ -101,9 +105,10 @@ class Parent {
       start_role("both", 0, "");
       return;
     }
+    const bool echoes = o_.shape == Shape::kEcho;
     for (int i = 0; i < o_.sinks(); ++i) start_role("sub", i, o_.sub_netns);
-    for (int i = 0; i + 1 < o_.edges(); ++i) start_role("hop", i, "");
-    start_role("pub", 0, o_.pub_netns);
+    for (int i = 0; i < o_.hops(); ++i) start_role("hop", i, echoes ? o_.sub_netns : "");
+    for (int i = 0; i < o_.sources(); ++i) start_role("pub", i, o_.pub_netns);
   }
 
   void start_role(const std::string& role, int index, const std::string& netns) {
@@ -146,10 +151,13 @@ class Parent {
     return child;
   }
 
-  // Sleeps until `word` reaches `target`; throws when a process died or time is up.
-  void await(std::atomic<std::uint32_t>& word, std::uint32_t target, std::int64_t limit) {
-    for (std::uint32_t seen; (seen = word.load()) < target;) {
-      futex_wait(word, seen, 1'000'000'000);
+  /// Sleeps until `reached`; throws when a process died or time is up.
+  template <typename F>
+  void await(const Sheet& sheet, std::int64_t limit, F reached) {
+    for (;;) {
+      const std::uint32_t seen = sheet.head().steps.load();
+      if (reached()) return;
+      futex_wait(sheet.head().steps, seen, 1'000'000'000);
       for (auto& child : children_) {
         if (child.running && waitpid(child.pid, nullptr, WNOHANG) == child.pid) {
           child.running = false;
@@ -158,6 +166,14 @@ class Parent {
       }
       if (now_ns() > limit) throw std::runtime_error("no end within the time limit");
     }
+  }
+
+  [[nodiscard]] bool all_sources(const Sheet& sheet,
+                                 std::atomic<std::uint32_t> Sheet::Source::* field) const {
+    for (int i = 0; i < o_.sources(); ++i) {
+      if ((sheet.head().sources[i].*field).load() == 0) return false;
+    }
+    return true;
   }
 
   // A clean end, so that middleware removes what it left in /dev/shm; a kill for who refuses.
@@ -194,53 +210,84 @@ class Parent {
     child.running = false;
   }
 
-  std::string report(const Sheet& sheet) const {
-    const auto& head = sheet.head();
+  /// What the flows measured, taken together.
+  struct Sums {
     std::vector<std::int64_t> latencies, open_latencies, costs;
-    std::int64_t received = 0, duplicates = 0, corrupt = 0, last = 0;
-    for (int s = 0; s < o_.sinks(); ++s) {
-      for (std::int64_t i = 0; i < o_.count; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        if (const std::int64_t ns = sheet.latencies(s)[at]; ns != 0) {
-          latencies.push_back(ns);
-          open_latencies.push_back(ns + sheet.lateness()[at]);
-        }
+    std::int64_t sent = 0, expected = 0, late_sends = 0;
+    std::int64_t received = 0, duplicates = 0, corrupt = 0, last_ns = 0;
+    std::string flow_p95, flow_received;  // lists, for whether all were served alike
+  };
+
+  [[nodiscard]] Sums sum_up(const Sheet& sheet) const {
+    Sums sums;
+    for (int f = 0; f < o_.flows(); ++f) {
+      const int source = o_.source_of(f);
+      const auto lateness = sheet.lateness(source);
+      std::vector<std::int64_t> own;
+      for (std::size_t i = 0; i < lateness.size(); ++i) {
+        const std::int64_t ns = sheet.latencies(f)[i];
+        if (ns == 0) continue;
+        own.push_back(ns);
+        sums.open_latencies.push_back(ns + lateness[i]);
       }
-      received += head.sinks[s].received.load();
-      duplicates += head.sinks[s].duplicates.load();
-      corrupt += head.sinks[s].corrupt.load();
-      last = std::max(last, head.sinks[s].last_receive_ns.load());
+      const Sheet::Flow& flow = sheet.head().flows[f];
+      sums.expected += sheet.head().sources[source].sent.load();
+      sums.received += flow.received.load() - flow.duplicates.load();
+      sums.duplicates += flow.duplicates.load();
+      sums.corrupt += flow.corrupt.load();
+      sums.last_ns = std::max(sums.last_ns, flow.last_receive_ns.load());
+      sums.flow_received += (f == 0 ? "" : ", ") + std::to_string(own.size());
+      sums.latencies.insert(sums.latencies.end(), own.begin(), own.end());
+      std::sort(own.begin(), own.end());
+      sums.flow_p95 += (f == 0 ? "" : ", ") + number(percentile_us(own, 95));
     }
-    costs.assign(sheet.costs().begin(), sheet.costs().end());
+    for (int s = 0; s < o_.sources(); ++s) {
+      sums.sent += sheet.head().sources[s].sent.load();
+      sums.late_sends += sheet.head().sources[s].late_sends.load();
+      for (const std::int64_t cost : sheet.costs(s)) {
+        if (cost != 0) sums.costs.push_back(cost);
+      }
+    }
+    return sums;
+  }
+
+  [[nodiscard]] std::string report(const Sheet& sheet) const {
+    const Sums sums = sum_up(sheet);
     double cpu_us = 0, pub_cpu_us = 0;
     for (const auto& child : children_) {
       cpu_us += static_cast<double>(child.cpu_ns) / 1e3;
       if (child.role == "pub") pub_cpu_us += static_cast<double>(child.cpu_ns) / 1e3;
     }
-    const double seconds = static_cast<double>(last - head.first_send_ns.load()) / 1e9;
-    const auto count = static_cast<double>(o_.count);
+    const double seconds =
+        static_cast<double>(sums.last_ns - sheet.head().first_send_ns.load()) / 1e9;
+    const auto sent = static_cast<double>(std::max<std::int64_t>(sums.sent, 1));
+    const auto received = static_cast<double>(sums.received);
     JsonLine out;
     out.add("peer", peer_).add("variant", o_.variant).add("shape", to_string(o_.shape));
     out.add("size", static_cast<double>(o_.size)).add("rate", o_.floods() ? 0 : o_.rate_hz);
-    if (o_.shape == Shape::kPipeline) out.add("processes", o_.processes);
-    out.add("subscribers", o_.sinks());
-    out.add("sent", static_cast<double>(head.sent.load()));
-    out.add("received", static_cast<double>(received - duplicates));
-    out.add("lost", count * o_.sinks() - static_cast<double>(received - duplicates));
-    out.add("duplicates", static_cast<double>(duplicates));
-    out.add("corrupt", static_cast<double>(corrupt));
-    out.add("late_sends", static_cast<double>(head.late_sends.load()));
-    out.add("samples", static_cast<double>(latencies.size()));
-    out.add_percentiles("", latencies).add_percentiles("open_", open_latencies);
-    out.add_percentiles("pub_cost_", costs);
-    out.add("cpu_us_per_msg", cpu_us / count);
+    out.add("processes", static_cast<double>(children_.size()));
+    out.add("sources", o_.sources()).add("flows", o_.flows());
+    out.add("planned", static_cast<double>(o_.count) * o_.sources());
+    out.add("sent", static_cast<double>(sums.sent));
+    out.add("received", received);
+    out.add("lost", static_cast<double>(sums.expected) - received);
+    out.add("duplicates", static_cast<double>(sums.duplicates));
+    out.add("corrupt", static_cast<double>(sums.corrupt));
+    out.add("late_sends", static_cast<double>(sums.late_sends));
+    out.add("samples", static_cast<double>(sums.latencies.size()));
+    out.add_percentiles("", sums.latencies).add_percentiles("open_", sums.open_latencies);
+    out.add_percentiles("pub_cost_", sums.costs);
+    out.add("cpu_us_per_msg", cpu_us / sent);
     // In process there is no telling the publisher's share apart.
-    out.add("pub_cpu_us_per_msg", o_.in_process() ? std::nan("") : pub_cpu_us / count);
+    out.add("pub_cpu_us_per_msg", o_.in_process() ? std::nan("") : pub_cpu_us / sent);
     out.add("memory_mb", static_cast<double>(memory_kb_) / 1024);
     out.add("seconds", seconds);
-    out.add("messages_per_s", static_cast<double>(received) / seconds);
-    out.add("mb_per_s",
-            static_cast<double>(received) * static_cast<double>(o_.size) / 1e6 / seconds);
+    out.add("messages_per_s", received / seconds);
+    out.add("mb_per_s", received * static_cast<double>(o_.size) / 1e6 / seconds);
+    out.raw("flow_p95_us", "[" + sums.flow_p95 + "]");
+    out.raw("flow_received", "[" + sums.flow_received + "]");
+    out.raw("histogram_ns", histogram(sums.latencies));
+    out.raw("open_histogram_ns", histogram(sums.open_latencies));
     return out.str();
   }
 
@@ -251,4 +298,4 @@ class Parent {
   std::int64_t memory_kb_ = 0;
 };
 
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab

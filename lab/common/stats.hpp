@@ -1,13 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 
 // Percentile by the nearest-rank rule, in microseconds; `sorted` holds nanoseconds. NaN if empty.
 inline double percentile_us(const std::vector<std::int64_t>& sorted, double percent) {
@@ -17,16 +19,37 @@ inline double percentile_us(const std::vector<std::int64_t>& sorted, double perc
   return static_cast<double>(sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1]) / 1e3;
 }
 
+/// A finite number as JSON has it, or null.
+inline std::string number(double value) {
+  if (!std::isfinite(value)) return "null";
+  char text[48];
+  std::snprintf(text, sizeof text, "%.10g", value);
+  return text;
+}
+
+/// The samples as [[lowest value of the bucket, count], …], in order: buckets are 1 ns wide up to
+/// 2048 ns and then a 1024th of their octave, as those of an HDR histogram of three digits
+/// (Gil Tene, hdrhistogram.org), so that a value is known to 0.1 %.
+inline std::string histogram(const std::vector<std::int64_t>& samples) {
+  std::map<std::int64_t, std::uint64_t> buckets;
+  for (const std::int64_t sample : samples) {
+    const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(sample, 0));
+    const int shift = std::max(0, static_cast<int>(std::bit_width(value)) - 11);
+    ++buckets[static_cast<std::int64_t>(value >> shift << shift)];
+  }
+  std::string text = "[";
+  for (const auto& [value, count] : buckets) {
+    text +=
+        (text.size() == 1 ? "[" : ",[") + std::to_string(value) + "," + std::to_string(count) + "]";
+  }
+  return text + "]";
+}
+
 // Writes one flat JSON object. Keys and strings are ours and need no escaping.
 class JsonLine {
  public:
   JsonLine& add(const char* key, const std::string& value) { return raw(key, "\"" + value + "\""); }
-  JsonLine& add(const char* key, double value) {
-    if (!std::isfinite(value)) return raw(key, "null");
-    char text[48];
-    std::snprintf(text, sizeof text, "%.10g", value);
-    return raw(key, text);
-  }
+  JsonLine& add(const char* key, double value) { return raw(key, number(value)); }
   JsonLine& add_percentiles(const std::string& prefix, std::vector<std::int64_t> samples) {
     std::sort(samples.begin(), samples.end());
     add((prefix + "p50_us").c_str(), percentile_us(samples, 50));
@@ -44,4 +67,4 @@ class JsonLine {
   std::string text_;
 };
 
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab

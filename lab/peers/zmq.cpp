@@ -5,9 +5,9 @@
 
 #include <atomic>
 
-#include "bench/common/main.hpp"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 void check(bool ok, const char* what) {
@@ -48,8 +48,7 @@ class ZmqPeer : public Peer {
  public:
   static constexpr const char* kName = "zmq";
   static std::vector<Variant> variants() {
-    return {{"ipc", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood}},
-            {"tcp", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood, Shape::kNet}}};
+    return {{"ipc", kBetweenProcesses}, {"tcp", kBetweenProcesses, 64u << 20, false, true}};
   }
 
   explicit ZmqPeer(const Options& options) : Peer(options), context_(zmq_ctx_new()) {}
@@ -63,13 +62,13 @@ class ZmqPeer : public Peer {
   void open_publisher(const Edge& edge) override {
     pool_ = std::make_unique<Pool>(options_.size);
     out_ = open(edge, edge.block ? ZMQ_PUSH : ZMQ_PUB);
-    check(zmq_bind(out_, url(edge).c_str()) == 0, "zmq_bind");
+    join(out_, edge, edge.publishers == 1);
   }
   void open_subscriber(const Edge& edge, OnMessage on_message) override {
     on_message_ = std::move(on_message);
     in_ = open(edge, edge.block ? ZMQ_PULL : ZMQ_SUB);
     if (!edge.block) zmq_setsockopt(in_, ZMQ_SUBSCRIBE, "", 0);
-    check(zmq_connect(in_, url(edge).c_str()) == 0, "zmq_connect");
+    join(in_, edge, edge.publishers > 1);
   }
   void publish(std::size_t size, Fill fill) override {
     zmq_msg_t message;
@@ -103,8 +102,16 @@ class ZmqPeer : public Peer {
     zmq_setsockopt(socket, ZMQ_RCVHWM, &high_water, sizeof high_water);
     return socket;
   }
+  /// Whoever is alone at the edge is the one that the others find.
+  void join(void* socket, const Edge& edge, bool alone) {
+    const std::string at = url(edge);
+    check((alone ? zmq_bind(socket, at.c_str()) : zmq_connect(socket, at.c_str())) == 0,
+          at.c_str());
+  }
   [[nodiscard]] std::string url(const Edge& edge) const {
-    if (options_.variant == "tcp") return "tcp://" + edge.host + ":" + std::to_string(edge.port);
+    if (options_.variant == "tcp")
+      return "tcp://" + (edge.publishers > 1 ? options_.sub_addr : edge.host) + ":" +
+             std::to_string(edge.port);
     return "ipc://" + edge.path;
   }
   void send(zmq_msg_t& message) {
@@ -122,8 +129,6 @@ class ZmqPeer : public Peer {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
-int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::ZmqPeer>(argc, argv);
-}
+int main(int argc, char** argv) { return hyphos::lab::lab_main<hyphos::lab::ZmqPeer>(argc, argv); }

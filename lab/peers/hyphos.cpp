@@ -9,10 +9,10 @@
 #include <fstream>
 #include <optional>
 
-#include "bench/common/main.hpp"
 #include "hyphos/msgs/sensor.pb.h"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 constexpr std::size_t kLarge = 8u << 20;
@@ -187,21 +187,21 @@ class HyphosPeer : public Peer {
  public:
   static constexpr const char* kName = "hyphos";
   static std::vector<Variant> variants() {
-    const std::vector<Shape> all = {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood};
-    return {{"serial", {Shape::kInproc, Shape::kInprocFlood}},
-            {"inline", {Shape::kInproc, Shape::kInprocFlood}},
-            {"shm", all},
-            {"shm_serial", all},
+    const std::vector<Shape> inside = {Shape::kInproc, Shape::kInprocFlood};
+    return {{"serial", inside},
+            {"inline", inside},
+            {"shm", kBetweenProcesses},
+            {"shm_serial", kBetweenProcesses},
             {"shm_struct", {Shape::kPair}},
             {"shm_attached", {Shape::kPair}},
             {"shm_protobuf", {Shape::kPair}, 1u << 20},
-            {"ipc", all},
-            {"tcp", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood, Shape::kNet}}};
+            {"ipc", kBetweenProcesses},
+            {"tcp", kBetweenProcesses, 64u << 20, false, true}};
   }
 
   explicit HyphosPeer(const Options& options) : Peer(options), carrier_(make_carrier()) {
     RuntimeOptions how;
-    how.domain = "bench" + std::to_string(options.run_id);
+    how.domain = "lab" + std::to_string(options.run_id);
     how.process = process_name(options.role, options.index);
     how.offline = options.in_process();
     if (over_sockets()) how.plan_file = write_plan();
@@ -216,9 +216,9 @@ class HyphosPeer : public Peer {
     // The domain was made for this run; the last process to leave finds its folder empty.
     std::error_code error;
     if (!options_.in_process()) {
-      std::filesystem::remove("/dev/shm/hyphos-" + std::to_string(getuid()) + "/bench" +
-                                  std::to_string(options_.run_id),
-                              error);
+      std::filesystem::remove(
+          "/dev/shm/hyphos-" + std::to_string(getuid()) + "/lab" + std::to_string(options_.run_id),
+          error);
     }
   }
 
@@ -247,40 +247,38 @@ class HyphosPeer : public Peer {
   }
 
   [[nodiscard]] Policy policy(bool block) const {
+    const bool reliable = block || options_.wanted_reliability() == lab::Reliability::kReliable;
+    if (reliable) return reliable_policy(options_.in_process() ? 1024 : 16);
     Policy policy;
     policy.depth = options_.size >= kLarge ? 4 : 64;
-    if (!block) return policy;
-    return reliable_policy(options_.in_process() ? 1024 : 16);
+    return policy;
   }
 
   [[nodiscard]] bool over_sockets() const {
     return options_.variant == "ipc" || options_.variant == "tcp";
   }
-  static std::string process_name(const std::string& role, int index) {
-    return role == "pub" || role == "both" ? "pub" : role + std::to_string(index);
-  }
-
-  // The processes of this run, each with an endpoint, and the channels between them.
+  /// The processes of this run, each with an endpoint, and the channels between them.
   [[nodiscard]] std::filesystem::path write_plan() const {
-    const bool tcp = options_.variant == "tcp";
-    const int hops = options_.edges() - 1;
-    std::vector<std::string> names{"pub"};
-    for (int i = 0; i < hops; ++i) names.push_back("hop" + std::to_string(i));
-    for (int i = 0; i < options_.sinks(); ++i) names.push_back("sub" + std::to_string(i));
-    const bool two_hosts = !options_.pub_netns.empty() || options_.pub_addr != options_.sub_addr;
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& role, int count) {
+      for (int i = 0; i < count; ++i) names.push_back(process_name(role, i));
+    };
+    add("pub", options_.sources());
+    add("hop", options_.hops());
+    add("sub", options_.sinks());
     const std::string path =
         options_.run_dir + "/" + process_name(options_.role, options_.index) + ".yaml";
     std::ofstream plan(path);
     plan << "hyphos: 1\nhosts:\n  near: {address: " << options_.pub_addr << "}\n";
-    if (two_hosts) plan << "  far: {address: " << options_.sub_addr << "}\n";
+    if (options_.two_hosts()) plan << "  far: {address: " << options_.sub_addr << "}\n";
     plan << "processes:\n";
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const bool far = two_hosts && names[i].starts_with("sub");
+      const bool far = options_.two_hosts() && !names[i].starts_with("pub");
       plan << "  " << names[i] << ": {host: " << (far ? "far" : "near")
            << ", threads: 2, endpoint: \"";
-      if (tcp) {
-        const auto port = 20000 + options_.run_id % 1000 * 32 + static_cast<int>(i);
-        plan << "tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":" << port;
+      if (options_.variant == "tcp") {
+        plan << "tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":"
+             << options_.port(static_cast<int>(i));
       } else {
         plan << "ipc://" << options_.run_dir << "/" << names[i] << ".ipc";
       }
@@ -289,22 +287,22 @@ class HyphosPeer : public Peer {
     plan << "nodes:\n";
     for (const std::string& name : names) plan << "  " << name << ": {process: " << name << "}\n";
     plan << "channels:\n";
-    for (int i = 0; i <= hops; ++i) write_channel(plan, i, hops);
+    for (int i = 0; i < options_.edges(); ++i) write_channel(plan, i);
     return path;
   }
 
-  void write_channel(std::ostream& plan, int index, int hops) const {
-    plan << "  hyphos_bench_" << options_.run_id << "_" << index
-         << ": {transport: zmq, publishers: ["
-         << (index == 0 ? "pub" : "hop" + std::to_string(index - 1)) << "], subscribers: [";
-    if (index < hops) {
-      plan << "hop" << index;
-    } else {
-      for (int i = 0; i < options_.sinks(); ++i) plan << (i == 0 ? "sub" : ", sub") << i;
-    }
+  void write_channel(std::ostream& plan, int index) const {
+    const auto list = [](const std::vector<std::string>& names) {
+      std::string text;
+      for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+      return "[" + text + "]";
+    };
+    const EdgeEnds ends = ends_of(options_, index);
     const Policy how = policy(options_.floods());
-    plan << "], depth: " << how.depth;
-    if (how.reliability == Reliability::reliable) plan << ", reliability: reliable";
+    plan << "  " << make_edge(options_, index, 0).name
+         << ": {transport: zmq, publishers: " << list(ends.publishers)
+         << ", subscribers: " << list(ends.subscribers) << ", depth: " << how.depth;
+    if (how.reliability == hyphos::Reliability::reliable) plan << ", reliability: reliable";
     plan << "}\n";
   }
 
@@ -314,8 +312,8 @@ class HyphosPeer : public Peer {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::HyphosPeer>(argc, argv);
+  return hyphos::lab::lab_main<hyphos::lab::HyphosPeer>(argc, argv);
 }

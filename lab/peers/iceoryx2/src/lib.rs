@@ -1,8 +1,8 @@
-//! iceoryx2 behind the four C functions that the C++ benchmark harness calls, so that this peer is
+//! iceoryx2 behind the four C functions that the C++ laboratory calls, so that this peer is
 //! started, timed and counted by the same code as all others. Publish-subscribe carries loaned
 //! slices; an event service beside it wakes the subscriber. Nothing polls.
 //!
-//! The handles belong to the thread that opened them.
+//! A handle is used by one thread at a time.
 
 use iceoryx2::prelude::*;
 use std::error::Error;
@@ -21,7 +21,7 @@ struct Edge {
 }
 
 impl Edge {
-    fn open(name: *const c_char, depth: usize, subscribers: usize, block: bool) -> Result<Self, Box<dyn Error>> {
+    fn open(name: *const c_char, depth: usize, publishers: usize, subscribers: usize, block: bool) -> Result<Self, Box<dyn Error>> {
         set_log_level(LogLevel::Error);
         let name = unsafe { CStr::from_ptr(name) }.to_str()?;
         let node = NodeBuilder::new()
@@ -33,11 +33,12 @@ impl Edge {
             .enable_safe_overflow(!block)
             .subscriber_max_buffer_size(depth)
             .max_subscribers(subscribers)
-            .max_publishers(1)
+            .max_publishers(publishers)
             .open_or_create()?;
         let wake = node
             .service_builder(&name.try_into()?)
             .event()
+            .max_notifiers(publishers)
             .max_listeners(subscribers)
             .open_or_create()?;
         Ok(Self { data, wake, _node: node })
@@ -68,11 +69,11 @@ fn boxed<T>(made: Result<T, Box<dyn Error>>) -> *mut T {
 
 /// Null on failure. `size` is the largest message, in bytes.
 #[no_mangle]
-pub extern "C" fn bench_iox2_open_publisher(
-    name: *const c_char, size: usize, depth: usize, subscribers: usize, block: bool,
+pub extern "C" fn lab_iox2_open_publisher(
+    name: *const c_char, size: usize, depth: usize, publishers: usize, subscribers: usize, block: bool,
 ) -> *mut Publisher {
     let open = || -> Result<Publisher, Box<dyn Error>> {
-        let edge = Edge::open(name, depth, subscribers, block)?;
+        let edge = Edge::open(name, depth, publishers, subscribers, block)?;
         let strategy = match block {
             true => BackpressureStrategy::RetryUntilDelivered,
             false => BackpressureStrategy::DiscardData,
@@ -91,11 +92,11 @@ pub extern "C" fn bench_iox2_open_publisher(
 
 /// Null on failure.
 #[no_mangle]
-pub extern "C" fn bench_iox2_open_subscriber(
-    name: *const c_char, depth: usize, subscribers: usize, block: bool,
+pub extern "C" fn lab_iox2_open_subscriber(
+    name: *const c_char, depth: usize, publishers: usize, subscribers: usize, block: bool,
 ) -> *mut Subscriber {
     let open = || -> Result<Subscriber, Box<dyn Error>> {
-        let edge = Edge::open(name, depth, subscribers, block)?;
+        let edge = Edge::open(name, depth, publishers, subscribers, block)?;
         let port = edge.data.subscriber_builder().create()?;
         let listener = edge.wake.listener_builder().create()?;
         Ok(Subscriber { port, listener, _edge: edge })
@@ -106,9 +107,9 @@ pub extern "C" fn bench_iox2_open_subscriber(
 /// Loans a slice, lets `fill` write into it, sends it and wakes the subscribers.
 ///
 /// # Safety
-/// `publisher` came from `bench_iox2_open_publisher`.
+/// `publisher` came from `lab_iox2_open_publisher`.
 #[no_mangle]
-pub unsafe extern "C" fn bench_iox2_publish(
+pub unsafe extern "C" fn lab_iox2_publish(
     publisher: *mut Publisher, size: usize, fill: Fill, context: *mut c_void,
 ) -> bool {
     let publisher = &*publisher;
@@ -132,9 +133,9 @@ pub unsafe extern "C" fn bench_iox2_publish(
 /// Blocks until woken, then hands over every sample there is. False when the wait was interrupted.
 ///
 /// # Safety
-/// `subscriber` came from `bench_iox2_open_subscriber`.
+/// `subscriber` came from `lab_iox2_open_subscriber`.
 #[no_mangle]
-pub unsafe extern "C" fn bench_iox2_receive(
+pub unsafe extern "C" fn lab_iox2_receive(
     subscriber: *mut Subscriber, on_message: OnMessage, context: *mut c_void,
 ) -> bool {
     let subscriber = &*subscriber;
@@ -149,18 +150,18 @@ pub unsafe extern "C" fn bench_iox2_receive(
 }
 
 /// # Safety
-/// `publisher` came from `bench_iox2_open_publisher` or is null; it is gone afterwards.
+/// `publisher` came from `lab_iox2_open_publisher` or is null; it is gone afterwards.
 #[no_mangle]
-pub unsafe extern "C" fn bench_iox2_close_publisher(publisher: *mut Publisher) {
+pub unsafe extern "C" fn lab_iox2_close_publisher(publisher: *mut Publisher) {
     if !publisher.is_null() {
         drop(Box::from_raw(publisher));
     }
 }
 
 /// # Safety
-/// `subscriber` came from `bench_iox2_open_subscriber` or is null; it is gone afterwards.
+/// `subscriber` came from `lab_iox2_open_subscriber` or is null; it is gone afterwards.
 #[no_mangle]
-pub unsafe extern "C" fn bench_iox2_close_subscriber(subscriber: *mut Subscriber) {
+pub unsafe extern "C" fn lab_iox2_close_subscriber(subscriber: *mut Subscriber) {
     if !subscriber.is_null() {
         drop(Box::from_raw(subscriber));
     }

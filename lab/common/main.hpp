@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "bench/common/parent.hpp"
-#include "bench/common/peer.hpp"
-#include "bench/common/roles.hpp"
+#include "lab/common/parent.hpp"
+#include "lab/common/peer.hpp"
+#include "lab/common/roles.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 
 inline std::string describe(const char* peer, const std::vector<Variant>& variants) {
   std::string list;
@@ -22,6 +22,7 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
     entry.add("name", variant.name).raw("shapes", "[" + shapes + "]");
     entry.add("max_size", static_cast<double>(variant.max_size));
     entry.raw("floor", variant.floor ? "true" : "false");
+    entry.raw("network", variant.network ? "true" : "false");
     list += (list.empty() ? "" : ", ") + entry.str();
   }
   return JsonLine().add("peer", peer).raw("variants", "[" + list + "]").str();
@@ -30,7 +31,7 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
 // The main function of a peer program. P is a Peer with `static constexpr const char* kName` and
 // `static std::vector<Variant> variants()`.
 template <class P>
-int bench_main(int argc, char** argv) {
+int lab_main(int argc, char** argv) {
   try {
     const Options options = parse_options(argc, argv);
     if (options.describe) {
@@ -45,9 +46,9 @@ int bench_main(int argc, char** argv) {
     Role(options, peer).run();
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_%s: %s\n", P::kName, error.what());
+    std::fprintf(stderr, "hyphos-lab-%s: %s\n", P::kName, error.what());
     return 1;
   }
 }
 
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab

@@ -4,9 +4,9 @@
 
 #include <oneapi/tbb/flow_graph.h>
 
-#include "bench/common/main.hpp"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 namespace flow = oneapi::tbb::flow;
@@ -62,8 +62,6 @@ class TbbPeer : public Peer {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
-int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::TbbPeer>(argc, argv);
-}
+int main(int argc, char** argv) { return hyphos::lab::lab_main<hyphos::lab::TbbPeer>(argc, argv); }

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 
 // CLOCK_MONOTONIC in nanoseconds. Shared by every process and network namespace of one host, so a
 // stamp taken in one of them may be subtracted from a stamp taken in another.
@@ -30,4 +30,4 @@ inline void sleep_until(std::int64_t deadline_ns) {
 // The default timer slack of 50 us would be added to every tick of the schedule.
 inline void use_precise_timers() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab

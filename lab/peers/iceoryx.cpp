@@ -4,27 +4,28 @@
 
 #include <fstream>
 
-#include "bench/common/main.hpp"
 #include "iceoryx_hoofs/log/logmanager.hpp"
 #include "iceoryx_posh/popo/untyped_publisher.hpp"
 #include "iceoryx_posh/popo/untyped_subscriber.hpp"
 #include "iceoryx_posh/popo/wait_set.hpp"
 #include "iceoryx_posh/runtime/posh_runtime.hpp"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 class IceoryxPeer : public Peer {
  public:
   static constexpr const char* kName = "iceoryx";
-  static std::vector<Variant> variants() {
-    return {{"", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood}}};
-  }
+  static std::vector<Variant> variants() { return {{"", kBetweenProcesses}}; }
   static std::vector<std::string> daemon(const Options& options) {
     const std::string path = options.run_dir + "/roudi.toml";
     // Per edge: a subscriber's queue, what it holds, and what the publisher fills. RouDi clears the
     // whole pool when it starts, so a large message gets fewer chunks.
-    const std::size_t count = options.size >= (8u << 20) ? 8 : 24u * options.edges();
+    const std::size_t count =
+        options.size >= (8u << 20)
+            ? 8
+            : 24u * static_cast<std::size_t>(options.edges() + options.sources() - 1);
     std::ofstream(path) << "[general]\nversion = 1\n[[segment]]\n[[segment.mempool]]\nsize = "
                         << (options.size + 63) / 64 * 64 << "\ncount = " << count << "\n";
     return {"iox-roudi", "-c", path, "-l", "error"};
@@ -32,7 +33,7 @@ class IceoryxPeer : public Peer {
 
   explicit IceoryxPeer(const Options& options) : Peer(options) {
     iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kError);
-    const std::string name = "bench-" + options.role + std::to_string(options.index);
+    const std::string name = "lab-" + options.role + std::to_string(options.index);
     iox::runtime::PoshRuntime::initRuntime(
         iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name.c_str()));
   }
@@ -80,7 +81,7 @@ class IceoryxPeer : public Peer {
 
  private:
   static iox::capro::ServiceDescription service(const Edge& edge) {
-    return {"hyphos", "bench",
+    return {"hyphos", "lab",
             iox::capro::IdString_t(iox::cxx::TruncateToCapacity, edge.name.c_str())};
   }
 
@@ -91,8 +92,8 @@ class IceoryxPeer : public Peer {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::IceoryxPeer>(argc, argv);
+  return hyphos::lab::lab_main<hyphos::lab::IceoryxPeer>(argc, argv);
 }

@@ -5,10 +5,10 @@
 
 #include <dds/dds.h>
 
-#include "bench/common/main.hpp"
 #include "blob.h"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 dds_entity_t checked(dds_entity_t entity, const char* what) {
@@ -22,13 +22,11 @@ class CyclonePeer : public Peer {
   static std::vector<Variant> variants() {
     // With the kernel's usual 208 KB of socket buffer even 4 MB at 100 Hz is more than it carries
     // without retransmissions; larger messages would measure only those.
-    return {{"",
-             {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood, Shape::kNet},
-             8u << 20}};
+    return {{"", kBetweenProcesses, 8u << 20, false, true}};
   }
 
   explicit CyclonePeer(const Options& options) : Peer(options), buffer_(options.size) {
-    const std::string own = options.role == "pub" ? options.pub_addr : options.sub_addr;
+    const std::string own = options.own_addr();
     const std::string peers =
         "<Peer address=\"" + options.pub_addr + "\"/><Peer address=\"" + options.sub_addr + "\"/>";
     const std::string config =
@@ -36,7 +34,7 @@ class CyclonePeer : public Peer {
         "<AllowMulticast>false</AllowMulticast><MaxMessageSize>65500B</MaxMessageSize>" +
         "</General><Discovery><Peers>" + peers +
         "</Peers><ParticipantIndex>auto</ParticipantIndex>" +
-        "<MaxAutoParticipantIndex>40</MaxAutoParticipantIndex></Discovery>";
+        "<MaxAutoParticipantIndex>110</MaxAutoParticipantIndex></Discovery>";
     const auto domain = static_cast<dds_domainid_t>(options.run_id % 100);
     domain_ = checked(dds_create_domain(domain, config.c_str()), "domain");
     participant_ = checked(dds_create_participant(domain, nullptr, nullptr), "participant");
@@ -73,13 +71,15 @@ class CyclonePeer : public Peer {
   using Qos = std::unique_ptr<dds_qos_t, QosDeleter>;
 
   dds_entity_t topic(const Edge& edge) {
-    return checked(dds_create_topic(participant_, &hyphos_bench_Blob_desc, edge.name.c_str(),
-                                    nullptr, nullptr),
-                   "topic");
+    return checked(
+        dds_create_topic(participant_, &hyphos_lab_Blob_desc, edge.name.c_str(), nullptr, nullptr),
+        "topic");
   }
-  static Qos qos(const Edge& edge) {
+  [[nodiscard]] Qos qos(const Edge& edge) const {
     Qos q(dds_create_qos());
-    dds_qset_reliability(q.get(), DDS_RELIABILITY_RELIABLE, DDS_INFINITY);
+    const bool may_drop = options_.wanted_reliability() == Reliability::kBestEffort;
+    dds_qset_reliability(q.get(), may_drop ? DDS_RELIABILITY_BEST_EFFORT : DDS_RELIABILITY_RELIABLE,
+                         DDS_INFINITY);
     if (edge.block) {
       dds_qset_history(q.get(), DDS_HISTORY_KEEP_ALL, 0);
       dds_qset_resource_limits(q.get(), 64, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
@@ -89,7 +89,7 @@ class CyclonePeer : public Peer {
     return q;
   }
   [[nodiscard]] bool write(void* data, std::size_t size) {
-    hyphos_bench_Blob blob{};
+    hyphos_lab_Blob blob{};
     blob.bytes._buffer = static_cast<std::uint8_t*>(data);
     blob.bytes._length = blob.bytes._maximum = static_cast<std::uint32_t>(size);
     return dds_write(writer_, &blob) >= 0;
@@ -99,7 +99,7 @@ class CyclonePeer : public Peer {
       void* sample = nullptr;
       dds_sample_info_t info;
       if (dds_take(reader, &sample, &info, 1, 1) <= 0) return;
-      const auto& bytes = static_cast<hyphos_bench_Blob*>(sample)->bytes;
+      const auto& bytes = static_cast<hyphos_lab_Blob*>(sample)->bytes;
       if (info.valid_data) on_message_(bytes._buffer, bytes._length);
       dds_return_loan(reader, &sample, 1);
     }
@@ -111,8 +111,8 @@ class CyclonePeer : public Peer {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::CyclonePeer>(argc, argv);
+  return hyphos::lab::lab_main<hyphos::lab::CyclonePeer>(argc, argv);
 }

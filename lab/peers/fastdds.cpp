@@ -15,9 +15,9 @@
 #include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <fastdds/dds/topic/TopicDataType.hpp>
 
-#include "bench/common/main.hpp"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 namespace dds = eprosima::fastdds::dds;
@@ -35,7 +35,7 @@ struct Blob {
 class BlobType : public dds::TopicDataType {
  public:
   explicit BlobType(std::size_t largest) {
-    setName("hyphos_bench::Blob");
+    setName("hyphos_lab::Blob");
     m_typeSize = static_cast<std::uint32_t>(kPrefix + largest);
     m_isGetKeyDefined = false;
   }
@@ -87,15 +87,13 @@ class FastddsPeer : public Peer, private dds::DataReaderListener {
  public:
   static constexpr const char* kName = "fastdds";
   static std::vector<Variant> variants() {
-    return {{"",
-             {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood, Shape::kNet},
-             8u << 20}};
+    return {{"", kBetweenProcesses, 8u << 20, false, true}};
   }
 
   explicit FastddsPeer(const Options& options) : Peer(options), buffer_(options.size) {
     dds::DomainParticipantQos qos;
     qos.transport().use_builtin_transports = false;
-    if (options.shape == Shape::kNet) {
+    if (options.two_hosts()) {
       qos.transport().user_transports.push_back(
           std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>());
     } else {
@@ -148,7 +146,9 @@ class FastddsPeer : public Peer, private dds::DataReaderListener {
  private:
   template <class Qos>
   void configure(Qos& qos, const Edge& edge) const {
-    qos.reliability().kind = dds::RELIABLE_RELIABILITY_QOS;
+    const bool may_drop = options_.wanted_reliability() == Reliability::kBestEffort;
+    qos.reliability().kind =
+        may_drop ? dds::BEST_EFFORT_RELIABILITY_QOS : dds::RELIABLE_RELIABILITY_QOS;
     qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
     if (edge.block) {
       qos.history().kind = dds::KEEP_ALL_HISTORY_QOS;
@@ -188,8 +188,8 @@ class FastddsPeer : public Peer, private dds::DataReaderListener {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::FastddsPeer>(argc, argv);
+  return hyphos::lab::lab_main<hyphos::lab::FastddsPeer>(argc, argv);
 }

@@ -8,9 +8,9 @@
 #include <climits>
 #include <cstdint>
 
-#include "bench/common/clock.hpp"
+#include "lab/common/clock.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 
 // Bare futex calls on a word that may lie in memory shared between processes.
 inline long futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -24,4 +24,4 @@ inline long futex_wake(std::atomic<std::uint32_t>& word, int waiters = INT_MAX) 
   return syscall(SYS_futex, &word, FUTEX_WAKE, waiters, nullptr, nullptr, 0);
 }
 
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab

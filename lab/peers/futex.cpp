@@ -2,7 +2,7 @@
 // copied beyond the header, nothing is checked, nobody may die. A chain of these is the floor of
 // the pipelines.
 
-#include "bench/common/futex.hpp"
+#include "lab/common/futex.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,9 +10,9 @@
 
 #include <atomic>
 
-#include "bench/common/main.hpp"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 constexpr std::uint32_t kSlots = 8;
@@ -82,7 +82,10 @@ class FutexPeer : public Peer {
  public:
   static constexpr const char* kName = "futex";
   static std::vector<Variant> variants() {
-    return {{"", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kFlood}, 1u << 30, true}};
+    return {{"",
+             {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFlood},
+             1u << 30,
+             true}};
   }
 
   using Peer::Peer;
@@ -107,8 +110,8 @@ class FutexPeer : public Peer {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::FutexPeer>(argc, argv);
+  return hyphos::lab::lab_main<hyphos::lab::FutexPeer>(argc, argv);
 }

@@ -7,9 +7,9 @@
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
 
-#include "bench/common/main.hpp"
+#include "lab/common/main.hpp"
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 
 // What a generated header would hold for a .msg with the one line `uint8[] data`. Written out,
 // because Debian's generated headers do not compile as C++20.
@@ -17,57 +17,61 @@ struct RosBlob {
   std::vector<std::uint8_t> data;
 };
 
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
 namespace ros {
 
 template <>
-struct message_traits::IsMessage<hyphos::bench::RosBlob> : TrueType {};
+struct message_traits::IsMessage<hyphos::lab::RosBlob> : TrueType {};
 template <>
-struct message_traits::MD5Sum<hyphos::bench::RosBlob> {
+struct message_traits::MD5Sum<hyphos::lab::RosBlob> {
   static const char* value() { return "f43a8e1b362b75baa741461b46adc7e0"; }
-  static const char* value(const hyphos::bench::RosBlob&) { return value(); }
+  static const char* value(const hyphos::lab::RosBlob&) { return value(); }
 };
 template <>
-struct message_traits::DataType<hyphos::bench::RosBlob> {
-  static const char* value() { return "hyphos_bench/Blob"; }
-  static const char* value(const hyphos::bench::RosBlob&) { return value(); }
+struct message_traits::DataType<hyphos::lab::RosBlob> {
+  static const char* value() { return "hyphos_lab/Blob"; }
+  static const char* value(const hyphos::lab::RosBlob&) { return value(); }
 };
 template <>
-struct message_traits::Definition<hyphos::bench::RosBlob> {
+struct message_traits::Definition<hyphos::lab::RosBlob> {
   static const char* value() { return "uint8[] data\n"; }
-  static const char* value(const hyphos::bench::RosBlob&) { return value(); }
+  static const char* value(const hyphos::lab::RosBlob&) { return value(); }
 };
 template <>
-struct serialization::Serializer<hyphos::bench::RosBlob> {
+struct serialization::Serializer<hyphos::lab::RosBlob> {
   template <class Stream>
-  static void write(Stream& stream, const hyphos::bench::RosBlob& blob) {
+  static void write(Stream& stream, const hyphos::lab::RosBlob& blob) {
     const auto length = static_cast<std::uint32_t>(blob.data.size());
     stream.next(length);
     std::memcpy(stream.advance(length), blob.data.data(), length);
   }
   template <class Stream>
-  static void read(Stream& stream, hyphos::bench::RosBlob& blob) {
+  static void read(Stream& stream, hyphos::lab::RosBlob& blob) {
     std::uint32_t length = 0;
     stream.next(length);
     const std::uint8_t* bytes = stream.advance(length);  // throws where the message is too short
     blob.data.assign(bytes, bytes + length);
   }
-  static std::uint32_t serializedLength(const hyphos::bench::RosBlob& blob) {
+  static std::uint32_t serializedLength(const hyphos::lab::RosBlob& blob) {
     return static_cast<std::uint32_t>(4 + blob.data.size());
   }
 };
 
 }  // namespace ros
 
-namespace hyphos::bench {
+namespace hyphos::lab {
 namespace {
 
 class Ros1Peer : public Peer {
  public:
   static constexpr const char* kName = "ros1";
   static std::vector<Variant> variants() {
-    return {{"", {Shape::kPair, Shape::kPipeline, Shape::kFanout, Shape::kNet}}};
+    return {{"",
+             {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFanin},
+             64u << 20,
+             false,
+             true}};
   }
   static std::vector<std::string> daemon(const Options& options) {
     return {"rosmaster", "--core", "-p", std::to_string(master_port(options))};
@@ -76,10 +80,9 @@ class Ros1Peer : public Peer {
   explicit Ros1Peer(const Options& options) : Peer(options) {
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    const bool publishes = options.role == "pub";
     const ros::M_string how{
         {"__master", "http://" + options.pub_addr + ":" + std::to_string(master_port(options))},
-        {"__ip", publishes ? options.pub_addr : options.sub_addr}};
+        {"__ip", options.own_addr()}};
     // The log would otherwise go to the home directory.
     setenv("ROS_LOG_DIR", options.run_dir.c_str(), 1);
     ros::init(how, options.role + std::to_string(options.index),
@@ -107,7 +110,7 @@ class Ros1Peer : public Peer {
 
  private:
   static constexpr int kQueue = 16;
-  static int master_port(const Options& options) { return 20000 + options.run_id % 1000 * 32 + 31; }
+  static int master_port(const Options& options) { return options.port(Options::kMaxEdges); }
   void receive(const boost::shared_ptr<const RosBlob>& message) {
     received_ = message;
     on_message_(message->data.data(), message->data.size());
@@ -123,8 +126,6 @@ class Ros1Peer : public Peer {
 };
 
 }  // namespace
-}  // namespace hyphos::bench
+}  // namespace hyphos::lab
 
-int main(int argc, char** argv) {
-  return hyphos::bench::bench_main<hyphos::bench::Ros1Peer>(argc, argv);
-}
+int main(int argc, char** argv) { return hyphos::lab::lab_main<hyphos::lab::Ros1Peer>(argc, argv); }

@@ -1,0 +1,261 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hyphos::lab {
+
+/// What the processes of a run do with each other.
+///   inproc, inproc_flood  one publisher and one subscriber in one process
+///   pair                  one way: pub -> sub
+///   echo                  `pairs` times: pub -> hop -> the same pub, which measures the round trip
+///   pipeline              pub -> hop -> … -> sub, `processes` in all
+///   fanout                pub -> `subscribers` sub
+///   fanin                 `publishers` pub -> sub
+///   flood                 pub -> sub, back to back; the publisher waits, nothing may be lost
+enum class Shape : std::uint8_t {
+  kInproc,
+  kInprocFlood,
+  kPair,
+  kEcho,
+  kPipeline,
+  kFanout,
+  kFanin,
+  kFlood
+};
+
+struct ShapeName {
+  Shape shape;
+  const char* name;
+};
+inline constexpr ShapeName kShapeNames[] = {
+    {Shape::kInproc, "inproc"},     {Shape::kInprocFlood, "inproc_flood"},
+    {Shape::kPair, "pair"},         {Shape::kEcho, "echo"},
+    {Shape::kPipeline, "pipeline"}, {Shape::kFanout, "fanout"},
+    {Shape::kFanin, "fanin"},       {Shape::kFlood, "flood"},
+};
+
+inline const char* to_string(Shape shape) {
+  for (const auto& entry : kShapeNames) {
+    if (entry.shape == shape) return entry.name;
+  }
+  return "?";
+}
+
+inline Shape shape_from(std::string_view name) {
+  for (const auto& entry : kShapeNames) {
+    if (name == entry.name) return entry.shape;
+  }
+  throw std::invalid_argument("unknown shape '" + std::string(name) + "'");
+}
+
+/// Whether a message may be dropped where a queue is full. `own`: as the middleware comes.
+enum class Reliability : std::uint8_t { kOwn, kBestEffort, kReliable };
+
+inline Reliability reliability_from(std::string_view name) {
+  if (name.empty()) return Reliability::kOwn;
+  if (name == "best_effort") return Reliability::kBestEffort;
+  if (name == "reliable") return Reliability::kReliable;
+  throw std::invalid_argument("unknown reliability '" + std::string(name) +
+                              "'; it is best_effort or reliable");
+}
+
+inline constexpr int kMaxFlows = 256;
+
+/// What one run does. The parent gets this from the command line and hands it, with a role, to each
+/// process that it starts.
+struct Options {
+  Shape shape = Shape::kPair;
+  std::string variant;       // chosen among the peer's own, e.g. "ipc"
+  std::size_t size = 1024;   // bytes per message, header included
+  double rate_hz = 100;      // of each publisher; ignored by the floods, which send back to back
+  std::int64_t count = 500;  // measured messages of each publisher
+  std::int64_t warmup = 50;  // messages every subscriber must have seen before the measurement
+  int processes = 3;         // pipeline: source, processes - 2 hops, sink
+  int subscribers = 1;       // fanout
+  int publishers = 1;        // fanin
+  int pairs = 1;             // echo
+  std::string reliability;   // best_effort | reliable; empty: the middleware's own
+  double work_us = 0;        // a callback computes for so long
+  double stall_ms = 0;       // a sink stops for so long …
+  double stall_every_ms = 1000;  // … once in this time
+  std::string faults;            // Hyphos only: what its plan says below `faults:`
+  std::string pub_netns, sub_netns;
+  std::string pub_addr = "127.0.0.1", sub_addr = "127.0.0.1";
+  bool describe = false;
+
+  std::string role;  // empty in the parent; else pub | hop | sub | both
+  int index = 0;     // which publisher, hop or subscriber
+  int sheet_fd = -1;
+  std::string run_dir;  // private directory in /dev/shm, removed by the parent
+  int run_id = 0;       // distinguishes concurrent runs: names and ports derive from it
+
+  [[nodiscard]] bool floods() const {
+    return shape == Shape::kFlood || shape == Shape::kInprocFlood;
+  }
+  [[nodiscard]] bool in_process() const {
+    return shape == Shape::kInproc || shape == Shape::kInprocFlood;
+  }
+  /// Publishers with a schedule of their own.
+  [[nodiscard]] int sources() const {
+    if (shape == Shape::kFanin) return publishers;
+    return shape == Shape::kEcho ? pairs : 1;
+  }
+  [[nodiscard]] int hops() const {
+    if (shape == Shape::kEcho) return pairs;
+    return shape == Shape::kPipeline ? processes - 2 : 0;
+  }
+  [[nodiscard]] int sinks() const {
+    if (shape == Shape::kEcho) return 0;
+    return shape == Shape::kFanout ? subscribers : 1;
+  }
+  /// Ways from a source to where its messages are measured.
+  [[nodiscard]] int flows() const { return shape == Shape::kFanout ? subscribers : sources(); }
+  [[nodiscard]] int source_of(int flow) const { return sources() == 1 ? 0 : flow; }
+  /// Hyperedges. Echo: 2i there, 2i + 1 back.
+  [[nodiscard]] int edges() const {
+    if (shape == Shape::kEcho) return 2 * pairs;
+    return shape == Shape::kPipeline ? processes - 1 : 1;
+  }
+  [[nodiscard]] bool two_hosts() const { return !pub_netns.empty() || pub_addr != sub_addr; }
+  /// Where this process can be reached: sources on one side, all others on the other.
+  [[nodiscard]] const std::string& own_addr() const {
+    return role == "pub" || role == "both" ? pub_addr : sub_addr;
+  }
+  [[nodiscard]] Reliability wanted_reliability() const { return reliability_from(reliability); }
+  /// A port of this run: kMaxEdges for edges, then those a daemon takes.
+  [[nodiscard]] std::uint16_t port(int index_of_edge) const {
+    return static_cast<std::uint16_t>(12000 + run_id % 32 * 600 + index_of_edge);
+  }
+  static constexpr int kMaxEdges = 2 * kMaxFlows;
+};
+
+namespace detail {
+
+struct Option {
+  const char* name;
+  std::function<void(Options&, const std::string&)> read;
+  std::function<std::string(const Options&)> write;
+};
+
+template <typename T>
+Option option(const char* name, T Options::* field) {
+  return {name,
+          [field](Options& o, const std::string& text) {
+            if constexpr (std::is_same_v<T, std::string>) {
+              o.*field = text;
+            } else if constexpr (std::is_same_v<T, double>) {
+              o.*field = std::stod(text);
+            } else if constexpr (std::is_same_v<T, int>) {
+              o.*field = std::stoi(text);
+            } else {
+              o.*field = static_cast<T>(std::stoll(text));
+            }
+          },
+          [field](const Options& o) {
+            if constexpr (std::is_same_v<T, std::string>) {
+              return o.*field;
+            } else {
+              return std::to_string(o.*field);
+            }
+          }};
+}
+
+/// Every option once: read on the command line of the parent, and handed on to the children.
+inline const std::vector<Option>& option_list() {
+  static const std::vector<Option> list = {
+      {"--shape", [](Options& o, const std::string& text) { o.shape = shape_from(text); },
+       [](const Options& o) { return std::string(to_string(o.shape)); }},
+      option("--variant", &Options::variant),
+      option("--size", &Options::size),
+      option("--rate", &Options::rate_hz),
+      option("--count", &Options::count),
+      option("--warmup", &Options::warmup),
+      option("--processes", &Options::processes),
+      option("--subscribers", &Options::subscribers),
+      option("--publishers", &Options::publishers),
+      option("--pairs", &Options::pairs),
+      option("--reliability", &Options::reliability),
+      option("--work-us", &Options::work_us),
+      option("--stall-ms", &Options::stall_ms),
+      option("--stall-every-ms", &Options::stall_every_ms),
+      option("--faults", &Options::faults),
+      option("--pub-netns", &Options::pub_netns),
+      option("--sub-netns", &Options::sub_netns),
+      option("--pub-addr", &Options::pub_addr),
+      option("--sub-addr", &Options::sub_addr),
+      option("--role", &Options::role),
+      option("--index", &Options::index),
+      option("--sheet-fd", &Options::sheet_fd),
+      option("--run-dir", &Options::run_dir),
+      option("--run-id", &Options::run_id),
+  };
+  return list;
+}
+
+inline void check(const Options& o) {
+  const auto need = [](bool good, const char* what) {
+    if (!good) throw std::invalid_argument(what);
+  };
+  need(o.size >= 32, "--size: at least 32 bytes, for the header");
+  need(o.count >= 1 && o.warmup >= 1, "--count, --warmup: at least 1");
+  need(o.count <= 100'000'000, "--count: at most 100 million");
+  need(o.rate_hz > 0, "--rate: must be positive");
+  need(o.processes >= 2 && o.processes <= kMaxFlows, "--processes: 2 to 256");
+  for (const int many : {o.subscribers, o.publishers, o.pairs}) {
+    need(many >= 1 && many <= kMaxFlows, "--subscribers, --publishers, --pairs: 1 to 256");
+  }
+  need(o.work_us >= 0 && o.stall_ms >= 0 && o.stall_every_ms > o.stall_ms,
+       "--work-us, --stall-ms: not negative; --stall-every-ms: more than --stall-ms");
+  static_cast<void>(o.wanted_reliability());
+}
+
+}  // namespace detail
+
+/// Throws std::invalid_argument, which names the option.
+inline Options parse_options(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string key = argv[i];
+    if (key == "--describe") {
+      o.describe = true;
+      continue;
+    }
+    const detail::Option* known = nullptr;
+    for (const auto& option : detail::option_list()) {
+      if (key == option.name) known = &option;
+    }
+    if (known == nullptr) throw std::invalid_argument("unknown option " + key);
+    if (i + 1 >= argc) throw std::invalid_argument(key + " needs a value");
+    try {
+      known->read(o, argv[++i]);
+    } catch (const std::logic_error& error) {  // of the conversions, or with a text of ours
+      const std::string what = error.what();
+      throw std::invalid_argument(what.starts_with("sto") ? key + ": '" + argv[i] + "' is no number"
+                                                          : what);
+    }
+  }
+  detail::check(o);
+  return o;
+}
+
+/// The command line of a child, so that parsing it gives back `o` with the role.
+inline std::vector<std::string> child_arguments(Options o, const std::string& role, int index) {
+  o.role = role;
+  o.index = index;
+  std::vector<std::string> words;
+  for (const auto& option : detail::option_list()) {
+    std::string value = option.write(o);
+    if (value.empty()) continue;
+    words.emplace_back(option.name);
+    words.push_back(std::move(value));
+  }
+  return words;
+}
+
+}  // namespace hyphos::lab

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "lab/common/clock.hpp"
+#include "lab/common/peer.hpp"
+#include "lab/common/sheet.hpp"
+
+namespace hyphos::lab {
+
+/// What a child process does: it opens its ends through the peer, waits for the others, and then
+/// plays source, hop or sink. Nothing here knows which middleware it drives.
+class Role {
+ public:
+  Role(const Options& o, Peer& peer) : o_(o), peer_(peer), sheet_(o.sheet_fd, o, false) {
+    use_precise_timers();
+    struct sigaction wake{};
+    wake.sa_handler = [](int) {};  // no SA_RESTART: a blocked wait returns and asks `stopped`
+    sigaction(SIGUSR1, &wake, nullptr);
+  }
+
+  void run() {
+    if (o_.role == "hop") {
+      run_hop();
+    } else if (o_.role == "sub") {
+      open_sink(o_.edges() - 1);
+      listen();
+    } else {
+      run_source();
+    }
+  }
+
+ private:
+  /// A source so late does not go on: nothing new would be learnt.
+  static constexpr std::int64_t kGiveUp = 5'000'000'000;
+
+  [[nodiscard]] bool echoes() const { return o_.shape == Shape::kEcho; }
+
+  void run_hop() {
+    const int in = echoes() ? 2 * o_.index : o_.index;
+    peer_.open_publisher(make_edge(o_, in + 1, 0));
+    peer_.open_subscriber(make_edge(o_, in, 0), [this](const void* data, std::size_t size) {
+      work();
+      peer_.forward(data, size);
+    });
+    listen();
+    if (echoes()) say_bye();  // to the source, which listens too
+  }
+
+  void listen() {
+    sheet_.check_in();
+    peer_.spin([this] { return sheet_.reached(kStopping); });
+    sheet_.await(kStopping);
+  }
+
+  void run_source() {
+    if (o_.role == "both") open_sink(0);
+    std::jthread ear;
+    peer_.open_publisher(make_edge(o_, echoes() ? 2 * o_.index : 0, o_.index));
+    if (echoes()) {
+      open_sink(2 * o_.index + 1);
+      ear = std::jthread([this] { peer_.spin([this] { return sheet_.reached(kStopping); }); });
+    }
+    sheet_.check_in();
+    send_all();
+    sheet_.await(kStopping);
+    if (o_.role == "pub") say_bye();
+  }
+
+  void open_sink(int edge) {
+    peer_.open_subscriber(make_edge(o_, edge, o_.role == "sub" ? o_.index : 0),
+                          [this](const void* data, std::size_t size) {
+                            const std::int64_t arrived = now_ns();
+                            record(data, size, arrived);
+                            work();
+                            stall(arrived);
+                          });
+  }
+
+  /// Which column a message belongs to; -1: none of this process.
+  [[nodiscard]] int flow_of(const Header& header) const {
+    if (header.source >= o_.sources()) return -1;
+    if (o_.shape == Shape::kFanin) return header.source;
+    if (echoes()) return header.source == o_.index ? o_.index : -1;
+    return o_.role == "sub" ? o_.index : 0;
+  }
+
+  void record(const void* data, std::size_t size, std::int64_t arrived) const {
+    Header header;
+    int flow = -1;
+    if (size == o_.size) {
+      std::memcpy(&header, data, sizeof header);
+      if (!o_.in_process()) touch(static_cast<const std::byte*>(data) + size - 1);
+      flow = flow_of(header);
+    }
+    if (flow < 0 || header.sequence >= static_cast<std::uint64_t>(o_.count)) {
+      sheet_.head().flows[std::max(flow, 0)].corrupt.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    Sheet::Flow& seen = sheet_.head().flows[flow];
+    if (header.kind == kWarmup) {
+      if (seen.warm.fetch_add(1, std::memory_order_relaxed) + 1 == o_.warmup) sheet_.tell_parent();
+    } else if (header.kind == kMeasured) {
+      auto& slot = sheet_.latencies(flow)[header.sequence];
+      if (slot != 0) seen.duplicates.fetch_add(1, std::memory_order_relaxed);
+      slot = std::max<std::int64_t>(arrived - header.stamp_ns, 1);
+      seen.last_receive_ns.store(arrived, std::memory_order_relaxed);
+      seen.received.fetch_add(1, std::memory_order_release);
+    } else if (header.kind != kBye) {
+      seen.corrupt.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  /// Computes, as a callback would: on the CPU, not asleep.
+  void work() const {
+    if (o_.work_us <= 0) return;
+    const auto until = now_ns() + static_cast<std::int64_t>(o_.work_us * 1e3);
+    while (now_ns() < until) {
+    }
+  }
+
+  /// A sink that stops for a while: whoever measures must see it.
+  void stall(std::int64_t now) {
+    if (o_.stall_ms <= 0 || !sheet_.reached(kMeasuring)) return;
+    const auto every = static_cast<std::int64_t>(o_.stall_every_ms * 1e6);
+    if (next_stall_ns_ == 0) next_stall_ns_ = now + every / 2;
+    if (now < next_stall_ns_) return;
+    next_stall_ns_ += every;
+    sleep_until(now + static_cast<std::int64_t>(o_.stall_ms * 1e6));
+  }
+
+  /// Returns the stamp put into the message.
+  std::int64_t send(std::uint16_t kind, std::int64_t sequence) {
+    const Header header{now_ns(), static_cast<std::uint32_t>(sequence),
+                        static_cast<std::uint16_t>(o_.index), kind};
+    peer_.publish(o_.size, [&](std::byte* out) { std::memcpy(out, &header, sizeof header); });
+    return header.stamp_ns;
+  }
+
+  [[nodiscard]] Sheet::Source& source() const { return sheet_.head().sources[o_.index]; }
+
+  void send_all() {
+    sheet_.await(kWarmingUp);
+    warm_up();
+    source().warm.store(1);
+    sheet_.tell_parent();
+    sheet_.await(kMeasuring);
+    o_.floods() ? send_back_to_back() : send_on_schedule();
+    drain();
+    source().done.store(1);
+    sheet_.tell_parent();
+  }
+
+  /// Publishes until every flow of this source was heard often enough at its end: this covers
+  /// discovery, connection, page faults and caches alike. What is still under way when the last one
+  /// is content is waited for.
+  void warm_up() {
+    const auto period = static_cast<std::int64_t>(1e9 / std::min(o_.rate_hz, 100.0));
+    const std::int64_t begin = now_ns() + offset(period);
+    const std::int64_t limit = begin + 60'000'000'000 + 2 * o_.warmup * period;
+    for (std::int64_t tick = begin; lowest_warm() < o_.warmup; tick += period) {
+      if (now_ns() > limit) throw std::runtime_error("a subscriber did not hear the warm-up");
+      sleep_until(tick);
+      send(kWarmup, 0);
+    }
+    for (std::int64_t before = -1, seen = total(&Sheet::Flow::warm); before != seen;) {
+      before = seen;
+      sleep_until(now_ns() + 200'000'000);
+      seen = total(&Sheet::Flow::warm);
+    }
+  }
+
+  /// Sources share the period out among them: their messages do not come all at once.
+  [[nodiscard]] std::int64_t offset(std::int64_t period) const {
+    return period * o_.index / o_.sources();
+  }
+
+  void send_on_schedule() {
+    const double period = 1e9 / o_.rate_hz;
+    const std::int64_t begin =
+        sheet_.head().first_send_ns.load() + offset(static_cast<std::int64_t>(period));
+    auto costs = sheet_.costs(o_.index);
+    auto lateness = sheet_.lateness(o_.index);
+    for (std::int64_t i = 0; i < o_.count; ++i) {
+      const std::int64_t due = begin + static_cast<std::int64_t>(static_cast<double>(i) * period);
+      const std::int64_t now = now_ns();
+      if (now < due) sleep_until(due);
+      if (now - due > kGiveUp) return;  // what was not sent says that it was too much
+      const std::int64_t stamp = send(kMeasured, i);
+      costs[static_cast<std::size_t>(i)] = std::max<std::int64_t>(now_ns() - stamp, 1);
+      lateness[static_cast<std::size_t>(i)] = stamp - due;
+      if (static_cast<double>(stamp - due) > period) source().late_sends.fetch_add(1);
+      source().sent.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  void send_back_to_back() {
+    auto costs = sheet_.costs(o_.index);
+    for (std::int64_t i = 0; i < o_.count; ++i) {
+      const std::int64_t stamp = send(kMeasured, i);
+      costs[static_cast<std::size_t>(i)] = std::max<std::int64_t>(now_ns() - stamp, 1);
+      source().sent.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  /// Until everything arrived, or nothing has for a second (lost, and counted so).
+  void drain() {
+    const std::int64_t expected = source().sent.load() * flows_here();
+    std::int64_t seen = total(&Sheet::Flow::received);
+    for (std::int64_t last_progress = now_ns(); seen < expected;) {
+      sleep_until(now_ns() + 5'000'000);
+      const std::int64_t now_seen = total(&Sheet::Flow::received);
+      if (now_seen != seen) last_progress = now_ns();
+      if (now_ns() - last_progress > 1'000'000'000) return;
+      seen = now_seen;
+    }
+  }
+
+  /// Wakes subscribers that block in the middleware, so that they see the end.
+  void say_bye() {
+    for (int i = 0; i < 3; ++i) {
+      send(kBye, 0);
+      sleep_until(now_ns() + 20'000'000);
+    }
+  }
+
+  [[nodiscard]] int flows_here() const { return o_.sources() == 1 ? o_.flows() : 1; }
+  [[nodiscard]] int first_flow() const { return o_.sources() == 1 ? 0 : o_.index; }
+  [[nodiscard]] std::int64_t total(std::atomic<std::int64_t> Sheet::Flow::* field) const {
+    std::int64_t sum = 0;
+    for (int i = 0; i < flows_here(); ++i) {
+      sum += (sheet_.head().flows[first_flow() + i].*field).load();
+    }
+    return sum;
+  }
+  [[nodiscard]] std::int64_t lowest_warm() const {
+    std::int64_t lowest = o_.warmup;
+    for (int i = 0; i < flows_here(); ++i) {
+      lowest = std::min(lowest, sheet_.head().flows[first_flow() + i].warm.load());
+    }
+    return lowest;
+  }
+
+  const Options& o_;
+  Peer& peer_;
+  Sheet sheet_;
+  std::int64_t next_stall_ns_ = 0;
+};
+
+}  // namespace hyphos::lab

@@ -1,0 +1,107 @@
+"""One combination of parameters that is measured, and the words of its command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+FLOODS = ("flood", "inproc_flood")
+WORKLOADS = ("inproc", "inproc_flood", "pair", "echo", "pipeline", "fanout", "fanin", "flood")
+# Parameters that mean something to one workload only.
+OWN = {
+    "processes": "pipeline",
+    "subscribers": "fanout",
+    "publishers": "fanin",
+    "pairs": "echo",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What every peer runs, side by side. Sizes in bytes; rates of each publisher."""
+
+    workload: str
+    size: int = 1024
+    rate_hz: float = 100.0
+    processes: int = 3
+    subscribers: int = 1
+    publishers: int = 1
+    pairs: int = 1
+    reliability: str = ""
+    work_us: float = 0.0
+    stall_ms: float = 0.0
+    stall_every_ms: float = 1000.0
+    faults: str = ""
+    seconds: float = 5.0  # of measurement, for the workloads with a schedule
+    messages: int = 10_000  # for the floods
+    warmup: int = 50
+
+    @property
+    def floods(self) -> bool:
+        return self.workload in FLOODS
+
+    @property
+    def count(self) -> int:
+        return self.messages if self.floods else max(20, round(self.rate_hz * self.seconds))
+
+    def key(self) -> str:
+        """Tells cases apart in files."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    def differing(self, others: list[Case]) -> dict[str, Any]:
+        """The parameters in which the cases of an experiment differ, as this one has them."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if len({getattr(other, field.name) for other in others}) > 1
+        }
+
+    def arguments(self) -> list[str]:
+        """The command line of a peer's program."""
+        warmup = min(self.warmup, 10) if self.size >= 4 << 20 or self.rate_hz < 50 else self.warmup
+        words = [
+            *("--shape", self.workload, "--size", str(self.size), "--rate", str(self.rate_hz)),
+            *("--count", str(self.count), "--warmup", str(warmup)),
+        ]
+        for name, workload in OWN.items():
+            if workload == self.workload:
+                words += [f"--{name}", str(getattr(self, name))]
+        if self.reliability:
+            words += ["--reliability", self.reliability]
+        if self.work_us:
+            words += ["--work-us", str(self.work_us)]
+        if self.stall_ms:
+            words += ["--stall-ms", str(self.stall_ms)]
+            words += ["--stall-every-ms", str(self.stall_every_ms)]
+        if self.faults:
+            words += ["--faults", self.faults]
+        return words
+
+
+def case_from(data: Mapping[str, Any]) -> Case:
+    return Case(**data)
+
+
+def size_label(size: int) -> str:
+    """1024 → "1 KB", as the papers write it; 500000 → "500 kB"."""
+    for unit, name in ((1 << 20, "MB"), (1 << 10, "KB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    if size >= 1_000_000 and size % 100_000 == 0:
+        return f"{size / 1_000_000:g} MB"
+    if size >= 1000 and size % 100 == 0:
+        return f"{size / 1000:g} kB"
+    return f"{size} B"
+
+
+def label(name: str, value: Any) -> str:
+    """A parameter as a table shows it."""
+    if name == "size":
+        return size_label(value)
+    if name == "rate_hz":
+        return f"{value:g} Hz"
+    if name in OWN:
+        return f"{value} {name}"
+    return f"{value:g}" if isinstance(value, float) else str(value)

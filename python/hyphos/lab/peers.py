@@ -1,0 +1,123 @@
+"""The middlewares that take part: one program each, which says itself what it can do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hyphos._errors import Error
+from hyphos.lab.case import Case
+
+PREFIX = "hyphos-lab-"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One way in which one middleware carries a message, such as hyphos/shm or zmq/tcp."""
+
+    program: Path
+    middleware: str
+    variant: str
+    workloads: frozenset[str]
+    max_size: int
+    floor: bool
+    network: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.middleware}/{self.variant}" if self.variant else self.middleware
+
+    def cannot(self, case: Case) -> str:
+        """Why it cannot take part in a case; empty if it can."""
+        if case.workload not in self.workloads:
+            return f"it does not do {case.workload}"
+        if case.size > self.max_size:
+            return f"its messages have at most {self.max_size} bytes"
+        return ""
+
+
+@dataclass(frozen=True)
+class Peers:
+    present: list[Peer]
+    absent: dict[str, str]  # middleware: what would make it present
+
+    def choose(self, names: list[str]) -> list[Peer]:
+        """Those that `names` (a middleware, or one of its variants) mean, in that order. Those
+        that are absent are left out; Error if no peer has such a name."""
+        chosen: list[Peer] = []
+        for name in names:
+            found = [peer for peer in self.present if name in (peer.name, peer.middleware)]
+            if not found and name.split("/")[0] not in self.absent:
+                known = [peer.name for peer in self.present] + list(self.absent)
+                raise Error(
+                    "not_found",
+                    f"there is no peer '{name}'",
+                    advice="there are " + ", ".join(known),
+                )
+            chosen += [peer for peer in found if peer not in chosen]
+        return chosen
+
+
+def program_folders() -> list[Path]:
+    """Where programs of the laboratory may be: in a wheel, or in the build tree of the package."""
+    package = Path(__file__).resolve().parent
+    folders = [package / "programs"]
+    module = sys.modules.get("hyphos._hyphos")
+    if module is not None and module.__file__:
+        build = Path(module.__file__).resolve().parents[2]
+        # Peers of other middlewares are built apart (make peers), to a folder beside.
+        folders += [build.parent / "bench" / "lab", build / "lab"]
+    return [folder for folder in folders if (folder / "peers.json").exists()]
+
+
+@cache
+def find_peers(folder: Path | None = None) -> Peers:
+    """What is built here, or in `folder`. Error if nothing is."""
+    folders = [folder] if folder else program_folders()
+    present: list[Peer] = []
+    absent: dict[str, str] = {}
+    for place in folders:
+        try:
+            listing = json.loads((place / "peers.json").read_text())
+        except (OSError, ValueError) as error:
+            raise Error("not_found", f"no peers in {place}: {error}", advice="make build") from None
+        for entry in listing:
+            name = entry["peer"]
+            if any(peer.middleware == name for peer in present):
+                continue
+            program = place / f"{PREFIX}{name}"
+            if program.exists():
+                present += _describe(program)
+                absent.pop(name, None)
+            elif entry["packages"] == "-":
+                absent.setdefault(name, "make build")
+            else:
+                absent.setdefault(name, f"install {entry['packages']}, then `make peers`")
+    if not present:
+        raise Error(
+            "not_found", "no program of the laboratory is built", advice="make build, in the source"
+        )
+    return Peers(present, absent)
+
+
+def _describe(program: Path) -> list[Peer]:
+    done = subprocess.run([program, "--describe"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Error("io", f"{program} does not run: {done.stderr.strip()}", advice="make build")
+    told = json.loads(done.stdout)
+    return [
+        Peer(
+            program,
+            told["peer"],
+            variant["name"],
+            frozenset(variant["shapes"]),
+            int(variant["max_size"]),
+            bool(variant["floor"]),
+            bool(variant["network"]),
+        )
+        for variant in told["variants"]
+    ]

@@ -1,0 +1,107 @@
+"""Histograms that can be added up, percentiles, and how sure one may be of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLES = 1000
+CONFIDENCE = 0.95
+
+
+class Histogram:
+    """Counts of values in nanoseconds, by the lowest value of their bucket (known to 0.1 %)."""
+
+    def __init__(self, buckets: Iterable[Sequence[int]] = ()) -> None:
+        pairs = sorted((int(value), int(count)) for value, count in buckets)
+        self.values: NDArray[np.int64] = np.array([v for v, _ in pairs], np.int64)
+        self.counts: NDArray[np.int64] = np.array([c for _, c in pairs], np.int64)
+
+    @property
+    def count(self) -> int:
+        return int(self.counts.sum())
+
+    def percentile(self, percent: float) -> float:
+        """The value that `percent` of all are not above, by the nearest rank; NaN if empty."""
+        total = self.count
+        if total == 0:
+            return math.nan
+        rank = max(1, math.ceil(percent / 100 * total))
+        at = int(np.searchsorted(np.cumsum(self.counts), rank))
+        return float(self.values[at])
+
+    def mean(self) -> float:
+        return float((self.values * self.counts).sum() / self.count) if self.count else math.nan
+
+    def above(self, value: float) -> float:
+        """The share of all that is above `value`."""
+        return float(self.counts[self.values > value].sum() / self.count) if self.count else math.nan
+
+
+def pooled(histograms: Sequence[Histogram], weights: Sequence[int] | None = None) -> Histogram:
+    """All of them as one; `weights` says how often each counts."""
+    weights = weights or [1] * len(histograms)
+    made = Histogram()
+    used = [(h, w) for h, w in zip(histograms, weights, strict=True) if w and h.count]
+    if not used:
+        return made
+    values = np.concatenate([h.values for h, _ in used])
+    counts = np.concatenate([h.counts * w for h, w in used])
+    made.values, inverse = np.unique(values, return_inverse=True)
+    made.counts = np.bincount(inverse, counts).astype(np.int64)
+    return made
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure, and the interval in which it lies with a confidence of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def to_json(self) -> list[float | None]:
+        return [None if math.isnan(x) else x for x in (self.value, self.low, self.high)]
+
+
+def bootstrap(
+    runs: Sequence[Any], statistic: Callable[[Sequence[Any]], float], seed: int = 0
+) -> Estimate:
+    """`statistic` of all runs, with the interval of the percentile bootstrap (Efron 1979) over
+    whole runs: messages of one run are not independent, runs are. One run has no interval."""
+    if not runs:
+        return Estimate(math.nan, math.nan, math.nan)
+    value = statistic(runs)
+    if len(runs) == 1:
+        return Estimate(value, math.nan, math.nan)
+    random = np.random.default_rng(seed)
+    draws = random.integers(0, len(runs), (RESAMPLES, len(runs)))
+    # Few runs have few different resamples: each is worked out once.
+    known: dict[tuple[int, ...], float] = {}
+    results = np.empty(RESAMPLES)
+    for i, draw in enumerate(np.sort(draws, axis=1)):
+        key = tuple(int(x) for x in draw)
+        if key not in known:
+            known[key] = statistic([runs[j] for j in key])
+        results[i] = known[key]
+    tail = (1 - CONFIDENCE) / 2 * 100
+    low, high = np.nanpercentile(results, [tail, 100 - tail])
+    return Estimate(value, float(low), float(high))
+
+
+def wilson(hits: int, trials: int) -> Estimate:
+    """A share, with Wilson's interval (1927), which holds for small counts and for none at all."""
+    if trials == 0:
+        return Estimate(math.nan, math.nan, math.nan)
+    z = 1.959964
+    share = hits / trials
+    centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(
+        share * (1 - share) / trials + z * z / (4 * trials * trials)
+    )
+    return Estimate(share, max(0.0, centre - half), min(1.0, centre + half))
