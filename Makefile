@@ -55,8 +55,13 @@ bench: build ## compare with the floors and the peers: three quarters of an hour
 	@scripts/setup core bench
 	@$(STEP) "configure bench" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_all
-	@$(VENV)/python bench/run.py --build build/bench/bench --json build/bench/runs.json \
-	  --out build/bench/tables.md $(BENCH)
+	@$(VENV)/python bench/run.py --out build/bench/tables.md $(BENCH)
+
+.PHONY: peers
+peers: build ## the middlewares that `hyphos lab` compares with, as far as they can be installed
+	@scripts/setup core bench
+	@$(STEP) "configure peers" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+	@$(STEP) "build peers" cmake --build build/bench -j $(JOBS) --target lab_peers
 
 .PHONY: asan
 asan: setup ## build with address and undefined-behaviour sanitizers and run the C++ tests

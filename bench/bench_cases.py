@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from hyphos.lab.case import Case, size_label
 
 KIB = 1024
 MIB = 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Case:
-    """One row group of a table: every peer that supports the shape runs it, interleaved."""
+class Entry:
+    """One row group of a table: every peer that can takes part, interleaved."""
 
     section: str
-    shape: str
-    size: int
-    rate_hz: float = 100.0
-    seconds: float = 4.0  # of measurement, for the shapes with a schedule
-    messages: int = 0  # for the floods
-    processes: int = 3
-    subscribers: int = 1
+    case: Case
     quick: bool = False  # also part of --quick
+    linked: bool = False  # across a link, between two namespaces
+
+    def lasting(self, seconds: float | None) -> Entry:
+        """The same, for so long."""
+        if not seconds:
+            return self
+        case = self.case
+        messages = max(200, round(case.messages * seconds / 4)) if case.floods else case.messages
+        return replace(self, case=replace(case, seconds=seconds, messages=messages))
 
     @property
     def label(self) -> str:
-        size = size_label(self.size)
-        if self.shape == "pipeline":
-            return f"K={self.processes}, {size}"
-        if self.shape == "fanout":
-            return f"1→{self.subscribers}, {size}"
+        size = size_label(self.case.size)
+        if self.case.workload == "pipeline":
+            return f"K={self.case.processes}, {size}"
+        if self.case.workload == "fanout":
+            return f"1→{self.case.subscribers}, {size}"
         return size
-
-    def arguments(self, seconds: float | None) -> list[str]:
-        """The peer program's command line; `seconds` overrides the length."""
-        count = self.messages
-        if not count:
-            count = max(20, round(self.rate_hz * (seconds or self.seconds)))
-        elif seconds:
-            count = max(200, round(count * seconds / self.seconds))
-        warmup = 10 if self.size >= 4 * MIB or self.rate_hz < 50 else 50
-        return [
-            *("--shape", self.shape, "--size", str(self.size), "--rate", str(self.rate_hz)),
-            *("--count", str(count), "--warmup", str(warmup)),
-            *("--processes", str(self.processes), "--subscribers", str(self.subscribers)),
-        ]
 
 
 @dataclass(frozen=True)
@@ -66,25 +57,28 @@ SECTIONS = [
 ]
 
 
-def all_cases() -> list[Case]:
-    cases: list[Case] = []
+def all_entries() -> list[Entry]:
+    made: list[Entry] = []
+
+    def add(section: str, case: Case, *, quick: bool, linked: bool = False) -> None:
+        made.append(Entry(section, case, quick, linked))
+
     for size in (KIB, 64 * KIB, MIB, 4 * MIB):
-        cases.append(Case("inproc", "inproc", size, quick=size in (KIB, 4 * MIB)))
+        add("inproc", Case("inproc", size, seconds=4), quick=size in (KIB, 4 * MIB))
     for size in (KIB, 4 * MIB):
-        quick = size == KIB
-        cases.append(Case("inproc_flood", "inproc_flood", size, messages=300_000, quick=quick))
+        add("inproc_flood", Case("inproc_flood", size, messages=300_000), quick=size == KIB)
     for size in (KIB, 4 * KIB, 64 * KIB, MIB, 4 * MIB):
-        cases.append(Case("pair", "pair", size, quick=size in (KIB, MIB)))
-    cases.append(Case("pair", "pair", 32 * MIB, rate_hz=20, seconds=6, quick=True))
+        add("pair", Case("pair", size, seconds=4), quick=size in (KIB, MIB))
+    add("pair", Case("pair", 32 * MIB, rate_hz=20, seconds=6), quick=True)
     for processes in (3, 7, 13, 23):
         for size in (128, 500_000):
-            quick = processes in (3, 23)
-            cases.append(Case("pipeline", "pipeline", size, processes=processes, quick=quick))
+            case = Case("pipeline", size, processes=processes, seconds=4)
+            add("pipeline", case, quick=processes in (3, 23))
     for subscribers in (1, 8):
-        cases.append(Case("fanout", "fanout", MIB, subscribers=subscribers, quick=True))
-    cases.append(Case("flood", "flood", MIB, messages=20_000, quick=True))
-    cases.append(Case("net", "net", 4 * MIB, rate_hz=5, seconds=10, quick=True))
-    return cases
+        add("fanout", Case("fanout", MIB, subscribers=subscribers, seconds=4), quick=True)
+    add("flood", Case("flood", MIB, messages=20_000), quick=True)
+    add("net", Case("pair", 4 * MIB, rate_hz=5, seconds=10), quick=True, linked=True)
+    return made
 
 
 @dataclass(frozen=True)
@@ -223,23 +217,13 @@ INNER_BARS = [
             "pipeline",
             "hyphos/shm",
             "p50_us",
-            f"K={k}, 500 KB",
+            f"K={k}, 500 kB",
             f"K={k}, 128 B",
             1.2,
         )
         for k in (3, 7, 13, 23)
     ),
 ]
-
-
-def size_label(size: int) -> str:
-    if size % MIB == 0:
-        return f"{size // MIB} MB"
-    if size % KIB == 0:
-        return f"{size // KIB} KB"
-    if size % 1000 == 0:
-        return f"{size // 1000} KB"
-    return f"{size} B"
 
 
 def wire_time_us(size: int, bits_per_second: float = 1e9) -> float:

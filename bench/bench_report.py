@@ -4,56 +4,41 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from bench_cases import BARS, INNER_BARS, SECTIONS, Case, Section, wire_time_us
-from bench_machine import Load
-
-
-@dataclass
-class Run:
-    result: dict[str, Any]
-    load: Load
+from bench_cases import BARS, INNER_BARS, SECTIONS, Entry, Section, wire_time_us
+from hyphos.lab.results import Row
 
 
-@dataclass
-class Row:
-    """All repeats of one case by one peer."""
+@dataclass(frozen=True)
+class Line:
+    """All repeats of one entry by one peer."""
 
-    case: Case
-    name: str
-    runs: list[Run] = field(default_factory=list)
-    failure: str = ""
+    entry: Entry
+    row: Row
 
     @property
-    def disturbed(self) -> int:
-        return sum(run.load.disturbed for run in self.runs)
-
-    def used(self) -> list[Run]:
-        """The quiet runs, if there are enough of them to stand for the row."""
-        quiet = [run for run in self.runs if not run.load.disturbed]
-        return quiet if len(quiet) * 2 >= len(self.runs) else self.runs
+    def name(self) -> str:
+        return self.row.peer
 
     def median(self, metric: str) -> float | None:
-        values = [run.result[metric] for run in self.used() if run.result.get(metric) is not None]
-        return statistics.median(values) if values else None
-
-    def total(self, key: str) -> int:
-        return sum(int(run.result.get(key) or 0) for run in self.runs)
-
-
-def find(rows: Iterable[Row], case: Case, name: str) -> Row | None:
-    return next((row for row in rows if row.case == case and row.name == name), None)
+        """Of the runs' own figures."""
+        values = [run.result[metric] for run in self.row.used if run.result]
+        known = [value for value in values if value is not None]
+        return statistics.median(known) if known else None
 
 
-def base_value(rows: list[Row], case: Case, name: str, metric: str) -> float | None:
+def find(lines: Iterable[Line], entry: Entry, name: str) -> Line | None:
+    return next((line for line in lines if line.entry == entry and line.name == name), None)
+
+
+def base_value(lines: list[Line], entry: Entry, name: str, metric: str) -> float | None:
     if name == "wire":
-        return wire_time_us(case.size)
+        return wire_time_us(entry.case.size)
     if name == "1":
         return 1.0
-    row = find(rows, case, name)
-    return row.median(metric) if row else None
+    line = find(lines, entry, name)
+    return line.median(metric) if line else None
 
 
 def number(value: float | None) -> str:
@@ -73,7 +58,7 @@ def table(header: list[str], body: list[list[str]], text_columns: int) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [header, rule, *body])
 
 
-def section_table(section: Section, rows: list[Row]) -> str:
+def section_table(section: Section, lines: list[Line]) -> str:
     floods = section.higher_is_better
     header = [
         "case",
@@ -93,18 +78,19 @@ def section_table(section: Section, rows: list[Row]) -> str:
         "disturbed",
     ]
     body = []
-    for row in rows:
-        if row.failure:
-            body.append([row.case.label, row.name, f"failed: {row.failure}"] + [""] * 12)
+    for line in lines:
+        row = line.row
+        if not row.done:
+            body.append([line.entry.label, line.name, f"failed: {row.failure}"] + [""] * 12)
             continue
-        base = base_value(rows, row.case, section.base, section.metric)
-        volume = number(row.median("messages_per_s")) if floods else str(row.total("samples"))
+        base = base_value(lines, line.entry, section.base, section.metric)
+        volume = number(line.median("messages_per_s")) if floods else str(row.total("samples"))
         body.append(
             [
-                row.case.label,
-                row.name,
+                line.entry.label,
+                line.name,
                 *(
-                    number(row.median(key))
+                    number(line.median(key))
                     for key in (
                         "p50_us",
                         "p95_us",
@@ -117,61 +103,68 @@ def section_table(section: Section, rows: list[Row]) -> str:
                     )
                 ),
                 volume,
-                number(row.median("mb_per_s")),
+                number(line.median("mb_per_s")),
                 str(row.total("lost")),
-                ratio(row.median(section.metric), base),
+                ratio(line.median(section.metric), base),
                 f"{row.disturbed}/{len(row.runs)}",
             ]
         )
     if section.base == "wire":
-        for case in dict.fromkeys(row.case for row in rows):
-            wire = number(wire_time_us(case.size))
-            body.append([case.label, "wire (computed)", wire] + [""] * 10 + ["1.00", ""])
+        for entry in dict.fromkeys(line.entry for line in lines):
+            wire = number(wire_time_us(entry.case.size))
+            body.append([entry.label, "wire (computed)", wire] + [""] * 10 + ["1.00", ""])
     return f"### {section.title}\n\n{table(header, body, 2)}\n"
 
 
-def bar_lines(rows: list[Row]) -> list[list[str]]:
-    lines = []
+def bar_lines(lines: list[Line]) -> list[list[str]]:
+    made = []
     for bar in BARS:
-        for row in rows:
-            if row.name != bar.subject or row.case.section != bar.section or row.failure:
+        for line in lines:
+            entry = line.entry
+            if line.name != bar.subject or entry.section != bar.section or not line.row.done:
                 continue
-            if bar.size not in (0, row.case.size):
+            if bar.size not in (0, entry.case.size):
                 continue
             values = [
-                row.median(base[1:])
+                line.median(base[1:])
                 if base.startswith(".")
-                else base_value(rows, row.case, base, bar.metric)
+                else base_value(lines, entry, base, bar.metric)
                 for base in bar.bases
             ]
             known = [value for value in values if value]
-            value = float(row.total("lost")) if bar.metric == "lost" else row.median(bar.metric)
+            lost = float(line.row.total("lost"))
+            value = lost if bar.metric == "lost" else line.median(bar.metric)
             if not known or value is None:
                 continue
             measured = value / (max(known) if bar.at_least else min(known))
             met = measured >= bar.limit if bar.at_least else measured <= bar.limit
             sign = "≥" if bar.at_least else "≤"
-            lines.append(
+            made.append(
                 [
                     bar.text,
-                    row.case.label,
+                    entry.label,
                     f"{measured:.2f}",
                     f"{sign} {bar.limit}",
                     "met" if met else "**missed**",
                 ]
             )
+    return made + inner_bar_lines(lines)
+
+
+def inner_bar_lines(lines: list[Line]) -> list[list[str]]:
+    made = []
     for text, section, name, metric, numerator, denominator, limit in INNER_BARS:
         mine = {
-            row.case.label: row
-            for row in rows
-            if row.case.section == section and row.name == name and not row.failure
+            line.entry.label: line
+            for line in lines
+            if line.entry.section == section and line.name == name and line.row.done
         }
         if numerator not in mine or denominator not in mine:
             continue
         top, bottom = mine[numerator].median(metric), mine[denominator].median(metric)
         if top is None or not bottom:
             continue
-        lines.append(
+        made.append(
             [
                 text,
                 f"{numerator} ÷ {denominator}",
@@ -180,10 +173,10 @@ def bar_lines(rows: list[Row]) -> list[list[str]]:
                 "met" if top / bottom <= limit else "**missed**",
             ]
         )
-    return lines
+    return made
 
 
-def markdown(command: str, machine: dict[str, str], rows: list[Row], absent: list[str]) -> str:
+def markdown(command: str, machine: dict[str, str], lines: list[Line], absent: list[str]) -> str:
     parts = [
         f"Made by `{command}`.\n",
         "Machine: " + ", ".join(f"{key} {value}" for key, value in machine.items()) + ".\n",
@@ -192,12 +185,12 @@ def markdown(command: str, machine: dict[str, str], rows: list[Row], absent: lis
         "when other programs took over 5 % of the machine or the hypervisor over 2 %; the "
         "medians leave those out where at least half of the runs were quiet.\n",
     ]
-    parts += [f"Not measured: {line}\n" for line in absent]
+    parts += [f"Not measured: {text}\n" for text in absent]
     for section in SECTIONS:
-        mine = [row for row in rows if row.case.section == section.name]
+        mine = [line for line in lines if line.entry.section == section.name]
         if mine:
             parts.append(section_table(section, mine))
-    if lines := bar_lines(rows):
-        bars = table(["bar", "case", "measured", "limit", ""], lines, 2)
+    if judged := bar_lines(lines):
+        bars = table(["bar", "case", "measured", "limit", ""], judged, 2)
         parts.append(f"### Bars\n\n{bars}\n")
     return "\n".join(parts)

@@ -18,6 +18,7 @@ from hyphos.cli import (
     foxglove,
     graph,
     keys,
+    lab,
     log,
     metrics,
     node,
@@ -59,6 +60,7 @@ _GROUPS: dict[str, typer.Typer] = {
     "shm": shm.app,
     "time": time.app,
     "bag": bag.app,
+    "lab": lab.app,
 }
 _HIDDEN = ("agent",)  # `hyphos run` starts it
 

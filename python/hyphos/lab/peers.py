@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.case import Case
 
@@ -66,11 +66,9 @@ def program_folders() -> list[Path]:
     """Where programs of the laboratory may be: in a wheel, or in the build tree of the package."""
     package = Path(__file__).resolve().parent
     folders = [package / "programs"]
-    module = sys.modules.get("hyphos._hyphos")
-    if module is not None and module.__file__:
-        build = Path(module.__file__).resolve().parents[2]
-        # Peers of other middlewares are built apart (make peers), to a folder beside.
-        folders += [build.parent / "bench" / "lab", build / "lab"]
+    build = Path(_hyphos.__file__).resolve().parents[2]
+    # Those of other middlewares are built apart (make peers), to a folder beside.
+    folders += [build / "lab", build.parent / "bench" / "lab"]
     return [folder for folder in folders if (folder / "peers.json").exists()]
 
 

@@ -40,7 +40,9 @@ class Histogram:
 
     def above(self, value: float) -> float:
         """The share of all that is above `value`."""
-        return float(self.counts[self.values > value].sum() / self.count) if self.count else math.nan
+        return (
+            float(self.counts[self.values > value].sum() / self.count) if self.count else math.nan
+        )
 
 
 def pooled(histograms: Sequence[Histogram], weights: Sequence[int] | None = None) -> Histogram:
@@ -101,7 +103,9 @@ def wilson(hits: int, trials: int) -> Estimate:
     z = 1.959964
     share = hits / trials
     centre = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z / (1 + z * z / trials) * math.sqrt(
-        share * (1 - share) / trials + z * z / (4 * trials * trials)
+    half = (
+        z
+        / (1 + z * z / trials)
+        * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     )
     return Estimate(share, max(0.0, centre - half), min(1.0, centre + half))

@@ -14,9 +14,11 @@ from rich.table import Table
 _PIPE_WIDTH = 160  # columns where there is no terminal to fit
 
 
-def console() -> Console:
-    """Standard output; wide enough for tables when it is a file or a pipe."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+def console(*, stderr: bool = False) -> Console:
+    """Standard output or standard error; wide enough for tables when it is a file or a pipe."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _PIPE_WIDTH
+    return Console(highlight=False, width=width, stderr=stderr)
 
 
 def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Table:

@@ -1,0 +1,114 @@
+"""hyphos lab ..."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.options import AsJson
+
+app = typer.Typer(
+    no_args_is_help=True, help="The laboratory: measure what this machine carries, and how surely."
+)
+
+Base = Annotated[
+    str, typer.Option("--base", help="Divide by this peer's figures. Default: the experiment's.")
+]
+Folder = Annotated[Path, typer.Argument(help="What `hyphos lab run` has made.", show_default=False)]
+
+
+@app.command("list")
+def list_() -> None:
+    """Experiments that come with Hyphos, and the middlewares that can take part here."""
+    from hyphos.lab.commands import list_all  # noqa: PLC0415
+
+    raise typer.Exit(list_all())
+
+
+@app.command("run")
+def run(
+    experiment: Annotated[
+        str, typer.Argument(help="A name from `hyphos lab list`, or a YAML file.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for the results. Default: out/lab/NAME-TIME."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Measure only what is not yet in the folder.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the results in the folder.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="The whole grid of the paper, not the reduced one.")
+    ] = False,
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", min=1, max=1000, help="Runs of each case and peer.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", min=0.1, help="Length of each measurement.")
+    ] = None,
+    peers: Annotated[
+        list[str] | None,
+        typer.Option("--peer", "-p", help="Instead of the experiment's; may be given again."),
+    ] = None,
+    criteria: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assert",
+            metavar="TEXT",
+            help="Fail unless it holds, such as 'hyphos/shm size=1KB: p99_us < 500', "
+            "'lost == 0' or 'hyphos/shm: p50_us / futex <= 2'; may be given again.",
+        ),
+    ] = None,
+    patience: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", min=0.0, help="Wait so long for a quiet machine before each run."
+        ),
+    ] = 0.0,
+    retries: Annotated[
+        int, typer.Option(min=0, max=100, help="Make a run that was disturbed again so often.")
+    ] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    programs: Annotated[
+        Path | None,
+        typer.Option("--programs", help="Folder with the peers' programs.", file_okay=False),
+    ] = None,
+) -> None:
+    """Measure: every peer runs every case, side by side, several times. Ctrl-C stops after the run
+    that is under way; --resume goes on.
+
+    hyphos lab run latency
+
+    hyphos lab run mine.yaml -o out/mine --assert 'p99_us < 500' --assert 'lost == 0'
+    """
+    from hyphos.lab.commands import RunOptions  # noqa: PLC0415
+    from hyphos.lab.commands import run as measure  # noqa: PLC0415
+
+    options = RunOptions(
+        output=output,
+        resume=resume,
+        overwrite=overwrite,
+        full=full,
+        repeats=repeats,
+        seconds=seconds,
+        peers=peers,
+        criteria=criteria,
+        patience_s=patience,
+        retries=retries,
+        quiet=quiet,
+        programs=programs,
+    )
+    raise typer.Exit(measure(experiment, options))
+
+
+@app.command("show")
+def show(folder: Folder, base: Base = "", as_json: AsJson = False) -> None:
+    """The tables of results that were measured before."""
+    from hyphos.lab.commands import show_folder  # noqa: PLC0415
+
+    raise typer.Exit(show_folder(folder, base, as_json))

@@ -1,0 +1,190 @@
+"""hyphos lab run | show | compare | list"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hyphos._errors import Error
+from hyphos.lab import asserts, experiment, show
+from hyphos.lab.experiment import Experiment
+from hyphos.lab.machine import describe_machine
+from hyphos.lab.peers import find_peers
+from hyphos.lab.results import Results, Row, Run
+from hyphos.lab.runner import Rules, Wish, measure, wishes
+from hyphos.tools.console import console, print_json, table
+from hyphos.tools.waiting import stoppable
+
+
+@dataclass
+class RunOptions:
+    output: Path | None = None
+    resume: bool = False
+    overwrite: bool = False
+    full: bool = False
+    repeats: int | None = None
+    seconds: float | None = None
+    peers: list[str] | None = None
+    criteria: list[str] | None = None
+    patience_s: float = 0.0
+    retries: int = 0
+    quiet: bool = False
+    programs: Path | None = None
+
+
+def list_all() -> int:
+    """Experiments that come with the package, and peers."""
+    out = console()
+    made = table("experiments", ["name", "cases", "about"], ["cases"])
+    for name in experiment.built_in():
+        one = experiment.load(name)
+        whole = experiment.load(name, full=True)
+        cases = str(len(one.cases))
+        if len(whole.cases) != len(one.cases):
+            cases += f" ({len(whole.cases)} with --full)"
+        made.add_row(name, cases, one.about)
+    out.print(made)
+    peers = find_peers()
+    made = table("peers", ["peer", "workloads", ""], [])
+    for peer in peers.present:
+        notes = ["floor"] if peer.floor else []
+        notes += ["across machines"] if peer.network else []
+        made.add_row(peer.name, ", ".join(sorted(peer.workloads)), ", ".join(notes))
+    for name, remedy in peers.absent.items():
+        made.add_row(f"[dim]{name}[/dim]", f"[dim]absent: {remedy}[/dim]", "")
+    out.print(made)
+    return 0
+
+
+def run(what: str, options: RunOptions) -> int:
+    """Measures, shows and judges. 0; 1 if a criterion is missed or a run failed; 130 if it was
+    stopped before its end."""
+    wanted = experiment.load(what, full=options.full)
+    wanted = _changed(wanted, options)
+    criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
+    peers = find_peers(options.programs)
+    chosen = peers.choose(wanted.peers)
+    for name in sorted({name.split("/")[0] for name in wanted.peers} & set(peers.absent)):
+        console(stderr=True).print(f"without {name}: {peers.absent[name]}")
+    todo = wishes(wanted, chosen)
+    if not todo:
+        raise Error("not_found", "no peer that is here can take part", wanted.name)
+    results = _open(wanted, options)
+    whole = _measure(todo, results, Rules(options.patience_s, options.retries), options.quiet)
+    results.write_summary()
+    rows = results.rows()
+    _show(rows, wanted)
+    console().print(f"results: {results.folder}")
+    if not whole:
+        console(stderr=True).print("stopped before the end; go on with --resume")
+        return 130
+    return _judge(criteria, rows, wanted.varied())
+
+
+def show_folder(folder: Path, base: str, as_json: bool) -> int:
+    wanted, results = reopen(folder)
+    if as_json:
+        results.write_summary()
+        print_json(json.loads((folder / "summary.json").read_text()))
+        return 0
+    _show(results.rows(), replace(wanted, base=base or wanted.base))
+    return 0
+
+
+def reopen(folder: Path) -> tuple[Experiment, Results]:
+    """The experiment and the runs in a folder that `hyphos lab run` has made."""
+    source = folder / "experiment.yaml"
+    if not source.exists():
+        raise Error(
+            "not_found", "there are no results here", str(folder), "hyphos lab run -o FOLDER"
+        )
+    wanted = experiment.load(str(source), full=True)
+    results = Results(folder)
+    # Options may have changed it: what was measured counts.
+    cases = list(dict.fromkeys(run.case for run in results.runs))
+    return replace(wanted, cases=cases or wanted.cases), results
+
+
+def _changed(wanted: Experiment, options: RunOptions) -> Experiment:
+    cases = wanted.cases
+    if options.seconds is not None:
+        share = [options.seconds / case.seconds for case in cases]
+        cases = [
+            replace(case, seconds=options.seconds, messages=max(20, round(case.messages * part)))
+            for case, part in zip(cases, share, strict=True)
+        ]
+    return replace(
+        wanted,
+        cases=cases,
+        repeats=options.repeats or wanted.repeats,
+        peers=options.peers or wanted.peers,
+    )
+
+
+def _open(wanted: Experiment, options: RunOptions) -> Results:
+    folder = options.output or Path("out/lab") / f"{wanted.name}-{datetime.now():%Y%m%d-%H%M%S}"
+    if (folder / "runs.jsonl").exists() and not options.resume:
+        if not options.overwrite:
+            raise Error(
+                "already_exists",
+                "there are results here",
+                str(folder),
+                "--resume goes on with them, --overwrite begins anew",
+            )
+        (folder / "runs.jsonl").unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+    if wanted.source is not None and not options.resume:
+        shutil.copyfile(wanted.source, folder / "experiment.yaml")
+    (folder / "machine.json").write_text(json.dumps(describe_machine(), indent=1))
+    return Results(folder)
+
+
+def _measure(todo: list[Wish], results: Results, rules: Rules, quiet: bool) -> bool:
+    """True if all was measured, false if it was stopped."""
+    out = console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=out,
+        disable=quiet or not out.is_terminal,
+    )
+    with stoppable() as stop, bar:
+        task = bar.add_task("measuring", total=len(todo))
+
+        def told(run: Run, done: int, total: int) -> None:
+            bar.update(task, completed=done, description=run.peer)
+            if not quiet and not out.is_terminal:
+                out.print(f"[{done}/{total}] {run.peer}: {_outcome(run)}", highlight=False)
+
+        measure(todo, results, rules, told, lambda: stop.now)
+        return not stop.now
+
+
+def _outcome(run: Run) -> str:
+    if run.result is None:
+        return f"failed: {run.failure}"
+    shown = f"p50 {show.number(run.result['p50_us'])} µs"
+    if run.case.floods:
+        shown = f"{show.number(run.result['messages_per_s'])} messages/s"
+    return shown + (" (disturbed)" if run.load.disturbed else "")
+
+
+def _show(rows: list[Row], wanted: Experiment) -> None:
+    order = {case: i for i, case in enumerate(wanted.cases)}
+    rows.sort(key=lambda row: order.get(row.case, len(order)))
+    console().print(show.result_table(rows, wanted.varied(), wanted.base))
+
+
+def _judge(criteria: list[asserts.Criterion], rows: list[Row], varied: list[str]) -> int:
+    verdicts = asserts.judge(criteria, rows)
+    for line in show.verdict_lines(verdicts, varied):
+        console().print(line, highlight=False)
+    failed = any(row.failure for row in rows) or not all(verdict.met for verdict in verdicts)
+    return 1 if failed else 0

@@ -1,0 +1,260 @@
+"""Experiments: a YAML file that says what is measured, on a grid of parameters."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hyphos._errors import Error
+from hyphos.lab.case import OWN, WORKLOADS, Case
+
+BUILT_IN = Path(__file__).resolve().parent / "experiments"
+MAX_CASES = 10_000
+MAX_FILE = 1 << 20
+
+_UNITS = {"": 1, "b": 1, "kb": 1 << 10, "kib": 1 << 10, "mb": 1 << 20, "mib": 1 << 20}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
+_RANGES: dict[str, tuple[float, float]] = {
+    "size": (32, 1 << 30),
+    "rate_hz": (0.01, 1e6),
+    "processes": (2, 256),
+    "subscribers": (1, 256),
+    "publishers": (1, 256),
+    "pairs": (1, 256),
+    "work_us": (0, 1e6),
+    "stall_ms": (0, 1e5),
+    "stall_every_ms": (1, 1e6),
+    "seconds": (0.1, 86_400),
+    "messages": (1, 100_000_000),
+    "warmup": (1, 100_000),
+}
+_WORDS = {"reliability": ("best_effort", "reliable")}
+_TEXTS = ("faults",)
+_INTEGERS = ("size", "processes", "subscribers", "publishers", "pairs", "messages", "warmup")
+PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
+_KEYS = ("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert", "base")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is measured: every peer runs every case `repeats` times."""
+
+    name: str
+    about: str
+    peers: list[str]
+    cases: list[Case]
+    repeats: int = 5
+    base: str = ""  # the peer that the others are divided by; empty: none
+    asserts: list[str] = field(default_factory=list)
+    source: Path | None = None
+
+    def varied(self) -> list[str]:
+        """The parameters that differ among the cases, in the order of Case."""
+        return list(self.cases[0].differing(self.cases)) if self.cases else []
+
+
+class _Reader:
+    """Values of one YAML mapping, with the line of each in every error."""
+
+    def __init__(self, file: str, node: yaml.MappingNode) -> None:
+        self.file = file
+        self.line = node.start_mark.line + 1
+        self.values: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            name = str(key.value)
+            if name in self.values:
+                raise self.error(key, f"'{name}' is here twice")
+            self.values[name] = value
+
+    def error(self, node: yaml.Node | int, message: str, advice: str = "") -> Error:
+        line = node if isinstance(node, int) else node.start_mark.line + 1
+        return Error("invalid_config", message, f"{self.file}:{line}", advice)
+
+    def only(self, known: tuple[str, ...], what: str) -> None:
+        for name, node in self.values.items():
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                raise self.error(
+                    node,
+                    f"{what} has no '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""),
+                    advice="there are " + ", ".join(known),
+                )
+
+    def text(self, name: str, default: str = "") -> str:
+        node = self.values.get(name)
+        if node is None:
+            return default
+        if not isinstance(node, yaml.ScalarNode):
+            raise self.error(node, f"'{name}' must be a text")
+        return str(node.value).strip()
+
+    def texts(self, name: str) -> list[str]:
+        node = self.values.get(name)
+        if node is None:
+            return []
+        return [str(one.value) for one in self.scalars(name, node)]
+
+    def scalars(self, name: str, node: yaml.Node) -> list[yaml.ScalarNode]:
+        found = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        for one in found:
+            if not isinstance(one, yaml.ScalarNode):
+                raise self.error(one, f"'{name}' must be a value or a list of values")
+        if not found:
+            raise self.error(node, f"'{name}' is an empty list")
+        return list(found)
+
+    def parameter(self, name: str, node: yaml.ScalarNode) -> Any:
+        """One value of a parameter, checked."""
+        text = str(node.value).strip()
+        if name in _TEXTS:
+            return text
+        if name in _WORDS:
+            if text not in _WORDS[name]:
+                raise self.error(node, f"{name} is {' or '.join(_WORDS[name])}, not '{text}'")
+            return text
+        try:
+            value = _size(text) if name == "size" else float(text)
+        except ValueError:
+            unit = " (bytes, or with KB, MB)" if name == "size" else ""
+            raise self.error(node, f"{name}: '{text}' is no number{unit}") from None
+        low, high = _RANGES[name]
+        if not low <= value <= high:
+            raise self.error(node, f"{name}: {text} is not from {low:g} to {high:g}")
+        if name in _INTEGERS:
+            if value != int(value):
+                raise self.error(node, f"{name}: {text} is no whole number")
+            return int(value)
+        return value
+
+
+def _size(text: str) -> float:
+    match = _SIZE.fullmatch(text)
+    if match is None or match[2].lower() not in _UNITS:
+        raise ValueError(text)
+    return float(match[1]) * _UNITS[match[2].lower()]
+
+
+def load(what: str, *, full: bool = False) -> Experiment:
+    """The experiment in a file, or one that comes with the package, by its name. `full` takes the
+    whole grid of the paper where the file has a reduced one. Error with file and line."""
+    path = Path(what)
+    if not path.suffix and not path.exists():
+        path = BUILT_IN / f"{what}.yaml"
+        if not path.exists():
+            near = difflib.get_close_matches(what, built_in(), 1)
+            raise Error(
+                "not_found",
+                f"there is no experiment '{what}'"
+                + (f"; did you mean '{near[0]}'?" if near else ""),
+                advice="`hyphos lab list` shows those that come with it; or name a .yaml file",
+            )
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise Error("invalid_config", "an experiment has at most 1 MB", str(path))
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Error("io", f"cannot be read: {error}", str(path)) from None
+    return parse(text, str(path), full=full)
+
+
+def built_in() -> list[str]:
+    return sorted(path.stem for path in BUILT_IN.glob("*.yaml"))
+
+
+def parse(text: str, file: str, *, full: bool = False) -> Experiment:
+    """The experiment that `text` describes. Error with `file` and the line."""
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{file}:{mark.line + 1}" if mark else file
+        problem = getattr(error, "problem", None) or str(error)
+        raise Error("invalid_config", f"this is no YAML: {problem}", where) from None
+    if not isinstance(root, yaml.MappingNode):
+        raise Error("invalid_config", "an experiment is a mapping that begins with `lab: 1`", file)
+    reader = _Reader(file, root)
+    if reader.text("lab") != "1":
+        raise reader.error(reader.line, "this is no experiment", advice="it begins with `lab: 1`")
+    fixed = _fixed(reader)
+    reader.only((*_KEYS, *PARAMETERS), "an experiment")
+    workload = _workload(reader)
+    grid = _grid(reader, "grid", workload)
+    for name in grid:
+        if name in fixed:
+            raise reader.error(reader.values[name], f"'{name}' is fixed here and in the grid too")
+    if full:
+        larger = _grid(reader, "full", workload)
+        grid |= larger
+        fixed = {name: value for name, value in fixed.items() if name not in larger}
+    cases = [replace(Case(workload), **fixed, **point) for point in _points(grid)]
+    if len(cases) > MAX_CASES:
+        raise reader.error(reader.line, f"{len(cases)} cases are too many; at most {MAX_CASES}")
+    return Experiment(
+        name=reader.text("name", Path(file).stem),
+        about=reader.text("about"),
+        peers=reader.texts("peers") or ["hyphos"],
+        cases=cases,
+        repeats=_repeats(reader),
+        base=reader.text("base"),
+        asserts=reader.texts("assert"),
+        source=Path(file),
+    )
+
+
+def _workload(reader: _Reader) -> str:
+    workload = reader.text("workload")
+    if workload not in WORKLOADS:
+        node = reader.values.get("workload", reader.line)
+        said = f"there is no workload '{workload}'" if workload else "it names no workload"
+        raise reader.error(node, said, advice="there are " + ", ".join(WORKLOADS))
+    return workload
+
+
+def _repeats(reader: _Reader) -> int:
+    text = reader.text("repeats", "5")
+    if not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise reader.error(reader.values["repeats"], "repeats: a whole number from 1 to 1000")
+    return int(text)
+
+
+def _fixed(reader: _Reader) -> dict[str, Any]:
+    """Parameters that have one value for all cases."""
+    fixed: dict[str, Any] = {}
+    for name in PARAMETERS:
+        node = reader.values.get(name)
+        if node is None:
+            continue
+        if not isinstance(node, yaml.ScalarNode):
+            raise reader.error(
+                node, f"'{name}' has one value here", advice="lists go below `grid:`"
+            )
+        fixed[name] = reader.parameter(name, node)
+    return fixed
+
+
+def _grid(reader: _Reader, key: str, workload: str) -> dict[str, list[Any]]:
+    node = reader.values.get(key)
+    if node is None:
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        raise reader.error(node, f"'{key}' is a mapping of parameters to lists of values")
+    inner = _Reader(reader.file, node)
+    inner.only(PARAMETERS, key)
+    grid: dict[str, list[Any]] = {}
+    for name, values in inner.values.items():
+        if name in OWN and OWN[name] != workload:
+            raise inner.error(values, f"'{name}' is of the workload {OWN[name]}, not of {workload}")
+        grid[name] = [inner.parameter(name, one) for one in inner.scalars(name, values)]
+    return grid
+
+
+def _points(grid: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*grid.values()):
+        yield dict(zip(grid, values, strict=True))

@@ -1,0 +1,218 @@
+"""A folder of results: what was measured, on what, and every run of it, as it came."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hyphos._errors import Error
+from hyphos.lab.case import Case, case_from
+from hyphos.lab.machine import Load
+from hyphos.lab.stats import Estimate, Histogram, bootstrap, pooled, wilson
+
+# Figures of a run that are taken as they are: their median over the runs stands for them.
+PLAIN = (
+    "cpu_us_per_msg",
+    "pub_cpu_us_per_msg",
+    "pub_cost_p50_us",
+    "memory_mb",
+    "messages_per_s",
+    "mb_per_s",
+)
+# Percentiles, of all runs' messages together. `open`: from the instant a message was due.
+PERCENTILES = {
+    f"{prefix}p{name}_us": (histogram, percent)
+    for prefix, histogram in (("", "histogram_ns"), ("open_", "open_histogram_ns"))
+    for name, percent in (("50", 50.0), ("95", 95.0), ("99", 99.0), ("999", 99.9), ("100", 100.0))
+}
+METRICS = (*PERCENTILES, *PLAIN, "lost_share")
+HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one case by one peer."""
+
+    case: Case
+    peer: str
+    repeat: int
+    result: dict[str, Any] | None  # what the program told; None if it failed
+    failure: str = ""
+    load: Load = field(default_factory=lambda: Load(0.0, 0.0))
+    at: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.case.key(), self.peer, self.repeat
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def histogram(self, name: str) -> Histogram:
+        return self._histograms[name]
+
+    @cached_property
+    def _histograms(self) -> dict[str, Histogram]:
+        told = self.result or {}
+        return {n: Histogram(told.get(n, ())) for n in ("histogram_ns", "open_histogram_ns")}
+
+
+def _line(run: Run) -> str:
+    return json.dumps(run.to_json()) + "\n"
+
+
+def run_from(data: dict[str, Any]) -> Run:
+    return Run(
+        case_from(data["case"]),
+        data["peer"],
+        data["repeat"],
+        data["result"],
+        data["failure"],
+        Load(**data["load"]),
+        data["at"],
+    )
+
+
+@dataclass
+class Row:
+    """All runs of one case by one peer."""
+
+    case: Case
+    peer: str
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def failure(self) -> str:
+        return next((run.failure for run in self.runs if run.failure), "")
+
+    @property
+    def disturbed(self) -> int:
+        return sum(run.load.disturbed for run in self.done)
+
+    @property
+    def done(self) -> list[Run]:
+        return [run for run in self.runs if run.result is not None]
+
+    @property
+    def used(self) -> list[Run]:
+        """The quiet runs, if there are enough of them to stand for all."""
+        quiet = [run for run in self.done if not run.load.disturbed]
+        return quiet if len(quiet) * 2 >= len(self.done) else self.done
+
+    def total(self, name: str) -> int:
+        return sum(int((run.result or {}).get(name) or 0) for run in self.done)
+
+    def estimate(self, metric: str) -> Estimate:
+        """A metric of this row with its interval; NaN if there is none."""
+        if metric == "lost_share":
+            lost = max(0, self.total("lost"))
+            return wilson(lost, lost + self.total("received"))
+        return bootstrap(self.used, lambda runs: statistic(runs, metric))
+
+    def ratio(self, base: Row, metric: str) -> Estimate:
+        """This row's metric divided by `base`'s. Runs of the same repeat were made side by side
+        and are resampled together."""
+        mine = {run.repeat: run for run in self.used}
+        theirs = {run.repeat: run for run in base.used}
+        both = [(mine[i], theirs[i]) for i in sorted(mine.keys() & theirs.keys())]
+
+        def quotient(pairs: Sequence[tuple[Run, Run]]) -> float:
+            below = statistic([pair[1] for pair in pairs], metric)
+            return statistic([pair[0] for pair in pairs], metric) / below if below else math.nan
+
+        return bootstrap(both, quotient)
+
+
+def statistic(runs: Sequence[Run], metric: str) -> float:
+    """A metric of some runs taken together."""
+    if metric in PERCENTILES:
+        name, percent = PERCENTILES[metric]
+        return pooled([run.histogram(name) for run in runs]).percentile(percent) / 1e3
+    values = sorted(
+        float(value) for run in runs if (value := (run.result or {}).get(metric)) is not None
+    )
+    if not values:
+        return math.nan
+    middle = len(values) // 2
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+
+
+class Results:
+    """The folder. One process writes; a run is appended as one line, so that a kill loses no more
+    than the run it falls into."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs: list[Run] = []
+        self._path = folder / "runs.jsonl"
+        self._cut = False
+        if self._path.exists():
+            self.runs = list(self._read())
+
+    def _read(self) -> Iterator[Run]:
+        lines = self._path.read_text().splitlines(keepends=True)
+        for number, line in enumerate(lines, 1):
+            if not line.endswith("\n"):
+                self._cut = True  # that run is made again
+                return
+            try:
+                yield run_from(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise Error(
+                    "corrupt",
+                    f"this is no run of an experiment: {error}",
+                    f"{self._path}:{number}",
+                    "delete the line, and `hyphos lab run --resume` measures it again",
+                ) from None
+
+    def add(self, run: Run) -> None:
+        if self._cut:  # by a kill, in the middle of a line
+            self._path.write_text("".join(map(_line, self.runs)))
+            self._cut = False
+        with self._path.open("a") as file:
+            file.write(_line(run))
+        self.runs.append(run)
+
+    def rows(self) -> list[Row]:
+        rows: dict[tuple[str, str], Row] = {}
+        for run in self.runs:
+            row = rows.setdefault(run.key[:2], Row(run.case, run.peer))
+            row.runs.append(run)
+        return list(rows.values())
+
+    def write_summary(self) -> None:
+        """summary.json and summary.csv: one entry for each case and peer."""
+        entries = [summary(row) for row in self.rows()]
+        (self.folder / "summary.json").write_text(json.dumps(entries, indent=1))
+        with (self.folder / "summary.csv").open("w", newline="") as file:
+            names = list(dict.fromkeys(name for entry in entries for name in flat(entry)))
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(flat(entry) for entry in entries)
+
+
+def summary(row: Row) -> dict[str, Any]:
+    return {
+        "peer": row.peer,
+        "case": asdict(row.case),
+        "failure": row.failure,
+        "runs": len(row.done),
+        "disturbed": row.disturbed,
+        **{name: row.total(name) for name in ("planned", "sent", "received", "lost", "duplicates")},
+        "metrics": {metric: row.estimate(metric).to_json() for metric in METRICS},
+    }
+
+
+def flat(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the summary as one line of a table."""
+    line = {name: value for name, value in entry.items() if name not in ("case", "metrics")}
+    line |= entry["case"]
+    for metric, (value, low, high) in entry["metrics"].items():
+        line |= {metric: value, f"{metric}_low": low, f"{metric}_high": high}
+    return line

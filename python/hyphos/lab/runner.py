@@ -1,0 +1,160 @@
+"""Runs the cases of an experiment: every peer next to the others, again and again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hyphos.lab.case import Case
+from hyphos.lab.experiment import Experiment
+from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
+from hyphos.lab.peers import PREFIX, Peer
+from hyphos.lab.results import Results, Run
+
+SHM = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One run that is to be made."""
+
+    case: Case
+    peer: Peer
+    repeat: int
+    words: tuple[str, ...] = ()  # for its program besides those of the case
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.case.key(), self.peer.name, self.repeat
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How disturbances of the machine are met."""
+
+    patience_s: float = 0.0  # waits so long for a quiet machine before each run
+    retries: int = 0  # makes a disturbed run again so often
+
+
+def wishes(experiment: Experiment, peers: list[Peer]) -> list[Wish]:
+    """Repeats × cases × peers."""
+    return [
+        wish
+        for repeat in range(experiment.repeats)
+        for case in experiment.cases
+        for wish in side_by_side(case, peers, repeat)
+    ]
+
+
+def side_by_side(
+    case: Case, peers: list[Peer], repeat: int, words: tuple[str, ...] = ()
+) -> list[Wish]:
+    """One run of each peer that can take part, next to each other, in an order that rotates from
+    repeat to repeat: drift of the machine falls on all of them alike."""
+    able = [peer for peer in peers if not peer.cannot(case)]
+    shift = repeat % len(able) if able else 0
+    return [Wish(case, peer, repeat, words) for peer in able[shift:] + able[:shift]]
+
+
+def measure(
+    todo: list[Wish],
+    results: Results,
+    rules: Rules,
+    told: Callable[[Run, int, int], None],
+    stopped: Callable[[], bool] = lambda: False,
+) -> None:
+    """Makes the runs that `results` lacks, and adds them. After each one, `told(run, done, all)`. A
+    peer that failed a case is not tried again at it."""
+    sweep()
+    known = {run.key for run in results.runs}
+    failed = {run.key[:2]: run.failure for run in results.runs if run.failure}
+    for number, wish in enumerate(todo, 1):
+        if stopped():
+            return
+        if wish.key in known or wish.key[:2] in failed:
+            continue
+        run = attempt(wish, rules, stopped)
+        if stopped():
+            return
+        if run.failure:
+            failed[wish.key[:2]] = run.failure
+        results.add(run)
+        told(run, number, len(todo))
+
+
+def attempt(wish: Wish, rules: Rules, stopped: Callable[[], bool] = lambda: False) -> Run:
+    """One run; again while the machine disturbs it, as `rules` allow. Whether a run counts depends
+    on the load beside it, never on its result."""
+    command = [str(wish.peer.program), *wish.case.arguments(), "--variant", wish.peer.variant]
+    command += wish.words
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    for _attempt in range(1 + rules.retries):
+        wait_until_quiet(rules.patience_s)
+        result, failure, load = run_once(command, limit_s(wish.case))
+        if stopped() or result is None or not load.disturbed:
+            break
+    return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at)
+
+
+def limit_s(case: Case) -> float:
+    """A program that is still there after so long has hung."""
+    return 300.0 if case.floods else 300.0 + 3 * case.seconds
+
+
+@contextlib.contextmanager
+def program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A peer's program in a process group of its own, which does not outlive the block."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+        clear(process.pid)
+
+
+def run_once(command: list[str], limit: float) -> tuple[dict[str, Any] | None, str, Load]:
+    """One run: the result, or why there is none, and what else the machine did."""
+    watch = LoadWatch()
+    with program(command) as process:
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return None, f"no result within {limit:.0f} s", watch.finish()
+    load = watch.finish()
+    lines = [line for line in out.splitlines() if line.startswith("{")]
+    if process.returncode != 0 or not lines:
+        why = err.strip().splitlines()[-1] if err.strip() else f"exit status {process.returncode}"
+        return None, why, load
+    return json.loads(lines[-1]), "", load
+
+
+def clear(pid: int) -> None:
+    """Removes what the run of program `pid` may have left in shared memory."""
+    shutil.rmtree(SHM / f"{PREFIX}{pid}", ignore_errors=True)
+    shutil.rmtree(SHM / f"hyphos-{os.getuid()}" / f"lab{pid}", ignore_errors=True)
+
+
+def sweep() -> None:
+    """Removes what runs have left whose program was killed."""
+    left = [path.name.removeprefix(PREFIX) for path in SHM.glob(f"{PREFIX}*")]
+    left += [p.name.removeprefix("lab") for p in (SHM / f"hyphos-{os.getuid()}").glob("lab*")]
+    for name in left:
+        if name.isdigit() and not Path("/proc", name).exists():
+            clear(int(name))
