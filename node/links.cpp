@@ -166,6 +166,17 @@ Result<std::shared_ptr<shm::Participant>> join_machine(const RuntimeOptions& opt
   return shm::Participant::create(wanted);
 }
 
+transport::FaultConfig to_faults(const FaultPlan& plan) {
+  transport::FaultConfig faults;
+  faults.seed = static_cast<std::uint64_t>(plan.seed);
+  faults.loss = plan.loss;
+  faults.duplicate = plan.duplicate;
+  faults.reorder = plan.reorder;
+  faults.delay_us = static_cast<std::int64_t>(plan.delay_ms * 1e3);
+  faults.jitter_us = static_cast<std::int64_t>(plan.jitter_ms * 1e3);
+  return faults;
+}
+
 }  // namespace
 
 Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
@@ -193,6 +204,7 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
     auto keys = read_keys(*plan);
     if (!keys) return keys.error();
     context.keys = std::move(*keys);
+    if (plan->network.faults) context.faults = to_faults(*plan->network.faults);
   }
   const std::vector<std::string> wanted =
       connections != nullptr

@@ -12,14 +12,7 @@ constexpr double kMaxSpeed = 1000;  // as a message of simulated time may say
 double read_speed(const Section& section) {
   const Value* value = section.find("speed");
   if (value == nullptr || value->is(Value::Kind::null)) return 1;
-  ParamValue number;
-  number.kind = ParamValue::Kind::scalar;
-  number.text = value->text;
-  number.quoted = !value->plain;
-  if (value->is(Value::Kind::scalar)) {
-    const Result<double> speed = number.as_real();
-    if (speed && *speed > 0 && *speed <= kMaxSpeed) return *speed;
-  }
+  if (double speed = 0; read_real(*value, speed) && speed > 0 && speed <= kMaxSpeed) return speed;
   section.error("speed",
                 "expected a number above 0, at most 1000 (seconds of simulated time in one "
                 "real second), found " +

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "plan/build.hpp"
@@ -9,6 +10,7 @@ namespace hyphos::plan {
 namespace {
 
 constexpr std::int64_t kMaxIntervalMs = 60'000;
+constexpr double kMaxFaultMs = 60'000;
 
 /// One map under `publisher` or `subscribers`.
 void read_link(const Value& value, const std::string& path, bool publisher, Draft& draft) {
@@ -124,6 +126,19 @@ void read_curve(const Value* value, Draft& draft) {
   }
 }
 
+void read_faults(const Value* value, Draft& draft) {
+  const Section section(value, "network.faults", draft.problems,
+                        {"loss", "duplicate", "reorder", "delay_ms", "jitter_ms", "seed"});
+  if (value == nullptr || value->is(Value::Kind::null)) return;
+  FaultPlan& faults = draft.plan.network.faults.emplace();
+  faults.loss = section.real("loss", 0, 0, 1);
+  faults.duplicate = section.real("duplicate", 0, 0, 1);
+  faults.reorder = section.real("reorder", 0, 0, 1);
+  faults.delay_ms = section.real("delay_ms", 0, 0, kMaxFaultMs);
+  faults.jitter_ms = section.real("jitter_ms", 0, 0, kMaxFaultMs);
+  faults.seed = section.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max());
+}
+
 /// Endpoints for the processes that name none: the host's address and one port after the other.
 void derive_endpoints(Plan& plan) {
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
@@ -142,12 +157,13 @@ void derive_endpoints(Plan& plan) {
 
 void read_network(const Value* value, Draft& draft) {
   const Section section(value, "network", draft.problems,
-                        {"publisher", "subscribers", "base_port", "discovery", "curve"});
+                        {"publisher", "subscribers", "base_port", "discovery", "curve", "faults"});
   NetworkPlan& network = draft.plan.network;
   network.base_port =
       static_cast<int>(section.integer("base_port", network.base_port, 1024, 65535));
   read_discovery(section.find("discovery"), draft);
   read_curve(section.find("curve"), draft);
+  read_faults(section.find("faults"), draft);
   read_links(section, "publisher", true, draft);
   read_links(section, "subscribers", false, draft);
   for (LinkPlan& link : network.subscribers) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "hyphos/plan.hpp"
 #include "plan/json.hpp"
@@ -226,6 +227,20 @@ void write_network(JsonWriter& json, const Plan& plan) {
   json.begin_list();
   for (const std::string& file : network.curve.allowed_keys) json.text(resolved(plan, file));
   json.end_list();
+  json.end_object();
+  if (!network.faults) return;
+  json.key("faults");
+  json.begin_object();
+  const FaultPlan& faults = *network.faults;
+  for (const auto& [name, value] : {std::pair{"loss", faults.loss},
+                                    {"duplicate", faults.duplicate},
+                                    {"reorder", faults.reorder},
+                                    {"delay_ms", faults.delay_ms},
+                                    {"jitter_ms", faults.jitter_ms}}) {
+    json.key(name);
+    json.real(value);
+  }
+  number(json, "seed", faults.seed);
   json.end_object();
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "hyphos/plan.hpp"
@@ -164,6 +165,14 @@ std::string supervision_table(const Plan& plan) {
   return any ? table.print() : "";
 }
 
+std::string faults_text(const FaultPlan& faults) {
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(),
+                "faults: loss %g, duplicate %g, reorder %g, delay %g ms, jitter %g ms", faults.loss,
+                faults.duplicate, faults.reorder, faults.delay_ms, faults.jitter_ms);
+  return text.data();
+}
+
 std::string network_lines(const Plan& plan) {
   std::string out;
   for (const ProcessPlan& process : plan.processes) {
@@ -184,6 +193,7 @@ std::string network_lines(const Plan& plan) {
            (discovery.interface.empty() ? "" : " through " + discovery.interface) + "\n";
   }
   if (plan.network.curve.enabled) out += "  encrypted and authenticated with CURVE\n";
+  if (plan.network.faults) out += "  " + faults_text(*plan.network.faults) + "\n";
   return out.empty() ? "" : "NETWORK\n" + out + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 
 namespace hyphos::plan {
 namespace {
@@ -62,6 +63,17 @@ bool read_integer(const Value& value, std::int64_t& out) {
   if (error != std::errc() || end != text.data() + text.size()) return false;
   out = number;
   return true;
+}
+
+bool read_real(const Value& value, double& out) {
+  if (!value.is(Value::Kind::scalar)) return false;
+  ParamValue number;
+  number.kind = ParamValue::Kind::scalar;
+  number.text = value.text;
+  number.quoted = !value.plain;
+  const Result<double> found = number.as_real();
+  if (found) out = *found;
+  return found.ok();
 }
 
 bool read_boolean(const Value& value, bool& out) {
@@ -132,6 +144,16 @@ std::int64_t Section::integer(std::string_view key, std::int64_t fallback, std::
   error(key, "expected a whole number from " + std::to_string(least) + " to " +
                  std::to_string(most) + ", found " + describe(*value) +
                  (quoted ? "; numbers stand without quotes" : ""));
+  return fallback;
+}
+
+double Section::real(std::string_view key, double fallback, double least, double most) const {
+  const Value* value = find(key);
+  if (value == nullptr || value->is(Value::Kind::null)) return fallback;
+  if (double found = 0; read_real(*value, found) && found >= least && found <= most) return found;
+  std::array<char, 80> range{};
+  std::snprintf(range.data(), range.size(), "expected a number from %g to %g, found ", least, most);
+  error(key, range.data() + describe(*value));
   return fallback;
 }
 

@@ -33,6 +33,7 @@ struct Word {
 [[nodiscard]] std::string describe(const Value& value);
 /// Reads a plain scalar; false leaves `out` alone.
 [[nodiscard]] bool read_integer(const Value& value, std::int64_t& out);
+[[nodiscard]] bool read_real(const Value& value, double& out);
 [[nodiscard]] bool read_boolean(const Value& value, bool& out);
 
 class Section {
@@ -53,6 +54,8 @@ class Section {
   [[nodiscard]] std::string text(std::string_view key, std::string fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t fallback,
                                      std::int64_t least, std::int64_t most) const;
+  /// `least` itself is allowed.
+  [[nodiscard]] double real(std::string_view key, double fallback, double least, double most) const;
   [[nodiscard]] bool boolean(std::string_view key, bool fallback) const;
   /// A list of scalars; a single scalar counts as a list of one.
   [[nodiscard]] std::vector<Word> words(std::string_view key) const;

@@ -225,12 +225,24 @@ struct CurvePlan {
   std::vector<std::string> allowed_keys;  ///< files with public keys let in besides our own
 };
 
+/// A bad network, for tests: what happens to every message on its way into a process, through any
+/// transport. Shares are 0 to 1; each lost message is counted as `drop.<transport>.injected`.
+struct FaultPlan {
+  double loss = 0;       ///< a message disappears
+  double duplicate = 0;  ///< a message comes twice
+  double reorder = 0;    ///< a message is overtaken by the one behind it
+  double delay_ms = 0;   ///< every message is held back so long
+  double jitter_ms = 0;  ///< and up to so much longer
+  std::int64_t seed = 1;
+};
+
 struct NetworkPlan {
   int base_port = 5550;  ///< derived endpoints use base_port + index of the process
   std::vector<LinkPlan> publishers;
   std::vector<LinkPlan> subscribers;
   DiscoveryPlan discovery;
   CurvePlan curve;
+  std::optional<FaultPlan> faults;
 };
 
 /// Where the processes have their time from; see docs/time.md.

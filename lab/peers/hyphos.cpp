@@ -204,7 +204,7 @@ class HyphosPeer : public Peer {
     how.domain = "lab" + std::to_string(options.run_id);
     how.process = process_name(options.role, options.index);
     how.offline = options.in_process();
-    if (over_sockets()) how.plan_file = write_plan();
+    if (over_sockets() || !options.faults.empty()) how.plan_file = write_plan();
     runtime_.emplace(Runtime::open(std::move(how)).or_throw());
     node_.emplace(runtime_->node(process_name(options.role, options.index)).or_throw());
   }
@@ -274,16 +274,16 @@ class HyphosPeer : public Peer {
     plan << "processes:\n";
     for (std::size_t i = 0; i < names.size(); ++i) {
       const bool far = options_.two_hosts() && !names[i].starts_with("pub");
-      plan << "  " << names[i] << ": {host: " << (far ? "far" : "near")
-           << ", threads: 2, endpoint: \"";
+      plan << "  " << names[i] << ": {host: " << (far ? "far" : "near") << ", threads: 2";
       if (options_.variant == "tcp") {
-        plan << "tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":"
-             << options_.port(static_cast<int>(i));
-      } else {
-        plan << "ipc://" << options_.run_dir << "/" << names[i] << ".ipc";
+        plan << ", endpoint: \"tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":"
+             << options_.port(static_cast<int>(i)) << "\"";
+      } else if (options_.variant == "ipc") {
+        plan << ", endpoint: \"ipc://" << options_.run_dir << "/" << names[i] << ".ipc\"";
       }
-      plan << "\"}\n";
+      plan << "}\n";
     }
+    if (!options_.faults.empty()) plan << "network:\n  faults: " << options_.faults << "\n";
     plan << "nodes:\n";
     for (const std::string& name : names) plan << "  " << name << ": {process: " << name << "}\n";
     plan << "channels:\n";
@@ -300,8 +300,9 @@ class HyphosPeer : public Peer {
     const EdgeEnds ends = ends_of(options_, index);
     const Policy how = policy(options_.floods());
     plan << "  " << make_edge(options_, index, 0).name
-         << ": {transport: zmq, publishers: " << list(ends.publishers)
-         << ", subscribers: " << list(ends.subscribers) << ", depth: " << how.depth;
+         << ": {transport: " << (over_sockets() ? "zmq" : "shm")
+         << ", publishers: " << list(ends.publishers) << ", subscribers: " << list(ends.subscribers)
+         << ", depth: " << how.depth;
     if (how.reliability == hyphos::Reliability::reliable) plan << ", reliability: reliable";
     plan << "}\n";
   }

@@ -132,6 +132,10 @@ TEST(PlanErrors, ValuesOfTheWrongKindOrRange) {
        "2:30: network.discovery.group: expected an address from 224.0.0.0 to 239.255.255.255, "
        "found "
        "'10.0.0.1'"},
+      {"network: {faults: {loss: 2}}",
+       "2:26: network.faults.loss: expected a number from 0 to 1, found '2'"},
+      {"network: {faults: {lose: 1}}",
+       "2:20: network.faults.lose: unknown key; did you mean 'loss'?"},
       {"network: {curve: {public_key_file: a.pub}}",
        "2:18: network.curve.secret_key_file: missing; CURVE needs both files of a key pair, "
        "one Z85 key in each"},

@@ -112,3 +112,15 @@ def show(folder: Folder, base: Base = "", as_json: AsJson = False) -> None:
     from hyphos.lab.commands import show_folder  # noqa: PLC0415
 
     raise typer.Exit(show_folder(folder, base, as_json))
+
+
+@app.command("selftest")
+def selftest(
+    seconds: Annotated[float, typer.Option("--seconds", min=1.0, help="Of each run.")] = 3.0,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each.")] = 5,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Inject delays, losses and stalls of a known size, and see whether they are measured."""
+    from hyphos.lab.selftest import selftest as check  # noqa: PLC0415
+
+    raise typer.Exit(check(seconds, repeats, quiet))

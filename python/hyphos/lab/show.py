@@ -58,6 +58,7 @@ def result_table(rows: list[Row], varied: list[str], base: str) -> Table:
     if bases:
         heads.append(f"{TITLES[metrics[0]]} ÷ {base}")
     made = table("", heads, heads[2:])
+    made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for row in rows:
         cells = [case_label(row.case, varied), row.peer]
         if not row.done:
