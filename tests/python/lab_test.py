@@ -1,0 +1,408 @@
+"""The laboratory: experiments, statistics, runs and what is said of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import Cli, Start, wait_until, write_program
+from hyphos import Error
+from hyphos.lab import asserts, experiment, selftest
+from hyphos.lab.case import Case, size_label
+from hyphos.lab.peers import find_peers
+from hyphos.lab.results import Results, Row, Run
+from hyphos.lab.runner import Rules, Wish, measure, sweep
+from hyphos.lab.stats import Histogram, bootstrap, pooled, wilson
+
+SMALL = "lab: 1\nworkload: pair\npeers: [futex, hyphos/shm]\nseconds: 0.2\nrepeats: 2\n"
+
+
+# --- statistics ---------------------------------------------------------------------------------
+
+
+def test_percentiles_are_those_of_the_samples() -> None:
+    samples = np.random.default_rng(1).integers(1, 2000, 999)
+    histogram = Histogram((int(v), 1) for v in samples)
+    by_value = pooled([histogram])
+    for percent in (1, 50, 95, 99.9, 100):
+        rank = math.ceil(percent / 100 * len(samples))
+        assert by_value.percentile(percent) == sorted(samples)[rank - 1]
+    assert by_value.mean() == pytest.approx(samples.mean())
+    assert by_value.above(1000) == pytest.approx((samples > 1000).mean())
+
+
+def test_histograms_add_up() -> None:
+    one = Histogram([(10, 3), (20, 1)])
+    two = Histogram([(20, 2), (5, 1)])
+    both = pooled([one, two])
+    assert list(zip(both.values, both.counts, strict=True)) == [(5, 1), (10, 3), (20, 3)]
+    assert pooled([one, two], [0, 2]).count == 6
+    assert math.isnan(pooled([]).percentile(50))
+
+
+def test_an_interval_of_the_bootstrap_holds_the_truth_as_often_as_it_says() -> None:
+    random = np.random.default_rng(7)
+    hits = 0
+    for trial in range(200):
+        runs = list(random.normal(100, 10, 20))
+        found = bootstrap(runs, lambda some: float(np.mean(some)), seed=trial)
+        assert found.low <= found.value <= found.high
+        hits += found.low <= 100 <= found.high
+    # The percentile bootstrap of 20 values is a little narrow: 92 % instead of 95.
+    assert 170 <= hits <= 198
+
+
+def test_one_run_has_no_interval() -> None:
+    found = bootstrap([4.0], lambda some: some[0])
+    assert found.value == 4.0
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+
+
+def test_a_share_has_an_interval_even_if_nothing_was_lost() -> None:
+    none = wilson(0, 1000)
+    assert none.value == 0.0
+    assert none.low == pytest.approx(0.0, abs=1e-12)
+    assert 0.003 < none.high < 0.005  # the rule of three says 0.003 for a one-sided bound
+    some = wilson(10, 1000)
+    assert (some.low, some.high) == pytest.approx((0.005442, 0.018311), abs=1e-5)
+
+
+# --- experiments --------------------------------------------------------------------------------
+
+
+def test_a_grid_is_every_combination() -> None:
+    found = experiment.parse(
+        "lab: 1\nworkload: pipeline\ngrid:\n  size: [1 KB, 500000]\n  processes: [3, 23]\n"
+        "full: {processes: [3, 5, 7]}\n",
+        "x.yaml",
+    )
+    assert [(c.size, c.processes) for c in found.cases] == [
+        *((1024, 3), (1024, 23)),
+        *((500_000, 3), (500_000, 23)),
+    ]
+    assert found.varied() == ["size", "processes"]
+    full = experiment.parse(
+        "lab: 1\nworkload: pair\nseconds: 1\ngrid: {size: 64}\nfull: {seconds: 60}\n",
+        "x.yaml",
+        full=True,
+    )
+    assert [case.seconds for case in full.cases] == [60.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- 1", "x.yaml: an experiment is a mapping"),
+        ("lab: 2", "x.yaml:1: this is no experiment"),
+        ("a: [", "x.yaml:2: this is no YAML"),
+        ("lab: 1\nworkload: pear", "x.yaml:2: there is no workload 'pear'"),
+        ("lab: 1", "x.yaml:1: it names no workload"),
+        ("lab: 1\nworkload: pair\nsise: 3", "x.yaml:3: an experiment has no 'sise'"),
+        ("lab: 1\nworkload: pair\nsize: 1 TB", "x.yaml:3: size: '1 TB' is no number"),
+        ("lab: 1\nworkload: pair\nsize: 5", "x.yaml:3: size: 5 is not from 32"),
+        ("lab: 1\nworkload: pair\nrate_hz: 0", "x.yaml:3: rate_hz: 0 is not from 0.01"),
+        ("lab: 1\nworkload: pair\nsize: [1, 2]", "lists go below `grid:`"),
+        ("lab: 1\nworkload: pair\ngrid: {size: []}", "x.yaml:3: 'size' is an empty list"),
+        ("lab: 1\nworkload: pair\ngrid: {pairs: [1]}", "'pairs' is of the workload echo"),
+        ("lab: 1\nworkload: pair\ngrid: {size: 99}\nsize: 99", "'size' is fixed here and in the"),
+        ("lab: 1\nworkload: pair\nreliability: yes", "reliability is best_effort or reliable"),
+        ("lab: 1\nworkload: pair\nrepeats: 0", "x.yaml:3: repeats: a whole number from 1"),
+        ("lab: 1\nworkload: pair\nsize: 64\nsize: 65", "x.yaml:4: 'size' is here twice"),
+        ("lab: 1\nworkload: echo\npairs: 1.5", "x.yaml:3: pairs: 1.5 is no whole number"),
+    ],
+)
+def test_a_bad_experiment_is_refused_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(Error) as caught:
+        experiment.parse(text + "\n", "x.yaml")
+    said = f"{caught.value} {caught.value.advice}"
+    assert message in said
+
+
+def test_every_experiment_that_comes_along_is_sound_and_its_full_grid_is_larger() -> None:
+    names = experiment.built_in()
+    assert "latency" in names
+    for name in names:
+        reduced = experiment.load(name)
+        full = experiment.load(name, full=True)
+        assert reduced.name == name
+        assert reduced.about
+        assert len(full.cases) >= len(reduced.cases) >= 1
+
+
+def test_an_experiment_with_a_typing_error_is_guessed(hyphos_cli: Cli) -> None:
+    code, _, err = hyphos_cli("lab", "run", "latenzy")
+    assert code == 1
+    assert "did you mean 'latency'?" in err
+
+
+# --- criteria -----------------------------------------------------------------------------------
+
+
+def row(peer: str, size: int, value_us: float, *, lost: int = 0) -> Row:
+    result = {
+        "histogram_ns": [[int(value_us * 1000), 10]],
+        "open_histogram_ns": [],
+        "lost": lost,
+        "received": 10,
+    }
+    case = Case("pair", size)
+    return Row(case, peer, [Run(case, peer, i, result) for i in range(3)])
+
+
+def test_criteria_are_judged_on_what_they_name() -> None:
+    rows = [
+        row("futex", 1024, 10),
+        row("hyphos/shm", 1024, 15),
+        row("hyphos/shm", 4096, 40, lost=1),
+    ]
+    judged = asserts.judge(
+        [
+            asserts.parse("hyphos/shm size=1KB: p50_us < 20"),
+            asserts.parse("hyphos: p99_us <= 30"),
+            asserts.parse("hyphos/shm size=1024: p50_us / futex <= 1.5"),
+            asserts.parse("lost == 0"),
+        ],
+        rows,
+    )
+    assert [v.met for v in judged] == [True, True, False, True, True, True, False]
+    assert judged[3].value == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("p99_us", "is no criterion"),
+        ("p98_us < 4", "there is no 'p98_us'"),
+        ("p99_us < 4.4.4", "'4.4.4' is no number"),
+        ("colour=red: p99_us < 4", "there is no parameter 'colour'"),
+    ],
+)
+def test_a_criterion_that_cannot_be_read_is_refused(text: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        asserts.parse(text)
+
+
+def test_a_criterion_about_nothing_is_an_error() -> None:
+    with pytest.raises(Error, match="nothing was measured that"):
+        asserts.judge([asserts.parse("zmq: lost == 0")], [row("futex", 1024, 10)])
+
+
+# --- runs ---------------------------------------------------------------------------------------
+
+
+def test_an_experiment_is_measured_shown_and_judged(hyphos_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL + "base: futex\ngrid: {size: [64, 1 MB]}\n")
+    out = tmp_path / "out"
+    words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out))
+    code, shown, err = hyphos_cli(
+        *words, "--assert", "lost == 0", "--assert", "hyphos/shm: p50_us < 1e6"
+    )
+    assert code == 0, err
+    assert shown.count("met ") == 6
+    assert "÷ futex" in shown
+    assert "[8/8]" in err
+    results = Results(out)
+    assert len(results.runs) == 8
+    for run in results.runs:
+        assert run.result is not None
+        assert run.result["sent"] == run.result["received"] == run.case.count
+        histogram = run.histogram("histogram_ns")
+        assert histogram.count == run.case.count
+        # The program works the same percentile out from the samples themselves.
+        assert histogram.percentile(95) / 1e3 == pytest.approx(run.result["p95_us"], rel=1e-3)
+        assert run.histogram("open_histogram_ns").percentile(50) >= histogram.percentile(50)
+    summary = json.loads((out / "summary.json").read_text())
+    assert {entry["peer"] for entry in summary} == {"futex", "hyphos/shm"}
+    assert (out / "summary.csv").read_text().count("\n") == 5
+    assert json.loads((out / "machine.json").read_text())["cores"]
+    code, _, err = hyphos_cli(*words)
+    assert code == 1
+    assert "--resume goes on with them" in err
+    code, shown, _ = hyphos_cli("lab", "show", str(out), "--base", "hyphos/shm")
+    assert code == 0
+    assert "÷ hyphos/shm" in shown
+
+
+def test_a_missed_criterion_fails(hyphos_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL + "assert: 'futex: p50_us < 0.001'\n")
+    code, shown, _ = hyphos_cli("lab", "run", str(tmp_path / "x.yaml"), "-o", str(tmp_path / "o"))
+    assert code == 1
+    assert "missed futex: p50_us < 0.001" in shown
+
+
+def test_what_was_measured_is_not_measured_again(hyphos_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL)
+    out = tmp_path / "out"
+    words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out))
+    assert hyphos_cli(*words)[0] == 0
+    lines = (out / "runs.jsonl").read_text().splitlines(keepends=True)
+    # As a kill leaves it: two runs, and a third that was being written.
+    (out / "runs.jsonl").write_text("".join(lines[:2]) + lines[2][:50])
+    code, _, err = hyphos_cli(*words, "--resume")
+    assert code == 0
+    assert err.count("p50") == 2
+    again = (out / "runs.jsonl").read_text().splitlines(keepends=True)
+    assert again[:2] == lines[:2]
+    assert len(again) == 4
+
+
+def test_ctrl_c_ends_it_with_what_there_is(hyphos_start: Start, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL.replace("seconds: 0.2", "seconds: 30"))
+    out = tmp_path / "out"
+    program = hyphos_start("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out))
+    wait_until(lambda: len(peers_of(program.popen.pid)) > 0, "a run to begin")
+    code, _, err = program.stop()
+    assert code == 130, err
+    assert "go on with --resume" in err
+    assert not peers_of(program.popen.pid)
+
+
+def peers_of(pid: int) -> list[str]:
+    """The runs that a program has started, by their folders in shared memory."""
+    found = []
+    for folder in Path("/dev/shm").glob("hyphos-lab-*"):
+        try:
+            stat = Path("/proc", folder.name.removeprefix("hyphos-lab-"), "stat").read_text()
+        except OSError:
+            continue
+        if stat.rpartition(")")[2].split()[1] == str(pid):
+            found.append(folder.name)
+    return found
+
+
+def test_a_killed_laboratory_leaves_no_process_and_the_next_run_clears_up(
+    hyphos_start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL.replace("seconds: 0.2", "seconds: 30"))
+    program = hyphos_start("lab", "run", str(tmp_path / "x.yaml"), "-o", str(tmp_path / "out"))
+    wait_until(lambda: len(peers_of(program.popen.pid)) > 0, "a run to begin")
+    [folder] = peers_of(program.popen.pid)
+    program.signal(signal.SIGKILL)
+    program.end()
+    run = folder.removeprefix("hyphos-lab-")
+    wait_until(lambda: not Path("/proc", run).exists(), "its programs to end")
+    sweep()
+    assert not Path("/dev/shm", folder).exists()
+
+
+def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
+    described = (
+        '{"peer": "broken", "variants": [{"name": "", "shapes": ["pair"], "max_size": 1000000,'
+        ' "floor": false, "network": false}]}'
+    )
+    (tmp_path / "peers.json").write_text('[{"peer": "broken", "packages": "-"}]')
+    write_program(
+        tmp_path / "hyphos-lab-broken",
+        f"#!/bin/sh\n[ \"$1\" = --describe ] && {{ echo '{described}'; exit 0; }}\n"
+        "echo 'the daemon is not there' >&2\nexit 3\n",
+    )
+    [peer] = find_peers(tmp_path).present
+    results = Results(tmp_path)
+    told: list[Run] = []
+    todo = [Wish(Case("pair"), peer, repeat) for repeat in range(3)]
+    measure(todo, results, Rules(), lambda run, _done, _all: told.append(run))
+    assert [run.failure for run in told] == ["the daemon is not there"]
+    [summed] = results.rows()
+    assert summed.failure
+    assert math.isnan(summed.estimate("p50_us").value)
+
+
+def test_a_peer_that_is_not_known_is_refused_and_one_that_is_absent_is_left_out(
+    hyphos_cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL)
+    code, _, err = hyphos_cli("lab", "run", str(tmp_path / "x.yaml"), "-p", "zenoh9")
+    assert code == 1
+    assert "there is no peer 'zenoh9'" in err
+    peers = find_peers()
+    for name in peers.absent:
+        assert not peers.choose([name])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--shape", "pear"],
+        ["--size", "many"],
+        ["--size", "5"],
+        ["--pairs", "300", "--shape", "echo"],
+        ["--nonsense", "1"],
+        ["--rate"],
+    ],
+)
+def test_a_program_of_the_laboratory_says_what_is_wrong(start: Start, words: list[str]) -> None:
+    [peer] = find_peers().choose(["futex"])
+    code, _, err = start(str(peer.program), *words).end()
+    assert code == 1
+    assert words[0] in err or words[1] in err
+
+
+@pytest.mark.parametrize("workload", ["pair", "echo", "pipeline", "fanout", "fanin", "flood"])
+@pytest.mark.parametrize("name", ["hyphos/shm", "hyphos/ipc", "hyphos/tcp", "zmq/ipc", "zmq/tcp"])
+def test_every_workload_loses_nothing_and_counts_everything(name: str, workload: str) -> None:
+    [peer] = find_peers().choose([name])
+    case = Case(workload, 4096, pairs=2, publishers=3, subscribers=3, seconds=0.2, messages=200)
+    results: list[Run] = []
+
+    class Kept(Results):
+        def add(self, run: Run) -> None:
+            results.append(run)
+
+    measure([Wish(case, peer, 0)], Kept(Path("/nonexistent")), Rules(), lambda *_: None)
+    [run] = results
+    assert run.result is not None, run.failure
+    sources = {"echo": 2, "fanin": 3}.get(workload, 1)
+    flows = {"fanout": 3}.get(workload, sources)
+    assert run.result["sent"] == sources * case.count
+    assert run.result["received"] == flows * case.count
+    assert run.result["lost"] == run.result["duplicates"] == run.result["corrupt"] == 0
+    assert run.result["flow_received"] == [case.count] * flows
+
+
+def test_injected_delays_and_losses_are_found(tmp_path: Path) -> None:
+    [peer] = find_peers().choose([selftest.PEER])
+    plain = Case("pair", rate_hz=500, seconds=1, faults=f"{{delay_ms: {selftest.REFERENCE_MS}}}")
+    slow = Case("pair", rate_hz=500, seconds=1, faults="{delay_ms: 20}")
+    lossy = Case("pair", rate_hz=1000, seconds=1, faults="{loss: 0.2, seed: 3}")
+    results = Results(tmp_path)
+    todo = [Wish(case, peer, 0) for case in (plain, slow, lossy)]
+    measure(todo, results, Rules(), lambda *_: None)
+    reference, delayed, lost = results.rows()
+    # The bound of 2 % is that of `hyphos lab selftest`, on a quiet machine.
+    shift = delayed.estimate("p50_us").value - reference.estimate("p50_us").value
+    assert 19_800 * 0.9 < shift < 19_800 * 1.5
+    assert selftest.loss_check(lost).measured.endswith("%")
+    share = lost.estimate("lost_share")
+    assert 0.15 < share.value < 0.25
+
+
+def test_a_stalled_subscriber_shows_in_the_tail(tmp_path: Path) -> None:
+    """A load that waited for its answers would send nothing meanwhile, and not see it."""
+    [peer] = find_peers().choose([selftest.PEER])
+    case = Case("pair", rate_hz=200, seconds=2, stall_ms=100)
+    results = Results(tmp_path)
+    measure([Wish(case, peer, 0)], results, Rules(), lambda *_: None)
+    [stalled] = results.rows()
+    assert stalled.estimate("open_p99_us").value > 70_000
+    assert stalled.estimate("p50_us").value < 50_000
+
+
+def test_sizes_are_written_as_the_papers_write_them() -> None:
+    sizes = {1024: "1 KB", 4 << 20: "4 MB", 500_000: "500 kB", 128: "128 B", 1500: "1.5 kB"}
+    assert {size: size_label(size) for size in sizes} == sizes
+
+
+def test_folders_of_living_programs_are_left_alone() -> None:
+    mine = Path(f"/dev/shm/hyphos-lab-{os.getpid()}")
+    mine.mkdir()
+    try:
+        sweep()
+        assert mine.exists()
+    finally:
+        mine.rmdir()
