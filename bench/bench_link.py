@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import subprocess
 from pathlib import Path
-from types import FrameType
 
 PREFIX = "hyphos-bench-"
 
@@ -25,7 +23,6 @@ class Link:
         self.names = (f"{PREFIX}{os.getpid()}-a", f"{PREFIX}{os.getpid()}-b")
         self.addresses = ("10.231.77.1", "10.231.77.2")
         self.rate = rate
-        self._previous: dict[int, signal._HANDLER] = {}
 
     @staticmethod
     def possible() -> str:
@@ -40,8 +37,6 @@ class Link:
 
     def up(self) -> None:
         atexit.register(self.down)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            self._previous[number] = signal.signal(number, self._on_signal)
         devices = (f"hb{os.getpid()}a", f"hb{os.getpid()}b")
         for name in self.names:
             _ip("netns", "add", name)
@@ -91,10 +86,6 @@ class Link:
             if Path("/run/netns", name).exists():
                 subprocess.run(["ip", "netns", "del", name], check=False)
 
-    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        self.down()
-        raise SystemExit(128 + number)
-
     def arguments(self) -> list[str]:
         return [
             "--pub-netns",
@@ -106,14 +97,6 @@ class Link:
             "--sub-addr",
             self.addresses[1],
         ]
-
-
-def _runs(pid: str) -> bool:
-    try:
-        state = Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return False
-    return state not in "ZX"
 
 
 def sweep() -> None:

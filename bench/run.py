@@ -8,7 +8,6 @@ would make it.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import shlex
 import sys
@@ -23,7 +22,8 @@ from hyphos.lab.case import Case
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import Peer, find_peers
 from hyphos.lab.results import Results, Run
-from hyphos.lab.runner import Rules, Wish, measure, side_by_side
+from hyphos.lab.runner import Rules, Runner, Wish, side_by_side
+from hyphos.tools.waiting import on_signals
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -134,11 +134,12 @@ def main() -> int:
             flush=True,
         )
 
-    with contextlib.suppress(KeyboardInterrupt):
+    runner = Runner(results, Rules(args.patience, args.retries))
+    with on_signals(lambda _number: runner.stop()):
         try:
             if link:
                 link.up()
-            measure(todo, results, Rules(args.patience, args.retries), told)
+            runner.measure(todo, told)
         finally:
             if link:
                 link.down()

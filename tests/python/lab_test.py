@@ -16,7 +16,7 @@ from hyphos.lab import asserts, experiment, selftest
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.peers import find_peers
 from hyphos.lab.results import Results, Row, Run
-from hyphos.lab.runner import Rules, Wish, measure, sweep
+from hyphos.lab.runner import Runner, Wish, sweep
 from hyphos.lab.stats import Histogram, bootstrap, pooled, wilson
 
 SMALL = "lab: 1\nworkload: pair\npeers: [futex, hyphos/shm]\nseconds: 0.2\nrepeats: 2\n"
@@ -306,7 +306,7 @@ def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
     results = Results(tmp_path)
     told: list[Run] = []
     todo = [Wish(Case("pair"), peer, repeat) for repeat in range(3)]
-    measure(todo, results, Rules(), lambda run, _done, _all: told.append(run))
+    Runner(results).measure(todo, lambda run, _done, _all: told.append(run))
     assert [run.failure for run in told] == ["the daemon is not there"]
     [summed] = results.rows()
     assert summed.failure
@@ -354,7 +354,7 @@ def test_every_workload_loses_nothing_and_counts_everything(name: str, workload:
         def add(self, run: Run) -> None:
             results.append(run)
 
-    measure([Wish(case, peer, 0)], Kept(Path("/nonexistent")), Rules(), lambda *_: None)
+    Runner(Kept(Path("/nonexistent"))).measure([Wish(case, peer, 0)])
     [run] = results
     assert run.result is not None, run.failure
     sources = {"echo": 2, "fanin": 3}.get(workload, 1)
@@ -372,7 +372,7 @@ def test_injected_delays_and_losses_are_found(tmp_path: Path) -> None:
     lossy = Case("pair", rate_hz=1000, seconds=1, faults="{loss: 0.2, seed: 3}")
     results = Results(tmp_path)
     todo = [Wish(case, peer, 0) for case in (plain, slow, lossy)]
-    measure(todo, results, Rules(), lambda *_: None)
+    Runner(results).measure(todo)
     reference, delayed, lost = results.rows()
     # The bound of 2 % is that of `hyphos lab selftest`, on a quiet machine.
     shift = delayed.estimate("p50_us").value - reference.estimate("p50_us").value
@@ -387,7 +387,7 @@ def test_a_stalled_subscriber_shows_in_the_tail(tmp_path: Path) -> None:
     [peer] = find_peers().choose([selftest.PEER])
     case = Case("pair", rate_hz=200, seconds=2, stall_ms=100)
     results = Results(tmp_path)
-    measure([Wish(case, peer, 0)], results, Rules(), lambda *_: None)
+    Runner(results).measure([Wish(case, peer, 0)])
     [stalled] = results.rows()
     assert stalled.estimate("open_p99_us").value > 70_000
     assert stalled.estimate("p50_us").value < 50_000

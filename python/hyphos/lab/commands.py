@@ -16,9 +16,9 @@ from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import find_peers
 from hyphos.lab.results import Results, Row, Run
-from hyphos.lab.runner import Rules, Wish, measure, wishes
+from hyphos.lab.runner import Rules, Runner, Wish, wishes
 from hyphos.tools.console import console, print_json, table
-from hyphos.tools.waiting import stoppable
+from hyphos.tools.waiting import on_signals
 
 
 @dataclass
@@ -155,7 +155,8 @@ def _measure(todo: list[Wish], results: Results, rules: Rules, quiet: bool) -> b
         console=out,
         disable=quiet or not out.is_terminal,
     )
-    with stoppable() as stop, bar:
+    runner = Runner(results, rules)
+    with on_signals(lambda _number: runner.stop()), bar:
         task = bar.add_task("measuring", total=len(todo))
 
         def told(run: Run, done: int, total: int) -> None:
@@ -163,8 +164,8 @@ def _measure(todo: list[Wish], results: Results, rules: Rules, quiet: bool) -> b
             if not quiet and not out.is_terminal:
                 out.print(f"[{done}/{total}] {run.peer}: {_outcome(run)}", highlight=False)
 
-        measure(todo, results, rules, told, lambda: stop.now)
-        return not stop.now
+        runner.measure(todo, told)
+        return not runner.stopped
 
 
 def _outcome(run: Run) -> str:

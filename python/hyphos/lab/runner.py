@@ -8,7 +8,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
-from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
+from hyphos.lab.machine import LoadWatch, wait_until_quiet
 from hyphos.lab.peers import PREFIX, Peer
 from hyphos.lab.results import Results, Run
 
@@ -65,84 +66,102 @@ def side_by_side(
     return [Wish(case, peer, repeat, words) for peer in able[shift:] + able[:shift]]
 
 
-def measure(
-    todo: list[Wish],
-    results: Results,
-    rules: Rules,
-    told: Callable[[Run, int, int], None],
-    stopped: Callable[[], bool] = lambda: False,
-) -> None:
-    """Makes the runs that `results` lacks, and adds them. After each one, `told(run, done, all)`. A
-    peer that failed a case is not tried again at it."""
-    sweep()
-    known = {run.key for run in results.runs}
-    failed = {run.key[:2]: run.failure for run in results.runs if run.failure}
-    for number, wish in enumerate(todo, 1):
-        if stopped():
-            return
-        if wish.key in known or wish.key[:2] in failed:
-            continue
-        run = attempt(wish, rules, stopped)
-        if stopped():
-            return
-        if run.failure:
-            failed[wish.key[:2]] = run.failure
-        results.add(run)
-        told(run, number, len(todo))
+class Runner:
+    """Makes runs, one after the other. stop() may be called from any thread."""
+
+    def __init__(self, results: Results, rules: Rules | None = None) -> None:
+        self._results = results
+        self._rules = rules or Rules()
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._current: subprocess.Popen[str] | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped
+
+    def stop(self) -> None:
+        """Ends the run that is under way, which is then not counted, and makes no other."""
+        with self._lock:
+            self._stopped = True
+            if self._current is not None:
+                _kill(self._current)
+
+    def measure(
+        self, todo: list[Wish], told: Callable[[Run, int, int], None] = lambda *_: None
+    ) -> None:
+        """Makes the runs that the results lack, and adds them. After each one, `told(run, done,
+        all)`. A peer that failed a case is not tried again at it."""
+        sweep()
+        known = {run.key for run in self._results.runs}
+        failed = {run.key[:2] for run in self._results.runs if run.failure}
+        for number, wish in enumerate(todo, 1):
+            if wish.key in known or wish.key[:2] in failed:
+                continue
+            run = self._attempt(wish)
+            if run is None:
+                return
+            if run.failure:
+                failed.add(run.key[:2])
+            self._results.add(run)
+            told(run, number, len(todo))
+
+    def _attempt(self, wish: Wish) -> Run | None:
+        """One run; again while the machine disturbs it, as the rules allow. Whether a run counts
+        depends on the load beside it, never on its result. None if it was stopped."""
+        command = [str(wish.peer.program), *wish.case.arguments(), "--variant", wish.peer.variant]
+        command += wish.words
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        for _attempt in range(1 + self._rules.retries):
+            wait_until_quiet(self._rules.patience_s)
+            watch = LoadWatch()
+            result, failure = self._run(command, limit_s(wish.case))
+            load = watch.finish()
+            if self._stopped or result is None or not load.disturbed:
+                break
+        if self._stopped:
+            return None
+        return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at)
+
+    def _run(self, command: list[str], limit: float) -> tuple[dict[str, Any] | None, str]:
+        """The result of a program, or why there is none."""
+        with self._lock:
+            if self._stopped:
+                return None, "stopped"
+            process = self._current = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return None, f"no result within {limit:.0f} s"
+        finally:
+            with self._lock:
+                self._current = None
+            _kill(process)
+            process.communicate()
+            clear(process.pid)
+        lines = [line for line in out.splitlines() if line.startswith("{")]
+        if process.returncode != 0 or not lines:
+            told = err.strip().splitlines()
+            return None, told[-1] if told else f"exit status {process.returncode}"
+        return json.loads(lines[-1]), ""
 
 
-def attempt(wish: Wish, rules: Rules, stopped: Callable[[], bool] = lambda: False) -> Run:
-    """One run; again while the machine disturbs it, as `rules` allow. Whether a run counts depends
-    on the load beside it, never on its result."""
-    command = [str(wish.peer.program), *wish.case.arguments(), "--variant", wish.peer.variant]
-    command += wish.words
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    for _attempt in range(1 + rules.retries):
-        wait_until_quiet(rules.patience_s)
-        result, failure, load = run_once(command, limit_s(wish.case))
-        if stopped() or result is None or not load.disturbed:
-            break
-    return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at)
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Its processes die with it."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def limit_s(case: Case) -> float:
     """A program that is still there after so long has hung."""
     return 300.0 if case.floods else 300.0 + 3 * case.seconds
-
-
-@contextlib.contextmanager
-def program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """A peer's program in a process group of its own, which does not outlive the block."""
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()
-        clear(process.pid)
-
-
-def run_once(command: list[str], limit: float) -> tuple[dict[str, Any] | None, str, Load]:
-    """One run: the result, or why there is none, and what else the machine did."""
-    watch = LoadWatch()
-    with program(command) as process:
-        try:
-            out, err = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            return None, f"no result within {limit:.0f} s", watch.finish()
-    load = watch.finish()
-    lines = [line for line in out.splitlines() if line.startswith("{")]
-    if process.returncode != 0 or not lines:
-        why = err.strip().splitlines()[-1] if err.strip() else f"exit status {process.returncode}"
-        return None, why, load
-    return json.loads(lines[-1]), "", load
 
 
 def clear(pid: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,11 +11,11 @@ from hyphos.lab.case import Case
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import Peer, find_peers
 from hyphos.lab.results import Results, Row, Run
-from hyphos.lab.runner import Rules, measure, side_by_side
+from hyphos.lab.runner import Runner, Wish, side_by_side
 from hyphos.lab.show import number
 from hyphos.lab.stats import wilson
 from hyphos.tools.console import console, table
-from hyphos.tools.waiting import stoppable
+from hyphos.tools.waiting import on_signals
 
 PEER = "hyphos/shm"
 # What delays messages wakes a thread of its own for each. The reference is delayed as well, so that
@@ -50,32 +49,24 @@ def _cases(seconds: float) -> dict[str, Case]:
     return cases
 
 
-def check_all(
-    peer: Peer,
-    seconds: float,
-    repeats: int,
-    told: Callable[[Run, int, int], None],
-    stopped: Callable[[], bool],
-) -> list[Check]:
-    """Runs everything and judges it; empty if it was stopped."""
-    cases = _cases(seconds)
-    todo = [
+def wishes(peer: Peer, seconds: float, repeats: int) -> list[Wish]:
+    return [
         wish
         for repeat in range(repeats)
-        for case in cases.values()
+        for case in _cases(seconds).values()
         for wish in side_by_side(case, [peer], repeat)
     ]
-    with TemporaryDirectory() as folder:
-        results = Results(Path(folder))
-        measure(todo, results, Rules(), told, stopped)
-        if stopped():
-            return []
-        by_case = {row.case: row for row in results.rows()}
-    rows = {name: by_case[case] for name, case in cases.items()}
+
+
+def check_all(rows: list[Row], seconds: float) -> list[Check]:
+    """What was injected, beside what was measured."""
+    by_case = {row.case: row for row in rows}
+    found = {name: by_case[case] for name, case in _cases(seconds).items()}
+    reference = found[f"{REFERENCE_MS:g} ms"]
     return [
-        *(delay_check(rows[f"{REFERENCE_MS:g} ms"], rows[f"{ms:g} ms"], ms) for ms in DELAYS_MS),
-        loss_check(rows["loss"]),
-        stall_check(rows["stall"]),
+        *(delay_check(reference, found[f"{ms:g} ms"], ms) for ms in DELAYS_MS),
+        loss_check(found["loss"]),
+        stall_check(found["stall"]),
     ]
 
 
@@ -129,10 +120,14 @@ def selftest(seconds: float, repeats: int, quiet: bool) -> int:
         if not quiet:
             err.print(f"[{done}/{total}] {run.failure or 'measured'}", highlight=False)
 
-    with stoppable() as stop:
-        checks = check_all(peer, seconds, repeats, told, lambda: stop.now)
-    if not checks:
+    with TemporaryDirectory() as folder:
+        results = Results(Path(folder))
+        runner = Runner(results)
+        with on_signals(lambda _number: runner.stop()):
+            runner.measure(wishes(peer, seconds, repeats), told)
+    if runner.stopped:
         return 130
+    checks = check_all(results.rows(), seconds)
     machine = describe_machine()
     made = table("", ["what", "injected", "measured", "bound", ""], [])
     for check in checks:
