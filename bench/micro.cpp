@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "base/clock_core.hpp"
-#include "lab/common/clock.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
+#include "lab/common/clock.hpp"
 #include "trace/record.hpp"
 
 namespace hyphos::lab {

@@ -18,10 +18,10 @@
 #include <string_view>
 #include <vector>
 
+#include "hyphos/hyphos.hpp"
 #include "lab/common/clock.hpp"
 #include "lab/common/futex.hpp"
 #include "lab/common/stats.hpp"
-#include "hyphos/hyphos.hpp"
 
 namespace {
 

@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "lab/common/clock.hpp"
 #include "hyphos/transform.hpp"
+#include "lab/common/clock.hpp"
 #ifdef HYPHOS_HAVE_TF2
 #include "tests/node/tf2_peer.hpp"
 #endif
