@@ -94,8 +94,8 @@ TEST(Timers, OnceIsOnceAndInOrder) {
   Executor executor(1);
   Timers timers(executor, std::make_shared<detail::ClockCore>(ClockMode::real));
   const std::int64_t now = monotonic_now().ns;
-  timers.at(now + 2'000'000, [&] { got.add(2); });
-  timers.at(now + 1'000'000, [&] { got.add(1); });
+  timers.at(now + 200'000'000, [&] { got.add(2); });
+  timers.at(now + 100'000'000, [&] { got.add(1); });
   timers.at(now - 1, [&] { got.add(0); });
   const auto never = timers.at(now + 3'600'000'000'000, [&] { got.add(9); });
   ASSERT_TRUE(got.wait_for(3));
