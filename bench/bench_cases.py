@@ -8,6 +8,7 @@ from hyphos.lab.case import Case, size_label
 
 KIB = 1024
 MIB = 1024 * 1024
+LINK = "gigabit"  # two namespaces, veth, 1 Gbit/s by tbf
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,6 @@ class Entry:
     section: str
     case: Case
     quick: bool = False  # also part of --quick
-    linked: bool = False  # across a link, between two namespaces
 
     def lasting(self, seconds: float | None) -> Entry:
         """The same, for so long."""
@@ -60,8 +60,8 @@ SECTIONS = [
 def all_entries() -> list[Entry]:
     made: list[Entry] = []
 
-    def add(section: str, case: Case, *, quick: bool, linked: bool = False) -> None:
-        made.append(Entry(section, case, quick, linked))
+    def add(section: str, case: Case, *, quick: bool) -> None:
+        made.append(Entry(section, case, quick))
 
     for size in (KIB, 64 * KIB, MIB, 4 * MIB):
         add("inproc", Case("inproc", size, seconds=4), quick=size in (KIB, 4 * MIB))
@@ -77,7 +77,7 @@ def all_entries() -> list[Entry]:
     for subscribers in (1, 8):
         add("fanout", Case("fanout", MIB, subscribers=subscribers, seconds=4), quick=True)
     add("flood", Case("flood", MIB, messages=20_000), quick=True)
-    add("net", Case("pair", 4 * MIB, rate_hz=5, seconds=10), quick=True, linked=True)
+    add("net", Case("pair", 4 * MIB, rate_hz=5, seconds=10, link=LINK), quick=True)
     return made
 
 

@@ -14,15 +14,15 @@ import sys
 import time
 from pathlib import Path
 
-import bench_link
-from bench_cases import SECTIONS, Entry, all_entries
-from bench_link import Link
+from bench_cases import LINK, SECTIONS, Entry, all_entries
 from bench_report import Line, markdown
 from hyphos.lab.case import Case
 from hyphos.lab.machine import describe_machine
+from hyphos.lab.media import Veth
 from hyphos.lab.peers import Peer, find_peers
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish, side_by_side
+from hyphos.lab.stage import Stage
 from hyphos.tools.waiting import on_signals
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,16 +82,13 @@ def choose(args: argparse.Namespace) -> list[Entry]:
     ]
 
 
-def all_wishes(
-    entries: list[Entry], peers: list[Peer], repeats: int, link: Link | None
-) -> list[Wish]:
-    made = []
-    for repeat in range(repeats):
-        for entry in entries:
-            able = [peer for peer in peers if peer.network or not entry.linked]
-            words = tuple(link.arguments()) if entry.linked and link else ()
-            made += side_by_side(entry.case, able, repeat, words)
-    return made
+def all_wishes(entries: list[Entry], peers: list[Peer], repeats: int) -> list[Wish]:
+    return [
+        wish
+        for repeat in range(repeats)
+        for entry in entries
+        for wish in side_by_side(entry.case, peers, repeat)
+    ]
 
 
 def open_results(folder: Path, machine: dict[str, str]) -> Results:
@@ -103,20 +100,16 @@ def open_results(folder: Path, machine: dict[str, str]) -> Results:
 
 def main() -> int:
     args = parse_arguments()
-    bench_link.sweep()
     found = find_peers(args.programs.resolve())
     absent = [f"{name}: {remedy}" for name, remedy in found.absent.items()]
     peers = found.choose(list(filter(None, args.peers.split(",")))) or found.present
     entries = choose(args)
     machine = describe_machine()
-    link: Link | None = None
-    if any(entry.linked for entry in entries):
-        if why := Link.possible():
-            absent.append(f"across a link: {why}")
-            entries = [entry for entry in entries if not entry.linked]
-        else:
-            link = Link()
-    todo = all_wishes(entries, peers, args.repeats, link)
+    stage = Stage({LINK: Veth(rate_mbit=1000)})
+    for lack in dict.fromkeys(filter(None, (stage.why_not(entry.case) for entry in entries))):
+        absent.append(f"across a link: {lack}")
+    entries = [entry for entry in entries if not stage.why_not(entry.case)]
+    todo = all_wishes(entries, peers, args.repeats)
     if not todo:
         sys.exit("nothing to measure")
     sections: dict[Case, Entry] = {entry.case: entry for entry in entries}
@@ -134,15 +127,9 @@ def main() -> int:
             flush=True,
         )
 
-    runner = Runner(results, Rules(args.patience, args.retries))
+    runner = Runner(results, Rules(args.patience, args.retries), stage)
     with on_signals(lambda _number: runner.stop()):
-        try:
-            if link:
-                link.up()
-            runner.measure(todo, told)
-        finally:
-            if link:
-                link.down()
+        runner.measure(todo, told)
     rows = {(row.case, row.peer): row for row in results.rows()}
     lines = [
         Line(entry, row)

@@ -56,8 +56,8 @@ class Parent {
  public:
   Parent(std::string peer, Options o) : peer_(std::move(peer)), o_(std::move(o)) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed driver leaves no load on the machine
-    o_.run_id = getpid();
-    o_.run_dir = "/dev/shm/hyphos-lab-" + std::to_string(o_.run_id);
+    if (o_.run_id == 0) o_.run_id = getpid();
+    if (o_.run_dir.empty()) o_.run_dir = "/dev/shm/hyphos-lab-" + std::to_string(o_.run_id);
     std::filesystem::create_directory(o_.run_dir);
     o_.sheet_fd = memfd_create("hyphos-lab-sheet", 0);  // inherited across exec on purpose
     if (o_.sheet_fd < 0) throw std::runtime_error("cannot create the result sheet");

@@ -26,7 +26,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for part in ("hyphos/_hyphos.", "hyphos/libhyphos.so", "hyphos/hyphos-host"):
+    for part in (
+        "hyphos/_hyphos.",
+        "hyphos/libhyphos.so",
+        "hyphos/hyphos-host",
+        "hyphos/hyphos-link",
+    ):
         assert len([name for name in names if name.startswith(part) and "pyi" not in name]) == 1
     for part in ("hyphos/__init__.py", "hyphos/py.typed", "hyphos/msgs/sensor_pb2.py"):
         assert part in names
@@ -61,4 +66,5 @@ assert heard.wait(60)
 
     assert run(sys.executable, "-c", program).strip() == str(site / "hyphos")
     assert str(site / "hyphos/libhyphos.so") in run("ldd", site / "hyphos/hyphos-host")
+    assert "usage: hyphos-link" in run(site / "hyphos/hyphos-link", "--help")
     run(site / "bin/hyphos", "--help")

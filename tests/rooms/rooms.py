@@ -8,7 +8,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record")
+ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record", "lab")
+
+# Rooms that see fewer of those above than all.
+ONLY = {"lab": ("base", "lab")}
 
 PUBLIC_HEADERS = {
     "base": ("buffer", "clock", "export", "policy", "result", "time"),
@@ -82,6 +85,8 @@ def broken_in_room(room: str, text: str) -> list[str]:
             found.append(f"{include} is a public header that rooms.py assigns to no room")
         elif target is not None and ROOMS.index(target) > ROOMS.index(room):
             found.append(f"{include} is in {target}/, which is below {room}/")
+        elif target is not None and target not in ONLY.get(room, ROOMS):
+            found.append(f"{include} is in {target}/, which {room}/ does without")
     return found
 
 

@@ -25,6 +25,10 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(rooms.broken_in_room("shm", '  # include "graph/block.hpp"\n')), 1)
         self.assertEqual(len(rooms.broken_in_room("wire", "#include <hyphos/node.hpp>\n")), 1)
 
+    def test_the_laboratory_takes_no_more_than_base(self) -> None:
+        self.assertEqual(rooms.broken_in_room("lab", '#include "base/log.hpp"\n'), [])
+        self.assertEqual(len(rooms.broken_in_room("lab", '#include "wire/packet.hpp"\n')), 1)
+
     def test_every_public_header_has_a_room(self) -> None:
         self.assertEqual(len(rooms.broken_in_room("node", "#include <hyphos/other.hpp>\n")), 1)
         self.assertEqual(rooms.broken_in_room("base", '#include "hyphos/msgs/std.pb.h"\n'), [])

@@ -114,13 +114,51 @@ def show(folder: Folder, base: Base = "", as_json: AsJson = False) -> None:
     raise typer.Exit(show_folder(folder, base, as_json))
 
 
+@app.command("report")
+def report(
+    folder: Folder,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write. Default: FOLDER/report.html."),
+    ] = None,
+    plots: Annotated[
+        str, typer.Option("--plots", metavar="png|svg|pdf", help="Also each plot as a file.")
+    ] = "",
+) -> None:
+    """One HTML file with plots, tables, method, machine and the data. Needs matplotlib."""
+    from hyphos._errors import Error  # noqa: PLC0415
+    from hyphos.lab.report import save_plots, write_report  # noqa: PLC0415
+
+    if plots not in ("", "png", "svg", "pdf"):
+        raise typer.BadParameter("png, svg or pdf", param_hint="--plots")
+    try:
+        written = [write_report(folder, output)]
+        written += save_plots(folder, plots) if plots else []
+    except ModuleNotFoundError as problem:
+        if problem.name != "matplotlib":
+            raise
+        raise Error(
+            "unsupported", "reports need matplotlib", advice="pip install 'hyphos[lab]'"
+        ) from None
+    for path in written:
+        typer.echo(path)
+
+
 @app.command("selftest")
 def selftest(
     seconds: Annotated[float, typer.Option("--seconds", min=1.0, help="Of each run.")] = 3.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, max=1000, help="Runs of each.")] = 5,
+    links: Annotated[
+        bool, typer.Option("--links", help="Instead: how exact links and limits are here (root).")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Inject delays, losses and stalls of a known size, and see whether they are measured."""
+    if links:
+        from hyphos.lab.links_selftest import measure  # noqa: PLC0415
+
+        measure(seconds)
+        return
     from hyphos.lab.selftest import selftest as check  # noqa: PLC0415
 
     raise typer.Exit(check(seconds, repeats, quiet))

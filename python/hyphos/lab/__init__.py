@@ -1,1 +1,5 @@
-"""The laboratory: measures what a machine and its middlewares carry, and says how sure it is."""
+"""The laboratory: networks and machines as one asks for them, on this machine.
+
+`links` joins network namespaces, `limits` bounds CPU and shared memory, and `reaper` sees to it
+that nothing of this is left behind, however the program ends.
+"""

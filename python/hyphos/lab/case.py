@@ -34,6 +34,9 @@ class Case:
     stall_ms: float = 0.0
     stall_every_ms: float = 1000.0
     faults: str = ""
+    link: str = ""  # between publishers and subscribers, by its name in the experiment
+    cores: float = 0.0  # that all processes of the run share; 0: those of the machine
+    shm_mb: float = 0.0  # size of their /dev/shm; 0: that of the machine
     seconds: float = 5.0  # of measurement, for the workloads with a schedule
     messages: int = 10_000  # for the floods
     warmup: int = 50

@@ -17,6 +17,7 @@ from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import find_peers
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Rules, Runner, Wish, wishes
+from hyphos.lab.stage import Stage
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.waiting import on_signals
 
@@ -71,11 +72,16 @@ def run(what: str, options: RunOptions) -> int:
     chosen = peers.choose(wanted.peers)
     for name in sorted({name.split("/")[0] for name in wanted.peers} & set(peers.absent)):
         console(stderr=True).print(f"without {name}: {peers.absent[name]}")
-    todo = wishes(wanted, chosen)
+    stage = Stage(wanted.links)
+    for lack in dict.fromkeys(filter(None, map(stage.why_not, wanted.cases))):
+        console(stderr=True).print(f"left out: {lack}")
+    able = [case for case in wanted.cases if not stage.why_not(case)]
+    todo = wishes(replace(wanted, cases=able), chosen)
     if not todo:
         raise Error("not_found", "no peer that is here can take part", wanted.name)
     results = _open(wanted, options)
-    whole = _measure(todo, results, Rules(options.patience_s, options.retries), options.quiet)
+    rules = Rules(options.patience_s, options.retries)
+    whole = _measure(todo, Runner(results, rules, stage), options.quiet)
     results.write_summary()
     rows = results.rows()
     _show(rows, wanted)
@@ -144,7 +150,7 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
     return Results(folder)
 
 
-def _measure(todo: list[Wish], results: Results, rules: Rules, quiet: bool) -> bool:
+def _measure(todo: list[Wish], runner: Runner, quiet: bool) -> bool:
     """True if all was measured, false if it was stopped."""
     out = console(stderr=True)
     bar = Progress(
@@ -155,7 +161,6 @@ def _measure(todo: list[Wish], results: Results, rules: Rules, quiet: bool) -> b
         console=out,
         disable=quiet or not out.is_terminal,
     )
-    runner = Runner(results, rules)
     with on_signals(lambda _number: runner.stop()), bar:
         task = bar.add_task("measuring", total=len(todo))
 

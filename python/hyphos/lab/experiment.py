@@ -14,12 +14,15 @@ import yaml
 
 from hyphos._errors import Error
 from hyphos.lab.case import OWN, WORKLOADS, Case
+from hyphos.lab.media import Medium, medium_of
+from hyphos.lab.stage import check as check_links
 
 BUILT_IN = Path(__file__).resolve().parent / "experiments"
 MAX_CASES = 10_000
 MAX_FILE = 1 << 20
 
 _UNITS = {"": 1, "b": 1, "kb": 1 << 10, "kib": 1 << 10, "mb": 1 << 20, "mib": 1 << 20}
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
 _RANGES: dict[str, tuple[float, float]] = {
     "size": (32, 1 << 30),
@@ -34,12 +37,17 @@ _RANGES: dict[str, tuple[float, float]] = {
     "seconds": (0.1, 86_400),
     "messages": (1, 100_000_000),
     "warmup": (1, 100_000),
+    "cores": (0.01, 4096),
+    "shm_mb": (1, 1e7),
 }
 _WORDS = {"reliability": ("best_effort", "reliable")}
-_TEXTS = ("faults",)
+_TEXTS = ("faults", "link")
 _INTEGERS = ("size", "processes", "subscribers", "publishers", "pairs", "messages", "warmup")
 PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
-_KEYS = ("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert", "base")
+_KEYS = (
+    *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
+    *("base", "links"),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ class Experiment:
     repeats: int = 5
     base: str = ""  # the peer that the others are divided by; empty: none
     asserts: list[str] = field(default_factory=list)
+    links: dict[str, Medium] = field(default_factory=dict)
     source: Path | None = None
 
     def varied(self) -> list[str]:
@@ -196,6 +205,8 @@ def parse(text: str, file: str, *, full: bool = False) -> Experiment:
     cases = [replace(Case(workload), **fixed, **point) for point in _points(grid)]
     if len(cases) > MAX_CASES:
         raise reader.error(reader.line, f"{len(cases)} cases are too many; at most {MAX_CASES}")
+    links = _links(reader)
+    check_links(links, cases)
     return Experiment(
         name=reader.text("name", Path(file).stem),
         about=reader.text("about"),
@@ -204,6 +215,7 @@ def parse(text: str, file: str, *, full: bool = False) -> Experiment:
         repeats=_repeats(reader),
         base=reader.text("base"),
         asserts=reader.texts("assert"),
+        links=links,
         source=Path(file),
     )
 
@@ -215,6 +227,25 @@ def _workload(reader: _Reader) -> str:
         said = f"there is no workload '{workload}'" if workload else "it names no workload"
         raise reader.error(node, said, advice="there are " + ", ".join(WORKLOADS))
     return workload
+
+
+def _links(reader: _Reader) -> dict[str, Medium]:
+    """What lies between two hosts, by name."""
+    node = reader.values.get("links")
+    if node is None:
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        raise reader.error(node, "'links' is a mapping of names to {kind: …}")
+    links = {}
+    for name, value in _Reader(reader.file, node).values.items():
+        where = f"{reader.file}:{value.start_mark.line + 1}"
+        if not _NAME.fullmatch(name):
+            raise Error("invalid_config", f"'{name}' is no name: letters, digits, - and _", where)
+        options = yaml.SafeLoader("").construct_document(value)
+        if not isinstance(options, dict) or "kind" not in options:
+            raise Error("invalid_config", f"the link '{name}' is a mapping with a kind", where)
+        links[name] = medium_of(str(options.pop("kind")), options, where)
+    return links
 
 
 def _repeats(reader: _Reader) -> int:

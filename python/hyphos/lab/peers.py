@@ -35,6 +35,8 @@ class Peer:
         """Why it cannot take part in a case; empty if it can."""
         if case.workload not in self.workloads:
             return f"it does not do {case.workload}"
+        if case.link and not self.network:
+            return "it stays on one machine"
         if case.size > self.max_size:
             return f"its messages have at most {self.max_size} bytes"
         return ""

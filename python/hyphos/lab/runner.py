@@ -5,23 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import LoadWatch, wait_until_quiet
-from hyphos.lab.peers import PREFIX, Peer
+from hyphos.lab.peers import Peer
 from hyphos.lab.results import Results, Run
-
-SHM = Path("/dev/shm")
+from hyphos.lab.stage import Stage
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,6 @@ class Wish:
     case: Case
     peer: Peer
     repeat: int
-    words: tuple[str, ...] = ()  # for its program besides those of the case
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -56,21 +52,22 @@ def wishes(experiment: Experiment, peers: list[Peer]) -> list[Wish]:
     ]
 
 
-def side_by_side(
-    case: Case, peers: list[Peer], repeat: int, words: tuple[str, ...] = ()
-) -> list[Wish]:
+def side_by_side(case: Case, peers: list[Peer], repeat: int) -> list[Wish]:
     """One run of each peer that can take part, next to each other, in an order that rotates from
     repeat to repeat: drift of the machine falls on all of them alike."""
     able = [peer for peer in peers if not peer.cannot(case)]
     shift = repeat % len(able) if able else 0
-    return [Wish(case, peer, repeat, words) for peer in able[shift:] + able[:shift]]
+    return [Wish(case, peer, repeat) for peer in able[shift:] + able[:shift]]
 
 
 class Runner:
     """Makes runs, one after the other. stop() may be called from any thread."""
 
-    def __init__(self, results: Results, rules: Rules | None = None) -> None:
+    def __init__(
+        self, results: Results, rules: Rules | None = None, stage: Stage | None = None
+    ) -> None:
         self._results = results
+        self._stage = stage or Stage()
         self._rules = rules or Rules()
         self._lock = threading.Lock()
         self._stopped = False
@@ -92,7 +89,10 @@ class Runner:
     ) -> None:
         """Makes the runs that the results lack, and adds them. After each one, `told(run, done,
         all)`. A peer that failed a case is not tried again at it."""
-        sweep()
+        with self._stage:
+            self._measure(todo, told)
+
+    def _measure(self, todo: list[Wish], told: Callable[[Run, int, int], None]) -> None:
         known = {run.key for run in self._results.runs}
         failed = {run.key[:2] for run in self._results.runs if run.failure}
         for number, wish in enumerate(todo, 1):
@@ -109,13 +109,16 @@ class Runner:
     def _attempt(self, wish: Wish) -> Run | None:
         """One run; again while the machine disturbs it, as the rules allow. Whether a run counts
         depends on the load beside it, never on its result. None if it was stopped."""
-        command = [str(wish.peer.program), *wish.case.arguments(), "--variant", wish.peer.variant]
-        command += wish.words
+        words = [str(wish.peer.program), *wish.case.arguments(), "--variant", wish.peer.variant]
         at = datetime.now(UTC).isoformat(timespec="seconds")
         for _attempt in range(1 + self._rules.retries):
             wait_until_quiet(self._rules.patience_s)
+            command = self._stage.command(wish.case, words)
             watch = LoadWatch()
-            result, failure = self._run(command, limit_s(wish.case))
+            try:
+                result, failure = self._run(command, limit_s(wish.case))
+            finally:
+                self._stage.done()
             load = watch.finish()
             if self._stopped or result is None or not load.disturbed:
                 break
@@ -144,7 +147,6 @@ class Runner:
                 self._current = None
             _kill(process)
             process.communicate()
-            clear(process.pid)
         lines = [line for line in out.splitlines() if line.startswith("{")]
         if process.returncode != 0 or not lines:
             told = err.strip().splitlines()
@@ -162,18 +164,3 @@ def _kill(process: subprocess.Popen[str]) -> None:
 def limit_s(case: Case) -> float:
     """A program that is still there after so long has hung."""
     return 300.0 if case.floods else 300.0 + 3 * case.seconds
-
-
-def clear(pid: int) -> None:
-    """Removes what the run of program `pid` may have left in shared memory."""
-    shutil.rmtree(SHM / f"{PREFIX}{pid}", ignore_errors=True)
-    shutil.rmtree(SHM / f"hyphos-{os.getuid()}" / f"lab{pid}", ignore_errors=True)
-
-
-def sweep() -> None:
-    """Removes what runs have left whose program was killed."""
-    left = [path.name.removeprefix(PREFIX) for path in SHM.glob(f"{PREFIX}*")]
-    left += [p.name.removeprefix("lab") for p in (SHM / f"hyphos-{os.getuid()}").glob("lab*")]
-    for name in left:
-        if name.isdigit() and not Path("/proc", name).exists():
-            clear(int(name))

@@ -1,0 +1,128 @@
+"""System calls that Python 3.11 has no names for, and what /proc tells of processes."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWNET = 0x40000000
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 1 << 18
+_MNT_DETACH = 2
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def mount(source: str, target: str, kind: str, flags: int = 0, data: str = "") -> None:
+    done = _libc().mount(
+        source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), data.encode()
+    )
+    _check(done, f"mount {target}")
+
+
+def unmount(target: str) -> None:
+    """At once for everybody who looks; in truth when the last one has closed it."""
+    _check(_libc().umount2(target.encode(), _MNT_DETACH), f"umount {target}")
+
+
+def unshare(flags: int) -> None:
+    """Of the calling thread."""
+    _check(_libc().unshare(flags), "unshare")
+
+
+def enter_network(path: str) -> None:
+    """The calling thread goes into the namespace that this file stands for."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _check(_libc().setns(file, CLONE_NEWNET), f"setns {path}")
+    finally:
+        os.close(file)
+
+
+def pin_new_network(path: Path) -> None:
+    """Makes a network namespace and mounts it on `path`, as `ip netns add` does; but in this
+    process: a program that did it for us could outlive us by a moment, and make it afterwards."""
+    failed: list[OSError] = []
+
+    def make() -> None:
+        try:
+            unshare(CLONE_NEWNET)
+            mount(f"/proc/self/task/{threading.get_native_id()}/ns/net", str(path), "", MS_BIND)
+        except OSError as error:
+            failed.append(error)
+
+    path.touch(mode=0o444, exist_ok=False)
+    # In a thread that ends: the program itself stays in its network.
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+
+
+def _fields(pid: int) -> list[str]:
+    """Of /proc/PID/stat, from the state on; empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def start_of(pid: int) -> int | None:
+    """When a process started, in ticks since the machine did: with the pid it names a process for
+    ever. None if it has ended."""
+    fields = _fields(pid)
+    return int(fields[19]) if fields and fields[0] not in "ZX" else None
+
+
+def processes() -> Iterator[int]:
+    yield from (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
+
+
+def in_session(leader: int) -> Iterator[int]:
+    """Processes of a session that have not ended."""
+    for pid in processes():
+        fields = _fields(pid)
+        if fields and fields[0] not in "ZX" and int(fields[3]) == leader:
+            yield pid
+
+
+def in_network(path: Path) -> Iterator[int]:
+    """Processes whose network namespace is the one mounted here."""
+    try:
+        wanted = path.stat()
+    except OSError:
+        return
+    for pid in processes():
+        with suppress(OSError):
+            there = Path(f"/proc/{pid}/ns/net").stat()
+            if (there.st_dev, there.st_ino) == (wanted.st_dev, wanted.st_ino):
+                yield pid
+
+
+def is_mounted(path: str) -> bool:
+    # os.path.ismount() compares devices, which says nothing of bind mounts.
+    try:
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return False
+        raise
+    return any(line.split()[4] == path for line in lines)

@@ -1,0 +1,266 @@
+"""Hosts on one machine, joined by a network with the properties one asks for.
+
+    with Link(Tun(delay_ms=5, rate_mbit=100)) as link:
+        link["a"].start(["hyphos", "run", "robot.yaml"])
+        link["b"].start([...])
+        print(link.counters())
+
+A host is a network namespace with one device, `lab0`, and an address. Needs root. Everything is
+removed by `down()`, which `with` calls, or by the reaper, however the program ends.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import select
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from hyphos._errors import Error
+from hyphos.lab import kernel
+from hyphos.lab.limits import Place, cgroup_folders, need_root
+from hyphos.lab.media import Medium, Tun, Veth, Wifi, link_options, link_program
+from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
+
+DEVICE = "lab0"
+_PATIENCE_S = 20.0
+
+
+@dataclass(frozen=True)
+class Host:
+    """One machine of the network, as far as the network goes: processes, files and /dev/shm are
+    those of the real one, unless `Limits` give it others."""
+
+    name: str
+    address: str
+    prefix: int
+    namespace: str
+    place: Place
+
+    def command(self, words: Sequence[str], limits: Place | None = None) -> list[str]:
+        """The words that run a program on this host, whoever starts it."""
+        return self._place(limits).command(words)
+
+    def start(
+        self, words: Sequence[str], limits: Place | None = None, **how: Any
+    ) -> subprocess.Popen[Any]:
+        """Starts a program on this host; `how` is what subprocess.Popen takes."""
+        return self._place(limits).start(words, **how)
+
+    def _place(self, limits: Place | None) -> Place:
+        return self.place.within(limits) if limits else self.place
+
+
+def why_not(medium: Medium) -> Error | None:
+    """What this machine lacks for such a network."""
+    try:
+        need_root("a network of namespaces")
+        for tool in ("ip", "tc") if isinstance(medium, Veth) else ("ip",):
+            if shutil.which(tool) is None:
+                return Error("not_found", f"`{tool}` is missing", advice="apt install iproute2")
+        if not isinstance(medium, Veth):
+            link_program()
+            if not Path("/dev/net/tun").exists():
+                return Error(
+                    "unsupported",
+                    "there are no TUN devices",
+                    "/dev/net/tun",
+                    advice="modprobe tun; in a container: --device /dev/net/tun",
+                )
+    except Error as error:
+        return error
+    return None
+
+
+class Network:
+    """Hosts by name, and what lies between them. up() and down() belong to one thread."""
+
+    def __init__(
+        self,
+        medium: Medium,
+        hosts: Sequence[str],
+        *,
+        subnet: str = "10.231.77.0/24",
+        reaper: Reaper | None = None,
+    ) -> None:
+        self.medium = medium
+        self.names = list(hosts)
+        self._subnet = ipaddress.ip_network(subnet)
+        self._given = reaper
+        self._reaper: Reaper | None = None
+        self._namespaces: list[Resource] = []
+        self._program: subprocess.Popen[str] | None = None
+        self.hosts: dict[str, Host] = {}
+        self._check()
+
+    def _check(self) -> None:
+        if len(set(self.names)) != len(self.names) or len(self.names) < 2:
+            raise Error("invalid_config", "a network has two hosts or more, each named once")
+        if isinstance(self.medium, Veth) and len(self.names) != 2:
+            raise Error("invalid_config", "a veth joins two hosts", advice="use tun for more")
+        if self._subnet.num_addresses - 2 < len(self.names):
+            raise Error("invalid_config", f"{self._subnet} has too few addresses", "subnet")
+        for name in self.names:
+            if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 40:
+                raise Error(
+                    "invalid_config", f"'{name}' is no name of a host: letters, digits, - _"
+                )
+
+    def __getitem__(self, name: str) -> Host:
+        return self.hosts[name]
+
+    # Coming up.
+
+    def up(self) -> Self:
+        """Packets flow on return. Leftovers of dead programs are removed first."""
+        if (missing := why_not(self.medium)) is not None:
+            raise missing
+        sweep(cgroup_folders())
+        self._reaper = self._given or Reaper()
+        try:
+            self._make_hosts(self._reaper)
+            if isinstance(self.medium, Veth):
+                self._join_by_veth(self.medium)
+            else:
+                self._join_by_program(self.medium)
+        except BaseException:
+            self.down()
+            raise
+        return self
+
+    def _make_hosts(self, reaper: Reaper) -> None:
+        NETNS.mkdir(mode=0o755, exist_ok=True)
+        for name, address in zip(self.names, self._subnet.hosts(), strict=False):
+            namespace = owned_name(name)
+            self._namespaces.append(reaper.register("namespace", namespace))
+            kernel.pin_new_network(NETNS / namespace)
+            place = Place(reaper, network=NETNS / namespace)
+            self.hosts[name] = Host(name, str(address), self._subnet.prefixlen, namespace, place)
+
+    def _join_by_veth(self, medium: Veth) -> None:
+        first, second = self.hosts.values()
+        # Both ends are born inside their namespaces: nothing appears in the host's.
+        link = f"link add {DEVICE} netns {first.namespace} type veth "
+        _ip([], [link + f"peer name {DEVICE} netns {second.namespace}"])
+        for host in (first, second):
+            _ip(
+                ["-n", host.namespace],
+                [f"addr add {host.address}/{host.prefix} dev {DEVICE}", *_COMMON],
+            )
+            words = ["tc", "-n", host.namespace, "qdisc", "add", "dev", DEVICE, "root", "tbf"]
+            words += ["rate", f"{round(medium.rate_mbit * 1e6)}bit"]
+            words += ["burst", f"{round(medium.burst_kb * 1024)}"]
+            words += ["latency", f"{round(medium.latency_ms * 1000)}us"]
+            _run(words)
+
+    def _join_by_program(self, medium: Tun | Wifi) -> None:
+        assert self._reaper is not None
+        words = [link_program(), "--device", DEVICE, *link_options(medium)]
+        for host in self.hosts.values():
+            words += ["--host", f"{host.namespace}={host.address}/{host.prefix}"]
+        self._program = Place(self._reaper).start(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        if self._line() != "ready":
+            raise self._failure()
+        for host in self.hosts.values():
+            _ip(["-n", host.namespace], list(_COMMON))
+
+    # What it did.
+
+    def counters(self) -> dict[str, Any]:
+        """What hyphos-link counted, as docs/lab_links.md lists it, by host. Not of a veth."""
+        if self._program is None:
+            raise Error("unsupported", "only hyphos-link counts", advice="use tun or wifi")
+        with suppress(ProcessLookupError):
+            self._program.send_signal(signal.SIGUSR1)
+        line = self._line()
+        if not line:
+            raise self._failure()
+        found = json.loads(line)
+        hosts = dict(zip(self.names, found["hosts"], strict=True))
+        return {"inside": found["inside"], "hosts": hosts}
+
+    def _line(self) -> str:
+        """The next one of hyphos-link; empty when it has ended."""
+        assert self._program is not None and self._program.stdout is not None
+        ready, _, _ = select.select([self._program.stdout], [], [], _PATIENCE_S)
+        if not ready:
+            raise Error("timeout", f"no answer within {_PATIENCE_S:.0f} s", "hyphos-link")
+        line: str = self._program.stdout.readline()
+        return line.rstrip("\n")
+
+    def _failure(self) -> Error:
+        assert self._program is not None
+        _, said = self._program.communicate()
+        text = said.strip().splitlines()[-1:] or [f"it ended with {self._program.returncode}"]
+        return Error("disconnected", text[0].removeprefix("hyphos-link: "), "hyphos-link")
+
+    # Going down.
+
+    def down(self) -> None:
+        """Ends what runs on the hosts, and removes them."""
+        if self._reaper is None:
+            return
+        if self._program is not None:
+            self._program.terminate()
+            self._program.communicate()
+            self._program = None
+        self._reaper.remove(*self._namespaces)
+        self._namespaces.clear()
+        self.hosts.clear()
+        if self._given is None:
+            self._reaper.close()
+        self._reaper = None
+
+    def __enter__(self) -> Self:
+        return self.up()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.down()
+
+
+class Link(Network):
+    """A network of two."""
+
+    def __init__(
+        self,
+        medium: Medium,
+        hosts: tuple[str, str] = ("a", "b"),
+        *,
+        subnet: str = "10.231.77.0/24",
+        reaper: Reaper | None = None,
+    ) -> None:
+        super().__init__(medium, hosts, subnet=subnet, reaper=reaper)
+
+
+_COMMON = (
+    "link set lo up",
+    f"link set {DEVICE} up multicast on",
+    f"route add 224.0.0.0/4 dev {DEVICE}",
+)
+
+
+def _ip(where: Sequence[str], commands: Sequence[str]) -> None:
+    _run(["ip", *where, "-batch", "-"], "\n".join(commands) + "\n")
+
+
+def _run(words: Sequence[str], text: str | None = None) -> None:
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Error(
+            "io", done.stderr.strip() or f"it ended with {done.returncode}", " ".join(words)
+        )

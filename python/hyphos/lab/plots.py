@@ -1,0 +1,200 @@
+"""Pictures of results, by matplotlib: as SVG in reports, or as files."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hyphos.lab.case import Case, label, size_label
+from hyphos.lab.results import Row
+from hyphos.lab.show import TITLES, metrics_of
+from hyphos.lab.stats import pooled
+
+# Okabe and Ito's colours, which everybody can tell apart.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+NUMBERS = ("size", "rate_hz", "processes", "subscribers", "publishers", "pairs", "work_us", "cores")
+AXES = {"size": "message size", "rate_hz": "rate (Hz)"}
+MAX_FACETS = 12
+_LINEAR = ("processes",)
+_STYLE: Any = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "hyphos",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+}
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture, with what it shows in words."""
+
+    name: str  # of a file, without its ending
+    caption: str
+    figure: Figure
+
+    def svg(self) -> str:
+        out = io.StringIO()
+        with mpl.rc_context(_STYLE):
+            self.figure.savefig(out, format="svg", metadata={"Date": None})
+        text = out.getvalue()
+        return text[text.index("<svg") :]
+
+    def save(self, folder: Path, kind: str) -> Path:
+        path = folder / f"{self.name}.{kind}"
+        with mpl.rc_context(_STYLE):
+            self.figure.savefig(path, dpi=160)
+        return path
+
+
+def plots(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
+    """What people expect: each figure against each parameter on a number line, and all percentiles
+    of each case."""
+    done = [row for row in rows if row.done]
+    if not done:
+        return []
+    made = [
+        _against(done, varied, name, metric)
+        for name in varied
+        if name in NUMBERS
+        for metric in metrics_of(done)[:1]
+    ]
+    if not any(row.case.floods for row in done):
+        made.append(_percentiles(done, varied))
+    return made
+
+
+def _styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+    peers = list(dict.fromkeys(row.peer for row in rows))
+    return {
+        peer: {"color": COLOURS[i % len(COLOURS)], "marker": MARKS[i % len(MARKS)]}
+        for i, peer in enumerate(peers)
+    }
+
+
+@contextmanager
+def _facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, list[Axes]]]:
+    columns = min(3, len(names))
+    lines = math.ceil(len(names) / columns)
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(3.6 * columns, height * lines + 0.5), layout="constrained")
+        grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
+        axes = list(grid.flat)
+        for spare in axes[len(names) :]:
+            spare.set_axis_off()
+        for ax, name in zip(axes, names, strict=False):
+            ax.set_title(name, fontsize=9)
+        yield figure, axes
+        handles: dict[str, Any] = {}
+        for ax in axes:
+            for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
+                handles.setdefault(text, handle)
+        figure.legend(handles.values(), handles, loc="outside lower center", ncols=2 * columns)
+
+
+def _without(case: Case, *names: str) -> Case:
+    plain = Case(case.workload)
+    return replace(case, **{name: getattr(plain, name) for name in names})
+
+
+def _title(case: Case, names: Sequence[str]) -> str:
+    return ", ".join(label(name, getattr(case, name)) for name in names) or case.workload
+
+
+def _against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) -> Plot:
+    """A metric by one parameter: a line for each peer, a field for each value of the others. The
+    line is the median and, dashed, the 95th percentile; bars are the intervals of 95 %."""
+    others = [other for other in varied if other != name]
+    # The length of a run is no property of what is measured.
+    groups: dict[Case, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(_without(row.case, name, "seconds"), []).append(row)
+    shown = list(groups.items())[:MAX_FACETS]
+    styles = _styles(rows)
+    metrics = [(metric, "-")]
+    if metric == "p50_us":
+        metrics.append(("p95_us", "--"))
+    with _facets([_title(case, others) for case, _ in shown]) as (figure, axes):
+        for ax, (_case, group) in zip(axes, shown, strict=False):
+            for peer, style in styles.items():
+                mine = sorted(
+                    (row for row in group if row.peer == peer),
+                    key=lambda row: float(getattr(row.case, name)),
+                )
+                for one, dash in metrics:
+                    _line(ax, name, mine, one, {**style, "linestyle": dash}, peer)
+            ax.set_xlabel(AXES.get(name, name))
+            ax.set_xscale("linear" if name in _LINEAR else "log", **_base(name))
+            ax.set_yscale("log")
+            if name == "size":
+                sizes = sorted({row.case.size for row in group})
+                few = sizes[:: math.ceil(len(sizes) / 7)]
+                ax.set_xticks(few, [size_label(size) for size in few], minor=False)
+                ax.minorticks_off()
+        axes[0].set_ylabel(TITLES.get(metric, metric))
+    what = "p50 (solid) and p95 (dashed)" if metric == "p50_us" else TITLES[metric]
+    more = f"; the first {MAX_FACETS} of {len(groups)}" if len(groups) > MAX_FACETS else ""
+    return Plot(
+        f"{metric}_by_{name}",
+        f"{what} by {AXES.get(name, name)}, with intervals of 95 %{more}.",
+        figure,
+    )
+
+
+def _base(name: str) -> dict[str, Any]:
+    return {} if name in _LINEAR else {"base": 2 if name in ("size", "pairs") else 10}
+
+
+def _line(
+    ax: Axes, name: str, rows: Sequence[Row], metric: str, style: dict[str, Any], peer: str
+) -> None:
+    found = [(float(getattr(row.case, name)), row.estimate(metric)) for row in rows]
+    found = [(x, y) for x, y in found if not math.isnan(y.value)]
+    if not found:
+        return
+    xs = [x for x, _ in found]
+    ys = [y.value for _, y in found]
+    below = [0.0 if math.isnan(y.low) else max(0.0, y.value - y.low) for _, y in found]
+    above = [0.0 if math.isnan(y.high) else max(0.0, y.high - y.value) for _, y in found]
+    text = peer if style["linestyle"] == "-" else None
+    ax.errorbar(xs, ys, [below, above], label=text, markersize=4, linewidth=1.2, **style)
+
+
+def _percentiles(rows: Sequence[Row], varied: Sequence[str]) -> Plot:
+    """Latency by percentile, on an axis on which each nine has its place."""
+    cases = list(dict.fromkeys(row.case for row in rows))
+    shown = cases[:MAX_FACETS]
+    styles = _styles(rows)
+    with _facets([_title(case, varied) for case in shown]) as (figure, axes):
+        for ax, case in zip(axes, shown, strict=False):
+            for row in rows:
+                if row.case != case:
+                    continue
+                whole = pooled([run.histogram("histogram_ns") for run in row.used])
+                if not whole.count:
+                    continue
+                seen = whole.counts.cumsum()
+                rest = 1 - (seen - whole.counts) / whole.count  # the share at or above a value
+                colour = styles[row.peer]["color"]
+                ax.plot(1 / rest, whole.values / 1e3, label=row.peer, color=colour, linewidth=1.2)
+            ax.set_xscale("log")
+            ax.set_yscale("log")
+            ax.set_xticks([1, 2, 10, 100, 1000], ["0", "50", "90", "99", "99.9"])
+            ax.minorticks_off()
+            ax.set_xlabel("percentile")
+        axes[0].set_ylabel("latency µs")
+    more = f"; the first {MAX_FACETS} of {len(cases)} cases" if len(cases) > MAX_FACETS else ""
+    return Plot("percentiles", f"Latency by percentile, of all runs together{more}.", figure)

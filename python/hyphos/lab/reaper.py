@@ -1,0 +1,365 @@
+"""Removes what a program has made, when the program ends: by itself, by Ctrl-C, or by kill -9.
+
+A `Reaper` is a small process beside the program, in a session of its own. The program tells it
+through a pipe what it is *about to* make; so there is no instant at which something exists that
+nobody would remove. When the program has ended, the reaper removes what is still registered, and
+nothing else. Should somebody kill the reaper as well, `sweep()` of the next program does it: all
+names begin with hyphos-lab-PID-START, which tells whose they are.
+
+What can be registered:
+
+- `process`: PID:START. It is killed, with the session that it leads;
+- `cgroup`: a folder of a cgroup file system, with all processes in it;
+- `namespace`: the name of a network namespace, with all processes in it;
+- `mount`: where a file system is mounted;
+- `folder`: with all that is in it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyphos.lab import kernel
+
+PREFIX = "hyphos-lab-"
+NETNS = Path("/run/netns")
+FOLDERS = Path("/run")
+SHM = Path("/dev/shm")
+_OWNED = re.compile(rf"{PREFIX}(\d+)-(\d+)-.+")
+_GRACE_S = 1.0  # between SIGTERM and SIGKILL
+_PATIENCE_S = 10.0  # for the kernel to let go
+_LONGEST = 4096  # bytes of a message: so long it goes into a pipe in one piece
+
+logger = logging.getLogger("hyphos")
+
+
+@dataclass(frozen=True)
+class Resource:
+    kind: str
+    value: str
+
+
+def this_process() -> str:
+    return f"{os.getpid()}:{kernel.start_of(os.getpid())}"
+
+
+def owned_name(label: str) -> str:
+    """hyphos-lab-PID-START-LABEL: whoever reads it can tell whether its owner lives."""
+    return f"{PREFIX}{this_process().replace(':', '-')}-{label}"
+
+
+def lives(process: str) -> bool:
+    """Whether PID:START runs."""
+    pid, _, start = process.partition(":")
+    return kernel.start_of(int(pid)) == int(start)
+
+
+def _owner_is_dead(name: str) -> bool:
+    found = _OWNED.fullmatch(name)
+    return found is not None and not lives(f"{found[1]}:{found[2]}")
+
+
+# What runs in a resource.
+
+
+def _of_process(value: str) -> Iterator[int]:
+    pid = int(value.partition(":")[0])
+    # Another process with this number: while a session has members, its number is not given again.
+    if kernel.start_of(pid) is not None and not lives(value):
+        return
+    if lives(value):
+        yield pid
+    yield from kernel.in_session(pid)
+
+
+def _of_cgroup(value: str) -> Iterator[int]:
+    for file in Path(value).glob("**/cgroup.procs"):
+        with suppress(OSError):
+            # 0 is a process that this pid namespace does not see; for kill() it would be us all.
+            yield from (pid for pid in map(int, file.read_text().split()) if pid > 0)
+
+
+def _of_namespace(value: str) -> Iterator[int]:
+    yield from kernel.in_network(NETNS / value)
+
+
+_RUNNING: dict[str, Callable[[str], Iterator[int]]] = {
+    "process": _of_process,
+    "cgroup": _of_cgroup,
+    "namespace": _of_namespace,
+}
+
+
+# How it is removed, once nothing runs in it. False: not yet.
+
+
+def _remove_cgroup(value: str) -> bool:
+    for folder in sorted(Path(value).glob("**/"), reverse=True):  # the innermost first
+        with suppress(OSError):
+            folder.rmdir()
+    return not Path(value).exists()
+
+
+def _remove_namespace(value: str) -> bool:
+    path = NETNS / value
+    while kernel.is_mounted(str(path)):
+        kernel.unmount(str(path))
+    path.unlink(missing_ok=True)
+    return True
+
+
+def _remove_mount(value: str) -> bool:
+    while kernel.is_mounted(value):
+        kernel.unmount(value)
+    return True
+
+
+def _remove_folder(value: str) -> bool:
+    if kernel.is_mounted(value):
+        return False  # what is in it belongs to somebody else
+    shutil.rmtree(value, ignore_errors=True)
+    return not Path(value).exists()
+
+
+_REMOVE: dict[str, Callable[[str], bool]] = {
+    "process": lambda value: not any(_of_process(value)),
+    "cgroup": _remove_cgroup,
+    "namespace": _remove_namespace,
+    "mount": _remove_mount,
+    "folder": _remove_folder,
+}
+
+
+def _running(resources: Iterable[Resource]) -> set[int]:
+    found: set[int] = set()
+    for resource in resources:
+        if resource.kind in _RUNNING:
+            found.update(_RUNNING[resource.kind](resource.value))
+    return found - {os.getpid()}
+
+
+def _end_processes(resources: list[Resource], grace_s: float) -> None:
+    deadline = time.monotonic() + grace_s
+    number = signal.SIGTERM
+    told: set[int] = set()
+    while running := _running(resources):
+        if time.monotonic() > deadline:
+            number = signal.SIGKILL
+        if time.monotonic() > deadline + _PATIENCE_S:
+            return
+        for pid in running if number == signal.SIGKILL else running - told:
+            with suppress(OSError):
+                os.kill(pid, number)
+                os.kill(pid, signal.SIGCONT)
+        told |= running
+        time.sleep(0.01)
+
+
+def remove(resources: Iterable[Resource], grace_s: float = _GRACE_S) -> list[Resource]:
+    """Ends what runs in these and removes them; those that would not go are returned."""
+    order = list(_REMOVE)
+    left = sorted(resources, key=lambda resource: order.index(resource.kind))
+    _end_processes(left, grace_s)
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        still = []
+        for resource in left:
+            try:
+                if not _REMOVE[resource.kind](resource.value):
+                    still.append(resource)
+            except OSError:
+                still.append(resource)
+        left = still
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.01)
+
+
+def sweep(cgroup_folders: Iterable[Path] = ()) -> list[Resource]:
+    """Removes what dead programs have left because their reaper was killed too. Returns it."""
+    folders = [("folder", FOLDERS), ("folder", SHM)]
+    places = [("namespace", NETNS), *folders, *(("cgroup", p) for p in cgroup_folders)]
+    found = []
+    for kind, folder in places:
+        for path in folder.glob(f"{PREFIX}*"):
+            if not _owner_is_dead(path.name):
+                continue
+            if kind == "folder" and kernel.is_mounted(str(path)):
+                found.append(Resource("mount", str(path)))
+            found.append(Resource(kind, path.name if kind == "namespace" else str(path)))
+    remove(found)
+    return found
+
+
+class Reaper:
+    """The program's side. Needs no thread to live on, and may be made at any time; a fork of the
+    program does not own it. Close it, or leave it to the end of the program."""
+
+    def __init__(self) -> None:
+        reader, self._writer = os.pipe()
+        self._owner = this_process()
+        self._registered: set[Resource] = set()
+        try:
+            self._process = subprocess.Popen(
+                [*python_words("hyphos.lab.reaper"), self._owner],
+                stdin=reader,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,  # Ctrl-C is not meant for it
+            )
+        finally:
+            os.close(reader)
+        atexit.register(self.close)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def address(self) -> str:
+        """PID:START:FD:INODE, by which a process that starts registers itself: `register_at()`."""
+        return f"{self._owner}:{self._writer}:{os.fstat(self._writer).st_ino}"
+
+    def register(self, kind: str, value: str) -> Resource:
+        """Call it before the thing is made."""
+        resource = Resource(kind, value)
+        self._registered.add(resource)
+        self._tell("+", resource)
+        return resource
+
+    def remove(self, *resources: Resource, grace_s: float = _GRACE_S) -> None:
+        """Removes them now, and forgets those that are gone."""
+        left = remove(resources, grace_s)
+        for resource in resources:
+            if resource in left:
+                logger.warning("the %s %s is still in use", resource.kind, resource.value)
+            else:
+                self._registered.discard(resource)
+                self._tell("-", resource)
+
+    def close(self) -> None:
+        """What is still registered is gone on return."""
+        atexit.unregister(self.close)
+        if self._writer < 0 or self._owner != this_process():
+            return
+        os.close(self._writer)
+        self._writer = -1
+        self._process.wait()
+
+    def _tell(self, sign: str, resource: Resource) -> None:
+        line = f"{sign} {resource.kind} {resource.value}\n".encode()
+        if len(line) > _LONGEST or line.count(b"\n") > 1:
+            raise ValueError(f"no name for a resource: {resource.value!r}")
+        try:
+            os.write(self._writer, line)
+        except BrokenPipeError:
+            logger.warning("the reaper is gone; the next program removes what this one may leave")
+
+
+def register_at(address: str) -> bool:
+    """Registers this process with the reaper at `address`, before it becomes another program. False
+    if there is none any more: nobody would end the program, so it must not begin."""
+    pid, start, file, inode = address.split(":")
+    try:
+        # Without O_NONBLOCK it would wait for somebody to read from the pipe.
+        pipe = os.open(f"/proc/{pid}/fd/{file}", os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        # Only now: the reaper does not end while somebody holds its pipe. And it may be another
+        # file meanwhile that has this number.
+        if os.fstat(pipe).st_ino != int(inode) or not lives(f"{pid}:{start}"):
+            return False
+        os.set_blocking(pipe, True)
+        os.write(pipe, f"+ process {this_process()}\n".encode())
+    except OSError:
+        return False
+    finally:
+        os.close(pipe)
+    return True
+
+
+def python_words(module: str) -> list[str]:
+    """What starts main() of a module of this package, without what the environment adds."""
+    package = str(Path(__file__).parent.parent.parent)
+    start = f"import sys; sys.path.insert(0, {package!r}); from {module} import main; main()"
+    return [sys.executable, "-E", "-S", "-c", start]
+
+
+class _Duty:
+    """The reaper's side."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        self.registered: set[Resource] = set()
+        self.text = b""
+
+    def serve(self) -> None:
+        """Until nobody can register anything any more: the owner has ended, and so have those that
+        hold its pipe, such as processes that were just starting."""
+        os.set_blocking(0, False)
+        poll = select.poll()
+        poll.register(0, select.POLLIN)
+        end = self._watch_owner()
+        if end is not None:
+            poll.register(end, select.POLLIN)
+        orphaned = end is None
+        while True:
+            ready = dict(poll.poll())
+            if end is not None and end in ready:
+                orphaned = True
+                poll.unregister(end)
+                end = None
+            open_still = self._read()
+            if orphaned or not open_still:
+                self._clean()
+            if not open_still:
+                return
+
+    def _watch_owner(self) -> int | None:
+        try:
+            end = os.pidfd_open(int(self.owner.partition(":")[0]))
+        except OSError:
+            return None
+        return end if lives(self.owner) else None
+
+    def _read(self) -> bool:
+        """False at the end of the pipe."""
+        while True:
+            try:
+                got = os.read(0, 65536)
+            except BlockingIOError:
+                return True
+            if not got:
+                return False
+            *lines, self.text = (self.text + got).split(b"\n")
+            for line in lines:
+                sign, kind, value = line.decode().split(" ", 2)
+                change = self.registered.add if sign == "+" else self.registered.discard
+                change(Resource(kind, value))
+
+    def _clean(self) -> None:
+        remove(self.registered)
+        self.registered.clear()
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError):
+        Path("/proc/self/comm").write_text("hyphos-reaper")
+    _Duty(sys.argv[1]).serve()

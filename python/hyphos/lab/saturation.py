@@ -1,0 +1,90 @@
+"""The highest rate that a case sustains: a search by runs on a schedule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from hyphos.lab.case import Case
+from hyphos.lab.results import Run
+
+# A run holds if no more is lost and no more comes late than this. Above its capacity a case falls
+# behind all the time: 5 % too much for a second leave half of the messages 25 ms late or more.
+MAX_LOST = 0.01
+MAX_LATE_MS = 25.0
+LATE_PERIODS = 3.0
+RESOLUTION = 1.06
+RAMP = 4.0
+SECONDS = 1.0
+MIN_MESSAGES = 40
+RATES = (0.1, 1e6)
+
+Measure = Callable[[Case], Run | None]
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """The knee of a case: it held at `low_hz` of each publisher, and not at `high_hz`."""
+
+    case: Case
+    low_hz: float
+    high_hz: float
+    runs: list[Run] = field(default_factory=list, compare=False)
+
+    @property
+    def rate_hz(self) -> float:
+        return math.sqrt(self.low_hz * self.high_hz)
+
+
+def holds(run: Run) -> bool:
+    """Whether everything arrived, and in time."""
+    told = run.result
+    if told is None or not told["received"]:
+        return False
+    if told["sent"] < told["planned"]:  # a publisher gave up
+        return False
+    flows = told["flows"] / told["sources"]
+    if told["lost"] > MAX_LOST * told["sent"] * flows:
+        return False
+    late_ms = max(MAX_LATE_MS, LATE_PERIODS * 1e3 / run.case.rate_hz)
+    median_ms = run.histogram("open_histogram_ns").percentile(50) / 1e6
+    return median_ms - _transit_ms(run) <= late_ms
+
+
+def _transit_ms(run: Run) -> float:
+    """What a message takes that meets no other: large ones on slow links are not late."""
+    return run.histogram("open_histogram_ns").percentile(1) / 1e6
+
+
+def at_rate(case: Case, rate_hz: float) -> Case:
+    seconds = max(SECONDS, MIN_MESSAGES / rate_hz)
+    return replace(case, rate_hz=float(f"{rate_hz:.4g}"), seconds=seconds)
+
+
+def find(case: Case, measure: Measure, guess_hz: float = 100.0) -> Saturation | None:
+    """The knee of `case`, within 6 %. `measure` makes one run, or None if it was stopped; then the
+    answer is None, too. A case that does not hold at the lowest rate has a knee of 0."""
+    low, high = 0.0, math.inf
+    rate = guess_hz
+    runs: list[Run] = []
+    while low == 0.0 or high > low * RESOLUTION:
+        run = measure(at_rate(case, rate))
+        if run is None:
+            return None
+        runs.append(run)
+        if holds(run):
+            low = max(low, rate)
+        else:
+            high = min(high, rate)
+        if high < math.inf and low > 0:
+            rate = math.sqrt(low * high)
+        elif low > 0:
+            rate = low * RAMP
+        else:
+            rate = high / RAMP
+        if rate > RATES[1]:
+            return Saturation(case, low, RATES[1], runs)
+        if rate < RATES[0]:
+            return Saturation(case, 0.0, high, runs)
+    return Saturation(case, low, high, runs)

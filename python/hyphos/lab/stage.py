@@ -1,0 +1,141 @@
+"""Where runs take place: the links and limits that their cases ask for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from hyphos._errors import Error
+from hyphos.lab.case import Case
+from hyphos.lab.limits import Limits, Place, cgroup_folders
+from hyphos.lab.links import Link, why_not
+from hyphos.lab.media import Medium
+from hyphos.lab.reaper import SHM, Reaper, Resource, owned_name, sweep
+
+_DOMAINS = SHM / f"hyphos-{os.getuid()}"
+
+
+class Stage:
+    """Makes links and limits when a case first asks for them, and keeps them until the end, however
+    that comes: what is made is registered with a reaper first."""
+
+    def __init__(self, links: Mapping[str, Medium] | None = None) -> None:
+        self._media = dict(links or {})
+        self._reaper: Reaper | None = None
+        self._links: dict[str, Link] = {}
+        self._limits: dict[tuple[float, float], Limits] = {}
+        self._run = 0
+        self._left: list[Resource] = []
+
+    def why_not(self, case: Case) -> str:
+        """What this machine lacks for a case; empty if it lacks nothing."""
+        if case.link and (missing := why_not(self._media[case.link])) is not None:
+            return f"{missing}; {missing.advice}" if missing.advice else str(missing)
+        if (case.cores or case.shm_mb) and os.geteuid() != 0:
+            return "limits need root; run it with sudo"
+        return ""
+
+    def command(self, case: Case, words: list[str]) -> list[str]:
+        """The words that make one run of a program of the laboratory. done() comes after it."""
+        reaper = self._reaper
+        if reaper is None:
+            sweep_all()
+            reaper = self._reaper = Reaper()
+        self._run += 1
+        # Names and ports of a run derive from its number.
+        run = os.getpid() % 20_000 * 100_000 + self._run
+        folder = SHM / owned_name(str(self._run))
+        self._left = [
+            reaper.register("folder", str(folder)),
+            reaper.register("folder", str(_DOMAINS / f"lab{run}")),
+        ]
+        words = [*words, "--run-dir", str(folder), "--run-id", str(run)]
+        if case.link:
+            link = self._link(case.link, reaper)
+            for role, host in zip(("pub", "sub"), link.hosts.values(), strict=True):
+                words += [f"--{role}-netns", host.namespace, f"--{role}-addr", host.address]
+        return self._place(case, reaper).command(words)
+
+    def done(self) -> None:
+        """Removes what a run may have left. Its processes have ended."""
+        for resource in self._left:
+            shutil.rmtree(resource.value, ignore_errors=True)
+        if self._reaper is not None:
+            self._reaper.remove(*self._left)
+        self._left = []
+
+    def _link(self, name: str, reaper: Reaper) -> Link:
+        if name not in self._links:
+            hosts = (f"{name}-near", f"{name}-far")
+            self._links[name] = Link(self._media[name], hosts, reaper=reaper).up()
+        return self._links[name]
+
+    def _place(self, case: Case, reaper: Reaper) -> Place:
+        key = (case.cores, case.shm_mb)
+        if key == (0.0, 0.0):
+            return Place(reaper)
+        if key not in self._limits:
+            label = f"limits-{len(self._limits)}"
+            self._limits[key] = Limits(
+                cores=case.cores or None, shm_mb=case.shm_mb or None, label=label, reaper=reaper
+            ).up()
+        return self._limits[key].place
+
+    def down(self) -> None:
+        for link in self._links.values():
+            link.down()
+        for limits in self._limits.values():
+            limits.down()
+        self._links.clear()
+        self._limits.clear()
+        if self._reaper is not None:
+            self._reaper.close()
+            self._reaper = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.down()
+
+
+def sweep_all() -> None:
+    """Removes what programs have left that were killed together with their reaper."""
+    sweep(cgroup_folders())
+    for folder in _DOMAINS.glob("lab*"):
+        # A domain whose processes are gone is of no use, whoever's it was.
+        if folder.name.removeprefix("lab").isdigit() and not any(_holds(folder)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _holds(folder: Path) -> list[str]:
+    """The files of a domain that living processes have mapped or open."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder) in (process / "maps").read_text():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+def check(links: Mapping[str, Medium], cases: list[Case]) -> None:
+    """Error if a case asks for a link that is not described."""
+    for case in cases:
+        if case.link and case.link not in links:
+            raise Error(
+                "not_found",
+                f"there is no link '{case.link}'",
+                advice="describe it below `links:`"
+                + (f"; there are {', '.join(links)}" if links else ""),
+            )

@@ -1,0 +1,322 @@
+"""Limits of CPU and shared memory, and the reaper under them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers import PATIENCE_S, wait_until
+from hyphos import Error
+from hyphos.lab import kernel, limits, reaper
+from hyphos.lab.limits import CpuController, Limits, cgroup_folders, cores_available
+from hyphos.lab.reaper import NETNS, Reaper, owned_name, sweep
+from lab_places import program, run, things_named
+
+OWN = f"hyphos-lab-{os.getpid()}-"
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+quota_only = pytest.mark.skipif(
+    os.geteuid() != 0 or not cgroup_folders(), reason="needs root and a CPU controller"
+)
+
+
+@pytest.fixture
+def own_reaper() -> Iterator[Reaper]:
+    made = Reaper()
+    yield made
+    made.close()
+
+
+def dead_process() -> str:
+    """PID-START of a process that has been, as names have it."""
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        start = kernel.start_of(process.pid)
+        process.kill()
+    return f"{process.pid}-{start}"
+
+
+# CPU.
+
+SPIN = """
+import time
+began, used = time.monotonic(), time.process_time()
+while time.monotonic() - began < 1.5: pass
+print((time.process_time() - used) / (time.monotonic() - began))
+"""
+
+
+@quota_only
+def test_a_quota_caps_what_a_spinning_process_gets() -> None:
+    with Limits(cores=0.3) as lab:
+        used = float(run(lab.place, SPIN))
+        assert lab.quota is not None
+        throttling = lab.quota.throttling()
+    # A machine that is busy gives less, never more.
+    assert used < 0.36
+    assert throttling.throttled > 0
+    assert throttling.throttled_s > 0
+
+
+@quota_only
+def test_processes_within_one_quota_share_it() -> None:
+    with Limits(cores=0.4) as lab:
+        both = [lab.place.start(program(SPIN), stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        used = sum(float(one.communicate(timeout=PATIENCE_S)[0]) for one in both)
+    assert used < 0.48
+
+
+@quota_only
+def test_the_cores_that_are_available_are_told() -> None:
+    assert 0 < cores_available() <= len(os.sched_getaffinity(0))
+    with Limits(cores=0.25) as lab:
+        one = lab.place.start(["sleep", "1000"])
+        wait_until(lambda: cores_available(one.pid) == 0.25, "the process to be in its group")
+        assert cores_available() > 0.25
+    assert one.wait(PATIENCE_S) == -signal.SIGTERM
+
+
+@quota_only
+def test_the_end_of_limits_ends_their_processes_and_removes_the_group() -> None:
+    with Limits(cores=1, shm_mb=1) as lab:
+        assert len(things_named(OWN)) == 2
+        stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(1000)"
+        one = lab.place.start(program(stubborn))
+        assert lab.place.cgroup is not None
+        group = lab.place.cgroup / "cgroup.procs"
+        wait_until(lambda: str(one.pid) in group.read_text().split(), "it to be in its group")
+    assert one.wait(PATIENCE_S) in (-signal.SIGKILL, -signal.SIGTERM)
+    assert things_named(OWN) == []
+
+
+@quota_only
+def test_a_quota_that_the_kernel_cannot_keep_is_refused() -> None:
+    with pytest.raises(Error, match="1000 µs or more") as caught:
+        Limits(cores=0.01).up()
+    assert caught.value.where == "cores"
+    assert things_named(OWN) == []
+
+
+def fake_machine(root: Path, mounts: str, groups: str) -> CpuController:
+    root.joinpath("mountinfo").write_text(mounts.format(root=root))
+    root.joinpath("cgroup").write_text(groups)
+    return CpuController.find(root)
+
+
+V1 = "30 20 0:1 / {root}/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+V2 = "31 20 0:2 / {root}/unified rw - cgroup2 cgroup2 rw\n"
+
+
+def test_the_controller_of_version_1_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "cpu/user").mkdir(parents=True)
+    found = fake_machine(tmp_path, V2 + V1, "4:cpu,cpuacct:/user\n0::/other\n")
+    assert (found.version, found.folder) == (1, tmp_path / "cpu/user")
+
+
+def test_a_group_of_version_2_is_made_where_the_controller_is_handed_on(tmp_path: Path) -> None:
+    own = tmp_path / "unified/user/shell"
+    own.mkdir(parents=True)
+    (tmp_path / "unified/cgroup.controllers").write_text("cpu memory\n")
+    for group, handed_on in ((own, ""), (own.parent, "cpu memory\n"), (own.parent.parent, "cpu\n")):
+        (group / "cgroup.subtree_control").write_text(handed_on)
+    found = fake_machine(tmp_path, V2, "0::/user/shell\n")
+    assert (found.version, found.folder, found.own) == (2, own.parent, own)
+
+
+def test_a_container_that_does_not_see_its_group_uses_the_root(tmp_path: Path) -> None:
+    (tmp_path / "cpu").mkdir()
+    found = fake_machine(tmp_path, V1, "4:cpu,cpuacct:/docker/0123\n")
+    assert found.folder == tmp_path / "cpu"
+
+
+def test_a_machine_without_the_controller_is_told_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "unified").mkdir()
+    (tmp_path / "unified/cgroup.controllers").write_text("memory\n")
+    with pytest.raises(Error, match="no cgroup file system") as caught:
+        fake_machine(tmp_path, V2, "0::/\n")
+    assert caught.value.code == "unsupported"
+    assert "mount -t cgroup2" in caught.value.advice
+
+
+def test_quotas_around_a_group_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "unified/user/shell"
+    own.mkdir(parents=True)
+    (own / "cpu.max").write_text("max 100000\n")
+    (own.parent / "cpu.max").write_text("50000 100000\n")
+    found = CpuController(2, tmp_path / "unified", own, own)
+    monkeypatch.setattr(limits.CpuController, "find", lambda *_: found)
+    assert cores_available() == 0.5
+
+
+def test_limits_need_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    for wanted in (Limits(cores=1), Limits(shm_mb=1)):
+        with pytest.raises(Error, match="needs root") as caught:
+            wanted.up()
+        assert caught.value.code == "permission"
+
+
+# Shared memory.
+
+OPEN = """
+import sys, hyphos
+try:
+    with hyphos.Node.open("small", domain=sys.argv[1]):
+        print("open")
+except hyphos.Error as error:
+    print(error.code, error)
+"""
+
+
+@root_only
+def test_a_shm_that_is_too_small_is_a_clear_error_and_not_a_crash(domain: str) -> None:
+    with Limits(shm_mb=1) as lab:
+        words = [sys.executable, "-c", OPEN, domain]
+        one = lab.place.start(words, stdout=subprocess.PIPE, text=True)
+        said = one.communicate(timeout=PATIENCE_S)[0]
+    assert one.returncode == 0
+    assert said.startswith("exhausted ")
+    assert "only" in said
+
+
+@root_only
+def test_programs_within_one_limit_share_their_shm_and_nobody_else_sees_it() -> None:
+    name = f"/dev/shm/{owned_name('shared')}"
+    with Limits(shm_mb=2) as lab:
+        run(lab.place, f"open({name!r}, 'wb').write(bytes(1000))")
+        assert run(lab.place, f"print(len(open({name!r}, 'rb').read()))") == "1000\n"
+        assert not Path(name).exists()
+        full = f"""
+import errno
+try:
+    open({name!r}, "wb").write(bytes(3_000_000))
+except OSError as error:
+    print(errno.errorcode[error.errno])
+"""
+        assert run(lab.place, full) == "ENOSPC\n"
+    assert things_named(OWN) == []
+
+
+# The reaper.
+
+
+def test_a_process_that_is_registered_ends_with_its_session(own_reaper: Reaper) -> None:
+    words = ["sh", "-c", "sleep 1000 & sleep 1000 & wait"]
+    with subprocess.Popen(words, start_new_session=True) as shell:
+        wait_until(lambda: len(list(kernel.in_session(shell.pid))) == 3, "the shell's children")
+        one = own_reaper.register("process", f"{shell.pid}:{kernel.start_of(shell.pid)}")
+        own_reaper.remove(one)
+        assert shell.wait(PATIENCE_S) == -signal.SIGTERM
+        assert not list(kernel.in_session(shell.pid))
+
+
+def test_a_number_that_is_somebody_elses_now_is_left_alone(own_reaper: Reaper) -> None:
+    with subprocess.Popen(["sleep", "1000"], start_new_session=True) as other:
+        start = kernel.start_of(other.pid)
+        assert start is not None
+        own_reaper.remove(own_reaper.register("process", f"{other.pid}:{start - 1}"))
+        assert other.poll() is None
+        other.kill()
+
+
+def test_what_is_not_registered_stays(tmp_path: Path) -> None:
+    for name in ("mine", "yours"):
+        (tmp_path / name).mkdir()
+    reaper = Reaper()
+    reaper.register("folder", str(tmp_path / "mine"))
+    kept = reaper.register("folder", str(tmp_path / "yours"))
+    reaper._registered.discard(kept)
+    reaper._tell("-", kept)
+    reaper.close()
+    assert not (tmp_path / "mine").exists()
+    assert (tmp_path / "yours").exists()
+
+
+def test_the_fork_of_a_program_may_end_and_removes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    code = f"""
+import os
+from pathlib import Path
+from hyphos.lab.reaper import Reaper
+reaper = Reaper()
+reaper.register("folder", {str(tmp_path / "mine")!r})
+if os.fork() == 0:
+    raise SystemExit
+os.wait()
+print(Path({str(tmp_path / "mine")!r}).exists())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+    assert not (tmp_path / "mine").exists()
+
+
+def test_a_program_does_not_begin_when_nobody_would_end_it() -> None:
+    reaper = Reaper()
+    words = limits.Place(reaper).command(["echo", "begun"])
+    reaper.close()
+    # The number of the pipe may be that of another file by now.
+    with (Path(os.devnull)).open("wb"):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (127, "")
+    assert "are no more" in done.stderr
+
+
+def test_a_reaper_that_was_killed_lets_no_program_begin(own_reaper: Reaper) -> None:
+    os.kill(own_reaper.pid, signal.SIGKILL)
+    own_reaper._process.wait()
+    words = limits.Place(own_reaper).command(["echo", "begun"])
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (127, "")
+
+
+@root_only
+def test_a_sweep_takes_what_the_dead_have_left_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = f"hyphos-lab-{dead_process()}-x"
+    others = [owned_name("x"), "hyphos-lab-notes", "hyphos-lab-1-x", "somebody"]
+    for place in ("namespaces", "folders", "groups"):
+        for name in (dead, *others):
+            (tmp_path / place / name).mkdir(parents=True)
+    monkeypatch.setattr(reaper, "NETNS", tmp_path / "namespaces")
+    monkeypatch.setattr(reaper, "FOLDERS", tmp_path / "folders")
+    # Files stand for namespaces.
+    (tmp_path / "namespaces" / dead).rmdir()
+    (tmp_path / "namespaces" / dead).touch()
+    found = sweep([tmp_path / "groups"])
+    assert {resource.kind for resource in found} == {"namespace", "folder", "cgroup"}
+    for place in ("namespaces", "folders", "groups"):
+        assert not (tmp_path / place / dead).exists()
+        for name in others:
+            assert (tmp_path / place / name).exists()
+
+
+@root_only
+def test_a_folder_on_which_something_is_mounted_is_not_emptied(own_reaper: Reaper) -> None:
+    path = Path("/run") / owned_name("mounted")
+    folder = own_reaper.register("folder", str(path))
+    mounted = own_reaper.register("mount", str(path))
+    path.mkdir()
+    kernel.mount("tmpfs", str(path), "tmpfs")
+    (path / "precious").touch()
+    assert reaper._remove_folder(str(path)) is False
+    assert (path / "precious").exists()
+    own_reaper.remove(folder, mounted)
+    assert not path.exists()
+
+
+@root_only
+def test_a_namespace_is_removed_with_who_is_in_it(own_reaper: Reaper) -> None:
+    NETNS.mkdir(exist_ok=True)
+    name = owned_name("lone")
+    one = own_reaper.register("namespace", name)
+    kernel.pin_new_network(NETNS / name)
+    inside = limits.Place(own_reaper, network=NETNS / name).start(["sleep", "1000"])
+    wait_until(lambda: inside.pid in kernel.in_network(NETNS / name), "it to be inside")
+    own_reaper.remove(one)
+    assert inside.wait(PATIENCE_S) == -signal.SIGTERM
+    assert not (NETNS / name).exists()

@@ -1,0 +1,281 @@
+"""Networks of namespaces: what they do to packets, and that nothing of them stays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import PATIENCE_S, wait_until
+from hyphos import Error
+from hyphos.lab.links import Link, Network
+from hyphos.lab.media import Tun, Veth, Wifi, link_program, medium_of
+from lab_places import ASK, COUNT, ECHO, begin, need, processes_with, program, run, things_named
+
+OWN = f"hyphos-lab-{os.getpid()}-"
+
+
+def round_trips_ms(link: Network, count: int = 60) -> list[float]:
+    echo = begin(link["b"].place, ECHO)
+    out = run(link["a"].place, ASK, link["b"].address, str(count))
+    echo.kill()
+    echo.communicate()
+    return [float(line) for line in out.splitlines()]
+
+
+def flood(link: Network, count: int, size: int) -> int:
+    """Sends so many datagrams, and at the end many that say so; how many came."""
+    receiver = begin(link["b"].place, COUNT)
+    send = f"""
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range({count}):
+    s.sendto(bytes({size}), (sys.argv[1], 7000))
+    if i % 20 == 0: time.sleep(0.001)
+time.sleep(0.3)
+for i in range(50):
+    s.sendto(b"end", (sys.argv[1], 7000))
+    time.sleep(0.01)
+"""
+    run(link["a"].place, send, link["b"].address)
+    return int(receiver.communicate(timeout=PATIENCE_S)[0])
+
+
+def goodput_mbit(link: Network, megabytes: float) -> float:
+    """Of one TCP connection, from its first byte to its last at the receiver."""
+    take = """
+import socket, time
+listening = socket.create_server(("0.0.0.0", 7001))
+print("up", flush=True)
+s, _ = listening.accept()
+count, began = len(s.recv(65536)), time.perf_counter()
+while data := s.recv(65536): count += len(data)
+print(count * 8e-6 / (time.perf_counter() - began))
+"""
+    give = f"""
+import socket, sys
+s = socket.create_connection((sys.argv[1], 7001))
+s.sendall(bytes({round(megabytes * 1e6)}))
+"""
+    receiver = begin(link["b"].place, take)
+    run(link["a"].place, give, link["b"].address)
+    return float(receiver.communicate(timeout=PATIENCE_S)[0])
+
+
+@need()
+def test_a_delay_of_5_ms_each_way_shows_as_10_ms_there_and_back() -> None:
+    with Link(Tun(delay_ms=5)) as link:
+        trips = round_trips_ms(link)
+    assert min(trips) >= 10.0
+    assert statistics.median(trips) < 12.0
+
+
+@need()
+def test_jitter_spreads_the_delay_and_never_shortens_it_below_its_bounds() -> None:
+    with Link(Tun(delay_ms=6, jitter_ms=4)) as link:
+        trips = round_trips_ms(link)
+    assert min(trips) >= 4.0
+    assert statistics.pstdev(trips) > 1.0  # 3.3 for the sum of two even ones
+
+
+@need()
+@pytest.mark.parametrize("medium", [Tun(rate_mbit=20), Veth(rate_mbit=20)], ids=["tun", "veth"])
+def test_a_tcp_transfer_keeps_to_the_rate(medium: Tun | Veth) -> None:
+    with Link(medium) as link:
+        goodput = goodput_mbit(link, 4)
+    # Of a full segment 1448 of 1500 bytes are the program's; tbf lets a burst pass besides.
+    assert 20 * 0.8 < goodput <= 20 * 1.01
+
+
+@need()
+def test_what_is_lost_is_counted() -> None:
+    with Link(Tun(loss=0.1)) as link:
+        received = flood(link, 2000, 200)
+        counters = link.counters()
+    one = counters["hosts"]["a"]
+    assert one["device_overrun"] == 0
+    assert one["packets"] == one["delivered"] + sum(one["drops"].values())
+    assert 120 < one["drops"]["loss"] < 290  # 2050 × 0.1, give or take six deviations
+    ends = one["delivered"] - received
+    assert 1 <= ends <= 50
+    assert counters["inside"] == 0
+
+
+@need()
+def test_a_full_queue_drops_and_counts() -> None:
+    with Link(Tun(rate_mbit=1, queue_packets=10)) as link:
+        received = flood(link, 400, 1000)
+        one = link.counters()["hosts"]["a"]
+    assert one["drops"]["queue"] > 100
+    assert received < 400
+    assert one["packets"] == one["delivered"] + sum(one["drops"].values())
+
+
+@need()
+def test_wifi_is_half_duplex_and_gives_about_half_of_its_rate() -> None:
+    with Link(Wifi(rate_mbit=12)) as link:
+        goodput = goodput_mbit(link, 2)
+        hosts = link.counters()["hosts"]
+    # TCP's acknowledgements take their turns in the same channel.
+    assert 4 < goodput < 10
+    assert hosts["a"]["attempts"] > 1000
+    assert hosts["b"]["attempts"] > 100
+    assert hosts["a"]["collisions"] + hosts["b"]["collisions"] > 0
+
+
+@need()
+def test_a_packet_to_everyone_reaches_all_hosts_of_a_star() -> None:
+    listen = """
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 7002))
+s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton("239.255.72.89")
+             + socket.inet_aton("0.0.0.0"))
+print("up", flush=True)
+print(s.recv(100).decode())
+"""
+    say = """
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.sendto(b"hello", ("239.255.72.89", 7002))
+"""
+    with Network(Tun(delay_ms=1), ["base", "one", "two"]) as net:
+        ears = [begin(net[name].place, listen) for name in ("one", "two")]
+        run(net["base"].place, say)
+        assert [ear.communicate(timeout=PATIENCE_S)[0] for ear in ears] == ["hello\n"] * 2
+        assert net.counters()["hosts"]["base"]["delivered"] >= 2
+
+
+@need()
+@pytest.mark.parametrize("medium", [Veth(), Tun(), Wifi()], ids=["veth", "tun", "wifi"])
+def test_nothing_stays_after_the_end(medium: Tun | Veth | Wifi) -> None:
+    with Link(medium) as link:
+        assert len(things_named(OWN)) == 2
+        left_running = begin(link["b"].place, ECHO)
+    assert things_named(OWN) == []
+    assert left_running.wait(PATIENCE_S) == -signal.SIGTERM
+    left_running.communicate()
+
+
+@need()
+def test_a_failure_while_coming_up_leaves_nothing() -> None:
+    with pytest.raises(Error, match="--loss") as caught:
+        Link(Tun(loss=7)).up()
+    assert caught.value.where == "hyphos-link"
+    assert things_named(OWN) == []
+
+
+TOOL = """
+import sys, time
+from hyphos.lab.links import Link
+from hyphos.lab.media import Tun
+from hyphos.lab.limits import Limits
+link, limits = Link(Tun()).up(), Limits(cores=1, shm_mb=1).up()
+link["a"].start(["sleep", "1000"], limits.place)
+# One that tries to get away: a daemon in a session of its own.
+link["b"].start(["setsid", "-f", "sleep", "1000"]).wait()
+print("up", flush=True)
+time.sleep(1000)
+"""
+
+
+@need()
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_stays_of_a_program_that_a_signal_ends(number: signal.Signals) -> None:
+    mark = f"HYPHOS_TEST_MARK={os.getpid()}-{number}-"
+    name, _, value = mark.partition("=")
+    tool = subprocess.Popen(
+        [sys.executable, "-c", TOOL], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, name: value},
+    )  # fmt: skip
+    assert tool.stdout is not None
+    assert tool.stdout.readline() == "up\n"
+    part = f"hyphos-lab-{tool.pid}-"
+    assert len(things_named(part)) == 4
+    assert len(list(processes_with(mark))) >= 4
+    tool.send_signal(number)
+    tool.communicate(timeout=PATIENCE_S)
+    wait_until(lambda: not things_named(part), "the reaper to remove everything")
+    wait_until(lambda: not list(processes_with(mark)), "all processes to end")
+
+
+@need()
+def test_a_program_that_is_killed_at_any_instant_leaves_nothing() -> None:
+    script = Path(__file__).parents[1] / "crash/lab_kill.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "5"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@need()
+def test_hyphos_link_ends_with_the_program_that_started_it() -> None:
+    with Link(Veth()) as link:  # for its namespaces
+        words = [link_program(), "--device", "other0"]
+        for host in link.hosts.values():
+            words += ["--host", f"{host.namespace}={host.address}/24"]
+        start = f"import subprocess, time; subprocess.Popen({words!r}); time.sleep(1000)"
+        parent = subprocess.Popen(program(start), stdout=subprocess.PIPE, text=True)
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "ready\n"
+        parent.kill()
+        # Its last words, and the end of the pipe: it is gone.
+        assert '"inside":0' in parent.communicate(timeout=PATIENCE_S)[0]
+
+
+@need()
+def test_a_network_whose_program_has_ended_says_so() -> None:
+    with Link(Tun()) as link:
+        assert link._program is not None
+        link._program.kill()
+        link._program.wait()
+        with pytest.raises(Error, match="it ended with -9"):
+            link.counters()
+
+
+@need()
+def test_a_program_that_does_not_exist_is_named() -> None:
+    with Link(Veth()) as link:
+        done = link["a"].start(["no-such-program"], stderr=subprocess.PIPE, text=True)
+        said = done.communicate(timeout=PATIENCE_S)[1]
+    assert done.returncode == 127
+    assert said == "hyphos lab: no-such-program: No such file or directory\n"
+
+
+def test_a_network_that_cannot_be_is_refused_before_anything_is_made() -> None:
+    for medium, hosts, why in (
+        (Veth(), ["a", "b", "c"], "joins two hosts"),
+        (Tun(), ["a"], "two hosts or more"),
+        (Tun(), ["a", "a"], "each named once"),
+        (Tun(), ["a", "../b"], "no name of a host"),
+    ):
+        with pytest.raises(Error, match=why):
+            Network(medium, hosts)
+    with pytest.raises(Error, match="too few addresses"):
+        Network(Tun(), ["a", "b", "c"], subnet="10.0.0.0/30")
+
+
+def test_a_medium_is_made_from_keys_of_a_file() -> None:
+    assert medium_of("tun", {"delay_ms": 5}) == Tun(delay_ms=5)
+    with pytest.raises(Error, match="did you mean 'delay_ms'") as caught:
+        medium_of("tun", {"dealy_ms": 5}, "lab.yaml:3")
+    assert caught.value.where == "lab.yaml:3"
+    with pytest.raises(Error, match="veth, tun, wifi"):
+        medium_of("lan", {})
+
+
+def test_what_the_machine_lacks_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(Error, match="needs root") as caught:
+        Link(Tun()).up()
+    assert "sudo" in caught.value.advice
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    with pytest.raises(Error, match="`ip` is missing") as caught:
+        Link(Veth()).up()
+    assert "iproute2" in caught.value.advice
