@@ -8,10 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record", "lab")
-
-# Rooms that see fewer of those above than all.
-ONLY = {"lab": ("base", "lab")}
+ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record")
 
 PUBLIC_HEADERS = {
     "base": ("buffer", "clock", "export", "policy", "result", "time"),
@@ -36,9 +33,11 @@ PUBLIC_HEADERS = {
 }
 MAX_PUBLIC_HEADERS = 25
 
-# Rooms outside the library see it as users do; with what each may look at besides.
+# Rooms outside the library see it as users do; with the files and folders/ that each may look into
+# besides.
 USERS: dict[str, tuple[str, ...]] = {
     "examples": (),
+    "lab": ("base/",),
     # `hyphos shm` shows the segments themselves; `hyphos keys` makes ZeroMQ's keys; `hyphos record`
     # and `hyphos bag` write files.
     "python": (
@@ -85,8 +84,6 @@ def broken_in_room(room: str, text: str) -> list[str]:
             found.append(f"{include} is a public header that rooms.py assigns to no room")
         elif target is not None and ROOMS.index(target) > ROOMS.index(room):
             found.append(f"{include} is in {target}/, which is below {room}/")
-        elif target is not None and target not in ONLY.get(room, ROOMS):
-            found.append(f"{include} is in {target}/, which {room}/ does without")
     return found
 
 
@@ -103,10 +100,13 @@ def broken_in_public_header(room: str, text: str) -> list[str]:
 
 def broken_in_user(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
     """What an example or the Python module includes although it is not public."""
+    folders = tuple(name for name in allowed if name.endswith("/"))
     return [
         f"{include} is inside the library; use include/hyphos"
         for include in INCLUDE.findall(text)
-        if room_of(include) is not None and include not in (*_ROOM_OF_HEADER, *allowed)
+        if room_of(include) is not None
+        and include not in (*_ROOM_OF_HEADER, *allowed)
+        and not include.startswith(folders)
     ]
 
 
