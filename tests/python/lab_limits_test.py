@@ -14,14 +14,16 @@ from helpers import PATIENCE_S, wait_until
 from hyphos import Error
 from hyphos.lab import kernel, limits, reaper
 from hyphos.lab.limits import CpuController, Limits, cgroup_folders, cores_available
+from hyphos.lab.media import Veth
 from hyphos.lab.reaper import NETNS, Reaper, owned_name, sweep
-from lab_places import program, run, things_named
+from lab_places import need, program, run, things_named
 
 OWN = f"hyphos-lab-{os.getpid()}-"
 
-root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+root_only = need(Veth())
 quota_only = pytest.mark.skipif(
-    os.geteuid() != 0 or not cgroup_folders(), reason="needs root and a CPU controller"
+    os.geteuid() != 0 or not any(os.access(folder, os.W_OK) for folder in cgroup_folders()),
+    reason="needs root and a CPU controller",
 )
 
 
@@ -80,6 +82,7 @@ def test_the_cores_that_are_available_are_told() -> None:
     assert one.wait(PATIENCE_S) == -signal.SIGTERM
 
 
+@root_only
 @quota_only
 def test_the_end_of_limits_ends_their_processes_and_removes_the_group() -> None:
     with Limits(cores=1, shm_mb=1) as lab:
@@ -160,6 +163,19 @@ def test_limits_need_root(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.code == "permission"
 
 
+def test_a_container_that_may_not_make_namespaces_is_told_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_flags: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(kernel, "unshare", refuse)
+    with pytest.raises(Error, match="cannot be made here") as caught:
+        Limits(shm_mb=1).up()
+    assert "--privileged" in caught.value.advice
+
+
 # Shared memory.
 
 OPEN = """
@@ -205,9 +221,9 @@ except OSError as error:
 
 
 def test_a_process_that_is_registered_ends_with_its_session(own_reaper: Reaper) -> None:
-    words = ["sh", "-c", "sleep 1000 & sleep 1000 & wait"]
+    words = ["sh", "-c", "sleep 1000 & exec sleep 1000"]
     with subprocess.Popen(words, start_new_session=True) as shell:
-        wait_until(lambda: len(list(kernel.in_session(shell.pid))) == 3, "the shell's children")
+        wait_until(lambda: len(list(kernel.in_session(shell.pid))) == 2, "the shell's child")
         one = own_reaper.register("process", f"{shell.pid}:{kernel.start_of(shell.pid)}")
         own_reaper.remove(one)
         assert shell.wait(PATIENCE_S) == -signal.SIGTERM

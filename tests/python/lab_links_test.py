@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from helpers import PATIENCE_S, wait_until
 from hyphos import Error
+from hyphos.lab import kernel
 from hyphos.lab.links import Link, Network
 from hyphos.lab.media import Tun, Veth, Wifi, link_program, medium_of
 from lab_places import ASK, COUNT, ECHO, begin, need, processes_with, program, run, things_named
@@ -114,6 +115,25 @@ def test_a_full_queue_drops_and_counts() -> None:
     assert one["drops"]["queue"] > 100
     assert received < 400
     assert one["packets"] == one["delivered"] + sum(one["drops"].values())
+
+
+@need()
+def test_packets_that_the_kernel_drops_before_the_link_has_them_are_counted() -> None:
+    send = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(4000):
+    s.sendto(b"x", (sys.argv[1], 7000))
+"""
+    with Link(Tun()) as link:
+        assert link._program is not None
+        link._program.send_signal(signal.SIGSTOP)
+        run(link["a"].place, send, link["b"].address)
+        link._program.send_signal(signal.SIGCONT)
+        wait_until(lambda: link.counters()["hosts"]["a"]["packets"] > 0, "it to read on")
+        one = link.counters()["hosts"]["a"]
+    assert one["device_overrun"] > 1000
+    assert one["packets"] + one["device_overrun"] == 4000
 
 
 @need()
@@ -275,6 +295,7 @@ def test_what_the_machine_lacks_is_named_with_a_remedy(monkeypatch: pytest.Monke
         Link(Tun()).up()
     assert "sudo" in caught.value.advice
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(kernel, "try_namespaces", lambda: None)
     monkeypatch.setattr(shutil, "which", lambda _name: None)
     with pytest.raises(Error, match="`ip` is missing") as caught:
         Link(Veth()).up()

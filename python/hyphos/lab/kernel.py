@@ -6,7 +6,7 @@ import ctypes
 import errno
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -59,18 +59,31 @@ def enter_network(path: str) -> None:
 def pin_new_network(path: Path) -> None:
     """Makes a network namespace and mounts it on `path`, as `ip netns add` does; but in this
     process: a program that did it for us could outlive us by a moment, and make it afterwards."""
-    failed: list[OSError] = []
 
     def make() -> None:
+        unshare(CLONE_NEWNET)
+        mount(f"/proc/self/task/{threading.get_native_id()}/ns/net", str(path), "", MS_BIND)
+
+    path.touch(mode=0o444, exist_ok=False)
+    _in_a_thread(make)
+
+
+def try_namespaces() -> None:
+    """OSError if this process may not make namespaces, as in most containers."""
+    _in_a_thread(lambda: unshare(CLONE_NEWNET | CLONE_NEWNS))
+
+
+def _in_a_thread(work: Callable[[], None]) -> None:
+    """One that ends then, so that the program itself stays in its namespaces."""
+    failed: list[OSError] = []
+
+    def run() -> None:
         try:
-            unshare(CLONE_NEWNET)
-            mount(f"/proc/self/task/{threading.get_native_id()}/ns/net", str(path), "", MS_BIND)
+            work()
         except OSError as error:
             failed.append(error)
 
-    path.touch(mode=0o444, exist_ok=False)
-    # In a thread that ends: the program itself stays in its network.
-    thread = threading.Thread(target=make)
+    thread = threading.Thread(target=run)
     thread.start()
     thread.join()
     if failed:

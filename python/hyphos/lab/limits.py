@@ -26,6 +26,18 @@ def need_root(what: str) -> None:
         raise Error("permission", f"{what} needs root", advice="run it with sudo")
 
 
+def need_namespaces(what: str) -> None:
+    need_root(what)
+    try:
+        kernel.try_namespaces()
+    except OSError as error:
+        raise Error(
+            "permission",
+            f"{what} cannot be made here: {error.strerror}",
+            advice="in a container: --privileged",
+        ) from error
+
+
 # Where cgroups of the CPU controller are.
 
 
@@ -194,7 +206,7 @@ class SmallShm:
     same one."""
 
     def __init__(self, reaper: Reaper, label: str, megabytes: float) -> None:
-        need_root("a /dev/shm of its own")
+        need_namespaces("a /dev/shm of its own")
         if megabytes <= 0:
             raise Error("invalid_config", f"{megabytes} MB is no size", "shm_mb")
         self.path = FOLDERS / owned_name(label)

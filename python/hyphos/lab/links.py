@@ -26,7 +26,7 @@ from typing import Any, Self
 
 from hyphos._errors import Error
 from hyphos.lab import kernel
-from hyphos.lab.limits import Place, cgroup_folders, need_root
+from hyphos.lab.limits import Place, cgroup_folders, need_namespaces
 from hyphos.lab.media import Medium, Tun, Veth, Wifi, link_options, link_program
 from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
 
@@ -62,7 +62,7 @@ class Host:
 def why_not(medium: Medium) -> Error | None:
     """What this machine lacks for such a network."""
     try:
-        need_root("a network of namespaces")
+        need_namespaces("a network of namespaces")
         for tool in ("ip", "tc") if isinstance(medium, Veth) else ("ip",):
             if shutil.which(tool) is None:
                 return Error("not_found", f"`{tool}` is missing", advice="apt install iproute2")
