@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from hyphos import Error
 from hyphos.lab import kernel, limits, reaper
 from hyphos.lab.limits import CpuController, Limits, cgroup_folders, cores_available
 from hyphos.lab.media import Veth
-from hyphos.lab.reaper import NETNS, Reaper, owned_name, sweep
+from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
 from lab_places import need, program, run, things_named
 
 OWN = f"hyphos-lab-{os.getpid()}-"
@@ -94,6 +94,25 @@ def test_the_end_of_limits_ends_their_processes_and_removes_the_group() -> None:
         wait_until(lambda: str(one.pid) in group.read_text().split(), "it to be in its group")
     assert one.wait(PATIENCE_S) in (-signal.SIGKILL, -signal.SIGTERM)
     assert things_named(OWN) == []
+
+
+@quota_only
+def test_a_process_that_comes_while_its_group_is_removed_ends_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    look, looks = reaper._running, []
+
+    def late(resources: Iterable[Resource]) -> set[int]:
+        looks.append(1)
+        return look(resources) if len(looks) > 1 else set()
+
+    with Limits(cores=1) as lab:
+        one = lab.place.start(["sleep", "1000"])
+        wait_until(lambda: cores_available(one.pid) == 1, "the process to be in its group")
+        monkeypatch.setattr(reaper, "_running", late)
+        assert lab.quota is not None
+        assert reaper.remove([lab.quota.resource]) == []
+        assert one.wait(PATIENCE_S) == -signal.SIGTERM
 
 
 @quota_only

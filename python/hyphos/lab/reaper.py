@@ -172,9 +172,10 @@ def remove(resources: Iterable[Resource], grace_s: float = _GRACE_S) -> list[Res
     """Ends what runs in these and removes them; those that would not go are returned."""
     order = list(_REMOVE)
     left = sorted(resources, key=lambda resource: order.index(resource.kind))
-    _end_processes(left, grace_s)
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + grace_s + _PATIENCE_S
     while True:
+        # Each time: a program that was just starting may have come in since.
+        _end_processes(left, grace_s)
         still = []
         for resource in left:
             try:
