@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from helpers import Cli, Start, wait_until, write_program
 from hyphos import Error
-from hyphos.lab import asserts, experiment, selftest
+from hyphos.lab import asserts, experiment, saturation, selftest
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.peers import find_peers
 from hyphos.lab.results import Results, Row, Run
@@ -472,3 +472,58 @@ def test_a_report_needs_nothing_else(hyphos_cli: Cli, tmp_path: Path) -> None:
     )
     assert gzip.decompress(base64.b64decode(data)) == (out / "runs.jsonl").read_bytes()
     assert {path.suffix for path in (out / "plots").iterdir()} == {".png"}
+
+
+@pytest.mark.parametrize("capacity", [0.5, 37.0, 1234.0, 250_000.0])
+def test_a_knee_is_found_wherever_it_lies(capacity: float) -> None:
+    asked: list[float] = []
+
+    def measure(case: Case) -> Run:
+        """A queue that is served at a fixed rate."""
+        asked.append(case.rate_hz)
+        sent = case.count
+        late_ns = [max(0.0, i / capacity - i / case.rate_hz) * 1e9 for i in range(sent)]
+        result = {
+            **{"sent": sent, "planned": sent, "received": sent, "lost": 0},
+            **{"flows": 1, "sources": 1},
+            "open_histogram_ns": [[1000 + int(ns), 1] for ns in late_ns],
+        }
+        return Run(case, "fake", 0, result)
+
+    knee = saturation.find(Case("pair", 4096), measure)
+    assert knee is not None
+    assert knee.high_hz <= knee.low_hz * saturation.RESOLUTION
+    # What is a little too much does not show within a second; docs/lab.md says how much.
+    assert capacity / 1.06 <= knee.rate_hz <= capacity * 1.35
+    assert knee.volume == pytest.approx(knee.rate_hz * 4096)
+    assert len(asked) <= 20
+
+
+def test_a_case_that_never_holds_has_no_knee() -> None:
+    found = saturation.find(Case("pair"), lambda case: Run(case, "fake", 0, None, "broken"))
+    assert found is not None
+    assert found.low_hz == 0.0
+    assert found.at_knee is None
+    assert saturation.find(Case("pair"), lambda _case: None) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
+def test_the_knee_of_a_slow_link_is_its_rate(hyphos_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(
+        "lab: 1\nworkload: pair\npeers: [zmq/tcp]\nsize: 4 KB\nlink: slow\n"
+        "links: {slow: {kind: tun, rate_mbit: 2}}\n"
+    )
+    out = tmp_path / "out"
+    words = ("lab", "saturate", str(tmp_path / "x.yaml"), "-o", str(out), "-q")
+    code, shown, err = hyphos_cli(*words)
+    if "cannot" in err or "may not" in err:
+        pytest.skip(err)
+    assert code == 0, err
+    [line] = [line for line in shown.splitlines() if "zmq/tcp" in line]
+    low, high = (float(word) for word in line.split()[2:4])
+    # 4096 bytes are three TCP segments, with 40 to 52 bytes of headers each.
+    capacity = 2e6 / 8 / (4096 + 3 * 52)
+    assert capacity * 0.8 <= math.sqrt(low * high) <= capacity * 1.35
+    before = (out / "runs.jsonl").read_text()
+    assert hyphos_cli(*words, "--resume")[0] == 0
+    assert (out / "runs.jsonl").read_text() == before

@@ -19,6 +19,44 @@ Base = Annotated[
 Folder = Annotated[Path, typer.Argument(help="What `hyphos lab run` has made.", show_default=False)]
 
 
+ExperimentName = Annotated[
+    str, typer.Argument(help="A name from `hyphos lab list`, or a YAML file.", show_default=False)
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Folder for the results. Default: out/lab/NAME-TIME."),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Measure only what is not yet in the folder.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results in the folder.")]
+Full = Annotated[
+    bool, typer.Option("--full", help="The whole grid of the paper, not the reduced one.")
+]
+PeerNames = Annotated[
+    list[str] | None,
+    typer.Option("--peer", "-p", help="Instead of the experiment's; may be given again."),
+]
+Patience = Annotated[
+    float,
+    typer.Option(
+        "--patience",
+        metavar="SECONDS",
+        min=0.0,
+        help="Wait so long for a quiet machine before each run.",
+    ),
+]
+Retries = Annotated[
+    int,
+    typer.Option("--retries", min=0, max=100, help="Make a run that was disturbed again so often."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Programs = Annotated[
+    Path | None,
+    typer.Option("--programs", help="Folder with the peers' programs.", file_okay=False),
+]
+
+
 @app.command("list")
 def list_() -> None:
     """Experiments that come with Hyphos, and the middlewares that can take part here."""
@@ -29,32 +67,18 @@ def list_() -> None:
 
 @app.command("run")
 def run(
-    experiment: Annotated[
-        str, typer.Argument(help="A name from `hyphos lab list`, or a YAML file.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder for the results. Default: out/lab/NAME-TIME."),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Measure only what is not yet in the folder.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the results in the folder.")
-    ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="The whole grid of the paper, not the reduced one.")
-    ] = False,
+    experiment: ExperimentName,
+    output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    full: Full = False,
     repeats: Annotated[
         int | None, typer.Option("--repeats", min=1, max=1000, help="Runs of each case and peer.")
     ] = None,
     seconds: Annotated[
         float | None, typer.Option("--seconds", min=0.1, help="Length of each measurement.")
     ] = None,
-    peers: Annotated[
-        list[str] | None,
-        typer.Option("--peer", "-p", help="Instead of the experiment's; may be given again."),
-    ] = None,
+    peers: PeerNames = None,
     criteria: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,23 +88,13 @@ def run(
             "'lost == 0' or 'hyphos/shm: p50_us / futex <= 2'; may be given again.",
         ),
     ] = None,
-    patience: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", min=0.0, help="Wait so long for a quiet machine before each run."
-        ),
-    ] = 0.0,
-    retries: Annotated[
-        int, typer.Option(min=0, max=100, help="Make a run that was disturbed again so often.")
-    ] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
-    programs: Annotated[
-        Path | None,
-        typer.Option("--programs", help="Folder with the peers' programs.", file_okay=False),
-    ] = None,
+    patience: Patience = 0.0,
+    retries: Retries = 0,
+    quiet: Quiet = False,
+    programs: Programs = None,
 ) -> None:
-    """Measure: every peer runs every case, side by side, several times. Ctrl-C stops after the run
-    that is under way; --resume goes on.
+    """Measure: every peer runs every case, side by side, several times. Ctrl-C ends the run under
+    way and keeps those before it; --resume goes on.
 
     hyphos lab run latency
 
@@ -104,6 +118,41 @@ def run(
         programs=programs,
     )
     raise typer.Exit(measure(experiment, options))
+
+
+@app.command("saturate")
+def saturate(
+    experiment: ExperimentName,
+    output: Output = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    full: Full = False,
+    peers: PeerNames = None,
+    patience: Patience = 0.0,
+    retries: Retries = 0,
+    quiet: Quiet = False,
+    programs: Programs = None,
+) -> None:
+    """Find the highest rate that each peer sustains in each case of an experiment, within 6 %. The
+    rates that the experiment names are left aside.
+
+    hyphos lab saturate latency -p hyphos/shm -p zmq/ipc
+    """
+    from hyphos.lab.commands import RunOptions  # noqa: PLC0415
+    from hyphos.lab.commands import saturate as find  # noqa: PLC0415
+
+    options = RunOptions(
+        output=output,
+        resume=resume,
+        overwrite=overwrite,
+        full=full,
+        peers=peers,
+        patience_s=patience,
+        retries=retries,
+        quiet=quiet,
+        programs=programs,
+    )
+    raise typer.Exit(find(experiment, options))
 
 
 @app.command("show")

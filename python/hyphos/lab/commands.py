@@ -6,20 +6,24 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hyphos._errors import Error
-from hyphos.lab import asserts, experiment, show
+from hyphos.lab import asserts, experiment, saturation, show
+from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
-from hyphos.lab.peers import find_peers
+from hyphos.lab.peers import Peer, find_peers
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Rules, Runner, Wish, wishes
 from hyphos.lab.stage import Stage
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.waiting import on_signals
+
+_KNEE = ["holds up to Hz", "fails at Hz", "messages/s", "MB/s", "p50 µs there", "N·f·S MB/s"]
 
 
 @dataclass
@@ -68,10 +72,7 @@ def run(what: str, options: RunOptions) -> int:
     wanted = experiment.load(what, full=options.full)
     wanted = _changed(wanted, options)
     criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
-    peers = find_peers(options.programs)
-    chosen = peers.choose(wanted.peers)
-    for name in sorted({name.split("/")[0] for name in wanted.peers} & set(peers.absent)):
-        console(stderr=True).print(f"without {name}: {peers.absent[name]}")
+    chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
     for lack in dict.fromkeys(filter(None, map(stage.why_not, wanted.cases))):
         console(stderr=True).print(f"left out: {lack}")
@@ -90,6 +91,50 @@ def run(what: str, options: RunOptions) -> int:
         console(stderr=True).print("stopped before the end; go on with --resume")
         return 130
     return _judge(criteria, rows, wanted.varied())
+
+
+def saturate(what: str, options: RunOptions) -> int:
+    """Finds how fast each peer can go in each case, whatever rates the experiment names. 0; 1 if a
+    run failed; 130 if it was stopped."""
+    wanted = _changed(experiment.load(what, full=options.full), replace(options, seconds=None))
+    if any(case.floods for case in wanted.cases):
+        raise Error("invalid_config", "a flood has no rate to look for", wanted.name)
+    # At what it cannot keep up with, a peer is to hold back its publishers, not to drop.
+    cases = [
+        replace(case, rate_hz=Case.rate_hz, seconds=Case.seconds, reliability="reliable")
+        for case in wanted.cases
+    ]
+    wanted = replace(wanted, cases=list(dict.fromkeys(cases)))
+    chosen = _chosen(wanted, options)
+    stage = Stage(wanted.links)
+    results = _open(wanted, options)
+    runner = Runner(results, Rules(options.patience_s, options.retries), stage)
+    err = console(stderr=True)
+    made = table("", ["case", "peer", *_KNEE], _KNEE)
+    with on_signals(lambda _number: runner.stop()), stage:
+        for case in wanted.cases:
+            for peer in chosen:
+                if lack := peer.cannot(case) or stage.why_not(case):
+                    err.print(
+                        f"left out: {peer.name}, {show.case_label(case, wanted.varied())}: {lack}"
+                    )
+                    continue
+                if not options.quiet:
+                    err.print(f"{peer.name}, {show.case_label(case, wanted.varied())} …")
+                knee = saturation.find(case, partial(_one, runner, peer))
+                if knee is None:
+                    err.print("stopped before the end; go on with --resume")
+                    return 130
+                made.add_row(
+                    show.case_label(case, wanted.varied()), peer.name, *show.knee_cells(knee)
+                )
+    console().print(made)
+    console().print(f"results: {results.folder}")
+    return 1 if any(run.failure for run in results.runs) else 0
+
+
+def _one(runner: Runner, peer: Peer, case: Case) -> Run | None:
+    return runner.one(Wish(case, peer, 0))
 
 
 def show_folder(folder: Path, base: str, as_json: bool) -> int:
@@ -114,6 +159,14 @@ def reopen(folder: Path) -> tuple[Experiment, Results]:
     # Options may have changed it: what was measured counts.
     cases = list(dict.fromkeys(run.case for run in results.runs))
     return replace(wanted, cases=cases or wanted.cases), results
+
+
+def _chosen(wanted: Experiment, options: RunOptions) -> list[Peer]:
+    """The peers that are here; those that are not are named with the remedy."""
+    peers = find_peers(options.programs)
+    for name in sorted({name.split("/")[0] for name in wanted.peers} & set(peers.absent)):
+        console(stderr=True).print(f"without {name}: {peers.absent[name]}")
+    return peers.choose(wanted.peers)
 
 
 def _changed(wanted: Experiment, options: RunOptions) -> Experiment:

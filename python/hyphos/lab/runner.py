@@ -106,6 +106,17 @@ class Runner:
             self._results.add(run)
             told(run, number, len(todo))
 
+    def one(self, wish: Wish) -> Run | None:
+        """That run: as the results have it, or made now and added; None if it was stopped. The
+        stage stays as it is; leave it to a `with` around all of them."""
+        for known in self._results.runs:
+            if known.key == wish.key:
+                return known
+        run = None if self._stopped else self._attempt(wish)
+        if run is not None:
+            self._results.add(run)
+        return run
+
     def _attempt(self, wish: Wish) -> Run | None:
         """One run; again while the machine disturbs it, as the rules allow. Whether a run counts
         depends on the load beside it, never on its result. None if it was stopped."""

@@ -36,6 +36,22 @@ class Saturation:
     def rate_hz(self) -> float:
         return math.sqrt(self.low_hz * self.high_hz)
 
+    @property
+    def at_knee(self) -> Run | None:
+        """The fastest run that held."""
+        return max(filter(holds, self.runs), key=lambda run: run.case.rate_hz, default=None)
+
+    @property
+    def volume(self) -> float:
+        """N·f·S in bytes a second, which Jordan's *On the Scalability of ROS* takes for a constant
+        of the machine (CSLV)."""
+        return sources(self.case) * self.rate_hz * self.case.size
+
+
+def sources(case: Case) -> int:
+    """Publishers with a schedule of their own."""
+    return {"echo": case.pairs, "fanin": case.publishers}.get(case.workload, 1)
+
 
 def holds(run: Run) -> bool:
     """Whether everything arrived, and in time."""

@@ -9,6 +9,7 @@ from rich.table import Table
 from hyphos.lab.asserts import Verdict
 from hyphos.lab.case import Case, label
 from hyphos.lab.results import Row
+from hyphos.lab.saturation import Saturation
 from hyphos.lab.stats import Estimate
 from hyphos.tools.console import table
 
@@ -74,6 +75,19 @@ def result_table(rows: list[Row], varied: list[str], base: str) -> Table:
             cells.append(with_interval(row.ratio(bases[row.case], metrics[0])))
         made.add_row(*cells)
     return made
+
+
+def knee_cells(knee: Saturation) -> list[str]:
+    there = knee.at_knee
+    told = (there.result if there else None) or {}
+    return [
+        number(knee.low_hz) if knee.low_hz else "–",
+        number(knee.high_hz),
+        number(told.get("messages_per_s")),
+        number(told.get("mb_per_s")),
+        number(told.get("p50_us")),
+        number(knee.volume / 1e6),
+    ]
 
 
 def verdict_lines(verdicts: list[Verdict], varied: list[str]) -> list[str]:
