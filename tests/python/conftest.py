@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ from hyphos.msgs import Image, LaserScan
 from recordings import POSE
 
 _numbers = itertools.count()
+
+# A shell that starts us in the background lets us ignore Ctrl-C, and with us all that we start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
