@@ -11,12 +11,12 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from hyphos._errors import Error
 from hyphos.lab import kernel
 from hyphos.lab.reaper import FOLDERS, Reaper, Resource, owned_name, python_words
+from hyphos.lab.standing import Standing
 
 _LEAST_QUOTA_US = 1000  # the kernel takes no less
 
@@ -254,7 +254,7 @@ class Place:
         )
 
 
-class Limits:
+class Limits(Standing):
     """Limits that programs share which are started within them.
 
         with Limits(cores=0.5, shm_mb=64) as limits:
@@ -319,14 +319,3 @@ class Limits:
         if self._given is None:
             self._reaper.close()
         self._reaper = None
-
-    def __enter__(self) -> Self:
-        return self.up()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.down()

@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from hyphos._errors import Error
@@ -29,6 +28,7 @@ from hyphos.lab import kernel
 from hyphos.lab.limits import Place, cgroup_folders, need_namespaces
 from hyphos.lab.media import Medium, Tun, Veth, Wifi, link_options, link_program
 from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
+from hyphos.lab.standing import Standing
 
 DEVICE = "lab0"
 _PATIENCE_S = 20.0
@@ -80,7 +80,7 @@ def why_not(medium: Medium) -> Error | None:
     return None
 
 
-class Network:
+class Network(Standing):
     """Hosts by name, and what lies between them. up() and down() belong to one thread."""
 
     def __init__(
@@ -220,17 +220,6 @@ class Network:
         if self._given is None:
             self._reaper.close()
         self._reaper = None
-
-    def __enter__(self) -> Self:
-        return self.up()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.down()
 
 
 class Link(Network):

@@ -21,7 +21,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto
 h1 { margin-bottom: 0 } h2 { margin-top: 2.5rem } .dim { color: #666 }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #8884 }
-th.left, td.left { text-align: left } td.bad { color: #c00; font-weight: 600 }
+th.left, td.left { text-align: left; white-space: nowrap } td.bad { color: #c00; font-weight: 600 }
 td small { color: #777; white-space: nowrap }
 figure { margin: 1.5rem 0 } figcaption { font-size: 13px; color: #444 }
 figure svg { max-width: 100%; height: auto }

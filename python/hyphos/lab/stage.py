@@ -6,9 +6,8 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from hyphos._closing import Closing
 from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.limits import Limits, Place, cgroup_folders
@@ -19,7 +18,7 @@ from hyphos.lab.reaper import SHM, Reaper, Resource, owned_name, sweep
 _DOMAINS = SHM / f"hyphos-{os.getuid()}"
 
 
-class Stage:
+class Stage(Closing):
     """Makes links and limits when a case first asks for them, and keeps them until the end, however
     that comes: what is made is registered with a reaper first."""
 
@@ -85,7 +84,7 @@ class Stage:
             ).up()
         return self._limits[key].place
 
-    def down(self) -> None:
+    def close(self) -> None:
         for link in self._links.values():
             link.down()
         for limits in self._limits.values():
@@ -95,17 +94,6 @@ class Stage:
         if self._reaper is not None:
             self._reaper.close()
             self._reaper = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.down()
 
 
 def sweep_all() -> None:
