@@ -31,6 +31,9 @@ def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
         "hyphos/libhyphos.so",
         "hyphos/hyphos-host",
         "hyphos/hyphos-link",
+        "hyphos/libhyphos_msgs.so",
+        "hyphos/lab/programs/hyphos-lab-hyphos",
+        "hyphos/lab/experiments/latency.yaml",
     ):
         assert len([name for name in names if name.startswith(part) and "pyi" not in name]) == 1
     for part in ("hyphos/__init__.py", "hyphos/py.typed", "hyphos/msgs/sensor_pb2.py"):
@@ -68,3 +71,20 @@ assert heard.wait(60)
     assert str(site / "hyphos/libhyphos.so") in run("ldd", site / "hyphos/hyphos-host")
     assert "usage: hyphos-link" in run(site / "hyphos/hyphos-link", "--help")
     run(site / "bin/hyphos", "--help")
+
+
+def test_an_installed_laboratory_measures(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
+    subprocess.run(pip, check=True, capture_output=True)
+    words = ["lab", "run", "latency", "--seconds", "0.2", "--repeats", "1", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-m", "hyphos", *words, "-o", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "hyphos/shm" in done.stdout
