@@ -149,13 +149,13 @@ class Network(Standing):
         first, second = self.hosts.values()
         # Both ends are born inside their namespaces: nothing appears in the host's.
         link = f"link add {DEVICE} netns {first.namespace} type veth "
-        _ip([], [link + f"peer name {DEVICE} netns {second.namespace}"])
+        _ip(None, [link + f"peer name {DEVICE} netns {second.namespace}"])
         for host in (first, second):
             _ip(
-                ["-n", host.namespace],
+                host,
                 [f"addr add {host.address}/{host.prefix} dev {DEVICE}", *_COMMON],
             )
-            words = ["tc", "-n", host.namespace, "qdisc", "add", "dev", DEVICE, "root", "tbf"]
+            words = [*_enter(host), "tc", "qdisc", "add", "dev", DEVICE, "root", "tbf"]
             words += ["rate", f"{round(medium.rate_mbit * 1e6)}bit"]
             words += ["burst", f"{round(medium.burst_kb * 1024)}"]
             words += ["latency", f"{round(medium.latency_ms * 1000)}us"]
@@ -172,7 +172,7 @@ class Network(Standing):
         if self._line() != "ready":
             raise self._failure()
         for host in self.hosts.values():
-            _ip(["-n", host.namespace], list(_COMMON))
+            _ip(host, _COMMON)
 
     # What it did.
 
@@ -243,8 +243,15 @@ _COMMON = (
 )
 
 
-def _ip(where: Sequence[str], commands: Sequence[str]) -> None:
-    _run(["ip", *where, "-batch", "-"], "\n".join(commands) + "\n")
+def _enter(host: Host) -> list[str]:
+    # Not `ip -n` nor `ip netns exec`: they mount, which a chroot or a container may not let them.
+    return ["nsenter", f"--net={NETNS / host.namespace}"]
+
+
+def _ip(host: Host | None, commands: Sequence[str]) -> None:
+    """Commands of ip, on a host or in the namespace of this program."""
+    where = _enter(host) if host else []
+    _run([*where, "ip", "-batch", "-"], "\n".join(commands) + "\n")
 
 
 def _run(words: Sequence[str], text: str | None = None) -> None:

@@ -30,8 +30,11 @@ def _enter(args: argparse.Namespace) -> None:
         kernel.enter_network(args.network)
     if args.shm:
         kernel.unshare(kernel.CLONE_NEWNS)
-        # What is mounted from now on is seen by this process and its children alone.
-        kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+        # What is mounted there from now on is seen by this process and its children alone. The root
+        # itself is no mount in a chroot.
+        around = next((path for path in (SHM, "/dev", "/") if kernel.is_mounted(path)), None)
+        if around is not None:
+            kernel.mount("none", around, "", kernel.MS_REC | kernel.MS_PRIVATE)
         kernel.mount(args.shm, SHM, "", kernel.MS_BIND)
 
 
