@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bench_cases import BARS, INNER_BARS, SECTIONS, Entry, Section, wire_time_us
 from hyphos.lab.results import Row
+from hyphos.lab.show import number
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,6 @@ def base_value(lines: list[Line], entry: Entry, name: str, metric: str) -> float
         return 1.0
     line = find(lines, entry, name)
     return line.median(metric) if line else None
-
-
-def number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    if value >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def ratio(value: float | None, base: float | None) -> str:
