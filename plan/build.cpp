@@ -281,7 +281,7 @@ void read_nodes(const Value* value, Draft& draft) {
     check_name(entry, "nodes", draft);
     const Section section(&entry.value, "nodes." + entry.key, draft.problems,
                           {"plugin", "python", "executable", "args", "params", "persist", "remap",
-                           "process", "services", "calls", "actions", "goals"});
+                           "process", "services", "calls", "actions", "goals", "load"});
     NodePlan node;
     node.name = entry.key;
     node.source = to_line(entry.source);
@@ -387,6 +387,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_clock(top.find("clock"), draft);
   read_calls(draft);
   read_remaps(top.find("nodes"), draft);
+  read_loads(top.find("channels"), top.find("nodes"), draft);
   read_network(top.find("network"), draft);
   read_data_graph(top.find("data_graph"), draft);
   read_record(top.find("record"), draft);

@@ -88,6 +88,8 @@ void read_channels(const Value* value, Draft& draft);
 /// The services and actions of the nodes, and the channels that these need.
 void read_calls(Draft& draft);
 void read_remaps(const Value* nodes, Draft& draft);
+/// `load:` of channels and nodes. After the channels and the remaps.
+void read_loads(const Value* channels, const Value* nodes, Draft& draft);
 void read_data_graph(const Value* value, Draft& draft);
 void read_record(const Value* value, Draft& draft);
 void read_network(const Value* value, Draft& draft);

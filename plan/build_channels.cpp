@@ -126,7 +126,7 @@ void read_channels(const Value* value, Draft& draft) {
     const Section section(
         &entry.value, path, draft.problems,
         {"type", "reliability", "depth", "overflow", "latched", "deadline_ms", "priority",
-         "block_timeout_ms", "transport", "scope", "publishers", "subscribers"});
+         "block_timeout_ms", "transport", "scope", "publishers", "subscribers", "load"});
     ChannelPlan channel;
     channel.name = entry.key;
     channel.source = to_line(entry.source);

@@ -20,6 +20,10 @@ void number(JsonWriter& json, std::string_view key, std::int64_t value) {
   json.key(key);
   json.number(value);
 }
+void real(JsonWriter& json, std::string_view key, double value) {
+  json.key(key);
+  json.real(value);
+}
 void boolean(JsonWriter& json, std::string_view key, bool value) {
   json.key(key);
   json.boolean(value);
@@ -163,6 +167,14 @@ void write_node(JsonWriter& json, const NodePlan& node) {
   texts(json, "calls", node.calls);
   texts(json, "actions", node.actions);
   texts(json, "goals", node.goals);
+  json.key("load");
+  json.begin_object();
+  real(json, "work_us", node.load.work_us);
+  json.key("work_us_of");
+  json.begin_object();
+  for (const auto& [channel, work_us] : node.load.work_us_of) real(json, channel, work_us);
+  json.end_object();
+  json.end_object();
   text(json, "source", node.source.to_string());
 }
 
@@ -187,6 +199,17 @@ void write_channel(JsonWriter& json, const Plan& plan, const ChannelPlan& channe
     } else {
       json.null();
     }
+  }
+  json.key("load");
+  if (channel.load) {
+    json.begin_object();
+    real(json, "rate_hz", channel.load->rate_hz);
+    text(json, "after", channel.load->after);
+    number(json, "every", channel.load->every);
+    number(json, "size_bytes", channel.load->size_bytes);
+    json.end_object();
+  } else {
+    json.null();
   }
   boolean(json, "closed", channel.closed);
   boolean(json, "implied", channel.implied);
@@ -237,8 +260,7 @@ void write_network(JsonWriter& json, const Plan& plan) {
                                     {"reorder", faults.reorder},
                                     {"delay_ms", faults.delay_ms},
                                     {"jitter_ms", faults.jitter_ms}}) {
-    json.key(name);
-    json.real(value);
+    real(json, name, value);
   }
   number(json, "seed", faults.seed);
   json.end_object();
@@ -298,8 +320,7 @@ std::string to_json(const Plan& plan) {
   json.begin_object();
   text(json, "mode", to_string(plan.clock.mode));
   text(json, "channel", plan.clock.channel);
-  json.key("speed");
-  json.real(plan.clock.speed);
+  real(json, "speed", plan.clock.speed);
   json.end_object();
   texts(json, "warnings", plan.warnings);
   json.end_object();

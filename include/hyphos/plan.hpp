@@ -156,6 +156,24 @@ struct ProcessPlan {
   SourceLine source;
 };
 
+/// What a channel is expected to carry: `load:` in the plan. The runtime does not enforce it; the
+/// capacity model and the synthetic nodes of the laboratory go by it.
+struct ChannelLoad {
+  double rate_hz = 0;           ///< of each publisher on its own schedule; 0: see `after`
+  std::string after;            ///< or: published on receiving a message of this channel …
+  std::int64_t every = 1;       ///< … on every so many-th
+  std::int64_t size_bytes = 0;  ///< of one message
+};
+
+/// What a node is expected to compute.
+struct NodeLoad {
+  double work_us = 0;  ///< on one core, for each message that it receives
+  /// By channel, for those that differ.
+  std::vector<std::pair<std::string, double>> work_us_of;
+
+  [[nodiscard]] HYPHOS_EXPORT double work_us_for(const std::string& channel) const;
+};
+
 struct NodePlan {
   std::string name;
   std::string process;
@@ -170,6 +188,7 @@ struct NodePlan {
   std::vector<std::string> calls;                          ///< services that it asks
   std::vector<std::string> actions;                        ///< that it carries out
   std::vector<std::string> goals;                          ///< actions that it sends goals to
+  NodeLoad load;
   SourceLine source;
 
   /// The channel that the node's code means by `name`.
@@ -194,6 +213,7 @@ struct ChannelPlan {
   /// Names of nodes. Absent: not declared, any node may; empty list: none may.
   std::optional<std::vector<std::string>> publishers;
   std::optional<std::vector<std::string>> subscribers;
+  std::optional<ChannelLoad> load;
   bool closed = false;    ///< named by data_graph.close_channels: starts closed everywhere
   bool implied = false;   ///< only named by the network listing, not under `channels:`
   bool internal = false;  ///< one of the two of a service or action: not shown as a channel

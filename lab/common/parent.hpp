@@ -1,54 +1,25 @@
 #pragma once
 
-#include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "lab/common/child.hpp"
 #include "lab/common/clock.hpp"
 #include "lab/common/options.hpp"
 #include "lab/common/sheet.hpp"
 #include "lab/common/stats.hpp"
 
 namespace hyphos::lab {
-
-// A child process. Its CPU time is read from outside, through its CPU clock, so that the reading
-// costs the child nothing and covers exactly the measured window.
-struct Child {
-  pid_t pid = -1;
-  std::string role;
-  std::int64_t cpu_start_ns = 0, cpu_ns = 0;
-  bool running = true;
-
-  [[nodiscard]] std::int64_t read_cpu_ns() const {
-    clockid_t clock{};
-    timespec ts{};
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &ts) != 0) return 0;
-    return ts.tv_sec * 1'000'000'000LL + ts.tv_nsec;
-  }
-
-  // Proportional set size: a page shared by n processes counts 1/n in each, once in their sum.
-  [[nodiscard]] std::int64_t read_memory_kb() const {
-    std::ifstream rollup("/proc/" + std::to_string(pid) + "/smaps_rollup");
-    for (std::string line; std::getline(rollup, line);) {
-      if (line.rfind("Pss:", 0) == 0) return std::atoll(line.c_str() + 4);
-    }
-    return 0;
-  }
-};
 
 // Starts the processes of one run, times the window and prints the result. Whatever happens, no
 // process and no file outlives it.
@@ -65,8 +36,8 @@ class Parent {
   Parent(const Parent&) = delete;
   Parent& operator=(const Parent&) = delete;
   ~Parent() {
-    for (auto& child : children_) end(child);
-    if (daemon_.pid > 0) end(daemon_);
+    for (auto& child : children_) end_child(child);
+    if (daemon_.pid > 0) end_child(daemon_);
     std::filesystem::remove_all(o_.run_dir);
   }
 
@@ -74,7 +45,7 @@ class Parent {
 
   int run(const std::vector<std::string>& daemon) {
     Sheet sheet(o_.sheet_fd, o_, true);
-    if (!daemon.empty()) daemon_ = start(daemon, o_.pub_netns, "daemon");
+    if (!daemon.empty()) daemon_ = start_child(daemon, o_.pub_netns, "daemon");
     start_children();
     const auto children = static_cast<std::uint32_t>(children_.size());
     const std::int64_t limit =
@@ -114,41 +85,7 @@ class Parent {
   void start_role(const std::string& role, int index, const std::string& netns) {
     std::vector<std::string> command{"/proc/self/exe"};
     for (auto& argument : child_arguments(o_, role, index)) command.push_back(std::move(argument));
-    children_.push_back(start(command, netns, role));
-  }
-
-  static void enter_netns(const std::string& name) {
-    const int fd = open(("/run/netns/" + name).c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) {
-      std::fprintf(stderr, "cannot enter network namespace %s\n", name.c_str());
-      _exit(3);
-    }
-    close(fd);
-  }
-
-  static Child start(const std::vector<std::string>& command, const std::string& netns,
-                     const std::string& role) {
-    std::vector<char*> argv;
-    for (const auto& part : command) argv.push_back(const_cast<char*>(part.c_str()));
-    argv.push_back(nullptr);
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid < 0) throw std::runtime_error("fork failed");
-    if (pid == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != parent) _exit(3);
-      // stdout is for the one result line; what a daemon tells about itself is of no interest.
-      const int quiet = role == "daemon" ? open("/dev/null", O_WRONLY) : STDERR_FILENO;
-      dup2(quiet, STDOUT_FILENO);
-      if (!netns.empty()) enter_netns(netns);
-      execvp(argv[0], argv.data());
-      std::fprintf(stderr, "cannot run %s\n", argv[0]);
-      _exit(3);
-    }
-    Child child;
-    child.pid = pid;
-    child.role = role;
-    return child;
+    children_.push_back(start_child(command, netns, role));
   }
 
   /// Sleeps until `reached`; throws when a process died or time is up.
@@ -191,23 +128,7 @@ class Parent {
         if (now_ns() - begin > 150'000'000) kill(child.pid, SIGUSR1);
       }
     }
-    for (auto& child : children_) end(child);
-  }
-
-  static void end(Child& child) {
-    if (!child.running) return;
-    if (child.role == "daemon") {
-      kill(child.pid, SIGTERM);
-      for (int i = 0; i < 300 && child.running; ++i) {
-        sleep_until(now_ns() + 10'000'000);
-        child.running = waitpid(child.pid, nullptr, WNOHANG) != child.pid;
-      }
-    }
-    if (child.running) {
-      kill(child.pid, SIGKILL);
-      waitpid(child.pid, nullptr, 0);
-    }
-    child.running = false;
+    for (auto& child : children_) end_child(child);
   }
 
   /// What the flows measured, taken together.

@@ -1,0 +1,209 @@
+// hyphos-lab-graph: runs the graph of a robot.yaml with synthetic nodes, each process as the plan
+// has it, and prints as one JSON object whether everything arrived and how late.
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+
+#include "hyphos/plan.hpp"
+#include "lab/common/child.hpp"
+#include "lab/common/stats.hpp"
+#include "lab/graph/options.hpp"
+#include "lab/graph/sheet.hpp"
+#include "lab/graph/synthetic.hpp"
+
+namespace hyphos::lab::graph {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kWarmups = 3;
+
+/// Starts one process for each of the plan, leads them through the steps and reports. No process
+/// outlives it.
+class Conductor {
+ public:
+  explicit Conductor(Options options)
+      : options_(std::move(options)),
+        plan_(load_plan(options_.plan, {.overrides = options_.overrides}).or_throw()),
+        ends_(plan_) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (ends_.sources.empty()) {
+      throw std::runtime_error(options_.plan +
+                               ": no channel says what it carries; give those that matter "
+                               "publishers, subscribers and a load: {rate_hz: …, size: …}");
+    }
+    options_.sheet_fd = memfd_create("hyphos-lab-sheet", 0);  // inherited across exec on purpose
+    if (options_.sheet_fd < 0) throw std::runtime_error("cannot create the result sheet");
+    sheet_.emplace(options_.sheet_fd, ends_, true);
+  }
+  Conductor(const Conductor&) = delete;
+  Conductor& operator=(const Conductor&) = delete;
+  ~Conductor() {
+    for (Child& child : children_) end_child(child);
+    std::error_code error;
+    std::filesystem::remove(
+        "/dev/shm/hyphos-" + std::to_string(getuid()) + "/lab" + std::to_string(options_.run),
+        error);
+  }
+
+  void run() {
+    for (const ProcessPlan& process : plan_.processes) start(process);
+    Sheet::Head& head = sheet_->head();
+    wait("a process does not start", 60 * kSecond, [&] { return head.ready == children_.size(); });
+    sheet_->enter(kWarmingUp);
+    wait("a subscriber did not hear the warm-up", 60 * kSecond, [&] { return warm(); });
+    sheet_->enter(kWarm);
+    quiet_down(&Sheet::Flow::warm);
+    for (Child& child : children_) child.cpu_start_ns = child.read_cpu_ns();
+    const std::int64_t begin = now_ns() + kSecond / 50;
+    head.first_send_ns.store(begin);
+    sheet_->enter(kMeasuring);
+    const auto window = static_cast<std::int64_t>(options_.seconds * 1e9);
+    wait("a publisher does not end", window + 60 * kSecond, [&] { return done(); });
+    for (Child& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
+    seconds_ = static_cast<double>(now_ns() - begin) / 1e9;
+    quiet_down(&Sheet::Flow::received);
+    sheet_->enter(kStopping);
+    report();
+    stop();
+  }
+
+ private:
+  void start(const ProcessPlan& process) {
+    std::vector<std::string> command{"/proc/self/exe"};
+    for (std::string& word : child_arguments(options_, process.name)) {
+      command.push_back(std::move(word));
+    }
+    std::string space;
+    for (const auto& [host, name] : options_.namespaces) {
+      if (host == process.host) space = name;
+    }
+    children_.push_back(start_child(command, space, process.name));
+  }
+
+  /// Until `reached`; throws `what` when time is up, and when a process died.
+  void wait(const char* what, std::int64_t patience_ns, const std::function<bool()>& reached) {
+    for (const std::int64_t limit = now_ns() + patience_ns; !reached();) {
+      sleep_until(now_ns() + 10'000'000);
+      for (Child& child : children_) {
+        if (waitpid(child.pid, nullptr, WNOHANG) != child.pid) continue;
+        child.running = false;
+        throw std::runtime_error("process " + child.role + " died");
+      }
+      if (now_ns() > limit) throw std::runtime_error(what);
+    }
+  }
+
+  [[nodiscard]] bool warm() const {
+    for (std::size_t i = 0; i < ends_.flows.size(); ++i) {
+      if (sheet_->flow(i).warm.load() < kWarmups) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool done() const {
+    for (std::size_t i = 0; i < ends_.sources.size(); ++i) {
+      if (sheet_->source(i).done.load() == 0) return false;
+    }
+    return true;
+  }
+  /// Until nothing has come for a while.
+  void quiet_down(std::atomic<std::int64_t> Sheet::Flow::* count) {
+    std::int64_t seen = -1, progress = now_ns();
+    wait("messages do not end", 120 * kSecond, [&] {
+      std::int64_t now = 0;
+      for (std::size_t i = 0; i < ends_.flows.size(); ++i) now += (sheet_->flow(i).*count).load();
+      if (now != seen) progress = now_ns();
+      seen = now;
+      return now_ns() - progress > kSecond / 6;
+    });
+  }
+
+  void stop() {
+    for (const std::int64_t limit = now_ns() + 4 * kSecond; now_ns() < limit;) {
+      bool any = false;
+      for (Child& child : children_) {
+        child.running = child.running && waitpid(child.pid, nullptr, WNOHANG) != child.pid;
+        any = any || child.running;
+      }
+      if (!any) return;
+      sleep_until(now_ns() + 5'000'000);
+    }
+  }
+
+  void report() const {
+    double cpu_s = 0;
+    for (const Child& child : children_) cpu_s += static_cast<double>(child.cpu_ns) / 1e9;
+    JsonLine out;
+    out.add("processes", static_cast<double>(children_.size())).add("scale", options_.scale);
+    out.add("seconds", seconds_).add("cores_used", cpu_s / seconds_);
+    out.raw("sources", list(ends_.sources, [&](JsonLine& line, std::size_t i) {
+              const Sheet::Source& row = sheet_->source(i);
+              line.add("planned", static_cast<double>(row.planned.load()));
+              line.add("sent", static_cast<double>(row.sent.load()));
+              line.add("refused", static_cast<double>(row.refused.load()));
+              line.add("worst_late_ms", static_cast<double>(row.worst_late_ns.load()) / 1e6);
+            }));
+    out.raw("flows", list(ends_.flows, [&](JsonLine& line, std::size_t i) {
+              const Sheet::Flow& row = sheet_->flow(i);
+              line.add("expected", static_cast<double>(expected(*ends_.flows[i].channel)));
+              line.add("received", static_cast<double>(row.received.load()));
+              for (const auto& [name, percent] :
+                   {std::pair{"p1", 1.0}, {"p50", 50.0}, {"p95", 95.0}, {"p99", 99.0}}) {
+                const std::string unit = std::string(name) + "_us";
+                line.add(("transit_" + unit).c_str(), row.transit.percentile_us(percent));
+                line.add(("late_" + unit).c_str(), row.late.percentile_us(percent));
+              }
+            }));
+    std::puts(out.str().c_str());
+  }
+
+  [[nodiscard]] std::int64_t expected(const ChannelPlan& channel) const {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < ends_.sources.size(); ++i) {
+      if (ends_.sources[i].channel == &channel) sum += sheet_->source(i).sent.load();
+    }
+    return sum;
+  }
+
+  static std::string list(const std::vector<End>& ends,
+                          const std::function<void(JsonLine&, std::size_t)>& fill) {
+    std::string text;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      JsonLine line;
+      line.add("channel", ends[i].channel->name).add("node", ends[i].node);
+      fill(line, i);
+      text += (i == 0 ? "" : ", ") + line.str();
+    }
+    return "[" + text + "]";
+  }
+
+  Options options_;
+  Plan plan_;
+  Ends ends_;
+  std::optional<Sheet> sheet_;
+  std::vector<Child> children_;
+  double seconds_ = 0;
+};
+
+int run(int argc, char** argv) {
+  try {
+    const Options options = parse_options(argc, argv);
+    if (options.process.empty()) {
+      Conductor(options).run();
+    } else {
+      Synthetic(options).run();
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hyphos-lab-graph: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace hyphos::lab::graph
+
+int main(int argc, char** argv) { return hyphos::lab::graph::run(argc, argv); }

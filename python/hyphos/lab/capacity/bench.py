@@ -1,0 +1,260 @@
+"""Runs graphs with synthetic nodes, and looks for the load up to which they hold."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hyphos._closing import Closing
+from hyphos._errors import Error
+from hyphos.lab.capacity.graph import Graph
+from hyphos.lab.links import Network
+from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
+from hyphos.lab.media import Medium
+from hyphos.lab.peers import program_folders
+from hyphos.lab.reaper import SHM, Reaper
+from hyphos.lab.saturation import LATE_PERIODS, MAX_LATE_MS, MAX_LOST, MIN_MESSAGES
+
+PROGRAM = "hyphos-lab-graph"
+SECONDS = 0.7
+RESOLUTION = 1.06
+SCALES = (1e-5, 1e6)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a graph at `scale` times its rates."""
+
+    scale: float
+    seconds: float
+    result: dict[str, Any]
+    load: Load
+
+    @property
+    def cores_used(self) -> float:
+        return float(self.result["cores_used"])
+
+    def lost_share(self) -> float:
+        """Of the flow that lost most."""
+        return max(
+            (1 - flow["received"] / flow["expected"] for flow in self.result["flows"]
+             if flow["expected"]),
+            default=0.0,
+        )
+
+    def late_ms(self) -> float:
+        """How late half of the messages of the latest flow are against its fastest."""
+        return max(
+            (
+                (flow["late_p50_us"] - flow["late_p1_us"]) / 1e3
+                for flow in self.result["flows"]
+                if flow["received"]
+            ),
+            default=0.0,
+        )
+
+    def holds(self, period_ms: float) -> bool:
+        """Whether everything arrived, and in time. `period_ms`: of the slowest source."""
+        if any(one["sent"] < one["planned"] or one["refused"] for one in self.result["sources"]):
+            return False
+        if any(flow["received"] == 0 < flow["expected"] for flow in self.result["flows"]):
+            return False
+        if self.lost_share() > MAX_LOST:
+            return False
+        return self.late_ms() <= max(MAX_LATE_MS, LATE_PERIODS * period_ms)
+
+    @property
+    def share_done(self) -> float:
+        """How much of what was asked came through in the time for it: a first guess at the knee."""
+        arrived = min(
+            (
+                flow["received"] / max(flow["expected"], 1)
+                for flow in self.result["flows"]
+            ),
+            default=0.0,
+        )
+        sent = min(
+            (one["sent"] / one["planned"] for one in self.result["sources"] if one["planned"]),
+            default=1.0,
+        )
+        return arrived * sent * min(1.0, self.seconds / self.result["seconds"])
+
+
+@dataclass(frozen=True)
+class Knee:
+    """A graph held at `low` times its rates, and not at `high`."""
+
+    low: float
+    high: float
+    trials: list[Trial] = field(default_factory=list, compare=False)
+
+    @property
+    def scale(self) -> float:
+        return math.sqrt(self.low * self.high)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether other programs took part in what decided."""
+        near = [one for one in self.trials if self.low * 0.99 <= one.scale <= self.high * 1.01]
+        return any(one.load.disturbed for one in near)
+
+
+def program() -> Path:
+    for folder in program_folders():
+        path = folder / PROGRAM
+        if path.is_file():
+            return path
+    raise Error("not_found", f"the program {PROGRAM} is missing", advice="make build")
+
+
+class Bench(Closing):
+    """Runs graphs on this machine; hosts of a graph become namespaces joined by `medium`. stop()
+    may be called from any thread; all else belongs to one."""
+
+    def __init__(self, medium: Medium | None = None, *, patience_s: float = 0.0) -> None:
+        self._medium = medium
+        self._patience_s = patience_s
+        self._reaper: Reaper | None = None
+        self._network: Network | None = None
+        self._lock = threading.Lock()
+        self._current: subprocess.Popen[str] | None = None
+        self._runs = 0
+        self.stopped = False
+
+    def stop(self) -> None:
+        with self._lock:
+            self.stopped = True
+            if self._current is not None and self._current.poll() is None:
+                self._current.kill()  # its processes die with it
+
+    def run(self, graph: Graph, scale: float = 1.0, seconds: float = SECONDS) -> Trial | None:
+        """One run; None if it was stopped. Error if it cannot be run."""
+        wait_until_quiet(self._patience_s)
+        network = self._hosts(graph)
+        self._runs += 1
+        run = os.getpid() % 20_000 * 100_000 + self._runs
+        reaper = self._reaper
+        assert reaper is not None
+        domain = reaper.register("folder", str(SHM / f"hyphos-{os.getuid()}" / f"lab{run}"))
+        with tempfile.TemporaryDirectory(prefix="hyphos-lab-") as folder:
+            plan = Path(folder) / "robot.yaml"
+            addresses = {name: host.address for name, host in network.items()}
+            plan.write_text(graph.robot_yaml(addresses))
+            words = [str(program()), "--plan", str(plan), "--scale", f"{scale:.6g}"]
+            words += ["--seconds", f"{seconds:.4g}", "--run-id", str(run)]
+            for name, host in network.items():
+                words += ["--netns", f"{name}={host.namespace}"]
+            try:
+                return self._one(words, scale, seconds)
+            finally:
+                shutil.rmtree(domain.value, ignore_errors=True)
+                reaper.remove(domain)
+
+    def _one(self, words: list[str], scale: float, seconds: float) -> Trial | None:
+        watch = LoadWatch()
+        with self._lock:
+            if self.stopped:
+                return None
+            self._current = subprocess.Popen(
+                words,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        try:
+            out, told = self._current.communicate(timeout=200 + 3 * seconds)
+        except BaseException:
+            self._current.kill()
+            self._current.communicate()
+            raise
+        finally:
+            code = self._current.returncode
+            self._current = None
+        if self.stopped:
+            return None
+        if code != 0:
+            why = told.strip().splitlines()[-1:] or [f"it ended with {code}"]
+            raise Error("internal", why[0], PROGRAM)
+        return Trial(scale, seconds, json.loads(out), watch.finish())
+
+    def _hosts(self, graph: Graph) -> dict[str, Any]:
+        """The hosts of a graph, made when one is first run; empty for one machine."""
+        if self._reaper is None:
+            self._reaper = Reaper()
+        if len(graph.hosts) == 1:
+            return {}
+        if self._medium is None:
+            raise Error(
+                "invalid_config",
+                f"the graph is on {len(graph.hosts)} hosts, and nothing says what joins them",
+                advice="name a link",
+            )
+        if self._network is None or set(self._network.names) != set(graph.hosts):
+            if self._network is not None:
+                self._network.down()
+            self._network = Network(self._medium, graph.hosts, reaper=self._reaper).up()
+        return self._network.hosts
+
+    def close(self) -> None:
+        if self._network is not None:
+            self._network.down()
+            self._network = None
+        if self._reaper is not None:
+            self._reaper.close()
+            self._reaper = None
+
+    def knee(
+        self,
+        graph: Graph,
+        guess: float = 1.0,
+        told: Callable[[Trial, bool], None] = lambda *_: None,
+    ) -> Knee | None:
+        """The highest scale at which a graph holds, within 6 %; None if it was stopped. What does
+        not hold beside a disturbance is tried once more."""
+        rates = [channel.rate_hz for channel in graph.channels if channel.rate_hz]
+        low, high, scale = 0.0, math.inf, guess
+        trials: list[Trial] = []
+        while low == 0.0 or high > low * RESOLUTION:
+            period_ms = 1e3 / (min(rates) * scale)
+            seconds = max(SECONDS, MIN_MESSAGES * period_ms / 1e3)
+            trial = self.run(graph, scale, seconds)
+            if trial is not None and not trial.holds(period_ms) and trial.load.disturbed:
+                again = self.run(graph, scale, seconds)
+                trial = again
+            if trial is None:
+                return None
+            trials.append(trial)
+            good = trial.holds(period_ms)
+            told(trial, good)
+            if good:
+                low = max(low, scale)
+            else:
+                high = min(high, scale)
+            scale = _next(low, high, trial, good)
+            if not SCALES[0] < scale < SCALES[1]:
+                break
+        return Knee(low, min(high, SCALES[1]), trials)
+
+
+def _next(low: float, high: float, last: Trial, good: bool) -> float:
+    """The scale to try: by what came through where too much was asked, else by halves."""
+    if high == math.inf:
+        # The CPU shows how far away the end is at least: a share that falls as messages batch.
+        spare = (os.cpu_count() or 1) / max(last.cores_used, 1e-3)
+        return low * min(6.0, max(1.5, spare))
+    if low == 0.0:
+        return max(high / 8, min(high / 1.25, high * last.share_done * 0.95))
+    middle = math.sqrt(low * high)
+    if not good and low * 1.05 < high * last.share_done < high / 1.05:
+        return high * last.share_done
+    return middle

@@ -1,0 +1,92 @@
+"""Graphs of a kind, by their numbers: what is calibrated with, and what is predicted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hyphos.lab.capacity.graph import LINK, POINTER, TCP, Channel, Graph, Node
+
+RATE_HZ = 100.0
+DEPTH = 16
+
+
+def _places(way: str) -> tuple[str, str]:
+    return ("near", "far") if way == LINK else ("here", "here")
+
+
+def _channel(
+    name: str, ends: tuple[tuple[str, ...], tuple[str, ...]], size: int, way: str, after: str = ""
+) -> Channel:
+    return Channel(
+        name,
+        *ends,
+        size,
+        rate_hz=0.0 if after else RATE_HZ,
+        after=after,
+        reliable=True,
+        depth=DEPTH,
+        transport="zmq" if way == TCP else "auto",
+    )
+
+
+def _graph(
+    name: str, nodes: dict[str, str], channels: list[Channel], way: str, work_us: float
+) -> Graph:
+    """`nodes`: name → host. One process for each node, or one for all where pointers travel."""
+    process = (lambda _: "main") if way == POINTER else (lambda node: node)
+    hearers = {node for channel in channels for node in channel.subscribers}
+    return Graph(
+        name,
+        {process(node): host for node, host in nodes.items()},
+        tuple(Node(node, process(node), work_us if node in hearers else 0.0) for node in nodes),
+        tuple(channels),
+    )
+
+
+def echo(pairs: int, size: int, way: str, work_us: float = 0.0) -> Graph:
+    """`pairs` senders, each with an echoer that sends everything back."""
+    near, far = _places(way)
+    nodes = {}
+    channels = []
+    for i in range(pairs):
+        nodes |= {f"s{i}": near, f"e{i}": far}
+        channels.append(_channel(f"there{i}", ((f"s{i}",), (f"e{i}",)), size, way))
+        channels.append(_channel(f"back{i}", ((f"e{i}",), (f"s{i}",)), size, way, f"there{i}"))
+    graph = _graph(f"echo {pairs}", nodes, channels, way, 0.0)
+    if work_us:
+        # Only the echoers compute.
+        worked = tuple(
+            replace(node, work_us=work_us if node.name[0] == "e" else 0.0) for node in graph.nodes
+        )
+        graph = replace(graph, nodes=worked)
+    return graph
+
+
+def fanout(subscribers: int, size: int, way: str, work_us: float = 0.0) -> Graph:
+    near, far = _places(way)
+    ears = tuple(f"s{i}" for i in range(subscribers))
+    nodes = {"p": near} | dict.fromkeys(ears, far)
+    channel = _channel("out", (("p",), ears), size, way)
+    return _graph(f"fan-out {subscribers}", nodes, [channel], way, work_us)
+
+
+def fanin(publishers: int, size: int, way: str, work_us: float = 0.0) -> Graph:
+    near, far = _places(way)
+    mouths = tuple(f"p{i}" for i in range(publishers))
+    nodes = dict.fromkeys(mouths, near) | {"s": far}
+    channel = _channel("in", (mouths, ("s",)), size, way)
+    return _graph(f"fan-in {publishers}", nodes, [channel], way, work_us)
+
+
+def pipeline(length: int, size: int, way: str, work_us: float = 0.0) -> Graph:
+    """`length` nodes in a row, each hands on what it gets; hosts take turns."""
+    near, far = _places(way)
+    nodes = {f"n{i}": far if i % 2 else near for i in range(length)}
+    channels = [
+        _channel(f"c{i}", ((f"n{i}",), (f"n{i + 1}",)), size, way, f"c{i - 1}" if i else "")
+        for i in range(length - 1)
+    ]
+    return _graph(f"pipeline {length}", nodes, channels, way, work_us)
+
+
+FAMILIES = {"echo": echo, "fanout": fanout, "fanin": fanin, "pipeline": pipeline}
