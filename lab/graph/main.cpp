@@ -59,9 +59,10 @@ class Conductor {
     quiet_down(&Sheet::Flow::warm);
     for (Child& child : children_) child.cpu_start_ns = child.read_cpu_ns();
     const std::int64_t begin = now_ns() + kSecond / 50;
-    head.first_send_ns.store(begin);
-    sheet_->enter(kMeasuring);
     const auto window = static_cast<std::int64_t>(options_.seconds * 1e9);
+    head.first_send_ns.store(begin);
+    head.middle_ns.store(begin + window / 2);
+    sheet_->enter(kMeasuring);
     wait("a publisher does not end", window + 60 * kSecond, [&] { return done(); });
     for (Child& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
     seconds_ = static_cast<double>(now_ns() - begin) / 1e9;
@@ -154,7 +155,8 @@ class Conductor {
                    {std::pair{"p1", 1.0}, {"p50", 50.0}, {"p95", 95.0}, {"p99", 99.0}}) {
                 const std::string unit = std::string(name) + "_us";
                 line.add(("transit_" + unit).c_str(), row.transit.percentile_us(percent));
-                line.add(("late_" + unit).c_str(), row.late.percentile_us(percent));
+                line.add(("late_" + unit).c_str(), row.late[0].percentile_us(percent));
+                line.add(("later_" + unit).c_str(), row.late[1].percentile_us(percent));
               }
             }));
     std::puts(out.str().c_str());

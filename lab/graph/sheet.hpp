@@ -93,11 +93,13 @@ class Sheet {
   struct alignas(64) Flow {
     std::atomic<std::int64_t> warm, received;
     Durations transit;  ///< publish to callback
-    Durations late;     ///< from the instant at which the first message of the chain was due
+    /// From the instant at which the first message of the chain was due, of those due in the first
+    /// and in the second half of the measurement: a graph that falls behind is later in the second.
+    std::array<Durations, 2> late;
   };
   struct Head {
     std::atomic<std::uint32_t> phase, ready, steps;
-    std::atomic<std::int64_t> first_send_ns;
+    std::atomic<std::int64_t> first_send_ns, middle_ns;
   };
 
   Sheet(int fd, const Ends& ends, bool create)

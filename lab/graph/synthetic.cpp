@@ -95,7 +95,8 @@ void Synthetic::on_message(const Buffer& message, Sheet::Flow& flow, std::int64_
     return;
   }
   flow.transit.record(now - header.stamp_ns);
-  flow.late.record(now - header.due_ns);
+  flow.late[header.due_ns < sheet_.head().middle_ns.load(std::memory_order_relaxed) ? 0 : 1].record(
+      now - header.due_ns);
   flow.received.fetch_add(1, std::memory_order_relaxed);
   compute(work_ns);
   for (Source* answer : answers) {

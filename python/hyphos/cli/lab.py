@@ -211,3 +211,99 @@ def selftest(
     from hyphos.lab.selftest import selftest as check  # noqa: PLC0415
 
     raise typer.Exit(check(seconds, repeats, quiet))
+
+
+ProfileFile = Annotated[Path, typer.Option("--profile", help="The capacity profile.")]
+
+
+@app.command("calibrate")
+def calibrate(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The profile; ways it has already stay.")
+    ] = Path("capacity.json"),
+    ways: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--way",
+            metavar="pointer|shm|tcp",
+            help="How messages travel; may be given again. Default: all three.",
+        ),
+    ] = None,
+    links: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--link",
+            metavar="NAME=KIND,KEY=VALUE…",
+            help="A link between machines, such as cable=veth,rate_mbit=1000 or "
+            "wifi=wifi,rate_mbit=54; needs root; may be given again.",
+        ),
+    ] = None,
+    max_size: Annotated[
+        int,
+        typer.Option("--max-size", min=1 << 16, max=1 << 26, help="Bytes of the largest message."),
+    ] = 1 << 18,
+    patience: Patience = 0.0,
+) -> None:
+    """Measure what messages cost on this machine, and write its capacity profile, for `hyphos plan
+    check`. About two minutes for each way; the machine should do nothing else meanwhile.
+
+    hyphos lab calibrate
+
+    hyphos lab calibrate --link cable=veth,rate_mbit=1000
+    """
+    from hyphos.lab.capacity.commands import run_calibration  # noqa: PLC0415
+
+    known = ("pointer", "shm", "tcp")
+    for way in ways or []:
+        if way not in known:
+            raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--way")
+    raise typer.Exit(run_calibration(output, ways or [], links or [], patience, max_size))
+
+
+@app.command("verify")
+def verify(
+    plan: Annotated[
+        Path | None, typer.Argument(help="A robot.yaml.", metavar="ROBOT.YAML", show_default=False)
+    ] = None,
+    profile: ProfileFile = Path("capacity.json"),
+    link: Annotated[
+        str, typer.Option("--link", help="Which link of the profile joins the hosts.")
+    ] = "",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the plan.")
+    ] = None,
+    measure_only: Annotated[
+        bool, typer.Option("--measure-only", help="Predict nothing; no profile is needed.")
+    ] = False,
+    held_out: Annotated[
+        bool,
+        typer.Option(
+            "--held-out", help="Instead of a plan: graphs that no calibration has seen, all ways."
+        ),
+    ] = False,
+    ways: Annotated[
+        list[str] | None, typer.Option("--way", help="With --held-out: only these of the profile.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="With --held-out: also as JSON.")
+    ] = None,
+    patience: Patience = 0.0,
+    as_json: AsJson = False,
+) -> None:
+    """Run the graph of a robot.yaml with synthetic nodes, which send, compute and answer as its
+    `load:` says, find the rate at which it breaks, and put it beside the prediction. Hosts become
+    network namespaces.
+
+    hyphos lab verify robot.yaml
+
+    hyphos lab verify --held-out
+    """
+    from hyphos.lab.capacity.commands import verify_held_out, verify_plan  # noqa: PLC0415
+
+    if held_out == (plan is not None):
+        raise typer.BadParameter("name a robot.yaml, or give --held-out")
+    if plan is None:
+        raise typer.Exit(verify_held_out(profile, ways or [], patience, output))
+    raise typer.Exit(
+        verify_plan(plan, profile, link, settings or [], patience, measure_only, as_json)
+    )

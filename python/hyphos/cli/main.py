@@ -37,7 +37,6 @@ from hyphos.cli import (
 
 _COMMANDS: dict[str, Callable[..., Any]] = {
     "run": run.run,
-    "plan": plan.plan,
     "validate": validate.validate,
     "agent": agent.agent,
     "doctor": doctor.doctor,
@@ -51,6 +50,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "replay": replay.replay,
 }
 _GROUPS: dict[str, typer.Typer] = {
+    "plan": plan.app,
     "channel": channel.app,
     "node": node.app,
     "service": service.app,

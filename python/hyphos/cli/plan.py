@@ -5,13 +5,38 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
+from typer.core import TyperGroup
 
 
-def plan(
-    files: Annotated[
-        list[Path], typer.Argument(help="One or more robot.yaml.", metavar="ROBOT.YAML...")
-    ],
+class _Plans(TyperGroup):
+    """`hyphos plan FILE …` is short for `hyphos plan show FILE …`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "--help", "-h"):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Plans,
+    no_args_is_help=True,
+    help="Check a robot.yaml, print its plan, ask if it will hold.",
+)
+
+Plans = Annotated[
+    list[Path], typer.Argument(help="One or more robot.yaml.", metavar="ROBOT.YAML...")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change the plan, e.g. channels.scan.depth=3."),
+]
+
+
+@app.command("show")
+def show(
+    files: Plans,
     as_json: Annotated[
         bool, typer.Option("--json", help="Everything, as one JSON object per file.")
     ] = False,
@@ -24,17 +49,12 @@ def plan(
             help="Draw the hypergraph with Graphviz. A folder if there are several plans.",
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change the plan, e.g. channels.scan.depth=3."
-        ),
-    ] = None,
+    settings: Settings = None,
     check_files: Annotated[
         bool, typer.Option("--check-files", help="Also check that plug-ins and programs exist.")
     ] = False,
 ) -> None:
-    """Check a robot.yaml and print the plan. Nothing is started.
+    """Check a robot.yaml and print the plan; `show` may be left out. Nothing is started.
 
     hyphos plan robot.yaml
 
@@ -59,3 +79,32 @@ def plan(
             target = svg if len(files) == 1 else svg / f"{file.stem}.svg"
             draw_svg(loaded.dot(), target)
             typer.echo(f"wrote {target}", err=True)
+
+
+@app.command("check")
+def check(
+    files: Plans,
+    profile: Annotated[
+        Path, typer.Option("--profile", help="What `hyphos lab calibrate` has made.")
+    ] = Path("capacity.json"),
+    link: Annotated[
+        str, typer.Option("--link", help="Which link of the profile joins the hosts.")
+    ] = "",
+    shared: Annotated[
+        bool,
+        typer.Option("--shared", help="All hosts are this one machine, as in namespaces on it."),
+    ] = False,
+    settings: Settings = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Will it hold? Predicts from the `load:` of its channels and nodes and the profile of a
+    machine what a robot takes of each resource, what breaks first, and how far it is from there.
+    Exit code 0: fits, 1: does not fit, 3: marginal.
+
+    hyphos plan check robot.yaml
+
+    hyphos plan check robot.yaml --set channels.image.load.rate_hz=60
+    """
+    from hyphos.lab.capacity.commands import check_plans  # noqa: PLC0415
+
+    raise typer.Exit(check_plans(files, profile, link, settings or [], shared, as_json))

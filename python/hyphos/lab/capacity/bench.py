@@ -22,10 +22,11 @@ from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
 from hyphos.lab.media import Medium
 from hyphos.lab.peers import program_folders
 from hyphos.lab.reaper import SHM, Reaper
-from hyphos.lab.saturation import LATE_PERIODS, MAX_LATE_MS, MAX_LOST, MIN_MESSAGES
+from hyphos.lab.saturation import MAX_LOST, MIN_MESSAGES
 
 PROGRAM = "hyphos-lab-graph"
-SECONDS = 0.7
+SECONDS = 1.0
+MAX_BEHIND = 0.04
 RESOLUTION = 1.06
 SCALES = (1e-5, 1e6)
 
@@ -46,47 +47,59 @@ class Trial:
     def lost_share(self) -> float:
         """Of the flow that lost most."""
         return max(
-            (1 - flow["received"] / flow["expected"] for flow in self.result["flows"]
-             if flow["expected"]),
-            default=0.0,
-        )
-
-    def late_ms(self) -> float:
-        """How late half of the messages of the latest flow are against its fastest."""
-        return max(
             (
-                (flow["late_p50_us"] - flow["late_p1_us"]) / 1e3
+                1 - flow["received"] / flow["expected"]
                 for flow in self.result["flows"]
-                if flow["received"]
+                if flow["expected"]
             ),
             default=0.0,
         )
 
-    def holds(self, period_ms: float) -> bool:
-        """Whether everything arrived, and in time. `period_ms`: of the slowest source."""
+    def behind(self) -> float:
+        """By which share of its rate the slowest flow falls behind: how much later half of its
+        messages are in the second half of the run than in the first, over the time between."""
+        return max(
+            (
+                (flow["later_p50_us"] - flow["late_p50_us"]) / 1e6 / (self.seconds / 2)
+                for flow in self.result["flows"]
+                if flow["late_p50_us"] is not None and flow["later_p50_us"] is not None
+            ),
+            default=0.0,
+        )
+
+    def late_ms(self) -> float:
+        """How late half of the messages of the latest flow are."""
+        return max(
+            (flow["later_p50_us"] / 1e3 for flow in self.result["flows"] if flow["later_p50_us"]),
+            default=0.0,
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether the graph keeps up: nothing refused, next to nothing lost, and queues that do not
+        grow."""
         if any(one["sent"] < one["planned"] or one["refused"] for one in self.result["sources"]):
             return False
         if any(flow["received"] == 0 < flow["expected"] for flow in self.result["flows"]):
             return False
-        if self.lost_share() > MAX_LOST:
-            return False
-        return self.late_ms() <= max(MAX_LATE_MS, LATE_PERIODS * period_ms)
+        return self.lost_share() <= MAX_LOST and self.behind() <= MAX_BEHIND
+
+    @property
+    def nearly(self) -> bool:
+        return self.share_done > 0.8
 
     @property
     def share_done(self) -> float:
         """How much of what was asked came through in the time for it: a first guess at the knee."""
         arrived = min(
-            (
-                flow["received"] / max(flow["expected"], 1)
-                for flow in self.result["flows"]
-            ),
+            (flow["received"] / max(flow["expected"], 1) for flow in self.result["flows"]),
             default=0.0,
         )
         sent = min(
             (one["sent"] / one["planned"] for one in self.result["sources"] if one["planned"]),
             default=1.0,
         )
-        return arrived * sent * min(1.0, self.seconds / self.result["seconds"])
+        return float(arrived * sent * min(1.0, self.seconds / self.result["seconds"]))
 
 
 @dataclass(frozen=True)
@@ -136,6 +149,10 @@ class Bench(Closing):
             if self._current is not None and self._current.poll() is None:
                 self._current.kill()  # its processes die with it
 
+    def _is_stopped(self) -> bool:
+        with self._lock:
+            return self.stopped
+
     def run(self, graph: Graph, scale: float = 1.0, seconds: float = SECONDS) -> Trial | None:
         """One run; None if it was stopped. Error if it cannot be run."""
         wait_until_quiet(self._patience_s)
@@ -164,7 +181,7 @@ class Bench(Closing):
         with self._lock:
             if self.stopped:
                 return None
-            self._current = subprocess.Popen(
+            process = self._current = subprocess.Popen(
                 words,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -172,18 +189,17 @@ class Bench(Closing):
                 start_new_session=True,
             )
         try:
-            out, told = self._current.communicate(timeout=200 + 3 * seconds)
-        except BaseException:
-            self._current.kill()
-            self._current.communicate()
-            raise
+            out, told = process.communicate(timeout=200 + 3 * seconds)
         finally:
-            code = self._current.returncode
-            self._current = None
-        if self.stopped:
+            with self._lock:
+                self._current = None
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+        if self._is_stopped():
             return None
-        if code != 0:
-            why = told.strip().splitlines()[-1:] or [f"it ended with {code}"]
+        if process.returncode != 0:
+            why = told.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
             raise Error("internal", why[0], PROGRAM)
         return Trial(scale, seconds, json.loads(out), watch.finish())
 
@@ -221,20 +237,20 @@ class Bench(Closing):
     ) -> Knee | None:
         """The highest scale at which a graph holds, within 6 %; None if it was stopped. What does
         not hold beside a disturbance is tried once more."""
-        rates = [channel.rate_hz for channel in graph.channels if channel.rate_hz]
+        slowest_hz = min(channel.rate_hz for channel in graph.channels if channel.rate_hz)
         low, high, scale = 0.0, math.inf, guess
         trials: list[Trial] = []
         while low == 0.0 or high > low * RESOLUTION:
-            period_ms = 1e3 / (min(rates) * scale)
-            seconds = max(SECONDS, MIN_MESSAGES * period_ms / 1e3)
+            seconds = max(SECONDS, MIN_MESSAGES / (slowest_hz * scale))
             trial = self.run(graph, scale, seconds)
-            if trial is not None and not trial.holds(period_ms) and trial.load.disturbed:
-                again = self.run(graph, scale, seconds)
-                trial = again
+            # A hiccup of the machine near the knee makes queues that stay: what fails by little,
+            # or beside a disturbance, is tried once more.
+            if trial is not None and not trial.holds and (trial.nearly or trial.load.disturbed):
+                trial = self.run(graph, scale, seconds)
             if trial is None:
                 return None
             trials.append(trial)
-            good = trial.holds(period_ms)
+            good = trial.holds
             told(trial, good)
             if good:
                 low = max(low, scale)
@@ -251,7 +267,7 @@ def _next(low: float, high: float, last: Trial, good: bool) -> float:
     if high == math.inf:
         # The CPU shows how far away the end is at least: a share that falls as messages batch.
         spare = (os.cpu_count() or 1) / max(last.cores_used, 1e-3)
-        return low * min(6.0, max(1.5, spare))
+        return low * min(6.0, max(1.3, spare))
     if low == 0.0:
         return max(high / 8, min(high / 1.25, high * last.share_done * 0.95))
     middle = math.sqrt(low * high)

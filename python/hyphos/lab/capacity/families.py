@@ -46,7 +46,7 @@ def _graph(
 def echo(pairs: int, size: int, way: str, work_us: float = 0.0) -> Graph:
     """`pairs` senders, each with an echoer that sends everything back."""
     near, far = _places(way)
-    nodes = {}
+    nodes: dict[str, str] = {}
     channels = []
     for i in range(pairs):
         nodes |= {f"s{i}": near, f"e{i}": far}

@@ -7,32 +7,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hyphos.lab.capacity.graph import LINK, Graph
-from hyphos.lab.capacity.model import Costs, Host, knee
+from hyphos.lab.capacity.graph import Graph
+from hyphos.lab.capacity.model import Costs, Host, Load, Vector, volume
 
-Vector = NDArray[np.float64]
+Priors = Mapping[str, tuple[float, float]]
 
 # Where a parameter is believed to lie before anything is measured, and by which factor that may be
 # wrong: it keeps those in place of which the points tell little.
 PRIORS: dict[str, tuple[float, float]] = {
     "publish_us": (3.0, 4.0),
-    "deliver_us": (6.0, 4.0),
+    "deliver_us": (5.0, 4.0),
     "byte_ns": (0.1, 10.0),
-    "crowd": (0.15, 2.5),
+    "wake_us": (10.0, 4.0),
+    "batch_us": (200.0, 3.0),
     "serial": (1.0, 1.6),
     "wire_us": (2.0, 6.0),
     "wire_byte_ns": (8.0, 4.0),
 }
-# A knee is searched to 6 %, and differs by some more from one search to the next.
-MEASURED = 0.06
-MAX_STEPS = 200
+# What a knee differs by from one search to the next.
+MEASURED = 0.10
+MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
 class Point:
-    """A graph and the scale at which it was found to break."""
+    """A graph and the factor on its rates at which it was found to break."""
 
     graph: Graph
     scale: float
@@ -40,93 +40,76 @@ class Point:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Costs of one way; `covariance` of the logarithms of those in `names`. `error`: typical
-    error of a prediction (a standard deviation of its logarithm), found by leaving out each point
-    in turn."""
+    """Costs of one way. `error`: standard deviation of the logarithm of a prediction, found by
+    leaving out each point in turn."""
 
     way: str
     costs: Costs
-    names: tuple[str, ...]
-    covariance: tuple[tuple[float, ...], ...]
     error: float
-    points: int
 
 
-def fit(
-    way: str,
-    points: Sequence[Point],
-    host: Host,
-    others: Mapping[str, Costs] | None = None,
-    priors: Mapping[str, tuple[float, float]] | None = None,
-) -> Fitted:
-    """The costs of `way` that explain the points; those of `others` are known."""
-    known = dict(others or {})
+def fit(way: str, points: Sequence[Point], host: Host, priors: Priors | None = None) -> Fitted:
+    """The costs that explain the points, which take no other way."""
+    loads = [Load(point.graph, host) for point in points]
+    logs = [math.log(point.scale) for point in points]
     believed = PRIORS | dict(priors or {})
-    costs, covariance = _solve(way, points, host, known, believed)
-    names = costs.names(way)
-    error = _left_out(way, points, host, known, believed)
-    return Fitted(
-        way,
-        costs,
-        tuple(names),
-        tuple(tuple(float(x) for x in row) for row in covariance),
-        error,
-        len(points),
-    )
+    costs = _solve(way, loads, logs, believed)
+    return Fitted(way, costs, _left_out(way, loads, logs, believed))
 
 
-def _solve(
-    way: str,
-    points: Sequence[Point],
-    host: Host,
-    known: Mapping[str, Costs],
-    believed: Mapping[str, tuple[float, float]],
-) -> tuple[Costs, Vector]:
-    names = Costs().names(way)
+def _solve(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors) -> Costs:
+    names = Costs.names(way)
     centre = np.array([math.log(believed[name][0]) for name in names])
     width = np.array([math.log(believed[name][1]) for name in names])
-    measured = np.array([math.log(point.scale) for point in points])
+    measured = np.array(logs)
 
-    def residuals(logs: Vector) -> Vector:
-        costs = costs_from(names, logs)
-        predicted = [knee(point.graph, {**known, way: costs}, host) for point in points]
-        return np.concatenate([(np.log(predicted) - measured) / MEASURED, (logs - centre) / width])
+    def residuals(at: Vector) -> Vector:
+        costs = {way: _costs(names, at)}
+        predicted = np.log([load.knee(costs) for load in loads])
+        return np.concatenate([(predicted - measured) / MEASURED, (at - centre) / width])
 
-    logs, jacobian = least_squares(residuals, centre)
-    covariance = np.linalg.inv(jacobian.T @ jacobian)
-    return costs_from(names, logs), covariance
+    return _costs(names, least_squares(residuals, centre))
 
 
-def costs_from(names: Sequence[str], logs: Sequence[float] | Vector) -> Costs:
-    return Costs().changed({n: math.exp(float(x)) for n, x in zip(names, logs, strict=True)})
+def _costs(names: Sequence[str], at: Vector) -> Costs:
+    return Costs().changed({n: math.exp(float(x)) for n, x in zip(names, at, strict=True)})
 
 
-def least_squares(
-    residuals: Callable[[Vector], Vector], start: Vector
-) -> tuple[Vector, Vector]:
-    """Where the sum of squares is least, and the Jacobian there. Levenberg's and Marquardt's
-    method with differences for derivatives; for a few well-scaled unknowns."""
+def _left_out(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors) -> float:
+    """How far off a point is that the fit has not seen. The points lie at the edges of what is
+    calibrated, where guessing is hardest: their median, made comparable to a standard deviation,
+    is not upset by the one that nothing else tells of."""
+    misses = []
+    for i, load in enumerate(loads):
+        rest = [j for j in range(len(loads)) if j != i]
+        costs = _solve(way, [loads[j] for j in rest], [logs[j] for j in rest], believed)
+        misses.append(abs(math.log(load.knee({way: costs})) - logs[i]))
+    return max(MEASURED, 1.48 * float(np.median(misses)))
+
+
+def least_squares(residuals: Callable[[Vector], Vector], start: Vector) -> Vector:
+    """Where the sum of squares is least: Levenberg's and Marquardt's method, with differences for
+    derivatives. For a few unknowns of about the same scale."""
     at, damping = start.copy(), 1e-2
     now = residuals(at)
     jacobian = _jacobian(residuals, at, now)
     for _ in range(MAX_STEPS):
         normal = jacobian.T @ jacobian
-        step = np.linalg.solve(
-            normal + damping * np.diag(np.maximum(np.diag(normal), 1e-9)), -jacobian.T @ now
-        )
-        step = np.clip(step, -1.0, 1.0)
+        damped = normal + damping * np.diag(np.maximum(np.diag(normal), 1e-9))
+        step = np.clip(np.linalg.solve(damped, -jacobian.T @ now), -1.0, 1.0)
         then = residuals(at + step)
-        if then @ then < now @ now:
-            gained = (now @ now - then @ then) / max(now @ now, 1e-12)
-            at, now, damping = at + step, then, max(damping / 5, 1e-9)
-            jacobian = _jacobian(residuals, at, now)
-            if gained < 1e-7:
-                break
-        else:
+        before, after = float(now @ now), float(then @ then)
+        if after >= before:
             damping *= 4
             if damping > 1e9:
                 break
-    return at, jacobian
+            continue
+        gained = (before - after) / max(before, 1e-12)
+        at, now, damping = at + step, then, max(damping / 5, 1e-9)
+        if gained < 1e-6:
+            break
+        jacobian = _jacobian(residuals, at, now)
+    return at
 
 
 def _jacobian(residuals: Callable[[Vector], Vector], at: Vector, now: Vector) -> Vector:
@@ -138,46 +121,33 @@ def _jacobian(residuals: Callable[[Vector], Vector], at: Vector, now: Vector) ->
     return np.stack(columns, axis=1)
 
 
-def _left_out(
-    way: str,
-    points: Sequence[Point],
-    host: Host,
-    known: Mapping[str, Costs],
-    believed: Mapping[str, tuple[float, float]],
-) -> float:
-    """How far off the points are that the fit has not seen."""
-    misses = []
-    for i, point in enumerate(points):
-        rest = [*points[:i], *points[i + 1 :]]
-        costs, _ = _solve(way, rest, host, known, believed)
-        misses.append(math.log(knee(point.graph, {**known, way: costs}, host) / point.scale))
-    # A point at the edge of the calibration is harder to guess than one within: the median, made
-    # comparable to a standard deviation, is less upset by those than the mean square.
-    spread = 1.48 * float(np.median(np.abs(misses))) if misses else 0.0
-    return max(MEASURED, spread)
+# Rivals, fitted to the same points: what the model has to be better than.
 
 
-def linear_fit(points: Sequence[Point]) -> Callable[[Graph], float]:
-    """The plain rival: 1/X = a + b·S of host-wide messages, least squares, nothing else."""
-    from hyphos.lab.capacity.model import volume  # noqa: PLC0415
+def classic(points: Sequence[Point]) -> Callable[[Graph], float]:
+    """CSLV: N·f·S is a constant of the machine; their geometric mean."""
+    constant = math.exp(
+        float(np.mean([math.log(volume(point.graph) * point.scale) for point in points]))
+    )
+    return lambda graph: constant / volume(graph)
 
-    def messages(graph: Graph) -> float:
-        return sum(delivery.rate_hz for delivery in graph.deliveries())
 
-    def mean_size(graph: Graph) -> float:
-        total = messages(graph)
-        return sum(d.rate_hz * d.channel.size for d in graph.deliveries()) / total
-
-    del volume
-    rows = np.array([[1.0, mean_size(point.graph)] for point in points])
-    inverse = np.array([1.0 / (messages(point.graph) * point.scale) for point in points])
-    weights = 1.0 / inverse  # relative errors count, not absolute ones
-    (a, b), *_ = np.linalg.lstsq(rows * weights[:, None], inverse * weights, rcond=None)
+def linear(points: Sequence[Point]) -> Callable[[Graph], float]:
+    """1/X = a + b·S with X the messages a second of all the machine; least relative squares."""
+    rows = np.array([[1.0, _mean_size(point.graph)] for point in points])
+    inverse = np.array([1.0 / (_messages(point.graph) * point.scale) for point in points])
+    (a, b), *_ = np.linalg.lstsq(rows / inverse.reshape(-1, 1), np.ones(len(points)), rcond=None)
 
     def predict(graph: Graph) -> float:
-        return 1.0 / (max(1e-9, a + b * mean_size(graph)) * messages(graph))
+        return float(1.0 / (max(1e-9, a + b * _mean_size(graph)) * _messages(graph)))
 
     return predict
 
 
-__all__ = ["LINK", "Fitted", "Point", "fit", "least_squares", "linear_fit"]
+def _messages(graph: Graph) -> float:
+    return sum(delivery.rate_hz for delivery in graph.deliveries())
+
+
+def _mean_size(graph: Graph) -> float:
+    sizes = sum(one.rate_hz * one.channel.size for one in graph.deliveries())
+    return sizes / _messages(graph)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-
 from hyphos._errors import Error
 
 POINTER, SHM, TCP, LINK = "pointer", "shm", "tcp", "link"

@@ -1,12 +1,13 @@
 """What a graph asks of each resource, and up to which load that holds.
 
-Every message costs CPU time: `publish_us` where it is published, and `deliver_us + byte_ns·S` for
-each process that gets it. With P processes on a machine of C cores these grow by the contention
-(P/C)^crowd. Two things limit the rate: the CPU of the machine, and what one process can do one
-after the other (`serial` times the costs of its messages; a callback that computes takes no other
-message of its channel meanwhile). A link adds `wire_us + wire_byte_ns·S` of its own time to each
-message, in each direction or, where the medium is shared, in all. Resources near their limit
-together carry less than each alone: utilisations are combined with the norm of order 6.
+A message costs CPU time: `publish_us` where it is published, and for each process that gets it
+`deliver_us + byte_ns·S + wake_us / (1 + r·batch_us)`, where r is the rate of all messages into that
+process: who is awake already need not be woken, so that messages become cheaper as they come more
+often. Two things limit the rate: the CPU of the machine, and what one process can do one after the
+other (`serial` times the costs of its messages; a callback that computes takes no other message of
+its channel meanwhile). A link adds `wire_us + wire_byte_ns·S` of its own time to each message, in
+each direction or, where the medium is shared, in all. Resources near their limit together carry
+less than each alone: utilisations are combined with the norm of order 6.
 
 The form extends 1/X = a + b·S, which measurements of ROS follow far better than a constant N·f·S
 (Jordan, *On the Scalability of ROS*, CSLV).
@@ -16,32 +17,39 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
-from hyphos.lab.capacity.graph import LINK, POINTER, Delivery, Graph
+import numpy as np
+from numpy.typing import NDArray
+
+from hyphos.lab.capacity.graph import LINK, POINTER, WAYS, Delivery, Graph
 
 NORM = 6.0
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one way for messages to travel. All are positive; times in µs, ns per byte."""
+    """Of one way for messages to travel. All are positive."""
 
     publish_us: float = 2.0
     deliver_us: float = 5.0
     byte_ns: float = 0.05
-    crowd: float = 0.1
-    serial: float = 0.8
+    wake_us: float = 5.0
+    batch_us: float = 200.0
+    serial: float = 1.0
     wire_us: float = 1.0
     wire_byte_ns: float = 1.0
 
-    def names(self, way: str) -> list[str]:
+    @staticmethod
+    def names(way: str) -> list[str]:
         """Those that mean something for a way."""
-        wire = ("wire_us", "wire_byte_ns")
-        sizes = () if way == POINTER else ("byte_ns",)
-        known = ("publish_us", "deliver_us", *sizes, "crowd", "serial")
-        return [*known, *wire] if way == LINK else list(known)
+        known = ["publish_us", "deliver_us", "wake_us", "batch_us", "serial"]
+        if way != POINTER:
+            known.append("byte_ns")
+        return [*known, "wire_us", "wire_byte_ns"] if way == LINK else known
 
     def changed(self, values: Mapping[str, float]) -> Costs:
         return replace(self, **values)
@@ -65,22 +73,192 @@ class Host:
 
 @dataclass(frozen=True)
 class Use:
-    """Utilisation of one resource: 1 is its limit."""
+    """How much of a resource a graph takes: 1 is its limit."""
 
     resource: str
     share: float
 
 
+def norm(shares: Iterable[float]) -> float:
+    """Of order 6, without overflow."""
+    known = list(shares)
+    top = max(known, default=0.0)
+    if top <= 0.0:
+        return 0.0
+    return float(top * math.pow(sum(math.pow(share / top, NORM) for share in known), 1 / NORM))
+
+
+class _Names:
+    """Numbers for names, in the order of their coming."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, int] = {}
+
+    def __call__(self, name: str) -> int:
+        return self.of.setdefault(name, len(self.of))
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def list(self) -> list[str]:
+        return list(self.of)
+
+
+class Load:
+    """A graph in columns, for the many times that a fit looks at it."""
+
+    def __init__(self, graph: Graph, host: Host) -> None:
+        self.host = host
+        self.ways = [False] * len(WAYS)
+        self._machines, self._actors, self._wires = _Names(), _Names(), _Names()
+        self._callbacks: dict[str, float] = defaultdict(float)  # µs a second
+        self._computing: dict[int, float] = defaultdict(float)  # the same by machine
+        deliveries = list(graph.deliveries())
+        self._take_deliveries(graph, deliveries)
+        self._take_publications(graph, deliveries)
+
+    def _machine(self, graph: Graph, process: str) -> int:
+        return self._machines("the machine" if self.host.shared else graph.processes[process])
+
+    def _take_deliveries(self, graph: Graph, deliveries: list[Delivery]) -> None:
+        rows: list[tuple[float, ...]] = []
+        for one in deliveries:
+            machine = self._machine(graph, one.receiver)
+            wire = -1
+            if one.way == LINK:
+                ends = f"{graph.processes[one.sender]} → {graph.processes[one.receiver]}"
+                wire = self._wires("the air" if self.host.half_duplex else f"link {ends}")
+            way = WAYS.index(one.way)
+            self.ways[way] = True
+            for actor in _receivers(graph, one):
+                rows.append(
+                    (one.rate_hz, one.channel.size, way, self._actors(actor), machine, wire)
+                )
+            for name in one.channel.subscribers:
+                node = graph.node(name)
+                work = one.rate_hz * node.work_for(one.channel.name)
+                if node.process == one.receiver and work:
+                    self._callbacks[f"callback of {name} on {one.channel.name}"] += work
+                    self._computing[machine] += work
+        columns = np.array(rows).T if rows else np.zeros((6, 0))
+        self._rate, self._size = columns[0], columns[1]
+        self._way, self._actor, self._at, self._wire = columns[2:].astype(np.int64)
+
+    def _take_publications(self, graph: Graph, deliveries: list[Delivery]) -> None:
+        """A message is published once for each way it takes, however many get it."""
+        seen: set[tuple[str, str, str]] = set()
+        rows: list[tuple[float, ...]] = []
+        for one in deliveries:
+            key = (one.channel.name, one.sender, one.way)
+            if key not in seen:
+                seen.add(key)
+                actor = self._actors(_sender(one))
+                way = WAYS.index(one.way)
+                rows.append((one.rate_hz, way, actor, self._machine(graph, one.sender)))
+        columns = np.array(rows).T if rows else np.zeros((4, 0))
+        self._sent = columns[0]
+        self._sent_way, self._sent_actor, self._sent_at = columns[1:].astype(np.int64)
+
+    def uses(self, costs: Mapping[str, Costs], scale: float = 1.0) -> list[Use]:
+        """The share of each resource at `scale` times the rates. KeyError without the costs of a
+        way that the graph takes."""
+        table = {
+            name: np.array(
+                [
+                    getattr(costs[way], name) if here else 0.0
+                    for way, here in zip(WAYS, self.ways, strict=True)
+                ]
+            )
+            for name in Costs().as_dict()
+        }
+        machines, actors = len(self._machines), len(self._actors)
+        into = np.bincount(self._actor, self._rate, actors) * scale
+        woken = 1.0 + into[self._actor] * table["batch_us"][self._way] / 1e6
+        each = (
+            table["deliver_us"][self._way]
+            + table["byte_ns"][self._way] * self._size / 1e3
+            + table["wake_us"][self._way] / woken
+        )
+        spent = self._rate * each * scale
+        sent = self._sent * table["publish_us"][self._sent_way] * scale
+        cpu = np.bincount(self._at, spent, machines) + np.bincount(self._sent_at, sent, machines)
+        for machine, work in self._computing.items():
+            cpu[machine] += work * scale
+        alone = np.bincount(self._actor, spent * table["serial"][self._way], actors)
+        alone += np.bincount(self._sent_actor, sent * table["serial"][self._sent_way], actors)
+        uses = [
+            Use(f"CPU of {name}", float(us) / 1e6 / self.host.cores)
+            for name, us in zip(self._machines.list(), cpu, strict=True)
+        ]
+        # Of many alike the busiest: they limit each for itself, not together.
+        uses += _busiest(self._actors.list(), alone / 1e6)
+        uses += _busiest(
+            list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
+        )
+        return uses + self._wire_uses(table, scale)
+
+    def _wire_uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
+        on = self._wire >= 0
+        if not on.any():
+            return []
+        way = self._way[on]
+        us = table["wire_us"][way] + table["wire_byte_ns"][way] * self._size[on] / 1e3
+        shares = np.bincount(self._wire[on], self._rate[on] * us * scale, len(self._wires)) / 1e6
+        return [Use(name, float(x)) for name, x in zip(self._wires.list(), shares, strict=True)]
+
+    def knee(self, costs: Mapping[str, Costs]) -> float:
+        """The factor on all rates at which the graph ceases to hold."""
+        scale = 1.0
+        for _ in range(60):
+            total = norm(use.share for use in self.uses(costs, scale))
+            if total == 0.0:
+                return math.inf
+            # Nearly in proportion: this converges in a few steps.
+            scale /= total
+            if abs(total - 1.0) < 1e-6:
+                break
+        return scale
+
+
+def _busiest(names: list[str], shares: Vector) -> list[Use]:
+    if not names:
+        return []
+    top = int(np.argmax(shares))
+    return [Use(names[top], float(shares[top]))]
+
+
+def _sender(delivery: Delivery) -> str:
+    """Who publishes one message after the other: a process, or within one the callback that
+    answers, or the publisher's own thread."""
+    if delivery.way != POINTER:
+        return f"process {delivery.sender}"
+    channel = delivery.channel
+    return f"{channel.publishers[0]} on {channel.after or channel.name}"
+
+
+def _receivers(graph: Graph, delivery: Delivery) -> list[str]:
+    """Who takes one message after the other: a process, or within one each callback."""
+    if delivery.way != POINTER:
+        return [f"process {delivery.receiver}"]
+    channel = delivery.channel
+    return [
+        f"{name} on {channel.name}"
+        for name in channel.subscribers
+        if graph.node(name).process == delivery.receiver
+    ]
+
+
 @dataclass(frozen=True)
 class Demand:
-    """All that a graph asks for, the busiest first."""
+    """What a graph asks for beside what there is. Shares are those at the knee, divided by its
+    distance: at low load each message costs more, but that says nothing of the limit."""
 
-    uses: list[Use]
+    knee: float  # factor on all rates
+    uses: list[Use]  # the busiest first
 
     @property
     def total(self) -> float:
-        """Above 1 the graph does not hold."""
-        return norm(use.share for use in self.uses)
+        return 1.0 / self.knee
 
     @property
     def first(self) -> Use:
@@ -88,101 +266,17 @@ class Demand:
         return self.uses[0]
 
 
-def norm(shares) -> float:  # type: ignore[no-untyped-def]
-    shares = list(shares)
-    top = max(shares, default=0.0)
-    if top <= 0.0:
-        return 0.0
-    return top * math.pow(sum(math.pow(share / top, NORM) for share in shares), 1 / NORM)
-
-
 def demand(graph: Graph, costs: Mapping[str, Costs], host: Host) -> Demand:
-    """What the graph asks of CPU, processes, callbacks and the link. KeyError without the costs of
-    a way that it takes."""
-    deliveries = list(graph.deliveries())
-    cpu: dict[str, float] = defaultdict(float)  # µs a second, by host
-    process: dict[str, float] = defaultdict(float)  # the same of one process, one by one
-    wire: dict[str, float] = defaultdict(float)  # µs a second, by direction
-    crowd = _crowds(graph, host)
-
-    def machine(name: str) -> str:
-        return "" if host.shared else graph.processes[name]
-
-    def spend(name: str, way: Costs, us_per_s: float) -> None:
-        us_per_s *= max(1.0, crowd[machine(name)]) ** way.crowd
-        cpu[machine(name)] += us_per_s
-        process[name] += us_per_s * way.serial
-
-    # A message is published once for each way it takes, however many get it.
-    for delivery in _publications(deliveries):
-        way = costs[delivery.way]
-        spend(delivery.sender, way, delivery.rate_hz * way.publish_us)
-    for delivery in deliveries:
-        way = costs[delivery.way]
-        size = delivery.channel.size
-        sends = 1.0 if delivery.way != POINTER else float(delivery.callbacks)
-        each = way.deliver_us + (0.0 if delivery.way == POINTER else way.byte_ns * size / 1e3)
-        spend(delivery.receiver, way, delivery.rate_hz * sends * each)
-        if delivery.way == LINK:
-            direction = graph.processes[delivery.sender] + " → " + graph.processes[delivery.receiver]
-            key = "the air" if host.half_duplex else direction
-            wire[key] += delivery.rate_hz * (way.wire_us + way.wire_byte_ns * size / 1e3)
-    callbacks = _callbacks(graph, deliveries)
-    for (node, _channel), us_per_s in callbacks.items():
-        cpu[machine(graph.node(node).process)] += us_per_s
-    uses = [
-        *(Use(f"CPU of {name or 'the machine'}", us / 1e6 / host.cores) for name, us in cpu.items()),
-        *_largest("process", {name: us / 1e6 for name, us in process.items()}),
-        *_largest(
-            "callback",
-            {f"{node} on {channel}": us / 1e6 for (node, channel), us in callbacks.items()},
-        ),
-        *(Use(f"link {name}", us / 1e6) for name, us in wire.items()),
-    ]
-    return Demand(sorted(uses, key=lambda use: -use.share))
-
-
-def _largest(kind: str, shares: dict[str, float]) -> list[Use]:
-    """One of many alike: they limit each for itself, not together."""
-    if not shares:
-        return []
-    name = max(shares, key=lambda one: shares[one])
-    return [Use(f"{kind} {name}", shares[name])]
-
-
-def _crowds(graph: Graph, host: Host) -> dict[str, float]:
-    """Processes for each core, by machine."""
-    count: dict[str, int] = defaultdict(int)
-    for where in graph.processes.values():
-        count["" if host.shared else where] += 1
-    return {name: number / host.cores for name, number in count.items()}
-
-
-def _publications(deliveries: list[Delivery]) -> list[Delivery]:
-    seen: dict[tuple[str, str, str], Delivery] = {}
-    for delivery in deliveries:
-        key = (delivery.channel.name, delivery.sender, delivery.way)
-        seen.setdefault(key, delivery)
-    return list(seen.values())
-
-
-def _callbacks(graph: Graph, deliveries: list[Delivery]) -> dict[tuple[str, str], float]:
-    """Computing, in µs a second, of each node on each channel."""
-    us: dict[tuple[str, str], float] = defaultdict(float)
-    for delivery in deliveries:
-        for name in delivery.channel.subscribers:
-            node = graph.node(name)
-            if node.process == delivery.receiver:
-                work = delivery.rate_hz * node.work_for(delivery.channel.name)
-                if work:
-                    us[name, delivery.channel.name] += work
-    return us
+    load = Load(graph, host)
+    scale = load.knee(costs)
+    if scale == math.inf:
+        return Demand(scale, [Use("nothing", 0.0)])
+    uses = [Use(use.resource, use.share / scale) for use in load.uses(costs, scale)]
+    return Demand(scale, sorted(uses, key=lambda use: -use.share))
 
 
 def knee(graph: Graph, costs: Mapping[str, Costs], host: Host) -> float:
-    """The factor on all rates at which the graph ceases to hold."""
-    total = demand(graph, costs, host).total
-    return math.inf if total == 0.0 else 1.0 / total
+    return Load(graph, host).knee(costs)
 
 
 def volume(graph: Graph) -> float:

@@ -1,0 +1,130 @@
+"""Finds the knees of a few graphs, and the costs that explain them."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from hyphos.lab.capacity.bench import Bench, Knee
+from hyphos.lab.capacity.fit import PRIORS, Point, Priors, fit
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
+from hyphos.lab.capacity.model import Costs, Host, knee
+from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.machine import describe_machine
+from hyphos.lab.media import Medium, Wifi
+
+KB = 1 << 10
+MAX_SIZE = 256 * KB
+
+# Small and large graphs, small and large messages, many to one and one to many. Large messages go
+# with few processes: a machine must hold all that is under way.
+_POINTS = (
+    Kind("echo", 1, 64),
+    Kind("echo", 2, MAX_SIZE),
+    Kind("echo", 8, 16 * KB),
+    Kind("echo", 32, 64),
+    Kind("fanout", 8, 64),
+    Kind("fanout", 8, 128 * KB),
+    Kind("fanin", 4, 4 * KB),
+    Kind("pipeline", 5, 64 * KB),
+)
+_LINK_POINTS = (
+    Kind("echo", 1, 64),
+    Kind("echo", 2, MAX_SIZE),
+    Kind("echo", 4, 4 * KB),
+    Kind("echo", 16, 64),
+    Kind("fanout", 4, 64),
+    Kind("fanout", 4, 64 * KB),
+    Kind("fanin", 4, 4 * KB),
+    Kind("pipeline", 4, 16 * KB),
+)
+# Pointers know no size.
+_POINTER_POINTS = (
+    Kind("echo", 1, 64),
+    Kind("echo", 8, 64),
+    Kind("echo", 32, 64),
+    Kind("fanout", 8, 64),
+    Kind("fanin", 4, 64),
+    Kind("pipeline", 5, 64),
+)
+
+# Where the search begins, and what a fit believes where points say little.
+_TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
+    POINTER: {
+        "publish_us": (1.0, 3.0),
+        "deliver_us": (1.0, 3.0),
+        "wake_us": (3.0, 4.0),
+        "serial": (1.0, 1.6),
+    },
+    SHM: {"publish_us": (1.5, 3.0), "deliver_us": (3.0, 3.0), "byte_ns": (0.001, 10.0),
+          "wake_us": (4.0, 3.0)},
+    TCP: {"publish_us": (3.0, 3.0), "deliver_us": (8.0, 3.0), "byte_ns": (0.5, 3.0),
+          "wake_us": (15.0, 3.0)},
+}  # fmt: skip
+
+
+def points_for(way: str, max_size: int = MAX_SIZE) -> list[Kind]:
+    """The graphs that are measured for a way; messages of at most `max_size` bytes."""
+    chosen = {POINTER: _POINTER_POINTS, LINK: _LINK_POINTS}.get(way, _POINTS)
+    factor = max_size / MAX_SIZE
+    return [
+        Kind(kind.family, kind.count, max(64, round(kind.size * factor)))
+        if kind.size > 4 * KB
+        else kind
+        for kind in chosen
+    ]
+
+
+def priors_for(way: str, medium: Medium | None) -> Priors:
+    if way != LINK:
+        return PRIORS | _TYPICAL[way]
+    priors = PRIORS | _TYPICAL[TCP]
+    rate = getattr(medium, "rate_mbit", None) or 10_000.0
+    shared = isinstance(medium, Wifi)
+    priors["wire_byte_ns"] = ((1.8 if shared else 1.06) * 8e3 / rate, 1.5 if shared else 1.15)
+    priors["wire_us"] = (400.0, 3.0) if shared else (0.1 * 8e3 / rate, 4.0)
+    return priors
+
+
+def calibrate(
+    way: str,
+    medium: Medium | None,
+    bench: Bench,
+    told: Callable[[int, int, Kind, Knee], None] = lambda *_: None,
+    max_size: int = MAX_SIZE,
+) -> Calibrated | None:
+    """Measures and fits one way; None if it was stopped. `told(done, all, kind, knee)`."""
+    began = time.monotonic()
+    host = Host(float(cores()), half_duplex=isinstance(medium, Wifi))
+    priors = priors_for(way, medium)
+    kinds = points_for(way, max_size)
+    found: list[tuple[Kind, float]] = []
+    for kind in kinds:
+        graph = kind.graph(way)
+        measured = bench.knee(graph, _guess(graph, way, host, priors))
+        if measured is None:
+            return None
+        found.append((kind, measured.scale))
+        told(len(found), len(kinds), kind, measured)
+    points = [Point(kind.graph(way), scale) for kind, scale in found]
+    fitted = fit(way, points, host, priors)
+    return Calibrated(
+        way, fitted.costs, fitted.error, tuple(found), time.monotonic() - began, medium
+    )
+
+
+def _guess(graph: Graph, way: str, host: Host, priors: Priors) -> float:
+    believed = Costs().changed({name: priors[name][0] for name in Costs.names(way)})
+    scale = knee(graph, {way: believed}, host)
+    return 0.8 * scale if scale < math.inf else 1.0
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def empty_profile() -> Profile:
+    return Profile(describe_machine(), cores(), datetime.now(UTC).isoformat(timespec="seconds"))

@@ -1,0 +1,115 @@
+"""Whether a graph fits on what was calibrated, by how much, and what breaks first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from hyphos._errors import Error
+from hyphos.lab.capacity.fit import classic
+from hyphos.lab.capacity.graph import Graph
+from hyphos.lab.capacity.model import Demand, Host, demand, knee
+from hyphos.lab.capacity.profile import Calibrated, Profile, band, beyond
+
+MAX_ROBOTS = 1024
+
+
+class Verdict(Enum):
+    FITS = "fits"
+    MARGINAL = "marginal"
+    DOES_NOT_FIT = "does not fit"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far something can grow. `open`: at least so far, where the calibration ends."""
+
+    factor: float
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A prediction. `knee`: the factor on all rates up to which the graph holds, from `low` to
+    `high` with a probability of nine in ten."""
+
+    graph: Graph
+    demand: Demand
+    low: float
+    high: float
+    size: Reach
+    robots: Reach
+    classic: float  # the knee after N·f·S, for comparison
+    ways: dict[str, Calibrated]
+
+    @property
+    def knee(self) -> float:
+        return self.demand.knee
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.low >= 1.0:
+            return Verdict.FITS
+        return Verdict.DOES_NOT_FIT if self.high < 1.0 else Verdict.MARGINAL
+
+
+def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = False) -> Answer:
+    """Predicts. `shared`: all hosts of the graph are this one machine. Error if the graph lies
+    outside of what was calibrated."""
+    ways = profile.for_graph(graph, link)
+    outside = beyond(graph, ways)
+    if outside:
+        raise Error(
+            "unsupported",
+            "this lies outside of the calibration, and is not guessed: " + "; ".join(outside),
+            graph.name,
+            "calibrate further, or measure it: hyphos lab verify --measure-only",
+        )
+    host = profile.host(ways, shared=shared)
+    costs = {way: one.costs for way, one in ways.items()}
+    found = demand(graph, costs, host)
+    factor = band(ways.values())
+    points = [point for one in ways.values() for point in one.measured()]
+    return Answer(
+        graph,
+        found,
+        found.knee / factor,
+        found.knee * factor,
+        _furthest(graph.with_sizes, ways, host),
+        _robots(graph, ways, host),
+        classic(points)(graph),
+        ways,
+    )
+
+
+def _holds(graph: Graph, ways: dict[str, Calibrated], host: Host) -> bool:
+    return knee(graph, {way: one.costs for way, one in ways.items()}, host) >= 1.0
+
+
+def _furthest(grown: Callable[[float], Graph], ways: dict[str, Calibrated], host: Host) -> Reach:
+    """The factor at which a graph breaks, between 1/64 and where the calibration ends."""
+    low, high = 1 / 64, 64.0
+    if not _holds(grown(low), ways, host):
+        return Reach(0.0)
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        if beyond(grown(middle), ways) or not _holds(grown(middle), ways, host):
+            high = middle
+        else:
+            low = middle
+    return Reach(low, bool(beyond(grown(high), ways)))
+
+
+def _robots(graph: Graph, ways: dict[str, Calibrated], host: Host) -> Reach:
+    """How many of the same robot hold side by side on the same hosts."""
+    count = 0
+    while count < MAX_ROBOTS:
+        more = graph.copies(count + 1)
+        if beyond(more, ways):
+            return Reach(float(count), open=True)
+        if not _holds(more, ways, host):
+            break
+        count += 1
+    return Reach(float(count))

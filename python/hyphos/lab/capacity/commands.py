@@ -1,0 +1,374 @@
+"""hyphos lab calibrate, hyphos lab verify, hyphos plan check: what they do, and what they tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from hyphos import _hyphos
+from hyphos._errors import Error
+from hyphos.lab.capacity import profile as profiles
+from hyphos.lab.capacity.bench import Bench, Knee
+from hyphos.lab.capacity.calibrate import MAX_SIZE, calibrate, cores, empty_profile
+from hyphos.lab.capacity.check import Answer, Reach, Verdict, check
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, silent
+from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.capacity.verify import Comparison, compare, confusion, held_out, summary
+from hyphos.lab.case import size_label
+from hyphos.lab.links import why_not
+from hyphos.lab.machine import describe_machine
+from hyphos.lab.media import Medium, medium_of
+from hyphos.tools.console import console, print_json, table
+from hyphos.tools.waiting import on_signals
+
+EXIT = {Verdict.FITS: 0, Verdict.DOES_NOT_FIT: 1, Verdict.MARGINAL: 3}
+STOPPED = 130
+
+
+# Calibrating.
+
+
+def link_of(text: str) -> tuple[str, Medium]:
+    """From "NAME=KIND,key=value,…", such as "cable=veth,rate_mbit=1000"."""
+    name, equals, rest = text.partition("=")
+    kind, *words = rest.split(",")
+    if not equals or not name or not kind:
+        raise Error("invalid_config", f"'{text}' is no link", "--link", "NAME=veth,rate_mbit=1000")
+    options: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise Error("invalid_config", f"'{word}' is no KEY=NUMBER", "--link") from None
+        options[key] = int(number) if number == int(number) else number
+    return name, medium_of(kind, options, "--link")
+
+
+def run_calibration(
+    path: Path, ways: Sequence[str], links: Sequence[str], patience_s: float, max_size: int
+) -> int:
+    """Calibrates and writes the profile: what it has already and is not asked for again stays."""
+    out = console(stderr=True)
+    media = dict(link_of(text) for text in links)
+    # Exactly what is asked for; nothing named means all that one machine has.
+    chosen = list(ways) or ([] if media else [POINTER, SHM, TCP])
+    kept = profiles.load(path) if path.exists() else empty_profile()
+    if not _same_machine(kept):
+        raise Error(
+            "already_exists",
+            "this profile is of another machine: " + kept.machine.get("cpu", "unknown"),
+            str(path),
+            "-o another file, or remove it",
+        )
+    known = replace(empty_profile(), ways=dict(kept.ways), links=dict(kept.links))
+    jobs: list[tuple[str, str, Medium | None]] = [(way, way, None) for way in chosen]
+    jobs += [(name, LINK, medium) for name, medium in media.items()]
+    for _name, _way, medium in jobs:
+        if medium is not None and (missing := why_not(medium)) is not None:
+            raise missing
+    for name, way, medium in jobs:
+        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):  # noqa: B023
+
+            def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
+                out.print(f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind)}")
+
+            found = calibrate(way, medium, bench, told, max_size)
+        if found is None:
+            out.print("stopped; what was calibrated before is kept")
+            return STOPPED
+        if way == LINK:
+            known = replace(known, links={**known.links, name: found})
+        else:
+            known = replace(known, ways={**known.ways, name: found})
+        profiles.save(known, path)
+    console().print(_profile_table(known))
+    console().print(f"profile: {path}")
+    return 0
+
+
+def _same_machine(known: Profile) -> bool:
+    here = describe_machine()
+    return known.cores == cores() and known.machine.get("cpu") == here["cpu"]
+
+
+def _kind(kind: Kind) -> str:
+    return f"{kind.family} {kind.count} × {size_label(kind.size)}"
+
+
+def _knee_text(knee: Knee, kind: Kind) -> str:
+    graph = kind.graph(SHM)
+    rate = graph.channels[0].rate_hz * knee.scale
+    return f"holds up to {rate:,.0f} Hz" + (" (disturbed)" if knee.disturbed else "")
+
+
+def _profile_table(profile: Profile) -> Table:
+    made = table(
+        "What a message costs",
+        ["way", "publish µs", "deliver µs", "wake µs", "ns/byte", "link µs", "link ns/byte",
+         "within", "points", "seconds"],
+        ["publish µs", "deliver µs", "wake µs", "ns/byte", "link µs", "link ns/byte", "within",
+         "points", "seconds"],
+    )  # fmt: skip
+    for name, one in [*profile.ways.items(), *profile.links.items()]:
+        costs = one.costs
+        of_link = (f"{costs.wire_us:.3g}", f"{costs.wire_byte_ns:.3g}") if one.way == LINK else "––"
+        made.add_row(
+            name,
+            f"{costs.publish_us:.2f}",
+            f"{costs.deliver_us:.2f}",
+            f"{costs.wake_us:.2f}",
+            "–" if one.way == POINTER else f"{costs.byte_ns:.3g}",
+            *of_link,
+            f"× {profiles.band([one]):.2f}",
+            str(len(one.points)),
+            f"{one.seconds:.0f}",
+        )
+    return made
+
+
+# Checking.
+
+
+def _plan(file: Path, settings: Sequence[str]) -> tuple[Graph, list[str]]:
+    told = json.loads(_hyphos.Plan.load(str(file), list(settings), False).json())
+    return graph_of(told), silent(told)
+
+
+def check_plans(
+    files: Sequence[Path],
+    profile_file: Path,
+    link: str,
+    settings: Sequence[str],
+    shared: bool,
+    as_json: bool,
+) -> int:
+    profile = profiles.load(profile_file)
+    worst = 0
+    answers = []
+    for file in files:
+        graph, without = _plan(file, settings)
+        answer = check(graph, profile, link, shared=shared)
+        worst = max(worst, EXIT[answer.verdict], key=(0, 3, 1).index)
+        answers.append({"plan": str(file), "profile": str(profile_file), **answer_json(answer)})
+        if as_json:
+            continue
+        _print_answer(file, answer, profile, without, shared=shared)
+    if as_json:
+        print_json(answers if len(answers) > 1 else answers[0])
+    return worst
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "verdict": answer.verdict.value,
+        "knee": answer.knee,
+        "knee_low": answer.low,
+        "knee_high": answer.high,
+        "first_to_break": answer.demand.first.resource,
+        "utilisation": {use.resource: use.share for use in answer.demand.uses},
+        "knee_size": asdict(answer.size),
+        "knee_robots": asdict(answer.robots),
+        "classic_cslv_knee": answer.classic,
+        "ways": list(answer.ways),
+    }
+
+
+_STYLE = {Verdict.FITS: "bold green", Verdict.MARGINAL: "bold yellow",
+          Verdict.DOES_NOT_FIT: "bold red"}  # fmt: skip
+
+
+def _print_answer(
+    file: Path, answer: Answer, profile: Profile, without: list[str], *, shared: bool
+) -> None:
+    out = console()
+    style = _STYLE[answer.verdict]
+    out.print(f"[{style}]{file}: {answer.verdict.value}[/{style}]")
+    made = table("", ["resource", "use", "would break at"], ["use", "would break at"])
+    for use in answer.demand.uses:
+        alone = f"× {1 / use.share:.3g}" if use.share > 0 else "–"
+        made.add_row(use.resource, f"{use.share:.1%}", alone)
+    out.print(made)
+    out.print(f"first to break: {answer.demand.first.resource}")
+    out.print(
+        f"knee in rate:   all rates × {answer.knee:.3g}   "
+        f"[dim](nine in ten: × {answer.low:.3g} to × {answer.high:.3g})[/dim]"
+    )
+    out.print(f"knee in size:   all sizes × {_reach(answer.size)}")
+    out.print(f"robots:         {_reach(answer.robots, whole=True)} of these on the same hosts")
+    out.print(
+        f"[dim]N·f·S after Jordan (CSLV), for comparison: all rates × {answer.classic:.3g}[/dim]"
+    )
+    if without:
+        out.print(f"[yellow]not counted, since the plan does not say what they carry: "
+                  f"{', '.join(without[:8])}{' …' if len(without) > 8 else ''}[/yellow]")  # fmt: skip
+    if not _same_machine(profile):
+        out.print(
+            f"[dim]for the machine of the profile: {profile.machine.get('cpu', 'unknown')}, "
+            f"{profile.cores} cores[/dim]"
+        )
+    if len(answer.graph.hosts) > 1:
+        each = "all on this one machine" if shared else "each such a machine"
+        out.print(f"[dim]hosts: {', '.join(answer.graph.hosts)}, {each}[/dim]")
+
+
+def _reach(reach: Reach, *, whole: bool = False) -> str:
+    text = f"{reach.factor:.0f}" if whole else f"{reach.factor:.3g}"
+    return f"{text} or more (the calibration ends there)" if reach.open else text
+
+
+# Verifying.
+
+
+def verify_plan(
+    file: Path,
+    profile_file: Path,
+    link: str,
+    settings: Sequence[str],
+    patience_s: float,
+    measure_only: bool,
+    as_json: bool,
+) -> int:
+    """Runs a plan's graph with synthetic nodes and compares. 1 if the measured knee lies outside
+    of what was predicted."""
+    graph, without = _plan(file, settings)
+    profile = None if measure_only else profiles.load(profile_file)
+    medium = _medium_for(graph, profile, link)
+    out = console(stderr=True)
+    for name in without[:8]:
+        out.print(f"not run, since the plan does not say what it carries: {name}")
+    with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
+        if profile is None:
+            knee = bench.knee(graph)
+            if knee is None:
+                return STOPPED
+            return _tell_measured(file, knee, as_json)
+        one = compare(graph, profile, bench, link)
+    if one is None:
+        return STOPPED
+    if as_json:
+        print_json(comparison_json(one))
+    else:
+        console().print(comparison_table([one], str(file)))
+        console().print(_verify_text(one))
+    return 0 if one.low <= one.measured.scale <= one.high else 1
+
+
+def _medium_for(graph: Graph, profile: Profile | None, link: str) -> Medium | None:
+    if len(graph.hosts) == 1:
+        return None
+    chosen = profile.link(link) if profile else None
+    if chosen is None:
+        raise Error(
+            "invalid_config",
+            "the plan has several hosts, and no calibrated link says what joins them",
+            advice="hyphos lab calibrate --link NAME=veth,rate_mbit=1000",
+        )
+    return chosen[1].medium
+
+
+def _tell_measured(file: Path, knee: Knee, as_json: bool) -> int:
+    if as_json:
+        print_json({"plan": str(file), "knee": knee.scale, "disturbed": knee.disturbed})
+    else:
+        console().print(f"{file}: holds up to {knee.low:.3g} times its rates, "
+                        f"not at {knee.high:.3g}")  # fmt: skip
+    return 0 if knee.low >= 1.0 else 1
+
+
+def _verify_text(one: Comparison) -> str:
+    now = "holds" if one.measured.low >= 1.0 else "does not hold"
+    return f"as it is, it {now}; predicted: {one.verdict(1.0).value}"
+
+
+def comparison_json(one: Comparison) -> dict[str, Any]:
+    told = {key: value for key, value in asdict(one).items() if key != "measured"}
+    return {
+        **told,
+        "measured": one.measured.scale,
+        "measured_low": one.measured.low,
+        "measured_high": one.measured.high,
+        "disturbed": one.measured.disturbed,
+        "error": one.error,
+    }
+
+
+def comparison_table(compared: Sequence[Comparison], title: str) -> Table:
+    right = ["predicted ×", "nine in ten", "measured ×", "error", "a + b·S", "CSLV"]
+    made = table(title, ["graph", "way", *right], right)
+    for one in compared:
+        measured = one.measured.scale
+        made.add_row(
+            one.graph,
+            one.way,
+            f"{one.predicted:.3g}",
+            f"{one.low:.3g}–{one.high:.3g}",
+            f"{measured:.3g}" + (" [dim]disturbed[/dim]" if one.measured.disturbed else ""),
+            f"{one.error:+.0%}",
+            f"{one.linear / measured - 1:+.0%}",
+            f"{one.classic / measured - 1:+.0%}",
+        )
+    return made
+
+
+def verify_held_out(
+    profile_file: Path, ways: Sequence[str], patience_s: float, output: Path | None
+) -> int:
+    """The graphs that no calibration has seen, and how good the predictions are."""
+    profile = profiles.load(profile_file)
+    jobs: list[tuple[str, Calibrated]] = [*profile.ways.items(), *profile.links.items()]
+    compared: list[Comparison] = []
+    out = console(stderr=True)
+    for name, one in jobs:
+        if ways and name not in ways:
+            continue
+        link = name if one.way == LINK else ""
+        with Bench(one.medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):  # noqa: B023
+            for graph in held_out(one.way):
+                found = compare(graph, profile, bench, link, name)
+                if found is None:
+                    return STOPPED
+                compared.append(found)
+                out.print(f"{name}: {graph.name} {found.error:+.0%}")
+                if output is not None:
+                    _write(output, compared)
+    if not compared:
+        raise Error("not_found", "the profile has none of these", advice="see its `ways`")
+    console().print(comparison_table(compared, "Held out"))
+    _print_summary(compared)
+    return 0
+
+
+def _write(path: Path, compared: Sequence[Comparison]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([comparison_json(one) for one in compared], indent=1) + "\n")
+
+
+def _print_summary(compared: Sequence[Comparison]) -> None:
+    made = table("", ["prediction", "median error", "worst"], ["median error", "worst"])
+    for name, errors in (
+        ("this model", [one.error for one in compared]),
+        ("a + b·S", [one.linear / one.measured.scale - 1 for one in compared]),
+        ("CSLV", [one.classic / one.measured.scale - 1 for one in compared]),
+    ):
+        found = summary(errors)
+        made.add_row(name, f"{found.median:.0%}", f"{found.worst:.0%}")
+    console().print(made)
+    inside = sum(one.low <= one.measured.scale <= one.high for one in compared)
+    console().print(f"{inside} of {len(compared)} within the band that holds nine in ten")
+    made = table(
+        "Every graph at 0.5, 0.7, 0.85, 1.2, 1.5 and 2 times its measured knee",
+        ["verdict", "holds", "does not hold"],
+        ["holds", "does not hold"],
+    )
+    for verdict, (held, broke) in confusion(compared).items():
+        made.add_row(verdict.value, str(held), str(broke))
+    console().print(made)
+
+
+__all__ = ["MAX_SIZE", "check_plans", "run_calibration", "verify_held_out", "verify_plan"]

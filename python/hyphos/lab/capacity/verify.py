@@ -1,0 +1,150 @@
+"""Runs what was predicted, and puts both side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from statistics import median
+
+from hyphos.lab.capacity import families
+from hyphos.lab.capacity.bench import Bench, Knee
+from hyphos.lab.capacity.check import Verdict, check
+from hyphos.lab.capacity.fit import linear
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, join
+from hyphos.lab.capacity.profile import Profile
+
+KB = 1 << 10
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One graph: its knee as predicted, by the rivals too, and as measured."""
+
+    graph: str
+    way: str
+    predicted: float
+    low: float
+    high: float
+    classic: float
+    linear: float
+    measured: Knee
+
+    @property
+    def error(self) -> float:
+        """+0.1: predicted 10 % more than there is."""
+        return self.predicted / self.measured.scale - 1.0
+
+    def verdict(self, load: float) -> Verdict:
+        """What would have been said of the graph at `load` times its rates."""
+        if self.low >= load:
+            return Verdict.FITS
+        return Verdict.DOES_NOT_FIT if self.high < load else Verdict.MARGINAL
+
+
+def compare(
+    graph: Graph, profile: Profile, bench: Bench, link: str = "", way: str = ""
+) -> Comparison | None:
+    """Predicts, then measures; None if it was stopped. Error if the graph cannot be predicted. The
+    search begins at what is predicted."""
+    answer = check(graph, profile, link, shared=True)
+    points = [point for one in answer.ways.values() for point in one.measured()]
+    measured = bench.knee(graph, answer.knee * 0.8)
+    if measured is None:
+        return None
+    return Comparison(
+        graph.name,
+        way or "+".join(answer.ways),
+        answer.knee,
+        answer.low,
+        answer.high,
+        answer.classic,
+        linear(points)(graph),
+        measured,
+    )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Errors without sign, of the model and of its rivals."""
+
+    median: float
+    worst: float
+
+
+def summary(errors: Iterable[float]) -> Summary:
+    sizes = [abs(error) for error in errors]
+    return Summary(median(sizes), max(sizes))
+
+
+LOADS = (0.5, 0.7, 0.85, 1.2, 1.5, 2.0)
+
+
+def confusion(compared: Iterable[Comparison]) -> dict[Verdict, tuple[int, int]]:
+    """How often each verdict is given to graphs that hold, and to graphs that do not: every graph
+    at loads below and above its measured knee."""
+    counts = {verdict: [0, 0] for verdict in Verdict}
+    for one in compared:
+        for load in LOADS:
+            counts[one.verdict(load * one.measured.scale)][load > 1.0] += 1
+    return {verdict: (held, broke) for verdict, (held, broke) in counts.items()}
+
+
+def held_out(way: str) -> list[Graph]:
+    """Graphs that no calibration has seen, within what it covers."""
+    build = families
+    if way == POINTER:
+        return [
+            build.echo(4, 64, way),
+            build.echo(16, 64, way),
+            build.fanout(16, 64, way),
+            build.pipeline(10, 64, way),
+            build.fanout(4, 64, way, work_us=200.0),
+            _robot(way, KB, 2),
+        ]
+    if way == LINK:
+        return [
+            build.echo(2, 4 * KB, way),
+            build.echo(8, 64, way),
+            build.echo(4, 64 * KB, way),
+            build.fanout(2, 16 * KB, way),
+            build.fanout(6, 4 * KB, way),
+            build.fanin(8, KB, way),
+            build.pipeline(3, 64 * KB, way),
+            _robot(way, 16 * KB, 1),
+        ]
+    assert way in (SHM, TCP)
+    return [
+        build.echo(2, 4 * KB, way),
+        build.echo(4, 108 * KB, way),
+        build.echo(16, 4 * KB, way),
+        build.echo(24, 32 * KB, way),
+        build.fanout(4, KB, way),
+        build.fanout(12, 64 * KB, way),
+        build.fanin(8, KB, way),
+        build.pipeline(8, 4 * KB, way),
+        build.echo(6, KB, way, work_us=100.0),
+        _robot(way, 64 * KB, 2),
+    ]
+
+
+def _robot(way: str, size: int, count: int) -> Graph:
+    """A mixed graph: a camera seen by two, a scan that is mapped, a pose handed on, a command that
+    comes back; several of them."""
+    parts = [
+        build.renamed(f"{name}{i}_")
+        for i in range(count)
+        for name, build in (
+            ("camera", families.fanout(2, size, way)),
+            ("scan", families.pipeline(3, max(64, size // 8), way, work_us=50.0)),
+            ("drive", families.echo(1, 64, way)),
+            ("status", families.fanin(3, 256, way)),
+        )
+    ]
+    if way == POINTER:
+        return join(f"robot x {count}", [_in_one_process(part) for part in parts])
+    return join(f"robot x {count}", parts)
+
+
+def _in_one_process(graph: Graph) -> Graph:
+    nodes = tuple(replace(node, process="main") for node in graph.nodes)
+    return replace(graph, processes={"main": "here"}, nodes=nodes)
