@@ -73,7 +73,7 @@ def run_calibration(
         if medium is not None and (missing := why_not(medium)) is not None:
             raise missing
     for name, way, medium in jobs:
-        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):  # noqa: B023
+        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
 
             def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
                 out.print(f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind)}")
@@ -205,8 +205,10 @@ def _print_answer(
         f"[dim]N·f·S after Jordan (CSLV), for comparison: all rates × {answer.classic:.3g}[/dim]"
     )
     if without:
-        out.print(f"[yellow]not counted, since the plan does not say what they carry: "
-                  f"{', '.join(without[:8])}{' …' if len(without) > 8 else ''}[/yellow]")  # fmt: skip
+        names = ", ".join(without[:8]) + (" …" if len(without) > 8 else "")
+        out.print(
+            f"[yellow]not counted, since the plan does not say what they carry: {names}[/yellow]"
+        )
     if not _same_machine(profile):
         out.print(
             f"[dim]for the machine of the profile: {profile.machine.get('cpu', 'unknown')}, "
@@ -328,7 +330,7 @@ def verify_held_out(
         if ways and name not in ways:
             continue
         link = name if one.way == LINK else ""
-        with Bench(one.medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):  # noqa: B023
+        with Bench(one.medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
             for graph in held_out(one.way):
                 found = compare(graph, profile, bench, link, name)
                 if found is None:
