@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 class _Plans(TyperGroup):
     """`hyphos plan FILE …` is short for `hyphos plan show FILE …`."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, "--help", "-h"):
             args = ["show", *args]
         return super().parse_args(ctx, args)

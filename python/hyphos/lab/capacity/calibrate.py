@@ -61,7 +61,7 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
     },
     SHM: {"publish_us": (1.5, 3.0), "deliver_us": (3.0, 3.0), "byte_ns": (0.001, 10.0),
           "wake_us": (4.0, 3.0)},
-    TCP: {"publish_us": (3.0, 3.0), "deliver_us": (8.0, 3.0), "byte_ns": (0.5, 3.0),
+    TCP: {"publish_us": (3.0, 3.0), "deliver_us": (8.0, 3.0), "byte_ns": (0.2, 2.5),
           "wake_us": (15.0, 3.0)},
 }  # fmt: skip
 
@@ -78,10 +78,13 @@ def points_for(way: str, max_size: int = MAX_SIZE) -> list[Kind]:
     ]
 
 
-def priors_for(way: str, medium: Medium | None) -> Priors:
+def priors_for(way: str, medium: Medium | None, tcp: Costs | None = None) -> Priors:
     if way != LINK:
         return PRIORS | _TYPICAL[way]
     priors = PRIORS | _TYPICAL[TCP]
+    if tcp is not None:
+        # The same sockets: a link costs the processors about what it costs them inside.
+        priors |= {name: (getattr(tcp, name), 1.5) for name in Costs.names(TCP)}
     rate = getattr(medium, "rate_mbit", None) or 10_000.0
     shared = isinstance(medium, Wifi)
     priors["wire_byte_ns"] = ((1.8 if shared else 1.06) * 8e3 / rate, 1.5 if shared else 1.15)
@@ -95,11 +98,13 @@ def calibrate(
     bench: Bench,
     told: Callable[[int, int, Kind, Knee], None] = lambda *_: None,
     max_size: int = MAX_SIZE,
+    tcp: Costs | None = None,
 ) -> Calibrated | None:
-    """Measures and fits one way; None if it was stopped. `told(done, all, kind, knee)`."""
+    """Measures and fits one way; None if it was stopped. `told(done, all, kind, knee)`. `tcp`:
+    what is known of messages by TCP inside the machine, of use for a link."""
     began = time.monotonic()
     host = Host(float(cores()), half_duplex=isinstance(medium, Wifi))
-    priors = priors_for(way, medium)
+    priors = priors_for(way, medium, tcp)
     kinds = points_for(way, max_size)
     found: list[tuple[Kind, float]] = []
     for kind in kinds:

@@ -78,7 +78,8 @@ def run_calibration(
             def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
                 out.print(f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind)}")
 
-            found = calibrate(way, medium, bench, told, max_size)
+            tcp = known.ways[TCP].costs if TCP in known.ways else None
+            found = calibrate(way, medium, bench, told, max_size, tcp)
         if found is None:
             out.print("stopped; what was calibrated before is kept")
             return STOPPED

@@ -7,7 +7,8 @@ from dataclasses import replace
 from hyphos.lab.capacity.graph import LINK, POINTER, TCP, Channel, Graph, Node
 
 RATE_HZ = 100.0
-DEPTH = 16
+# Queues so deep that bursts are not lost: what is looked for is the load that they do not grow at.
+DEPTH, QUEUE_BYTES = 1000, 16 << 20
 
 
 def _places(way: str) -> tuple[str, str]:
@@ -23,8 +24,7 @@ def _channel(
         size,
         rate_hz=0.0 if after else RATE_HZ,
         after=after,
-        reliable=True,
-        depth=DEPTH,
+        depth=max(16, min(DEPTH, QUEUE_BYTES // size)),
         transport="zmq" if way == TCP else "auto",
     )
 

@@ -22,6 +22,8 @@ PRIORS: dict[str, tuple[float, float]] = {
     "wake_us": (10.0, 4.0),
     "batch_us": (200.0, 3.0),
     "serial": (1.0, 1.6),
+    "alone_us": (60.0, 3.0),
+    "alone_kb": (40.0, 2.0),
     "wire_us": (2.0, 6.0),
     "wire_byte_ns": (8.0, 4.0),
 }

@@ -1,13 +1,16 @@
 """What a graph asks of each resource, and up to which load that holds.
 
-A message costs CPU time: `publish_us` where it is published, and for each process that gets it
-`deliver_us + byte_ns·S + wake_us / (1 + r·batch_us)`, where r is the rate of all messages into that
-process: who is awake already need not be woken, so that messages become cheaper as they come more
-often. Two things limit the rate: the CPU of the machine, and what one process can do one after the
-other (`serial` times the costs of its messages; a callback that computes takes no other message of
-its channel meanwhile). A link adds `wire_us + wire_byte_ns·S` of its own time to each message, in
-each direction or, where the medium is shared, in all. Resources near their limit together carry
-less than each alone: utilisations are combined with the norm of order 6.
+A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
+gets it `deliver_us + wake_us / (1 + r·batch_us) + alone_us·S / (S + alone_kb) + byte_ns·S`, where r
+is the rate of messages from the one process to the other. Who is awake already need not be woken,
+so that messages become cheaper as they come more often; through a socket small ones travel
+together, and large ones pay for themselves.
+
+Two things limit the rate: the CPU of the machine, and what one process can do one after the other
+(`serial` times the costs of its messages; a callback that computes takes no other message of its
+channel meanwhile). A link adds `wire_us + wire_byte_ns·S` of its own time to each message, in each
+direction or, where the medium is shared, in all. Resources near their limit together carry less
+than each alone: utilisations are combined with the norm of order 6.
 
 The form extends 1/X = a + b·S, which measurements of ROS follow far better than a constant N·f·S
 (Jordan, *On the Scalability of ROS*, CSLV).
@@ -23,7 +26,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hyphos.lab.capacity.graph import LINK, POINTER, WAYS, Delivery, Graph
+from hyphos.lab.capacity.graph import LINK, POINTER, TCP, WAYS, Delivery, Graph
 
 NORM = 6.0
 Vector = NDArray[np.float64]
@@ -40,6 +43,8 @@ class Costs:
     wake_us: float = 5.0
     batch_us: float = 200.0
     serial: float = 1.0
+    alone_us: float = 1e-9
+    alone_kb: float = 30.0
     wire_us: float = 1.0
     wire_byte_ns: float = 1.0
 
@@ -49,6 +54,8 @@ class Costs:
         known = ["publish_us", "deliver_us", "wake_us", "batch_us", "serial"]
         if way != POINTER:
             known.append("byte_ns")
+        if way in (TCP, LINK):
+            known += ["alone_us", "alone_kb"]
         return [*known, "wire_us", "wire_byte_ns"] if way == LINK else known
 
     def changed(self, values: Mapping[str, float]) -> Costs:
@@ -111,6 +118,7 @@ class Load:
         self.host = host
         self.ways = [False] * len(WAYS)
         self._machines, self._actors, self._wires = _Names(), _Names(), _Names()
+        self._pairs = _Names()
         self._callbacks: dict[str, float] = defaultdict(float)  # µs a second
         self._computing: dict[int, float] = defaultdict(float)  # the same by machine
         deliveries = list(graph.deliveries())
@@ -131,18 +139,18 @@ class Load:
             way = WAYS.index(one.way)
             self.ways[way] = True
             for actor in _receivers(graph, one):
-                rows.append(
-                    (one.rate_hz, one.channel.size, way, self._actors(actor), machine, wire)
-                )
+                pair = self._pairs(f"{one.sender} → {actor}")
+                numbers = (way, self._actors(actor), pair, machine, wire)
+                rows.append((one.rate_hz, one.channel.size, *numbers))
             for name in one.channel.subscribers:
                 node = graph.node(name)
                 work = one.rate_hz * node.work_for(one.channel.name)
                 if node.process == one.receiver and work:
                     self._callbacks[f"callback of {name} on {one.channel.name}"] += work
                     self._computing[machine] += work
-        columns = np.array(rows).T if rows else np.zeros((6, 0))
+        columns = np.array(rows).T if rows else np.zeros((7, 0))
         self._rate, self._size = columns[0], columns[1]
-        self._way, self._actor, self._at, self._wire = columns[2:].astype(np.int64)
+        self._way, self._actor, self._pair, self._at, self._wire = columns[2:].astype(np.int64)
 
     def _take_publications(self, graph: Graph, deliveries: list[Delivery]) -> None:
         """A message is published once for each way it takes, however many get it."""
@@ -172,12 +180,14 @@ class Load:
             for name in Costs().as_dict()
         }
         machines, actors = len(self._machines), len(self._actors)
-        into = np.bincount(self._actor, self._rate, actors) * scale
-        woken = 1.0 + into[self._actor] * table["batch_us"][self._way] / 1e6
+        often = np.bincount(self._pair, self._rate, len(self._pairs)) * scale
+        awake = 1.0 + often[self._pair] * table["batch_us"][self._way] / 1e6
+        share = self._size / (self._size + 1024 * table["alone_kb"][self._way] + 1e-9)
         each = (
             table["deliver_us"][self._way]
+            + table["wake_us"][self._way] / awake
+            + table["alone_us"][self._way] * share
             + table["byte_ns"][self._way] * self._size / 1e3
-            + table["wake_us"][self._way] / woken
         )
         spent = self._rate * each * scale
         sent = self._sent * table["publish_us"][self._sent_way] * scale
