@@ -18,6 +18,7 @@ from hyphos.lab.media import Medium, Wifi
 
 KB = 1 << 10
 MAX_SIZE = 256 * KB
+SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 
 # Small and large graphs, small and large messages, many to one and one to many. Large messages go
 # with few processes: a machine must hold all that is under way.
@@ -66,8 +67,11 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
 }  # fmt: skip
 
 
-def points_for(way: str, max_size: int = MAX_SIZE) -> list[Kind]:
-    """The graphs that are measured for a way; messages of at most `max_size` bytes."""
+def points_for(way: str, max_size: int = MAX_SIZE, medium: Medium | None = None) -> list[Kind]:
+    """The graphs that are measured for a way; messages of at most `max_size` bytes, or of less
+    where a slow link would take too long."""
+    if medium is not None and (getattr(medium, "rate_mbit", None) or SLOW_MBIT) < SLOW_MBIT:
+        max_size = min(max_size, SLOW_MAX_SIZE)
     chosen = {POINTER: _POINTER_POINTS, LINK: _LINK_POINTS}.get(way, _POINTS)
     factor = max_size / MAX_SIZE
     return [
@@ -88,6 +92,7 @@ def priors_for(way: str, medium: Medium | None, tcp: Costs | None = None) -> Pri
     rate = getattr(medium, "rate_mbit", None) or 10_000.0
     shared = isinstance(medium, Wifi)
     priors["wire_byte_ns"] = ((1.8 if shared else 1.06) * 8e3 / rate, 1.5 if shared else 1.15)
+    priors["wire_batch_us"] = (1000.0, 3.0) if shared else (10.0, 5.0)
     priors["wire_us"] = (400.0, 3.0) if shared else (0.1 * 8e3 / rate, 4.0)
     return priors
 
@@ -105,7 +110,7 @@ def calibrate(
     began = time.monotonic()
     host = Host(float(cores()), half_duplex=isinstance(medium, Wifi))
     priors = priors_for(way, medium, tcp)
-    kinds = points_for(way, max_size)
+    kinds = points_for(way, max_size, medium)
     found: list[tuple[Kind, float]] = []
     for kind in kinds:
         graph = kind.graph(way)

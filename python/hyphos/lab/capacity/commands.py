@@ -332,7 +332,7 @@ def verify_held_out(
             continue
         link = name if one.way == LINK else ""
         with Bench(one.medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
-            for graph in held_out(one.way):
+            for graph in held_out(one.way, one.sizes[1]):
                 found = compare(graph, profile, bench, link, name)
                 if found is None:
                     return STOPPED

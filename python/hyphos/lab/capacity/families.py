@@ -7,8 +7,10 @@ from dataclasses import replace
 from hyphos.lab.capacity.graph import LINK, POINTER, TCP, Channel, Graph, Node
 
 RATE_HZ = 100.0
-# Queues so deep that bursts are not lost: what is looked for is the load that they do not grow at.
-DEPTH, QUEUE_BYTES = 1000, 16 << 20
+DEPTH = 16
+# Through sockets: so deep that no burst is lost. A publisher that waits for them works quite
+# differently, and a robot's hardly ever does.
+SOCKET_DEPTH, SOCKET_BYTES = 1000, 16 << 20
 
 
 def _places(way: str) -> tuple[str, str]:
@@ -18,13 +20,15 @@ def _places(way: str) -> tuple[str, str]:
 def _channel(
     name: str, ends: tuple[tuple[str, ...], tuple[str, ...]], size: int, way: str, after: str = ""
 ) -> Channel:
+    sockets = way in (TCP, LINK)
     return Channel(
         name,
         *ends,
         size,
         rate_hz=0.0 if after else RATE_HZ,
         after=after,
-        depth=max(16, min(DEPTH, QUEUE_BYTES // size)),
+        reliable=not sockets,
+        depth=max(DEPTH, min(SOCKET_DEPTH, SOCKET_BYTES // size)) if sockets else DEPTH,
         transport="zmq" if way == TCP else "auto",
     )
 

@@ -8,8 +8,8 @@ together, and large ones pay for themselves.
 
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
-channel meanwhile). A link adds `wire_us + wire_byte_ns·S` of its own time to each message, in each
-direction or, where the medium is shared, in all. Resources near their limit together carry less
+channel meanwhile). A link adds `wire_us / (1 + r·wire_batch_us) + wire_byte_ns·S` of its own time to
+each message, since those that wait share packets, in each direction or, where the medium is shared, in all. Resources near their limit together carry less
 than each alone: utilisations are combined with the norm of order 6.
 
 The form extends 1/X = a + b·S, which measurements of ROS follow far better than a constant N·f·S
@@ -46,6 +46,7 @@ class Costs:
     alone_us: float = 1e-9
     alone_kb: float = 30.0
     wire_us: float = 1.0
+    wire_batch_us: float = 1.0
     wire_byte_ns: float = 1.0
 
     @staticmethod
@@ -56,7 +57,7 @@ class Costs:
             known.append("byte_ns")
         if way in (TCP, LINK):
             known += ["alone_us", "alone_kb"]
-        return [*known, "wire_us", "wire_byte_ns"] if way == LINK else known
+        return [*known, "wire_us", "wire_batch_us", "wire_byte_ns"] if way == LINK else known
 
     def changed(self, values: Mapping[str, float]) -> Costs:
         return replace(self, **values)
@@ -205,14 +206,15 @@ class Load:
         uses += _busiest(
             list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
         )
-        return uses + self._wire_uses(table, scale)
+        return uses + self._wire_uses(table, often, scale)
 
-    def _wire_uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
+    def _wire_uses(self, table: Mapping[str, Vector], often: Vector, scale: float) -> list[Use]:
         on = self._wire >= 0
         if not on.any():
             return []
         way = self._way[on]
-        us = table["wire_us"][way] + table["wire_byte_ns"][way] * self._size[on] / 1e3
+        together = 1.0 + often[self._pair[on]] * table["wire_batch_us"][way] / 1e6
+        us = table["wire_us"][way] / together + table["wire_byte_ns"][way] * self._size[on] / 1e3
         shares = np.bincount(self._wire[on], self._rate[on] * us * scale, len(self._wires)) / 1e6
         return [Use(name, float(x)) for name, x in zip(self._wires.list(), shares, strict=True)]
 

@@ -89,8 +89,8 @@ def confusion(compared: Iterable[Comparison]) -> dict[Verdict, tuple[int, int]]:
     return {verdict: (held, broke) for verdict, (held, broke) in counts.items()}
 
 
-def held_out(way: str) -> list[Graph]:
-    """Graphs that no calibration has seen, within what it covers."""
+def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
+    """Graphs that no calibration has seen, with messages of at most `largest` bytes."""
     build = families
     if way == POINTER:
         return [
@@ -105,11 +105,11 @@ def held_out(way: str) -> list[Graph]:
         return [
             build.echo(2, 4 * KB, way),
             build.echo(8, 64, way),
-            build.echo(4, 64 * KB, way),
+            build.echo(4, min(largest, 64 * KB), way),
             build.fanout(2, 16 * KB, way),
             build.fanout(6, 4 * KB, way),
             build.fanin(8, KB, way),
-            build.pipeline(3, 64 * KB, way),
+            build.pipeline(3, min(largest, 64 * KB), way),
             _robot(way, 16 * KB, 1),
         ]
     assert way in (SHM, TCP)
