@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson
+from hyphos.cli.options import AsJson, Domain
 
 app = typer.Typer(
     no_args_is_help=True, help="The laboratory: measure what this machine carries, and how surely."
@@ -239,9 +239,14 @@ def calibrate(
         ),
     ] = None,
     max_size: Annotated[
-        int,
-        typer.Option("--max-size", min=1 << 16, max=1 << 26, help="Bytes of the largest message."),
-    ] = 1 << 18,
+        int | None,
+        typer.Option(
+            "--max-size",
+            min=1 << 12,
+            max=1 << 26,
+            help="Bytes of the largest message. Default: 1 MB, on slow links 32 KB.",
+        ),
+    ] = None,
     patience: Patience = 0.0,
 ) -> None:
     """Measure what messages cost on this machine, and write its capacity profile, for `hyphos plan
@@ -307,3 +312,20 @@ def verify(
     raise typer.Exit(
         verify_plan(plan, profile, link, settings or [], patience, measure_only, as_json)
     )
+
+
+@app.command("loads")
+def loads(
+    domain: Domain = "0",
+    seconds: Annotated[
+        float, typer.Option("--for", metavar="SECONDS", min=0.1, help="How long to look.")
+    ] = 5.0,
+) -> None:
+    """What the channels of a running robot carry and its callbacks take, as `load:` for its plan:
+    put it in a file that the plan names below `include:`.
+
+    hyphos lab loads --domain patrol3 > loads.yaml
+    """
+    from hyphos.lab.capacity.observe import observe  # noqa: PLC0415
+
+    typer.echo(observe(domain, seconds), nl=False)

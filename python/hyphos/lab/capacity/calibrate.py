@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hyphos.lab.capacity.bench import Bench, Knee
@@ -17,7 +18,7 @@ from hyphos.lab.machine import describe_machine
 from hyphos.lab.media import Medium, Wifi
 
 KB = 1 << 10
-MAX_SIZE = 256 * KB
+MAX_SIZE = 1024 * KB
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 
 # Small and large graphs, small and large messages, many to one and one to many. Large messages go
@@ -28,7 +29,7 @@ _POINTS = (
     Kind("echo", 8, 16 * KB),
     Kind("echo", 32, 64),
     Kind("fanout", 8, 64),
-    Kind("fanout", 8, 128 * KB),
+    Kind("fanout", 8, 256 * KB),
     Kind("fanin", 4, 4 * KB),
     Kind("pipeline", 5, 64 * KB),
 )
@@ -67,17 +68,15 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
 }  # fmt: skip
 
 
-def points_for(way: str, max_size: int = MAX_SIZE, medium: Medium | None = None) -> list[Kind]:
-    """The graphs that are measured for a way; messages of at most `max_size` bytes, or of less
-    where a slow link would take too long."""
-    if medium is not None and (getattr(medium, "rate_mbit", None) or SLOW_MBIT) < SLOW_MBIT:
-        max_size = min(max_size, SLOW_MAX_SIZE)
+def points_for(way: str, max_size: int | None = None, medium: Medium | None = None) -> list[Kind]:
+    """The graphs that are measured for a way; the largest message has `max_size` bytes. None:
+    1 MB, or less where a slow link would take too long."""
+    if max_size is None:
+        rate = getattr(medium, "rate_mbit", None) or SLOW_MBIT
+        max_size = SLOW_MAX_SIZE if rate < SLOW_MBIT else MAX_SIZE
     chosen = {POINTER: _POINTER_POINTS, LINK: _LINK_POINTS}.get(way, _POINTS)
-    factor = max_size / MAX_SIZE
     return [
-        Kind(kind.family, kind.count, max(64, round(kind.size * factor)))
-        if kind.size > 4 * KB
-        else kind
+        replace(kind, size=max_size if kind.size == MAX_SIZE else min(kind.size, max_size))
         for kind in chosen
     ]
 
@@ -102,7 +101,7 @@ def calibrate(
     medium: Medium | None,
     bench: Bench,
     told: Callable[[int, int, Kind, Knee], None] = lambda *_: None,
-    max_size: int = MAX_SIZE,
+    max_size: int | None = None,
     tcp: Costs | None = None,
 ) -> Calibrated | None:
     """Measures and fits one way; None if it was stopped. `told(done, all, kind, knee)`. `tcp`:

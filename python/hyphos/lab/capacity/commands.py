@@ -14,7 +14,7 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import profile as profiles
 from hyphos.lab.capacity.bench import Bench, Knee
-from hyphos.lab.capacity.calibrate import MAX_SIZE, calibrate, cores, empty_profile
+from hyphos.lab.capacity.calibrate import calibrate, cores, empty_profile
 from hyphos.lab.capacity.check import Answer, Reach, Verdict, check
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, silent
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
@@ -51,7 +51,7 @@ def link_of(text: str) -> tuple[str, Medium]:
 
 
 def run_calibration(
-    path: Path, ways: Sequence[str], links: Sequence[str], patience_s: float, max_size: int
+    path: Path, ways: Sequence[str], links: Sequence[str], patience_s: float, max_size: int | None
 ) -> int:
     """Calibrates and writes the profile: what it has already and is not asked for again stays."""
     out = console(stderr=True)
@@ -374,4 +374,4 @@ def _print_summary(compared: Sequence[Comparison]) -> None:
     console().print(made)
 
 
-__all__ = ["MAX_SIZE", "check_plans", "run_calibration", "verify_held_out", "verify_plan"]
+__all__ = ["check_plans", "run_calibration", "verify_held_out", "verify_plan"]

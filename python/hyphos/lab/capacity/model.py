@@ -8,9 +8,10 @@ together, and large ones pay for themselves.
 
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
-channel meanwhile). A link adds `wire_us / (1 + r·wire_batch_us) + wire_byte_ns·S` of its own time to
-each message, since those that wait share packets, in each direction or, where the medium is shared, in all. Resources near their limit together carry less
-than each alone: utilisations are combined with the norm of order 6.
+channel meanwhile). A link adds `wire_us / (1 + r·wire_batch_us) + wire_byte_ns·S` of its own time
+to each message, since those that wait share packets: in each direction or, where the medium is
+shared, in all. Resources near their limit together carry less than each alone: utilisations are
+combined with the norm of order 6.
 
 The form extends 1/X = a + b·S, which measurements of ROS follow far better than a constant N·f·S
 (Jordan, *On the Scalability of ROS*, CSLV).
@@ -181,7 +182,7 @@ class Load:
             for name in Costs().as_dict()
         }
         machines, actors = len(self._machines), len(self._actors)
-        often = np.bincount(self._pair, self._rate, len(self._pairs)) * scale
+        often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
         awake = 1.0 + often[self._pair] * table["batch_us"][self._way] / 1e6
         share = self._size / (self._size + 1024 * table["alone_kb"][self._way] + 1e-9)
         each = (
