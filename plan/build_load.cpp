@@ -38,11 +38,12 @@ bool read_size(std::string_view text, std::int64_t& bytes) {
 
 void read_channel_load(const Value& value, ChannelPlan& channel, Draft& draft) {
   const Section section(&value, "channels." + channel.name + ".load", draft.problems,
-                        {"rate_hz", "after", "every", "size"});
+                        {"rate_hz", "after", "every", "size", "work_us"});
   ChannelLoad& load = channel.load.emplace();
   load.rate_hz = section.real("rate_hz", 0, 0, kMaxRate);
   load.after = section.text("after", "");
   load.every = section.integer("every", 1, 1, kMaxEvery);
+  load.work_us = section.real("work_us", 0, 0, kMaxWorkUs);
   if ((load.rate_hz > 0) == !load.after.empty()) {
     section.error(section.has("after") ? "after" : "rate_hz",
                   "say when messages come: either rate_hz, or after: a channel whose messages "

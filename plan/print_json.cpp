@@ -207,6 +207,7 @@ void write_channel(JsonWriter& json, const Plan& plan, const ChannelPlan& channe
     text(json, "after", channel.load->after);
     number(json, "every", channel.load->every);
     number(json, "size_bytes", channel.load->size_bytes);
+    real(json, "work_us", channel.load->work_us);
     json.end_object();
   } else {
     json.null();

@@ -163,6 +163,7 @@ struct ChannelLoad {
   std::string after;            ///< or: published on receiving a message of this channel …
   std::int64_t every = 1;       ///< … on every so many-th
   std::int64_t size_bytes = 0;  ///< of one message
+  double work_us = 0;           ///< computing for one message before it is published, on one core
 };
 
 /// What a node is expected to compute.

@@ -107,6 +107,7 @@ void Synthetic::on_message(const Buffer& message, Sheet::Flow& flow, std::int64_
 }
 
 void Synthetic::send(Source& source, std::int64_t due_ns, bool measured) const {
+  if (measured) compute(static_cast<std::int64_t>(source.load->work_us * 1e3));
   WritableBuffer memory = source.publisher.loan_bytes(source.size);
   const Header header{due_ns, now_ns(), measured ? 1u : 0u};
   std::memcpy(memory.data(), &header, sizeof header);

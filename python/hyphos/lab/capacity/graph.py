@@ -16,7 +16,7 @@ WAYS = (POINTER, SHM, TCP, LINK)
 
 @dataclass(frozen=True)
 class Channel:
-    """Each publisher sends `size` bytes `rate_hz` times a second, or on every `every`-th message
+    """Each publisher computes for `work_us` and sends `size` bytes `rate_hz` times a second, or on every `every`-th message
     of the channel `after`. `reliable` and `depth` are those of its policy; `transport` that of the
     plan (auto, shm, zmq)."""
 
@@ -30,6 +30,7 @@ class Channel:
     reliable: bool = False
     depth: int = 10
     transport: str = "auto"
+    work_us: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,7 @@ class Graph:
                 "transport": channel.transport,
                 "load": {
                     "size": channel.size,
+                    "work_us": channel.work_us,
                     **(
                         {"after": channel.after, "every": channel.every}
                         if channel.after
@@ -237,6 +239,7 @@ def graph_of(plan: Mapping[str, Any]) -> Graph:
                 channel["reliability"] == "reliable" and channel["overflow"] == "block",
                 channel["depth"],
                 channel["transport"],
+                load["work_us"],
             )
         )
     if not channels:

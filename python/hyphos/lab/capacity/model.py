@@ -126,6 +126,7 @@ class Load:
         deliveries = list(graph.deliveries())
         self._take_deliveries(graph, deliveries)
         self._take_publications(graph, deliveries)
+        self._take_computing(graph)
 
     def _machine(self, graph: Graph, process: str) -> int:
         return self._machines("the machine" if self.host.shared else graph.processes[process])
@@ -144,15 +145,25 @@ class Load:
                 pair = self._pairs(f"{one.sender} → {actor}")
                 numbers = (way, self._actors(actor), pair, machine, wire)
                 rows.append((one.rate_hz, one.channel.size, *numbers))
-            for name in one.channel.subscribers:
-                node = graph.node(name)
-                work = one.rate_hz * node.work_for(one.channel.name)
-                if node.process == one.receiver and work:
-                    self._callbacks[f"callback of {name} on {one.channel.name}"] += work
-                    self._computing[machine] += work
         columns = np.array(rows).T if rows else np.zeros((7, 0))
         self._rate, self._size = columns[0], columns[1]
         self._way, self._actor, self._pair, self._at, self._wire = columns[2:].astype(np.int64)
+
+    def _take_computing(self, graph: Graph) -> None:
+        """What nodes compute for messages that they get, and for those that they send."""
+        for channel in graph.channels:
+            rates = {name: graph.rate_of(channel, name) for name in channel.publishers}
+            for name, rate in rates.items():
+                asked = channel.after or f"{channel.name}, which it sends"
+                self._compute(graph, name, asked, rate * channel.work_us)
+            for name in channel.subscribers:
+                work = sum(rates.values()) * graph.node(name).work_for(channel.name)
+                self._compute(graph, name, channel.name, work)
+
+    def _compute(self, graph: Graph, node: str, channel: str, us_per_s: float) -> None:
+        if us_per_s:
+            self._callbacks[f"callback of {node} on {channel}"] += us_per_s
+            self._computing[self._machine(graph, graph.node(node).process)] += us_per_s
 
     def _take_publications(self, graph: Graph, deliveries: list[Delivery]) -> None:
         """A message is published once for each way it takes, however many get it."""

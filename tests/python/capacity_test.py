@@ -1,0 +1,438 @@
+"""The capacity model: what it says of graphs, how it is fitted, kept, asked and compared."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers import Cli
+
+from hyphos import _hyphos
+from hyphos._errors import Error
+from hyphos.lab.capacity import families, profile
+from hyphos.lab.capacity.bench import Bench, Knee, Trial
+from hyphos.lab.capacity.calibrate import calibrate, cores, points_for, priors_for
+from hyphos.lab.capacity.check import Verdict, check
+from hyphos.lab.capacity.fit import Point, classic, fit, linear
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, silent
+from hyphos.lab.capacity.model import Costs, Host, demand, knee, volume
+from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.capacity.verify import confusion, held_out, summary
+from hyphos.lab.machine import Load, describe_machine
+from hyphos.lab.media import Veth, Wifi
+
+HOST = Host(2.0)
+TRUTH = Costs(2.0, 4.0, 0.3, wake_us=8.0, batch_us=250.0, serial=0.9, alone_us=50, alone_kb=30)
+ROBOT = """hyphos: 1
+robot: small
+processes: {eyes: {}, brain: {}}
+nodes:
+  camera: {process: eyes}
+  mapper: {process: brain, load: {work_us: 2000}}
+  planner: {process: brain}
+channels:
+  image: {publishers: [camera], subscribers: [mapper], load: {rate_hz: 30, size: 200 KB}}
+  map:
+    publishers: [mapper]
+    subscribers: [planner]
+    load: {after: image, every: 3, size: 10 KB}
+  debug: {publishers: [mapper]}
+"""
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    path = tmp_path / "robot.yaml"
+    path.write_text(ROBOT)
+    return path
+
+
+def _graph(path: Path) -> Graph:
+    return graph_of(json.loads(_hyphos.Plan.load(str(path), [], False).json()))
+
+
+def _calibrated(way: str, medium: Veth | Wifi | None = None) -> Calibrated:
+    points = tuple(
+        (kind, knee(kind.graph(way), {way: TRUTH}, HOST)) for kind in points_for(way, None, medium)
+    )
+    return Calibrated(way, TRUTH, 0.1, points, 60.0, medium)
+
+
+def _profile(*, link: Veth | Wifi | None = None) -> Profile:
+    ways = {way: _calibrated(way) for way in (POINTER, SHM, TCP)}
+    links = {"cable": _calibrated(LINK, link)} if link else {}
+    return Profile(describe_machine(), cores(), "2026-11-22T00:00:00+00:00", ways, links)
+
+
+# Graphs.
+
+
+def test_a_plan_gives_its_rates_sizes_and_ways(robot: Path) -> None:
+    graph = _graph(robot)
+    found = {(d.channel.name, d.way): d.rate_hz for d in graph.deliveries()}
+    assert found == {("image", SHM): 30.0, ("map", POINTER): 10.0}
+    assert graph.node("mapper").work_for("image") == 2000
+    told = json.loads(_hyphos.Plan.load(str(robot), [], False).json())
+    assert silent(told) == ["debug"]
+
+
+def test_a_plan_without_loads_is_an_error_that_says_how(tmp_path: Path) -> None:
+    path = tmp_path / "robot.yaml"
+    path.write_text("hyphos: 1\nchannels: {scan: {}}\n")
+    with pytest.raises(Error, match="no channel says what it carries") as error:
+        _graph(path)
+    assert "rate_hz" in error.value.advice
+
+
+def test_the_graph_survives_its_own_plan(robot: Path, tmp_path: Path) -> None:
+    graph = _graph(robot)
+    again = tmp_path / "again.yaml"
+    again.write_text(graph.robot_yaml())
+    back = _graph(again)
+    assert list(back.deliveries()) == list(graph.deliveries())
+
+
+def test_copies_are_as_many_robots(robot: Path) -> None:
+    graph = _graph(robot)
+    three = graph.copies(3)
+    assert len(three.nodes) == 3 * len(graph.nodes)
+    assert sum(d.rate_hz for d in three.deliveries()) == 3 * sum(
+        d.rate_hz for d in graph.deliveries()
+    )
+
+
+# The model.
+
+
+@pytest.mark.parametrize("way", [POINTER, SHM, TCP, LINK])
+def test_a_knee_is_where_the_shares_reach_the_limit(way: str) -> None:
+    graph = families.echo(8, 4096, way)
+    costs = {way: TRUTH}
+    found = demand(graph, costs, HOST)
+    at_knee = demand(graph.with_rates(found.knee), costs, HOST)
+    assert at_knee.knee == pytest.approx(1.0, rel=1e-4)
+    assert at_knee.total == pytest.approx(1.0, rel=1e-4)
+
+
+def test_more_of_anything_lowers_the_knee() -> None:
+    costs = {TCP: TRUTH}
+    base = knee(families.echo(4, 4096, TCP), costs, HOST)
+    assert knee(families.echo(8, 4096, TCP), costs, HOST) < base
+    assert knee(families.echo(4, 65536, TCP), costs, HOST) < base
+    assert knee(families.echo(4, 4096, TCP, work_us=100), costs, HOST) < base
+
+
+def test_a_callback_that_computes_all_the_time_is_named() -> None:
+    graph = families.fanout(1, 64, SHM, work_us=20_000)  # at 100 Hz
+    found = demand(graph, {SHM: TRUTH}, HOST)
+    assert found.first.resource == "callback of s0 on out"
+    assert found.knee == pytest.approx(0.5, rel=0.05)
+
+
+def test_what_a_source_computes_counts_too() -> None:
+    graph = families.fanout(1, 64, SHM)  # at 100 Hz
+    channel = replace(graph.channels[0], work_us=20_000)
+    found = demand(replace(graph, channels=(channel,)), {SHM: TRUTH}, HOST)
+    assert found.first.resource == "callback of p on out, which it sends"
+    assert found.knee == pytest.approx(0.5, rel=0.05)
+
+
+def test_a_full_link_is_named_and_shared_media_add_up() -> None:
+    costs = {LINK: replace(TRUTH, wire_us=10, wire_byte_ns=80)}  # 100 Mbit/s
+    graph = families.echo(1, 65536, LINK)
+    cable = demand(graph, costs, Host(2.0))
+    air = demand(graph, costs, Host(2.0, half_duplex=True))
+    assert cable.first.resource in ("link near → far", "link far → near")
+    assert air.first.resource == "the air"
+    assert air.knee == pytest.approx(cable.knee / 2, rel=0.15)
+
+
+def test_hosts_of_their_own_have_processors_of_their_own() -> None:
+    costs = {LINK: replace(TRUTH, wire_us=0.001, wire_byte_ns=0.001)}
+    graph = families.echo(16, 64, LINK)
+    assert knee(graph, costs, Host(2.0, shared=False)) > 1.5 * knee(graph, costs, Host(2.0))
+
+
+# The fit.
+
+
+@pytest.mark.parametrize("way", [SHM, TCP])
+def test_a_fit_finds_what_made_the_points(way: str) -> None:
+    points = [
+        Point(kind.graph(way), knee(kind.graph(way), {way: TRUTH}, HOST))
+        for kind in points_for(way)
+    ]
+    found = fit(way, points, HOST, priors_for(way, None))
+    for graph in held_out(way):
+        assert knee(graph, {way: found.costs}, HOST) == pytest.approx(
+            knee(graph, {way: TRUTH}, HOST), rel=0.25
+        )
+    assert found.error < 0.4
+
+
+def test_the_rivals_are_right_where_their_laws_hold() -> None:
+    graphs = [families.echo(n, 4096, SHM) for n in (1, 2, 4)]
+    constant = [Point(graph, 1e9 / volume(graph)) for graph in graphs]
+    assert classic(constant)(families.echo(8, 4096, SHM)) == pytest.approx(
+        1e9 / volume(families.echo(8, 4096, SHM))
+    )
+    sizes = [families.echo(1, size, SHM) for size in (64, 4096, 65536)]
+    law = [Point(g, 1 / ((5e-6 + 1e-9 * g.channels[0].size) * 200)) for g in sizes]
+    wanted = families.echo(1, 16384, SHM)
+    assert linear(law)(wanted) == pytest.approx(1 / ((5e-6 + 1e-9 * 16384) * 200), rel=1e-6)
+
+
+# Calibrating, without a machine.
+
+
+class _Known(Bench):
+    """A bench that knows the truth, to the resolution of a search."""
+
+    def knee(self, graph: Graph, guess: float = 1.0, told: object = None) -> Knee | None:
+        del guess, told
+        if self.stopped:
+            return None
+        scale = knee(graph, {SHM: TRUTH}, HOST)
+        return Knee(scale / 1.03, scale * 1.03)
+
+
+def test_a_calibration_measures_at_most_eight_graphs_and_fits_them() -> None:
+    asked: list[Kind] = []
+    found = calibrate(SHM, None, _Known(), lambda _d, _a, kind, _k: asked.append(kind))
+    assert found is not None
+    assert asked == points_for(SHM)
+    for way in (POINTER, SHM, TCP, LINK):
+        assert len(points_for(way)) <= 8
+    assert found.nodes == 64
+    assert found.sizes == (64, 1 << 20)
+
+
+def test_a_calibration_that_is_stopped_gives_nothing() -> None:
+    bench = _Known()
+    bench.stop()
+    assert calibrate(SHM, None, bench) is None
+
+
+def test_a_slow_link_is_calibrated_with_small_messages() -> None:
+    assert max(kind.size for kind in points_for(LINK, None, Wifi(rate_mbit=54))) == 32 << 10
+    assert max(kind.size for kind in points_for(LINK, None, Veth(rate_mbit=1000))) == 1 << 20
+    assert max(kind.size for kind in points_for(LINK, 8192, Wifi(rate_mbit=54))) == 8192
+
+
+# The profile.
+
+
+def test_a_profile_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+    made = _profile(link=Veth(rate_mbit=100))
+    profile.save(made, tmp_path / "p/capacity.json")
+    back = profile.load(tmp_path / "p/capacity.json")
+    assert back.links["cable"].medium == Veth(rate_mbit=100)
+    assert back.ways[SHM].points == made.ways[SHM].points
+    names = Costs.names(TCP)
+    assert [getattr(back.ways[TCP].costs, name) for name in names] == [
+        getattr(TRUTH, name) for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"hyphos_capacity": 99}', '{"hyphos_capacity": 1, "cores": "x"}', "\x00\xff"],
+)
+def test_what_is_no_profile_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "capacity.json"
+    path.write_text(text)
+    with pytest.raises(Error, match="no capacity profile") as error:
+        profile.load(path)
+    assert "calibrate" in error.value.advice
+
+
+def test_an_absent_profile_says_how_it_is_made(tmp_path: Path) -> None:
+    with pytest.raises(Error, match="there is no profile") as error:
+        profile.load(tmp_path / "capacity.json")
+    assert "hyphos lab calibrate" in error.value.advice
+
+
+# Asking.
+
+
+def test_the_verdict_follows_the_band() -> None:
+    made = _profile()
+    graph = families.echo(4, 4096, SHM)
+    scale = check(graph, made).knee
+    assert check(graph.with_rates(scale / 2), made).verdict is Verdict.FITS
+    assert check(graph.with_rates(scale), made).verdict is Verdict.MARGINAL
+    assert check(graph.with_rates(scale * 2), made).verdict is Verdict.DOES_NOT_FIT
+
+
+def test_nothing_is_said_beyond_the_calibration() -> None:
+    made = _profile()
+    with pytest.raises(Error, match="outside of the calibration.*bytes on 'out'"):
+        check(families.fanout(2, 8 << 20, SHM), made)
+    with pytest.raises(Error, match="outside of the calibration.*nodes"):
+        check(families.echo(60, 64, SHM), made)
+    with pytest.raises(Error, match="does not know what messages by link cost"):
+        check(families.echo(1, 64, LINK), made)
+
+
+def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> None:
+    made = _profile()
+    graph = _graph(robot)
+    answer = check(graph, made)
+    costs = {way: TRUTH for way in (POINTER, SHM)}
+    robots = int(answer.robots.factor)
+    assert knee(graph.copies(robots), costs, HOST) >= 1.0
+    assert answer.robots.open or knee(graph.copies(robots + 1), costs, HOST) < 1.0
+    assert answer.size.open
+    assert 200 * 1024 * answer.size.factor <= 1 << 20
+
+
+def test_plan_check_prints_the_answer_and_its_exit_code(
+    hyphos_cli: Cli, robot: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "capacity.json"
+    profile.save(_profile(), file)
+    code, out, err = hyphos_cli("plan", "check", str(robot), "--profile", str(file))
+    assert code == 0, err
+    assert "fits" in out
+    assert "first to break: callback of mapper on image" in out
+    assert "not counted" in out and "debug" in out
+    busy = ["--set", "channels.image.load.rate_hz=900"]
+    code, out, _ = hyphos_cli("plan", "check", str(robot), "--profile", str(file), *busy)
+    assert code == 1
+    assert "does not fit" in out
+    code, out, _ = hyphos_cli("plan", "check", str(robot), "--profile", str(file), "--json")
+    told = json.loads(out)
+    assert told["verdict"] == "fits"
+    assert told["knee_low"] < told["knee"] < told["knee_high"]
+
+
+def test_plan_show_may_be_left_out(hyphos_cli: Cli, robot: Path) -> None:
+    assert hyphos_cli("plan", "show", str(robot)) == hyphos_cli("plan", str(robot))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--link", "cable"], "no link"),
+        (["--link", "cable=rope"], "no medium"),
+        (["--link", "cable=veth,rate=fast"], "KEY=NUMBER"),
+        (["--way", "pigeon"], "pigeon"),
+    ],
+)
+def test_a_calibration_with_a_typo_is_refused(
+    hyphos_cli: Cli, tmp_path: Path, words: list[str], message: str
+) -> None:
+    code, _, err = hyphos_cli("lab", "calibrate", "-o", str(tmp_path / "c.json"), *words)
+    assert code != 0
+    assert message in err
+    assert not (tmp_path / "c.json").exists()
+
+
+# Measuring.
+
+
+def _trial(scale: float = 1.0, **flow: float) -> Trial:
+    told = {"expected": 100, "received": 100, "late_p50_us": 50, "later_p50_us": 50, **flow}
+    source = {"planned": 100, "sent": 100, "refused": 0}
+    result = {"sources": [source], "flows": [told], "seconds": 1.0, "cores_used": 1.0}
+    return Trial(scale, 1.0, result, Load(0.0, 0.0))
+
+
+def test_a_graph_holds_unless_it_loses_or_falls_behind() -> None:
+    assert _trial().holds
+    assert not _trial(received=98).holds
+    assert _trial(later_p50_us=15_000).holds  # 3 % of half a second
+    assert not _trial(later_p50_us=30_000).holds
+    assert not _trial(received=0, late_p50_us=0).holds
+
+
+class _Cliff(Bench):
+    """Holds up to a scale."""
+
+    def __init__(self, edge: float) -> None:
+        super().__init__()
+        self.edge = edge
+        self.runs = 0
+
+    def run(self, graph: Graph, scale: float = 1.0, seconds: float = 1.0) -> Trial | None:
+        del graph, seconds
+        self.runs += 1
+        return _trial(scale, received=100 if scale <= self.edge else 100 * self.edge / scale)
+
+
+@pytest.mark.parametrize("edge", [0.003, 0.9, 17.0, 4000.0])
+def test_a_search_ends_within_six_per_cent(edge: float) -> None:
+    bench = _Cliff(edge)
+    found = bench.knee(families.echo(1, 64, SHM))
+    assert found is not None
+    assert found.low <= edge <= found.high
+    assert found.high / found.low <= 1.06
+    assert bench.runs < 40
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with Bench() as made:
+        yield made
+
+
+def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
+    trial = bench.run(_graph(robot), 1.0, 1.0)
+    assert trial is not None
+    flows = {(flow["channel"], flow["node"]): flow for flow in trial.result["flows"]}
+    assert flows["image", "mapper"]["received"] == 30
+    assert flows["map", "planner"]["received"] == 10
+    # The map begins its way with the image that it answers, whose callback computes for 2 ms.
+    assert flows["map", "planner"]["later_p50_us"] > 2000
+    assert trial.holds
+
+
+def test_what_computes_too_long_does_not_hold(bench: Bench) -> None:
+    trial = bench.run(families.fanout(1, 64, SHM, work_us=15_000), 1.0, 1.0)  # 150 % of a core
+    assert trial is not None
+    assert not trial.holds
+    assert trial.behind() > 0.2
+
+
+def test_a_plan_that_cannot_be_run_says_why(bench: Bench) -> None:
+    with pytest.raises(Error, match="2 hosts, and nothing says what joins them"):
+        bench.run(families.echo(1, 64, LINK))
+
+
+def test_verify_measures_a_plan(hyphos_cli: Cli, robot: Path) -> None:
+    # A callback of 2 ms bounds it at 500 Hz: 16 times its rate, wherever this runs.
+    code, out, err = hyphos_cli("lab", "verify", str(robot), "--measure-only", "--json")
+    assert code == 0, err
+    assert 4 < json.loads(out)["knee"] < 17.5
+
+
+# Comparing.
+
+
+def test_the_confusion_matrix_counts_every_graph_at_every_load() -> None:
+    from hyphos.lab.capacity.verify import Comparison  # noqa: PLC0415
+
+    right = Comparison("g", SHM, 1.0, 0.8, 1.25, 1, 1, Knee(0.98, 1.02))
+    wrong = replace(right, predicted=4.0, low=3.2, high=5.0)
+    counts = confusion([right, wrong])
+    assert sum(held + broke for held, broke in counts.values()) == 12
+    assert counts[Verdict.FITS][1] == 3  # what does not hold, and was said to fit
+    assert counts[Verdict.DOES_NOT_FIT][0] == 0
+    assert summary([one.error for one in (right, wrong)]).worst == pytest.approx(3.0, rel=0.01)
+
+
+def test_held_out_graphs_are_none_of_the_calibrated() -> None:
+    total = 0
+    for way in (POINTER, SHM, TCP, LINK):
+        known = {(kind.family, kind.count, kind.size) for kind in points_for(way)}
+        made = _calibrated(way)
+        for graph in held_out(way):
+            total += 1
+            assert not profile.beyond(graph, {way: made}), graph.name
+            assert math.isfinite(knee(graph, {way: TRUTH}, HOST))
+        assert ("echo", 4, 108 << 10) not in known
+    assert total + len(held_out(LINK, 32 << 10)) >= 30
