@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from helpers import Cli
-
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
@@ -270,9 +269,9 @@ def test_the_verdict_follows_the_band() -> None:
 
 def test_nothing_is_said_beyond_the_calibration() -> None:
     made = _profile()
-    with pytest.raises(Error, match="outside of the calibration.*bytes on 'out'"):
+    with pytest.raises(Error, match=r"outside of the calibration.*bytes on 'out'"):
         check(families.fanout(2, 8 << 20, SHM), made)
-    with pytest.raises(Error, match="outside of the calibration.*nodes"):
+    with pytest.raises(Error, match=r"outside of the calibration.*nodes"):
         check(families.echo(60, 64, SHM), made)
     with pytest.raises(Error, match="does not know what messages by link cost"):
         check(families.echo(1, 64, LINK), made)
@@ -282,7 +281,7 @@ def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> N
     made = _profile()
     graph = _graph(robot)
     answer = check(graph, made)
-    costs = {way: TRUTH for way in (POINTER, SHM)}
+    costs = dict.fromkeys((POINTER, SHM), TRUTH)
     robots = int(answer.robots.factor)
     assert knee(graph.copies(robots), costs, HOST) >= 1.0
     assert answer.robots.open or knee(graph.copies(robots + 1), costs, HOST) < 1.0

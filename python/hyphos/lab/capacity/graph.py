@@ -16,9 +16,9 @@ WAYS = (POINTER, SHM, TCP, LINK)
 
 @dataclass(frozen=True)
 class Channel:
-    """Each publisher computes for `work_us` and sends `size` bytes `rate_hz` times a second, or on every `every`-th message
-    of the channel `after`. `reliable` and `depth` are those of its policy; `transport` that of the
-    plan (auto, shm, zmq)."""
+    """Each publisher computes for `work_us` and sends `size` bytes, `rate_hz` times a second or on
+    every `every`-th message of the channel `after`. `reliable` and `depth` are those of its policy;
+    `transport` that of the plan (auto, shm, zmq)."""
 
     name: str
     publishers: tuple[str, ...]
