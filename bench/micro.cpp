@@ -91,6 +91,19 @@ void trace_cost(const Arguments& args, trace::Writers writers, const char* name)
   });
 }
 
+// The two events of a message in the flight recorder: that it was published, and received.
+void recorder_cost(const Arguments& args) {
+  const auto recorder = std::make_unique<trace::Recorder>();
+  Meta meta;
+  report("recorder_message", args.count, [&](long n) {
+    for (long i = 0; i < n; ++i) {
+      ++meta.sequence;
+      recorder->published(1, meta, 1024, {});
+      recorder->received(2, meta, 1024, false, meta.stamps, 1, 2);
+    }
+  });
+}
+
 void publish_local(const Arguments& args, const char* name, bool listener) {
   RuntimeOptions options;
   options.offline = true;
@@ -285,6 +298,7 @@ void run(const Arguments& args) {
   if (wanted("node_clock_sim")) node_clock_cost(args, ClockMode::sim, "node_clock_sim");
   if (wanted("trace_record")) trace_cost(args, trace::Writers::one, "trace_record");
   if (wanted("trace_record_many")) trace_cost(args, trace::Writers::many, "trace_record_many");
+  if (wanted("recorder_message")) recorder_cost(args);
   if (wanted("param")) param_cost(args);
   if (wanted("publish_unheard")) publish_local(args, "publish_unheard", false);
   if (wanted("publish_inline")) publish_local(args, "publish_inline", true);

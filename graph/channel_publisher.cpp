@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/hot.hpp"
+#include "graph/subscriber.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::graph {
@@ -59,6 +60,7 @@ HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
 
 HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   Published out;
+  std::size_t bytes = 0;
   trace::Record& record = **trace_;
   Meta& meta = block->meta();
   meta.sender = sender_;
@@ -75,7 +77,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   if (remote) {
     const std::lock_guard lock(send_);
     meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (!left_) publish_remote(*block, out);
+    if (!left_) bytes = publish_remote(*block, out);
   } else {
     meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
@@ -87,17 +89,18 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   // A message for one process that is not there (yet) was not sent.
   if (meta.to == 0 || out.taken + out.dropped > 0) record.count(trace::Counter::sent);
   record.last_ns.store(meta.stamps.publish, std::memory_order_relaxed);
+  trace_->published(meta, bytes, Subscriber::cause_here());
   return out;
 }
 
-HYPHOS_HOT void ChannelPublisher::publish_remote(detail::Block& block, Published& out) {
+HYPHOS_HOT std::size_t ChannelPublisher::publish_remote(detail::Block& block, Published& out) {
   trace::Record& record = **trace_;
   if (!block.has_encoded()) {
     const std::size_t size = block.encoded_size();
     if (block.encoded(size > 0 ? loan(size) : WritableBuffer{}) == nullptr) {
       record.count(trace::Counter::encode_failed);
       out.failure = Code::unsupported;
-      return;
+      return 0;
     }
     block.meta().stamps.encoded = monotonic_now().ns;
   }
@@ -115,6 +118,7 @@ HYPHOS_HOT void ChannelPublisher::publish_remote(detail::Block& block, Published
     out.dropped += report.dropped;
     if (report.failure) out.failure = report.failure;
   }
+  return bytes;
 }
 
 }  // namespace hyphos::graph

@@ -38,7 +38,8 @@ class ChannelPublisher final : public detail::PublisherCore {
   }
 
  private:
-  void publish_remote(detail::Block& block, Published& out);
+  /// Returns the size of what it sent, encoded.
+  std::size_t publish_remote(detail::Block& block, Published& out);
 
   const std::shared_ptr<Channel> channel_;
   const bool network_;

@@ -14,12 +14,17 @@ namespace {
 constexpr int kFairShare = 32;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-thread_local const Subscriber* running_here = nullptr;
+/// What this thread is at: the innermost callback and its message.
+struct Running {
+  const Subscriber* subscriber = nullptr;
+  trace::Cause message;
+};
+thread_local Running running_here;
 
 struct RunningHere {
-  explicit RunningHere(const Subscriber* s) : outer(std::exchange(running_here, s)) {}
+  explicit RunningHere(const Running& now) : outer(std::exchange(running_here, now)) {}
   ~RunningHere() { running_here = outer; }
-  const Subscriber* outer;
+  const Running outer;
 };
 
 }  // namespace
@@ -34,6 +39,8 @@ Subscriber::Subscriber(std::shared_ptr<Channel> channel, const TypeSupport* type
       executor_(executor),
       trace_(std::move(trace)),
       ring_(options_.policy.depth) {}
+
+HYPHOS_HOT trace::Cause Subscriber::cause_here() { return running_here.message; }
 
 const std::string& Subscriber::channel() const { return channel_->name(); }
 std::uint32_t Subscriber::publishers() const { return channel_->publisher_count(); }
@@ -196,9 +203,10 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   const auto writers = options_.mode == Mode::serial ? trace::Writers::one : trace::Writers::many;
   record.count(trace::Counter::received);
   record.last_ns.store(delivery.callback_ns, std::memory_order_relaxed);
+  std::size_t bytes = 0;
   if (block->has_encoded()) {
     const Envelope* envelope = block->encoded();
-    std::size_t bytes = envelope->payload.size();
+    bytes = envelope->payload.size();
     for (const Buffer& buffer : envelope->buffers) bytes += buffer.size();
     record.count(trace::Counter::bytes, bytes);
   }
@@ -209,11 +217,13 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   // A latched value sent again is as old as it is: its age says nothing about the way it came.
   if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   trace_->timings()->record_callback(end - delivery.callback_ns, writers);
+  trace_->received(block->meta(), bytes, delivery.replayed, stamps, dequeued, end);
   return end;
 }
 
 HYPHOS_HOT void Subscriber::call(const detail::Delivery& delivery, const void* value) {
-  const RunningHere here(this);
+  const Meta& meta = delivery.block->meta();
+  const RunningHere here({this, {meta.sender, meta.sequence, trace_->id()}});
   std::string what;
   try {
     callback_(delivery, value);
@@ -244,7 +254,7 @@ void Subscriber::close() {
   }
   // Called from inside its own callback, it cannot wait for itself; whoever owns the subscription
   // closes it once more from outside before it is destroyed.
-  if (running_here == this) return;
+  if (running_here.subscriber == this) return;
   changed_.wait(lock, [&] { return running_ == 0 && tasks_ == 0; });
 }
 

@@ -57,6 +57,8 @@ class Subscriber final : public detail::SubscriptionCore,
 
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
+  /// The message whose callback runs in this thread.
+  [[nodiscard]] static trace::Cause cause_here();
 
  private:
   Push push(detail::Delivery delivery, BriefLock& lock);

@@ -20,7 +20,7 @@ using transport::CurveKeys;
 using transport::TransportContext;
 
 constexpr std::size_t kZ85KeyLength = 40;
-constexpr std::size_t kMetricsBytes = 4 << 20;
+constexpr std::size_t kMetricsBytes = (4 << 20) + sizeof(trace::Recorder);
 
 Result<std::string> read_key(const std::filesystem::path& file) {
   std::ifstream in(file);
@@ -262,6 +262,21 @@ Result<std::vector<ProcessInfo>> inspect(const std::string& domain) {
     if (process) processes.push_back(std::move(*process));
   }
   return processes;
+}
+
+Result<std::vector<RecordedEvents>> recorded_events(
+    const std::string& domain, const std::map<std::uint64_t, std::uint64_t>& since) {
+  auto views = shm::open_metrics(domain);
+  if (!views) return views.error();
+  std::vector<RecordedEvents> out;
+  for (const auto& view : *views) {
+    const auto known = since.find(view.participant);
+    auto events = trace::read_events(view.bytes(), known != since.end() ? known->second : 0);
+    if (!events) continue;
+    events->participant = view.participant;  // which `since` is by
+    out.push_back(std::move(*events));
+  }
+  return out;
 }
 
 }  // namespace hyphos

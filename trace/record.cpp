@@ -16,7 +16,7 @@ namespace hyphos::trace {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::uint32_t kMaxRecords = 512;
 constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "received",
@@ -83,7 +83,9 @@ struct Header {
 
 constexpr std::size_t round_up(std::size_t n) { return (n + 63) / 64 * 64; }
 constexpr std::size_t kRecordsAt = round_up(sizeof(Header));
-constexpr std::size_t kTimingsAt = round_up(kRecordsAt + kMaxRecords * sizeof(Record));
+constexpr std::size_t kRecorderAt = round_up(kRecordsAt + kMaxRecords * sizeof(Record));
+constexpr std::size_t kTimingsAt = round_up(kRecorderAt + sizeof(Recorder));
+static_assert(kTimingsAt + sizeof(Timings) <= Registry::kMinArea);
 
 template <std::size_t N>
 void put(std::array<char, N>& to, std::string_view from) {
@@ -241,7 +243,7 @@ struct Registry::Area {
   }
   [[nodiscard]] bool inside(const Record* r) const {
     const auto* at = reinterpret_cast<const std::byte*>(r);
-    return base != nullptr && at >= base + kRecordsAt && at < base + kTimingsAt;
+    return base != nullptr && at >= base + kRecordsAt && at < base + kRecorderAt;
   }
 };
 
@@ -282,6 +284,7 @@ Record* Registry::take_record() {
   for (auto& kinds : record->drops) {
     for (auto& drop : kinds) drop.store(0, std::memory_order_relaxed);
   }
+  ++record->generation;
   record->last_ns.store(0, std::memory_order_relaxed);
   record->transports.store(0, std::memory_order_relaxed);
   return record;
@@ -312,6 +315,11 @@ std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
   Timings* timings = id.is_publisher ? nullptr : take_timings(*record);
   record->state.store(Record::kLive, std::memory_order_release);
   std::unique_ptr<Endpoint> endpoint(new Endpoint(*this, record, timings));
+  if (area_->inside(record)) {
+    endpoint->recorder_ = reinterpret_cast<Recorder*>(area_->base + kRecorderAt);
+    endpoint->id_ =
+        end_id(static_cast<std::uint32_t>(record - area_->record(0)), record->generation);
+  }
   endpoints_.push_back(endpoint.get());
   return endpoint;
 }
@@ -440,7 +448,9 @@ bool has_endpoint(std::span<const std::byte> area, std::string_view channel, boo
   return false;
 }
 
-Result<ProcessInfo> read_area(std::span<const std::byte> area) {
+namespace {
+
+Result<const Header*> checked_header(std::span<const std::byte> area) {
   const auto corrupt = [](std::string why) {
     return Error{Code::corrupt, "metrics area not readable: " + std::move(why), ""};
   };
@@ -452,6 +462,35 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
     return Error{Code::unsupported, "metrics area of another Hyphos version; update both sides",
                  ""};
   }
+  return &header;
+}
+
+}  // namespace
+
+Result<RecordedEvents> read_events(std::span<const std::byte> area, std::uint64_t next) {
+  const auto header = checked_header(area);
+  if (!header) return header.error();
+  RecordedEvents out;
+  out.process = get((*header)->process);
+  out.pid = (*header)->pid;
+  out.participant = (*header)->participant;
+  out.next = next;
+  const auto* recorder = reinterpret_cast<const Recorder*>(area.data() + kRecorderAt);
+  out.missed = recorder->read(out.next, out.events);
+  const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);
+  for (std::uint32_t i = 0; i < kMaxRecords; ++i) {
+    const Record& record = records[i];
+    if (record.state.load(std::memory_order_acquire) != Record::kLive) continue;
+    out.ends.push_back(
+        {end_id(i, record.generation), get(record.channel), get(record.node), record.is_publisher});
+  }
+  return out;
+}
+
+Result<ProcessInfo> read_area(std::span<const std::byte> area) {
+  const auto checked = checked_header(area);
+  if (!checked) return checked.error();
+  const Header& header = **checked;
   const std::size_t timings_there = (area.size() - kTimingsAt) / sizeof(Timings);
   ProcessInfo process;
   process.pid = header.pid;

@@ -15,11 +15,13 @@
 #include "hyphos/envelope.hpp"
 #include "hyphos/inspect.hpp"
 #include "trace/histogram.hpp"
+#include "trace/recorder.hpp"
 
 /// Counters and histograms of every channel end, in memory that other processes read live.
 ///
-/// The layout of an area is: Header, kMaxRecords records, then as many Timings as fit. Writers are
-/// the one process that owns the area; readers trust nothing they find (bounds, indices, text).
+/// The layout of an area is: Header, kMaxRecords records, the Recorder, then as many Timings as
+/// fit. Writers are the one process that owns the area; readers trust nothing they find (bounds,
+/// indices, text).
 namespace hyphos::trace {
 
 /// What can be counted at one end of a channel. Transports' drops are a matrix beside it.
@@ -71,6 +73,7 @@ struct Record {
 
   std::atomic<std::uint32_t> state;
   std::atomic<std::uint32_t> timings;  // index + 1 into the area's timings; 0: none
+  std::uint32_t generation;            // how many ends it was for, so that events tell them apart
   std::array<char, 128> channel;
   std::array<char, 64> node;
   std::array<char, 256> type_name;
@@ -116,6 +119,16 @@ class Endpoint {
   void drop(std::size_t transport, std::size_t kind, std::uint64_t n) const noexcept {
     record_->drops[transport][kind].fetch_add(n, std::memory_order_relaxed);
   }
+  /// A publish() ended, a callback ended: for the flight recorder, as far as tools see this end.
+  void published(const Meta& meta, std::uint64_t bytes, const Cause& cause) const noexcept {
+    if (recorder_ != nullptr) recorder_->published(id_, meta, bytes, cause);
+  }
+  void received(const Meta& meta, std::uint64_t bytes, bool replayed, const Stamps& stamps,
+                std::int64_t dequeued_ns, std::int64_t end_ns) const noexcept {
+    if (recorder_ == nullptr) return;
+    recorder_->received(id_, meta, bytes, replayed, stamps, dequeued_ns, end_ns);
+  }
+  [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] EndpointInfo info() const;
 
  private:
@@ -125,6 +138,8 @@ class Endpoint {
   class Registry& registry_;
   Record* record_;
   Timings* timings_;
+  Recorder* recorder_ = nullptr;
+  std::uint64_t id_ = 0;
 };
 
 /// All records of one process. Thread-safe; must outlive its endpoints.
@@ -156,7 +171,7 @@ class Registry {
   void set_peer_clock(const PeerClock& peer);
 
   static constexpr std::size_t kMaxPeers = 32;
-  static constexpr std::size_t kMinArea = 1 << 20;
+  static constexpr std::size_t kMinArea = 2 << 20;
 
  private:
   friend class Endpoint;
@@ -178,5 +193,8 @@ class Registry {
                                 bool is_publisher);
 /// Reads an area that another process writes. Corrupt content gives an Error, never a crash.
 [[nodiscard]] Result<ProcessInfo> read_area(std::span<const std::byte> area);
+/// Reads what its flight recorder holds from event `next` on; with the same care.
+[[nodiscard]] Result<RecordedEvents> read_events(std::span<const std::byte> area,
+                                                 std::uint64_t next);
 
 }  // namespace hyphos::trace

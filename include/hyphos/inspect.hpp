@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,5 +110,54 @@ struct ProcessInfo {
 /// All Hyphos processes of this user and `domain` on this machine. Reads shared memory only: costs
 /// the observed processes nothing.
 HYPHOS_EXPORT Result<std::vector<ProcessInfo>> inspect(const std::string& domain);
+
+/// One message at one end of a channel, as the flight recorder of its process kept it: a publish()
+/// or a callback that ended. Times are CLOCK_MONOTONIC nanoseconds of this machine as in Stamps; 0:
+/// not crossed. Plain words, since tools read them by the hundred thousand.
+struct MessageEvent {
+  std::uint32_t thread = 0;    ///< of the kernel
+  std::uint16_t received = 0;  ///< 1: a callback; 0: a publish()
+  std::uint16_t replayed = 0;  ///< 1: a latched value that was sent again
+  std::uint64_t endpoint = 0;  ///< RecordedEnd::id
+  std::uint64_t sender = 0;    ///< with `sequence`: which message
+  std::uint64_t sequence = 0;
+  std::uint64_t bytes = 0;  ///< encoded; 0: a pointer
+  std::int64_t publish_ns = 0;
+  std::int64_t encoded_ns = 0;
+  std::int64_t handed_ns = 0;
+  std::int64_t arrived_ns = 0;
+  std::int64_t scheduled_ns = 0;
+  std::int64_t dequeued_ns = 0;  ///< taken from the queue
+  std::int64_t decoded_ns = 0;
+  std::int64_t callback_ns = 0;
+  std::int64_t end_ns = 0;           ///< of the callback
+  std::uint64_t cause_sender = 0;    ///< publish(): the message in whose callback it was called;
+  std::uint64_t cause_sequence = 0;  ///< 0: outside of one, such as in a timer
+  std::uint64_t cause_endpoint = 0;
+};
+
+struct RecordedEnd {
+  std::uint64_t id = 0;
+  std::string channel;
+  std::string node;
+  bool is_publisher = false;
+};
+
+/// What one process did since the last look.
+struct RecordedEvents {
+  std::string process;
+  std::int32_t pid = 0;
+  std::uint64_t participant = 0;
+  std::uint64_t next = 0;         ///< where the next look goes on
+  std::uint64_t missed = 0;       ///< events that were overwritten before they were read
+  std::vector<RecordedEnd> ends;  ///< that exist now
+  std::vector<MessageEvent> events;
+};
+
+/// What the flight recorders of all processes hold that came after `since` (RecordedEvents::next by
+/// participant; who is not in it: all that is still there). A recorder holds the last 4096 events
+/// of its process. Reads shared memory only, as inspect().
+HYPHOS_EXPORT Result<std::vector<RecordedEvents>> recorded_events(
+    const std::string& domain, const std::map<std::uint64_t, std::uint64_t>& since = {});
 
 }  // namespace hyphos

@@ -1,6 +1,7 @@
 #include "shm/tools.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -96,6 +97,34 @@ void bind_inspect(nb::module_& module) {
       nb::arg("domain") = "0");
 }
 
+void bind_events(nb::module_& module) {
+  nb::class_<RecordedEnd>(module, "RecordedEnd", "An end of a channel that events are of.")
+      .def_ro("id", &RecordedEnd::id)
+      .def_ro("channel", &RecordedEnd::channel)
+      .def_ro("node", &RecordedEnd::node)
+      .def_ro("is_publisher", &RecordedEnd::is_publisher);
+  nb::class_<RecordedEvents>(module, "RecordedEvents", "What one process did since the last look.")
+      .def_ro("process", &RecordedEvents::process)
+      .def_ro("pid", &RecordedEvents::pid)
+      .def_ro("participant", &RecordedEvents::participant)
+      .def_ro("next", &RecordedEvents::next)
+      .def_ro("missed", &RecordedEvents::missed)
+      .def_ro("ends", &RecordedEvents::ends)
+      .def_prop_ro(
+          "events",
+          [](const RecordedEvents& batch) {
+            return nb::bytes(batch.events.data(), batch.events.size() * sizeof(MessageEvent));
+          },
+          "As bytes: the words of MessageEvent one after another (hyphos.profile.events.EVENT).");
+  module.def(
+      "recorded_events",
+      [](const std::string& domain, const std::map<std::uint64_t, std::uint64_t>& since) {
+        nb::gil_scoped_release release;
+        return recorded_events(domain, since).or_throw();
+      },
+      nb::arg("domain") = "0", nb::arg("since") = std::map<std::uint64_t, std::uint64_t>());
+}
+
 void bind_plan(nb::module_& module) {
   nb::class_<Plan>(module, "Plan", "A checked robot.yaml.")
       .def_static(
@@ -171,6 +200,7 @@ void bind_shm(nb::module_& module) {
 
 void bind_tools(nb::module_& module) {
   bind_inspect(module);
+  bind_events(module);
   bind_plan(module);
   bind_shm(module);
 }
