@@ -1,0 +1,137 @@
+"""What the flight recorders of a running graph hold, read while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from hyphos import _hyphos
+from hyphos.tools.observe import nobody
+from hyphos.tools.waiting import Stop
+
+# The words of hyphos::MessageEvent (include/hyphos/inspect.hpp).
+EVENT = np.dtype(
+    [
+        ("thread", np.uint32),
+        ("received", np.uint16),
+        ("replayed", np.uint16),
+        *((name, np.uint64) for name in ("endpoint", "sender", "sequence", "bytes")),
+        *(
+            (name, np.int64)
+            for name in (
+                *("publish", "encoded", "handed", "arrived", "scheduled", "dequeued"),
+                *("decoded", "callback", "end"),
+            )
+        ),
+        *((name, np.uint64) for name in ("cause_sender", "cause_sequence", "cause_endpoint")),
+    ]
+)
+POLL_S = 0.05  # a recorder holds 4096 events: enough for 80,000 a second in one process
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a channel: who published or received."""
+
+    participant: int
+    process: str
+    pid: int
+    node: str
+    channel: str
+    is_publisher: bool
+
+    @property
+    def place(self) -> str:
+        """The node, with its process if that has another name."""
+        return self.node if self.node == self.process else f"{self.process}/{self.node}"
+
+
+@dataclass
+class Collection:
+    """All events of a time, of all processes of a domain on this machine."""
+
+    events: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, EVENT))
+    owner: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    ends: dict[tuple[int, int], End] = field(default_factory=dict)
+    missed: dict[str, int] = field(default_factory=dict)  # by process
+    uncertainty_ns: dict[int, int] = field(default_factory=dict)  # to other machines
+    seconds: float = 0.0
+
+    def end_of(self, row: int) -> End | None:
+        return self.ends.get((int(self.owner[row]), int(self.events["endpoint"][row])))
+
+    @property
+    def missed_in_all(self) -> int:
+        return sum(self.missed.values())
+
+
+class Collector:
+    """Gathers events look by look; what a process did before the first look is left out."""
+
+    def __init__(self, domain: str) -> None:
+        self._domain = domain
+        self._since: dict[int, int] = {}
+        self._parts: list[tuple[int, npt.NDArray[np.void]]] = []
+        self._found = Collection()
+        self._began = time.monotonic()
+        for batch in _hyphos.recorded_events(domain):
+            self._since[batch.participant] = batch.next
+            self._note(batch)
+
+    @property
+    def processes(self) -> int:
+        return len(self._since)
+
+    @property
+    def count(self) -> int:
+        return sum(len(part) for _, part in self._parts)
+
+    def look(self) -> None:
+        """Takes what came since the last time."""
+        for batch in _hyphos.recorded_events(self._domain, self._since):
+            self._since[batch.participant] = batch.next
+            self._note(batch)
+            if batch.missed:
+                missed = self._found.missed
+                missed[batch.process] = missed.get(batch.process, 0) + batch.missed
+            data = batch.events
+            if data:
+                self._parts.append((batch.participant, np.frombuffer(data, EVENT)))
+
+    def finish(self) -> Collection:
+        self.look()
+        found = self._found
+        found.seconds = time.monotonic() - self._began
+        if self._parts:
+            found.events = np.concatenate([part for _, part in self._parts])
+            found.owner = np.concatenate(
+                [np.full(len(part), owner, np.uint64) for owner, part in self._parts]
+            )
+        for process in _hyphos.inspect(self._domain):
+            if process.peer_clocks:
+                worst = max(peer.uncertainty_ns for peer in process.peer_clocks)
+                found.uncertainty_ns[process.participant] = worst
+        return found
+
+    def _note(self, batch: _hyphos.RecordedEvents) -> None:
+        for end in batch.ends:
+            self._found.ends[batch.participant, end.id] = End(
+                batch.participant, batch.process, batch.pid, end.node, end.channel, end.is_publisher
+            )
+
+
+def collect(
+    domain: str, stop: Stop, told: Callable[[Collector], None] = lambda _collector: None
+) -> Collection:
+    """Until it is time to stop. Error if nobody is there."""
+    collector = Collector(domain)
+    if collector.processes == 0:
+        raise nobody(domain)
+    while not stop.wait(POLL_S):
+        collector.look()
+        told(collector)
+    return collector.finish()

@@ -1,0 +1,219 @@
+"""Joins publishes and receptions into the ways that messages took through the graph."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyphos.profile.events import Collection, End
+from hyphos.profile.layers import layers_of
+from hyphos.tools.observe import INTERNAL, is_hidden
+
+Message = tuple[int, int]  # sender, sequence
+MAX_BRANCHES = 64  # ways that lead to one message
+
+
+@dataclass(frozen=True)
+class Step:
+    """One hop of one message: from a publish() to where its callback was done with it."""
+
+    row: int  # of the reception
+    publish_ns: int
+    leave_ns: int  # the next publish(), or the end of the callback if it is the last
+    parts: tuple[int, ...]  # of layers.LAYERS; they add up to leave − publish
+    inferred: bool  # the next publish() was not made in the callback, but later
+
+
+@dataclass(frozen=True)
+class Way:
+    """One message from its source to its end."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def total_ns(self) -> int:
+        return self.steps[-1].leave_ns - self.steps[0].publish_ns
+
+
+class Flows:
+    """The joined events.
+
+    A reception belongs to the publish with its sender and sequence. A publish belongs to the
+    reception in whose callback it was made; if it was made outside of one, to the last reception
+    before it on each channel of its node, which is *inferred*. A message whose publish is not among
+    the events is a source if its publisher is on another machine, and else cut off: its beginning
+    is unknown.
+    """
+
+    def __init__(self, found: Collection, *, hidden: bool = False) -> None:
+        self.found = found
+        shown = {
+            key
+            for key, end in found.ends.items()
+            if hidden or not (is_hidden(end.channel) or end.channel.startswith(INTERNAL))
+        }
+        events = found.events
+        keys = list(zip(found.owner.tolist(), events["endpoint"].tolist(), strict=True))
+        known = np.fromiter((key in shown for key in keys), np.bool_, len(keys))
+        received = (events["received"] != 0) & known
+        self.publishes = np.flatnonzero((events["received"] == 0) & known)
+        self.receptions = np.flatnonzero(received & (events["replayed"] == 0))
+        self._keys = keys
+        self._columns = {
+            name: events[name].tolist()
+            for name in (
+                *("sender", "sequence", "publish", "callback", "end"),
+                *("cause_sender", "cause_sequence", "cause_endpoint"),
+            )
+        }
+        self.layers = layers_of(events)
+        self._layer_rows: list[list[int]] = self.layers.tolist()
+        self._join()
+
+    def end(self, row: int) -> End:
+        return self.found.ends[self._keys[row]]
+
+    def message(self, row: int) -> Message:
+        return self._columns["sender"][row], self._columns["sequence"][row]
+
+    def column(self, name: str, row: int) -> int:
+        value: int = self._columns[name][row]
+        return value
+
+    def publish_of(self, row: int) -> int | None:
+        """Of a reception."""
+        return self._published.get(self.message(row))
+
+    def is_remote(self, row: int) -> bool:
+        """Whether a reception is of a message of another machine, as far as one can see here."""
+        return (
+            self._columns["sender"][row] not in self._senders
+            and self._keys[row][0] in self.found.uncertainty_ns
+        )
+
+    def parents(self, publish: int) -> list[tuple[int, bool]]:
+        """The receptions that a publish follows from, and whether that is inferred."""
+        return self._parents[publish]
+
+    def receptions_of(self, publish: int) -> list[int]:
+        return self._heard.get(self.message(publish), [])
+
+    @property
+    def unheard(self) -> int:
+        """Publishes of which nobody got anything: no subscriber, lost, or still under way."""
+        return sum(1 for row in self.publishes.tolist() if self.message(row) not in self._heard)
+
+    def _join(self) -> None:
+        self._published = {self.message(row): row for row in self.publishes.tolist()}
+        self._senders = {sender for sender, _ in self._published}
+        self._heard: dict[Message, list[int]] = defaultdict(list)
+        by_place: dict[tuple[int, int, int, int], int] = {}
+        for row in self.receptions.tolist():
+            self._heard[self.message(row)].append(row)
+            by_place[*self._keys[row], *self.message(row)] = row
+        times = self._times_by_node()
+        self._parents: dict[int, list[tuple[int, bool]]] = {}
+        self._used: set[int] = set()  # receptions that something followed from
+        self._feeds_timer: set[tuple[int, int]] = set()  # their ends
+        for row in self.publishes.tolist():
+            parents = self._caused(row, by_place)
+            if parents is None:
+                parents = self._inferred(row, times)
+            self._parents[row] = parents
+            for parent, inferred in parents:
+                self._used.add(parent)
+                if inferred:
+                    self._feeds_timer.add(self._keys[parent])
+
+    def _caused(
+        self, row: int, by_place: dict[tuple[int, int, int, int], int]
+    ) -> list[tuple[int, bool]] | None:
+        """None if it was published outside of any callback."""
+        cause = self._columns["cause_sender"][row], self._columns["cause_sequence"][row]
+        if cause == (0, 0):
+            return None
+        place = self._keys[row][0], self._columns["cause_endpoint"][row]
+        reception = by_place.get((*place, *cause))
+        # Of a callback that is not among the events, or of no interest.
+        return [] if reception is None else [(reception, False)]
+
+    def _times_by_node(
+        self,
+    ) -> dict[tuple[int, str], dict[tuple[int, int], tuple[list[int], list[int]]]]:
+        """Of each node and subscription: when callbacks began, in order, and their rows."""
+        gathered: dict[tuple[int, str], dict[tuple[int, int], list[tuple[int, int]]]] = {}
+        for row in self.receptions.tolist():
+            end = self.end(row)
+            node = gathered.setdefault((end.participant, end.node), {})
+            node.setdefault(self._keys[row], []).append((self._columns["callback"][row], row))
+        return {
+            node: {
+                key: ([t for t, _ in ordered], [row for _, row in ordered])
+                for key, found in subscriptions.items()
+                for ordered in [sorted(found)]
+            }
+            for node, subscriptions in gathered.items()
+        }
+
+    def _inferred(
+        self,
+        row: int,
+        times: dict[tuple[int, str], dict[tuple[int, int], tuple[list[int], list[int]]]],
+    ) -> list[tuple[int, bool]]:
+        end = self.end(row)
+        at = self._columns["publish"][row]
+        last = []
+        for begun, rows in times.get((end.participant, end.node), {}).values():
+            before = bisect_right(begun, at)
+            if before > 0:
+                last.append((rows[before - 1], True))
+        return last
+
+    def ways(self) -> tuple[list[Way], int]:
+        """Of all messages that came to an end, and how many of them are cut off."""
+        found: list[Way] = []
+        cut = 0
+        for row in self.receptions.tolist():
+            # What a later one replaced before the timer came was not the end of a way.
+            if row in self._used or self._keys[row] in self._feeds_timer:
+                continue
+            ended = self._columns["end"][row]
+            for chain in self._back(row, ended, False, ()):
+                if chain is None:
+                    cut += 1
+                else:
+                    found.append(Way(chain))
+        return found, cut
+
+    def _back(
+        self, row: int, leave_ns: int, inferred: bool, seen: tuple[tuple[int, int], ...]
+    ) -> list[tuple[Step, ...] | None]:
+        """All chains of steps that end with this one; None for one whose beginning is unknown."""
+        step = self._step(row, leave_ns, inferred)
+        publish = self.publish_of(row)
+        if publish is None:
+            return [(step,)] if self.is_remote(row) else [None]
+        key = self._keys[publish]
+        parents = [] if key in seen else self._parents[publish]  # a loop of the graph ends there
+        if not parents:
+            whole = self._columns["cause_sender"][publish] == 0 or key in seen
+            return [(step,)] if whole else [None]
+        chains: list[tuple[Step, ...] | None] = []
+        for parent, guessed in parents:
+            at = self._columns["publish"][publish]
+            for chain in self._back(parent, at, guessed, (*seen, key)):
+                chains.append(None if chain is None else (*chain, step))
+                if len(chains) == MAX_BRANCHES:
+                    return chains
+        return chains
+
+    def _step(self, row: int, leave_ns: int, inferred: bool) -> Step:
+        parts = self._layer_rows[row][:6]
+        begun, ended = self._columns["callback"][row], self._columns["end"][row]
+        busy = min(ended, leave_ns) - begun
+        hold = leave_ns - begun - busy
+        publish_ns = self._columns["publish"][row]
+        return Step(row, publish_ns, leave_ns, (*parts, busy, hold), inferred)

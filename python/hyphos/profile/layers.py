@@ -1,0 +1,70 @@
+"""The layers of a message, from its stamps: without a gap, so that they add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+# As trace/record.cpp has them; `hold` is the time that a node keeps what it got until a timer of
+# its own takes it up.
+LAYERS = ("encode", "hand", "transport", "deliver", "queue", "decode", "callback", "hold")
+COLOURS = ("#56b4e9", "#0072b2", "#009e73", "#999999", "#e69f00", "#cc79a7", "#d55e00", "#bbbbbb")
+# What T. Kronauer et al. call them (Latency Analysis of ROS2 Multi-Node Systems, Fig. 6).
+PAPER_NAMES = {
+    "encode": "publisher rmw",
+    "hand": "publisher common",
+    "transport": "DDS",
+    "deliver": "subscriber common",
+    "queue": "notification delay",
+    "decode": "subscriber rmw",
+    "callback": "callback",
+    "hold": "–",
+}
+
+
+def layers_of(events: npt.NDArray[np.void]) -> Ints:
+    """Of each reception a row: encode … decode, and its whole callback. The first six add up to
+    `callback − publish`. A layer that was not crossed has the stamp 0 and takes no time."""
+    out = np.zeros((len(events), 7), np.int64)
+    last = events["publish"].copy()
+    for column, stamp in enumerate(("encoded", "handed", "arrived", "scheduled", "dequeued")):
+        now = events[stamp]
+        crossed = now != 0
+        out[crossed, column] = now[crossed] - last[crossed]
+        last[crossed] = now[crossed]
+    parsed = events["decoded"] != 0
+    out[parsed, 5] = events["callback"][parsed] - last[parsed]
+    out[:, 6] = events["end"] - events["callback"]
+    return out
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Percentiles of durations in ns."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+    @staticmethod
+    def of(values: Ints | npt.NDArray[np.float64]) -> Spread:
+        if len(values) == 0:
+            return Spread(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        p50, p95, p99 = np.percentile(values, (50, 95, 99))
+        return Spread(
+            len(values), float(values.mean()), float(p50), float(p95), float(p99),
+            float(values.max()),
+        )  # fmt: skip
+
+    def as_dict(self) -> dict[str, float]:
+        return {
+            "count": self.count,
+            **{f"{n}_ns": round(getattr(self, n), 1) for n in ("mean", "p50", "p95", "p99", "max")},
+        }
