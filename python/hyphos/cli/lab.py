@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from hyphos.cli import lab_profile
 from hyphos.cli.options import AsJson, Domain
 
 app = typer.Typer(
     no_args_is_help=True, help="The laboratory: measure what this machine carries, and how surely."
 )
+app.command("profile")(lab_profile.profile)
 
 Base = Annotated[
     str, typer.Option("--base", help="Divide by this peer's figures. Default: the experiment's.")

@@ -26,7 +26,7 @@ NUMBERS = ("size", "rate_hz", "processes", "subscribers", "publishers", "pairs",
 AXES = {"size": "message size", "rate_hz": "rate (Hz)"}
 MAX_FACETS = 12
 _LINEAR = ("processes",)
-_STYLE: Any = {
+STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "hyphos",
     "font.size": 9,
@@ -48,14 +48,14 @@ class Plot:
 
     def svg(self) -> str:
         out = io.StringIO()
-        with mpl.rc_context(_STYLE):
+        with mpl.rc_context(STYLE):
             self.figure.savefig(out, format="svg", metadata={"Date": None})
         text = out.getvalue()
         return text[text.index("<svg") :]
 
     def save(self, folder: Path, kind: str) -> Path:
         path = folder / f"{self.name}.{kind}"
-        with mpl.rc_context(_STYLE):
+        with mpl.rc_context(STYLE):
             self.figure.savefig(path, dpi=160)
         return path
 
@@ -89,7 +89,7 @@ def _styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 def _facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, list[Axes]]]:
     columns = min(3, len(names))
     lines = math.ceil(len(names) / columns)
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(3.6 * columns, height * lines + 0.5), layout="constrained")
         grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
         axes = list(grid.flat)

@@ -83,6 +83,10 @@ class Collector:
             self._note(batch)
 
     @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
     def processes(self) -> int:
         return len(self._since)
 
@@ -105,7 +109,7 @@ class Collector:
     def finish(self) -> Collection:
         self.look()
         found = self._found
-        found.seconds = time.monotonic() - self._began
+        found.seconds = self.seconds
         if self._parts:
             found.events = np.concatenate([part for _, part in self._parts])
             found.owner = np.concatenate(

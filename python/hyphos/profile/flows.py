@@ -43,9 +43,9 @@ class Flows:
 
     A reception belongs to the publish with its sender and sequence. A publish belongs to the
     reception in whose callback it was made; if it was made outside of one, to the last reception
-    before it on each channel of its node, which is *inferred*. A message whose publish is not among
-    the events is a source if its publisher is on another machine, and else cut off: its beginning
-    is unknown.
+    before it on each other channel of its node, which is *inferred*. A message whose publish is not
+    among the events is a source if its publisher is on another machine, and else cut off: its
+    beginning is unknown.
     """
 
     def __init__(self, found: Collection, *, hidden: bool = False) -> None:
@@ -166,7 +166,9 @@ class Flows:
         end = self.end(row)
         at = self._columns["publish"][row]
         last = []
-        for begun, rows in times.get((end.participant, end.node), {}).values():
+        for key, (begun, rows) in times.get((end.participant, end.node), {}).items():
+            if self.found.ends[key].channel == end.channel:
+                continue  # it hears itself
             before = bisect_right(begun, at)
             if before > 0:
                 last.append((rows[before - 1], True))

@@ -1,0 +1,173 @@
+"""Pictures of a profile, by matplotlib: stacked layers, and how messages flowed."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from hyphos._errors import Error
+from hyphos.lab.plots import STYLE, Plot
+from hyphos.profile.flows import Way
+from hyphos.profile.layers import COLOURS, LAYERS
+from hyphos.profile.profile import Profile
+from hyphos.tools.observe import duration
+
+MAX_BARS = 16
+_PAGE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
+th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #8884 }
+th:first-child, td:first-child { text-align: left }
+figure { margin: 1.5rem 0 } figure svg { max-width: 100%; height: auto }
+"""
+
+
+def stacked_bars(
+    names: Sequence[str], rows: npt.NDArray[np.float64], name: str, caption: str
+) -> Plot:
+    """A bar of layers for each name; `rows`: names × layers, in ns."""
+    used = [i for i in range(rows.shape[1]) if rows[:, i].max(initial=0.0) > 0]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9, 0.42 * len(names) + 1.5), layout="constrained")
+        ax = figure.subplots()
+        left = np.zeros(len(names))
+        for i in used:
+            ax.barh(range(len(names)), rows[:, i] / 1e3, left=left, color=COLOURS[i], height=0.7)
+            left += rows[:, i] / 1e3
+        ax.set_yticks(range(len(names)), names)
+        ax.invert_yaxis()
+        ax.set_xlabel("µs")
+        _legend(figure, used)
+    return Plot(name, caption, figure)
+
+
+def _legend(figure: Figure, used: Sequence[int]) -> None:
+    handles = [Patch(color=COLOURS[i], label=LAYERS[i]) for i in used]
+    figure.legend(handles=handles, loc="outside lower center", ncols=8)
+
+
+def plots(told: Profile) -> list[Plot]:
+    made = []
+    channels = told.channels[:MAX_BARS]
+    if channels:
+        made.append(
+            stacked_bars(
+                [f"{', '.join(c.publishers)} ─{c.channel}→ {c.subscriber}" for c in channels],
+                np.array([[c.layers[n].mean for n in LAYERS[:7]] for c in channels]),
+                "channels",
+                "Mean time of the layers of each channel, publish() to the end of the callback.",
+            )
+        )
+    paths = told.paths[:MAX_BARS]
+    if paths:
+        made.append(
+            stacked_bars(
+                [p.name for p in paths],
+                np.array([p.parts.sum(axis=0) for p in paths]),
+                "paths",
+                "Mean time of the layers of each path, over all its hops.",
+            )
+        )
+        made.append(_flow(told))
+    return made
+
+
+def _flow(told: Profile) -> Plot:
+    """The p50 and the p95 message of the critical path: a lane for each node, over time."""
+    path = told.paths[0]
+    ways = [path.at(0.5), path.at(0.95)]
+    with mpl.rc_context(STYLE):
+        height = 0.45 * (len(path.hops) + 1) + 0.8
+        figure = Figure(figsize=(9, 2 * height + 0.4), layout="constrained")
+        axes = figure.subplots(2, 1, squeeze=False)
+        for ax, way, title in zip(axes.flat, ways, ("p50", "p95"), strict=True):
+            _lanes(ax, way, [path.source, *(place for _, place in path.hops)])
+            ax.set_title(f"{title}: {duration(way.total_ns)}", fontsize=9, loc="left")
+        axes[-1][0].set_xlabel("µs since the first publish")
+        _legend(figure, range(len(LAYERS)))
+    caption = f"How the median and the p95 message went along {path.name}; ▾ publishes."
+    return Plot("flow", caption, figure)
+
+
+def _lanes(ax: Axes, way: Way, names: Sequence[str]) -> None:
+    begin = way.steps[0].publish_ns
+    for lane, step in enumerate(way.steps, 1):
+        at = (step.publish_ns - begin) / 1e3
+        # From the lane of the publisher to that of the receiver.
+        ax.plot([at, at], [lane - 1, lane], color="#666666", linewidth=0.8, zorder=1)
+        ax.plot([at], [lane - 1], marker="v", color="#000000", markersize=4, zorder=3)
+        for i, ns in enumerate(step.parts):
+            ax.barh(lane, ns / 1e3, left=at, color=COLOURS[i], height=0.6, zorder=2)
+            at += ns / 1e3
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+def write_svg(path: Path, told: Profile) -> list[Path]:
+    """The bars as `path`, each further picture as `path` with its name added."""
+    made = plots(told)
+    if not made:
+        raise Error("not_found", "no message came: there is nothing to draw", str(path))
+    written = []
+    for i, plot in enumerate(made):
+        target = path if i == 0 else path.with_stem(f"{path.stem}-{plot.name}")
+        _write(target, plot.svg())
+        written.append(target)
+    return written
+
+
+def write_html(path: Path, told: Profile) -> None:
+    """One file that needs no network."""
+    figures = "".join(
+        f"<figure>{plot.svg()}<figcaption>{html.escape(plot.caption)}</figcaption></figure>"
+        for plot in plots(told)
+    )
+    critical = ""
+    if told.paths:
+        hop, layer, share = told.paths[0].costliest()
+        channel, place = told.paths[0].hops[hop]
+        critical = (
+            f"<p>Critical path: <b>{html.escape(told.paths[0].name)}</b>; its slowest messages "
+            f"spend {share:.0%} in <b>{layer}</b> of {html.escape(channel)} in "
+            f"{html.escape(place)}.</p>"
+        )
+    data = json.dumps(told.as_dict()).replace("<", "\\u003c")
+    _write(
+        path,
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Profile</title>'
+        f"<style>{_PAGE}</style><h1>Profile</h1>{critical}"
+        f"<p>{len(told.flows.receptions):,} callbacks in {told.flows.found.seconds:.1f} s. The "
+        f"layers of each message add up to its time within {told.worst_sum_error:.2%}; events "
+        f"missed: {told.flows.found.missed_in_all:,}.</p>{figures}<h2>Paths</h2>"
+        f'{_path_table(told)}<script type="application/json" id="profile">{data}</script></html>\n',
+    )
+
+
+def _path_table(told: Profile) -> str:
+    rows = "".join(
+        f"<tr><td>{html.escape(path.name)}{' (inferred)' if path.inferred else ''}</td>"
+        f"<td>{path.total.count:,}</td>"
+        + "".join(
+            f"<td>{duration(ns)}</td>" for ns in (path.total.p50, path.total.p95, path.total.p99)
+        )
+        + "</tr>"
+        for path in told.paths
+    )
+    heads = "".join(f"<th>{head}</th>" for head in ("path", "messages", "p50", "p95", "p99"))
+    return f"<table><tr>{heads}</tr>{rows}</table>"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None

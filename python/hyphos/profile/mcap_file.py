@@ -1,0 +1,119 @@
+"""A profile as MCAP: every event as a JSON message, on channels named as those of the graph."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from mcap.writer import Writer
+
+from hyphos import _hyphos
+from hyphos._errors import Error
+from hyphos.profile.flows import Flows
+from hyphos.profile.layers import LAYERS
+
+_INTEGER = {"type": "integer"}
+_TEXT = {"type": "string"}
+SCHEMA: dict[str, Any] = {
+    "title": "hyphos.profile.Event",
+    "type": "object",
+    "description": "A message at one end of a channel. Times: nanoseconds of CLOCK_MONOTONIC.",
+    "properties": {
+        "event": {"type": "string", "enum": ["publish", "callback"]},
+        "process": _TEXT,
+        "node": _TEXT,
+        "channel": _TEXT,
+        "sender": _TEXT,
+        "sequence": _INTEGER,
+        "bytes": _INTEGER,
+        "publish_ns": _INTEGER,
+        "callback_ns": _INTEGER,
+        "end_ns": _INTEGER,
+        "latency_ns": _INTEGER,
+        "layers_ns": {
+            "type": "object",
+            "properties": dict.fromkeys(LAYERS[:7], _INTEGER),
+        },
+        "cause": {
+            "type": "array",
+            "description": "The messages that a publish follows from.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "sender": _TEXT,
+                    "sequence": _INTEGER,
+                    "channel": _TEXT,
+                    "inferred": {"type": "boolean"},
+                },
+            },
+        },
+    },
+    "required": ["event", "process", "node", "channel", "sender", "sequence", "publish_ns"],
+}
+
+
+def write_mcap(path: Path, flows: Flows) -> int:
+    """Returns how many messages it wrote. Their log time is Unix time."""
+    to_unix = time.time_ns() - _hyphos.monotonic_ns()
+    rows = [*flows.publishes.tolist(), *flows.receptions.tolist()]
+    rows.sort(key=lambda row: _time_of(flows, row))
+    try:
+        with path.open("wb") as file:
+            writer = Writer(file)
+            writer.start(profile="", library="hyphos lab profile")
+            schema = writer.register_schema(
+                SCHEMA["title"], "jsonschema", json.dumps(SCHEMA).encode()
+            )
+            ids: dict[str, int] = {}
+            for i, row in enumerate(rows):
+                name = flows.end(row).channel
+                if name not in ids:
+                    ids[name] = writer.register_channel(f"profile/{name}", "json", schema)
+                at = _time_of(flows, row) + to_unix
+                data = json.dumps(_event(flows, row)).encode()
+                writer.add_message(ids[name], at, data, at, i)
+            writer.finish()  # type: ignore[no-untyped-call]
+    except OSError as error:
+        raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None
+    return len(rows)
+
+
+def _time_of(flows: Flows, row: int) -> int:
+    """A publish at its call, a reception at its callback."""
+    return flows.column("callback", row) or flows.column("publish", row)
+
+
+def _event(flows: Flows, row: int) -> dict[str, Any]:
+    end = flows.end(row)
+    sender, sequence = flows.message(row)
+    publish = flows.column("publish", row)
+    told: dict[str, Any] = {
+        "event": "publish" if end.is_publisher else "callback",
+        "process": end.process,
+        "node": end.node,
+        "channel": end.channel,
+        "sender": f"{sender:016x}",
+        "sequence": sequence,
+        "bytes": int(flows.found.events["bytes"][row]),
+        "publish_ns": publish,
+    }
+    if end.is_publisher:
+        told["cause"] = [
+            {
+                "sender": f"{flows.message(parent)[0]:016x}",
+                "sequence": flows.message(parent)[1],
+                "channel": flows.end(parent).channel,
+                "inferred": inferred,
+            }
+            for parent, inferred in flows.parents(row)
+        ]
+        return told
+    callback = flows.column("callback", row)
+    return told | {
+        "callback_ns": callback,
+        "end_ns": flows.column("end", row),
+        "latency_ns": callback - publish,
+        "layers_ns": dict(zip(LAYERS[:7], flows.layers[row].tolist(), strict=True)),
+    }

@@ -1,0 +1,160 @@
+"""A profile for people: tables, stacked bars, and how single messages flowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from hyphos.profile.flows import Flows, Way
+from hyphos.profile.layers import COLOURS, LAYERS
+from hyphos.profile.profile import ChannelProfile, PathProfile, Profile
+from hyphos.tools.console import table
+from hyphos.tools.observe import duration
+
+BAR = 48  # characters
+LANE = 64
+# Where there are no colours, letters tell the layers apart.
+LETTERS = ("e", "h", "t", "d", "q", "p", "C", "·")
+
+
+def print_profile(out: Console, told: Profile, *, paths: int = 8) -> None:
+    """All of it; at most so many paths."""
+    out.print(_summary(told))
+    out.print(_legend(out))
+    out.print(channel_table(out, told.channels))
+    if not told.paths:
+        out.print("no message was followed from its source to its end")
+        return
+    out.print(path_table(out, told.paths[:paths]))
+    if len(told.paths) > paths:
+        out.print(f"… and {len(told.paths) - paths} more paths (--json has all)")
+    path = told.paths[0]
+    out.print(critical_line(path))
+    for fraction in (0.5, 0.95):
+        out.print(swimlane(out, told.flows, path.at(fraction), f"p{fraction * 100:.0f}"))
+
+
+def _summary(told: Profile) -> str:
+    flows = told.flows
+    lines = [
+        f"{len(flows.publishes):,} publishes and {len(flows.receptions):,} callbacks in "
+        f"{flows.found.seconds:.1f} s; the layers of each message add up to its time within "
+        f"{told.worst_sum_error:.2%}"
+    ]
+    if told.cut or flows.unheard:
+        lines.append(
+            f"{flows.unheard:,} publishes were heard by nobody or are still under way, "
+            f"{told.cut:,} ways began before the first look"
+        )
+    if flows.found.missed:
+        names = ", ".join(f"{name} {count:,}" for name, count in flows.found.missed.items())
+        lines.append(f"missed, since they were overwritten before they were read: {names}")
+    return "\n".join(lines)
+
+
+def _block(out: Console, layer: int, width: int) -> Text:
+    if out.color_system is None:
+        return Text(LETTERS[layer] * width)
+    return Text("█" * width, style=COLOURS[layer])
+
+
+def _legend(out: Console) -> Text:
+    line = Text()
+    for i, name in enumerate(LAYERS):
+        line.append_text(_block(out, i, 1)).append(f" {name}  ")
+    return line
+
+
+def stacked(out: Console, parts: Sequence[float], whole: float, width: int = BAR) -> Text:
+    """A bar of the layers, `width` characters for `whole`. Rounds the ends, so that the bar is as
+    long as the sum."""
+    bar = Text()
+    sum_ns, drawn = 0.0, 0
+    for i, ns in enumerate(parts):
+        sum_ns += max(0.0, ns)
+        end = round(sum_ns / whole * width) if whole > 0 else 0
+        bar.append_text(_block(out, i, end - drawn))
+        drawn = end
+    return bar
+
+
+def channel_table(out: Console, channels: Sequence[ChannelProfile]) -> RenderableType:
+    """Each bar is the whole mean latency of its row."""
+    right = ["messages", "p50", "p95", "p99", "mean", "callback"]
+    made = table("channels: publish → callback", ["channel", *right[:5], "", "callback"], right)
+    for one in channels:
+        exact = f" ± {duration(one.uncertainty_ns)}" if one.uncertainty_ns else ""
+        means = [one.layers[name].mean for name in LAYERS[:6]]
+        made.add_row(
+            f"{', '.join(one.publishers) or '?'} ─{one.channel}→ {one.subscriber}",
+            f"{one.latency.count:,}",
+            duration(one.latency.p50),
+            duration(one.latency.p95),
+            duration(one.latency.p99),
+            duration(one.latency.mean) + exact,
+            stacked(out, means, sum(means)),
+            duration(one.layers["callback"].mean),
+        )
+    return made
+
+
+def path_table(out: Console, paths: Sequence[PathProfile]) -> RenderableType:
+    right = ["messages", "p50", "p95", "p99", "mean"]
+    made = table("paths: first publish → end of the last callback", ["path", *right, ""], right)
+    whole = max(path.total.mean for path in paths)
+    for path in paths:
+        name = Text(path.name, style="bold" if path.critical else "")
+        if path.inferred:
+            name.append(" (inferred)", style="dim")
+        exact = f" ± {duration(path.uncertainty_ns)}" if path.uncertainty_ns else ""
+        made.add_row(
+            name,
+            f"{path.total.count:,}",
+            duration(path.total.p50),
+            duration(path.total.p95),
+            duration(path.total.p99),
+            duration(path.total.mean) + exact,
+            stacked(out, path.parts.sum(axis=0).tolist(), whole),
+        )
+        for i, (channel, place) in enumerate(path.hops):
+            row = path.parts[i]
+            bar = stacked(out, row.tolist(), whole)
+            made.add_row(f"  ─{channel}→ {place}", "", "", "", "", duration(row.sum()), bar)
+    return made
+
+
+def critical_line(path: PathProfile) -> Text:
+    hop, layer, share = path.costliest()
+    channel, place = path.hops[hop]
+    ns = float(path.tail[hop].max())
+    where = f"in {place}" if layer in ("callback", "hold") else f"of {channel} to {place}"
+    return Text.assemble(
+        "critical: ",
+        (path.name, "bold"),
+        f", p95 {duration(path.total.p95)}. Its slowest messages spend {share:.0%} "
+        f"({duration(ns)}) in ",
+        (f"{layer} {where}", "bold"),
+    )
+
+
+def swimlane(out: Console, flows: Flows, way: Way, title: str) -> RenderableType:
+    """One message over time: a lane for each node that it came to, a column for each moment."""
+    whole = max(way.total_ns, 1)
+    begin = way.steps[0].publish_ns
+    head = Text.assemble(
+        (f"{title}: {duration(way.total_ns)}", "bold"),
+        f"  (a column is {duration(whole / LANE)})",
+    )
+    lines: list[Text] = [head]
+    names = [flows.end(step.row).place for step in way.steps]
+    width = max(len(name) for name in names) + 1
+    for name, step in zip(names, way.steps, strict=True):
+        before = round((step.publish_ns - begin) / whole * LANE)
+        bar = stacked(out, step.parts, whole, LANE)
+        cells = Text(name.ljust(width) + "│" + " " * before).append_text(bar)
+        cells.append(" " * (LANE - before - len(bar)) + "│ ")
+        cells.append(f"{flows.end(step.row).channel}, {duration(sum(step.parts))}")
+        lines.append(cells)
+    return Group(*lines, "")
