@@ -11,8 +11,14 @@ from hyphos._errors import Error
 from hyphos.cli.options import AsJson, Domain
 
 Seconds = Annotated[
-    float,
-    typer.Option("--for", metavar="SECONDS", min=0.1, help="How long to listen; Ctrl-C ends it."),
+    float | None,
+    typer.Option(
+        "--for",
+        metavar="SECONDS",
+        min=0.1,
+        help="How long to listen; Ctrl-C ends it. Default: 10; of an experiment's run 5, of one of "
+        "--overhead 3.",
+    ),
 ]
 
 
@@ -23,7 +29,7 @@ def _file(name: str, text: str) -> typer.models.OptionInfo:
 
 def profile(
     domain: Domain = "0",
-    seconds: Seconds = 10.0,
+    seconds: Seconds = None,
     path: Annotated[
         str,
         typer.Option(
@@ -42,30 +48,72 @@ def profile(
         Path | None, _file("--html", "A report with pictures; needs matplotlib.")
     ] = None,
     svg: Annotated[
-        Path | None, _file("--svg", "The pictures, as FILE and FILE-flow; needs matplotlib.")
+        Path | None,
+        _file("--svg", "Pictures: FILE, and beside it FILE-paths and FILE-flow; needs matplotlib."),
     ] = None,
+    experiment: Annotated[
+        str,
+        typer.Option(
+            "--experiment",
+            metavar="NAME",
+            help="Instead of a running graph: run the fastest case of each size of an experiment.",
+        ),
+    ] = "",
+    peer: Annotated[
+        str, typer.Option("--peer", "-p", help="Of the experiment: which way of Hyphos.")
+    ] = "hyphos/shm",
+    overhead: Annotated[
+        bool, typer.Option("--overhead", help="Instead: measure what profiling costs a graph.")
+    ] = False,
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, max=1000, help="Pairs of runs for --overhead.")
+    ] = 5,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Where the time of messages goes in a running graph: by layer, by channel, and by path from a
     source to its end. Reads shared memory only; nothing is switched on in the graph.
 
     hyphos lab profile --for 5 --perfetto trace.json
-    """
-    from hyphos.profile.commands import ProfileOptions, profile_graph  # noqa: PLC0415
 
-    options = ProfileOptions(
-        domain=domain,
-        seconds=seconds,
-        path=path,
-        hidden=hidden,
-        as_json=as_json,
-        quiet=quiet,
-        perfetto=perfetto,
-        mcap=mcap,
-        html=html,
-        svg=svg,
-    )
+    hyphos lab profile --experiment paper_003_frequency --html layers.html
+    """
+    if experiment and overhead:
+        raise typer.BadParameter("either --experiment or --overhead")
+    if (experiment or overhead) and (path or hidden or perfetto or mcap):
+        raise typer.BadParameter(
+            "--path, --hidden, --perfetto and --mcap are for a running graph only"
+        )
+    if overhead and (html or svg):
+        raise typer.BadParameter("--overhead draws no pictures")
     try:
+        if experiment:
+            from hyphos.profile.experiment import (  # noqa: PLC0415
+                ExperimentOptions,
+                profile_experiment,
+            )
+
+            of_experiment = ExperimentOptions(
+                experiment, peer, seconds or 5.0, as_json, quiet, html, svg
+            )
+            raise typer.Exit(profile_experiment(of_experiment))
+        if overhead:
+            from hyphos.profile.overhead import measure  # noqa: PLC0415
+
+            raise typer.Exit(measure(repeats, seconds or 3.0, as_json, quiet))
+        from hyphos.profile.commands import ProfileOptions, profile_graph  # noqa: PLC0415
+
+        options = ProfileOptions(
+            domain=domain,
+            seconds=seconds or 10.0,
+            path=path,
+            hidden=hidden,
+            as_json=as_json,
+            quiet=quiet,
+            perfetto=perfetto,
+            mcap=mcap,
+            html=html,
+            svg=svg,
+        )
         raise typer.Exit(profile_graph(options))
     except ModuleNotFoundError as problem:
         if problem.name != "matplotlib":

@@ -28,7 +28,13 @@ class Stage(Closing):
         self._links: dict[str, Link] = {}
         self._limits: dict[tuple[float, float], Limits] = {}
         self._run = 0
+        self._domain = ""
         self._left: list[Resource] = []
+
+    @property
+    def domain(self) -> str:
+        """Of the Hyphos processes of the last run; empty before the first."""
+        return self._domain
 
     def why_not(self, case: Case) -> str:
         """What this machine lacks for a case; empty if it lacks nothing."""
@@ -52,6 +58,7 @@ class Stage(Closing):
             reaper.register("folder", str(folder)),
             reaper.register("folder", str(_DOMAINS / f"lab{run}")),
         ]
+        self._domain = f"lab{run}"
         words = [*words, "--run-dir", str(folder), "--run-id", str(run)]
         if case.link:
             link = self._link(case.link, reaper)

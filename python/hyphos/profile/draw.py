@@ -15,9 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from hyphos._errors import Error
+from hyphos.lab.case import size_label
+from hyphos.lab.machine import describe_machine
 from hyphos.lab.plots import STYLE, Plot
+from hyphos.profile.experiment import CaseProfile
 from hyphos.profile.flows import Way
-from hyphos.profile.layers import COLOURS, LAYERS
+from hyphos.profile.layers import COLOURS, LAYERS, PAPER_NAMES
 from hyphos.profile.profile import Profile
 from hyphos.tools.observe import duration
 
@@ -150,6 +153,64 @@ def write_html(path: Path, told: Profile) -> None:
         f"missed: {told.flows.found.missed_in_all:,}.</p>{figures}<h2>Paths</h2>"
         f'{_path_table(told)}<script type="application/json" id="profile">{data}</script></html>\n',
     )
+
+
+def experiment_plot(done: Sequence[CaseProfile], name: str, peer: str) -> Plot:
+    """Fig. 6 of Kronauer et al.: of each size the layers of the median and of the p95 messages."""
+    bars = [(one, fraction) for one in done for fraction in one.layers]
+    names = [f"{size_label(one.case.size)}, p{fraction * 100:.0f}" for one, fraction in bars]
+    rows = np.array([one.layers[fraction] for one, fraction in bars])
+    used = [i for i in range(rows.shape[1]) if rows[:, i].max() > 0]
+    whole = rows.sum(axis=1)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9, 0.42 * len(bars) + 1.5), layout="constrained")
+        for ax, scale, unit in zip(
+            figure.subplots(1, 2, sharey=True), (1e3, whole / 100), ("µs", "%"), strict=True
+        ):
+            left = np.zeros(len(bars))
+            for i in used:
+                width = rows[:, i] / scale
+                ax.barh(range(len(bars)), width, left=left, color=COLOURS[i], height=0.7)
+                left += width
+            ax.set_yticks(range(len(bars)), names)
+            ax.set_xlabel(unit)
+        ax.invert_yaxis()
+        _legend(figure, used)
+    rates = ", ".join(dict.fromkeys(f"{one.case.rate_hz:g} Hz" for one in done))
+    caption = (
+        f"{name}, {peer}: layers from the first publish() to the last callback over "
+        f"{len(done[0].path.hops)} hops at {rates}; mean of the messages within 1 % of each "
+        "percentile. As Fig. 6 of Kronauer et al., whose names are: "
+        + ", ".join(f"{LAYERS[i]} = {PAPER_NAMES[LAYERS[i]]}" for i in used)
+        + "."
+    )
+    return Plot("layers_by_size", caption, figure)
+
+
+def write_experiment(
+    done: Sequence[CaseProfile], name: str, peer: str, page: Path | None, svg: Path | None
+) -> list[Path]:
+    plot = experiment_plot(done, name, peer)
+    written = []
+    if svg is not None:
+        _write(svg, plot.svg())
+        written.append(svg)
+    if page is not None:
+        data = json.dumps([one.as_dict() for one in done]).replace("<", "\\u003c")
+        machine = "".join(
+            f"<tr><td>{html.escape(key)}</td><td>{html.escape(str(value))}</td></tr>"
+            for key, value in describe_machine().items()
+        )
+        _write(
+            page,
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(name)}'
+            f"</title><style>{_PAGE}</style><h1>{html.escape(name)}</h1><figure>{plot.svg()}"
+            f"<figcaption>{html.escape(plot.caption)}</figcaption></figure><h2>Machine</h2>"
+            f'<table>{machine}</table><script type="application/json" id="profile">{data}'
+            "</script></html>\n",
+        )
+        written.append(page)
+    return written
 
 
 def _path_table(told: Profile) -> str:
