@@ -18,9 +18,11 @@ from helpers import Cli, Inbox, Program, Start, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import Int64
 from hyphos.profile.events import EVENT, Collection, Collector, End
-from hyphos.profile.flows import Flows
-from hyphos.profile.layers import LAYERS, layers_of
+from hyphos.profile.experiment import around
+from hyphos.profile.flows import Flows, Step, Way
+from hyphos.profile.layers import LAYERS, Spread, layers_of
 from hyphos.profile.mcap_file import write_mcap
+from hyphos.profile.overhead import Pair, ratio_of
 from hyphos.profile.perfetto import trace_records, write_perfetto
 from hyphos.profile.profile import PathProfile, Profile, profile
 from mcap.reader import make_reader
@@ -472,6 +474,84 @@ def test_figures_for_programs_hold_the_sum_of_the_layers(
     for channel in told["channels"]:
         layers = {n: s["mean_ns"] for n, s in channel["layers"].items() if n != "callback"}
         assert sum(layers.values()) == pytest.approx(channel["latency"]["mean_ns"], rel=0.01)
+
+
+CASES = """
+lab: 1
+name: small
+workload: pipeline
+peers: [hyphos/shm]
+processes: 3
+grid: {size: [1 KB, 64 KB], rate_hz: [10, 100]}
+"""
+
+
+def test_an_experiment_gives_the_layers_of_each_size(hyphos_cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "small.yaml").write_text(CASES)
+    code, out, err = hyphos_cli(
+        "lab", "profile", "--experiment", "small.yaml", "--for", "1", "--json", "-q",
+        "--svg", "fig.svg", "--html", "fig.html",
+    )  # fmt: skip
+    assert code == 0, err
+    told = json.loads(out)
+    assert [(case["size"], case["rate_hz"]) for case in told["cases"]] == [
+        (1024, 100),
+        (65536, 100),
+    ]
+    for case in told["cases"]:
+        assert case["path"].count("→") == 2
+        assert case["worst_sum_error"] < 0.01
+        median = sum(case["layers_ns"]["p50"].values())
+        assert 0 < median <= case["end_to_end"]["max_ns"]
+        assert sum(case["layers_ns"]["p95"].values()) >= median
+    assert (tmp_path / "fig.svg").read_text().count("64 KB, p95") == 1
+    assert "notification delay" in (tmp_path / "fig.html").read_text()
+
+
+def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback() -> None:
+    steps = [Step(0, 0, 100 + i, (10, 0, 0, 0, 20, 0, 70 + i, 0), False) for i in range(1000)]
+    ways_of_path = [Way((step,)) for step in steps]
+    path = PathProfile("a", (("c", "b"),), False, Spread.of(np.array([100])), np.zeros((1, 8)),
+                       np.zeros((1, 8)), 0.0, ways_of_path)  # fmt: skip
+    assert around(path, 0.5).tolist() == [10, 0, 0, 0, 20, 0, 0, 0]
+    first = Way((Step(0, 0, 40, (10, 0, 0, 0, 20, 0, 10, 0), False), steps[0]))
+    path.ways = [first]
+    assert around(path, 0.95).sum() == 40 + 30
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--experiment", "latency", "-p", "zmq/ipc"), "keeps no flight recorder"),
+        (("--experiment", "paper_001_throughput"), "a flood has no rate"),
+        (("--experiment", "latency", "--overhead"), "either --experiment or --overhead"),
+        (("--overhead", "--mcap", "x.mcap"), "for a running graph only"),
+        (("--overhead", "--svg", "x.svg"), "draws no pictures"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    hyphos_cli: Cli, words: tuple[str, ...], problem: str
+) -> None:
+    code, _, err = hyphos_cli("lab", "profile", *words)
+    assert code != 0
+    assert problem in " ".join(err.split())
+
+
+def test_the_overhead_is_a_ratio_of_whole_runs_with_its_interval(hyphos_cli: Cli) -> None:
+    ratio = ratio_of([Pair(10.0, 10.1, 0.0, 1, 0), Pair(10.0, 10.3, 0.0, 1, 0)])
+    assert ratio.value == pytest.approx(1.02)
+    assert ratio.low == pytest.approx(1.01)
+    assert ratio.high == pytest.approx(1.03)
+    code, out, err = hyphos_cli(
+        "lab", "profile", "--overhead", "--repeats", "1", "--for", "0.5", "--json", "-q"
+    )
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["alone_us_per_msg"] > 0
+    assert told["profiled_us_per_msg"] > 0
+    # 5000 messages were sent and received; the last instants of a process are not seen.
+    assert told["events"] + told["missed"] > 5000
 
 
 def test_a_domain_without_processes_is_an_error_with_advice(hyphos_cli: Cli, domain: str) -> None:
