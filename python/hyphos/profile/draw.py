@@ -40,14 +40,17 @@ def stacked_bars(
     """A bar of layers for each name; `rows`: names × layers, in ns."""
     used = [i for i in range(rows.shape[1]) if rows[:, i].max(initial=0.0) > 0]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9, 0.42 * len(names) + 1.5), layout="constrained")
+        figure = Figure(figsize=(9, 0.55 * len(names) + 1.5), layout="constrained")
         ax = figure.subplots()
         left = np.zeros(len(names))
         for i in used:
-            ax.barh(range(len(names)), rows[:, i] / 1e3, left=left, color=COLOURS[i], height=0.7)
+            ax.barh(range(len(names)), rows[:, i] / 1e3, left=left, color=COLOURS[i], height=0.4)
             left += rows[:, i] / 1e3
-        ax.set_yticks(range(len(names)), names)
-        ax.invert_yaxis()
+        # Names of paths are long: each stands above its bar.
+        for row, text in enumerate(names):
+            ax.text(0, row - 0.27, text, fontsize=8, va="bottom", clip_on=False, in_layout=False)
+        ax.set_yticks([])
+        ax.set_ylim(len(names) - 0.5, -0.8)
         ax.set_xlabel("µs")
         _legend(figure, used)
     return Plot(name, caption, figure)
@@ -74,7 +77,7 @@ def plots(told: Profile) -> list[Plot]:
     if paths:
         made.append(
             stacked_bars(
-                [p.name for p in paths],
+                [p.name + (" (inferred)" if p.inferred else "") for p in paths],
                 np.array([p.parts.sum(axis=0) for p in paths]),
                 "paths",
                 "Mean time of the layers of each path, over all its hops.",

@@ -116,17 +116,13 @@ class Flows:
             by_place[*self._keys[row], *self.message(row)] = row
         times = self._times_by_node()
         self._parents: dict[int, list[tuple[int, bool]]] = {}
-        self._used: set[int] = set()  # receptions that something followed from
-        self._feeds_timer: set[tuple[int, int]] = set()  # their ends
+        self._used: set[int] = set()  # receptions in whose callback something was published
         for row in self.publishes.tolist():
             parents = self._caused(row, by_place)
             if parents is None:
                 parents = self._inferred(row, times)
             self._parents[row] = parents
-            for parent, inferred in parents:
-                self._used.add(parent)
-                if inferred:
-                    self._feeds_timer.add(self._keys[parent])
+            self._used.update(parent for parent, inferred in parents if not inferred)
 
     def _caused(
         self, row: int, by_place: dict[tuple[int, int, int, int], int]
@@ -175,15 +171,15 @@ class Flows:
         return last
 
     def ways(self) -> tuple[list[Way], int]:
-        """Of all messages that came to an end, and how many of them are cut off."""
+        """Of all messages that came to an end, and how many of them are cut off. What waits in a
+        node for its timer has come to an end that is sure; the way that follows from it is another
+        one."""
         found: list[Way] = []
         cut = 0
         for row in self.receptions.tolist():
-            # What a later one replaced before the timer came was not the end of a way.
-            if row in self._used or self._keys[row] in self._feeds_timer:
+            if row in self._used:
                 continue
-            ended = self._columns["end"][row]
-            for chain in self._back(row, ended, False, ()):
+            for chain in self._back(row, self._columns["end"][row], False, ()):
                 if chain is None:
                     cut += 1
                 else:
@@ -191,22 +187,27 @@ class Flows:
         return found, cut
 
     def _back(
-        self, row: int, leave_ns: int, inferred: bool, seen: tuple[tuple[int, int], ...]
+        self, row: int, leave_ns: int, inferred: bool, seen: tuple[End, ...]
     ) -> list[tuple[Step, ...] | None]:
-        """All chains of steps that end with this one; None for one whose beginning is unknown."""
+        """All chains of steps that end with this one; None for one whose beginning is unknown.
+        `seen`: who published what came later. A loop of the graph is gone round once."""
         step = self._step(row, leave_ns, inferred)
         publish = self.publish_of(row)
         if publish is None:
             return [(step,)] if self.is_remote(row) else [None]
-        key = self._keys[publish]
-        parents = [] if key in seen else self._parents[publish]  # a loop of the graph ends there
-        if not parents:
-            whole = self._columns["cause_sender"][publish] == 0 or key in seen
-            return [(step,)] if whole else [None]
+        end = self.end(publish)
+        parents = [] if end in seen else self._parents[publish]
+        if any((end.participant, end.node) == (e.participant, e.node) for e in seen):
+            parents = [parent for parent in parents if not parent[1]]
+        caused = self._columns["cause_sender"][publish] != 0
         chains: list[tuple[Step, ...] | None] = []
+        if not caused or end in seen:
+            chains.append((step,))  # it begins here, if no guess is made
+        elif not parents:
+            return [None]
         for parent, guessed in parents:
             at = self._columns["publish"][publish]
-            for chain in self._back(parent, at, guessed, (*seen, key)):
+            for chain in self._back(parent, at, guessed, (*seen, end)):
                 chains.append(None if chain is None else (*chain, step))
                 if len(chains) == MAX_BRANCHES:
                     return chains

@@ -60,8 +60,9 @@ class PathProfile:
         return self.source + "".join(f" ─{channel}→ {place}" for channel, place in self.hops)
 
     @property
-    def ends(self) -> tuple[str, str]:
-        return self.source, self.hops[-1][1]
+    def ends(self) -> tuple[str, str, bool]:
+        """Paths of the same ends compete for being the critical one."""
+        return self.source, self.hops[-1][1], self.inferred
 
     def costliest(self) -> tuple[int, str, float]:
         """Hop, layer and share of what costs most of the slowest messages."""
@@ -106,7 +107,7 @@ class PathProfile:
 class Profile:
     flows: Flows = field(repr=False)
     channels: list[ChannelProfile]
-    paths: list[PathProfile]  # the critical ones first
+    paths: list[PathProfile]  # the sure ones first, of those the critical ones
     cut: int  # messages whose beginning is unknown
 
     @property
@@ -142,14 +143,15 @@ def profile(flows: Flows, wanted: str = "") -> Profile:
     paths = [_path(flows, *key, found) for key, found in grouped.items()]
     if wanted:
         paths = _chosen(paths, wanted)
-    slowest: dict[tuple[str, str], PathProfile] = {}
+    slowest: dict[tuple[str, str, bool], PathProfile] = {}
     for path in paths:
         known = slowest.setdefault(path.ends, path)
         if path.total.p95 > known.total.p95:
             slowest[path.ends] = path
     for path in slowest.values():
         path.critical = True
-    paths.sort(key=lambda path: (not path.critical, -path.total.p95))
+    # What is sure comes before what is inferred.
+    paths.sort(key=lambda path: (path.inferred, not path.critical, -path.total.p95))
     return Profile(flows, _channels(flows), paths, cut)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from hyphos.profile.flows import Flows, Way
@@ -27,10 +28,13 @@ def print_profile(out: Console, told: Profile, *, paths: int = 8) -> None:
     if not told.paths:
         out.print("no message was followed from its source to its end")
         return
-    out.print(path_table(out, told.paths[:paths]))
+    out.print("paths: first publish → end of the last callback\n")
+    for block in path_blocks(out, told.paths[:paths]):
+        out.print(block)
     if len(told.paths) > paths:
-        out.print(f"… and {len(told.paths) - paths} more paths (--json has all)")
+        out.print(f"… and {len(told.paths) - paths} more paths (--path chooses, --json has all)")
     path = told.paths[0]
+    out.print()
     out.print(critical_line(path))
     for fraction in (0.5, 0.95):
         out.print(swimlane(out, told.flows, path.at(fraction), f"p{fraction * 100:.0f}"))
@@ -100,29 +104,32 @@ def channel_table(out: Console, channels: Sequence[ChannelProfile]) -> Renderabl
     return made
 
 
-def path_table(out: Console, paths: Sequence[PathProfile]) -> RenderableType:
-    right = ["messages", "p50", "p95", "p99", "mean"]
-    made = table("paths: first publish → end of the last callback", ["path", *right, ""], right)
+def path_blocks(out: Console, paths: Sequence[PathProfile]) -> Iterator[RenderableType]:
+    """Each path with its hops; all bars to one scale."""
     whole = max(path.total.mean for path in paths)
     for path in paths:
-        name = Text(path.name, style="bold" if path.critical else "")
+        head = Text(path.name, style="bold" if path.critical else "")
+        if path.critical:
+            head.append("  critical", style="bold red")
         if path.inferred:
-            name.append(" (inferred)", style="dim")
+            head.append("  inferred", style="dim")
         exact = f" ± {duration(path.uncertainty_ns)}" if path.uncertainty_ns else ""
-        made.add_row(
-            name,
-            f"{path.total.count:,}",
-            duration(path.total.p50),
-            duration(path.total.p95),
-            duration(path.total.p99),
-            duration(path.total.mean) + exact,
-            stacked(out, path.parts.sum(axis=0).tolist(), whole),
+        total = path.total
+        head.append(
+            f"\n  {total.count:,} messages, p50 {duration(total.p50)}, p95 {duration(total.p95)}, "
+            f"p99 {duration(total.p99)}, mean {duration(total.mean)}{exact}",
+            style="not bold",
         )
+        yield head
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column()
+        grid.add_column(justify="right", no_wrap=True)
+        grid.add_column(no_wrap=True)
         for i, (channel, place) in enumerate(path.hops):
             row = path.parts[i]
-            bar = stacked(out, row.tolist(), whole)
-            made.add_row(f"  ─{channel}→ {place}", "", "", "", "", duration(row.sum()), bar)
-    return made
+            name = f"    ─{channel}→ {place}"
+            grid.add_row(name, duration(row.sum()), stacked(out, row.tolist(), whole))
+        yield grid
 
 
 def critical_line(path: PathProfile) -> Text:
