@@ -49,7 +49,10 @@ def profile(
     ] = None,
     svg: Annotated[
         Path | None,
-        _file("--svg", "Pictures: FILE, and beside it FILE-paths and FILE-flow; needs matplotlib."),
+        _file(
+            "--svg",
+            "Pictures: FILE, and beside it FILE-paths, FILE-inferred, FILE-flow; needs matplotlib.",
+        ),
     ] = None,
     experiment: Annotated[
         str,

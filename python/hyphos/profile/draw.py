@@ -73,16 +73,20 @@ def plots(told: Profile) -> list[Plot]:
                 "Mean time of the layers of each channel, publish() to the end of the callback.",
             )
         )
-    paths = told.paths[:MAX_BARS]
-    if paths:
+    for name, inferred in (("paths", False), ("inferred", True)):
+        paths = [path for path in told.paths if path.inferred == inferred][:MAX_BARS]
+        if not paths:
+            continue
+        words = "inferred path, through nodes with timers" if inferred else "path"
         made.append(
             stacked_bars(
-                [p.name + (" (inferred)" if p.inferred else "") for p in paths],
+                [p.name for p in paths],
                 np.array([p.parts.sum(axis=0) for p in paths]),
-                "paths",
-                "Mean time of the layers of each path, over all its hops.",
+                name,
+                f"Mean time of the layers of each {words}, over all its hops.",
             )
         )
+    if told.paths:
         made.append(_flow(told))
     return made
 

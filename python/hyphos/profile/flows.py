@@ -179,7 +179,7 @@ class Flows:
         for row in self.receptions.tolist():
             if row in self._used:
                 continue
-            for chain in self._back(row, self._columns["end"][row], False, ()):
+            for chain in self._back(row, self._columns["end"][row], False, (), True):
                 if chain is None:
                     cut += 1
                 else:
@@ -187,15 +187,18 @@ class Flows:
         return found, cut
 
     def _back(
-        self, row: int, leave_ns: int, inferred: bool, seen: tuple[End, ...]
+        self, row: int, leave_ns: int, inferred: bool, seen: tuple[End, ...], sure: bool
     ) -> list[tuple[Step, ...] | None]:
         """All chains of steps that end with this one; None for one whose beginning is unknown.
-        `seen`: who published what came later. A loop of the graph is gone round once."""
+        `seen`: who published what came later; `sure`: by links that are all sure. A loop of the
+        graph is gone round once, and not by a guess."""
         step = self._step(row, leave_ns, inferred)
         publish = self.publish_of(row)
         if publish is None:
             return [(step,)] if self.is_remote(row) else [None]
         end = self.end(publish)
+        if end in seen and not sure:
+            return []
         parents = [] if end in seen else self._parents[publish]
         if any((end.participant, end.node) == (e.participant, e.node) for e in seen):
             parents = [parent for parent in parents if not parent[1]]
@@ -207,7 +210,7 @@ class Flows:
             return [None]
         for parent, guessed in parents:
             at = self._columns["publish"][publish]
-            for chain in self._back(parent, at, guessed, (*seen, end)):
+            for chain in self._back(parent, at, guessed, (*seen, end), sure and not guessed):
                 chains.append(None if chain is None else (*chain, step))
                 if len(chains) == MAX_BRANCHES:
                     return chains

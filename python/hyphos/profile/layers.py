@@ -12,7 +12,7 @@ Ints = npt.NDArray[np.int64]
 # As trace/record.cpp has them; `hold` is the time that a node keeps what it got until a timer of
 # its own takes it up.
 LAYERS = ("encode", "hand", "transport", "deliver", "queue", "decode", "callback", "hold")
-COLOURS = ("#56b4e9", "#0072b2", "#009e73", "#999999", "#e69f00", "#cc79a7", "#d55e00", "#bbbbbb")
+COLOURS = ("#56b4e9", "#0072b2", "#009e73", "#999999", "#e69f00", "#cc79a7", "#d55e00", "#f0e442")
 # What T. Kronauer et al. call them (Latency Analysis of ROS2 Multi-Node Systems, Fig. 6).
 PAPER_NAMES = {
     "encode": "publisher rmw",

@@ -53,7 +53,8 @@ class PathProfile:
     worst_sum_error: float
     ways: list[Way] = field(repr=False, default_factory=list)
     uncertainty_ns: int = 0
-    critical: bool = False  # the slowest from its source to its end
+    critical: bool = False  # the slowest from its source to its end ...
+    rivals: int = 0  # ... of so many others
 
     @property
     def name(self) -> str:
@@ -143,13 +144,13 @@ def profile(flows: Flows, wanted: str = "") -> Profile:
     paths = [_path(flows, *key, found) for key, found in grouped.items()]
     if wanted:
         paths = _chosen(paths, wanted)
-    slowest: dict[tuple[str, str, bool], PathProfile] = {}
+    between: dict[tuple[str, str, bool], list[PathProfile]] = defaultdict(list)
     for path in paths:
-        known = slowest.setdefault(path.ends, path)
-        if path.total.p95 > known.total.p95:
-            slowest[path.ends] = path
-    for path in slowest.values():
-        path.critical = True
+        between[path.ends].append(path)
+    for rivals in between.values():
+        for path in rivals:
+            path.rivals = len(rivals) - 1
+        max(rivals, key=lambda path: path.total.p95).critical = True
     # What is sure comes before what is inferred.
     paths.sort(key=lambda path: (path.inferred, not path.critical, -path.total.p95))
     return Profile(flows, _channels(flows), paths, cut)

@@ -105,12 +105,12 @@ def channel_table(out: Console, channels: Sequence[ChannelProfile]) -> Renderabl
 
 
 def path_blocks(out: Console, paths: Sequence[PathProfile]) -> Iterator[RenderableType]:
-    """Each path with its hops; all bars to one scale."""
-    whole = max(path.total.mean for path in paths)
+    """Each path with its hops, whose bars together are its mean."""
     for path in paths:
+        whole = path.total.mean
         head = Text(path.name, style="bold" if path.critical else "")
-        if path.critical:
-            head.append("  critical", style="bold red")
+        if path.critical and path.rivals:
+            head.append(f"  slowest of {path.rivals + 1} between its ends", style="red")
         if path.inferred:
             head.append("  inferred", style="dim")
         exact = f" ± {duration(path.uncertainty_ns)}" if path.uncertainty_ns else ""
