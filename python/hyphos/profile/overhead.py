@@ -7,6 +7,7 @@ side, in an order that rotates.
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 import time
 from collections.abc import Sequence
@@ -81,10 +82,10 @@ def _pair(runner: Runner, stage: Stage, wishes: list[Wish], first: int) -> Pair 
 
 
 def ratio_of(pairs: Sequence[Pair]) -> Estimate:
-    """CPU a message with the profiler over without; resamples whole pairs."""
+    """CPU a message with the profiler over without: the median of the pairs, since a run beside
+    which others worked costs more, whoever it is."""
     return bootstrap(
-        pairs,
-        lambda some: sum(pair.profiled_us for pair in some) / sum(pair.alone_us for pair in some),
+        pairs, lambda some: statistics.median(pair.profiled_us / pair.alone_us for pair in some)
     )
 
 
@@ -93,8 +94,8 @@ def _tell(done: Sequence[Pair], as_json: bool) -> int:
     told: dict[str, Any] = {
         "rate_hz": RATE_HZ,
         "pairs": len(done),
-        "alone_us_per_msg": sum(pair.alone_us for pair in done) / len(done),
-        "profiled_us_per_msg": sum(pair.profiled_us for pair in done) / len(done),
+        "alone_us_per_msg": statistics.median(pair.alone_us for pair in done),
+        "profiled_us_per_msg": statistics.median(pair.profiled_us for pair in done),
         "ratio": ratio.to_json(),
         "profiler_cores": sum(pair.profiler_share for pair in done) / len(done),
         "events": sum(pair.events for pair in done),
