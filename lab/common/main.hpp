@@ -11,7 +11,8 @@
 
 namespace hyphos::lab {
 
-inline std::string describe(const char* peer, const std::vector<Variant>& variants) {
+inline std::string describe(const char* peer, const std::vector<Variant>& variants,
+                            bool in_python = false) {
   std::string list;
   for (const auto& variant : variants) {
     std::string shapes;
@@ -23,9 +24,14 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
     entry.add("max_size", static_cast<double>(variant.max_size));
     entry.raw("floor", variant.floor ? "true" : "false");
     entry.raw("network", variant.network ? "true" : "false");
+    entry.raw("sizes", variant.sizes ? "true" : "false");
     list += (list.empty() ? "" : ", ") + entry.str();
   }
-  return JsonLine().add("peer", peer).raw("variants", "[" + list + "]").str();
+  return JsonLine()
+      .add("peer", peer)
+      .raw("python", in_python ? "true" : "false")
+      .raw("variants", "[" + list + "]")
+      .str();
 }
 
 // The main function of a peer program. P is a Peer with `static constexpr const char* kName` and
@@ -45,6 +51,28 @@ int lab_main(int argc, char** argv) {
     P peer(options);
     Role(options, peer).run();
     return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hyphos-lab-%s: %s\n", P::kName, error.what());
+    return 1;
+  }
+}
+
+// The same of a peer whose processes are Python programs: it leads them, and
+// python/hyphos/lab/worker plays their roles. P names its interpreter.
+template <class P>
+int lab_main_in_python(int argc, char** argv) {
+  try {
+    const Options options = parse_options(argc, argv);
+    if (options.describe) {
+      std::puts(describe(P::kName, P::variants(), true).c_str());
+      return 0;
+    }
+    const std::string python = P::interpreter(options);
+    if (python.empty() || options.worker_file.empty()) {
+      throw std::invalid_argument("--worker-python, --worker-file: `hyphos lab` names them");
+    }
+    Parent parent(P::kName, options, {python, options.worker_file, "--peer", P::kName});
+    return parent.run(P::daemon(parent.options()));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hyphos-lab-%s: %s\n", P::kName, error.what());
     return 1;

@@ -84,9 +84,13 @@ struct Options {
   double work_us = 0;        // a callback computes for so long
   double stall_ms = 0;       // a sink stops for so long …
   double stall_every_ms = 1000;  // … once in this time
+  std::string recorded;          // a file with recorded messages, to be sent instead; see Schedule
+  double speed = 1;              // of recorded messages; 0: at the rate, not when recorded
   std::string faults;            // Hyphos only: what its plan says below `faults:`
   std::string pub_netns, sub_netns;
   std::string pub_addr = "127.0.0.1", sub_addr = "127.0.0.1";
+  std::string worker_python;  // of peers in Python: the interpreter that has Hyphos …
+  std::string worker_file;    // … and hyphos/lab/worker/__main__.py
   bool describe = false;
 
   std::string role;  // empty in the parent; else pub | hop | sub | both
@@ -184,11 +188,15 @@ inline const std::vector<Option>& option_list() {
       option("--work-us", &Options::work_us),
       option("--stall-ms", &Options::stall_ms),
       option("--stall-every-ms", &Options::stall_every_ms),
+      option("--recorded", &Options::recorded),
+      option("--speed", &Options::speed),
       option("--faults", &Options::faults),
       option("--pub-netns", &Options::pub_netns),
       option("--sub-netns", &Options::sub_netns),
       option("--pub-addr", &Options::pub_addr),
       option("--sub-addr", &Options::sub_addr),
+      option("--worker-python", &Options::worker_python),
+      option("--worker-file", &Options::worker_file),
       option("--role", &Options::role),
       option("--index", &Options::index),
       option("--sheet-fd", &Options::sheet_fd),
@@ -210,6 +218,8 @@ inline void check(const Options& o) {
   for (const int many : {o.subscribers, o.publishers, o.pairs}) {
     need(many >= 1 && many <= kMaxFlows, "--subscribers, --publishers, --pairs: 1 to 256");
   }
+  need(o.speed >= 0, "--speed: not negative");
+  need(o.recorded.empty() || !o.in_process(), "--recorded: only between processes");
   need(o.work_us >= 0 && o.stall_ms >= 0 && o.stall_every_ms > o.stall_ms,
        "--work-us, --stall-ms: not negative; --stall-every-ms: more than --stall-ms");
   static_cast<void>(o.wanted_reliability());

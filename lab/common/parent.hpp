@@ -16,6 +16,7 @@
 #include "lab/common/child.hpp"
 #include "lab/common/clock.hpp"
 #include "lab/common/options.hpp"
+#include "lab/common/schedule.hpp"
 #include "lab/common/sheet.hpp"
 #include "lab/common/stats.hpp"
 
@@ -25,7 +26,9 @@ namespace hyphos::lab {
 // process and no file outlives it.
 class Parent {
  public:
-  Parent(std::string peer, Options o) : peer_(std::move(peer)), o_(std::move(o)) {
+  /// `program` plays the roles that its arguments name.
+  Parent(std::string peer, Options o, std::vector<std::string> program = {"/proc/self/exe"})
+      : peer_(std::move(peer)), o_(std::move(o)), program_(std::move(program)) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed driver leaves no load on the machine
     if (o_.run_id == 0) o_.run_id = getpid();
     if (o_.run_dir.empty()) o_.run_dir = "/dev/shm/hyphos-lab-" + std::to_string(o_.run_id);
@@ -83,7 +86,7 @@ class Parent {
   }
 
   void start_role(const std::string& role, int index, const std::string& netns) {
-    std::vector<std::string> command{"/proc/self/exe"};
+    std::vector<std::string> command = program_;
     for (auto& argument : child_arguments(o_, role, index)) command.push_back(std::move(argument));
     children_.push_back(start_child(command, netns, role));
   }
@@ -136,11 +139,13 @@ class Parent {
     std::vector<std::int64_t> latencies, open_latencies, costs;
     std::int64_t sent = 0, expected = 0, late_sends = 0;
     std::int64_t received = 0, duplicates = 0, corrupt = 0, last_ns = 0;
+    double bytes = 0;                     // received
     std::string flow_p95, flow_received;  // lists, for whether all were served alike
   };
 
   [[nodiscard]] Sums sum_up(const Sheet& sheet) const {
     Sums sums;
+    const Schedule schedule(o_);
     for (int f = 0; f < o_.flows(); ++f) {
       const int source = o_.source_of(f);
       const auto lateness = sheet.lateness(source);
@@ -149,6 +154,7 @@ class Parent {
         const std::int64_t ns = sheet.latencies(f)[i];
         if (ns == 0) continue;
         own.push_back(ns);
+        sums.bytes += static_cast<double>(schedule.size(static_cast<std::int64_t>(i)));
         sums.open_latencies.push_back(ns + lateness[i]);
       }
       const Sheet::Flow& flow = sheet.head().flows[f];
@@ -204,7 +210,7 @@ class Parent {
     out.add("memory_mb", static_cast<double>(memory_kb_) / 1024);
     out.add("seconds", seconds);
     out.add("messages_per_s", received / seconds);
-    out.add("mb_per_s", received * static_cast<double>(o_.size) / 1e6 / seconds);
+    out.add("mb_per_s", sums.bytes / 1e6 / seconds);
     out.raw("flow_p95_us", "[" + sums.flow_p95 + "]");
     out.raw("flow_received", "[" + sums.flow_received + "]");
     out.raw("histogram_ns", histogram(sums.latencies));
@@ -214,6 +220,7 @@ class Parent {
 
   std::string peer_;
   Options o_;
+  std::vector<std::string> program_;
   std::vector<Child> children_;
   Child daemon_;
   std::int64_t memory_kb_ = 0;

@@ -14,7 +14,8 @@
 namespace hyphos::lab {
 
 /// The first 16 bytes of every message. The rest of the payload is allocated once and not rewritten
-/// for each message, by any peer; a receiver reads the header and the last byte.
+/// for each message, by any peer, unless it comes from a recording, which the fill copies; a
+/// receiver reads the header and the last byte.
 struct Header {
   std::int64_t stamp_ns;  // taken at the start of the publish call
   std::uint32_t sequence;
@@ -66,6 +67,7 @@ struct Variant {
   std::size_t max_size = 64ull << 20;
   bool floor = false;
   bool network = false;  // also between machines
+  bool sizes = true;     // messages may differ in size, as recorded ones do
 };
 
 // What a middleware implements to be measured. Every process of a shape makes one, opens at most
@@ -86,8 +88,8 @@ class Peer {
   // payload, the header is enough and the peer touches the payload's last byte itself.
   virtual void open_subscriber(const Edge& edge, OnMessage on_message) = 0;
 
-  // Sends one message of `size` bytes. `fill` writes the header into the message's first bytes and
-  // must be called once, after the buffer was obtained.
+  // Sends one message of `size` bytes, at most those of the options. `fill` writes the header into
+  // the message's first bytes and must be called once, after the buffer was obtained.
   virtual void publish(std::size_t size, Fill fill) = 0;
 
   // Sends a received message onward, unchanged. Override where the middleware can do it without

@@ -8,6 +8,7 @@
 
 #include "lab/common/clock.hpp"
 #include "lab/common/peer.hpp"
+#include "lab/common/schedule.hpp"
 #include "lab/common/sheet.hpp"
 
 namespace hyphos::lab {
@@ -16,7 +17,8 @@ namespace hyphos::lab {
 /// plays source, hop or sink. Nothing here knows which middleware it drives.
 class Role {
  public:
-  Role(const Options& o, Peer& peer) : o_(o), peer_(peer), sheet_(o.sheet_fd, o, false) {
+  Role(const Options& o, Peer& peer)
+      : o_(o), peer_(peer), sheet_(o.sheet_fd, o, false), schedule_(o) {
     use_precise_timers();
     struct sigaction wake{};
     wake.sa_handler = [](int) {};  // no SA_RESTART: a blocked wait returns and asks `stopped`
@@ -92,12 +94,13 @@ class Role {
   void record(const void* data, std::size_t size, std::int64_t arrived) const {
     Header header;
     int flow = -1;
-    if (size == o_.size) {
+    if (size >= sizeof header) {
       std::memcpy(&header, data, sizeof header);
       if (!o_.in_process()) touch(static_cast<const std::byte*>(data) + size - 1);
       flow = flow_of(header);
     }
-    if (flow < 0 || header.sequence >= static_cast<std::uint64_t>(o_.count)) {
+    if (flow < 0 || header.sequence >= static_cast<std::uint64_t>(o_.count) ||
+        size != schedule_.size(header.sequence)) {
       sheet_.head().flows[std::max(flow, 0)].corrupt.fetch_add(1, std::memory_order_relaxed);
       return;
     }
@@ -137,7 +140,10 @@ class Role {
   std::int64_t send(std::uint16_t kind, std::int64_t sequence) {
     const Header header{now_ns(), static_cast<std::uint32_t>(sequence),
                         static_cast<std::uint16_t>(o_.index), kind};
-    peer_.publish(o_.size, [&](std::byte* out) { std::memcpy(out, &header, sizeof header); });
+    peer_.publish(schedule_.size(sequence), [&](std::byte* out) {
+      schedule_.fill(out, sequence);
+      std::memcpy(out, &header, sizeof header);
+    });
     return header.stamp_ns;
   }
 
@@ -159,7 +165,7 @@ class Role {
   /// discovery, connection, page faults and caches alike. What is still under way when the last one
   /// is content is waited for.
   void warm_up() {
-    const auto period = static_cast<std::int64_t>(1e9 / std::min(o_.rate_hz, 100.0));
+    const auto period = static_cast<std::int64_t>(std::max(schedule_.period_ns(), 1e7));
     const std::int64_t begin = now_ns() + offset(period);
     const std::int64_t limit = begin + 60'000'000'000 + 2 * o_.warmup * period;
     for (std::int64_t tick = begin; lowest_warm() < o_.warmup; tick += period) {
@@ -180,13 +186,13 @@ class Role {
   }
 
   void send_on_schedule() {
-    const double period = 1e9 / o_.rate_hz;
+    const double period = schedule_.period_ns();
     const std::int64_t begin =
         sheet_.head().first_send_ns.load() + offset(static_cast<std::int64_t>(period));
     auto costs = sheet_.costs(o_.index);
     auto lateness = sheet_.lateness(o_.index);
     for (std::int64_t i = 0; i < o_.count; ++i) {
-      const std::int64_t due = begin + static_cast<std::int64_t>(static_cast<double>(i) * period);
+      const std::int64_t due = begin + schedule_.due(i);
       const std::int64_t now = now_ns();
       if (now < due) sleep_until(due);
       if (now - due > kGiveUp) return;  // what was not sent says that it was too much
@@ -248,6 +254,7 @@ class Role {
   const Options& o_;
   Peer& peer_;
   Sheet sheet_;
+  Schedule schedule_;
   std::int64_t next_stall_ns_ = 0;
 };
 

@@ -28,6 +28,8 @@ enum Phase : std::uint32_t {
 /// written in place so that nothing has to be sent back when the run ends.
 class Sheet {
  public:
+  /// "hyphlab" and a version, which changes with the meaning of any field.
+  static constexpr std::uint64_t kMagic = 0x0262616c68707968;
   struct alignas(64) Flow {
     std::atomic<std::int64_t> received, warm, duplicates, corrupt, last_receive_ns;
   };
@@ -35,7 +37,15 @@ class Sheet {
     std::atomic<std::int64_t> sent, late_sends;
     std::atomic<std::uint32_t> warm, done;
   };
+  /// What the parent maps by, so that a process with another idea of it, such as one in Python
+  /// (hyphos/lab/worker/sheet.py), ends instead of writing in the wrong place.
+  struct Layout {
+    std::uint64_t magic;
+    std::uint32_t head_bytes, flow_bytes, source_bytes, max_flows;
+    bool operator==(const Layout&) const = default;
+  };
   struct Head {
+    Layout layout;
     std::atomic<std::uint32_t> phase, ready, steps;  // `steps`: counts what the parent waits for
     std::atomic<std::int64_t> first_send_ns;
     Flow flows[kMaxFlows];
@@ -53,6 +63,10 @@ class Sheet {
     base_ = mmap(nullptr, length_, PROT_READ | PROT_WRITE,
                  MAP_SHARED | (create || o.sources() == 1 ? MAP_POPULATE : 0), fd, 0);
     if (base_ == MAP_FAILED) throw std::runtime_error("cannot map the result sheet");
+    constexpr Layout kLayout{kMagic, sizeof(Head), sizeof(Flow), sizeof(Source), kMaxFlows};
+    if (create) head().layout = kLayout;
+    if (head().layout != kLayout)
+      throw std::runtime_error("the result sheet is of another version");
   }
   Sheet(const Sheet&) = delete;
   Sheet& operator=(const Sheet&) = delete;

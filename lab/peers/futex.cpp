@@ -1,6 +1,6 @@
 // The floor between processes: a ring in mapped memory and one futex call per message. Nothing is
-// copied beyond the header, nothing is checked, nobody may die. A chain of these is the floor of
-// the pipelines.
+// copied beyond the header (and recorded bytes), nothing is checked, nobody may die. A chain of
+// these is the floor of the pipelines.
 
 #include "lab/common/futex.hpp"
 
@@ -22,6 +22,7 @@ struct alignas(64) Control {
   alignas(64) std::atomic<std::uint32_t> sleepers;  // subscribers about to wait on head
   alignas(64) std::atomic<std::uint32_t> tail;      // messages read (flood only: one subscriber)
   alignas(64) std::atomic<std::uint32_t> blocked;   // publisher about to wait on tail
+  std::size_t sizes[kSlots];                        // written before head
 };
 
 class FutexEdge {
@@ -41,7 +42,7 @@ class FutexEdge {
     seen_ = control_->head.load();
   }
 
-  void publish(Fill fill) {
+  void publish(std::size_t size, Fill fill) {
     auto& c = *control_;
     const std::uint32_t head = c.head.load(std::memory_order_relaxed);
     for (std::uint32_t tail; block_ && head - (tail = c.tail.load()) >= kSlots;) {
@@ -50,11 +51,12 @@ class FutexEdge {
       c.blocked.store(0);
     }
     fill(slots_ + head % kSlots * stride_);
+    c.sizes[head % kSlots] = size;
     c.head.store(head + 1);
     if (c.sleepers.load() > 0) futex_wake(c.head);
   }
 
-  void receive(const OnMessage& on_message, std::size_t size) {
+  void receive(const OnMessage& on_message) {
     auto& c = *control_;
     if (c.head.load() == seen_) {
       c.sleepers.fetch_add(1);
@@ -62,7 +64,7 @@ class FutexEdge {
       c.sleepers.fetch_sub(1);
     }
     while (seen_ != c.head.load()) {
-      on_message(slots_ + seen_ % kSlots * stride_, size);
+      on_message(slots_ + seen_ % kSlots * stride_, c.sizes[seen_ % kSlots]);
       ++seen_;
       if (!block_) continue;
       c.tail.store(seen_);
@@ -96,12 +98,13 @@ class FutexPeer : public Peer {
     in_ = std::make_unique<FutexEdge>(edge, options_.size);
     on_message_ = std::move(on_message);
   }
-  void publish(std::size_t, Fill fill) override { out_->publish(fill); }
-  void forward(const void* data, std::size_t) override {
-    out_->publish([&](std::byte* out) { std::memcpy(out, data, sizeof(Header)); });
+  void publish(std::size_t size, Fill fill) override { out_->publish(size, fill); }
+  void forward(const void* data, std::size_t size) override {
+    const std::size_t copied = options_.recorded.empty() ? sizeof(Header) : size;
+    out_->publish(size, [&](std::byte* out) { std::memcpy(out, data, copied); });
   }
   void spin(const std::function<bool()>& stopped) override {
-    while (!stopped()) in_->receive(on_message_, options_.size);
+    while (!stopped()) in_->receive(on_message_);
   }
 
  private:

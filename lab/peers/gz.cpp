@@ -36,8 +36,6 @@ class GzPeer : public Peer {
     transport::NodeOptions how;
     how.SetPartition("lab" + std::to_string(options.run_id));
     node_ = std::make_unique<transport::Node>(how);
-    message_.mutable_data()->resize(options.size);
-    raw_.resize(options.size);
   }
 
   void open_publisher(const Edge& edge) override {
@@ -61,8 +59,9 @@ class GzPeer : public Peer {
     };
     check(node_->Subscribe(topic, call), topic);
   }
-  void publish(std::size_t, Fill fill) override {
+  void publish(std::size_t size, Fill fill) override {
     std::string& payload = raw() ? raw_ : *message_.mutable_data();
+    payload.resize(size);
     fill(reinterpret_cast<std::byte*>(payload.data()));
     send(raw() ? publisher_.PublishRaw(raw_, kRawType) : publisher_.Publish(message_));
   }

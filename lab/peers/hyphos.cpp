@@ -192,9 +192,9 @@ class HyphosPeer : public Peer {
             {"inline", inside},
             {"shm", kBetweenProcesses},
             {"shm_serial", kBetweenProcesses},
-            {"shm_struct", {Shape::kPair}},
+            {"shm_struct", {Shape::kPair}, 64u << 20, false, false, false},
             {"shm_attached", {Shape::kPair}},
-            {"shm_protobuf", {Shape::kPair}, 1u << 20},
+            {"shm_protobuf", {Shape::kPair}, 1u << 20, false, false, false},
             {"ipc", kBetweenProcesses},
             {"tcp", kBetweenProcesses, 64u << 20, false, true}};
   }

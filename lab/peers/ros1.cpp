@@ -99,7 +99,8 @@ class Ros1Peer : public Peer {
     subscriber_ = node_->subscribe(edge.name, kQueue, &Ros1Peer::receive, this,
                                    ros::TransportHints().tcpNoDelay());
   }
-  void publish(std::size_t, Fill fill) override {
+  void publish(std::size_t size, Fill fill) override {
+    message_.data.resize(size);
     fill(reinterpret_cast<std::byte*>(message_.data.data()));
     publisher_.publish(message_);
   }

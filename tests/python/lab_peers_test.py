@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hyphos.lab.case import Case
-from hyphos.lab.peers import find_peers
+from hyphos.lab.peers import WORKER, find_peers
 from hyphos.lab.results import Results
 from hyphos.lab.runner import Runner, Wish
 
-OTHERS = ("lcm", "gz", "zenoh")
+OTHERS = ("lcm", "gz", "zenoh", "hyphos_py", "rospy")
 
 
 @pytest.mark.parametrize("workload", ["pair", "echo", "pipeline", "fanout", "fanin", "flood"])
@@ -40,3 +45,48 @@ def test_a_middleware_that_is_here_carries_what_it_says_it_can(
         assert told["duplicates"] == told["corrupt"] == 0
         # Small messages at a low rate: whoever may lose some has no reason to.
         assert told["lost"] == 0
+
+
+WORDS = (
+    *("--peer", "hyphos_py", "--shape", "pair", "--size", "64", "--rate", "10", "--count", "20"),
+    *("--warmup", "1", "--processes", "3", "--subscribers", "1", "--publishers", "1"),
+    *("--pairs", "1", "--work-us", "0", "--stall-ms", "0", "--stall-every-ms", "1000"),
+    *("--speed", "1"),
+    *("--pub-addr", "127.0.0.1", "--sub-addr", "127.0.0.1", "--role", "pub", "--index", "0"),
+    *("--run-dir", "/nonexistent", "--run-id", "1"),
+)
+
+
+@pytest.mark.parametrize(
+    ("length_of", "message"),
+    [
+        (lambda right: right, "of another version"),
+        (lambda right: right + 8, "another size than its run asks for"),
+    ],
+)
+def test_a_process_in_python_refuses_a_sheet_that_it_does_not_know(
+    length_of: Callable[[int], int], message: str
+) -> None:
+    """Both sides map the same memory: one that has another idea of it would write anywhere."""
+    sheet = os.memfd_create("sheet")
+    head = 64 + 256 * (64 + 64)
+    os.ftruncate(sheet, length_of(head + 8 * 20 * 3))
+    try:
+        done = subprocess.run(
+            [sys.executable, str(WORKER), *WORDS, "--sheet-fd", str(sheet)],
+            pass_fds=[sheet],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(sheet)
+    assert done.returncode == 1
+    assert message in done.stderr
+
+
+def test_the_sheet_has_one_magic_number_in_both_languages() -> None:
+    source = Path(__file__).resolve().parents[2] / "lab" / "common" / "sheet.hpp"
+    [ours] = re.findall(r"kMagic = (0x[0-9a-f]+)", source.read_text())
+    [theirs] = re.findall(r"_MAGIC = (0x[0-9A-Fa-f]+)", (WORKER.parent / "sheet.py").read_text())
+    assert int(ours, 16) == int(theirs, 16)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from hyphos._errors import Error
 from hyphos.lab.case import Case
 
 PREFIX = "hyphos-lab-"
+WORKER = Path(__file__).resolve().parent / "worker" / "__main__.py"
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,18 @@ class Peer:
     max_size: int
     floor: bool
     network: bool
+    in_python: bool = False  # its processes are Python programs
 
     @property
     def name(self) -> str:
         return f"{self.middleware}/{self.variant}" if self.variant else self.middleware
+
+    def command(self, case: Case) -> list[str]:
+        """The words that run a case."""
+        words = [str(self.program), *case.arguments(), "--variant", self.variant]
+        if self.in_python:
+            words += ["--worker-python", sys.executable, "--worker-file", str(WORKER)]
+        return words
 
     def cannot(self, case: Case) -> str:
         """Why it cannot take part in a case; empty if it can."""
@@ -118,6 +128,7 @@ def _describe(program: Path) -> list[Peer]:
             int(variant["max_size"]),
             bool(variant["floor"]),
             bool(variant["network"]),
+            bool(told.get("python")),
         )
         for variant in told["variants"]
     ]

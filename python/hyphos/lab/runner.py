@@ -120,7 +120,7 @@ class Runner:
     def _attempt(self, wish: Wish) -> Run | None:
         """One run; again while the machine disturbs it, as the rules allow. Whether a run counts
         depends on the load beside it, never on its result. None if it was stopped."""
-        words = [str(wish.peer.program), *wish.case.arguments(), "--variant", wish.peer.variant]
+        words = wish.peer.command(wish.case)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         for _attempt in range(1 + self._rules.retries):
             wait_until_quiet(self._rules.patience_s)

@@ -1,0 +1,22 @@
+// Hyphos from Python: each process is a Python program of the public API (worker/hyphos_peer.py),
+// with loans and inline callbacks as the variant `shm` of hyphos has them. The rest of the
+// interpreter's time is that of the laboratory's own few lines in each callback.
+
+#include "lab/common/main.hpp"
+
+namespace hyphos::lab {
+namespace {
+
+struct HyphosPython {
+  static constexpr const char* kName = "hyphos_py";
+  static std::vector<Variant> variants() { return {{"", kBetweenProcesses}}; }
+  static std::string interpreter(const Options& options) { return options.worker_python; }
+  static std::vector<std::string> daemon(const Options&) { return {}; }
+};
+
+}  // namespace
+}  // namespace hyphos::lab
+
+int main(int argc, char** argv) {
+  return hyphos::lab::lab_main_in_python<hyphos::lab::HyphosPython>(argc, argv);
+}

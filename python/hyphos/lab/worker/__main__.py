@@ -1,0 +1,28 @@
+"""`python …/__main__.py --peer NAME --role pub|hop|sub …`: the words of lab/common/options.hpp."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if not __package__:  # run by its path; its folder must not lie in front of the standard library
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    import worker  # type: ignore[import-not-found]  # noqa: F401
+
+    del sys.path[0]
+    __package__ = "worker"
+
+from .options import Options
+from .roles import Role, open_peer
+from .sheet import Sheet
+
+
+def main() -> int:
+    options = Options(sys.argv[1:])
+    sheet = Sheet(options)
+    Role(options, open_peer(options), sheet).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

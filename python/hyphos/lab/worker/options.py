@@ -1,0 +1,96 @@
+"""What a run does, and its edges: as lab/common/options.hpp and edges.hpp have it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MAX_FLOWS = 256
+
+
+class Edge(NamedTuple):
+    name: str
+    publishers: list[str]
+    subscribers: list[str]
+    block: bool
+
+
+class Options:
+    """The words that the parent hands to its processes, which it has checked."""
+
+    def __init__(self, words: list[str]) -> None:
+        given = dict(zip(words[::2], words[1::2], strict=True))
+        self.peer = given["--peer"]
+        self.shape = given["--shape"]
+        self.size = int(given["--size"])
+        self.rate_hz = float(given["--rate"])
+        self.count = int(given["--count"])
+        self.warmup = int(given["--warmup"])
+        self.processes = int(given["--processes"])
+        self.subscribers = int(given["--subscribers"])
+        self.publishers = int(given["--publishers"])
+        self.pairs = int(given["--pairs"])
+        self.reliability = given.get("--reliability", "")
+        self.work_us = float(given["--work-us"])
+        self.stall_ms = float(given["--stall-ms"])
+        self.stall_every_ms = float(given["--stall-every-ms"])
+        self.recorded = given.get("--recorded", "")
+        self.speed = float(given["--speed"])
+        self.pub_addr = given["--pub-addr"]
+        self.sub_addr = given["--sub-addr"]
+        self.role = given["--role"]
+        self.index = int(given["--index"])
+        self.sheet_fd = int(given["--sheet-fd"])
+        self.run_dir = given["--run-dir"]
+        self.run_id = int(given["--run-id"])
+
+    @property
+    def name(self) -> str:
+        return f"{self.role}{self.index}"
+
+    @property
+    def echoes(self) -> bool:
+        return self.shape == "echo"
+
+    @property
+    def floods(self) -> bool:
+        return self.shape == "flood"
+
+    @property
+    def sources(self) -> int:
+        """Publishers with a schedule of their own."""
+        return {"fanin": self.publishers, "echo": self.pairs}.get(self.shape, 1)
+
+    @property
+    def hops(self) -> int:
+        return {"echo": self.pairs, "pipeline": self.processes - 2}.get(self.shape, 0)
+
+    @property
+    def sinks(self) -> int:
+        return {"echo": 0, "fanout": self.subscribers}.get(self.shape, 1)
+
+    @property
+    def flows(self) -> int:
+        """Ways from a source to where its messages are measured."""
+        return self.subscribers if self.shape == "fanout" else self.sources
+
+    @property
+    def edges(self) -> int:
+        return {"echo": 2 * self.pairs, "pipeline": self.processes - 1}.get(self.shape, 1)
+
+    @property
+    def own_addr(self) -> str:
+        return self.pub_addr if self.role == "pub" else self.sub_addr
+
+    def port(self, index: int) -> int:
+        return 12000 + self.run_id % 32 * 600 + index
+
+    def edge(self, index: int) -> Edge:
+        if self.echoes:
+            ends = [[f"pub{index // 2}"], [f"hop{index // 2}"]]
+            publishers, subscribers = ends if index % 2 == 0 else reversed(ends)
+        else:
+            sources = [f"pub{i}" for i in range(self.sources)]
+            sinks = [f"sub{i}" for i in range(self.sinks)]
+            publishers = sources if index == 0 else [f"hop{index - 1}"]
+            subscribers = [f"hop{index}"] if index < self.hops else sinks
+        return Edge(f"hyphos_lab_{self.run_id}_{index}", publishers, subscribers, self.floods)

@@ -1,0 +1,50 @@
+"""When each message is due and what is in it: as lab/common/schedule.hpp has it."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from pathlib import Path
+from typing import Any
+
+from .options import Options
+
+MAGIC = 0x0163657268707968
+HEAD = struct.Struct("<Qqq")  # magic, count, span_ns
+ENTRY = struct.Struct("<qQQ")  # offset_ns, size, at
+
+
+class Schedule:
+    def __init__(self, options: Options) -> None:
+        self.period_ns = 1e9 / options.rate_hz
+        self._size = options.size
+        self._speed = 0.0
+        self._entries: list[tuple[int, int, int]] = []
+        if options.recorded:
+            self._map(options)
+
+    def _map(self, options: Options) -> None:
+        with Path(options.recorded).open("rb") as file:
+            self._memory = memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
+        magic, count, self._span_ns = HEAD.unpack_from(self._memory)
+        if magic != MAGIC:
+            raise SystemExit(f"{options.recorded}: is no schedule of this version")
+        table = self._memory[HEAD.size : HEAD.size + count * ENTRY.size]
+        self._entries = list(ENTRY.iter_unpack(table))
+        self._speed = options.speed
+
+    def size(self, i: int) -> int:
+        return self._entries[i % len(self._entries)][1] if self._entries else self._size
+
+    def due(self, i: int) -> int:
+        """After the first one, in nanoseconds."""
+        if not self._speed:
+            return int(i * self.period_ns)
+        loops, place = divmod(i, len(self._entries))
+        return int((loops * self._span_ns + self._entries[place][0]) / self._speed)
+
+    def fill(self, out: Any, i: int) -> None:
+        """Writes what was recorded; nothing where there is no recording."""
+        if self._entries:
+            _, size, at = self._entries[i % len(self._entries)]
+            memoryview(out)[:size] = self._memory[at : at + size]
