@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hyphos.cli import lab_profile
 from hyphos.cli.options import AsJson, Domain
+
+if TYPE_CHECKING:
+    from hyphos.lab.commands import RunOptions
 
 app = typer.Typer(
     no_args_is_help=True, help="The laboratory: measure what this machine carries, and how surely."
@@ -53,6 +60,29 @@ Retries = Annotated[
     typer.Option("--retries", min=0, max=100, help="Make a run that was disturbed again so often."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter, instead of the experiment's, such as size=64KB; may be given again.",
+    ),
+]
+Repeats = Annotated[
+    int | None, typer.Option("--repeats", min=1, max=1000, help="Runs of each case and peer.")
+]
+Seconds = Annotated[
+    float | None, typer.Option("--seconds", min=0.1, help="Length of each measurement.")
+]
+Criteria = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assert",
+        metavar="TEXT",
+        help="Fail unless it holds, such as 'hyphos/shm size=1KB: p99_us < 500', "
+        "'lost == 0' or 'hyphos/shm: p50_us / futex <= 2'; may be given again.",
+    ),
+]
 Programs = Annotated[
     Path | None,
     typer.Option("--programs", help="Folder with the peers' programs.", file_okay=False),
@@ -67,33 +97,65 @@ def list_() -> None:
     raise typer.Exit(list_all())
 
 
-@app.command("run")
-def run(
-    experiment: ExperimentName,
+def _run_options(
     output: Output = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     full: Full = False,
-    repeats: Annotated[
-        int | None, typer.Option("--repeats", min=1, max=1000, help="Runs of each case and peer.")
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option("--seconds", min=0.1, help="Length of each measurement.")
-    ] = None,
+    changes: Changes = None,
     peers: PeerNames = None,
-    criteria: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--assert",
-            metavar="TEXT",
-            help="Fail unless it holds, such as 'hyphos/shm size=1KB: p99_us < 500', "
-            "'lost == 0' or 'hyphos/shm: p50_us / futex <= 2'; may be given again.",
-        ),
-    ] = None,
     patience: Patience = 0.0,
     retries: Retries = 0,
     quiet: Quiet = False,
     programs: Programs = None,
+) -> RunOptions:
+    from hyphos.lab.commands import RunOptions  # noqa: PLC0415
+
+    return RunOptions(
+        output=output,
+        resume=resume,
+        overwrite=overwrite,
+        full=full,
+        changes=changes,
+        peers=peers,
+        patience_s=patience,
+        retries=retries,
+        quiet=quiet,
+        programs=programs,
+    )
+
+
+def _parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
+    """With the annotations that their names stand for in this file, where there are such."""
+    found = inspect.signature(command).parameters.values()
+    return [one.replace(annotation=globals().get(one.annotation)) for one in found]
+
+
+def _measuring(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose last parameter, `options`, is made of the command-line options that all
+    commands which measure have."""
+    own = _parameters(command)[:-1]
+    common = _parameters(_run_options)
+
+    @functools.wraps(command)
+    def taking_all(**given: Any) -> None:
+        options = _run_options(**{one.name: given.pop(one.name) for one in common})
+        command(**given, options=options)
+
+    taking_all.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
+    taking_all.__annotations__ = {one.name: one.annotation for one in [*own, *common]}
+    return taking_all
+
+
+@app.command("run")
+@_measuring
+def run(
+    experiment: ExperimentName,
+    repeats: Repeats = None,
+    seconds: Seconds = None,
+    criteria: Criteria = None,
+    *,
+    options: RunOptions,
 ) -> None:
     """Measure: every peer runs every case, side by side, several times. Ctrl-C ends the run under
     way and keeps those before it; --resume goes on.
@@ -102,58 +164,22 @@ def run(
 
     hyphos lab run mine.yaml -o out/mine --assert 'p99_us < 500' --assert 'lost == 0'
     """
-    from hyphos.lab.commands import RunOptions  # noqa: PLC0415
     from hyphos.lab.commands import run as measure  # noqa: PLC0415
 
-    options = RunOptions(
-        output=output,
-        resume=resume,
-        overwrite=overwrite,
-        full=full,
-        repeats=repeats,
-        seconds=seconds,
-        peers=peers,
-        criteria=criteria,
-        patience_s=patience,
-        retries=retries,
-        quiet=quiet,
-        programs=programs,
-    )
-    raise typer.Exit(measure(experiment, options))
+    wanted = replace(options, repeats=repeats, seconds=seconds, criteria=criteria)
+    raise typer.Exit(measure(experiment, wanted))
 
 
 @app.command("saturate")
-def saturate(
-    experiment: ExperimentName,
-    output: Output = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    full: Full = False,
-    peers: PeerNames = None,
-    patience: Patience = 0.0,
-    retries: Retries = 0,
-    quiet: Quiet = False,
-    programs: Programs = None,
-) -> None:
+@_measuring
+def saturate(experiment: ExperimentName, *, options: RunOptions) -> None:
     """Find the highest rate that each peer sustains in each case of an experiment, within 6 %. The
     rates that the experiment names are left aside.
 
     hyphos lab saturate latency -p hyphos/shm -p zmq/ipc
     """
-    from hyphos.lab.commands import RunOptions  # noqa: PLC0415
     from hyphos.lab.commands import saturate as find  # noqa: PLC0415
 
-    options = RunOptions(
-        output=output,
-        resume=resume,
-        overwrite=overwrite,
-        full=full,
-        peers=peers,
-        patience_s=patience,
-        retries=retries,
-        quiet=quiet,
-        programs=programs,
-    )
     raise typer.Exit(find(experiment, options))
 
 

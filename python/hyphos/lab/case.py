@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 FLOODS = ("flood", "inproc_flood")
@@ -33,6 +34,9 @@ class Case:
     work_us: float = 0.0
     stall_ms: float = 0.0
     stall_every_ms: float = 1000.0
+    recording: str = ""  # whose messages are sent, instead of some of one size at a fixed rate
+    channel: str = ""  # which of them
+    speed: float = 0.0  # of the recording; 0: at rate_hz
     faults: str = ""
     link: str = ""  # between publishers and subscribers, by its name in the experiment
     cores: float = 0.0  # that all processes of the run share; 0: those of the machine
@@ -78,6 +82,8 @@ class Case:
         if self.stall_ms:
             words += ["--stall-ms", str(self.stall_ms)]
             words += ["--stall-every-ms", str(self.stall_every_ms)]
+        if self.recording:
+            words += ["--speed", str(self.speed)]
         if self.faults:
             words += ["--faults", self.faults]
         return words
@@ -107,4 +113,8 @@ def label(name: str, value: Any) -> str:
         return f"{value:g} Hz"
     if name in OWN:
         return f"{value} {name}"
+    if name == "recording":
+        return Path(value).name
+    if name == "speed":
+        return f"× {value:g}" if value else "at a rate"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -35,6 +35,7 @@ class RunOptions:
     repeats: int | None = None
     seconds: float | None = None
     peers: list[str] | None = None
+    changes: list[str] | None = None
     criteria: list[str] | None = None
     patience_s: float = 0.0
     retries: int = 0
@@ -69,8 +70,7 @@ def list_all() -> int:
 def run(what: str, options: RunOptions) -> int:
     """Measures, shows and judges. 0; 1 if a criterion is missed or a run failed; 130 if it was
     stopped before its end."""
-    wanted = experiment.load(what, full=options.full)
-    wanted = _changed(wanted, options)
+    wanted = _recorded(_changed(_load(what, options), options))
     criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
     chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
@@ -96,15 +96,15 @@ def run(what: str, options: RunOptions) -> int:
 def saturate(what: str, options: RunOptions) -> int:
     """Finds how fast each peer can go in each case, whatever rates the experiment names. 0; 1 if a
     run failed; 130 if it was stopped."""
-    wanted = _changed(experiment.load(what, full=options.full), replace(options, seconds=None))
+    wanted = _changed(_load(what, options), replace(options, seconds=None))
     if any(case.floods for case in wanted.cases):
         raise Error("invalid_config", "a flood has no rate to look for", wanted.name)
     # At what it cannot keep up with, a peer is to hold back its publishers, not to drop.
     cases = [
-        replace(case, rate_hz=Case.rate_hz, seconds=Case.seconds, reliability="reliable")
+        replace(case, rate_hz=Case.rate_hz, speed=0.0, seconds=Case.seconds, reliability="reliable")
         for case in wanted.cases
     ]
-    wanted = replace(wanted, cases=list(dict.fromkeys(cases)))
+    wanted = _recorded(replace(wanted, cases=list(dict.fromkeys(cases))))
     chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
     results = _open(wanted, options)
@@ -159,6 +159,26 @@ def reopen(folder: Path) -> tuple[Experiment, Results]:
     # Options may have changed it: what was measured counts.
     cases = list(dict.fromkeys(run.case for run in results.runs))
     return replace(wanted, cases=cases or wanted.cases), results
+
+
+def _load(what: str, options: RunOptions) -> Experiment:
+    wanted = experiment.load(what, full=options.full, changes=options.changes or ())
+    if wanted.needs_recording:
+        raise Error(
+            "invalid_config",
+            "it sends recorded messages, and no recording is named",
+            wanted.name,
+            "--set recording=FILE --set channel=NAME",
+        )
+    return wanted
+
+
+def _recorded(wanted: Experiment) -> Experiment:
+    if not any(case.recording for case in wanted.cases):
+        return wanted
+    from hyphos.lab.recorded import resolved  # noqa: PLC0415
+
+    return replace(wanted, cases=[resolved(case) for case in wanted.cases])
 
 
 def _chosen(wanted: Experiment, options: RunOptions) -> list[Peer]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "work_us": (0, 1e6),
     "stall_ms": (0, 1e5),
     "stall_every_ms": (1, 1e6),
+    "speed": (0.001, 1000),
     "seconds": (0.1, 86_400),
     "messages": (1, 100_000_000),
     "warmup": (1, 100_000),
@@ -41,7 +43,9 @@ _RANGES: dict[str, tuple[float, float]] = {
     "shm_mb": (1, 1e7),
 }
 _WORDS = {"reliability": ("best_effort", "reliable")}
-_TEXTS = ("faults", "link")
+_TEXTS = ("faults", "link", "recording", "channel")
+# Workloads whose messages may come from a recording.
+RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
 _INTEGERS = ("size", "processes", "subscribers", "publishers", "pairs", "messages", "warmup")
 PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
 _KEYS = (
@@ -62,6 +66,7 @@ class Experiment:
     base: str = ""  # the peer that the others are divided by; empty: none
     asserts: list[str] = field(default_factory=list)
     links: dict[str, Medium] = field(default_factory=dict)
+    needs_recording: bool = False  # it names none: --set recording=FILE does
     source: Path | None = None
 
     def varied(self) -> list[str]:
@@ -150,9 +155,10 @@ def _size(text: str) -> float:
     return float(match[1]) * _UNITS[match[2].lower()]
 
 
-def load(what: str, *, full: bool = False) -> Experiment:
+def load(what: str, *, full: bool = False, changes: Sequence[str] = ()) -> Experiment:
     """The experiment in a file, or one that comes with the package, by its name. `full` takes the
-    whole grid of the paper where the file has a reduced one. Error with file and line."""
+    whole grid of the paper where the file has a reduced one; `changes` are parameters in the form
+    NAME=VALUE that take the place of those in the file. Error with file and line."""
     path = Path(what)
     if not path.suffix and not path.exists():
         path = BUILT_IN / f"{what}.yaml"
@@ -170,14 +176,14 @@ def load(what: str, *, full: bool = False) -> Experiment:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise Error("io", f"cannot be read: {error}", str(path)) from None
-    return parse(text, str(path), full=full)
+    return parse(text, str(path), full=full, changes=changes)
 
 
 def built_in() -> list[str]:
     return sorted(path.stem for path in BUILT_IN.glob("*.yaml"))
 
 
-def parse(text: str, file: str, *, full: bool = False) -> Experiment:
+def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = ()) -> Experiment:
     """The experiment that `text` describes. Error with `file` and the line."""
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -202,7 +208,10 @@ def parse(text: str, file: str, *, full: bool = False) -> Experiment:
         larger = _grid(reader, "full", workload)
         grid |= larger
         fixed = {name: value for name, value in fixed.items() if name not in larger}
-    cases = [replace(Case(workload), **fixed, **point) for point in _points(grid)]
+    changed = _changes(changes)
+    grid = {name: values for name, values in grid.items() if name not in changed}
+    fixed |= changed
+    cases = [_case(reader, workload, fixed | point) for point in _points(grid)]
     if len(cases) > MAX_CASES:
         raise reader.error(reader.line, f"{len(cases)} cases are too many; at most {MAX_CASES}")
     links = _links(reader)
@@ -216,8 +225,50 @@ def parse(text: str, file: str, *, full: bool = False) -> Experiment:
         base=reader.text("base"),
         asserts=reader.texts("assert"),
         links=links,
+        needs_recording="recording" in fixed and not fixed["recording"],
         source=Path(file),
     )
+
+
+def _changes(changes: Sequence[str]) -> dict[str, Any]:
+    """The parameters that NAME=VALUE sets for all cases."""
+    changed: dict[str, Any] = {}
+    for change in changes:
+        name, equals, value = change.partition("=")
+        if not equals:
+            raise Error("invalid_config", f"'{change}' is no NAME=VALUE", "--set")
+        node = yaml.compose(json.dumps({name: value}))
+        assert isinstance(node, yaml.MappingNode)
+        reader = _Reader("--set", node)
+        reader.only(PARAMETERS, "a case")
+        changed |= _fixed(reader)
+    return changed
+
+
+def _case(reader: _Reader, workload: str, parameters: dict[str, Any]) -> Case:
+    case = replace(Case(workload), **parameters)
+    if not case.recording:
+        if "recording" in parameters:  # to be named with --set
+            return case
+        for name in ("channel", "speed"):
+            if parameters.get(name):
+                raise reader.error(reader.line, f"'{name}' is of a recording, and none is named")
+        return case
+    if workload not in RECORDED:
+        raise reader.error(
+            reader.values.get("recording", reader.line),
+            f"recorded messages are not for the workload {workload}",
+            advice="they are for " + ", ".join(RECORDED),
+        )
+    if "size" in parameters:
+        raise reader.error(reader.line, "recorded messages have sizes of their own: no 'size'")
+    if "rate_hz" in parameters and "speed" in parameters:
+        raise reader.error(
+            reader.line, "recorded messages have either a 'speed' or a 'rate_hz', not both"
+        )
+    if "rate_hz" not in parameters and "speed" not in parameters:
+        return replace(case, speed=1.0)
+    return case
 
 
 def _workload(reader: _Reader) -> str:

@@ -28,6 +28,7 @@ class Peer:
     max_size: int
     floor: bool
     network: bool
+    sizes: bool = True  # its messages may differ in size
     in_python: bool = False  # its processes are Python programs
 
     @property
@@ -47,6 +48,8 @@ class Peer:
             return f"it does not do {case.workload}"
         if case.link and not self.network:
             return "it stays on one machine"
+        if case.recording and not self.sizes:
+            return "its messages are all of one size"
         if case.size > self.max_size:
             return f"its messages have at most {self.max_size} bytes"
         return ""
@@ -128,6 +131,7 @@ def _describe(program: Path) -> list[Peer]:
             int(variant["max_size"]),
             bool(variant["floor"]),
             bool(variant["network"]),
+            bool(variant.get("sizes", True)),
             bool(told.get("python")),
         )
         for variant in told["variants"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Stage(Closing):
         self._limits: dict[tuple[float, float], Limits] = {}
         self._run = 0
         self._domain = ""
+        self._schedules: dict[tuple[str, str], Path] = {}
         self._left: list[Resource] = []
 
     @property
@@ -60,6 +62,8 @@ class Stage(Closing):
         ]
         self._domain = f"lab{run}"
         words = [*words, "--run-dir", str(folder), "--run-id", str(run)]
+        if case.recording:
+            words += ["--recorded", str(self._schedule(case, reaper))]
         if case.link:
             link = self._link(case.link, reaper)
             for role, host in zip(("pub", "sub"), link.hosts.values(), strict=True):
@@ -73,6 +77,19 @@ class Stage(Closing):
         if self._reaper is not None:
             self._reaper.remove(*self._left)
         self._left = []
+
+    def _schedule(self, case: Case, reaper: Reaper) -> Path:
+        """The messages of the case's recording. Not in /dev/shm, which a limit may hide."""
+        from hyphos.lab.recorded import of_case  # noqa: PLC0415
+
+        key = (case.recording, case.channel)
+        if key not in self._schedules:
+            folder = Path(tempfile.gettempdir(), owned_name(f"recorded-{len(self._schedules)}"))
+            reaper.register("folder", str(folder))
+            folder.mkdir()
+            self._schedules[key] = folder / "schedule"
+            of_case(case).write(self._schedules[key])
+        return self._schedules[key]
 
     def _link(self, name: str, reaper: Reaper) -> Link:
         if name not in self._links:
@@ -96,6 +113,9 @@ class Stage(Closing):
             link.down()
         for limits in self._limits.values():
             limits.down()
+        for schedule in self._schedules.values():
+            shutil.rmtree(schedule.parent, ignore_errors=True)
+        self._schedules.clear()
         self._links.clear()
         self._limits.clear()
         if self._reaper is not None:

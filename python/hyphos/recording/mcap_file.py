@@ -255,13 +255,19 @@ class McapSource:
                 continue
             yield _item(track, message)
 
+    def raw(self, track: Track) -> Iterator[tuple[int, bytes]]:
+        """The messages of a channel, of whatever type, as they lie in the file."""
+        for message in self._messages(lambda one: one is track, self.start_ns, self.end_ns):
+            if self._by_id[message.channel_id] is track:
+                yield message.log_time, message.data
+
     def _messages(
         self, wanted: Callable[[Track], bool], start_ns: int, end_ns: int
     ) -> Iterator[Message]:
         if not self._complete:
             yield from self._messages_of_cut_file()
             return
-        topics = [track.channel for track in self.tracks if wanted(track)]
+        topics = [track.origin or track.channel for track in self.tracks if wanted(track)]
         with self.path.open("rb") as file:
             reader = SeekingReader(file, record_size_limit=self.path.stat().st_size)
             found = reader.iter_messages(topics, starting_at=start_ns, ending_before=end_ns)

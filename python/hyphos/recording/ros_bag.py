@@ -84,6 +84,12 @@ class RosSource:
             payload, buffers = self._converters[connection.msgtype](message)
             yield Item(time_ns, self._tracks[connection.topic], payload, buffers)
 
+    def raw(self, track: Track) -> Iterator[tuple[int, bytes]]:
+        """The messages of a topic, of whatever type, as they lie in the file."""
+        wanted = [c for c in self._reader.connections if self._tracks[c.topic] is track]
+        for _, time_ns, data in self._reader.messages(wanted):
+            yield time_ns, bytes(data)
+
     def close(self) -> None:
         if not self._closed:
             self._reader.close()

@@ -59,7 +59,8 @@ class Role:
         self._o = options
         self._peer = peer
         self._sheet = sheet
-        self._schedule = Schedule(options)
+        o = options
+        self._schedule = Schedule(o.size, o.rate_hz, o.recorded, o.speed)
         self._next_stall_ns = 0
         self._one_at_a_time = threading.Lock()
         # The default timer slack of 50 us would be added to every tick of the schedule.

@@ -7,31 +7,28 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from .options import Options
-
 MAGIC = 0x0163657268707968
 HEAD = struct.Struct("<Qqq")  # magic, count, span_ns
 ENTRY = struct.Struct("<qQQ")  # offset_ns, size, at
 
 
 class Schedule:
-    def __init__(self, options: Options) -> None:
-        self.period_ns = 1e9 / options.rate_hz
-        self._size = options.size
-        self._speed = 0.0
+    def __init__(self, size: int, rate_hz: float, recorded: str = "", speed: float = 0.0) -> None:
+        self.period_ns = 1e9 / rate_hz
+        self._size = size
+        self._speed = speed if recorded else 0.0
         self._entries: list[tuple[int, int, int]] = []
-        if options.recorded:
-            self._map(options)
+        if recorded:
+            self._map(recorded)
 
-    def _map(self, options: Options) -> None:
-        with Path(options.recorded).open("rb") as file:
+    def _map(self, recorded: str) -> None:
+        with Path(recorded).open("rb") as file:
             self._memory = memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
         magic, count, self._span_ns = HEAD.unpack_from(self._memory)
         if magic != MAGIC:
-            raise SystemExit(f"{options.recorded}: is no schedule of this version")
+            raise SystemExit(f"{recorded}: is no schedule of this version")
         table = self._memory[HEAD.size : HEAD.size + count * ENTRY.size]
         self._entries = list(ENTRY.iter_unpack(table))
-        self._speed = options.speed
 
     def size(self, i: int) -> int:
         return self._entries[i % len(self._entries)][1] if self._entries else self._size

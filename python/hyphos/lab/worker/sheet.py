@@ -59,8 +59,8 @@ class Sheet:
             raise SystemExit("the result sheet has another size than its run asks for")
         memory = mmap.mmap(self._fd, length)
         self.head = Head.from_buffer(memory)
-        told = (self.head.magic, self.head.head_bytes, self.head.flow_bytes)
-        told += (self.head.source_bytes, self.head.max_flows)
+        h = self.head
+        told = (h.magic, h.head_bytes, h.flow_bytes, h.source_bytes, h.max_flows)
         if told != (_MAGIC, *map(ctypes.sizeof, (Head, Flow, Source)), MAX_FLOWS):
             raise SystemExit("the result sheet is of another version")
         self._count = options.count
@@ -85,7 +85,7 @@ class Sheet:
         return self._column(self._flows + self._sources + source)
 
     def reached(self, phase: int) -> bool:
-        return self.head.phase >= phase
+        return int(self.head.phase) >= phase
 
     def wait_for(self, phase: int) -> None:
         while (seen := self.head.phase) < phase:

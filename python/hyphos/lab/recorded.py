@@ -1,0 +1,136 @@
+"""Recorded data as a workload: the messages of one topic, when they were recorded and how large."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from hyphos._errors import Error
+from hyphos.lab.case import Case
+from hyphos.lab.worker.schedule import ENTRY, HEAD, MAGIC
+from hyphos.recording.mcap_file import McapSource
+from hyphos.recording.ros_bag import RosSource
+from hyphos.recording.source import Source, Track, open_source
+
+# The header of the laboratory must fit into each message; shorter ones are padded with zeros.
+MIN_SIZE = 32
+MAX_BYTES = 512 << 20
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """All messages of one topic, in order of time, as they lie in the file."""
+
+    offsets_ns: list[int]  # after the first one
+    payloads: list[bytes]
+
+    @property
+    def largest(self) -> int:
+        return max(map(len, self.payloads))
+
+    @property
+    def span_ns(self) -> int:
+        """After which it begins again: its length and one gap of the mean. A second if it has no
+        length."""
+        last, count = self.offsets_ns[-1], len(self.offsets_ns)
+        return round(last * count / (count - 1)) if last else 1_000_000_000
+
+    @property
+    def rate_hz(self) -> float:
+        return len(self.offsets_ns) * 1e9 / self.span_ns
+
+    def write(self, path: Path) -> None:
+        """The schedule that the programs map: lab/common/schedule.hpp says how."""
+        at = HEAD.size + ENTRY.size * len(self.payloads)
+        with path.open("wb") as file:
+            file.write(HEAD.pack(MAGIC, len(self.payloads), self.span_ns))
+            for offset, payload in zip(self.offsets_ns, self.payloads, strict=True):
+                file.write(ENTRY.pack(offset, len(payload), at))
+                at += len(payload)
+            file.writelines(self.payloads)
+
+
+@lru_cache(maxsize=2)
+def read_recorded(path: Path, channel: str) -> Recorded:
+    """The messages of `channel` in any file that `hyphos replay` reads. It may be named as in the
+    file, or without slashes around. Error if there is none of that name, or if the file was cut
+    off."""
+    source = open_source(path)
+    try:
+        return _read(source, _track(source, path, channel), path)
+    finally:
+        source.close()
+
+
+def _names(track: Track) -> list[str]:
+    """The channel, and what it is called in a foreign recording."""
+    return [name.strip("/") for name in (track.channel, track.origin.partition(" ")[0]) if name]
+
+
+def _track(source: Source, path: Path, channel: str) -> Track:
+    if any("cut off" in warning for warning in source.warnings):
+        raise Error(
+            "corrupt",
+            "; ".join(source.warnings),
+            str(path),
+            "`hyphos bag check --repair NEW.mcap` writes what is readable to a new file",
+        )
+    full = [track for track in source.tracks if track.count]
+    for track in full:
+        if channel.strip("/") in _names(track):
+            return track
+    known = [track.channel for track in full]
+    near = difflib.get_close_matches(channel, known, 1)
+    said = f"it has no messages of '{channel}'" if channel else "no channel of it is named"
+    raise Error(
+        "not_found",
+        said + (f"; did you mean '{near[0]}'?" if near else ""),
+        str(path),
+        "`channel` is one of " + ", ".join(known) if known else "it holds no message at all",
+    )
+
+
+def _raw(source: Source, track: Track) -> Iterator[tuple[int, bytes]]:
+    if not isinstance(source, McapSource | RosSource):
+        raise TypeError(f"no raw messages of {source.kind}")
+    return source.raw(track)
+
+
+def _read(source: Source, track: Track, path: Path) -> Recorded:
+    found: list[tuple[int, bytes]] = []
+    total = 0
+    for time_ns, payload in _raw(source, track):
+        total += len(payload)
+        if total > MAX_BYTES:
+            raise Error(
+                "unsupported",
+                f"'{track.channel}' holds more than {MAX_BYTES >> 20} MB, which is held in memory",
+                str(path),
+                "`hyphos bag cut` makes a shorter one",
+            )
+        found.append((time_ns, payload.ljust(MIN_SIZE, b"\0")))
+    if not found:
+        raise Error("corrupt", f"the messages of '{track.channel}' cannot be read", str(path))
+    found.sort(key=lambda one: one[0])
+    begin = found[0][0]
+    return Recorded([time_ns - begin for time_ns, _ in found], [payload for _, payload in found])
+
+
+def of_case(case: Case) -> Recorded:
+    return read_recorded(Path(case.recording), case.channel)
+
+
+def resolved(case: Case) -> Case:
+    """The case with what its recording says: the largest size, the rate on average and the path in
+    full."""
+    if not case.recording:
+        return case
+    path = Path(case.recording).expanduser().resolve()
+    recorded = read_recorded(path, case.channel)
+    rate_hz = recorded.rate_hz * case.speed if case.speed else case.rate_hz
+    return replace(
+        case, recording=str(path), size=recorded.largest, rate_hz=float(f"{rate_hz:.6g}")
+    )
