@@ -37,8 +37,6 @@ def test_percentiles_are_those_of_the_samples() -> None:
     for percent in (1, 50, 95, 99.9, 100):
         rank = math.ceil(percent / 100 * len(samples))
         assert by_value.percentile(percent) == sorted(samples)[rank - 1]
-    assert by_value.mean() == pytest.approx(samples.mean())
-    assert by_value.above(1000) == pytest.approx((samples > 1000).mean())
 
 
 def test_histograms_add_up() -> None:

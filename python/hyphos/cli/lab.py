@@ -44,7 +44,7 @@ Full = Annotated[
 ]
 PeerNames = Annotated[
     list[str] | None,
-    typer.Option("--peer", "-p", help="Instead of the experiment's; may be given again."),
+    typer.Option("--peer", "--with", "-p", help="Instead of the experiment's; may be given again."),
 ]
 Patience = Annotated[
     float,
@@ -181,6 +181,43 @@ def saturate(experiment: ExperimentName, *, options: RunOptions) -> None:
     from hyphos.lab.commands import saturate as find  # noqa: PLC0415
 
     raise typer.Exit(find(experiment, options))
+
+
+@app.command("compare")
+@_measuring
+def compare(
+    what: Annotated[
+        str,
+        typer.Argument(help="A workload, an experiment, or a folder of results."),
+    ],
+    after: Annotated[
+        Path | None, typer.Argument(help="A second folder, to be divided by the first.")
+    ] = None,
+    sizes: Annotated[
+        list[str] | None, typer.Option("--size", help="Of a workload; may be given again.")
+    ] = None,
+    rates: Annotated[
+        list[str] | None, typer.Option("--rate", help="Of a workload, in Hz; may be given again.")
+    ] = None,
+    repeats: Repeats = None,
+    seconds: Seconds = None,
+    criteria: Criteria = None,
+    *,
+    options: RunOptions,
+) -> None:
+    """Hyphos beside every middleware that is here, side by side: their figures as multiples of
+    those of Hyphos. Or two folders of results: those after as multiples of those before.
+
+    hyphos lab compare pair --with zmq --with ros1 --size 4KB --rate 100
+
+    hyphos lab compare out/before out/after --assert 'p99_us <= 1.1'
+    """
+    from hyphos.lab.compare import folders, with_others  # noqa: PLC0415
+
+    if after is not None:
+        raise typer.Exit(folders(Path(what), after, criteria or []))
+    wanted = replace(options, repeats=repeats, seconds=seconds, criteria=criteria)
+    raise typer.Exit(with_others(what, wanted, sizes, rates))
 
 
 @app.command("show")

@@ -13,7 +13,7 @@ from hyphos.lab.case import Case, size_label
 from hyphos.lab.experiment import PARAMETERS
 from hyphos.lab.results import METRICS, Row
 
-_COUNTS = ("lost", "duplicates", "corrupt", "late_sends")
+COUNTS = ("lost", "duplicates", "corrupt", "late_sends")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
@@ -72,8 +72,8 @@ def parse(text: str) -> Criterion:
     match = _FORM.fullmatch(text.strip())
     if match is None:
         raise Error("invalid_config", f"'{text}' is no criterion", "assert", example)
-    if match["metric"] not in (*METRICS, *_COUNTS):
-        known = ", ".join((*METRICS, *_COUNTS))
+    if match["metric"] not in (*METRICS, *COUNTS):
+        known = ", ".join((*METRICS, *COUNTS))
         raise Error(
             "invalid_config", f"there is no '{match['metric']}'", "assert", f"it is {known}"
         )
@@ -98,22 +98,27 @@ def parse(text: str) -> Criterion:
     )
 
 
-def judge(criteria: list[Criterion], rows: list[Row]) -> list[Verdict]:
-    """Every criterion on every row that it fits. Error if it fits none: it would say nothing."""
+def judge(
+    criteria: list[Criterion],
+    rows: list[Row],
+    value_of: Callable[[Criterion, Row, list[Row]], float] | None = None,
+) -> list[Verdict]:
+    """Every criterion on every row that it fits. Error if it fits none: it would say nothing.
+    `value_of` says what is judged; by default the row's own figure."""
     verdicts = []
     for criterion in criteria:
         fitting = [row for row in rows if criterion.fits(row) and row.peer != criterion.base]
         if not fitting:
             raise Error("not_found", f"nothing was measured that '{criterion.text}' is about")
         for row in fitting:
-            value = _value(criterion, row, rows)
+            value = (value_of or _value)(criterion, row, rows)
             met = not math.isnan(value) and _OPERATORS[criterion.sign](value, criterion.limit)
             verdicts.append(Verdict(criterion, row, value, met))
     return verdicts
 
 
 def _value(criterion: Criterion, row: Row, rows: list[Row]) -> float:
-    if criterion.metric in _COUNTS:
+    if criterion.metric in COUNTS:
         return float(row.total(criterion.metric)) if row.done else math.nan
     if not criterion.base:
         return row.estimate(criterion.metric).value

@@ -70,8 +70,18 @@ def list_all() -> int:
 def run(what: str, options: RunOptions) -> int:
     """Measures, shows and judges. 0; 1 if a criterion is missed or a run failed; 130 if it was
     stopped before its end."""
-    wanted = _recorded(_changed(_load(what, options), options))
+    wanted = recorded(change(load(what, options), options))
     criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
+    results, whole = perform(wanted, options)
+    _show(in_order(results.rows(), wanted), wanted)
+    return finish(results, wanted, criteria, whole)
+
+
+def perform(
+    wanted: Experiment, options: RunOptions, text: str | None = None
+) -> tuple[Results, bool]:
+    """Measures; the results, and whether these are all. `text` is the experiment as a file where
+    there is none."""
     chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
     for lack in dict.fromkeys(filter(None, map(stage.why_not, wanted.cases))):
@@ -81,22 +91,35 @@ def run(what: str, options: RunOptions) -> int:
     if not todo:
         raise Error("not_found", "no peer that is here can take part", wanted.name)
     results = _open(wanted, options)
+    if text is not None:
+        (results.folder / "experiment.yaml").write_text(text)
     rules = Rules(options.patience_s, options.retries)
     whole = _measure(todo, Runner(results, rules, stage), options.quiet)
     results.write_summary()
-    rows = results.rows()
-    _show(rows, wanted)
+    return results, whole
+
+
+def in_order(rows: list[Row], wanted: Experiment) -> list[Row]:
+    """As the experiment has its cases."""
+    order = {case: i for i, case in enumerate(wanted.cases)}
+    return sorted(rows, key=lambda row: order.get(row.case, len(order)))
+
+
+def finish(
+    results: Results, wanted: Experiment, criteria: list[asserts.Criterion], whole: bool
+) -> int:
+    """Says where the results are, and judges them."""
     console().print(f"results: {results.folder}")
     if not whole:
         console(stderr=True).print("stopped before the end; go on with --resume")
         return 130
-    return _judge(criteria, rows, wanted.varied())
+    return _judge(criteria, in_order(results.rows(), wanted), wanted.varied())
 
 
 def saturate(what: str, options: RunOptions) -> int:
     """Finds how fast each peer can go in each case, whatever rates the experiment names. 0; 1 if a
     run failed; 130 if it was stopped."""
-    wanted = _changed(_load(what, options), replace(options, seconds=None))
+    wanted = change(load(what, options), replace(options, seconds=None))
     if any(case.floods for case in wanted.cases):
         raise Error("invalid_config", "a flood has no rate to look for", wanted.name)
     # At what it cannot keep up with, a peer is to hold back its publishers, not to drop.
@@ -104,7 +127,7 @@ def saturate(what: str, options: RunOptions) -> int:
         replace(case, rate_hz=Case.rate_hz, speed=0.0, seconds=Case.seconds, reliability="reliable")
         for case in wanted.cases
     ]
-    wanted = _recorded(replace(wanted, cases=list(dict.fromkeys(cases))))
+    wanted = recorded(replace(wanted, cases=list(dict.fromkeys(cases))))
     chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
     results = _open(wanted, options)
@@ -143,7 +166,8 @@ def show_folder(folder: Path, base: str, as_json: bool) -> int:
         results.write_summary()
         print_json(json.loads((folder / "summary.json").read_text()))
         return 0
-    _show(results.rows(), replace(wanted, base=base or wanted.base))
+    rows = in_order(results.rows(), wanted)
+    _show(rows, replace(wanted, base=base or wanted.base))
     return 0
 
 
@@ -161,7 +185,7 @@ def reopen(folder: Path) -> tuple[Experiment, Results]:
     return replace(wanted, cases=cases or wanted.cases), results
 
 
-def _load(what: str, options: RunOptions) -> Experiment:
+def load(what: str, options: RunOptions) -> Experiment:
     wanted = experiment.load(what, full=options.full, changes=options.changes or ())
     if wanted.needs_recording:
         raise Error(
@@ -173,7 +197,7 @@ def _load(what: str, options: RunOptions) -> Experiment:
     return wanted
 
 
-def _recorded(wanted: Experiment) -> Experiment:
+def recorded(wanted: Experiment) -> Experiment:
     if not any(case.recording for case in wanted.cases):
         return wanted
     from hyphos.lab.recorded import resolved  # noqa: PLC0415
@@ -189,7 +213,7 @@ def _chosen(wanted: Experiment, options: RunOptions) -> list[Peer]:
     return peers.choose(wanted.peers)
 
 
-def _changed(wanted: Experiment, options: RunOptions) -> Experiment:
+def change(wanted: Experiment, options: RunOptions) -> Experiment:
     cases = wanted.cases
     if options.seconds is not None:
         share = [options.seconds / case.seconds for case in cases]
@@ -256,14 +280,17 @@ def _outcome(run: Run) -> str:
 
 
 def _show(rows: list[Row], wanted: Experiment) -> None:
-    order = {case: i for i, case in enumerate(wanted.cases)}
-    rows.sort(key=lambda row: order.get(row.case, len(order)))
     console().print(show.result_table(rows, wanted.varied(), wanted.base))
 
 
 def _judge(criteria: list[asserts.Criterion], rows: list[Row], varied: list[str]) -> int:
     verdicts = asserts.judge(criteria, rows)
+    met = print_verdicts(verdicts, varied)
+    return 1 if any(row.failure for row in rows) or not met else 0
+
+
+def print_verdicts(verdicts: list[asserts.Verdict], varied: list[str]) -> bool:
+    """Whether all criteria are met."""
     for line in show.verdict_lines(verdicts, varied):
         console().print(line, highlight=False)
-    failed = any(row.failure for row in rows) or not all(verdict.met for verdict in verdicts)
-    return 1 if failed else 0
+    return all(verdict.met for verdict in verdicts)

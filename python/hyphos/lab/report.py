@@ -13,7 +13,7 @@ from hyphos._errors import Error
 from hyphos.lab.commands import reopen
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.results import Results, Row
-from hyphos.lab.show import TITLES, case_label, metrics_of, number
+from hyphos.lab.show import number, result_lines
 from hyphos.lab.stats import Estimate
 
 _STYLE = """
@@ -100,31 +100,21 @@ def _page(wanted: Experiment, results: Results) -> str:
 
 
 def _table(rows: list[Row], varied: list[str], base: str) -> str:
-    metrics = metrics_of(rows)
-    bases = {row.case: row for row in rows if row.peer == base and row.done}
-    heads = [*(TITLES[metric] for metric in metrics), "lost", "runs"]
-    if bases:
-        heads.append(f"{TITLES[metrics[0]]} ÷ {base}")
+    heads, found = result_lines(rows, varied, base)
     lines = [
         '<table><tr><th class="left">case</th><th class="left">peer</th>'
-        + "".join(f"<th>{html.escape(head)}</th>" for head in heads)
+        + "".join(f"<th>{html.escape(head)}</th>" for head in heads[2:])
         + "</tr>"
     ]
-    for row in rows:
-        cells = [
-            f'<td class="left">{html.escape(case_label(row.case, varied))}</td>',
-            f'<td class="left">{html.escape(row.peer)}</td>',
-        ]
-        if not row.done:
-            cells.append(f'<td class="left bad" colspan="99">{html.escape(row.failure)}</td>')
+    for line in found:
+        cells = [f'<td class="left">{html.escape(text)}</td>' for text in (line.case, line.peer)]
+        if line.failure:
+            cells.append(f'<td class="left bad" colspan="99">{html.escape(line.failure)}</td>')
         else:
-            cells += [f"<td>{_interval(row.estimate(metric))}</td>" for metric in metrics]
-            lost = row.total("lost")
-            cells.append(f'<td class="bad">{lost:,}</td>' if lost else "<td>0</td>")
-            disturbed = f" ({row.disturbed} disturbed)" if row.disturbed else ""
-            cells.append(f"<td>{len(row.done)}{disturbed}</td>")
-            if row.case in bases:
-                cells.append(f"<td>{_interval(row.ratio(bases[row.case], metrics[0]))}</td>")
+            cells += [f"<td>{_interval(figure)}</td>" for figure in line.figures]
+            cells.append(f'<td class="bad">{line.lost:,}</td>' if line.lost else "<td>0</td>")
+            cells.append(f"<td>{line.runs}</td>")
+            cells += [f"<td>{_interval(line.ratio)}</td>"] if line.ratio else []
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return "\n".join([*lines, "</table>"])
 

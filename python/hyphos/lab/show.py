@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from rich.table import Table
 
@@ -51,29 +52,56 @@ def metrics_of(rows: list[Row]) -> tuple[str, ...]:
     )
 
 
-def result_table(rows: list[Row], varied: list[str], base: str) -> Table:
-    """One line for each case and peer; with `base`, also how many times that peer's figure."""
+@dataclass(frozen=True)
+class Line:
+    """What a table of results says of one case and peer."""
+
+    case: str
+    peer: str
+    failure: str  # then there are no figures
+    figures: list[Estimate]
+    lost: int
+    runs: str
+    ratio: Estimate | None  # to the base
+
+
+def result_lines(rows: list[Row], varied: list[str], base: str) -> tuple[list[str], list[Line]]:
+    """The heads of the columns, and one line for each case and peer; with `base`, also how many
+    times that peer's figure."""
     metrics = metrics_of(rows)
     bases = {row.case: row for row in rows if row.peer == base and row.done}
     heads = ["case", "peer", *(TITLES[metric] for metric in metrics), "lost", "runs"]
     if bases:
         heads.append(f"{TITLES[metrics[0]]} ÷ {base}")
+    lines = []
+    for row in rows:
+        below = bases.get(row.case) if row.done else None
+        lines.append(
+            Line(
+                case_label(row.case, varied),
+                row.peer,
+                "" if row.done else row.failure,
+                [row.estimate(metric) for metric in metrics] if row.done else [],
+                row.total("lost"),
+                f"{len(row.done)}" + (f" ({row.disturbed} disturbed)" if row.disturbed else ""),
+                row.ratio(below, metrics[0]) if below else None,
+            )
+        )
+    return heads, lines
+
+
+def result_table(rows: list[Row], varied: list[str], base: str) -> Table:
+    heads, lines = result_lines(rows, varied, base)
     made = table("", heads, heads[2:])
     made.columns[0].no_wrap = made.columns[1].no_wrap = True
-    for row in rows:
-        cells = [case_label(row.case, varied), row.peer]
-        if not row.done:
-            made.add_row(*cells, f"[red]{row.failure}[/red]")
+    for line in lines:
+        if line.failure:
+            made.add_row(line.case, line.peer, f"[red]{line.failure}[/red]")
             continue
-        cells += [with_interval(row.estimate(metric)) for metric in metrics]
-        lost = row.total("lost")
-        cells.append(f"[red]{lost:,}[/red]" if lost else "0")
-        cells.append(
-            f"{len(row.done)}" + (f" ({row.disturbed} disturbed)" if row.disturbed else "")
-        )
-        if row.case in bases:
-            cells.append(with_interval(row.ratio(bases[row.case], metrics[0])))
-        made.add_row(*cells)
+        cells = [with_interval(figure) for figure in line.figures]
+        cells += [f"[red]{line.lost:,}[/red]" if line.lost else "0", line.runs]
+        cells += [with_interval(line.ratio)] if line.ratio else []
+        made.add_row(line.case, line.peer, *cells)
     return made
 
 

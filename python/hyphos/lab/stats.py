@@ -35,15 +35,6 @@ class Histogram:
         at = int(np.searchsorted(np.cumsum(self.counts), rank))
         return float(self.values[at])
 
-    def mean(self) -> float:
-        return float((self.values * self.counts).sum() / self.count) if self.count else math.nan
-
-    def above(self, value: float) -> float:
-        """The share of all that is above `value`."""
-        return (
-            float(self.counts[self.values > value].sum() / self.count) if self.count else math.nan
-        )
-
 
 def pooled(histograms: Sequence[Histogram], weights: Sequence[int] | None = None) -> Histogram:
     """All of them as one; `weights` says how often each counts."""
@@ -81,7 +72,35 @@ def bootstrap(
     value = statistic(runs)
     if len(runs) == 1:
         return Estimate(value, math.nan, math.nan)
+    return _interval(value, _resampled(runs, statistic, np.random.default_rng(seed)))
+
+
+def bootstrap_quotient(
+    above: Sequence[Any],
+    below: Sequence[Any],
+    statistic: Callable[[Sequence[Any]], float],
+    seed: int = 0,
+) -> Estimate:
+    """The same of a quotient of two figures whose runs were not made side by side: each is
+    resampled for itself."""
+    if not above or not below:
+        return Estimate(math.nan, math.nan, math.nan)
+    divisor = statistic(below)
+    value = statistic(above) / divisor if divisor else math.nan
+    if len(above) == 1 or len(below) == 1:
+        return Estimate(value, math.nan, math.nan)
     random = np.random.default_rng(seed)
+    tops = _resampled(above, statistic, random)
+    bottoms = _resampled(below, statistic, random)
+    bottoms[bottoms == 0] = math.nan
+    return _interval(value, tops / bottoms)
+
+
+def _resampled(
+    runs: Sequence[Any],
+    statistic: Callable[[Sequence[Any]], float],
+    random: np.random.Generator,
+) -> NDArray[np.float64]:
     draws = random.integers(0, len(runs), (RESAMPLES, len(runs)))
     # Few runs have few different resamples: each is worked out once.
     known: dict[tuple[int, ...], float] = {}
@@ -91,6 +110,12 @@ def bootstrap(
         if key not in known:
             known[key] = statistic([runs[j] for j in key])
         results[i] = known[key]
+    return results
+
+
+def _interval(value: float, results: NDArray[np.float64]) -> Estimate:
+    if np.isnan(results).all():
+        return Estimate(value, math.nan, math.nan)
     tail = (1 - CONFIDENCE) / 2 * 100
     low, high = np.nanpercentile(results, [tail, 100 - tail])
     return Estimate(value, float(low), float(high))

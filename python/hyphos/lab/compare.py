@@ -1,0 +1,160 @@
+"""hyphos lab compare: Hyphos beside all others, or results of today beside those of before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import yaml
+from rich.table import Table
+
+from hyphos._errors import Error
+from hyphos.lab import asserts, experiment, show
+from hyphos.lab.case import FLOODS, WORKLOADS
+from hyphos.lab.commands import (
+    RunOptions,
+    change,
+    finish,
+    in_order,
+    perform,
+    print_verdicts,
+    recorded,
+    reopen,
+)
+from hyphos.lab.commands import load as load_experiment
+from hyphos.lab.experiment import Experiment
+from hyphos.lab.peers import Peers, find_peers
+from hyphos.lab.results import Row, statistic
+from hyphos.lab.stats import Estimate, bootstrap_quotient
+from hyphos.tools.console import console, table
+
+SIZES = ["1 KB", "64 KB", "1 MB"]
+RATES = ["100"]
+SECONDS = 2.0
+
+
+def with_others(
+    what: str, options: RunOptions, sizes: Sequence[str] | None, rates: Sequence[str] | None
+) -> int:
+    """Measures Hyphos and the others at a workload, or in the cases of an experiment, and prints
+    their figures as multiples of those of Hyphos."""
+    if what in WORKLOADS:
+        text: str | None = _of_workload(what, sizes or SIZES, rates or RATES)
+        wanted = experiment.parse(text or "", "compare", changes=options.changes or ())
+        wanted = replace(wanted, source=None)
+    elif sizes or rates:
+        raise Error("invalid_config", "--size and --rate are for a workload", what, "--set size=…")
+    else:
+        text, wanted = None, load_experiment(what, options)
+    peers = find_peers(options.programs)
+    base = _base(wanted, peers)
+    others = options.peers or list(
+        dict.fromkeys([*(one.middleware for one in peers.present), *peers.absent])
+    )
+    wanted = replace(
+        wanted, base=base, peers=[base, *(name for name in others if name != "hyphos")]
+    )
+    seconds = options.seconds or (SECONDS if text else None)
+    wanted = recorded(change(wanted, replace(options, seconds=seconds, peers=None)))
+    criteria = [asserts.parse(one) for one in options.criteria or []]
+    results, whole = perform(wanted, options, text)
+    console().print(ratio_table(in_order(results.rows(), wanted), wanted))
+    return finish(results, wanted, criteria, whole)
+
+
+def _of_workload(workload: str, sizes: Sequence[str], rates: Sequence[str]) -> str:
+    grid = {"size": list(sizes)}
+    if workload not in FLOODS:
+        grid["rate_hz"] = list(rates)
+    about = {"lab": 1, "name": f"compare_{workload}", "workload": workload, "grid": grid}
+    return yaml.safe_dump(about, sort_keys=False)
+
+
+def _base(wanted: Experiment, peers: Peers) -> str:
+    for peer in peers.present:
+        if peer.middleware == "hyphos" and not any(map(peer.cannot, wanted.cases)):
+            return peer.name
+    raise Error("not_found", "there is no way of Hyphos that can do all of this", wanted.name)
+
+
+def ratio_table(rows: list[Row], wanted: Experiment) -> Table:
+    """Each figure as a multiple of that of the base, which is shown as it is."""
+    metrics = (
+        ("messages_per_s", "cpu_us_per_msg")
+        if wanted.cases[0].floods
+        else ("p50_us", "p99_us", "cpu_us_per_msg")
+    )
+    heads = ["case", "peer", *(show.TITLES[metric] for metric in metrics), "lost"]
+    made = table(f"as multiples of {wanted.base}", heads, heads[2:])
+    made.columns[0].no_wrap = made.columns[1].no_wrap = True
+    bases = {row.case: row for row in rows if row.peer == wanted.base and row.done}
+    for row in rows:
+        cells = [show.case_label(row.case, wanted.varied()), row.peer]
+        below = bases.get(row.case)
+        if not row.done:
+            made.add_row(*cells, f"[red]{row.failure}[/red]")
+            continue
+        for metric in metrics:
+            if below is row:
+                cells.append(f"1 = {show.number(row.estimate(metric).value)}")
+            elif below:
+                cells.append(show.with_interval(row.ratio(below, metric)))
+            else:
+                cells.append("–")
+        made.add_row(*cells, f"{row.total('lost'):,}")
+    return made
+
+
+def folders(before: Path, after: Path, criteria_texts: Sequence[str]) -> int:
+    """The figures in one folder of results as multiples of those in another. A criterion judges
+    these: 1 if one is missed."""
+    criteria = [_of_quotient(text) for text in criteria_texts]
+    wanted, results = reopen(after)
+    rows = in_order(results.rows(), wanted)
+    olds = {(row.case.key(), row.peer): row for row in reopen(before)[1].rows() if row.done}
+    pairs = {
+        id(row): old for row in rows if row.done and (old := olds.get((row.case.key(), row.peer)))
+    }
+    if not pairs:
+        raise Error(
+            "not_found",
+            "no case and peer was measured in both",
+            f"{before}, {after}",
+            "compare results of the same experiment",
+        )
+    both = [row for row in rows if id(row) in pairs]
+    varied = wanted.varied()
+    metrics = show.metrics_of(both)
+    heads = ["case", "peer", *(show.TITLES[metric] for metric in metrics)]
+    made = table(f"{after} ÷ {before}", heads, heads[2:])
+    made.columns[0].no_wrap = made.columns[1].no_wrap = True
+    for row in both:
+        quotients = [quotient(row, pairs[id(row)], metric) for metric in metrics]
+        made.add_row(
+            show.case_label(row.case, varied), row.peer, *map(show.with_interval, quotients)
+        )
+    console().print(made)
+    alone = len(rows) + len(olds) - 2 * len(both)
+    if alone:
+        console(stderr=True).print(f"{alone} rows are in one of the folders only")
+    verdicts = asserts.judge(
+        criteria, both, lambda one, row, _: quotient(row, pairs[id(row)], one.metric).value
+    )
+    return 0 if print_verdicts(verdicts, varied) else 1
+
+
+def quotient(after: Row, before: Row, metric: str) -> Estimate:
+    return bootstrap_quotient(after.used, before.used, lambda runs: statistic(runs, metric))
+
+
+def _of_quotient(text: str) -> asserts.Criterion:
+    found = asserts.parse(text)
+    if found.base or found.metric in (*asserts.COUNTS, "lost_share"):
+        raise Error(
+            "invalid_config",
+            f"'{text}' is not about a figure that can be divided by that of before",
+            "assert",
+            "write for example: hyphos/shm: p99_us <= 1.1",
+        )
+    return found
