@@ -83,6 +83,20 @@ Criteria = Annotated[
         "'lost == 0' or 'hyphos/shm: p50_us / futex <= 2'; may be given again.",
     ),
 ]
+What = Annotated[
+    str,
+    typer.Argument(help="A workload, an experiment, or a folder of results.", show_default=False),
+]
+After = Annotated[
+    Path | None,
+    typer.Argument(help="A second folder, to be divided by the first.", show_default=False),
+]
+Sizes = Annotated[
+    list[str] | None, typer.Option("--size", help="Of a workload; may be given again.")
+]
+Rates = Annotated[
+    list[str] | None, typer.Option("--rate", help="Of a workload, in Hz; may be given again.")
+]
 Programs = Annotated[
     Path | None,
     typer.Option("--programs", help="Folder with the peers' programs.", file_okay=False),
@@ -126,15 +140,17 @@ def _run_options(
 
 
 def _parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
-    """With the annotations that their names stand for in this file, where there are such."""
+    """With the annotations that their names stand for in this file; `options` is none of them."""
     found = inspect.signature(command).parameters.values()
-    return [one.replace(annotation=globals().get(one.annotation)) for one in found]
+    return [
+        one.replace(annotation=globals()[one.annotation]) for one in found if one.name != "options"
+    ]
 
 
 def _measuring(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose last parameter, `options`, is made of the command-line options that all
     commands which measure have."""
-    own = _parameters(command)[:-1]
+    own = _parameters(command)
     common = _parameters(_run_options)
 
     @functools.wraps(command)
@@ -186,19 +202,10 @@ def saturate(experiment: ExperimentName, *, options: RunOptions) -> None:
 @app.command("compare")
 @_measuring
 def compare(
-    what: Annotated[
-        str,
-        typer.Argument(help="A workload, an experiment, or a folder of results."),
-    ],
-    after: Annotated[
-        Path | None, typer.Argument(help="A second folder, to be divided by the first.")
-    ] = None,
-    sizes: Annotated[
-        list[str] | None, typer.Option("--size", help="Of a workload; may be given again.")
-    ] = None,
-    rates: Annotated[
-        list[str] | None, typer.Option("--rate", help="Of a workload, in Hz; may be given again.")
-    ] = None,
+    what: What,
+    after: After = None,
+    sizes: Sizes = None,
+    rates: Rates = None,
     repeats: Repeats = None,
     seconds: Seconds = None,
     criteria: Criteria = None,
