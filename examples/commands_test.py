@@ -74,6 +74,8 @@ def command_of(words: list[str]) -> tuple[Command, list[str]]:
     command: Any = program()
     while isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
         below = command.commands.get(words[0])
+        if below is None and (default := getattr(command, "default", "")):
+            return command.commands[default], words
         if below is None:
             # `hyphos time` and the like are commands as well as groups.
             assert command.invoke_without_command, f"there is no command 'hyphos … {words[0]}'"

@@ -21,7 +21,7 @@ Result<Plan> with_channels(const std::string& channels) {
 
 std::string mistake(const std::string& channels) {
   const auto plan = with_channels(channels);
-  return plan ? "no mistake" : plan.error().message();
+  return plan ? "no mistake" : plan.error().message;
 }
 
 const std::string kImage =
@@ -33,7 +33,7 @@ TEST(Load, SaysWhatAChannelCarriesAndANodeComputes) {
   const auto plan = with_channels(kImage +
                                   "  map: {publishers: [mapper], subscribers: [viewer], load: "
                                   "{after: image, every: 10, size: 100}}\n");
-  ASSERT_TRUE(plan) << plan.error().message();
+  ASSERT_TRUE(plan) << plan.error().message;
   const ChannelLoad& image = *plan->channel("image")->load;
   EXPECT_DOUBLE_EQ(image.rate_hz, 30);
   EXPECT_EQ(image.size_bytes, 900 * 1024);
@@ -98,8 +98,8 @@ TEST(Load, OfANodeNamesItsChannels) {
   const auto plan = parse_plan(
       "hyphos: 1\nnodes:\n  a: {load: {work_us: {scam: 1}}}\nchannels:\n  scan: {}\n", "r.yaml");
   ASSERT_FALSE(plan);
-  EXPECT_NE(plan.error().message().find("unknown channel 'scam'"), std::string::npos)
-      << plan.error().message();
+  EXPECT_NE(plan.error().message.find("unknown channel 'scam'"), std::string::npos)
+      << plan.error().message;
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ TEST(PlanErrors, ValuesOfTheWrongKindOrRange) {
       {"channels: [a]", "2:11: channels: expected a map of names, found a list"},
       {"channels: {a: 3}",
        "2:15: channels.a: expected a map with keys type, reliability, depth, overflow, latched, "
-       "deadline_ms, priority, block_timeout_ms, transport, scope, publishers, subscribers, found "
+       "deadline_ms, priority, block_timeout_ms, transport, scope, publishers, subscribers, load, "
+       "found "
        "'3'"},
       {"processes: {p: {threads: 5000}}",
        "2:26: processes.p.threads: expected a whole number from 0 to 1024, found '5000'"},

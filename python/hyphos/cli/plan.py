@@ -12,9 +12,11 @@ from typer.core import TyperGroup
 class _Plans(TyperGroup):
     """`hyphos plan FILE …` is short for `hyphos plan show FILE …`."""
 
+    default = "show"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, "--help", "-h"):
-            args = ["show", *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 
