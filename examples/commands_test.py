@@ -72,10 +72,12 @@ def program() -> Any:
 def command_of(words: list[str]) -> tuple[Command, list[str]]:
     """The command that the words call, and its arguments."""
     command: Any = program()
-    while isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
+    while isinstance(command, TyperGroup) and words:
         below = command.commands.get(words[0])
         if below is None and (default := getattr(command, "default", "")):
             return command.commands[default], words
+        if words[0].startswith("-"):
+            break
         if below is None:
             # `hyphos time` and the like are commands as well as groups.
             assert command.invoke_without_command, f"there is no command 'hyphos … {words[0]}'"
