@@ -73,9 +73,10 @@ def command_of(words: list[str]) -> tuple[Command, list[str]]:
     """The command that the words call, and its arguments."""
     command: Any = program()
     while isinstance(command, TyperGroup) and words:
-        below = command.commands.get(words[0])
+        below: Any = command.commands.get(words[0])
         if below is None and (default := getattr(command, "default", "")):
-            return command.commands[default], words
+            below = command.commands[default]
+            return below, words
         if words[0].startswith("-"):
             break
         if below is None:
