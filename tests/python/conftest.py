@@ -22,6 +22,8 @@ _numbers = itertools.count()
 # A shell that starts us in the background lets us ignore Ctrl-C, and with us all that we start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Likewise `nohup`, whose children would ignore a hangup, too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
