@@ -32,12 +32,13 @@ def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
         "hyphos/hyphos-host",
         "hyphos/hyphos-link",
         "hyphos/libhyphos_msgs.so",
-        "hyphos/lab/programs/hyphos-lab-hyphos",
         "hyphos/lab/experiments/latency.yaml",
     ):
         assert len([name for name in names if name.startswith(part) and "pyi" not in name]) == 1
     for part in ("hyphos/__init__.py", "hyphos/py.typed", "hyphos/msgs/sensor_pb2.py"):
         assert part in names
+    for program in ("hyphos", "hyphos_py", "graph"):
+        assert names.count(f"hyphos/lab/programs/hyphos-lab-{program}") == 1
     assert not [name for name in names if name.endswith((".hpp", ".cpp", ".cmake", ".proto"))]
 
 
