@@ -191,8 +191,8 @@ def test_the_rivals_are_right_where_their_laws_hold() -> None:
 class _Known(Bench):
     """A bench that knows the truth, to the resolution of a search."""
 
-    def knee(self, graph: Graph, guess: float = 1.0, told: object = None) -> Knee | None:
-        del guess, told
+    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+        del guess
         if self.stopped:
             return None
         scale = knee(graph, {SHM: TRUTH}, HOST)

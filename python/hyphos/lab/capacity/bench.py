@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,13 +63,6 @@ class Trial:
                 for flow in self.result["flows"]
                 if flow["late_p50_us"] is not None and flow["later_p50_us"] is not None
             ),
-            default=0.0,
-        )
-
-    def late_ms(self) -> float:
-        """How late half of the messages of the latest flow are."""
-        return max(
-            (flow["later_p50_us"] / 1e3 for flow in self.result["flows"] if flow["later_p50_us"]),
             default=0.0,
         )
 
@@ -229,14 +221,8 @@ class Bench(Closing):
             self._reaper.close()
             self._reaper = None
 
-    def knee(
-        self,
-        graph: Graph,
-        guess: float = 1.0,
-        told: Callable[[Trial, bool], None] = lambda *_: None,
-    ) -> Knee | None:
-        """The highest scale at which a graph holds, within 6 %; None if it was stopped. What does
-        not hold beside a disturbance is tried once more."""
+    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+        """The highest scale at which a graph holds, within 6 %; None if it was stopped."""
         slowest_hz = min(channel.rate_hz for channel in graph.channels if channel.rate_hz)
         low, high, scale = 0.0, math.inf, guess
         trials: list[Trial] = []
@@ -251,7 +237,6 @@ class Bench(Closing):
                 return None
             trials.append(trial)
             good = trial.holds
-            told(trial, good)
             if good:
                 low = max(low, scale)
             else:

@@ -126,7 +126,7 @@ def calibrate(
 
 
 def _guess(graph: Graph, way: str, host: Host, priors: Priors) -> float:
-    believed = Costs().changed({name: priors[name][0] for name in Costs.names(way)})
+    believed = Costs(**{name: priors[name][0] for name in Costs.names(way)})
     scale = knee(graph, {way: believed}, host)
     return 0.8 * scale if scale < math.inf else 1.0
 

@@ -372,6 +372,3 @@ def _print_summary(compared: Sequence[Comparison]) -> None:
     for verdict, (held, broke) in confusion(compared).items():
         made.add_row(verdict.value, str(held), str(broke))
     console().print(made)
-
-
-__all__ = ["check_plans", "run_calibration", "verify_held_out", "verify_plan"]

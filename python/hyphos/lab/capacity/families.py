@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hyphos.lab.capacity.graph import LINK, POINTER, TCP, Channel, Graph, Node
 
 RATE_HZ = 100.0
@@ -34,15 +32,15 @@ def _channel(
 
 
 def _graph(
-    name: str, nodes: dict[str, str], channels: list[Channel], way: str, work_us: float
+    name: str, nodes: dict[str, str], channels: list[Channel], way: str, workers: dict[str, float]
 ) -> Graph:
-    """`nodes`: name → host. One process for each node, or one for all where pointers travel."""
+    """`nodes`: name → host. One process for each node, or one for all where pointers travel.
+    `workers`: who computes, and how many µs for each message."""
     process = (lambda _: "main") if way == POINTER else (lambda node: node)
-    hearers = {node for channel in channels for node in channel.subscribers}
     return Graph(
         name,
         {process(node): host for node, host in nodes.items()},
-        tuple(Node(node, process(node), work_us if node in hearers else 0.0) for node in nodes),
+        tuple(Node(node, process(node), workers.get(node, 0.0)) for node in nodes),
         tuple(channels),
     )
 
@@ -56,14 +54,8 @@ def echo(pairs: int, size: int, way: str, work_us: float = 0.0) -> Graph:
         nodes |= {f"s{i}": near, f"e{i}": far}
         channels.append(_channel(f"there{i}", ((f"s{i}",), (f"e{i}",)), size, way))
         channels.append(_channel(f"back{i}", ((f"e{i}",), (f"s{i}",)), size, way, f"there{i}"))
-    graph = _graph(f"echo {pairs}", nodes, channels, way, 0.0)
-    if work_us:
-        # Only the echoers compute.
-        worked = tuple(
-            replace(node, work_us=work_us if node.name[0] == "e" else 0.0) for node in graph.nodes
-        )
-        graph = replace(graph, nodes=worked)
-    return graph
+    echoers = [f"e{i}" for i in range(pairs)]
+    return _graph(f"echo {pairs}", nodes, channels, way, dict.fromkeys(echoers, work_us))
 
 
 def fanout(subscribers: int, size: int, way: str, work_us: float = 0.0) -> Graph:
@@ -71,7 +63,7 @@ def fanout(subscribers: int, size: int, way: str, work_us: float = 0.0) -> Graph
     ears = tuple(f"s{i}" for i in range(subscribers))
     nodes = {"p": near} | dict.fromkeys(ears, far)
     channel = _channel("out", (("p",), ears), size, way)
-    return _graph(f"fan-out {subscribers}", nodes, [channel], way, work_us)
+    return _graph(f"fan-out {subscribers}", nodes, [channel], way, dict.fromkeys(ears, work_us))
 
 
 def fanin(publishers: int, size: int, way: str, work_us: float = 0.0) -> Graph:
@@ -79,7 +71,7 @@ def fanin(publishers: int, size: int, way: str, work_us: float = 0.0) -> Graph:
     mouths = tuple(f"p{i}" for i in range(publishers))
     nodes = dict.fromkeys(mouths, near) | {"s": far}
     channel = _channel("in", (mouths, ("s",)), size, way)
-    return _graph(f"fan-in {publishers}", nodes, [channel], way, work_us)
+    return _graph(f"fan-in {publishers}", nodes, [channel], way, {"s": work_us})
 
 
 def pipeline(length: int, size: int, way: str, work_us: float = 0.0) -> Graph:
@@ -90,7 +82,8 @@ def pipeline(length: int, size: int, way: str, work_us: float = 0.0) -> Graph:
         _channel(f"c{i}", ((f"n{i}",), (f"n{i + 1}",)), size, way, f"c{i - 1}" if i else "")
         for i in range(length - 1)
     ]
-    return _graph(f"pipeline {length}", nodes, channels, way, work_us)
+    hearers = list(nodes)[1:]
+    return _graph(f"pipeline {length}", nodes, channels, way, dict.fromkeys(hearers, work_us))
 
 
 FAMILIES = {"echo": echo, "fanout": fanout, "fanin": fanin, "pipeline": pipeline}

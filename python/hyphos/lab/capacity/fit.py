@@ -43,10 +43,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Costs of one way. `error`: standard deviation of the logarithm of a prediction, found by
+    """Costs of a way. `error`: standard deviation of the logarithm of a prediction, found by
     leaving out each point in turn."""
 
-    way: str
     costs: Costs
     error: float
 
@@ -57,7 +56,7 @@ def fit(way: str, points: Sequence[Point], host: Host, priors: Priors | None = N
     logs = [math.log(point.scale) for point in points]
     believed = PRIORS | dict(priors or {})
     costs = _solve(way, loads, logs, believed)
-    return Fitted(way, costs, _left_out(way, loads, logs, believed))
+    return Fitted(costs, _left_out(way, loads, logs, believed))
 
 
 def _solve(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors) -> Costs:
@@ -75,7 +74,7 @@ def _solve(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Pri
 
 
 def _costs(names: Sequence[str], at: Vector) -> Costs:
-    return Costs().changed({n: math.exp(float(x)) for n, x in zip(names, at, strict=True)})
+    return Costs(**{n: math.exp(float(x)) for n, x in zip(names, at, strict=True)})
 
 
 def _left_out(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors) -> float:

@@ -55,7 +55,6 @@ class Delivery:
     receiver: str
     rate_hz: float
     way: str  # pointer, shm, tcp, link
-    callbacks: int  # nodes of the receiver that hear it
 
 
 @dataclass(frozen=True)
@@ -106,13 +105,9 @@ class Graph:
             for publisher in channel.publishers:
                 sender = self.node(publisher).process
                 rate = self.rate_of(channel, publisher)
-                receivers: dict[str, int] = {}
-                for subscriber in channel.subscribers:
-                    process = self.node(subscriber).process
-                    receivers[process] = receivers.get(process, 0) + 1
-                for receiver, callbacks in receivers.items():
+                for receiver in dict.fromkeys(self.node(n).process for n in channel.subscribers):
                     way = self.way(channel, sender, receiver)
-                    yield Delivery(channel, sender, receiver, rate, way, callbacks)
+                    yield Delivery(channel, sender, receiver, rate, way)
 
     def with_sizes(self, factor: float) -> Graph:
         """The same with all messages larger."""
@@ -177,11 +172,8 @@ class Graph:
         plan["nodes"] = {
             node.name: {
                 "process": node.process,
-                "load": {
-                    "work_us": dict(node.work_us_of)
-                    if node.work_us_of and not node.work_us
-                    else node.work_us
-                },
+                # A plan says either the one or the other.
+                "load": {"work_us": dict(node.work_us_of) or node.work_us},
             }
             for node in self.nodes
         }

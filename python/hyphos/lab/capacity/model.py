@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ from hyphos.lab.capacity.graph import LINK, POINTER, TCP, WAYS, Delivery, Graph
 
 NORM = 6.0
 Vector = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,8 @@ class Costs:
             known += ["alone_us", "alone_kb"]
         return [*known, "wire_us", "wire_batch_us", "wire_byte_ns"] if way == LINK else known
 
-    def changed(self, values: Mapping[str, float]) -> Costs:
-        return replace(self, **values)
 
-    def as_dict(self) -> dict[str, float]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+_COSTS = [field.name for field in fields(Costs)]
 
 
 @dataclass(frozen=True)
@@ -183,15 +179,21 @@ class Load:
     def uses(self, costs: Mapping[str, Costs], scale: float = 1.0) -> list[Use]:
         """The share of each resource at `scale` times the rates. KeyError without the costs of a
         way that the graph takes."""
-        table = {
+        return self._uses(self._table(costs), scale)
+
+    def _table(self, costs: Mapping[str, Costs]) -> dict[str, Vector]:
+        """Each cost by way."""
+        return {
             name: np.array(
                 [
                     getattr(costs[way], name) if here else 0.0
                     for way, here in zip(WAYS, self.ways, strict=True)
                 ]
             )
-            for name in Costs().as_dict()
+            for name in _COSTS
         }
+
+    def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
         machines, actors = len(self._machines), len(self._actors)
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
         awake = 1.0 + often[self._pair] * table["batch_us"][self._way] / 1e6
@@ -232,9 +234,9 @@ class Load:
 
     def knee(self, costs: Mapping[str, Costs]) -> float:
         """The factor on all rates at which the graph ceases to hold."""
-        scale = 1.0
+        table, scale = self._table(costs), 1.0
         for _ in range(60):
-            total = norm(use.share for use in self.uses(costs, scale))
+            total = norm(use.share for use in self._uses(table, scale))
             if total == 0.0:
                 return math.inf
             # Nearly in proportion: this converges in a few steps.

@@ -12,7 +12,7 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos.lab.capacity import families
 from hyphos.lab.capacity.fit import Point
-from hyphos.lab.capacity.graph import LINK, Graph
+from hyphos.lab.capacity.graph import LINK, POINTER, Graph
 from hyphos.lab.capacity.model import Costs, Host
 from hyphos.lab.media import MEDIA, Medium, Wifi, medium_of
 
@@ -122,7 +122,7 @@ def beyond(graph: Graph, ways: Mapping[str, Calibrated]) -> list[str]:
         high = one.sizes[1]
         of_way = [delivery for delivery in graph.deliveries() if delivery.way == way]
         sizes = {d.channel.size: d.channel.name for d in of_way}
-        if sizes and way != "pointer" and max(sizes) > high:
+        if sizes and way != POINTER and max(sizes) > high:
             name = sizes[max(sizes)]
             found.append(
                 f"{max(sizes):,} bytes on '{name}' by {way}: calibrated up to {high:,} "
@@ -224,7 +224,7 @@ def _way_from(way: str, told: Mapping[str, Any]) -> Calibrated:
         raise ValueError("there are no points that this program knows")
     return Calibrated(
         way,
-        Costs().changed(costs),
+        Costs(**costs),
         float(told["error"]),
         points,
         float(told["seconds"]),
