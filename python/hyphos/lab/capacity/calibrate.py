@@ -21,8 +21,8 @@ KB = 1 << 10
 MAX_SIZE = 1024 * KB
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 
-# Small and large graphs, small and large messages, many to one and one to many. Large messages go
-# with few processes: a machine must hold all that is under way.
+# Small and large graphs, small and large messages, one to many, all alike and one busier than the
+# others. Large messages go with few processes: a machine must hold all that is under way.
 _POINTS = (
     Kind("echo", 1, 64),
     Kind("echo", 2, MAX_SIZE),
@@ -30,8 +30,8 @@ _POINTS = (
     Kind("echo", 32, 64),
     Kind("fanout", 8, 64),
     Kind("fanout", 8, 256 * KB),
-    Kind("fanin", 4, 4 * KB),
     Kind("pipeline", 5, 64 * KB),
+    Kind("robot", 3, KB),
 )
 _LINK_POINTS = (
     Kind("echo", 1, 64),
@@ -40,8 +40,8 @@ _LINK_POINTS = (
     Kind("echo", 16, 64),
     Kind("fanout", 4, 64),
     Kind("fanout", 4, 64 * KB),
-    Kind("fanin", 4, 4 * KB),
     Kind("pipeline", 4, 16 * KB),
+    Kind("robot", 2, KB),
 )
 # Pointers know no size.
 _POINTER_POINTS = (
@@ -51,6 +51,7 @@ _POINTER_POINTS = (
     Kind("fanout", 8, 64),
     Kind("fanin", 4, 64),
     Kind("pipeline", 5, 64),
+    Kind("robot", 3, 64),
 )
 
 # Where the search begins, and what a fit believes where points say little.
@@ -58,13 +59,13 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
     POINTER: {
         "publish_us": (1.0, 3.0),
         "deliver_us": (1.0, 3.0),
-        "wake_us": (3.0, 4.0),
+        "wake_us": (10.0, 4.0),
         "serial": (1.0, 1.6),
     },
     SHM: {"publish_us": (1.5, 3.0), "deliver_us": (3.0, 3.0), "byte_ns": (0.001, 10.0),
-          "wake_us": (4.0, 3.0)},
+          "wake_us": (20.0, 3.0)},
     TCP: {"publish_us": (3.0, 3.0), "deliver_us": (8.0, 3.0), "byte_ns": (0.2, 2.5),
-          "wake_us": (15.0, 3.0)},
+          "wake_us": (40.0, 3.0)},
 }  # fmt: skip
 
 

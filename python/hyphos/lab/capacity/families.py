@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from hyphos.lab.capacity.graph import LINK, POINTER, TCP, Channel, Graph, Node
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from hyphos.lab.capacity.graph import LINK, POINTER, TCP, Channel, Graph, Node, join
 
 RATE_HZ = 100.0
 DEPTH = 16
@@ -86,4 +90,62 @@ def pipeline(length: int, size: int, way: str, work_us: float = 0.0) -> Graph:
     return _graph(f"pipeline {length}", nodes, channels, way, dict.fromkeys(hearers, work_us))
 
 
-FAMILIES = {"echo": echo, "fanout": fanout, "fanin": fanin, "pipeline": pipeline}
+def robot(count: int, size: int, way: str) -> Graph:
+    """Of each robot: a camera seen by two, a scan that is mapped, a command that comes back, and
+    three that tell how they are. What computes is busier than the others."""
+    parts = [
+        part.renamed(f"{name}{i}_")
+        for i in range(count)
+        for name, part in (
+            ("camera", fanout(2, size, way)),
+            ("scan", pipeline(3, max(64, size // 8), way, work_us=50.0)),
+            ("drive", echo(1, 64, way)),
+            ("status", fanin(3, 256, way)),
+        )
+    ]
+    graph = join(f"robot x {count}", parts)
+    return _in_one_process(graph) if way == POINTER else graph
+
+
+def _in_one_process(graph: Graph) -> Graph:
+    nodes = tuple(replace(node, process="main") for node in graph.nodes)
+    return replace(graph, processes={"main": "here"}, nodes=nodes)
+
+
+def scattered(seed: int, size: int, way: str) -> Graph:
+    """A graph by chance, always the same for a seed: 4 to 12 nodes, some that compute, 3 to 8
+    channels between them, messages of 64 bytes to `size`, at a tenth to twice the rate."""
+    dice = Random(seed)
+    near, far = _places(way)
+    names = [f"n{i}" for i in range(dice.randint(4, 12))]
+    nodes = {name: far if i % 2 else near for i, name in enumerate(names)}
+    channels: list[Channel] = []
+    for i in range(dice.randint(3, 8)):
+        publisher = dice.choice(names)
+        # By a link from one host to the other; inside a machine to anybody else.
+        others = [
+            name
+            for name in names
+            if name != publisher and (way != LINK or nodes[name] != nodes[publisher])
+        ]
+        ears = tuple(dice.sample(others, min(len(others), dice.randint(1, 4))))
+        channel = _channel(f"c{i}", ((publisher,), ears), _between(dice, 64, size), way)
+        channels.append(replace(channel, rate_hz=RATE_HZ * 10 ** dice.uniform(-1, 0.3)))
+    ears_of_all = [name for name in names if any(name in one.subscribers for one in channels)]
+    workers = {name: dice.choice((0.0, 0.0, 20.0, 100.0)) for name in ears_of_all}
+    used = {name for one in channels for name in (*one.publishers, *one.subscribers)}
+    nodes = {name: host for name, host in nodes.items() if name in used}
+    return _graph(f"scattered {seed}", nodes, channels, way, workers)
+
+
+def _between(dice: Random, low: int, high: int) -> int:
+    return int(low * (high / low) ** dice.random())
+
+
+FAMILIES: dict[str, Callable[[int, int, str], Graph]] = {
+    "echo": echo,
+    "fanout": fanout,
+    "fanin": fanin,
+    "pipeline": pipeline,
+    "robot": robot,
+}

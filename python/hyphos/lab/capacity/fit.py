@@ -19,8 +19,8 @@ PRIORS: dict[str, tuple[float, float]] = {
     "publish_us": (3.0, 4.0),
     "deliver_us": (5.0, 4.0),
     "byte_ns": (0.1, 10.0),
-    "wake_us": (10.0, 4.0),
-    "batch_us": (200.0, 3.0),
+    "wake_us": (20.0, 4.0),
+    "batch_us": (2500.0, 4.0),
     "serial": (1.0, 1.6),
     "alone_us": (60.0, 3.0),
     "alone_kb": (40.0, 2.0),
@@ -56,10 +56,16 @@ def fit(way: str, points: Sequence[Point], host: Host, priors: Priors | None = N
     logs = [math.log(point.scale) for point in points]
     believed = PRIORS | dict(priors or {})
     costs = _solve(way, loads, logs, believed)
-    return Fitted(costs, _left_out(way, loads, logs, believed))
+    return Fitted(costs, _left_out(way, loads, logs, believed, costs))
 
 
-def _solve(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors) -> Costs:
+def _solve(
+    way: str,
+    loads: Sequence[Load],
+    logs: Sequence[float],
+    believed: Priors,
+    start: Costs | None = None,
+) -> Costs:
     names = Costs.names(way)
     centre = np.array([math.log(believed[name][0]) for name in names])
     width = np.array([math.log(believed[name][1]) for name in names])
@@ -70,21 +76,24 @@ def _solve(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Pri
         predicted = np.log([load.knee(costs) for load in loads])
         return np.concatenate([(predicted - measured) / MEASURED, (at - centre) / width])
 
-    return _costs(names, least_squares(residuals, centre))
+    begin = np.log([getattr(start, name) for name in names]) if start else centre
+    return _costs(names, least_squares(residuals, begin))
 
 
 def _costs(names: Sequence[str], at: Vector) -> Costs:
     return Costs(**{n: math.exp(float(x)) for n, x in zip(names, at, strict=True)})
 
 
-def _left_out(way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors) -> float:
+def _left_out(
+    way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors, whole: Costs
+) -> float:
     """How far off a point is that the fit has not seen. The points lie at the edges of what is
     calibrated, where guessing is hardest: their median, made comparable to a standard deviation,
     is not upset by the one that nothing else tells of."""
     misses = []
     for i, load in enumerate(loads):
         rest = [j for j in range(len(loads)) if j != i]
-        costs = _solve(way, [loads[j] for j in rest], [logs[j] for j in rest], believed)
+        costs = _solve(way, [loads[j] for j in rest], [logs[j] for j in rest], believed, whole)
         misses.append(abs(math.log(load.knee({way: costs})) - logs[i]))
     return max(MEASURED, 1.48 * float(np.median(misses)))
 

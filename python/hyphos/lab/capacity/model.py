@@ -1,10 +1,15 @@
 """What a graph asks of each resource, and up to which load that holds.
 
 A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
-gets it `deliver_us + wake_us / (1 + r·batch_us) + alone_us·S / (S + alone_kb) + byte_ns·S`, where r
-is the rate of messages from the one process to the other. Who is awake already need not be woken,
-so that messages become cheaper as they come more often; through a socket small ones travel
-together, and large ones pay for themselves.
+gets it `deliver_us + copy + wake`. A third of the copy and of the wake-up falls on the sender.
+
+    copy = alone_us·S / (S + alone_kb) + byte_ns·S      small ones travel together through a socket
+    wake = wake_us / (1 + r·batch_us·b²)                r: messages a second between the two
+
+Who is awake already need not be woken: messages become cheaper as they come more often. But only
+where they wait: under a fair scheduler, who has little to do is served at once, and pays the
+wake-up for each message, while who has most to do is behind and takes many at a time. b is how busy
+a process is, compared to the busiest. A source is woken too, by its timer.
 
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
@@ -30,7 +35,12 @@ from numpy.typing import NDArray
 from hyphos.lab.capacity.graph import LINK, POINTER, TCP, WAYS, Delivery, Graph
 
 NORM = 6.0
+# Of a wake-up and of a copy.
+SENDERS_SHARE = 1 / 3
+# In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
+ROUNDS = 4
 Vector = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,8 +50,8 @@ class Costs:
     publish_us: float = 2.0
     deliver_us: float = 5.0
     byte_ns: float = 0.05
-    wake_us: float = 5.0
-    batch_us: float = 200.0
+    wake_us: float = 20.0
+    batch_us: float = 2500.0
     serial: float = 1.0
     alone_us: float = 1e-9
     alone_kb: float = 30.0
@@ -122,6 +132,8 @@ class Load:
         deliveries = list(graph.deliveries())
         self._take_deliveries(graph, deliveries)
         self._take_publications(graph, deliveries)
+        self._take_sources(graph, deliveries)
+        self._worked: dict[int, float] = defaultdict(float)  # µs a second by actor
         self._take_computing(graph)
 
     def _machine(self, graph: Graph, process: str) -> int:
@@ -130,20 +142,22 @@ class Load:
     def _take_deliveries(self, graph: Graph, deliveries: list[Delivery]) -> None:
         rows: list[tuple[float, ...]] = []
         for one in deliveries:
-            machine = self._machine(graph, one.receiver)
             wire = -1
             if one.way == LINK:
                 ends = f"{graph.processes[one.sender]} → {graph.processes[one.receiver]}"
                 wire = self._wires("the air" if self.host.half_duplex else f"link {ends}")
             way = WAYS.index(one.way)
             self.ways[way] = True
+            machines = (self._machine(graph, one.sender), self._machine(graph, one.receiver))
+            sender = self._actors(_sender(one))
             for actor in _receivers(graph, one):
                 pair = self._pairs(f"{one.sender} → {actor}")
-                numbers = (way, self._actors(actor), pair, machine, wire)
+                numbers = (way, sender, self._actors(actor), pair, *machines, wire)
                 rows.append((one.rate_hz, one.channel.size, *numbers))
-        columns = np.array(rows).T if rows else np.zeros((7, 0))
+        columns = np.array(rows).T if rows else np.zeros((9, 0))
         self._rate, self._size = columns[0], columns[1]
-        self._way, self._actor, self._pair, self._at, self._wire = columns[2:].astype(np.int64)
+        whole = columns[2:].astype(np.int64)
+        self._way, self._sender, self._actor, self._pair, self._from, self._at, self._wire = whole
 
     def _take_computing(self, graph: Graph) -> None:
         """What nodes compute for messages that they get, and for those that they send."""
@@ -158,8 +172,12 @@ class Load:
 
     def _compute(self, graph: Graph, node: str, channel: str, us_per_s: float) -> None:
         if us_per_s:
+            process = graph.node(node).process
             self._callbacks[f"callback of {node} on {channel}"] += us_per_s
-            self._computing[self._machine(graph, graph.node(node).process)] += us_per_s
+            self._computing[self._machine(graph, process)] += us_per_s
+            for actor in (f"process {process}", f"{node} on {channel}"):
+                if actor in self._actors.of:
+                    self._worked[self._actors(actor)] += us_per_s
 
     def _take_publications(self, graph: Graph, deliveries: list[Delivery]) -> None:
         """A message is published once for each way it takes, however many get it."""
@@ -175,6 +193,20 @@ class Load:
         columns = np.array(rows).T if rows else np.zeros((4, 0))
         self._sent = columns[0]
         self._sent_way, self._sent_actor, self._sent_at = columns[1:].astype(np.int64)
+
+    def _take_sources(self, graph: Graph, deliveries: list[Delivery]) -> None:
+        """Those whom a timer wakes."""
+        seen: set[tuple[str, str]] = set()
+        rows: list[tuple[float, ...]] = []
+        for one in deliveries:
+            key = (one.channel.name, one.sender)
+            if not one.channel.after and key not in seen:
+                seen.add(key)
+                numbers = (WAYS.index(one.way), self._actors(_sender(one)))
+                rows.append((one.rate_hz, *numbers, self._machine(graph, one.sender)))
+        columns = np.array(rows).T if rows else np.zeros((4, 0))
+        self._timed = columns[0]
+        self._timed_way, self._timed_actor, self._timed_at = columns[1:].astype(np.int64)
 
     def uses(self, costs: Mapping[str, Costs], scale: float = 1.0) -> list[Use]:
         """The share of each resource at `scale` times the rates. KeyError without the costs of a
@@ -194,23 +226,29 @@ class Load:
         }
 
     def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
-        machines, actors = len(self._machines), len(self._actors)
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
-        awake = 1.0 + often[self._pair] * table["batch_us"][self._way] / 1e6
         share = self._size / (self._size + 1024 * table["alone_kb"][self._way] + 1e-9)
-        each = (
-            table["deliver_us"][self._way]
-            + table["wake_us"][self._way] / awake
-            + table["alone_us"][self._way] * share
-            + table["byte_ns"][self._way] * self._size / 1e3
-        )
-        spent = self._rate * each * scale
-        sent = self._sent * table["publish_us"][self._sent_way] * scale
-        cpu = np.bincount(self._at, spent, machines) + np.bincount(self._sent_at, sent, machines)
-        for machine, work in self._computing.items():
-            cpu[machine] += work * scale
-        alone = np.bincount(self._actor, spent * table["serial"][self._way], actors)
-        alone += np.bincount(self._sent_actor, sent * table["serial"][self._sent_way], actors)
+        copy = table["alone_us"][self._way] * share
+        copy += table["byte_ns"][self._way] * self._size / 1e3
+        deliver = table["deliver_us"][self._way]
+        sent = self._sent * scale * table["publish_us"][self._sent_way]
+        computed = _sums(self._worked, len(self._actors)) * scale
+        busy = np.ones(len(self._actors))
+        for _ in range(ROUNDS):
+            wake = _wake(table, self._way, often[self._pair], busy[self._actor])
+            timer = _wake(table, self._timed_way, self._timed * scale, busy[self._timed_actor])
+            timed = self._timed * scale * timer * (1 - SENDERS_SHARE)
+            passed = self._rate * scale * (wake + copy) * SENDERS_SHARE
+            taken = self._rate * scale * (deliver + (wake + copy) * (1 - SENDERS_SHARE))
+            actor = np.concatenate((self._actor, self._sender, self._sent_actor, self._timed_actor))
+            us = np.concatenate((taken, passed, sent, timed))
+            spent = computed + np.bincount(actor, us, busy.size)
+            busy = np.sqrt(busy * spent / max(float(spent.max(initial=0.0)), 1e-12))
+        at = np.concatenate((self._at, self._from, self._sent_at, self._timed_at))
+        way = np.concatenate((self._way, self._way, self._sent_way, self._timed_way))
+        machines = len(self._machines)
+        cpu = _sums(self._computing, machines) * scale + np.bincount(at, us, machines)
+        alone = np.bincount(actor, us * table["serial"][way], busy.size).astype(np.float64)
         uses = [
             Use(f"CPU of {name}", float(us) / 1e6 / self.host.cores)
             for name, us in zip(self._machines.list(), cpu, strict=True)
@@ -234,16 +272,29 @@ class Load:
 
     def knee(self, costs: Mapping[str, Costs]) -> float:
         """The factor on all rates at which the graph ceases to hold."""
-        table, scale = self._table(costs), 1.0
-        for _ in range(60):
-            total = norm(use.share for use in self._uses(table, scale))
+        table, at, steep, last = self._table(costs), 0.0, 1.0, (0.0, 0.0)
+        for step in range(60):
+            total = norm(use.share for use in self._uses(table, math.exp(at)))
             if total == 0.0:
                 return math.inf
-            # Nearly in proportion: this converges in a few steps.
-            scale /= total
-            if abs(total - 1.0) < 1e-6:
+            over = math.log(total)
+            if abs(over) < 1e-7:
                 break
-        return scale
+            # Nearly in proportion, so that secants of the logarithms lead there in a few steps.
+            if step and at != last[0]:
+                steep = min(2.0, max(0.3, (over - last[1]) / (at - last[0])))
+            last = (at, over)
+            at -= over / steep
+        return math.exp(at)
+
+
+def _sums(values: Mapping[int, float], count: int) -> Vector:
+    return np.array([values.get(i, 0.0) for i in range(count)])
+
+
+def _wake(table: Mapping[str, Vector], way: Numbers, rate_hz: Vector, busy: Vector) -> Vector:
+    """µs of each wake-up."""
+    return table["wake_us"][way] / (1.0 + rate_hz * table["batch_us"][way] / 1e6 * busy**2)
 
 
 def _busiest(names: list[str], shares: Vector) -> list[Use]:

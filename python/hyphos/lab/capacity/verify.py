@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 from hyphos.lab.capacity import families
 from hyphos.lab.capacity.bench import Bench, Knee
 from hyphos.lab.capacity.check import Verdict, check
 from hyphos.lab.capacity.fit import linear
-from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, join
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.profile import Profile
 
 KB = 1 << 10
@@ -99,7 +99,9 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
             build.fanout(16, 64, way),
             build.pipeline(10, 64, way),
             build.fanout(4, 64, way, work_us=200.0),
-            _robot(way, KB, 2),
+            build.robot(2, KB, way),
+            build.scattered(1, 64, way),
+            build.scattered(2, 64, way),
         ]
     if way == LINK:
         return [
@@ -110,7 +112,9 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
             build.fanout(6, 4 * KB, way),
             build.fanin(8, KB, way),
             build.pipeline(3, min(largest, 64 * KB), way),
-            _robot(way, 16 * KB, 1),
+            build.robot(1, 16 * KB, way),
+            build.scattered(1, min(largest, 64 * KB), way),
+            build.scattered(2, min(largest, 64 * KB), way),
         ]
     assert way in (SHM, TCP)
     return [
@@ -123,28 +127,8 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
         build.fanin(8, KB, way),
         build.pipeline(8, 4 * KB, way),
         build.echo(6, KB, way, work_us=100.0),
-        _robot(way, 64 * KB, 2),
+        build.robot(2, 64 * KB, way),
+        build.scattered(1, 256 * KB, way),
+        build.scattered(2, 256 * KB, way),
+        build.scattered(3, 256 * KB, way),
     ]
-
-
-def _robot(way: str, size: int, count: int) -> Graph:
-    """A mixed graph: a camera seen by two, a scan that is mapped, a pose handed on, a command that
-    comes back; several of them."""
-    parts = [
-        build.renamed(f"{name}{i}_")
-        for i in range(count)
-        for name, build in (
-            ("camera", families.fanout(2, size, way)),
-            ("scan", families.pipeline(3, max(64, size // 8), way, work_us=50.0)),
-            ("drive", families.echo(1, 64, way)),
-            ("status", families.fanin(3, 256, way)),
-        )
-    ]
-    if way == POINTER:
-        return join(f"robot x {count}", [_in_one_process(part) for part in parts])
-    return join(f"robot x {count}", parts)
-
-
-def _in_one_process(graph: Graph) -> Graph:
-    nodes = tuple(replace(node, process="main") for node in graph.nodes)
-    return replace(graph, processes={"main": "here"}, nodes=nodes)
