@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import signal
-import subprocess
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
+from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import LoadWatch, wait_until_quiet
 from hyphos.lab.peers import Peer
+from hyphos.lab.programs import Programs
 from hyphos.lab.results import Results, Run
 from hyphos.lab.stage import Stage
 
@@ -69,20 +64,15 @@ class Runner:
         self._results = results
         self._stage = stage or Stage()
         self._rules = rules or Rules()
-        self._lock = threading.Lock()
-        self._stopped = False
-        self._current: subprocess.Popen[str] | None = None
+        self._programs = Programs()
 
     @property
     def stopped(self) -> bool:
-        return self._stopped
+        return self._programs.stopped
 
     def stop(self) -> None:
         """Ends the run that is under way, which is then not counted, and makes no other."""
-        with self._lock:
-            self._stopped = True
-            if self._current is not None:
-                _kill(self._current)
+        self._programs.stop()
 
     def measure(
         self, todo: list[Wish], told: Callable[[Run, int, int], None] = lambda *_: None
@@ -112,7 +102,7 @@ class Runner:
         for known in self._results.runs:
             if known.key == wish.key:
                 return known
-        run = None if self._stopped else self._attempt(wish)
+        run = None if self.stopped else self._attempt(wish)
         if run is not None:
             self._results.add(run)
         return run
@@ -126,50 +116,20 @@ class Runner:
             wait_until_quiet(self._rules.patience_s)
             command = self._stage.command(wish.case, words)
             watch = LoadWatch()
+            result, failure = None, ""
             try:
-                result, failure = self._run(command, limit_s(wish.case))
+                name = wish.peer.program.name
+                result = self._programs.run(name, command, limit_s(wish.case))
+            except Error as error:
+                failure = error.message
             finally:
                 self._stage.done()
             load = watch.finish()
-            if self._stopped or result is None or not load.disturbed:
+            if result is None or not load.disturbed:
                 break
-        if self._stopped:
+        if self.stopped:
             return None
         return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at)
-
-    def _run(self, command: list[str], limit: float) -> tuple[dict[str, Any] | None, str]:
-        """The result of a program, or why there is none."""
-        with self._lock:
-            if self._stopped:
-                return None, "stopped"
-            process = self._current = subprocess.Popen(
-                command,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                start_new_session=True,
-            )
-        try:
-            out, err = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            return None, f"no result within {limit:.0f} s"
-        finally:
-            with self._lock:
-                self._current = None
-            _kill(process)
-            process.communicate()
-        lines = [line for line in out.splitlines() if line.startswith("{")]
-        if process.returncode != 0 or not lines:
-            told = err.strip().splitlines()
-            return None, told[-1] if told else f"exit status {process.returncode}"
-        return json.loads(lines[-1]), ""
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """Its processes die with it."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def limit_s(case: Case) -> float:

@@ -11,12 +11,11 @@ from pathlib import Path
 from hyphos._closing import Closing
 from hyphos._errors import Error
 from hyphos.lab.case import Case
+from hyphos.lab.domain import domains, sweep_domains
 from hyphos.lab.limits import Limits, Place, cgroup_folders
 from hyphos.lab.links import Link, why_not
 from hyphos.lab.media import Medium
 from hyphos.lab.reaper import SHM, Reaper, Resource, owned_name, sweep
-
-_DOMAINS = SHM / f"hyphos-{os.getuid()}"
 
 
 class Stage(Closing):
@@ -28,7 +27,7 @@ class Stage(Closing):
         self._reaper: Reaper | None = None
         self._links: dict[str, Link] = {}
         self._limits: dict[tuple[float, float], Limits] = {}
-        self._run = 0
+        self._domains = domains()
         self._domain = ""
         self._schedules: dict[tuple[str, str], Path] = {}
         self._left: list[Resource] = []
@@ -52,16 +51,14 @@ class Stage(Closing):
         if reaper is None:
             sweep_all()
             reaper = self._reaper = Reaper()
-        self._run += 1
-        # Names and ports of a run derive from its number.
-        run = os.getpid() % 20_000 * 100_000 + self._run
-        folder = SHM / owned_name(str(self._run))
+        domain = next(self._domains)
+        folder = SHM / owned_name(str(domain.run))
         self._left = [
             reaper.register("folder", str(folder)),
-            reaper.register("folder", str(_DOMAINS / f"lab{run}")),
+            reaper.register("folder", str(domain.folder)),
         ]
-        self._domain = f"lab{run}"
-        words = [*words, "--run-dir", str(folder), "--run-id", str(run)]
+        self._domain = domain.name
+        words = [*words, "--run-dir", str(folder), "--run-id", str(domain.run)]
         if case.recording:
             words += ["--recorded", str(self._schedule(case, reaper))]
         if case.link:
@@ -72,8 +69,6 @@ class Stage(Closing):
 
     def done(self) -> None:
         """Removes what a run may have left. Its processes have ended."""
-        for resource in self._left:
-            shutil.rmtree(resource.value, ignore_errors=True)
         if self._reaper is not None:
             self._reaper.remove(*self._left)
         self._left = []
@@ -126,22 +121,7 @@ class Stage(Closing):
 def sweep_all() -> None:
     """Removes what programs have left that were killed together with their reaper."""
     sweep(cgroup_folders())
-    for folder in _DOMAINS.glob("lab*"):
-        # A domain whose processes are gone is of no use, whoever's it was.
-        if folder.name.removeprefix("lab").isdigit() and not any(_holds(folder)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _holds(folder: Path) -> list[str]:
-    """The files of a domain that living processes have mapped or open."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if str(folder) in (process / "maps").read_text():
-                found.append(process.name)
-        except OSError:
-            continue
-    return found
+    sweep_domains()
 
 
 def check(links: Mapping[str, Medium], cases: list[Case]) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import shutil
-import subprocess
 import tempfile
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,11 +12,13 @@ from typing import Any
 from hyphos._closing import Closing
 from hyphos._errors import Error
 from hyphos.lab.capacity.graph import Graph
+from hyphos.lab.domain import domains
 from hyphos.lab.links import Network
 from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
 from hyphos.lab.media import Medium
 from hyphos.lab.peers import program_folders
-from hyphos.lab.reaper import SHM, Reaper
+from hyphos.lab.programs import Programs
+from hyphos.lab.reaper import Reaper
 from hyphos.lab.saturation import MAX_LOST, MIN_MESSAGES
 
 PROGRAM = "hyphos-lab-graph"
@@ -130,70 +128,40 @@ class Bench(Closing):
         self._patience_s = patience_s
         self._reaper: Reaper | None = None
         self._network: Network | None = None
-        self._lock = threading.Lock()
-        self._current: subprocess.Popen[str] | None = None
-        self._runs = 0
-        self.stopped = False
+        self._programs = Programs()
+        self._domains = domains()
+
+    @property
+    def stopped(self) -> bool:
+        return self._programs.stopped
 
     def stop(self) -> None:
-        with self._lock:
-            self.stopped = True
-            if self._current is not None and self._current.poll() is None:
-                self._current.kill()  # its processes die with it
-
-    def _is_stopped(self) -> bool:
-        with self._lock:
-            return self.stopped
+        self._programs.stop()
 
     def run(self, graph: Graph, scale: float = 1.0, seconds: float = SECONDS) -> Trial | None:
         """One run; None if it was stopped. Error if it cannot be run."""
         wait_until_quiet(self._patience_s)
         network = self._hosts(graph)
-        self._runs += 1
-        run = os.getpid() % 20_000 * 100_000 + self._runs
+        domain = next(self._domains)
         reaper = self._reaper
         assert reaper is not None
-        domain = reaper.register("folder", str(SHM / f"hyphos-{os.getuid()}" / f"lab{run}"))
+        left = reaper.register("folder", str(domain.folder))
         with tempfile.TemporaryDirectory(prefix="hyphos-lab-") as folder:
             plan = Path(folder) / "robot.yaml"
             addresses = {name: host.address for name, host in network.items()}
             plan.write_text(graph.robot_yaml(addresses))
             words = [str(program()), "--plan", str(plan), "--scale", f"{scale:.6g}"]
-            words += ["--seconds", f"{seconds:.4g}", "--run-id", str(run)]
+            words += ["--seconds", f"{seconds:.4g}", "--run-id", str(domain.run)]
             for name, host in network.items():
                 words += ["--netns", f"{name}={host.namespace}"]
             try:
-                return self._one(words, scale, seconds)
+                watch = LoadWatch()
+                result = self._programs.run(PROGRAM, words, 200 + 3 * seconds)
+                if result is None:
+                    return None
+                return Trial(scale, seconds, result, watch.finish())
             finally:
-                shutil.rmtree(domain.value, ignore_errors=True)
-                reaper.remove(domain)
-
-    def _one(self, words: list[str], scale: float, seconds: float) -> Trial | None:
-        watch = LoadWatch()
-        with self._lock:
-            if self.stopped:
-                return None
-            process = self._current = subprocess.Popen(
-                words,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                start_new_session=True,
-            )
-        try:
-            out, told = process.communicate(timeout=200 + 3 * seconds)
-        finally:
-            with self._lock:
-                self._current = None
-            if process.poll() is None:
-                process.kill()
-                process.communicate()
-        if self._is_stopped():
-            return None
-        if process.returncode != 0:
-            why = told.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
-            raise Error("internal", why[0], PROGRAM)
-        return Trial(scale, seconds, json.loads(out), watch.finish())
+                reaper.remove(left)
 
     def _hosts(self, graph: Graph) -> dict[str, Any]:
         """The hosts of a graph, made when one is first run; empty for one machine."""

@@ -1,0 +1,82 @@
+"""Programs of the laboratory: each gives its one result, or an error that says why not."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from helpers import PATIENCE_S, wait_until
+from hyphos import Error
+from hyphos.lab.domain import domains
+from hyphos.lab.programs import Programs
+
+
+def shell(script: str, limit_s: float = PATIENCE_S) -> dict[str, object] | None:
+    return Programs().run("thing", ["sh", "-c", script], limit_s)
+
+
+def test_the_result_is_the_last_line() -> None:
+    assert shell("""echo warming up; echo '{"a": 1}'""") == {"a": 1}
+
+
+def test_a_program_that_hangs_is_an_error_and_takes_its_children_with_it(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    with pytest.raises(Error, match=r"thing: no result within 1 s") as caught:
+        shell(f"sleep 1000 & echo $$ $! > {pids}; wait", limit_s=1)
+    assert caught.value.code == "timeout"
+    assert caught.value.advice
+    for pid in pids.read_text().split():
+        wait_until(lambda pid=pid: not is_running(pid), "its processes to end")
+
+
+def is_running(pid: str) -> bool:
+    """A zombie that nobody waits for has ended, too."""
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "message"),
+    [
+        ("kill -SEGV $$", "disconnected", "thing: it was ended by SIGSEGV"),
+        ("echo why >&2; kill -ABRT $$", "disconnected", "thing: it was ended by SIGABRT: why"),
+        ("kill -KILL $$", "disconnected", "thing: it was ended by SIGKILL"),
+        ("echo first >&2; echo last >&2; exit 3", "io", "thing: last"),
+        ("exit 3", "io", "thing: exit status 3"),
+        ("true", "corrupt", "thing: its last line is no result in JSON: ''"),
+        ("echo '{\"a\":'", "corrupt", "thing: its last line is no result in JSON: '{\"a\":'"),
+        ("echo 3", "corrupt", "thing: its last line is no result in JSON: '3'"),
+        ("printf '\\377'", "corrupt", "thing: its last line is no result in JSON: '\ufffd'"),
+    ],
+)
+def test_a_program_without_a_result_says_why(script: str, code: str, message: str) -> None:
+    with pytest.raises(Error) as caught:
+        shell(script)
+    assert (caught.value.code, str(caught.value)) == (code, message)
+    assert caught.value.advice
+
+
+def test_a_stopped_program_has_no_result_and_none_follows_it(tmp_path: Path) -> None:
+    programs = Programs()
+    begun = tmp_path / "begun"
+    results: list[object] = []
+    words = ["sh", "-c", f"touch {begun}; sleep 1000"]
+    runner = threading.Thread(target=lambda: results.append(programs.run("x", words, 1000)))
+    runner.start()
+    wait_until(begun.exists, "it to begin")
+    programs.stop()
+    runner.join(PATIENCE_S)
+    assert results == [None]
+    assert programs.run("x", [sys.executable, "-c", "print('{}')"], PATIENCE_S) is None
+
+
+def test_every_run_has_a_domain_of_its_own() -> None:
+    made = domains()
+    names = [next(made).name for _ in range(3)]
+    assert len(set(names)) == 3
+    assert next(made).folder.parent == Path(f"/dev/shm/hyphos-{os.getuid()}")
