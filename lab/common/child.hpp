@@ -34,6 +34,12 @@ struct Child {
     return ts.tv_sec * 1'000'000'000LL + ts.tv_nsec;
   }
 
+  /// It is reaped then.
+  bool has_ended() {
+    if (running) running = waitpid(pid, nullptr, WNOHANG) != pid;
+    return !running;
+  }
+
   // Proportional set size: a page shared by n processes counts 1/n in each, once in their sum.
   [[nodiscard]] std::int64_t read_memory_kb() const {
     std::ifstream rollup("/proc/" + std::to_string(pid) + "/smaps_rollup");
@@ -78,14 +84,18 @@ inline Child start_child(const std::vector<std::string>& command, const std::str
   return child;
 }
 
+/// Throws when one has died.
+inline void expect_all_running(std::vector<Child>& children) {
+  for (Child& child : children) {
+    if (child.has_ended()) throw std::runtime_error("process " + child.role + " died");
+  }
+}
+
 inline void end_child(Child& child) {
   if (!child.running) return;
   if (child.role == "daemon") {
     kill(child.pid, SIGTERM);
-    for (int i = 0; i < 300 && child.running; ++i) {
-      sleep_until(now_ns() + 10'000'000);
-      child.running = waitpid(child.pid, nullptr, WNOHANG) != child.pid;
-    }
+    for (int i = 0; i < 300 && !child.has_ended(); ++i) sleep_until(now_ns() + 10'000'000);
   }
   if (child.running) {
     kill(child.pid, SIGKILL);

@@ -27,6 +27,14 @@ inline void sleep_until(std::int64_t deadline_ns) {
   }
 }
 
+/// Computes for so long, as a callback would: on the CPU, not asleep.
+inline void compute(std::int64_t ns) {
+  if (ns <= 0) return;
+  const std::int64_t until = now_ns() + ns;
+  while (now_ns() < until) {
+  }
+}
+
 // The default timer slack of 50 us would be added to every tick of the schedule.
 inline void use_precise_timers() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 

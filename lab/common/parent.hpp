@@ -1,7 +1,6 @@
 #pragma once
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,8 +32,7 @@ class Parent {
     if (o_.run_id == 0) o_.run_id = getpid();
     if (o_.run_dir.empty()) o_.run_dir = "/dev/shm/hyphos-lab-" + std::to_string(o_.run_id);
     std::filesystem::create_directory(o_.run_dir);
-    o_.sheet_fd = memfd_create("hyphos-lab-sheet", 0);  // inherited across exec on purpose
-    if (o_.sheet_fd < 0) throw std::runtime_error("cannot create the result sheet");
+    o_.sheet_fd = create_shared_file();
   }
   Parent(const Parent&) = delete;
   Parent& operator=(const Parent&) = delete;
@@ -56,18 +54,17 @@ class Parent {
         (o_.floods() ? 120'000'000'000
                      : static_cast<std::int64_t>(2e9 * static_cast<double>(o_.count) / o_.rate_hz));
     await(sheet, limit, [&] { return sheet.head().ready.load() >= children; });
-    sheet.enter(kWarmingUp);
+    sheet.phase().enter(kWarmingUp);
     await(sheet, limit, [&] { return all_sources(sheet, &Sheet::Source::warm); });
-    sheet.enter(kWarm);
+    sheet.phase().enter(kWarm);
     for (auto& child : children_) child.cpu_start_ns = child.read_cpu_ns();
     sheet.head().first_send_ns.store(now_ns() + (o_.floods() ? 0 : 20'000'000));
-    sheet.enter(kMeasuring);
+    sheet.phase().enter(kMeasuring);
     await(sheet, limit, [&] { return all_sources(sheet, &Sheet::Source::done); });
     for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
-    sheet.enter(kDrained);
     for (const auto& child : children_) memory_kb_ += child.read_memory_kb();
     if (daemon_.pid > 0) memory_kb_ += daemon_.read_memory_kb();
-    sheet.enter(kStopping);
+    sheet.phase().enter(kStopping);
     stop_children();
     std::puts(report(sheet).c_str());
     return 0;
@@ -98,12 +95,7 @@ class Parent {
       const std::uint32_t seen = sheet.head().steps.load();
       if (reached()) return;
       futex_wait(sheet.head().steps, seen, 1'000'000'000);
-      for (auto& child : children_) {
-        if (child.running && waitpid(child.pid, nullptr, WNOHANG) == child.pid) {
-          child.running = false;
-          throw std::runtime_error("a process died (role " + child.role + ")");
-        }
-      }
+      expect_all_running(children_);
       if (now_ns() > limit) throw std::runtime_error("no end within the time limit");
     }
   }
@@ -123,10 +115,7 @@ class Parent {
       sleep_until(now_ns() + 10'000'000);
       any = false;
       for (auto& child : children_) {
-        if (child.running && waitpid(child.pid, nullptr, WNOHANG) == child.pid) {
-          child.running = false;
-        }
-        if (!child.running) continue;
+        if (child.has_ended()) continue;
         any = true;
         if (now_ns() - begin > 150'000'000) kill(child.pid, SIGUSR1);
       }

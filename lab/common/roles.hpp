@@ -18,7 +18,11 @@ namespace hyphos::lab {
 class Role {
  public:
   Role(const Options& o, Peer& peer)
-      : o_(o), peer_(peer), sheet_(o.sheet_fd, o, false), schedule_(o) {
+      : o_(o),
+        peer_(peer),
+        sheet_(o.sheet_fd, o, false),
+        schedule_(o),
+        work_ns_(static_cast<std::int64_t>(o.work_us * 1e3)) {
     use_precise_timers();
     struct sigaction wake{};
     wake.sa_handler = [](int) {};  // no SA_RESTART: a blocked wait returns and asks `stopped`
@@ -46,7 +50,7 @@ class Role {
     const int in = echoes() ? 2 * o_.index : o_.index;
     peer_.open_publisher(make_edge(o_, in + 1, 0));
     peer_.open_subscriber(make_edge(o_, in, 0), [this](const void* data, std::size_t size) {
-      work();
+      compute(work_ns_);
       peer_.forward(data, size);
     });
     listen();
@@ -55,8 +59,8 @@ class Role {
 
   void listen() {
     sheet_.check_in();
-    peer_.spin([this] { return sheet_.reached(kStopping); });
-    sheet_.await(kStopping);
+    peer_.spin([this] { return sheet_.phase().reached(kStopping); });
+    sheet_.phase().await(kStopping);
   }
 
   void run_source() {
@@ -65,11 +69,12 @@ class Role {
     peer_.open_publisher(make_edge(o_, echoes() ? 2 * o_.index : 0, o_.index));
     if (echoes()) {
       open_sink(2 * o_.index + 1);
-      ear = std::jthread([this] { peer_.spin([this] { return sheet_.reached(kStopping); }); });
+      ear = std::jthread(
+          [this] { peer_.spin([this] { return sheet_.phase().reached(kStopping); }); });
     }
     sheet_.check_in();
     send_all();
-    sheet_.await(kStopping);
+    sheet_.phase().await(kStopping);
     if (o_.role == "pub") say_bye();
   }
 
@@ -78,7 +83,7 @@ class Role {
                           [this](const void* data, std::size_t size) {
                             const std::int64_t arrived = now_ns();
                             record(data, size, arrived);
-                            work();
+                            compute(work_ns_);
                             stall(arrived);
                           });
   }
@@ -118,17 +123,9 @@ class Role {
     }
   }
 
-  /// Computes, as a callback would: on the CPU, not asleep.
-  void work() const {
-    if (o_.work_us <= 0) return;
-    const auto until = now_ns() + static_cast<std::int64_t>(o_.work_us * 1e3);
-    while (now_ns() < until) {
-    }
-  }
-
   /// A sink that stops for a while: whoever measures must see it.
   void stall(std::int64_t now) {
-    if (o_.stall_ms <= 0 || !sheet_.reached(kMeasuring)) return;
+    if (o_.stall_ms <= 0 || !sheet_.phase().reached(kMeasuring)) return;
     const auto every = static_cast<std::int64_t>(o_.stall_every_ms * 1e6);
     if (next_stall_ns_ == 0) next_stall_ns_ = now + every / 2;
     if (now < next_stall_ns_) return;
@@ -150,11 +147,11 @@ class Role {
   [[nodiscard]] Sheet::Source& source() const { return sheet_.head().sources[o_.index]; }
 
   void send_all() {
-    sheet_.await(kWarmingUp);
+    sheet_.phase().await(kWarmingUp);
     warm_up();
     source().warm.store(1);
     sheet_.tell_parent();
-    sheet_.await(kMeasuring);
+    sheet_.phase().await(kMeasuring);
     o_.floods() ? send_back_to_back() : send_on_schedule();
     drain();
     source().done.store(1);
@@ -255,6 +252,7 @@ class Role {
   Peer& peer_;
   Sheet sheet_;
   Schedule schedule_;
+  std::int64_t work_ns_;
   std::int64_t next_stall_ns_ = 0;
 };
 

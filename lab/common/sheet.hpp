@@ -1,35 +1,21 @@
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <stdexcept>
 
-#include "lab/common/futex.hpp"
 #include "lab/common/options.hpp"
+#include "lab/common/shared.hpp"
 
 namespace hyphos::lab {
-
-/// Steps of a run, in order. Each is entered by the side named.
-enum Phase : std::uint32_t {
-  kStarting,   // parent
-  kWarmingUp,  // parent: every process has opened its ends
-  kWarm,       // parent: every flow was heard to its end
-  kMeasuring,  // parent: CPU clocks read
-  kDrained,    // parent: all sent, and received or given up
-  kStopping,   // parent: CPU clocks read again
-};
 
 /// One piece of memory shared by the parent and its children: the start barrier, and the results,
 /// written in place so that nothing has to be sent back when the run ends.
 class Sheet {
  public:
   /// "hyphlab" and a version, which changes with the meaning of any field.
-  static constexpr std::uint64_t kMagic = 0x0262616c68707968;
+  static constexpr std::uint64_t kMagic = 0x0362616c68707968;
   struct alignas(64) Flow {
     std::atomic<std::int64_t> received, warm, duplicates, corrupt, last_receive_ns;
   };
@@ -46,23 +32,19 @@ class Sheet {
   };
   struct Head {
     Layout layout;
-    std::atomic<std::uint32_t> phase, ready, steps;  // `steps`: counts what the parent waits for
+    SharedPhase phase;
+    std::atomic<std::uint32_t> ready, steps;  // `steps`: counts what the parent waits for
     std::atomic<std::int64_t> first_send_ns;
     Flow flows[kMaxFlows];
     Source sources[kMaxFlows];
   };
 
   Sheet(int fd, const Options& o, bool create)
-      : count_(o.count), flows_(o.flows()), sources_(o.sources()) {
-    length_ = sizeof(Head) + sizeof(std::int64_t) * static_cast<std::size_t>(count_) *
-                                 static_cast<std::size_t>(flows_ + 2 * sources_);
-    if (create && ftruncate(fd, static_cast<off_t>(length_)) != 0) {
-      throw std::runtime_error("cannot size the result sheet");
-    }
-    // The parent populates it, so that no page is zeroed within the measurement.
-    base_ = mmap(nullptr, length_, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | (create || o.sources() == 1 ? MAP_POPULATE : 0), fd, 0);
-    if (base_ == MAP_FAILED) throw std::runtime_error("cannot map the result sheet");
+      : count_(o.count),
+        flows_(o.flows()),
+        sources_(o.sources()),
+        memory_(fd, sizeof(Head) + sizeof(std::int64_t) * columns() * rows(), create,
+                create || o.sources() == 1) {
     constexpr Layout kLayout{kMagic, sizeof(Head), sizeof(Flow), sizeof(Source), kMaxFlows};
     if (create) head().layout = kLayout;
     if (head().layout != kLayout)
@@ -70,9 +52,9 @@ class Sheet {
   }
   Sheet(const Sheet&) = delete;
   Sheet& operator=(const Sheet&) = delete;
-  ~Sheet() { munmap(base_, length_); }
 
-  [[nodiscard]] Head& head() const { return *static_cast<Head*>(base_); }
+  [[nodiscard]] Head& head() const { return *memory_.at<Head>(0); }
+  [[nodiscard]] SharedPhase& phase() const { return head().phase; }
 
   /// Stamp to callback of each message, by sequence; 0 = not received.
   [[nodiscard]] std::span<std::int64_t> latencies(int flow) const { return column(flow); }
@@ -83,14 +65,6 @@ class Sheet {
     return column(flows_ + sources_ + source);
   }
 
-  void enter(Phase phase) const {
-    head().phase.store(phase);
-    futex_wake(head().phase);
-  }
-  [[nodiscard]] bool reached(Phase phase) const { return head().phase.load() >= phase; }
-  void await(Phase phase) const {
-    for (std::uint32_t seen; (seen = head().phase.load()) < phase;) futex_wait(head().phase, seen);
-  }
   void check_in() const {
     head().ready.fetch_add(1);
     tell_parent();
@@ -102,15 +76,18 @@ class Sheet {
 
  private:
   [[nodiscard]] std::span<std::int64_t> column(int i) const {
-    auto* first = reinterpret_cast<std::int64_t*>(static_cast<char*>(base_) + sizeof(Head));
-    return {first + static_cast<std::ptrdiff_t>(i) * count_, static_cast<std::size_t>(count_)};
+    return {memory_.at<std::int64_t>(sizeof(Head)) + static_cast<std::ptrdiff_t>(i) * count_,
+            rows()};
+  }
+  [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(count_); }
+  [[nodiscard]] std::size_t columns() const {
+    return static_cast<std::size_t>(flows_ + 2 * sources_);
   }
 
   std::int64_t count_;
   int flows_;
   int sources_;
-  std::size_t length_ = 0;
-  void* base_ = nullptr;
+  SharedMemory memory_;
 };
 
 }  // namespace hyphos::lab

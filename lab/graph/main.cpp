@@ -1,8 +1,6 @@
 // hyphos-lab-graph: runs the graph of a robot.yaml with synthetic nodes, each process as the plan
 // has it, and prints as one JSON object whether everything arrived and how late.
 
-#include <sys/mman.h>
-
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -35,8 +33,7 @@ class Conductor {
                                ": no channel says what it carries; give those that matter "
                                "publishers, subscribers and a load: {rate_hz: …, size: …}");
     }
-    options_.sheet_fd = memfd_create("hyphos-lab-sheet", 0);  // inherited across exec on purpose
-    if (options_.sheet_fd < 0) throw std::runtime_error("cannot create the result sheet");
+    options_.sheet_fd = create_shared_file();
     sheet_.emplace(options_.sheet_fd, ends_, true);
   }
   Conductor(const Conductor&) = delete;
@@ -53,21 +50,21 @@ class Conductor {
     for (const ProcessPlan& process : plan_.processes) start(process);
     Sheet::Head& head = sheet_->head();
     wait("a process does not start", 60 * kSecond, [&] { return head.ready == children_.size(); });
-    sheet_->enter(kWarmingUp);
+    sheet_->phase().enter(kWarmingUp);
     wait("a subscriber did not hear the warm-up", 60 * kSecond, [&] { return warm(); });
-    sheet_->enter(kWarm);
+    sheet_->phase().enter(kWarm);
     quiet_down(&Sheet::Flow::warm);
     for (Child& child : children_) child.cpu_start_ns = child.read_cpu_ns();
     const std::int64_t begin = now_ns() + kSecond / 50;
     const auto window = static_cast<std::int64_t>(options_.seconds * 1e9);
     head.first_send_ns.store(begin);
     head.middle_ns.store(begin + window / 2);
-    sheet_->enter(kMeasuring);
+    sheet_->phase().enter(kMeasuring);
     wait("a publisher does not end", window + 60 * kSecond, [&] { return done(); });
     for (Child& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
     seconds_ = static_cast<double>(now_ns() - begin) / 1e9;
     quiet_down(&Sheet::Flow::received);
-    sheet_->enter(kStopping);
+    sheet_->phase().enter(kStopping);
     report();
     stop();
   }
@@ -89,11 +86,7 @@ class Conductor {
   void wait(const char* what, std::int64_t patience_ns, const std::function<bool()>& reached) {
     for (const std::int64_t limit = now_ns() + patience_ns; !reached();) {
       sleep_until(now_ns() + 10'000'000);
-      for (Child& child : children_) {
-        if (waitpid(child.pid, nullptr, WNOHANG) != child.pid) continue;
-        child.running = false;
-        throw std::runtime_error("process " + child.role + " died");
-      }
+      expect_all_running(children_);
       if (now_ns() > limit) throw std::runtime_error(what);
     }
   }
@@ -125,10 +118,7 @@ class Conductor {
   void stop() {
     for (const std::int64_t limit = now_ns() + 4 * kSecond; now_ns() < limit;) {
       bool any = false;
-      for (Child& child : children_) {
-        child.running = child.running && waitpid(child.pid, nullptr, WNOHANG) != child.pid;
-        any = any || child.running;
-      }
+      for (Child& child : children_) any = !child.has_ended() || any;
       if (!any) return;
       sleep_until(now_ns() + 5'000'000);
     }

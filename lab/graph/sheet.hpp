@@ -1,25 +1,18 @@
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "hyphos/plan.hpp"
-#include "lab/common/futex.hpp"
+#include "lab/common/shared.hpp"
 
 namespace hyphos::lab::graph {
-
-/// Steps of a run, in order; the parent enters them.
-enum Phase : std::uint32_t { kStarting, kWarmingUp, kWarm, kMeasuring, kStopping };
 
 /// Durations in buckets of a 32nd of their octave, in memory of zeros that processes share.
 class Durations {
@@ -98,55 +91,31 @@ class Sheet {
     std::array<Durations, 2> late;
   };
   struct Head {
-    std::atomic<std::uint32_t> phase, ready, steps;
+    SharedPhase phase;
+    std::atomic<std::uint32_t> ready;
     std::atomic<std::int64_t> first_send_ns, middle_ns;
   };
 
   Sheet(int fd, const Ends& ends, bool create)
-      : length_(kFirst + ends.sources.size() * sizeof(Source) + ends.flows.size() * sizeof(Flow)),
-        sources_(ends.sources.size()) {
-    if (create && ftruncate(fd, static_cast<off_t>(length_)) != 0) {
-      throw std::runtime_error("cannot size the result sheet");
-    }
-    base_ = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED | (create ? MAP_POPULATE : 0),
-                 fd, 0);
-    if (base_ == MAP_FAILED) throw std::runtime_error("cannot map the result sheet");
-  }
+      : sources_(ends.sources.size()),
+        memory_(fd, kFirst + sources_ * sizeof(Source) + ends.flows.size() * sizeof(Flow), create,
+                create) {}
   Sheet(const Sheet&) = delete;
   Sheet& operator=(const Sheet&) = delete;
-  ~Sheet() { munmap(base_, length_); }
 
-  [[nodiscard]] Head& head() const { return *at<Head>(0); }
-  [[nodiscard]] Source& source(std::size_t i) const { return at<Source>(kFirst)[i]; }
+  [[nodiscard]] Head& head() const { return *memory_.at<Head>(0); }
+  [[nodiscard]] SharedPhase& phase() const { return head().phase; }
+  [[nodiscard]] Source& source(std::size_t i) const { return memory_.at<Source>(kFirst)[i]; }
   [[nodiscard]] Flow& flow(std::size_t i) const {
-    return at<Flow>(kFirst + sources_ * sizeof(Source))[i];
-  }
-
-  void enter(Phase phase) const {
-    head().phase.store(phase);
-    futex_wake(head().phase);
-  }
-  [[nodiscard]] bool reached(Phase phase) const { return head().phase.load() >= phase; }
-  void await(Phase phase) const {
-    for (std::uint32_t seen; (seen = head().phase.load()) < phase;) futex_wait(head().phase, seen);
-  }
-  void tell_parent() const {
-    head().steps.fetch_add(1);
-    futex_wake(head().steps);
+    return memory_.at<Flow>(kFirst + sources_ * sizeof(Source))[i];
   }
 
  private:
   static constexpr std::size_t kFirst = 64;
   static_assert(sizeof(Head) <= kFirst);
 
-  template <typename T>
-  [[nodiscard]] T* at(std::size_t offset) const {
-    return reinterpret_cast<T*>(static_cast<char*>(base_) + offset);
-  }
-
-  std::size_t length_;
   std::size_t sources_;
-  void* base_ = nullptr;
+  SharedMemory memory_;
 };
 
 }  // namespace hyphos::lab::graph

@@ -21,13 +21,6 @@ RuntimeOptions runtime_options(const Options& options) {
   return how;
 }
 
-void compute(std::int64_t ns) {
-  if (ns <= 0) return;
-  const std::int64_t until = now_ns() + ns;
-  while (now_ns() < until) {
-  }
-}
-
 }  // namespace
 
 Synthetic::Synthetic(const Options& options)
@@ -90,7 +83,7 @@ void Synthetic::on_message(const Buffer& message, Sheet::Flow& flow, std::int64_
   if (message.size() < sizeof header) return;
   std::memcpy(&header, message.data(), sizeof header);
   if (header.measured == 0) {
-    if (flow.warm.fetch_add(1, std::memory_order_relaxed) == 0) sheet_.tell_parent();
+    flow.warm.fetch_add(1, std::memory_order_relaxed);
     for (Source* answer : answers) send(*answer, header.due_ns, false);
     return;
   }
@@ -126,18 +119,17 @@ void Synthetic::run() {
     }
   }
   sheet_.head().ready.fetch_add(1);
-  sheet_.tell_parent();
-  sheet_.await(kStopping);
+  sheet_.phase().await(kStopping);
 }
 
 void Synthetic::warm_up(Source& source) const {
-  sheet_.await(kWarmingUp);
+  sheet_.phase().await(kWarmingUp);
   const auto period = static_cast<std::int64_t>(1e9 / std::min(source.rate_hz, kWarmupHz));
-  while (!sheet_.reached(kWarm)) {
+  while (!sheet_.phase().reached(kWarm)) {
     send(source, now_ns(), false);
     sleep_until(now_ns() + period);
   }
-  sheet_.await(kMeasuring);
+  sheet_.phase().await(kMeasuring);
 }
 
 void Synthetic::play(Source& source) const {
@@ -149,7 +141,7 @@ void Synthetic::play(Source& source) const {
       sheet_.head().first_send_ns.load() + static_cast<std::int64_t>(source.phase * period);
   source.row->planned.store(count);
   std::int64_t worst = 0;
-  for (std::int64_t i = 0; i < count && !sheet_.reached(kStopping); ++i) {
+  for (std::int64_t i = 0; i < count && !sheet_.phase().reached(kStopping); ++i) {
     const std::int64_t due = begin + static_cast<std::int64_t>(static_cast<double>(i) * period);
     const std::int64_t now = now_ns();
     if (now < due) sleep_until(due);
@@ -159,7 +151,6 @@ void Synthetic::play(Source& source) const {
   }
   source.row->worst_late_ns.store(worst);
   source.row->done.store(1);
-  sheet_.tell_parent();
 }
 
 }  // namespace hyphos::lab::graph

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+#include "lab/common/futex.hpp"
+
+namespace hyphos::lab {
+
+/// A file without a name for what a parent shares with its children, who inherit it across exec.
+inline int create_shared_file() {
+  const int fd = memfd_create("hyphos-lab-sheet", 0);
+  if (fd < 0) throw std::runtime_error("cannot create the result sheet");
+  return fd;
+}
+
+/// That file in memory; zeros at first.
+class SharedMemory {
+ public:
+  /// `create`: gives the file its size. `populate`: no page is zeroed later, in the measurement.
+  SharedMemory(int fd, std::size_t length, bool create, bool populate) : length_(length) {
+    if (create && ftruncate(fd, static_cast<off_t>(length)) != 0) {
+      throw std::runtime_error("cannot size the result sheet");
+    }
+    base_ = mmap(nullptr, length, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | (populate ? MAP_POPULATE : 0), fd, 0);
+    if (base_ == MAP_FAILED) throw std::runtime_error("cannot map the result sheet");
+  }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory() { munmap(base_, length_); }
+
+  template <typename T>
+  [[nodiscard]] T* at(std::size_t offset) const {
+    return reinterpret_cast<T*>(static_cast<char*>(base_) + offset);
+  }
+
+ private:
+  std::size_t length_;
+  void* base_ = nullptr;
+};
+
+/// Steps of a run, in order; the parent enters them.
+enum Phase : std::uint32_t {
+  kStarting,
+  kWarmingUp,  // every process has opened its ends
+  kWarm,       // every flow was heard to its end
+  kMeasuring,  // CPU clocks read
+  kStopping,   // all sent, and received or given up; CPU clocks read again
+};
+
+/// The step that a run is in, in shared memory: the children sleep until the parent enters the one
+/// that they wait for.
+class SharedPhase {
+ public:
+  void enter(Phase phase) {
+    value_.store(phase);
+    futex_wake(value_);
+  }
+  [[nodiscard]] bool reached(Phase phase) const { return value_.load() >= phase; }
+  void await(Phase phase) {
+    for (std::uint32_t seen; (seen = value_.load()) < phase;) futex_wait(value_, seen);
+  }
+
+ private:
+  std::atomic<std::uint32_t> value_;
+};
+
+}  // namespace hyphos::lab
