@@ -62,7 +62,7 @@ class Programs:
                 self._current = None
             _kill(process)
             process.communicate()
-        if self._stopped:
+        if self.stopped:
             return None
         _check_end(name, process.returncode, told)
         return _result(name, out)
