@@ -12,6 +12,7 @@ from pathlib import Path
 import hyphos
 import numpy as np
 import pytest
+from cli_server import CliServer
 from helpers import Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, LaserScan
@@ -98,13 +99,19 @@ def hyphos_terminal(tmp_path: Path, domain: str) -> Iterator[OnTerminalStart]:  
             program.end()
 
 
+@pytest.fixture(scope="session")
+def cli_server() -> Iterator[CliServer]:
+    server = CliServer()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def hyphos_cli(hyphos_start: Start) -> Cli:
+def hyphos_cli(cli_server: CliServer, tmp_path: Path, domain: str) -> Cli:  # noqa: ARG001
     """hyphos_cli("plan", ...) runs a command to its end: (code, output, errors)."""
 
     def run(*words: str) -> tuple[int, str, str]:
-        program: Program = hyphos_start(*words)
-        return program.end()
+        return cli_server.run(words, tmp_path)
 
     return run
 
