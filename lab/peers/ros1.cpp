@@ -1,13 +1,14 @@
 // ROS 1 (roscpp, TCPROS): one uint8[] per message, TCP_NODELAY on. Its daemon, rosmaster, only
-// introduces the nodes to each other. Absent from the flood: a full queue drops. It allocates every
-// message anew, so the allocator is told to keep freed memory: otherwise large messages would pay
-// for page faults more than for ROS (a factor of three at 500 KB).
+// introduces the nodes to each other. It allocates every message anew, so the allocator is told to
+// keep freed memory: otherwise large messages would pay for page faults more than for ROS (a factor
+// of three at 500 KB).
 
 #include <malloc.h>
 #include <ros/callback_queue.h>
 #include <ros/ros.h>
 
 #include "lab/common/main.hpp"
+#include "lab/peers/rosmaster.hpp"
 
 namespace hyphos::lab {
 
@@ -66,16 +67,8 @@ namespace {
 class Ros1Peer : public Peer {
  public:
   static constexpr const char* kName = "ros1";
-  static std::vector<Variant> variants() {
-    return {{"",
-             {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFanin},
-             64u << 20,
-             false,
-             true}};
-  }
-  static std::vector<std::string> daemon(const Options& options) {
-    return {"rosmaster", "--core", "-p", std::to_string(master_port(options))};
-  }
+  static std::vector<Variant> variants() { return tcpros_variants(); }
+  static std::vector<std::string> daemon(const Options& options) { return rosmaster(options); }
 
   explicit Ros1Peer(const Options& options) : Peer(options) {
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
@@ -111,7 +104,6 @@ class Ros1Peer : public Peer {
 
  private:
   static constexpr int kQueue = 16;
-  static int master_port(const Options& options) { return options.port(Options::kMaxEdges); }
   void receive(const boost::shared_ptr<const RosBlob>& message) {
     received_ = message;
     on_message_(message->data.data(), message->data.size());

@@ -1,26 +1,18 @@
 // ROS 1 from Python (rospy, TCPROS): each process is a program of the system's Python
-// (worker/rospy_peer.py), with the message and the queues of the peer ros1 and tcp_nodelay. Absent
-// from the flood: a full queue drops.
+// (worker/rospy_peer.py), with the message and the queues of the peer ros1 and tcp_nodelay.
 
 #include "lab/common/main.hpp"
+#include "lab/peers/rosmaster.hpp"
 
 namespace hyphos::lab {
 namespace {
 
 struct RosPython {
   static constexpr const char* kName = "rospy";
-  static std::vector<Variant> variants() {
-    return {{"",
-             {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFanin},
-             64u << 20,
-             false,
-             true}};
-  }
+  static std::vector<Variant> variants() { return tcpros_variants(); }
   // rospy comes for this one, and not for that of an environment.
   static std::string interpreter(const Options&) { return "/usr/bin/python3"; }
-  static std::vector<std::string> daemon(const Options& options) {
-    return {"rosmaster", "--core", "-p", std::to_string(options.port(Options::kMaxEdges))};
-  }
+  static std::vector<std::string> daemon(const Options& options) { return rosmaster(options); }
 };
 
 }  // namespace
