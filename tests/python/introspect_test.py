@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import PATIENCE_S, Cli, OnTerminalStart, Program, Start, wait_until
+from helpers import Cli, OnTerminalStart, Program, Start, wait_until
 from hyphos.msgs import Int64
 from hyphos.supervise.children import Usage
 from hyphos.tools.observe import ChannelState, Delays
@@ -152,29 +149,27 @@ def test_mistakes_end_in_one_sentence(
     assert "Traceback" not in err
 
 
-def complete(words: str) -> list[str]:
-    """What bash would offer for the last of these words."""
-    environment = {
-        **os.environ,
-        "_HYPHOS_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-    }
-    main = "import sys; sys.argv = ['hyphos']; from hyphos.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", main],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert done.stderr == ""
-    return done.stdout.split()
+Complete = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def complete(hyphos_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Complete:
+    """complete("hyphos to"): what bash would offer for the last of these words."""
+
+    def offered(words: str) -> list[str]:
+        with monkeypatch.context() as shell:
+            shell.setenv("_HYPHOS_COMPLETE", "complete_bash")
+            shell.setenv("COMP_WORDS", words)
+            shell.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+            _, out, err = hyphos_cli()
+        assert err == ""
+        return out.split()
+
+    return offered
 
 
 @pytest.mark.usefixtures("robot")
-def test_names_of_the_running_robot_are_completed(domain: str) -> None:
+def test_names_of_the_running_robot_are_completed(complete: Complete, domain: str) -> None:
     at = f"-d {domain}"
     assert complete(f"hyphos channel echo {at} ") == ["busy", "count"]
     assert complete(f"hyphos channel hz {at} co") == ["count"]
@@ -186,14 +181,16 @@ def test_names_of_the_running_robot_are_completed(domain: str) -> None:
     assert complete(f"hyphos foxglove {at} busy co") == ["count"]
 
 
-def test_without_a_robot_nothing_is_completed_and_nothing_said(domain: str) -> None:
+def test_without_a_robot_nothing_is_completed_and_nothing_said(
+    complete: Complete, domain: str
+) -> None:
     assert complete(f"hyphos channel echo -d {domain} ") == []
     assert complete(f"hyphos param get -d {domain} nobody x") == []
     assert "top" in complete("hyphos to")
 
 
 def test_a_process_that_begins_is_there_and_one_that_ends_is_gone(
-    hyphos_cli: Cli, domain: str
+    hyphos_cli: Cli, complete: Complete, domain: str
 ) -> None:
     with hyphos.Node.open("first", domain=domain) as node:
         _alone = node.publisher("alone", Int64)
