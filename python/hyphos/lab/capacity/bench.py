@@ -19,12 +19,10 @@ from hyphos.lab.media import Medium
 from hyphos.lab.peers import program_folders
 from hyphos.lab.programs import Programs
 from hyphos.lab.reaper import Reaper
-from hyphos.lab.saturation import MAX_LOST, MIN_MESSAGES
+from hyphos.lab.saturation import MAX_LOST, MIN_MESSAGES, RESOLUTION, SECONDS
 
 PROGRAM = "hyphos-lab-graph"
-SECONDS = 1.0
 MAX_BEHIND = 0.04
-RESOLUTION = 1.06
 SCALES = (1e-5, 1e6)
 
 
