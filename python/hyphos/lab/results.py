@@ -5,16 +5,24 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
 from hyphos.lab.case import Case, case_from
 from hyphos.lab.machine import Load
-from hyphos.lab.stats import Estimate, Histogram, bootstrap, pooled, wilson
+from hyphos.lab.stats import (
+    Estimate,
+    Histogram,
+    bootstrap,
+    percentile_intervals,
+    pooled,
+    wilson,
+)
 
 # Figures of a run that are taken as they are: their median over the runs stands for them.
 PLAIN = (
@@ -33,6 +41,31 @@ PERCENTILES = {
 }
 METRICS = (*PERCENTILES, *PLAIN, "lost_share")
 HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s")
+HISTOGRAMS = ("histogram_ns", "open_histogram_ns")
+# As `json` writes them. What is written otherwise is read like the rest of its line.
+_BUCKETS = re.compile(rb'"((?:open_)?histogram_ns)": (?=\[\[)')
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where the histograms of a run lie in the file: thousands of runs do not fit into memory."""
+
+    path: Path
+    spans: dict[str, tuple[int, int]]  # offset and length
+
+    def read(self, name: str) -> Histogram:
+        at, length = self.spans[name]
+        try:
+            with self.path.open("rb") as file:
+                file.seek(at)
+                return Histogram(json.loads(file.read(length)))
+        except (OSError, ValueError, TypeError):
+            raise Error(
+                "corrupt",
+                "the results were changed while they were read",
+                str(self.path),
+                "begin again with the folder as it is now",
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -46,25 +79,41 @@ class Run:
     failure: str = ""
     load: Load = field(default_factory=lambda: Load(0.0, 0.0))
     at: str = ""
+    stored: Stored | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> tuple[str, str, int]:
         return self.case.key(), self.peer, self.repeat
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Of a run that was just made: of one from a file the histograms stay there."""
+        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "stored"}
+        return told | {"case": asdict(self.case), "load": asdict(self.load)}
 
     def histogram(self, name: str) -> Histogram:
-        return self._histograms[name]
-
-    @cached_property
-    def _histograms(self) -> dict[str, Histogram]:
-        told = self.result or {}
-        return {n: Histogram(told.get(n, ())) for n in ("histogram_ns", "open_histogram_ns")}
+        """Reads the file if the run comes from one; keep what you need more than once."""
+        if self.stored is not None and name in self.stored.spans:
+            return self.stored.read(name)
+        return Histogram((self.result or {}).get(name, ()))
 
 
-def _line(run: Run) -> str:
-    return json.dumps(run.to_json()) + "\n"
+def _run_of(line: bytes, path: Path, at: int) -> Run:
+    """Of a line that begins at `at`. The buckets of histograms are left out: they are nearly all of
+    the line, and parsing them nearly all of the time."""
+    spans: dict[str, tuple[int, int]] = {}
+    rest = bytearray()
+    end = 0
+    while (found := _BUCKETS.search(line, end)) is not None:
+        begin = found.end()
+        after = line.find(b"]]", begin) + 2
+        spans[found[1].decode()] = at + begin, after - begin
+        rest += line[end:begin] + b"null"
+        end = after
+    run = run_from(json.loads(bytes(rest + line[end:])))
+    if run.result is not None:
+        for name in spans:
+            run.result.pop(name, None)
+    return replace(run, stored=Stored(path, spans)) if spans else run
 
 
 def run_from(data: dict[str, Any]) -> Run:
@@ -86,6 +135,9 @@ class Row:
     case: Case
     peer: str
     runs: list[Run] = field(default_factory=list)
+    # Of each histogram the intervals of all percentiles that are asked for: they cost more than
+    # all else, and one reading gives all of them.
+    _known: dict[str, dict[float, Estimate]] = field(default_factory=dict, repr=False)
 
     @property
     def failure(self) -> str:
@@ -113,7 +165,20 @@ class Row:
         if metric == "lost_share":
             lost = max(0, self.total("lost"))
             return wilson(lost, lost + self.total("received"))
+        if metric in PERCENTILES:
+            name, percent = PERCENTILES[metric]
+            return self._percentiles(name)[percent]
         return bootstrap(self.used, lambda runs: statistic(runs, metric))
+
+    def _percentiles(self, name: str) -> dict[float, Estimate]:
+        if name not in self._known:
+            percents = sorted({percent for of, percent in PERCENTILES.values() if of == name})
+            found = percentile_intervals([run.histogram(name) for run in self.used], percents)
+            self._known[name] = {
+                percent: Estimate(one.value / 1e3, one.low / 1e3, one.high / 1e3)
+                for percent, one in zip(percents, found, strict=True)
+            }
+        return self._known[name]
 
     def ratio(self, base: Row, metric: str) -> Estimate:
         """This row's metric divided by `base`'s. Runs of the same repeat were made side by side
@@ -145,46 +210,53 @@ def statistic(runs: Sequence[Run], metric: str) -> float:
 
 class Results:
     """The folder. One process writes; a run is appended as one line, so that a kill loses no more
-    than the run it falls into."""
+    than the run it falls into. In memory is what a run told but for its histograms, which are read
+    when they are asked for: reopening costs about a megabyte for a thousand runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs: list[Run] = []
         self._path = folder / "runs.jsonl"
-        self._cut = False
+        self._whole = 0  # bytes of whole lines
+        self._rows: list[Row] = []
+        self._in_rows = 0
         if self._path.exists():
             self.runs = list(self._read())
 
     def _read(self) -> Iterator[Run]:
-        lines = self._path.read_text().splitlines(keepends=True)
-        for number, line in enumerate(lines, 1):
-            if not line.endswith("\n"):
-                self._cut = True  # that run is made again
-                return
-            try:
-                yield run_from(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise Error(
-                    "corrupt",
-                    f"this is no run of an experiment: {error}",
-                    f"{self._path}:{number}",
-                    "delete the line, and `hyphos lab run --resume` measures it again",
-                ) from None
+        with self._path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return  # cut by a kill: that run is made again
+                try:
+                    yield _run_of(line, self._path, self._whole)
+                except (ValueError, KeyError, TypeError) as error:
+                    raise Error(
+                        "corrupt",
+                        f"this is no run of an experiment: {error}",
+                        f"{self._path}:{number}",
+                        "delete the line, and `hyphos lab run --resume` measures it again",
+                    ) from None
+                self._whole += len(line)
 
     def add(self, run: Run) -> None:
-        if self._cut:  # by a kill, in the middle of a line
-            self._path.write_text("".join(map(_line, self.runs)))
-            self._cut = False
-        with self._path.open("a") as file:
-            file.write(_line(run))
-        self.runs.append(run)
+        line = (json.dumps(run.to_json()) + "\n").encode()
+        with self._path.open("ab") as file:
+            if file.tell() > self._whole:
+                os.truncate(self._path, self._whole)
+            file.write(line)
+        self.runs.append(_run_of(line, self._path, self._whole))
+        self._whole += len(line)
 
     def rows(self) -> list[Row]:
-        rows: dict[tuple[str, str], Row] = {}
-        for run in self.runs:
-            row = rows.setdefault(run.key[:2], Row(run.case, run.peer))
-            row.runs.append(run)
-        return list(rows.values())
+        """The same rows until a run is added: what they have worked out, they keep."""
+        if self._in_rows != len(self.runs):
+            rows: dict[tuple[str, str], Row] = {}
+            for run in self.runs:
+                row = rows.setdefault(run.key[:2], Row(run.case, run.peer))
+                row.runs.append(run)
+            self._rows, self._in_rows = list(rows.values()), len(self.runs)
+        return list(self._rows)
 
     def write_summary(self) -> None:
         """summary.json and summary.csv: one entry for each case and peer."""

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
+_BLOCK = 128  # resamples at once, so that memory stays small
 
 
 class Histogram:
     """Counts of values in nanoseconds, by the lowest value of their bucket (known to 0.1 %)."""
 
     def __init__(self, buckets: Iterable[Sequence[int]] = ()) -> None:
-        pairs = sorted((int(value), int(count)) for value, count in buckets)
-        self.values: NDArray[np.int64] = np.array([v for v, _ in pairs], np.int64)
-        self.counts: NDArray[np.int64] = np.array([c for _, c in pairs], np.int64)
+        pairs = np.array(list(buckets), np.int64).reshape(-1, 2)
+        pairs = pairs[pairs[:, 0].argsort(kind="stable")]
+        self.values: NDArray[np.int64] = pairs[:, 0]
+        self.counts: NDArray[np.int64] = pairs[:, 1]
 
     @property
     def count(self) -> int:
@@ -101,16 +103,59 @@ def _resampled(
     statistic: Callable[[Sequence[Any]], float],
     random: np.random.Generator,
 ) -> NDArray[np.float64]:
-    draws = random.integers(0, len(runs), (RESAMPLES, len(runs)))
     # Few runs have few different resamples: each is worked out once.
-    known: dict[tuple[int, ...], float] = {}
-    results = np.empty(RESAMPLES)
-    for i, draw in enumerate(np.sort(draws, axis=1)):
-        key = tuple(int(x) for x in draw)
-        if key not in known:
-            known[key] = statistic([runs[j] for j in key])
-        results[i] = known[key]
-    return results
+    draws = _draws(len(runs), random)
+    different, inverse = np.unique(draws, axis=0, return_inverse=True)
+    found = np.array([statistic([runs[j] for j in draw]) for draw in different.tolist()])
+    return found[inverse.reshape(-1)]
+
+
+def _draws(count: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """Which of `count` runs make up each resample."""
+    return np.sort(random.integers(0, count, (RESAMPLES, count)), axis=1)
+
+
+def percentile_intervals(
+    histograms: Sequence[Histogram], percents: Sequence[float], seed: int = 0
+) -> list[Estimate]:
+    """`bootstrap` of percentiles of the pooled histograms, one of each run: the same figures, and
+    all of them at once, for what takes the time is to add up histograms."""
+    if not histograms:
+        return [Estimate(math.nan, math.nan, math.nan) for _ in percents]
+    whole = pooled(histograms)
+    values = [whole.percentile(percent) for percent in percents]
+    if len(histograms) == 1 or not whole.count:
+        return [Estimate(value, math.nan, math.nan) for value in values]
+    draws = _draws(len(histograms), np.random.default_rng(seed))
+    different, inverse = np.unique(draws, axis=0, return_inverse=True)
+    found = np.empty((len(percents), len(different)))
+    for first in range(0, len(different), _BLOCK):
+        some = different[first : first + _BLOCK]
+        found[:, first : first + _BLOCK] = _percentiles_of(some, histograms, whole, percents)
+    every = found[:, inverse.reshape(-1)]
+    return [_interval(value, every[i]) for i, value in enumerate(values)]
+
+
+def _percentiles_of(
+    draws: NDArray[np.int64],
+    histograms: Sequence[Histogram],
+    whole: Histogram,
+    percents: Sequence[float],
+) -> NDArray[np.float64]:
+    """percents × draws. NaN where the runs of a draw have no messages at all."""
+    seen = np.zeros((len(draws), len(whole.values)), np.int64)
+    for run, histogram in enumerate(histograms):
+        at = np.searchsorted(whole.values, histogram.values)
+        counts = np.bincount(at, histogram.counts, len(whole.values)).astype(np.int64)
+        seen += np.outer((draws == run).sum(axis=1), counts)
+    seen.cumsum(axis=1, out=seen)
+    totals = seen[:, -1]
+    found = np.empty((len(percents), len(draws)))
+    for i, percent in enumerate(percents):
+        ranks = np.maximum(1, np.ceil(percent / 100 * totals))
+        at = (seen < ranks[:, None]).sum(axis=1)
+        found[i] = np.where(totals > 0, whole.values[np.minimum(at, len(whole.values) - 1)], np.nan)
+    return found
 
 
 def _interval(value: float, results: NDArray[np.float64]) -> Estimate:

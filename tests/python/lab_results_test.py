@@ -1,0 +1,105 @@
+"""A folder of results: what of it is in memory, and what is worked out from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hyphos import Error
+from hyphos.lab.case import Case
+from hyphos.lab.results import Results, Run, statistic
+from hyphos.lab.stats import Histogram, bootstrap, percentile_intervals, pooled
+
+PAIR = Case("pair")
+
+
+def made_run(repeat: int, values: list[int]) -> Run:
+    buckets = [[value, 1 + value % 3] for value in sorted(set(values))]
+    result = {"histogram_ns": buckets, "open_histogram_ns": [], "received": 7, "lost": 0}
+    return Run(PAIR, "futex", repeat, result)
+
+
+def folder_of(path: Path, runs: int) -> Results:
+    results = Results(path)
+    random = np.random.default_rng(3)
+    for repeat in range(runs):
+        results.add(made_run(repeat, random.integers(1000, 9000, 400).tolist()))
+    return results
+
+
+def test_all_percentiles_at_once_are_those_of_the_bootstrap() -> None:
+    random = np.random.default_rng(11)
+    some = [Histogram((int(v), 2) for v in random.integers(1, 900, 300)) for _ in range(6)]
+    some.append(Histogram())  # a run that received nothing
+    percents = (50.0, 99.0, 100.0)
+    for percent, found in zip(percents, percentile_intervals(some, percents), strict=True):
+        one = bootstrap(some, lambda h, p=percent: pooled(h).percentile(p))  # type: ignore[misc]
+        assert (found.value, found.low, found.high) == (one.value, one.low, one.high)
+
+
+def test_histograms_stay_in_the_file_and_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+    made = folder_of(tmp_path, 3)
+    lines = (tmp_path / "runs.jsonl").read_text().splitlines()
+    for results in (made, Results(tmp_path)):
+        for run, line in zip(results.runs, lines, strict=True):
+            assert run.result is not None
+            assert "histogram_ns" not in run.result
+            assert run.result["received"] == 7
+            buckets = json.loads(line)["result"]["histogram_ns"]
+            found = run.histogram("histogram_ns")
+            assert [list(pair) for pair in zip(found.values, found.counts, strict=True)] == buckets
+            assert run.histogram("open_histogram_ns").count == 0
+        [row] = results.rows()
+        expected = bootstrap(row.used, lambda runs: statistic(runs, "p99_us"))
+        assert row.estimate("p99_us").to_json() == pytest.approx(expected.to_json())
+
+
+def test_lines_that_another_program_has_written_are_read_too(tmp_path: Path) -> None:
+    folder_of(tmp_path, 1)
+    path = tmp_path / "runs.jsonl"
+    [expected] = [run.histogram("histogram_ns").values.tolist() for run in Results(tmp_path).runs]
+    path.write_text(json.dumps(json.loads(path.read_text()), separators=(",", ":")) + "\n")
+    [run] = Results(tmp_path).runs
+    assert run.histogram("histogram_ns").values.tolist() == expected
+
+
+def test_a_line_that_a_kill_has_cut_gives_way_to_the_next_run(tmp_path: Path) -> None:
+    folder_of(tmp_path, 3)
+    path = tmp_path / "runs.jsonl"
+    whole = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(whole[0] + whole[1] + whole[2][:100])
+    results = Results(tmp_path)
+    assert [run.repeat for run in results.runs] == [0, 1]
+    results.add(made_run(2, [1000, 2000]))
+    assert path.read_bytes().startswith(whole[0] + whole[1])
+    last = Results(tmp_path).runs[-1]
+    assert last.histogram("histogram_ns").values.tolist() == [1000, 2000]
+
+
+def test_a_line_that_is_no_run_is_named(tmp_path: Path) -> None:
+    folder_of(tmp_path, 1)
+    with (tmp_path / "runs.jsonl").open("a") as file:
+        file.write('{"case": {}}\n')
+    with pytest.raises(Error, match="this is no run of an experiment") as caught:
+        Results(tmp_path)
+    assert caught.value.where.endswith("runs.jsonl:2")
+    assert "--resume" in caught.value.advice
+
+
+def test_a_file_that_was_changed_while_it_was_read_is_an_error(tmp_path: Path) -> None:
+    results = folder_of(tmp_path, 1)
+    (tmp_path / "runs.jsonl").write_text("")
+    with pytest.raises(Error, match="changed while they were read"):
+        results.runs[0].histogram("histogram_ns")
+
+
+def test_a_row_counts_the_runs_that_come_later(tmp_path: Path) -> None:
+    results = folder_of(tmp_path, 1)
+    [before] = results.rows()
+    assert results.rows()[0] is before
+    first = before.estimate("p50_us").value
+    results.add(made_run(1, [100_000 + i for i in range(4000)]))
+    [after] = results.rows()
+    assert after.estimate("p50_us").value > first
