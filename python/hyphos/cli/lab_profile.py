@@ -65,6 +65,16 @@ def profile(
     peer: Annotated[
         str, typer.Option("--peer", "-p", help="Of the experiment: which way of Hyphos.")
     ] = "hyphos/shm",
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            file_okay=False,
+            help="With --experiment: leave profile.json there; a report of that folder shows it.",
+        ),
+    ] = None,
     overhead: Annotated[
         bool, typer.Option("--overhead", help="Instead: measure what profiling costs a graph.")
     ] = False,
@@ -86,6 +96,8 @@ def profile(
         raise typer.BadParameter(
             "--path, --hidden, --perfetto and --mcap are for a running graph only"
         )
+    if folder and not experiment:
+        raise typer.BadParameter("--out is for --experiment")
     if overhead and (html or svg):
         raise typer.BadParameter("--overhead draws no pictures")
     try:
@@ -96,7 +108,7 @@ def profile(
             )
 
             of_experiment = ExperimentOptions(
-                experiment, peer, seconds or 5.0, as_json, quiet, html, svg
+                experiment, peer, seconds or 5.0, as_json, quiet, html, svg, folder
             )
             raise typer.Exit(profile_experiment(of_experiment))
         if overhead:

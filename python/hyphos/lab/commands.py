@@ -23,8 +23,6 @@ from hyphos.lab.stage import Stage
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.waiting import on_signals
 
-_KNEE = ["holds up to Hz", "fails at Hz", "messages/s", "MB/s", "p50 µs there", "N·f·S MB/s"]
-
 
 @dataclass
 class RunOptions:
@@ -133,7 +131,8 @@ def saturate(what: str, options: RunOptions) -> int:
     results = _open(wanted, options)
     runner = Runner(results, Rules(options.patience_s, options.retries), stage)
     err = console(stderr=True)
-    made = table("", ["case", "peer", *_KNEE], _KNEE)
+    made = table("", ["case", "peer", *show.KNEE], show.KNEE)
+    knees: list[saturation.Saturation] = []
     with on_signals(lambda _number: runner.stop()), stage:
         for case in wanted.cases:
             for peer in chosen:
@@ -148,9 +147,12 @@ def saturate(what: str, options: RunOptions) -> int:
                 if knee is None:
                     err.print("stopped before the end; go on with --resume")
                     return 130
+                knees.append(replace(knee, peer=peer.name))
+                saturation.save(results.folder, knees)
                 made.add_row(
                     show.case_label(case, wanted.varied()), peer.name, *show.knee_cells(knee)
                 )
+    results.write_summary()
     console().print(made)
     console().print(f"results: {results.folder}")
     return 1 if any(run.failure for run in results.runs) else 0
@@ -239,7 +241,8 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
                 str(folder),
                 "--resume goes on with them, --overwrite begins anew",
             )
-        (folder / "runs.jsonl").unlink()
+        for name in ("runs.jsonl", saturation.FILE):
+            (folder / name).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     if wanted.source is not None and not options.resume:
         shutil.copyfile(wanted.source, folder / "experiment.yaml")

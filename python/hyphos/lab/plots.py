@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,8 +18,7 @@ from matplotlib.figure import Figure
 
 from hyphos.lab.case import Case, label, size_label
 from hyphos.lab.results import Row
-from hyphos.lab.show import TITLES, metrics_of
-from hyphos.lab.stats import pooled
+from hyphos.lab.show import TITLES
 
 # Okabe and Ito's colours, which everybody can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
@@ -47,11 +48,15 @@ class Plot:
     figure: Figure
 
     def svg(self) -> str:
+        """For a page: without a background, and black is the colour of the page's text. Ids are of
+        this picture only, since a page has many."""
         out = io.StringIO()
         with mpl.rc_context(STYLE):
-            self.figure.savefig(out, format="svg", metadata={"Date": None})
+            self.figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
         text = out.getvalue()
-        return text[text.index("<svg") :]
+        text = text[text.index("<svg") :].replace("#000000", "currentColor")
+        text = re.sub(r'( id="|href="#|\(#)', rf"\g<1>{self.name}-", text)
+        return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(self.caption)}"', 1)
 
     def save(self, folder: Path, kind: str) -> Path:
         path = folder / f"{self.name}.{kind}"
@@ -60,24 +65,7 @@ class Plot:
         return path
 
 
-def plots(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
-    """What people expect: each figure against each parameter on a number line, and all percentiles
-    of each case."""
-    done = [row for row in rows if row.done]
-    if not done:
-        return []
-    made = [
-        _against(done, varied, name, metric)
-        for name in varied
-        if name in NUMBERS
-        for metric in metrics_of(done)[:1]
-    ]
-    if not any(row.case.floods for row in done):
-        made.append(_percentiles(done, varied))
-    return made
-
-
-def _styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+def styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
     peers = list(dict.fromkeys(row.peer for row in rows))
     return {
         peer: {"color": COLOURS[i % len(COLOURS)], "marker": MARKS[i % len(MARKS)]}
@@ -86,13 +74,13 @@ def _styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 
 
 @contextmanager
-def _facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, list[Axes]]]:
+def facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, list[Axes]]]:
     columns = min(3, len(names))
     lines = math.ceil(len(names) / columns)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(3.6 * columns, height * lines + 0.5), layout="constrained")
+        figure = Figure(figsize=(max(6, 3.6 * columns), height * lines + 0.5), layout="constrained")
         grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
-        axes = list(grid.flat)
+        axes: list[Axes] = list(grid.flat)
         for spare in axes[len(names) :]:
             spare.set_axis_off()
         for ax, name in zip(axes, names, strict=False):
@@ -102,34 +90,43 @@ def _facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure,
         for ax in axes:
             for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
                 handles.setdefault(text, handle)
-        figure.legend(handles.values(), handles, loc="outside lower center", ncols=2 * columns)
+        if handles:
+            ncols = max(3, 2 * columns)
+            figure.legend(handles.values(), handles, loc="outside lower center", ncols=ncols)
 
 
-def _without(case: Case, *names: str) -> Case:
+def label_rows(axes: Sequence[Axes], text: str) -> None:
+    """At the left of each row of fields."""
+    for ax in axes:
+        if ax.get_subplotspec().is_first_col():  # type: ignore[union-attr]
+            ax.set_ylabel(text)
+
+
+def without(case: Case, *names: str) -> Case:
     plain = Case(case.workload)
     return replace(case, **{name: getattr(plain, name) for name in names})
 
 
-def _title(case: Case, names: Sequence[str]) -> str:
+def title(case: Case, names: Sequence[str]) -> str:
     return ", ".join(label(name, getattr(case, name)) for name in names) or case.workload
 
 
-def _against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) -> Plot:
+def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) -> Plot:
     """A metric by one parameter: a line for each peer, a field for each value of the others. The
     line is the median and, dashed, the 95th percentile; bars are the intervals of 95 %."""
     others = [other for other in varied if other != name]
     # The length of a run is no property of what is measured.
     groups: dict[Case, list[Row]] = {}
     for row in rows:
-        groups.setdefault(_without(row.case, name, "seconds"), []).append(row)
+        groups.setdefault(without(row.case, name, "seconds"), []).append(row)
     shown = list(groups.items())[:MAX_FACETS]
-    styles = _styles(rows)
+    looks = styles(rows)
     metrics = [(metric, "-")]
     if metric == "p50_us":
         metrics.append(("p95_us", "--"))
-    with _facets([_title(case, others) for case, _ in shown]) as (figure, axes):
+    with facets([title(case, others) for case, _ in shown]) as (figure, axes):
         for ax, (_case, group) in zip(axes, shown, strict=False):
-            for peer, style in styles.items():
+            for peer, style in looks.items():
                 mine = sorted(
                     (row for row in group if row.peer == peer),
                     key=lambda row: float(getattr(row.case, name)),
@@ -144,7 +141,7 @@ def _against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str)
                 few = sizes[:: math.ceil(len(sizes) / 7)]
                 ax.set_xticks(few, [size_label(size) for size in few], minor=False)
                 ax.minorticks_off()
-        axes[0].set_ylabel(TITLES.get(metric, metric))
+        label_rows(axes, TITLES.get(metric, metric))
     what = "p50 (solid) and p95 (dashed)" if metric == "p50_us" else TITLES[metric]
     more = f"; the first {MAX_FACETS} of {len(groups)}" if len(groups) > MAX_FACETS else ""
     return Plot(
@@ -171,30 +168,3 @@ def _line(
     above = [0.0 if math.isnan(y.high) else max(0.0, y.high - y.value) for _, y in found]
     text = peer if style["linestyle"] == "-" else None
     ax.errorbar(xs, ys, [below, above], label=text, markersize=4, linewidth=1.2, **style)
-
-
-def _percentiles(rows: Sequence[Row], varied: Sequence[str]) -> Plot:
-    """Latency by percentile, on an axis on which each nine has its place."""
-    cases = list(dict.fromkeys(row.case for row in rows))
-    shown = cases[:MAX_FACETS]
-    styles = _styles(rows)
-    with _facets([_title(case, varied) for case in shown]) as (figure, axes):
-        for ax, case in zip(axes, shown, strict=False):
-            for row in rows:
-                if row.case != case:
-                    continue
-                whole = pooled([run.histogram("histogram_ns") for run in row.used])
-                if not whole.count:
-                    continue
-                seen = whole.counts.cumsum()
-                rest = 1 - (seen - whole.counts) / whole.count  # the share at or above a value
-                colour = styles[row.peer]["color"]
-                ax.plot(1 / rest, whole.values / 1e3, label=row.peer, color=colour, linewidth=1.2)
-            ax.set_xscale("log")
-            ax.set_yscale("log")
-            ax.set_xticks([1, 2, 10, 100, 1000], ["0", "50", "90", "99", "99.9"])
-            ax.minorticks_off()
-            ax.set_xlabel("percentile")
-        axes[0].set_ylabel("latency µs")
-    more = f"; the first {MAX_FACETS} of {len(cases)} cases" if len(cases) > MAX_FACETS else ""
-    return Plot("percentiles", f"Latency by percentile, of all runs together{more}.", figure)

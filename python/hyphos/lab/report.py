@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import html
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hyphos._errors import Error
-from hyphos.lab.commands import reopen
+from hyphos.lab import page, saturation
+from hyphos.lab.commands import in_order, reopen
+from hyphos.lab.curves import plots
 from hyphos.lab.experiment import Experiment
+from hyphos.lab.page import Cell
+from hyphos.lab.plots import Plot
 from hyphos.lab.results import Results, Row
-from hyphos.lab.show import number, result_lines
+from hyphos.lab.saturation import Saturation
+from hyphos.lab.show import KNEE, case_label, knee_cells, number, result_lines
 from hyphos.lab.stats import Estimate
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { margin-bottom: 0 } h2 { margin-top: 2.5rem } .dim { color: #666 }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
-th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #8884 }
-th.left, td.left { text-align: left; white-space: nowrap } td.bad { color: #c00; font-weight: 600 }
-td small { color: #777; white-space: nowrap }
-figure { margin: 1.5rem 0 } figcaption { font-size: 13px; color: #444 }
-figure svg { max-width: 100%; height: auto }
-pre { background: #8881; padding: .8rem; overflow-x: auto }
-"""
+PROFILE = "profile.json"
 
 METHOD = (
     "Messages are due on a schedule that nothing slows down; latency runs from the start of the "
@@ -37,103 +32,171 @@ METHOD = (
     "than 2 %, is disturbed, and left out where at least half of a row's runs were quiet. Warm-up "
     "ended when every subscriber had heard enough."
 )
+WORDS = {
+    "case, peer": "A case is one combination of the parameters of the experiment; a peer is a "
+    "middleware (and a way through it) that ran the case with the same programs and schedule.",
+    "p50, p95, p99": "Half of the messages took at most the p50, 95 and 99 of a hundred at most "
+    "the p95 and the p99. A small grey range behind a figure is its interval: with repeated runs "
+    "it would hold the true figure 95 times of 100.",
+    "from due": "Counted from the instant at which a message should have been sent, not from when "
+    "it was: if something stalls, all messages that were due meanwhile count with the whole wait. "
+    "A sender that waits for its own late message would hide them.",
+    "lost": "Messages that did not arrive within a second of the last progress.",
+    "disturbed": "Runs beside which something else used the machine.",
+}
+_KNEE_WORDS = {
+    "knee": "The rate up to which a case holds: below it everything arrives in time, above it "
+    "messages wait longer and longer, or are lost. Each search halves the distance between a rate "
+    "that held and one that did not until they are 6 % apart. A run holds if no publisher falls "
+    "behind, at most 1 % is lost, and half of the messages are at most 25 ms late (or three "
+    "periods) against the fastest.",
+    "N·f·S": "Publishers × rate × size at the knee: bytes a second. Jordan (On the Scalability of "
+    "ROS) takes it for a constant of the machine; the table and the picture tell how constant it "
+    "is here.",
+}
+_FLOOD_WORDS = {
+    "messages/s, MB/s": "What went through back to back, the publisher waiting where it had to; "
+    "nothing may be lost.",
+}
 
 
-def write_report(folder: Path, output: Path | None) -> Path:
+@dataclass(frozen=True)
+class Report:
+    """What a folder of results has to show."""
+
+    wanted: Experiment
+    results: Results
+    rows: list[Row]
+    knees: list[Saturation]
+    profile: Any  # of `hyphos lab profile`, as JSON; None: nobody looked
+
+    def plots(self) -> list[Plot]:
+        made = plots(self.rows, self.wanted.varied(), self.knees)
+        if self.profile is not None:
+            from hyphos.profile.draw import stored_plots  # noqa: PLC0415
+
+            made += stored_plots(self.profile)
+        return made
+
+
+def write_report(folder: Path, output: Path | None, profile: Path | None = None) -> Path:
     """Writes the report of the results in `folder`; returns its path. Error if there are none."""
+    text = _page(_open(folder, profile))
+    return page.write(output or folder / "report.html", text)
+
+
+def save_plots(folder: Path, kind: str, profile: Path | None = None) -> list[Path]:
+    """Each picture of the report as a file in `folder`/plots."""
+    where = folder / "plots"
+    where.mkdir(exist_ok=True)
+    return [plot.save(where, kind) for plot in _open(folder, profile).plots()]
+
+
+def _open(folder: Path, profile: Path | None) -> Report:
     wanted, results = reopen(folder)
     if not results.runs:
         raise Error("not_found", "nothing was measured yet", str(folder), "hyphos lab run")
-    path = output or folder / "report.html"
+    knees = saturation.load(folder, results.runs)
+    rows = in_order(results.rows(), wanted)
+    if knees:  # trials come in the order of the search
+        rows.sort(key=lambda row: (row.case.size, row.peer, row.case.rate_hz))
+    path = profile or folder / PROFILE
+    told = read_profile(path) if profile or path.exists() else None
+    return Report(wanted, results, rows, knees, told)
+
+
+def read_profile(path: Path) -> Any:
     try:
-        path.write_text(_page(wanted, results))
+        told = json.loads(path.read_text())
+        if not isinstance(told, dict) or not {"cases", "paths"} & told.keys():
+            raise ValueError("it has neither cases nor paths")
     except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None
-    return path
+        raise Error(
+            "not_found", f"cannot be read: {error.strerror}", str(path), "hyphos lab profile --json"
+        ) from None
+    except ValueError as error:
+        raise Error(
+            "corrupt", f"this is no profile: {error}", str(path), "hyphos lab profile --json"
+        ) from None
+    return told
 
 
-def save_plots(folder: Path, kind: str) -> list[Path]:
-    """Each picture of the report as a file in `folder`/plots."""
-    from hyphos.lab.plots import plots  # noqa: PLC0415
-
-    wanted, results = reopen(folder)
-    where = folder / "plots"
-    where.mkdir(exist_ok=True)
-    return [plot.save(where, kind) for plot in plots(results.rows(), wanted.varied())]
-
-
-def _page(wanted: Experiment, results: Results) -> str:
-    from hyphos.lab.plots import plots  # noqa: PLC0415
-
-    rows = results.rows()
+def _page(report: Report) -> str:
+    wanted, results = report.wanted, report.results
     machine = json.loads((results.folder / "machine.json").read_text())
-    varied = wanted.varied()
     first = min((run.at for run in results.runs if run.at), default="")
+    words = dict(WORDS)
+    if report.knees or "rate_hz" in wanted.varied():
+        words |= _KNEE_WORDS
+    if any(row.case.floods for row in report.rows):
+        words |= _FLOOD_WORDS
+    made = plots(report.rows, wanted.varied(), report.knees)
     parts = [
-        f"<h1>{html.escape(wanted.name)}</h1>",
-        f'<p class="dim">{html.escape(wanted.about)}<br>{html.escape(first)}</p>',
-        *(
-            f"<figure>{plot.svg()}<figcaption>{html.escape(plot.caption)}</figcaption></figure>"
-            for plot in plots(rows, varied)
-        ),
-        "<h2>Figures</h2>",
-        _table(rows, varied, wanted.base),
-        "<h2>Method</h2>",
-        f"<p>{METHOD}</p>",
-        "<h2>Machine</h2>",
-        "<table>",
-        *(
-            f'<tr><td class="left">{html.escape(name)}</td>'
-            f'<td class="left">{html.escape(str(value))}</td></tr>'
-            for name, value in machine.items()
-        ),
-        "</table>",
-        "<h2>Experiment</h2>",
-        f"<pre>{html.escape((results.folder / 'experiment.yaml').read_text())}</pre>",
-        "<h2>Data</h2>",
-        f"<p>{_attached(results)}</p>",
+        page.paragraph(f"{wanted.about} {first}".strip(), dim=True),
+        *map(page.figure, made),
+        page.section("Knees", _knee_table(report)) if report.knees else "",
+        page.section("Figures", result_table(report.rows, wanted.varied(), wanted.base)),
+        _profile_part(report.profile),
+        page.section("What the words mean", page.words(words)),
+        page.section("Method", page.paragraph(METHOD)),
+        page.section("Machine", page.machine_table(machine)),
+        page.section("Experiment", _source(results.folder)),
+        page.section("Data", page.attached(_files(report))),
     ]
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(wanted.name)}'
-        f"</title><style>{_STYLE}</style>\n" + "\n".join(parts) + "\n</html>\n"
+    return page.page(wanted.name, parts)
+
+
+def _source(folder: Path) -> str:
+    return f"<pre>{html.escape((folder / 'experiment.yaml').read_text())}</pre>"
+
+
+def _profile_part(told: Any) -> str:
+    if told is None:
+        return ""
+    from hyphos.profile.draw import stored_plots, stored_summary  # noqa: PLC0415
+
+    return page.section(
+        "Where the time goes",
+        page.paragraph(stored_summary(told)),
+        *map(page.figure, stored_plots(told)),
     )
 
 
-def _table(rows: list[Row], varied: list[str], base: str) -> str:
+def _knee_table(report: Report) -> str:
+    others = [name for name in report.wanted.varied() if name not in ("rate_hz", "seconds")]
+    lines = [(case_label(knee.case, others), knee.peer, *knee_cells(knee)) for knee in report.knees]
+    return page.table(["case", "peer", *KNEE], lines, left=2, name="knees")
+
+
+def result_table(rows: list[Row], varied: list[str], base: str) -> str:
     heads, found = result_lines(rows, varied, base)
-    lines = [
-        '<table><tr><th class="left">case</th><th class="left">peer</th>'
-        + "".join(f"<th>{html.escape(head)}</th>" for head in heads[2:])
-        + "</tr>"
-    ]
+    lines: list[list[str | Cell]] = []
     for line in found:
-        cells = [f'<td class="left">{html.escape(text)}</td>' for text in (line.case, line.peer)]
+        cells: list[str | Cell] = [line.case, line.peer]
         if line.failure:
-            cells.append(f'<td class="left bad" colspan="99">{html.escape(line.failure)}</td>')
+            cells.append(Cell(line.failure, bad=True, span=len(heads) - 2))
         else:
-            cells += [f"<td>{_interval(figure)}</td>" for figure in line.figures]
-            cells.append(f'<td class="bad">{line.lost:,}</td>' if line.lost else "<td>0</td>")
-            cells.append(f"<td>{line.runs}</td>")
-            cells += [f"<td>{_interval(line.ratio)}</td>"] if line.ratio else []
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return "\n".join([*lines, "</table>"])
+            cells += [_interval(figure) for figure in line.figures]
+            cells.append(Cell(f"{line.lost:,}", bad=line.lost > 0))
+            cells.append(line.runs)
+            cells += [_interval(line.ratio)] if line.ratio else []
+        lines.append(cells)
+    return page.table(heads, lines, left=2, name="figures")
 
 
-def _interval(estimate: Estimate) -> str:
+def _interval(estimate: Estimate) -> Cell:
     if math.isnan(estimate.low):
-        return number(estimate.value)
-    low, high = number(estimate.low), number(estimate.high)
-    return f"{number(estimate.value)} <small>{low}–{high}</small>"
+        return Cell(number(estimate.value))
+    return Cell(number(estimate.value), f"{number(estimate.low)}–{number(estimate.high)}")
 
 
-def _attached(results: Results) -> str:
-    """The summary and every run, inside the page."""
-    results.write_summary()
-    links = []
-    for name in ("summary.csv", "summary.json", "runs.jsonl"):
-        data = gzip.compress((results.folder / name).read_bytes(), mtime=0)
-        text = base64.b64encode(data).decode()
-        links.append(
-            f'<a download="{name}.gz" href="data:application/gzip;base64,{text}">{name}.gz</a>'
-        )
-    return ", ".join(links)
+def _files(report: Report) -> dict[str, bytes]:
+    """The summary and every run, and what else there is."""
+    report.results.write_summary()
+    folder = report.results.folder
+    names = ["summary.csv", "summary.json", "runs.jsonl"]
+    names += [saturation.FILE] if report.knees else []
+    files = {name: (folder / name).read_bytes() for name in names}
+    if report.profile is not None:
+        files[PROFILE] = json.dumps(report.profile, indent=1).encode()
+    return files

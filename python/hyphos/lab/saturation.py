@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
-from hyphos.lab.case import Case
+from hyphos._errors import Error
+from hyphos.lab.case import Case, case_from
 from hyphos.lab.results import Run
 
 # A run holds if no more is lost and no more comes late than this. Above its capacity a case falls
@@ -19,6 +23,7 @@ RAMP = 4.0
 SECONDS = 1.0
 MIN_MESSAGES = 40
 RATES = (0.1, 1e6)
+FILE = "saturation.json"
 
 Measure = Callable[[Case], Run | None]
 
@@ -31,6 +36,7 @@ class Saturation:
     low_hz: float
     high_hz: float
     runs: list[Run] = field(default_factory=list, compare=False)
+    peer: str = ""
 
     @property
     def rate_hz(self) -> float:
@@ -46,6 +52,49 @@ class Saturation:
         """N·f·S in bytes a second, which Jordan's *On the Scalability of ROS* takes for a constant
         of the machine (CSLV)."""
         return sources(self.case) * self.rate_hz * self.case.size
+
+
+def plain(case: Case) -> Case:
+    """Without its rate and length, which a search chooses."""
+    return replace(case, rate_hz=Case.rate_hz, seconds=Case.seconds)
+
+
+def save(folder: Path, knees: Sequence[Saturation]) -> None:
+    """What was found, beside the runs that it was found by."""
+    told = [
+        {
+            "case": asdict(plain(knee.case)),
+            "peer": knee.peer,
+            "low_hz": knee.low_hz,
+            "high_hz": knee.high_hz,
+            "rate_hz": knee.rate_hz,
+            "volume": knee.volume,
+        }
+        for knee in knees
+    ]
+    (folder / FILE).write_text(json.dumps(told, indent=1) + "\n")
+
+
+def load(folder: Path, runs: Sequence[Run]) -> list[Saturation]:
+    """The knees in a folder, none if nobody has looked for them there."""
+    path = folder / FILE
+    if not path.exists():
+        return []
+    try:
+        return [_knee_from(one, runs) for one in json.loads(path.read_text())]
+    except (ValueError, KeyError, TypeError) as error:
+        raise Error(
+            "corrupt",
+            f"these are no knees: {error}",
+            str(path),
+            "`hyphos lab saturate … --resume` writes them again",
+        ) from None
+
+
+def _knee_from(told: dict[str, Any], runs: Sequence[Run]) -> Saturation:
+    case = case_from(told["case"])
+    mine = [run for run in runs if run.peer == told["peer"] and plain(run.case) == case]
+    return Saturation(case, float(told["low_hz"]), float(told["high_hz"]), mine, told["peer"])
 
 
 def sources(case: Case) -> int:

@@ -24,6 +24,7 @@ TITLES = {
     "mb_per_s": "MB/s",
     "cpu_us_per_msg": "CPU µs/msg",
 }
+KNEE = ["holds up to Hz", "fails at Hz", "messages/s", "MB/s", "p50 µs there", "N·f·S MB/s"]
 
 
 def number(value: float | None) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -19,7 +20,6 @@ from hyphos.lab.case import size_label
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.plots import STYLE, Plot
 from hyphos.profile.experiment import CaseProfile
-from hyphos.profile.flows import Way
 from hyphos.profile.layers import COLOURS, LAYERS, PAPER_NAMES
 from hyphos.profile.profile import Profile
 from hyphos.tools.observe import duration
@@ -61,70 +61,106 @@ def _legend(figure: Figure, used: Sequence[int]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=8)
 
 
-def plots(told: Profile) -> list[Plot]:
+def plots(told: Mapping[str, Any]) -> list[Plot]:
+    """Of a profile as `--json` has it."""
     made = []
-    channels = told.channels[:MAX_BARS]
+    channels = told["channels"][:MAX_BARS]
     if channels:
         made.append(
             stacked_bars(
-                [f"{', '.join(c.publishers)} ─{c.channel}→ {c.subscriber}" for c in channels],
-                np.array([[c.layers[n].mean for n in LAYERS[:7]] for c in channels]),
+                [
+                    f"{', '.join(c['publishers'])} ─{c['channel']}→ {c['subscriber']}"
+                    for c in channels
+                ],
+                np.array([[c["layers"][n]["mean_ns"] for n in LAYERS[:7]] for c in channels]),
                 "channels",
                 "Mean time of the layers of each channel, publish() to the end of the callback.",
             )
         )
     for name, inferred in (("paths", False), ("inferred", True)):
-        paths = [path for path in told.paths if path.inferred == inferred][:MAX_BARS]
+        paths = [path for path in told["paths"] if path["inferred"] == inferred][:MAX_BARS]
         if not paths:
             continue
         words = "inferred path, through nodes with timers" if inferred else "path"
         made.append(
             stacked_bars(
-                [p.name for p in paths],
-                np.array([p.parts.sum(axis=0) for p in paths]),
+                [p["path"] for p in paths],
+                np.array(
+                    [[sum(h["mean_ns"][n] for h in p["hops"]) for n in LAYERS] for p in paths]
+                ),
                 name,
                 f"Mean time of the layers of each {words}, over all its hops.",
             )
         )
-    if told.paths:
-        made.append(_flow(told))
+    if told["paths"]:
+        path = told["paths"][0]
+        caption = f"How the median and the p95 message went along {path['path']}; ▾ publishes."
+        made.append(flow(told["messages"], "flow", caption))
     return made
 
 
-def _flow(told: Profile) -> Plot:
-    """The p50 and the p95 message of the critical path: a lane for each node, over time."""
-    path = told.paths[0]
-    ways = [path.at(0.5), path.at(0.95)]
+def flow(messages: Mapping[str, Any], name: str, caption: str) -> Plot:
+    """Single messages over time: a lane for each node that they came to."""
+    lanes = max(len(one["steps"]) for one in messages.values()) + 1
     with mpl.rc_context(STYLE):
-        height = 0.45 * (len(path.hops) + 1) + 0.8
-        figure = Figure(figsize=(9, 2 * height + 0.4), layout="constrained")
-        axes = figure.subplots(2, 1, squeeze=False)
-        for ax, way, title in zip(axes.flat, ways, ("p50", "p95"), strict=True):
-            _lanes(ax, way, [path.source, *(place for _, place in path.hops)])
-            ax.set_title(f"{title}: {duration(way.total_ns)}", fontsize=9, loc="left")
+        height = (0.45 * lanes + 0.8) * len(messages)
+        figure = Figure(figsize=(9, height + 0.4), layout="constrained")
+        axes = figure.subplots(len(messages), 1, squeeze=False)
+        for ax, (title, one) in zip(axes.flat, messages.items(), strict=True):
+            _lanes(ax, one["steps"], [one["source"], *(step["node"] for step in one["steps"])])
+            ax.set_title(f"{title}: {duration(one['total_ns'])}", fontsize=9, loc="left")
         axes[-1][0].set_xlabel("µs since the first publish")
         _legend(figure, range(len(LAYERS)))
-    caption = f"How the median and the p95 message went along {path.name}; ▾ publishes."
-    return Plot("flow", caption, figure)
+    return Plot(name, caption, figure)
 
 
-def _lanes(ax: Axes, way: Way, names: Sequence[str]) -> None:
-    begin = way.steps[0].publish_ns
-    for lane, step in enumerate(way.steps, 1):
-        at = (step.publish_ns - begin) / 1e3
+def _lanes(ax: Axes, steps: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+    for lane, step in enumerate(steps, 1):
+        at = step["publish_ns"] / 1e3
         # From the lane of the publisher to that of the receiver.
-        ax.plot([at, at], [lane - 1, lane], color="#666666", linewidth=0.8, zorder=1)
+        ax.plot([at, at], [lane - 1, lane], color="#777777", linewidth=0.8, zorder=1)
         ax.plot([at], [lane - 1], marker="v", color="#000000", markersize=4, zorder=3)
-        for i, ns in enumerate(step.parts):
+        for i, layer in enumerate(LAYERS):
+            ns = step["parts_ns"][layer]
             ax.barh(lane, ns / 1e3, left=at, color=COLOURS[i], height=0.6, zorder=2)
             at += ns / 1e3
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 
+def stored_plots(told: Mapping[str, Any]) -> list[Plot]:
+    """Of what `hyphos lab profile --json` has printed: of a graph, or of an experiment."""
+    if "cases" not in told:
+        return plots(told)
+    made = [experiment_plot(told["cases"], told["experiment"], told["peer"])]
+    slowest = max(told["cases"], key=lambda one: one["end_to_end"]["p50_ns"])
+    caption = (
+        f"How the median and the p95 message of {size_label(slowest['size'])} went along "
+        f"{slowest['path']}; ▾ publishes. From top to bottom the processes, from left to right the "
+        "time; a bar's colours are the layers that the message passed on its way to that process."
+    )
+    return [*made, flow(slowest["messages"], "flow", caption)]
+
+
+def stored_summary(told: Mapping[str, Any]) -> str:
+    """What was profiled, in words."""
+    if "cases" in told:
+        sizes = ", ".join(size_label(one["size"]) for one in told["cases"])
+        return (
+            f"Runs of their own, made by hyphos lab profile with {told['peer']}: {sizes}. Layers "
+            "are the stages of a message from publish() to its callback; encode and hand are the "
+            "publisher's, transport lies between the processes, deliver, queue and decode are the "
+            "subscriber's, callback is user code. They add up to its latency without a gap."
+        )
+    return (
+        f"{told['receptions']:,} callbacks in {told['seconds']:.1f} s; the layers of each message "
+        f"add up to its time within {told['worst_sum_error']:.2%}."
+    )
+
+
 def write_svg(path: Path, told: Profile) -> list[Path]:
     """The bars as `path`, each further picture as `path` with its name added."""
-    made = plots(told)
+    made = plots(told.as_dict())
     if not made:
         raise Error("not_found", "no message came: there is nothing to draw", str(path))
     written = []
@@ -139,7 +175,7 @@ def write_html(path: Path, told: Profile) -> None:
     """One file that needs no network."""
     figures = "".join(
         f"<figure>{plot.svg()}<figcaption>{html.escape(plot.caption)}</figcaption></figure>"
-        for plot in plots(told)
+        for plot in plots(told.as_dict())
     )
     critical = ""
     if told.paths:
@@ -162,11 +198,11 @@ def write_html(path: Path, told: Profile) -> None:
     )
 
 
-def experiment_plot(done: Sequence[CaseProfile], name: str, peer: str) -> Plot:
+def experiment_plot(done: Sequence[Mapping[str, Any]], name: str, peer: str) -> Plot:
     """Fig. 6 of Kronauer et al.: of each size the layers of the median and of the p95 messages."""
-    bars = [(one, fraction) for one in done for fraction in one.layers]
-    names = [f"{size_label(one.case.size)}, p{fraction * 100:.0f}" for one, fraction in bars]
-    rows = np.array([one.layers[fraction] for one, fraction in bars])
+    bars = [(one, layers) for one in done for layers in one["layers_ns"].items()]
+    names = [f"{size_label(one['size'])}, {percentile}" for one, (percentile, _) in bars]
+    rows = np.array([[layers[layer] for layer in LAYERS] for _, (_, layers) in bars])
     used = [i for i in range(rows.shape[1]) if rows[:, i].max() > 0]
     whole = rows.sum(axis=1)
     with mpl.rc_context(STYLE):
@@ -183,11 +219,11 @@ def experiment_plot(done: Sequence[CaseProfile], name: str, peer: str) -> Plot:
             ax.set_xlabel(unit)
         ax.invert_yaxis()
         _legend(figure, used)
-    rates = ", ".join(dict.fromkeys(f"{one.case.rate_hz:g} Hz" for one in done))
+    rates = ", ".join(dict.fromkeys(f"{one['rate_hz']:g} Hz" for one in done))
     caption = (
         f"{name}, {peer}: layers from the first publish() to the last callback over "
-        f"{len(done[0].path.hops)} hops at {rates}; mean of the messages within 1 % of each "
-        "percentile. As Fig. 6 of Kronauer et al., whose names are: "
+        f"{len(next(iter(done[0]['messages'].values()))['steps'])} hops at {rates}; mean of the "
+        "messages within 1 % of each percentile. As Fig. 6 of Kronauer et al., whose names are: "
         + ", ".join(f"{LAYERS[i]} = {PAPER_NAMES[LAYERS[i]]}" for i in used)
         + "."
     )
@@ -197,7 +233,7 @@ def experiment_plot(done: Sequence[CaseProfile], name: str, peer: str) -> Plot:
 def write_experiment(
     done: Sequence[CaseProfile], name: str, peer: str, page: Path | None, svg: Path | None
 ) -> list[Path]:
-    plot = experiment_plot(done, name, peer)
+    plot = experiment_plot([one.as_dict() for one in done], name, peer)
     written = []
     if svg is not None:
         _write(svg, plot.svg())

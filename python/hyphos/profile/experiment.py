@@ -3,6 +3,7 @@ Fig. 6 of T. Kronauer et al., *Latency Analysis of ROS2 Multi-Node Systems*."""
 
 from __future__ import annotations
 
+import json
 import tempfile
 import threading
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ class ExperimentOptions:
     quiet: bool = False
     html: Path | None = None
     svg: Path | None = None
+    folder: Path | None = None  # of the experiment's results, whose report then has the layers too
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class CaseProfile:
                 f"p{fraction * 100:.0f}": dict(zip(LAYERS, row.round(1).tolist(), strict=True))
                 for fraction, row in self.layers.items()
             },
+            "messages": self.path.messages(),
             "missed": self.told.flows.found.missed_in_all,
             "worst_sum_error": self.told.worst_sum_error,
         }
@@ -161,15 +164,19 @@ def around(path: PathProfile, fraction: float) -> npt.NDArray[np.float64]:
 
 
 def _show(done: list[CaseProfile], name: str, peer: str, options: ExperimentOptions) -> None:
+    told = {
+        "experiment": name,
+        "peer": peer,
+        "machine": describe_machine(),
+        "cases": [one.as_dict() for one in done],
+    }
+    if options.folder is not None:
+        options.folder.mkdir(parents=True, exist_ok=True)
+        path = options.folder / "profile.json"
+        path.write_text(json.dumps(told, indent=1) + "\n")
+        console(stderr=True).print(str(path))
     if options.as_json:
-        print_json(
-            {
-                "experiment": name,
-                "peer": peer,
-                "machine": describe_machine(),
-                "cases": [one.as_dict() for one in done],
-            }
-        )
+        print_json(told)
     else:
         console().print(_table(done, f"{name}, {peer}: layers of the messages at each percentile"))
         for one in done:

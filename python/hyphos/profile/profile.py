@@ -76,6 +76,26 @@ class PathProfile:
         ordered = sorted(self.ways, key=lambda way: way.total_ns)
         return ordered[min(len(ordered) - 1, int(fraction * len(ordered)))]
 
+    def messages(self) -> dict[str, Any]:
+        """The median and the p95 message, hop by hop; times since the first publish()."""
+        return {f"p{round(part * 100)}": self._message(self.at(part)) for part in (0.5, 0.95)}
+
+    def _message(self, way: Way) -> dict[str, Any]:
+        begin = way.steps[0].publish_ns
+        return {
+            "source": self.source,
+            "total_ns": int(way.total_ns),
+            "steps": [
+                {
+                    "channel": channel,
+                    "node": place,
+                    "publish_ns": int(step.publish_ns - begin),
+                    "parts_ns": {n: int(ns) for n, ns in zip(LAYERS, step.parts, strict=True)},
+                }
+                for (channel, place), step in zip(self.hops, way.steps, strict=True)
+            ],
+        }
+
     def as_dict(self) -> dict[str, Any]:
         hop, layer, share = self.costliest()
         return {
@@ -126,6 +146,7 @@ class Profile:
             "missed": found.missed,
             "cut": self.cut,
             "worst_sum_error": self.worst_sum_error,
+            "messages": self.paths[0].messages() if self.paths else {},
             "channels": [channel.as_dict() for channel in self.channels],
             "paths": [path.as_dict() for path in self.paths],
         }

@@ -236,6 +236,7 @@ def verify_plan(
     patience_s: float,
     measure_only: bool,
     as_json: bool,
+    page: Path | None = None,
 ) -> int:
     """Runs a plan's graph with synthetic nodes and compares. 1 if the measured knee lies outside
     of what was predicted."""
@@ -254,12 +255,21 @@ def verify_plan(
         one = compare(graph, profile, bench, link)
     if one is None:
         return STOPPED
+    if page is not None:
+        _write_page([one], profile, page, f"{file}: predicted and measured")
     if as_json:
         print_json(comparison_json(one))
     else:
         console().print(comparison_table([one], str(file)))
         console().print(_verify_text(one))
     return 0 if one.low <= one.measured.scale <= one.high else 1
+
+
+def _write_page(compared: Sequence[Comparison], profile: Profile, path: Path, title: str) -> None:
+    from hyphos.lab.capacity.report import write_report  # noqa: PLC0415
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    console(stderr=True).print(f"report: {write_report(compared, profile, path, title)}")
 
 
 def _medium_for(graph: Graph, profile: Profile | None, link: str) -> Medium | None:
@@ -320,7 +330,11 @@ def comparison_table(compared: Sequence[Comparison], title: str) -> Table:
 
 
 def verify_held_out(
-    profile_file: Path, ways: Sequence[str], patience_s: float, output: Path | None
+    profile_file: Path,
+    ways: Sequence[str],
+    patience_s: float,
+    output: Path | None,
+    page: Path | None = None,
 ) -> int:
     """The graphs that no calibration has seen, and how good the predictions are."""
     profile = profiles.load(profile_file)
@@ -342,6 +356,8 @@ def verify_held_out(
                     _write(output, compared)
     if not compared:
         raise Error("not_found", "the profile has none of these", advice="see its `ways`")
+    if page is not None:
+        _write_page(compared, profile, page, "Held out: predicted and measured")
     console().print(comparison_table(compared, "Held out"))
     _print_summary(compared)
     return 0

@@ -145,7 +145,7 @@ def band(ways: Iterable[Calibrated]) -> float:
 
 def save(profile: Profile, path: Path) -> None:
     """Atomically."""
-    text = json.dumps(_as_json(profile), indent=1)
+    text = json.dumps(as_json(profile), indent=1)
     other = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +175,7 @@ def load(path: Path) -> Profile:
         ) from None
 
 
-def _as_json(profile: Profile) -> dict[str, Any]:
+def as_json(profile: Profile) -> dict[str, Any]:
     return {
         "hyphos_capacity": VERSION,
         "made": profile.made,

@@ -1,0 +1,315 @@
+"""A page of predictions beside what was measured: one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from hyphos._errors import Error
+from hyphos.lab import page
+from hyphos.lab.capacity import profile as profiles
+from hyphos.lab.capacity.bench import Knee
+from hyphos.lab.capacity.check import check
+from hyphos.lab.capacity.profile import Profile
+from hyphos.lab.capacity.verify import LOADS, Comparison, confusion, summary
+from hyphos.lab.case import size_label
+from hyphos.lab.page import Cell
+from hyphos.lab.plots import COLOURS, MARKS, STYLE, Plot
+
+BANDS = (0.15, 0.35)
+PREDICTORS: Mapping[str, Callable[[Comparison], float]] = {
+    "this model": lambda one: one.predicted,
+    "a + b·S": lambda one: one.linear,
+    "CSLV, N·f·S": lambda one: one.classic,
+}
+WORDS = {
+    "×": "A factor on all rates of a graph at once. A knee of × 3 means that the graph still holds "
+    "at three times the rates that it has, and no longer above.",
+    "measured": "The graph ran with synthetic nodes on this machine, faster and faster, until it "
+    "no longer held: until a publisher fell a second behind, a flow lost more than 1 %, or queues "
+    "grew. The search ends when two rates 6 % apart differ; searching twice differs by more.",
+    "predicted": "What the model says from the calibration alone, before anything of this graph "
+    "has run. The range beside it should hold nine of ten measured knees.",
+    "error": "Predicted ÷ measured − 1: + 20 % promises a fifth too much.",
+    "a + b·S": "A rival with the same calibration: a message costs a fixed time and a time for "
+    "each byte.",
+    "CSLV": "Another rival, of Jordan, On the Scalability of ROS: publishers × rate × size, N·f·S, "
+    "is a constant of the machine.",
+    "fits, marginal, does not fit": "What `hyphos plan check` would say of a graph: its rates lie "
+    "below, within or above the range of the predicted knee.",
+}
+METHOD = (
+    "Each way that messages can take (by pointer within a process, by shared memory, by TCP, or "
+    "across a link) was calibrated with a few simple graphs; the model's costs were fitted to "
+    "their knees. The graphs on this page were predicted first and then measured. Marks on the diagonal "
+    "are predicted exactly; the inner band is 15 %, the outer one 35 % off."
+)
+
+
+def report_of_file(path: Path, profile: Path, output: Path | None, kind: str = "") -> list[Path]:
+    """Of the JSON that `hyphos lab verify --held-out --output` has written."""
+    try:
+        compared = [comparison_from(one) for one in json.loads(path.read_text())]
+    except OSError as error:
+        raise Error("io", f"cannot be read: {error.strerror}", str(path)) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise Error(
+            "corrupt",
+            f"this is no verification: {error}",
+            str(path),
+            "hyphos lab verify --held-out --output FILE makes one",
+        ) from None
+    if not compared:
+        raise Error("not_found", "nothing was compared yet", str(path), "hyphos lab verify")
+    known = profiles.load(profile)
+    target = output or path.with_suffix(".html")
+    written = [write_report(compared, known, target, path.stem)]
+    if kind:
+        folder = target.with_name(target.stem + "-plots")
+        folder.mkdir(exist_ok=True)
+        written += [plot.save(folder, kind) for plot in plots(compared, known)]
+    return written
+
+
+def comparison_from(told: Mapping[str, Any]) -> Comparison:
+    known = {f.name: told[f.name] for f in fields(Comparison) if f.name != "measured"}
+    knee = Knee(float(told["measured_low"]), float(told["measured_high"]))
+    return Comparison(**known, measured=knee)
+
+
+def write_report(
+    compared: Sequence[Comparison],
+    profile: Profile,
+    path: Path,
+    title: str,
+) -> Path:
+    from hyphos.lab.capacity.commands import comparison_json  # noqa: PLC0415
+
+    data = [comparison_json(one) for one in compared]
+    inside = sum(one.low <= one.measured.scale <= one.high for one in compared)
+    parts = [
+        page.paragraph(f"Predicted and measured knees of {len(compared)} graphs.", dim=True),
+        *map(page.figure, plots(compared, profile)),
+        page.section(
+            "How good the predictions are",
+            _summary_table(compared),
+            page.paragraph(
+                f"{inside} of {len(compared)} measured knees lie within the range that should hold "
+                "nine in ten."
+            ),
+        ),
+        page.section(
+            "What would have been said",
+            page.paragraph(
+                "Every graph at "
+                + ", ".join(f"{load:g}" for load in LOADS)
+                + " times its measured "
+                "knee. A graph that fits and does not hold is the worst mistake."
+            ),
+            _confusion_table(compared),
+        ),
+        page.section("Graphs", _graph_table(compared)),
+        page.section("What the words mean", page.words(WORDS)),
+        page.section("Method", page.paragraph(METHOD)),
+        page.section("Calibration", _costs_table(profile)),
+        page.section(
+            "Machine", page.machine_table({**profile.machine, "calibrated": profile.made})
+        ),
+        page.section(
+            "Data",
+            page.attached(
+                {
+                    "verification.json": json.dumps(data, indent=1).encode(),
+                    "capacity.json": json.dumps(profiles.as_json(profile), indent=1).encode(),
+                }
+            ),
+        ),
+    ]
+    return page.write(path, page.page(title, parts))
+
+
+# Tables.
+
+
+def _summary_table(compared: Sequence[Comparison]) -> str:
+    lines = []
+    for name, predicted in PREDICTORS.items():
+        errors = [predicted(one) / one.measured.scale - 1 for one in compared]
+        found = summary(errors)
+        within = [sum(abs(error) <= band for error in errors) for band in BANDS]
+        lines.append(
+            (name, f"{found.median:.0%}", f"{found.worst:.0%}", *(str(count) for count in within))
+        )
+    heads = ["prediction", "median error", "worst", *(f"within {band:.0%}" for band in BANDS)]
+    return page.table(heads, lines, name="summary")
+
+
+def _confusion_table(compared: Sequence[Comparison]) -> str:
+    lines = [
+        (verdict.value, str(held), Cell(str(broke), bad=verdict.value == "fits" and broke > 0))
+        for verdict, (held, broke) in confusion(compared).items()
+    ]
+    return page.table(["verdict", "holds", "does not hold"], lines, name="confusion")
+
+
+def _graph_table(compared: Sequence[Comparison]) -> str:
+    lines = []
+    for one in compared:
+        knee = one.measured
+        lines.append(
+            (
+                one.graph,
+                one.way,
+                Cell(f"{one.predicted:.3g}", f"{one.low:.3g}–{one.high:.3g}"),
+                Cell(f"{knee.scale:.3g}", f"{knee.low:.3g}–{knee.high:.3g}"),
+                Cell(f"{one.error:+.0%}", bad=not one.low <= knee.scale <= one.high),
+                f"{one.linear / knee.scale - 1:+.0%}",
+                f"{one.classic / knee.scale - 1:+.0%}",
+            )
+        )
+    heads = ["graph", "way", "predicted ×", "measured ×", "error", "a + b·S", "CSLV"]
+    return page.table(heads, lines, left=2, name="graphs")
+
+
+def _costs_table(profile: Profile) -> str:
+    lines = []
+    for name, one in [*profile.ways.items(), *profile.links.items()]:
+        costs = ", ".join(
+            f"{cost} {getattr(one.costs, cost):.3g}" for cost in type(one.costs).names(one.way)
+        )
+        band = f"× {profiles.band([one]):.2f}"
+        lines.append(
+            (name, band, str(len(one.points)), f"{one.seconds:.0f} s", Cell(costs, span=2))
+        )
+    return page.table(["way", "nine in ten within", "graphs", "took", "costs", ""], lines)
+
+
+# Pictures.
+
+
+def plots(compared: Sequence[Comparison], profile: Profile) -> list[Plot]:
+    made = [_scatter(compared)]
+    if len(compared) > 2:
+        made.append(_errors(compared))
+    return [*made, _residuals(profile)]
+
+
+def _looks(ways: Sequence[str]) -> dict[str, dict[str, Any]]:
+    names = list(dict.fromkeys(ways))
+    return {
+        name: {"color": COLOURS[i % len(COLOURS)], "marker": MARKS[i % len(MARKS)]}
+        for i, name in enumerate(names)
+    }
+
+
+def _scatter(compared: Sequence[Comparison]) -> Plot:
+    looks = _looks([one.way for one in compared])
+    every = [p(one) for one in compared for p in PREDICTORS.values()]
+    every += [one.measured.scale for one in compared]
+    every += [one.low for one in compared] + [one.high for one in compared]
+    ends = np.array([min(every) / 1.5, max(every) * 1.5])
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(10.8, 4.6), layout="constrained")
+        axes = figure.subplots(1, len(PREDICTORS), sharex=True, sharey=True)
+        for ax, (name, predicted) in zip(axes, PREDICTORS.items(), strict=True):
+            _bands(ax, ends)
+            for way, look in looks.items():
+                mine = [one for one in compared if one.way == way]
+                xs = [one.measured.scale for one in mine]
+                ys = [predicted(one) for one in mine]
+                if name == "this model":
+                    bars = [
+                        [y - one.low for y, one in zip(ys, mine, strict=True)],
+                        [one.high - y for y, one in zip(ys, mine, strict=True)],
+                    ]
+                    ax.errorbar(
+                        xs, ys, np.maximum(bars, 0), fmt="none", ecolor=look["color"], alpha=0.4,
+                        elinewidth=1,
+                    )  # fmt: skip
+                ax.scatter(xs, ys, s=22, zorder=3, label=way, **look)
+            ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends, title=name)
+            ax.set_xlabel("measured knee, × all rates")
+            ax.set_aspect("equal")
+        axes[0].set_ylabel("predicted knee, × all rates")
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=6)
+    caption = (
+        "Predicted against measured knees, by the way that messages travel: this model, with the "
+        "range that should hold nine in ten, and two rivals with the same calibration. On the "
+        "line: exact; inner band: at most 15 % off; outer band: at most 35 %."
+    )
+    return Plot("predicted_measured", caption, figure)
+
+
+def _bands(ax: Axes, ends: Any) -> None:
+    ax.plot(ends, ends, color="#777777", linewidth=0.9, zorder=1)
+    for band, alpha in zip(BANDS, (0.22, 0.12), strict=True):
+        ax.fill_between(ends, ends * (1 - band), ends * (1 + band), color="#777777", alpha=alpha,
+                        linewidth=0, zorder=0)  # fmt: skip
+
+
+def _errors(compared: Sequence[Comparison]) -> Plot:
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7, 3.2), layout="constrained")
+        ax = figure.subplots()
+        for i, (name, predicted) in enumerate(PREDICTORS.items()):
+            errors = sorted(abs(predicted(one) / one.measured.scale - 1) * 100 for one in compared)
+            shares = np.arange(1, len(errors) + 1) / len(errors)
+            ax.step(np.maximum(errors, 0.5), shares, where="post", label=name, color=COLOURS[i])
+        for band in BANDS:
+            ax.axvline(band * 100, color="#777777", linewidth=0.9, linestyle=(0, (1, 2)))
+        ax.set_xscale("log")
+        ticks = [1, 5, 15, 35, 100, 1000]
+        ax.set_xticks(ticks, [f"{tick:g} %" for tick in ticks])
+        ax.minorticks_off()
+        ax.set_ylim(0, 1.02)
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        ax.set(xlabel="off by at most (without sign)", ylabel="graphs")
+        figure.legend(loc="outside lower center", ncols=3)
+    return Plot("errors", "How many graphs were predicted how well; dotted: 15 and 35 %.", figure)
+
+
+def residuals(profile: Profile) -> list[tuple[str, str, float]]:
+    """Way, graph and error of each point that the costs were fitted to."""
+    found = []
+    jobs = [(name, "", one) for name, one in profile.ways.items()]
+    jobs += [(name, name, one) for name, one in profile.links.items()]
+    for name, link, one in jobs:
+        for kind, scale in one.points:
+            answer = check(kind.graph(one.way), profile, link, shared=True)
+            text = f"{kind.family} {kind.count} × {size_label(kind.size)}"
+            found.append((name, text, answer.knee / scale - 1))
+    return found
+
+
+def _residuals(profile: Profile) -> Plot:
+    found = residuals(profile)
+    looks = _looks([way for way, _, _ in found])
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9, 0.19 * len(found) + 1.2), layout="constrained")
+        ax = figure.subplots()
+        for way, look in looks.items():
+            mine = [(row, error) for row, (name, _, error) in enumerate(found) if name == way]
+            rows, errors = zip(*mine, strict=True)
+            ax.scatter(np.array(errors) * 100, rows, s=22, label=way, zorder=3, **look)
+            ax.hlines(rows, 0, np.array(errors) * 100, color=look["color"], linewidth=1, alpha=0.5)
+        ax.axvline(0, color="#777777", linewidth=0.9)
+        ax.set_yticks(range(len(found)), [text for _, text, _ in found], fontsize=7)
+        ax.invert_yaxis()
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel("fitted ÷ measured − 1, %")
+        figure.legend(loc="outside lower center", ncols=6)
+    caption = (
+        "What the fit leaves over in the graphs that it was made from: zero everywhere would be a "
+        "model that explains its own calibration fully."
+    )
+    return Plot("residuals", caption, figure)
