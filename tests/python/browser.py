@@ -87,7 +87,7 @@ def browser(folder: Path) -> Iterator[Page]:
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         told = folder / "DevToolsActivePort"
-        wait_until(lambda: told.exists() and "\n" in told.read_text(), "the browser to listen", 60)
+        wait_until(lambda: told.exists() and "\n" in told.read_text(), "the browser to listen")
         port, path = told.read_text().splitlines()[:2]
         with connect(f"ws://127.0.0.1:{port}{path}", max_size=None) as root:
             whole = Page(root)

@@ -6,11 +6,22 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from hyphos.lab.case import Case
-from hyphos.lab.plots import MAX_FACETS, NUMBERS, Plot, against, facets, label_rows, styles, title
+from hyphos.lab.plots import (
+    MAX_FACETS,
+    NUMBERS,
+    Plot,
+    against,
+    facets,
+    label_rows,
+    plain_log,
+    styles,
+    title,
+)
 from hyphos.lab.results import Row, Run
 from hyphos.lab.saturation import Saturation, plain
 from hyphos.lab.show import metrics_of
@@ -106,6 +117,13 @@ def _distribution(
                     look = {"label": row.peer, "color": looks[row.peer]["color"], "linewidth": 1.2}
                     draw(ax, whole, look)
             axis(ax)
+        latencies = [ax.xaxis if name == "cdf" else ax.yaxis for ax in axes]
+        if name == "cdf":  # one scale, so that fields can be compared
+            ends = np.array([ax.get_xlim() for ax in axes[: len(shown)]])
+            for ax in axes:
+                ax.set_xlim(ends[:, 0].min(), ends[:, 1].max())
+        for one in latencies:
+            plain_log(one)
         label_rows(axes, label)
     more = f"; the first {MAX_FACETS} of {len(cases)} cases" if len(cases) > MAX_FACETS else ""
     return Plot(name, f"{what}{more}.", figure)
@@ -195,6 +213,10 @@ def _by_rate(
                 ax.yaxis.set_major_formatter(PercentFormatter(1.0))
             else:
                 ax.set_yscale("log")
+        for ax in axes[: len(shown)]:
+            plain_log(ax.xaxis)
+            if not share:
+                plain_log(ax.yaxis)
         label_rows(axes, label)
     return Plot(name, caption, figure)
 
@@ -223,6 +245,7 @@ def constancy(knees: Sequence[Saturation], others: Sequence[str]) -> Plot:
             ys = [knee.volume / 1e6 for knee in mine]
             ax.plot(xs, ys, label=peer, linewidth=1.2, markersize=5, **look)
         ax.set_yscale("log")
+        plain_log(ax.yaxis)
         ax.set_xticks(range(len(cases)), [title(case, others) for case in cases], rotation=25)
         for text in ax.get_xticklabels():
             text.set_ha("right")

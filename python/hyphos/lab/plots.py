@@ -14,7 +14,9 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from hyphos.lab.case import Case, label, size_label
 from hyphos.lab.results import Row
@@ -95,6 +97,16 @@ def facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, 
             figure.legend(handles.values(), handles, loc="outside lower center", ncols=ncols)
 
 
+def plain_log(axis: Axis) -> None:
+    """A scale of decades, marked 1, 10, 100 … instead of powers. The finer marks have no text,
+    which would overlap; a scale of less than two decades has it at 2 and 5."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
+    low, high = sorted(axis.get_view_interval())
+    if low > 0 and high / low < 100:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+
+
 def label_rows(axes: Sequence[Axes], text: str) -> None:
     """At the left of each row of fields."""
     for ax in axes:
@@ -136,12 +148,16 @@ def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) 
             ax.set_xlabel(AXES.get(name, name))
             ax.set_xscale("linear" if name in _LINEAR else "log", **_base(name))
             ax.set_yscale("log")
+            if name not in (*_LINEAR, "size"):
+                plain_log(ax.xaxis)
             if name == "size":
                 sizes = sorted({row.case.size for row in group})
                 few = sizes[:: math.ceil(len(sizes) / 7)]
                 ax.set_xticks(few, [size_label(size) for size in few], minor=False)
                 ax.minorticks_off()
-        label_rows(axes, TITLES.get(metric, metric))
+        label_rows(axes, "latency µs" if metric == "p50_us" else TITLES.get(metric, metric))
+        for ax in axes:
+            plain_log(ax.yaxis)
     what = "p50 (solid) and p95 (dashed)" if metric == "p50_us" else TITLES[metric]
     more = f"; the first {MAX_FACETS} of {len(groups)}" if len(groups) > MAX_FACETS else ""
     return Plot(

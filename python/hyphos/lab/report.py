@@ -132,7 +132,7 @@ def _page(report: Report) -> str:
         words |= _FLOOD_WORDS
     made = plots(report.rows, wanted.varied(), report.knees)
     parts = [
-        page.paragraph(f"{wanted.about} {first}".strip(), dim=True),
+        page.paragraph(" · ".join(filter(None, [wanted.about, f"measured {first}"])), dim=True),
         *map(page.figure, made),
         page.section("Knees", _knee_table(report)) if report.knees else "",
         page.section("Figures", result_table(report.rows, wanted.varied(), wanted.base)),

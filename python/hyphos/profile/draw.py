@@ -119,7 +119,9 @@ def _lanes(ax: Axes, steps: Sequence[Mapping[str, Any]], names: Sequence[str]) -
         at = step["publish_ns"] / 1e3
         # From the lane of the publisher to that of the receiver.
         ax.plot([at, at], [lane - 1, lane], color="#777777", linewidth=0.8, zorder=1)
-        ax.plot([at], [lane - 1], marker="v", color="#000000", markersize=4, zorder=3)
+        ax.plot(
+            [at], [lane - 1], marker="v", color="#000000", markersize=4, zorder=3, clip_on=False
+        )
         for i, layer in enumerate(LAYERS):
             ns = step["parts_ns"][layer]
             ax.barh(lane, ns / 1e3, left=at, color=COLOURS[i], height=0.6, zorder=2)
@@ -147,7 +149,7 @@ def stored_summary(told: Mapping[str, Any]) -> str:
     if "cases" in told:
         sizes = ", ".join(size_label(one["size"]) for one in told["cases"])
         return (
-            f"Runs of their own, made by hyphos lab profile with {told['peer']}: {sizes}. Layers "
+            f"Runs of their own, made by hyphos lab profile: {told['experiment']} with {told['peer']}, {sizes}. Layers "
             "are the stages of a message from publish() to its callback; encode and hand are the "
             "publisher's, transport lies between the processes, deliver, queue and decode are the "
             "subscriber's, callback is user code. They add up to its latency without a gap."

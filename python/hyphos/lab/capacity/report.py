@@ -24,6 +24,7 @@ from hyphos.lab.capacity.verify import LOADS, Comparison, confusion, summary
 from hyphos.lab.case import size_label
 from hyphos.lab.page import Cell
 from hyphos.lab.plots import COLOURS, MARKS, STYLE, Plot
+from hyphos.lab.show import number
 
 BANDS = (0.15, 0.35)
 PREDICTORS: Mapping[str, Callable[[Comparison], float]] = {
@@ -50,8 +51,8 @@ WORDS = {
 METHOD = (
     "Each way that messages can take (by pointer within a process, by shared memory, by TCP, or "
     "across a link) was calibrated with a few simple graphs; the model's costs were fitted to "
-    "their knees. The graphs on this page were predicted first and then measured. Marks on the diagonal "
-    "are predicted exactly; the inner band is 15 %, the outer one 35 % off."
+    "their knees. The graphs on this page were predicted first and then measured. Marks on the "
+    "diagonal are predicted exactly; the inner band is 15 %, the outer one 35 % off."
 )
 
 
@@ -169,8 +170,8 @@ def _graph_table(compared: Sequence[Comparison]) -> str:
             (
                 one.graph,
                 one.way,
-                Cell(f"{one.predicted:.3g}", f"{one.low:.3g}–{one.high:.3g}"),
-                Cell(f"{knee.scale:.3g}", f"{knee.low:.3g}–{knee.high:.3g}"),
+                Cell(number(one.predicted), f"{number(one.low)}–{number(one.high)}"),
+                Cell(number(knee.scale), f"{number(knee.low)}–{number(knee.high)}"),
                 Cell(f"{one.error:+.0%}", bad=not one.low <= knee.scale <= one.high),
                 f"{one.linear / knee.scale - 1:+.0%}",
                 f"{one.classic / knee.scale - 1:+.0%}",
@@ -187,10 +188,8 @@ def _costs_table(profile: Profile) -> str:
             f"{cost} {getattr(one.costs, cost):.3g}" for cost in type(one.costs).names(one.way)
         )
         band = f"× {profiles.band([one]):.2f}"
-        lines.append(
-            (name, band, str(len(one.points)), f"{one.seconds:.0f} s", Cell(costs, span=2))
-        )
-    return page.table(["way", "nine in ten within", "graphs", "took", "costs", ""], lines)
+        lines.append((name, band, str(len(one.points)), f"{one.seconds:.0f}", Cell(costs, span=2)))
+    return page.table(["way", "nine in ten within", "graphs", "seconds", "costs", ""], lines)
 
 
 # Pictures.
@@ -268,7 +267,7 @@ def _errors(compared: Sequence[Comparison]) -> Plot:
         for band in BANDS:
             ax.axvline(band * 100, color="#777777", linewidth=0.9, linestyle=(0, (1, 2)))
         ax.set_xscale("log")
-        ticks = [1, 5, 15, 35, 100, 1000]
+        ticks = [1, 5, 15, 35, 100, 1000, 10_000]
         ax.set_xticks(ticks, [f"{tick:g} %" for tick in ticks])
         ax.minorticks_off()
         ax.set_ylim(0, 1.02)
@@ -303,8 +302,8 @@ def _residuals(profile: Profile) -> Plot:
             ax.scatter(np.array(errors) * 100, rows, s=22, label=way, zorder=3, **look)
             ax.hlines(rows, 0, np.array(errors) * 100, color=look["color"], linewidth=1, alpha=0.5)
         ax.axvline(0, color="#777777", linewidth=0.9)
-        ax.set_yticks(range(len(found)), [text for _, text, _ in found], fontsize=7)
-        ax.invert_yaxis()
+        ax.set_yticks(range(len(found)), [f"{name}: {text}" for name, text, _ in found], fontsize=7)
+        ax.set_ylim(len(found) - 0.3, -0.7)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel("fitted ÷ measured − 1, %")
         figure.legend(loc="outside lower center", ncols=6)
