@@ -1,0 +1,320 @@
+"""Reports: what people would see in a browser, and what they can take out of them."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import importlib.util
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import Page, browser, chromium
+from helpers import Cli
+from hyphos import Error
+from hyphos.lab import saturation
+from hyphos.lab.capacity.calibrate import cores
+from hyphos.lab.capacity.model import Costs
+from hyphos.lab.capacity.profile import Calibrated, Kind, Profile, save
+from hyphos.lab.case import Case
+from hyphos.lab.curves import delivered
+from hyphos.lab.report import read_profile, save_plots, write_report
+from hyphos.lab.results import Results, Run
+from hyphos.profile.layers import LAYERS
+
+PAIR = Case("pair", seconds=1.0)
+NO_BROWSER = "no Chromium: apt-get install chromium (packages.txt, [browser])"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    if chromium() is None:
+        pytest.skip(NO_BROWSER)
+    with browser(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
+
+
+def run_at(case: Case, peer: str, repeat: int = 0, capacity_hz: float = 5e3) -> Run:
+    """A queue that is served at a fixed rate."""
+    sent = case.count
+    served = min(case.rate_hz, capacity_hz)
+    random = np.random.default_rng(repeat)
+    plain = (20_000 * random.lognormal(0, 0.5, sent)).astype(int)
+    late = plain + [int(1e9 * (i / served - i / case.rate_hz)) for i in range(sent)]
+    result = {
+        **{"planned": sent, "sent": sent, "received": sent, "lost": 0, "duplicates": 0},
+        **{"sources": 1, "flows": 1, "seconds": sent / served, "messages_per_s": served},
+        **{"mb_per_s": served * case.size / 1e6, "p50_us": 20.0, "cpu_us_per_msg": 4.0},
+        "histogram_ns": [
+            [int(v), int(c)] for v, c in zip(*np.unique(plain, return_counts=True), strict=True)
+        ],
+        "open_histogram_ns": [
+            [int(v), int(c)] for v, c in zip(*np.unique(late, return_counts=True), strict=True)
+        ],
+    }
+    return Run(case, peer, repeat, result, at="2026-11-22T08:00:00+00:00")
+
+
+def folder_of(
+    path: Path, text: str = "grid: {size: [64, 65536], rate_hz: [100, 1000]}\n"
+) -> Results:
+    path.mkdir()
+    (path / "experiment.yaml").write_text(
+        f"lab: 1\nname: queue\nabout: a <queue> & its rate\nworkload: pair\npeers: [futex]\n{text}"
+    )
+    (path / "machine.json").write_text('{"cpu": "a <fast> one", "cores": 2}')
+    return Results(path)
+
+
+def grid(path: Path) -> Path:
+    results = folder_of(path)
+    for size in (64, 65536):
+        for rate_hz in (100.0, 1000.0, 10_000.0):
+            for peer in ("futex", "hyphos/shm"):
+                for repeat in range(2):
+                    case = replace(PAIR, size=size, rate_hz=rate_hz)
+                    results.add(run_at(case, peer, repeat))
+    return path
+
+
+def message(total_ns: int) -> dict[str, Any]:
+    parts = {name: total_ns // 2 if name in ("transport", "queue") else 0 for name in LAYERS}
+    step = {"channel": "a", "node": "sub", "publish_ns": 0, "parts_ns": parts}
+    return {"source": "pub", "total_ns": total_ns, "steps": [step]}
+
+
+def profiled() -> dict[str, Any]:
+    layers = message(40_000)["steps"][0]["parts_ns"]
+    one = {
+        **{"size": 64, "rate_hz": 100.0, "path": "pub ─a→ sub", "end_to_end": {"p50_ns": 40_000}},
+        "layers_ns": {"p50": layers, "p95": layers},
+        "messages": {"p50": message(40_000), "p95": message(90_000)},
+    }
+    return {"experiment": "queue", "peer": "hyphos/shm", "machine": {}, "cases": [one]}
+
+
+CONTRASTS = """
+(() => {
+  const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(x => { x /= 255;
+      return x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4 });
+    return .2126 * r + .7152 * g + .0722 * b };
+  const paper = light(getComputedStyle(document.body).backgroundColor);
+  return [...document.querySelectorAll('p, td, th, dd, figcaption, h1, a')].map(
+      e => light(getComputedStyle(e).color))
+    .concat([...document.querySelectorAll('svg text')].map(e => light(getComputedStyle(e).fill)))
+    .map(ink => (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05)) })()
+"""
+BOXES = """
+[...document.querySelectorAll('figure svg')].map(svg => { const box = svg.getBoundingClientRect();
+  return [box.width, box.height, svg.querySelectorAll('path').length] })
+"""
+DUPLICATES = """
+(() => { const all = [...document.querySelectorAll('[id]')].map(e => e.id);
+  return all.length - new Set(all).size })()
+"""
+DOWNLOADS = """
+Promise.all([...document.querySelectorAll('a[download]')].map(async link => {
+  const packed = await (await fetch(link.href)).blob();
+  const unpacked = packed.stream().pipeThrough(new DecompressionStream('gzip'));
+  return [link.download, await new Response(unpacked).text()] }))
+"""
+
+
+def look_at(tab: Page, path: Path, plots: int, tables: set[str]) -> dict[str, str]:
+    """What holds of every report; returns the files that can be taken out of it."""
+    for width, dark in ((1280, False), (390, True)):
+        tab.open(path, width=width, dark=dark)
+        boxes = tab.ask(BOXES)
+        assert len(boxes) == plots
+        assert all(w > 200 and h > 100 and paths > 5 for w, h, paths in boxes), boxes
+        assert min(tab.ask(CONTRASTS)) >= 4.5  # WCAG 2.1, AA
+        assert tab.ask("document.documentElement.scrollWidth") <= width
+        assert tab.ask(DUPLICATES) == 0
+    found = set(tab.ask("[...document.querySelectorAll('table[id]')].map(t => t.id)"))
+    assert found == tables
+    assert tab.ask("[...document.querySelectorAll('table')].every(t => t.rows.length > 1)")
+    files = dict(tab.ask(DOWNLOADS))
+    asked = [one["request"]["url"] for one in tab.named("Network.requestWillBeSent")]
+    assert {url.split(":")[0] for url in asked} == {"file", "data"}
+    assert [url for url in asked if url.startswith("file:")] == [path.as_uri()]
+    assert not tab.named("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
+    return files
+
+
+def test_a_report_is_readable_in_a_browser_and_gives_its_data_back(
+    tab: Page, tmp_path: Path
+) -> None:
+    folder = grid(tmp_path / "out")
+    path = write_report(folder, None)
+    # By size, by rate, what arrives, how late, percentiles, CDF.
+    files = look_at(tab, path, 6, {"figures", "machine"})
+    assert files["runs.jsonl.gz"] == (folder / "runs.jsonl").read_text()
+    assert json.loads(files["summary.json.gz"]) == json.loads((folder / "summary.json").read_text())
+    assert set(files) == {"runs.jsonl.gz", "summary.json.gz", "summary.csv.gz"}
+    assert tab.ask("document.querySelectorAll('#figures tr').length") == 1 + 12
+    assert "a <queue> & its rate" in tab.ask("document.body.innerText")
+
+
+def test_the_layers_of_a_profile_beside_the_results_are_in_the_report(
+    tab: Page, tmp_path: Path
+) -> None:
+    folder = grid(tmp_path / "out")
+    (folder / "profile.json").write_text(json.dumps(profiled()))
+    files = look_at(tab, write_report(folder, None), 8, {"figures", "machine"})
+    assert json.loads(files["profile.json.gz"]) == profiled()
+    assert "Where the time goes" in tab.ask("document.body.innerText")
+    saved = save_plots(folder, "png")
+    assert {"layers_by_size.png", "flow.png", "cdf.png"} <= {one.name for one in saved}
+
+
+def searched(path: Path) -> Path:
+    results = folder_of(path)
+    knees = []
+    for size, capacity_hz in ((64, 3e3), (65536, 600.0)):
+
+        def measure(case: Case, capacity_hz: float = capacity_hz) -> Run:
+            run = run_at(case, "futex", capacity_hz=capacity_hz)
+            results.add(run)
+            return run
+
+        knee = saturation.find(replace(PAIR, size=size), measure)
+        assert knee is not None
+        knees.append(replace(knee, peer="futex"))
+    saturation.save(path, knees)
+    return path
+
+
+def test_a_search_for_knees_is_reported_with_its_knees(tab: Page, tmp_path: Path) -> None:
+    folder = searched(tmp_path / "out")
+    # N·f·S, what arrives, how late, percentiles and CDF at the knees.
+    files = look_at(tab, write_report(folder, None), 5, {"knees", "figures", "machine"})
+    assert files["saturation.json.gz"] == (folder / "saturation.json").read_text()
+    first, second = saturation.load(folder, Results(folder).runs)
+    assert 3e3 / 1.06 < first.rate_hz < 3e3 * 1.35
+    assert first.at_knee is not None
+    assert second.volume == pytest.approx(second.rate_hz * 65536)
+    rows = tab.ask("[...document.querySelectorAll('#knees tr')].map(r => r.cells[1].innerText)")
+    assert rows == ["peer", "futex", "futex"]
+
+
+def test_what_arrives_is_the_rate_of_the_server_once_it_is_behind() -> None:
+    assert delivered(run_at(replace(PAIR, rate_hz=1000.0), "futex")) == pytest.approx(1.0, abs=0.01)
+    behind = delivered(run_at(replace(PAIR, rate_hz=10_000.0), "futex"))
+    assert behind == pytest.approx(0.5, abs=0.01)
+
+
+def verification(path: Path) -> tuple[Path, Path]:
+    costs = Costs(**dict.fromkeys(Costs.names("shm"), 2.0))
+    points = tuple((Kind("echo", count, 1024), 900.0 / count) for count in (1, 2, 8))
+    ways = {"shm": Calibrated("shm", costs, 0.1, points, 60.0)}
+    profile = path / "capacity.json"
+    save(Profile({"cpu": "one"}, cores(), "2026-11-22T08:00:00+00:00", ways), profile)
+    compared = [
+        {
+            **{"graph": f"echo {i}", "way": "shm", "predicted": 100.0 / i, "low": 80.0 / i},
+            **{"high": 125.0 / i, "classic": 300.0, "linear": 40.0, "measured": 90.0 / i},
+            **{"measured_low": 88.0 / i, "measured_high": 92.0 / i, "error": 0.1},
+            "disturbed": False,
+        }
+        for i in range(1, 6)
+    ]
+    told = path / "held.json"
+    told.write_text(json.dumps(compared))
+    return told, profile
+
+
+def test_a_verification_becomes_a_page(tab: Page, hyphos_cli: Cli, tmp_path: Path) -> None:
+    told, profile = verification(tmp_path)
+    words = ("lab", "report", str(told), "--profile", str(profile), "--plots", "svg")
+    code, shown, err = hyphos_cli(*words)
+    assert code == 0, err
+    lines = [Path(line) for line in shown.splitlines()]
+    assert [line.name for line in lines[1:]] == [
+        "predicted_measured.svg", "errors.svg", "residuals.svg",
+    ]  # fmt: skip
+    files = look_at(tab, lines[0], 3, {"summary", "confusion", "graphs", "machine"})
+    graphs = [one["graph"] for one in json.loads(files["verification.json.gz"])]
+    assert graphs == [f"echo {i}" for i in range(1, 6)]
+    assert json.loads(files["capacity.json.gz"]) == json.loads(profile.read_text())
+    text = tab.ask("document.getElementById('summary').innerText")
+    assert "11%" in text  # 100 ÷ √(88·92) − 1
+
+
+def test_what_is_no_verification_is_refused(hyphos_cli: Cli, tmp_path: Path) -> None:
+    _, profile = verification(tmp_path)
+    for content in ("{", '[{"graph": 1}]', "3"):
+        (tmp_path / "bad.json").write_text(content)
+        words = ("lab", "report", str(tmp_path / "bad.json"), "--profile", str(profile))
+        code, _, err = hyphos_cli(*words)
+        assert code == 1
+        assert "this is no verification" in err
+        assert "--held-out" in err
+
+
+@pytest.mark.parametrize(("content", "message"), [("{", "no profile"), ("{}", "neither cases")])
+def test_what_is_no_profile_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "profile.json").write_text(content)
+    with pytest.raises(Error, match=message):
+        read_profile(tmp_path / "profile.json")
+    with pytest.raises(Error, match="cannot be read"):
+        read_profile(tmp_path / "absent.json")
+
+
+def test_knees_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "saturation.json").write_text('[{"peer": 3}]')
+    with pytest.raises(Error, match="these are no knees"):
+        saturation.load(tmp_path, [])
+    assert saturation.load(tmp_path / "absent", []) == []
+
+
+# --- export -------------------------------------------------------------------------------------
+
+
+def test_results_are_exported_as_csv(hyphos_cli: Cli, tmp_path: Path) -> None:
+    folder = grid(tmp_path / "out")
+    code, shown, err = hyphos_cli("lab", "export", str(folder), "-o", str(tmp_path / "to"))
+    assert code == 0, err
+    assert shown.split() == [str(tmp_path / "to" / f"{n}.csv") for n in ("runs", "summary")]
+    with (tmp_path / "to" / "runs.csv").open() as file:
+        runs = list(csv.DictReader(file))
+    assert len(runs) == 24
+    assert {run["peer"] for run in runs} == {"futex", "hyphos/shm"}
+    assert {run["case_size"] for run in runs} == {"64", "65536"}
+    with (tmp_path / "to" / "summary.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 12
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is not None, reason="pyarrow is here")
+def test_parquet_without_pyarrow_says_how_to_get_it(hyphos_cli: Cli, tmp_path: Path) -> None:
+    code, _, err = hyphos_cli("lab", "export", str(grid(tmp_path / "out")), "--parquet")
+    assert code == 1
+    assert "pip install 'hyphos[parquet]'" in err
+    assert not list((tmp_path / "out").glob("*.parquet"))
+
+
+def test_results_are_exported_as_parquet(tmp_path: Path) -> None:
+    files = pytest.importorskip("pyarrow.parquet", reason="no pyarrow: pip install pyarrow")
+    from hyphos.lab.export import export  # noqa: PLC0415
+
+    folder = grid(tmp_path / "out")
+    runs, summary = (files.read_table(path) for path in export(folder, folder, parquet=True))
+    assert runs.num_rows == 24
+    assert summary.num_rows == 12
+    first = Results(folder).runs[0].histogram("histogram_ns")
+    assert runs["histogram_ns_values"][0].as_py() == first.values.tolist()
+    assert runs["histogram_ns_counts"][0].as_py() == first.counts.tolist()
+    row = Results(folder).rows()[0]
+    assert summary["p99_us"][0].as_py() == row.estimate("p99_us").value
+
+
+def test_data_of_a_report_unpacks_without_a_browser(tmp_path: Path) -> None:
+    folder = grid(tmp_path / "out")
+    page = write_report(folder, tmp_path / "other.html").read_text()
+    _, _, rest = page.partition('download="runs.jsonl.gz" href="data:application/gzip;base64,')
+    data = gzip.decompress(base64.b64decode(rest.partition('"')[0]))
+    assert data == (folder / "runs.jsonl").read_bytes()
