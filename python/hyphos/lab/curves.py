@@ -248,7 +248,7 @@ def constancy(knees: Sequence[Saturation], others: Sequence[str]) -> Plot:
         plain_log(ax.yaxis)
         ax.set_xticks(range(len(cases)), [title(case, others) for case in cases], rotation=25)
         for text in ax.get_xticklabels():
-            text.set_ha("right")
+            text.set_horizontalalignment("right")
         ax.set_ylabel("N·f·S at the knee, MB/s")
     spans = []
     for peer in looks:
