@@ -462,7 +462,7 @@ def test_a_report_needs_nothing_else(hyphos_cli: Cli, tmp_path: Path) -> None:
     assert code == 0, err
     page = (out / "report.html").read_text()
     assert shown.splitlines()[0] == str(out / "report.html")
-    assert page.count("<svg") == 2  # latency by size, and by percentile
+    assert page.count("<svg") == 3  # latency by size, by percentile, and as shares
     assert "a &lt;test&gt; &amp; more" in page
     # Nothing is loaded from anywhere; the names of XML's vocabularies are no addresses.
     assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
@@ -523,6 +523,9 @@ def test_the_knee_of_a_slow_link_is_its_rate(hyphos_cli: Cli, tmp_path: Path) ->
     # 4096 bytes are three TCP segments, with 40 to 52 bytes of headers each.
     capacity = 8e6 / 8 / (4096 + 3 * 52)
     assert capacity * 0.8 <= math.sqrt(low * high) <= capacity * 1.35
+    [knee] = json.loads((out / "saturation.json").read_text())
+    assert (knee["peer"], knee["case"]["size"]) == ("zmq/tcp", 4096)
+    assert (knee["low_hz"], knee["high_hz"]) == pytest.approx((low, high), rel=0.01)
     before = (out / "runs.jsonl").read_text()
     assert hyphos_cli(*words, "--resume")[0] == 0
     assert (out / "runs.jsonl").read_text() == before
