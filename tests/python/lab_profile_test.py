@@ -495,10 +495,11 @@ def test_an_experiment_gives_the_layers_of_each_size(hyphos_cli: Cli, tmp_path: 
     (tmp_path / "small.yaml").write_text(CASES)
     code, out, err = hyphos_cli(
         "lab", "profile", "--experiment", "small.yaml", "--for", "1", "--json", "-q",
-        "--svg", "fig.svg", "--html", "fig.html",
+        "--svg", "fig.svg", "--html", "fig.html", "--out", "results",
     )  # fmt: skip
     assert code == 0, err
     told = json.loads(out)
+    assert json.loads((tmp_path / "results" / "profile.json").read_text()) == told
     assert [(case["size"], case["rate_hz"]) for case in told["cases"]] == [
         (1024, 100),
         (65536, 100),
@@ -506,6 +507,9 @@ def test_an_experiment_gives_the_layers_of_each_size(hyphos_cli: Cli, tmp_path: 
     for case in told["cases"]:
         assert case["path"].count("→") == 2
         assert case["worst_sum_error"] < 0.01
+        for message in case["messages"].values():
+            parts = [sum(step["parts_ns"].values()) for step in message["steps"]]
+            assert sum(parts) == pytest.approx(message["total_ns"], rel=0.01)
         median = sum(case["layers_ns"]["p50"].values())
         assert 0 < median <= case["end_to_end"]["max_ns"]
         assert sum(case["layers_ns"]["p95"].values()) >= median
@@ -532,6 +536,7 @@ def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback()
         (("--experiment", "latency", "--overhead"), "either --experiment or --overhead"),
         (("--overhead", "--mcap", "x.mcap"), "for a running graph only"),
         (("--overhead", "--svg", "x.svg"), "draws no pictures"),
+        (("--out", "x"), "--out is for --experiment"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -256,7 +256,10 @@ def test_what_is_no_verification_is_refused(hyphos_cli: Cli, tmp_path: Path) -> 
         assert "--held-out" in err
 
 
-@pytest.mark.parametrize(("content", "message"), [("{", "no profile"), ("{}", "neither cases")])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "no profile"), ("{}", "neither cases"), ('{"paths": []}', "another version")],
+)
 def test_what_is_no_profile_is_refused(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "profile.json").write_text(content)
     with pytest.raises(Error, match=message):

@@ -110,6 +110,8 @@ def read_profile(path: Path) -> Any:
         told = json.loads(path.read_text())
         if not isinstance(told, dict) or not {"cases", "paths"} & told.keys():
             raise ValueError("it has neither cases nor paths")
+        if any("messages" not in one for one in told.get("cases", [told])):
+            raise ValueError("it has no messages: another version wrote it")
     except OSError as error:
         raise Error(
             "not_found", f"cannot be read: {error.strerror}", str(path), "hyphos lab profile --json"

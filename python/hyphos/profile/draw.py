@@ -152,7 +152,8 @@ def stored_summary(told: Mapping[str, Any]) -> str:
             f"Runs of their own, made by hyphos lab profile: {told['experiment']} with "
             f"{told['peer']}, {sizes}. Layers are the stages of a message from publish() to "
             "its callback; encode and hand are the publisher's, transport lies between "
-            "the processes, deliver, queue and decode are the subscriber's, callback is user code. They add up to its latency without a gap."
+            "the processes, deliver, queue and decode are the subscriber's, callback "
+            "is user code. They add up to its latency without a gap."
         )
     return (
         f"{told['receptions']:,} callbacks in {told['seconds']:.1f} s; the layers of each message "
