@@ -25,6 +25,7 @@ from hyphos.lab.case import Case
 from hyphos.lab.curves import delivered
 from hyphos.lab.report import read_profile, save_plots, write_report
 from hyphos.lab.results import Results, Run
+from hyphos.lab.show import knee_cells
 from hyphos.profile.layers import LAYERS
 
 PAIR = Case("pair", seconds=1.0)
@@ -200,6 +201,18 @@ def test_a_search_for_knees_is_reported_with_its_knees(tab: Page, tmp_path: Path
     assert second.volume == pytest.approx(second.rate_hz * 65536)
     rows = tab.ask("[...document.querySelectorAll('#knees tr')].map(r => r.cells[1].innerText)")
     assert rows == ["peer", "futex", "futex"]
+
+
+def test_a_search_in_which_nothing_failed_names_no_rate_that_fails() -> None:
+    def easy(case: Case) -> Run:
+        result = {"planned": 40, "sent": 40, "received": 40, "lost": 0, "sources": 1, "flows": 1}
+        return Run(case, "futex", 0, {**result, "open_histogram_ns": [[1000, 40]]})
+
+    knee = saturation.find(PAIR, easy)
+    assert knee is not None
+    assert knee.open
+    assert knee.rate_hz == knee.low_hz == max(run.case.rate_hz for run in knee.runs)
+    assert knee_cells(knee)[1] == "none found"
 
 
 def test_what_arrives_is_the_rate_of_the_server_once_it_is_behind() -> None:

@@ -202,7 +202,7 @@ def _by_rate(
                         ax, [(row.case.rate_hz, figure_of(row)) for row in mine], look, dash, peer
                     )
                 knee = knees.get((case, peer))
-                if knee is not None and knee.low_hz:
+                if knee is not None and knee.low_hz and not knee.open:
                     ax.axvline(
                         knee.rate_hz, color=look["color"], linestyle=(0, (1, 2)), linewidth=1.4
                     )

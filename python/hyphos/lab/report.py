@@ -49,7 +49,8 @@ _KNEE_WORDS = {
     "messages wait longer and longer, or are lost. Each search halves the distance between a rate "
     "that held and one that did not until they are 6 % apart. A run holds if no publisher falls "
     "behind, at most 1 % is lost, and half of the messages are at most 25 ms late (or three "
-    "periods) against the fastest.",
+    "periods) against the fastest. Where no rate failed the search gave up, and the knee lies "
+    "above.",
     "N·f·S": "Publishers × rate × size at the knee: bytes a second. Jordan (On the Scalability of "
     "ROS) takes it for a constant of the machine; the table and the picture tell how constant it "
     "is here.",

@@ -39,8 +39,14 @@ class Saturation:
     peer: str = ""
 
     @property
+    def open(self) -> bool:
+        """Nothing failed: the search ended where it looks no further."""
+        return self.high_hz >= RATES[1]
+
+    @property
     def rate_hz(self) -> float:
-        return math.sqrt(self.low_hz * self.high_hz)
+        """Where the knee lies; if it is open, what is known to hold."""
+        return self.low_hz if self.open else math.sqrt(self.low_hz * self.high_hz)
 
     @property
     def at_knee(self) -> Run | None:

@@ -111,7 +111,7 @@ def knee_cells(knee: Saturation) -> list[str]:
     told = (there.result if there else None) or {}
     return [
         number(knee.low_hz) if knee.low_hz else "–",
-        number(knee.high_hz),
+        "none found" if knee.open else number(knee.high_hz),
         number(told.get("messages_per_s")),
         number(told.get("mb_per_s")),
         number(told.get("p50_us")),
