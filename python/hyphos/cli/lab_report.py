@@ -1,0 +1,82 @@
+"""hyphos lab report, hyphos lab export"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyphos._errors import Error
+
+
+def needs_matplotlib(problem: ModuleNotFoundError) -> None:
+    if problem.name == "matplotlib":
+        raise Error(
+            "unsupported", "reports need matplotlib", advice="pip install 'hyphos[lab]'"
+        ) from None
+
+
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="What `hyphos lab run` or `saturate` has made, or JSON of `verify --held-out`.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write. Default: FOLDER/report.html."),
+    ] = None,
+    plots: Annotated[
+        str, typer.Option("--plots", metavar="png|svg|pdf", help="Also each plot as a file.")
+    ] = "",
+    profile: Annotated[
+        Path | None,
+        typer.Option(
+            "--profile",
+            metavar="FILE",
+            help="Show these layers, too: what `hyphos lab profile --json` has printed. Default: "
+            "FOLDER/profile.json, if it is there. Of a verification: the capacity profile.",
+        ),
+    ] = None,
+) -> None:
+    """One HTML file with plots, tables, method, machine and the data. Needs matplotlib."""
+    if plots not in ("", "png", "svg", "pdf"):
+        raise typer.BadParameter("png, svg or pdf", param_hint="--plots")
+    try:
+        if folder.is_file():
+            from hyphos.lab.capacity.report import report_of_file  # noqa: PLC0415
+
+            known = profile or Path("capacity.json")
+            written = report_of_file(folder, known, output, plots)
+        else:
+            from hyphos.lab.report import save_plots, write_report  # noqa: PLC0415
+
+            written = [write_report(folder, output, profile)]
+            written += save_plots(folder, plots, profile) if plots else []
+    except ModuleNotFoundError as problem:
+        needs_matplotlib(problem)
+        raise
+    for path in written:
+        typer.echo(path)
+
+
+def export(
+    folder: Annotated[
+        Path, typer.Argument(help="What `hyphos lab run` has made.", show_default=False)
+    ],
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Parquet instead of CSV; needs pyarrow.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Another folder for the files.")
+    ] = None,
+) -> None:
+    """Results as tables for other programs: runs, a line for each, and summary, a line for each
+    case and peer."""
+    from hyphos.lab.export import export as write  # noqa: PLC0415
+
+    for path in write(folder, output or folder, parquet=parquet):
+        typer.echo(path)
