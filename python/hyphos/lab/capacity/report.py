@@ -59,7 +59,8 @@ METHOD = (
 def report_of_file(path: Path, profile: Path, output: Path | None, kind: str = "") -> list[Path]:
     """Of the JSON that `hyphos lab verify --held-out --output` has written."""
     try:
-        compared = [comparison_from(one) for one in json.loads(path.read_text())]
+        raw = json.loads(path.read_text())
+        compared = [comparison_from(one) for one in raw]
     except OSError as error:
         raise Error("io", f"cannot be read: {error.strerror}", str(path)) from None
     except (ValueError, KeyError, TypeError) as error:
@@ -73,7 +74,7 @@ def report_of_file(path: Path, profile: Path, output: Path | None, kind: str = "
         raise Error("not_found", "nothing was compared yet", str(path), "hyphos lab verify")
     known = profiles.load(profile)
     target = output or path.with_suffix(".html")
-    written = [write_report(compared, known, target, path.stem)]
+    written = [write_report(compared, known, target, path.stem, raw)]
     if kind:
         folder = target.with_name(target.stem + "-plots")
         folder.mkdir(exist_ok=True)
@@ -92,13 +93,21 @@ def write_report(
     profile: Profile,
     path: Path,
     title: str,
+    raw: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
+    """`raw`: what the comparisons were read from, and is attached; it also knows which were
+    disturbed."""
     from hyphos.lab.capacity.commands import comparison_json  # noqa: PLC0415
 
-    data = [comparison_json(one) for one in compared]
+    data = list(raw) or [comparison_json(one) for one in compared]
+    disturbed = sum(bool(one.get("disturbed")) for one in data)
     inside = sum(one.low <= one.measured.scale <= one.high for one in compared)
     parts = [
-        page.paragraph(f"Predicted and measured knees of {len(compared)} graphs.", dim=True),
+        page.paragraph(
+            f"Predicted and measured knees; graphs: {len(compared)}, {disturbed} of them measured "
+            "while other programs used the machine.",
+            dim=True,
+        ),
         *map(page.figure, plots(compared, profile)),
         page.section(
             "How good the predictions are",
