@@ -1,4 +1,5 @@
-"""Criteria such as `hyphos/shm size=1KB: p99_us < 500`, for a user's own CI."""
+"""Criteria such as `hyphos/shm size=1KB: p99_us < 500`, for a user's own CI and for what others
+have found."""
 
 from __future__ import annotations
 
@@ -6,13 +7,19 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from hyphos._errors import Error
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.experiment import PARAMETERS
 from hyphos.lab.results import METRICS, Row
 
+# Parameters along which a figure can grow.
+NUMBERS = (
+    *("size", "rate_hz", "processes", "subscribers", "publishers", "pairs", "work_us", "cores"),
+    *("speed", "stall_ms", "shm_mb"),
+)
 COUNTS = ("lost", "duplicates", "corrupt", "late_sends")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -22,14 +29,19 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
 }
 _FORM = re.compile(
-    r"(?:(?P<where>[^:]*):)?\s*(?P<metric>[a-z0-9_]+)(?:\s*/\s*(?P<base>[\w/-]+))?\s*"
+    r"(?:(?P<where>[^:]*):)?\s*(?P<metric>[a-z0-9_]+)"
+    r"(?:\s*/\s*(?P<base>[\w/-]+)|\s+by\s+(?P<by>\w+)"
+    r"|\s+from\s+(?P<name>\w+)=(?P<start>[^\s=]*)\s+to\s+(?P<end>[^\s=]+))?\s*"
     r"(?P<sign><=|>=|<|>|==)\s*(?P<limit>[-+0-9.eE]+)\s*"
 )
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """`[PEER] [PARAMETER=VALUE …]: METRIC [/ PEER] < LIMIT`, for every row that it fits."""
+    """`[PEER] [PARAMETER=VALUE …]: METRIC < LIMIT`, for every row that it fits. Instead of a metric
+    `METRIC / PEER`; `METRIC by PARAMETER`, the exponent x of METRIC ~ PARAMETERˣ over the cases
+    that differ in nothing else; or `METRIC from PARAMETER=VALUE to VALUE`, by what it multiplies
+    there."""
 
     text: str
     metric: str
@@ -38,6 +50,8 @@ class Criterion:
     peer: str = ""
     base: str = ""
     where: dict[str, str] = field(default_factory=dict)
+    by: str = ""  # the parameter along which it is looked at
+    ends: tuple[str, str] = ("", "")  # its values, or all
 
     def fits(self, row: Row) -> bool:
         if self.peer and self.peer not in (row.peer, row.peer.split("/")[0]):
@@ -48,9 +62,13 @@ class Criterion:
 @dataclass(frozen=True)
 class Verdict:
     criterion: Criterion
-    row: Row
+    row: Row  # along a parameter: the first
     value: float
     met: bool
+
+    def named(self, varied: list[str]) -> list[str]:
+        """The parameters that tell the case from others."""
+        return [name for name in varied if name != self.criterion.by]
 
 
 def _same(case: Case, name: str, text: str) -> bool:
@@ -83,6 +101,11 @@ def parse(text: str) -> Criterion:
         raise Error(
             "invalid_config", f"'{match['limit']}' is no number", "assert", example
         ) from None
+    by = match["by"] or match["name"] or ""
+    if by and by not in (PARAMETERS if match["name"] else NUMBERS):
+        raise Error("invalid_config", f"there is no number '{by}' to go along", "assert", example)
+    if by and match["metric"] in COUNTS:
+        raise Error("invalid_config", f"'{match['metric']}' is no figure to compare", "assert")
     peer = ""
     where: dict[str, str] = {}
     for word in (match["where"] or "").split():
@@ -93,8 +116,9 @@ def parse(text: str) -> Criterion:
             where[name] = value
         else:
             raise Error("invalid_config", f"there is no parameter '{name}'", "assert", example)
+    base, ends = match["base"] or "", (match["start"] or "", match["end"] or "")
     return Criterion(
-        text.strip(), match["metric"], match["sign"], limit, peer, match["base"] or "", where
+        text.strip(), match["metric"], match["sign"], limit, peer, base, where, by, ends
     )
 
 
@@ -108,13 +132,54 @@ def judge(
     verdicts = []
     for criterion in criteria:
         fitting = [row for row in rows if criterion.fits(row) and row.peer != criterion.base]
-        if not fitting:
+        if criterion.by:
+            values = _along(criterion, fitting)
+        else:
+            values = [(row, (value_of or _value)(criterion, row, rows)) for row in fitting]
+        if not values:
             raise Error("not_found", f"nothing was measured that '{criterion.text}' is about")
-        for row in fitting:
-            value = (value_of or _value)(criterion, row, rows)
+        for row, value in values:
             met = not math.isnan(value) and _OPERATORS[criterion.sign](value, criterion.limit)
             verdicts.append(Verdict(criterion, row, value, met))
     return verdicts
+
+
+def _along(criterion: Criterion, rows: list[Row]) -> list[tuple[Row, float]]:
+    """Rows that differ in one parameter only, as the first of them, and how they go along it."""
+    groups: dict[tuple[str, Case], list[Row]] = {}
+    for row in rows:
+        # Nor in the length of runs, which often goes with a rate.
+        plain = replace(row.case, **dict.fromkeys((criterion.by, "seconds"), 0))
+        groups.setdefault((row.peer, plain), []).append(row)
+    how = _quotient if criterion.ends[1] else _exponent
+    found = ((group[0], how(criterion, group)) for group in groups.values())
+    return [(row, value) for row, value in found if value is not None]
+
+
+def _exponent(criterion: Criterion, rows: list[Row]) -> float | None:
+    """x of metric ~ parameterˣ, by least squares of the logarithms; None for a single point."""
+    pairs = [
+        (float(getattr(row.case, criterion.by)), row.estimate(criterion.metric).value)
+        for row in rows
+        if row.done
+    ]
+    points = [(math.log(x), math.log(y)) for x, y in pairs if x > 0 and y > 0]
+    if len({x for x, _ in points}) < 2:
+        return None
+    x_mean, y_mean = (fmean(column) for column in zip(*points, strict=True))
+    steep = sum((x - x_mean) * (y - y_mean) for x, y in points)
+    return steep / sum((x - x_mean) ** 2 for x, _ in points)
+
+
+def _quotient(criterion: Criterion, rows: list[Row]) -> float | None:
+    ends = [
+        next((row for row in rows if row.done and _same(row.case, criterion.by, value)), None)
+        for value in criterion.ends
+    ]
+    if ends[0] is None or ends[1] is None:
+        return None
+    before, after = (row.estimate(criterion.metric).value for row in ends if row)
+    return after / before if before else math.nan
 
 
 def _value(criterion: Criterion, row: Row, rows: list[Row]) -> float:

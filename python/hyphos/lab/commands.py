@@ -9,10 +9,11 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hyphos._errors import Error
-from hyphos.lab import asserts, experiment, saturation, show
+from hyphos.lab import asserts, experiment, findings, saturation, show
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
@@ -70,6 +71,7 @@ def run(what: str, options: RunOptions) -> int:
     stopped before its end."""
     wanted = recorded(change(load(what, options), options))
     criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
+    findings.parse(wanted.findings)
     results, whole = perform(wanted, options)
     _show(in_order(results.rows(), wanted), wanted)
     return finish(results, wanted, criteria, whole)
@@ -106,7 +108,10 @@ def in_order(rows: list[Row], wanted: Experiment) -> list[Row]:
 def finish(
     results: Results, wanted: Experiment, criteria: list[asserts.Criterion], whole: bool
 ) -> int:
-    """Says where the results are, and judges them."""
+    """Says what others found, where the results are, and judges them."""
+    for one in findings.beside(wanted.findings, results.rows()):
+        colour = "green" if one.whole else "yellow"
+        console().print(f"“{escape(one.finding.says)}”: [{colour}]{one.answer()}[/{colour}]")
     console().print(f"results: {results.folder}")
     if not whole:
         console(stderr=True).print("stopped before the end; go on with --resume")

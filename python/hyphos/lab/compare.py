@@ -150,7 +150,7 @@ def quotient(after: Row, before: Row, metric: str) -> Estimate:
 
 def _of_quotient(text: str) -> asserts.Criterion:
     found = asserts.parse(text)
-    if found.base or found.metric in (*asserts.COUNTS, "lost_share"):
+    if found.base or found.by or found.metric in (*asserts.COUNTS, "lost_share"):
         raise Error(
             "invalid_config",
             f"'{text}' is not about a figure that can be divided by that of before",

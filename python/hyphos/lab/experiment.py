@@ -50,8 +50,18 @@ _INTEGERS = ("size", "processes", "subscribers", "publishers", "pairs", "message
 PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
-    *("base", "links"),
+    *("base", "links", "findings"),
 )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What somebody else has found with this experiment: in words, as a criterion, and what may be
+    the reason where it is not met."""
+
+    says: str
+    holds: str
+    otherwise: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,7 @@ class Experiment:
     repeats: int = 5
     base: str = ""  # the peer that the others are divided by; empty: none
     asserts: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     links: dict[str, Medium] = field(default_factory=dict)
     needs_recording: bool = False  # it names none: --set recording=FILE does
     source: Path | None = None
@@ -224,6 +235,7 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
         repeats=_repeats(reader),
         base=reader.text("base"),
         asserts=reader.texts("assert"),
+        findings=_findings(reader),
         links=links,
         needs_recording="recording" in fixed and not fixed["recording"],
         source=Path(file),
@@ -297,6 +309,25 @@ def _links(reader: _Reader) -> dict[str, Medium]:
             raise Error("invalid_config", f"the link '{name}' is a mapping with a kind", where)
         links[name] = medium_of(str(options.pop("kind")), options, where)
     return links
+
+
+def _findings(reader: _Reader) -> list[Finding]:
+    node = reader.values.get("findings")
+    if node is None:
+        return []
+    if not isinstance(node, yaml.SequenceNode):
+        raise reader.error(node, "'findings' is a list of {says: …, holds: …, otherwise: …}")
+    found = []
+    for one in node.value:
+        if not isinstance(one, yaml.MappingNode):
+            raise reader.error(one, "a finding is {says: …, holds: …, otherwise: …}")
+        inner = _Reader(reader.file, one)
+        inner.only(("says", "holds", "otherwise"), "a finding")
+        finding = Finding(*(inner.text(name) for name in ("says", "holds", "otherwise")))
+        if not (finding.says and finding.holds):
+            raise inner.error(one, "a finding has 'says', in words, and 'holds', a criterion")
+        found.append(finding)
+    return found
 
 
 def _repeats(reader: _Reader) -> int:

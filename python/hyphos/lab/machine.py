@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -67,7 +67,8 @@ class Load:
 
 
 class LoadWatch:
-    """Compares /proc/stat with the CPU time of our own children."""
+    """Compares /proc/stat with the CPU time of our own processes, those that still run included:
+    a link between hosts works all the time."""
 
     def __init__(self) -> None:
         self._tick = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -76,11 +77,9 @@ class LoadWatch:
     def _read(self) -> tuple[float, float, float, float]:
         fields = [int(x) for x in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
         user, nice, system, _idle, _iowait, _irq, _softirq, steal = fields
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        own_process = resource.getrusage(resource.RUSAGE_SELF)
-        own = usage.ru_utime + usage.ru_stime + own_process.ru_utime + own_process.ru_stime
         busy = user + nice + system
-        return busy * self._tick, steal * self._tick, sum(fields) * self._tick, own
+        own = sum(_ticks_of_family())
+        return busy * self._tick, steal * self._tick, sum(fields) * self._tick, own * self._tick
 
     def finish(self) -> Load:
         busy, steal, total, own = (
@@ -88,6 +87,26 @@ class LoadWatch:
         )
         total = max(total, self._tick)
         return Load(max(0.0, busy - own) / total, steal / total)
+
+
+def _ticks_of_family() -> Iterator[int]:
+    """CPU time of this process and of all that descend from it, with that of those of their
+    children that have ended and been waited for."""
+    processes: dict[int, tuple[int, int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name, in parentheses, may hold anything.
+            fields = path.read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            continue  # it has ended
+        processes[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    family = {os.getpid()}
+    grown = True
+    while grown:
+        more = {pid for pid, (parent, _) in processes.items() if parent in family} - family
+        family |= more
+        grown = bool(more)
+    return (ticks for pid, (_, ticks) in processes.items() if pid in family)
 
 
 def wait_until_quiet(patience_s: float) -> None:

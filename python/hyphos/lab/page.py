@@ -27,7 +27,7 @@ h1 { margin-bottom: 0 } h2 { margin-top: 2.5rem } .dim, td small, figcaption { c
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #8884 }
 th { vertical-align: bottom } td small { white-space: nowrap }
-.left { text-align: left } td.left.name { white-space: nowrap }
+.left { text-align: left; vertical-align: top } td.left.name { white-space: nowrap }
 td.bad { color: var(--bad); font-weight: 600 }
 figure { margin: 1.5rem 0 } figcaption { font-size: 13px; max-width: 60rem }
 figure svg { max-width: 100%; height: auto; color: var(--ink) }
@@ -46,6 +46,7 @@ class Cell:
     small: str = ""
     bad: bool = False
     span: int = 1
+    words: bool = False  # sentences, which may take several lines
 
 
 def page(title: str, parts: Iterable[str]) -> str:
@@ -90,7 +91,9 @@ def table(
 
 def _cell(cell: Cell, words: bool) -> str:
     classes = " ".join(
-        ["left name"] * words + ["left"] * (cell.span > 1 and not words) + ["bad"] * cell.bad
+        ["left name"] * (words and not cell.words)
+        + ["left"] * (cell.words or (cell.span > 1 and not words))
+        + ["bad"] * cell.bad
     )
     attributes = f' class="{classes}"' if classes else ""
     if cell.span > 1:

@@ -14,6 +14,7 @@ from hyphos.lab import page, saturation
 from hyphos.lab.commands import in_order, reopen
 from hyphos.lab.curves import plots
 from hyphos.lab.experiment import Experiment
+from hyphos.lab.findings import beside
 from hyphos.lab.page import Cell
 from hyphos.lab.plots import Plot
 from hyphos.lab.results import Results, Row
@@ -138,6 +139,7 @@ def _page(report: Report) -> str:
         page.paragraph(" · ".join(filter(None, [wanted.about, f"measured {first}"])), dim=True),
         *map(page.figure, made),
         page.section("Knees", _knee_table(report)) if report.knees else "",
+        _findings_part(report),
         page.section("Figures", result_table(report.rows, wanted.varied(), wanted.base)),
         _profile_part(report.profile),
         page.section("What the words mean", page.words(words)),
@@ -163,6 +165,23 @@ def _profile_part(told: Any) -> str:
         page.paragraph(stored_summary(told)),
         *map(page.figure, stored_plots(told)),
     )
+
+
+def _findings_part(report: Report) -> str:
+    found = beside(report.wanted.findings, report.rows)
+    if not found:
+        return ""
+    lines = [
+        (
+            Cell(one.finding.says, words=True),
+            Cell(one.answer(), bad=not one.whole, words=True),
+            Cell(f"{one.measure()}: {one.figures()}" if one.verdicts else "", words=True),
+            Cell("" if one.whole else one.finding.otherwise, words=True),
+        )
+        for one in found
+    ]
+    heads = ("the paper", "here", "figures", "where they differ")
+    return page.section("What others found", page.table(heads, lines, left=4, name="findings"))
 
 
 def _knee_table(report: Report) -> str:

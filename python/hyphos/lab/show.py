@@ -122,6 +122,6 @@ def knee_cells(knee: Saturation) -> list[str]:
 def verdict_lines(verdicts: list[Verdict], varied: list[str]) -> list[str]:
     return [
         f"{'[green]met   [/green]' if v.met else '[red]missed[/red]'} {v.criterion.text}  "
-        f"({v.row.peer}, {case_label(v.row.case, varied)}: {number(v.value)})"
+        f"({v.row.peer}, {case_label(v.row.case, v.named(varied))}: {number(v.value)})"
         for v in verdicts
     ]

@@ -1,0 +1,77 @@
+"""What others have found with an experiment, beside what was measured here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hyphos._errors import Error
+from hyphos.lab import asserts
+from hyphos.lab.asserts import Criterion, Verdict
+from hyphos.lab.experiment import Finding
+from hyphos.lab.results import Row
+from hyphos.lab.show import number
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A finding, and the figures that speak for or against it."""
+
+    finding: Finding
+    criterion: Criterion
+    verdicts: list[Verdict]
+
+    @property
+    def met(self) -> int:
+        return sum(verdict.met for verdict in self.verdicts)
+
+    @property
+    def whole(self) -> bool:
+        return bool(self.verdicts) and self.met == len(self.verdicts)
+
+    def answer(self) -> str:
+        if not self.verdicts:
+            return "not measured"
+        if self.whole:
+            return "so it is here"
+        return f"here in {self.met} of {len(self.verdicts)}" if self.met else "not so here"
+
+    def figures(self) -> str:
+        """What was found, by peer: from the least to the most."""
+        by_peer: dict[str, list[float]] = {}
+        for verdict in self.verdicts:
+            if not math.isnan(verdict.value):
+                by_peer.setdefault(verdict.row.peer, []).append(verdict.value)
+        return "; ".join(f"{peer} {_range(values)}" for peer, values in by_peer.items())
+
+    def measure(self) -> str:
+        """What the figures are."""
+        one = self.criterion
+        if one.ends[1]:
+            return f"{one.metric} at {one.by} {one.ends[1]} ÷ at {one.ends[0]}"
+        if one.by:
+            return f"x of {one.metric} ~ {one.by}ˣ"
+        return one.metric + (f" ÷ that of {one.base}" if one.base else "")
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = number(min(values)), number(max(values))
+    return low if low == high else f"{low} … {high}"
+
+
+def parse(findings: Sequence[Finding]) -> list[Criterion]:
+    """Error if one is no criterion."""
+    return [asserts.parse(finding.holds) for finding in findings]
+
+
+def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
+    """Each finding with what there is of it: of a part of an experiment not all can be said."""
+    found = []
+    for finding, criterion in zip(findings, parse(findings), strict=True):
+        try:
+            verdicts = asserts.judge([criterion], rows)
+        except Error:
+            verdicts = []
+        found.append(Beside(finding, criterion, verdicts))
+    return found

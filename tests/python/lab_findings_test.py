@@ -1,0 +1,137 @@
+"""What figures do along a parameter, and what others have found, beside what is measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers import Cli
+from hyphos import Error
+from hyphos.lab import asserts, experiment, findings
+from hyphos.lab.case import Case
+from hyphos.lab.experiment import Finding
+from hyphos.lab.results import Row, Run
+
+
+def row(peer: str, case: Case, value_us: float) -> Row:
+    result = {
+        "histogram_ns": [[round(value_us * 1000), 10]],
+        "mb_per_s": 1.0,
+        "lost": 0,
+        "received": 10,
+    }
+    return Row(case, peer, [Run(case, peer, i, result) for i in range(3)])
+
+
+def falling(peer: str, steep: float) -> list[Row]:
+    """Latency that goes with a power of the rate, for two sizes; slow rates have longer runs."""
+    return [
+        row(peer, Case("pair", size, rate, seconds=5.0 if rate < 10 else 2.0), size * rate**steep)
+        for size in (1000, 4000)
+        for rate in (1.0, 10.0, 100.0)
+    ]
+
+
+def test_a_criterion_looks_at_how_a_figure_grows() -> None:
+    judged = asserts.judge([asserts.parse("p95_us by rate_hz < 0")], falling("zmq", -0.5))
+    assert [round(one.value, 2) for one in judged] == [-0.5, -0.5]
+    assert [one.row.case.size for one in judged] == [1000, 4000]
+    assert all(one.met for one in judged)
+    (steeper,) = asserts.judge(
+        [asserts.parse("size=4000: p95_us by rate_hz > 0.1")], falling("zmq", 0.05)
+    )
+    assert not steeper.met
+
+
+def test_a_criterion_compares_the_ends_of_a_parameter() -> None:
+    rows = [*falling("zmq", -0.5), row("zmq", Case("pair", 1000, 100.0, link="air"), 700.0)]
+    text = "p50_us from rate_hz=1 to rate_hz=100 < 0.2"
+    with pytest.raises(Error, match="is no criterion"):
+        asserts.parse(text)  # the parameter is named once
+    judged = asserts.judge([asserts.parse("p50_us from rate_hz=1 to 100 < 0.2")], rows)
+    assert [round(one.value, 2) for one in judged] == [0.1, 0.1]
+    between = asserts.parse("size=1000: p50_us from link= to air > 1")
+    assert between.ends == ("", "air")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("p95_us by reliability < 0", "no number 'reliability'"),
+        ("lost by rate_hz < 0", "no figure to compare"),
+        ("p95_us from colour=red to blue < 0", "no number 'colour'"),
+    ],
+)
+def test_what_cannot_be_looked_at_along_a_parameter_is_refused(text: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
+        asserts.parse(text)
+
+
+def test_a_parameter_that_does_not_vary_says_nothing() -> None:
+    with pytest.raises(Error, match="nothing was measured that"):
+        asserts.judge([asserts.parse("p95_us by processes > 0")], falling("zmq", -0.5))
+
+
+def test_findings_stand_beside_what_was_measured() -> None:
+    told = [
+        Finding("faster at higher rates", "p95_us by rate_hz < 0", "deep sleep"),
+        Finding("slower with size", "rate_hz=1: p95_us from size=1000 to 4000 > 3.9"),
+        Finding("faster than futex", "zmq: p95_us / futex < 1"),
+        Finding("slower through the air", "p95_us from link=cable to air > 1"),
+    ]
+    found = findings.beside(told, falling("zmq", -0.5) + falling("futex", 0.25))
+    assert [one.answer() for one in found] == [
+        "here in 2 of 4",
+        "so it is here",
+        "here in 4 of 6",
+        "not measured",
+    ]
+    assert found[0].figures() == "zmq -0.50; futex 0.25"
+    assert found[0].measure() == "x of p95_us ~ rate_hzˣ"
+    assert found[1].measure() == "p95_us at size 4000 ÷ at 1000"
+
+
+@pytest.mark.parametrize("name", experiment.built_in())
+def test_findings_of_the_papers_are_about_what_is_measured(name: str) -> None:
+    for full in (False, True):
+        wanted = experiment.load(name, full=full)
+        for criterion in findings.parse(wanted.findings):
+            named = {criterion.by, *criterion.where} - {""}
+            assert named <= set(wanted.varied()) | {"link"}, criterion.text
+            if not full:
+                rows = [row(peer, case, 1.0) for case in wanted.cases for peer in wanted.peers]
+                assert asserts.judge([criterion], rows)
+    assert wanted.findings or not name.startswith("paper")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("findings: yes", "is a list of"),
+        ("findings: [no]", "a finding is"),
+        ("findings: [{says: so}]", "has 'says', in words, and 'holds'"),
+        ("findings: [{says: so, hold: 'lost == 0'}]", "did you mean 'holds'"),
+    ],
+)
+def test_a_finding_that_cannot_be_read_is_refused(text: str, message: str) -> None:
+    with pytest.raises(Error, match=message) as caught:
+        experiment.parse(f"lab: 1\nworkload: pair\n{text}\n", "my.yaml")
+    assert "my.yaml:3" in str(caught.value)
+
+
+def test_a_report_says_where_the_findings_of_others_differ(hyphos_cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "lab: 1\nworkload: pair\npeers: [hyphos/shm]\nseconds: 0.2\nwarmup: 3\nrepeats: 2\n"
+        "grid: {size: [64, 4096]}\n"
+        "findings:\n"
+        "  - {says: It takes a second <long>, holds: p50_us > 1e6, otherwise: Ours is on a wire.}\n"
+    )
+    code, shown, err = hyphos_cli("lab", "run", str(file), "-o", str(tmp_path / "out"))
+    assert code == 0, err
+    assert "“It takes a second <long>”: not so here" in " ".join(shown.split())
+    code, _, err = hyphos_cli("lab", "report", str(tmp_path / "out"))
+    assert code == 0, err
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "It takes a second &lt;long&gt;" in page
+    assert "Ours is on a wire." in page
