@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from statistics import fmean
+from typing import Any
 
 from hyphos._errors import Error
 from hyphos.lab.case import Case, size_label
@@ -149,8 +150,8 @@ def _along(criterion: Criterion, rows: list[Row]) -> list[tuple[Row, float]]:
     groups: dict[tuple[str, Case], list[Row]] = {}
     for row in rows:
         # Nor in the length of runs, which often goes with a rate.
-        plain = replace(row.case, **dict.fromkeys((criterion.by, "seconds"), 0))
-        groups.setdefault((row.peer, plain), []).append(row)
+        beside: dict[str, Any] = {criterion.by: None, "seconds": 0.0}
+        groups.setdefault((row.peer, replace(row.case, **beside)), []).append(row)
     how = _quotient if criterion.ends[1] else _exponent
     found = ((group[0], how(criterion, group)) for group in groups.values())
     return [(row, value) for row, value in found if value is not None]
