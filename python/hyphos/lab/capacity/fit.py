@@ -23,7 +23,7 @@ PRIORS: dict[str, tuple[float, float]] = {
     "batch_us": (2500.0, 4.0),
     "serial": (1.0, 1.6),
     "alone_us": (60.0, 3.0),
-    "alone_kb": (40.0, 2.0),
+    "alone_kb": (20.0, 2.0),
     "wire_us": (2.0, 6.0),
     "wire_batch_us": (10.0, 5.0),
     "wire_byte_ns": (8.0, 4.0),

@@ -1,9 +1,9 @@
 """What a graph asks of each resource, and up to which load that holds.
 
 A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
-gets it `deliver_us + copy + wake`. A third of the copy and of the wake-up falls on the sender.
+gets it `deliver_us + copy + wake`. Half of the copy and of the wake-up falls on the sender.
 
-    copy = alone_us·S / (S + alone_kb) + byte_ns·S      small ones travel together through a socket
+    copy = alone_us·S² / (S² + alone_kb²) + byte_ns·S   small ones travel together through a socket
     wake = wake_us / (1 + r·batch_us·b²)                r: messages a second between the two
 
 Who is awake already need not be woken: messages become cheaper as they come more often. But only
@@ -36,7 +36,7 @@ from hyphos.lab.capacity.graph import LINK, POINTER, TCP, WAYS, Delivery, Graph
 
 NORM = 6.0
 # Of a wake-up and of a copy.
-SENDERS_SHARE = 1 / 3
+SENDERS_SHARE = 1 / 2
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
 Vector = NDArray[np.float64]
@@ -227,8 +227,9 @@ class Load:
 
     def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
-        share = self._size / (self._size + 1024 * table["alone_kb"][self._way] + 1e-9)
-        copy = table["alone_us"][self._way] * share
+        large = self._size**2
+        alone = large / (large + (1024 * table["alone_kb"][self._way]) ** 2 + 1e-9)
+        copy = table["alone_us"][self._way] * alone
         copy += table["byte_ns"][self._way] * self._size / 1e3
         deliver = table["deliver_us"][self._way]
         sent = self._sent * scale * table["publish_us"][self._sent_way]
@@ -248,13 +249,13 @@ class Load:
         way = np.concatenate((self._way, self._way, self._sent_way, self._timed_way))
         machines = len(self._machines)
         cpu = _sums(self._computing, machines) * scale + np.bincount(at, us, machines)
-        alone = np.bincount(actor, us * table["serial"][way], busy.size).astype(np.float64)
+        serial = np.bincount(actor, us * table["serial"][way], busy.size).astype(np.float64)
         uses = [
             Use(f"CPU of {name}", float(us) / 1e6 / self.host.cores)
             for name, us in zip(self._machines.list(), cpu, strict=True)
         ]
         # Of many alike the busiest: they limit each for itself, not together.
-        uses += _busiest(self._actors.list(), alone / 1e6)
+        uses += _busiest(self._actors.list(), serial / 1e6)
         uses += _busiest(
             list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
         )
