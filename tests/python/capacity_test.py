@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers import Cli
 from hyphos import _hyphos
@@ -15,11 +16,11 @@ from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
 from hyphos.lab.capacity.bench import Bench, Knee, Trial
 from hyphos.lab.capacity.calibrate import calibrate, cores, points_for, priors_for
-from hyphos.lab.capacity.check import Verdict, check
-from hyphos.lab.capacity.fit import Point, classic, fit, linear
-from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, silent
+from hyphos.lab.capacity.check import Verdict, check, spread
+from hyphos.lab.capacity.fit import MEASURED, Fitted, Point, classic, fit, linear
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, join, silent
 from hyphos.lab.capacity.model import Costs, Host, demand, knee, volume
-from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import confusion, held_out, summary
 from hyphos.lab.machine import Load, describe_machine
 from hyphos.lab.media import Veth, Wifi
@@ -54,11 +55,17 @@ def _graph(path: Path) -> Graph:
     return graph_of(json.loads(_hyphos.Plan.load(str(path), [], False).json()))
 
 
-def _calibrated(way: str, medium: Veth | Wifi | None = None) -> Calibrated:
+def _fitted(way: str, costs: Costs, error: float = 0.1) -> Fitted:
+    count = len(Costs.names(way))
+    alone = tuple(tuple(error**2 * (i == j) for j in range(count)) for i in range(count))
+    return Fitted(costs, error, error, alone)
+
+
+def _calibrated(way: str, medium: Veth | Wifi | None = None, error: float = 0.1) -> Calibrated:
     points = tuple(
         (kind, knee(kind.graph(way), {way: TRUTH}, HOST)) for kind in points_for(way, None, medium)
     )
-    return Calibrated(way, TRUTH, 0.1, points, 60.0, medium)
+    return Calibrated(way, _fitted(way, TRUTH, error), points, 60.0, medium)
 
 
 def _profile(*, link: Veth | Wifi | None = None) -> Profile:
@@ -173,6 +180,25 @@ def test_a_fit_finds_what_made_the_points(way: str) -> None:
     assert found.error < 0.4
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_band_holds_what_noise_does_to_the_points(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    kinds = points_for(SHM)
+    points = [
+        (kind, knee(kind.graph(SHM), {SHM: TRUTH}, HOST) * math.exp(random.normal(0, 0.15)))
+        for kind in kinds
+    ]
+    graphs = [Point(kind.graph(SHM), scale) for kind, scale in points]
+    made = Calibrated(SHM, fit(SHM, graphs, HOST, priors_for(SHM, None)), tuple(points), 60.0)
+    off = [
+        abs(math.log(knee(graph, {SHM: made.costs}, HOST) / knee(graph, {SHM: TRUTH}, HOST)))
+        / spread(graph, {SHM: made}, HOST)
+        for graph in held_out(SHM)
+    ]
+    assert sum(one < NINE_OF_TEN for one in off) >= 0.8 * len(off)
+    assert max(off) > 0.2  # nor is it so wide that it says nothing
+
+
 def test_the_rivals_are_right_where_their_laws_hold() -> None:
     graphs = [families.echo(n, 4096, SHM) for n in (1, 2, 4)]
     constant = [Point(graph, 1e9 / volume(graph)) for graph in graphs]
@@ -265,6 +291,23 @@ def test_the_verdict_follows_the_band() -> None:
     assert check(graph.with_rates(scale / 2), made).verdict is Verdict.FITS
     assert check(graph.with_rates(scale), made).verdict is Verdict.MARGINAL
     assert check(graph.with_rates(scale * 2), made).verdict is Verdict.DOES_NOT_FIT
+
+
+def test_a_way_that_carries_little_adds_little_to_the_band() -> None:
+    sure, unsure = _calibrated(SHM), _calibrated(TCP, error=1.0)
+    alone = families.echo(8, 4096, SHM)
+    beside = families.echo(1, 64, TCP).renamed("slow_").with_rates(1e-3)
+    both = join("both", [alone, beside])
+    ways = {SHM: sure, TCP: unsure}
+    assert spread(both, ways, HOST) == pytest.approx(spread(alone, {SHM: sure}, HOST), rel=0.02)
+    assert spread(beside, ways, HOST) > 5 * spread(alone, {SHM: sure}, HOST)
+
+
+def test_what_computing_decides_is_sure() -> None:
+    made = {SHM: _calibrated(SHM, error=0.5)}
+    busy = families.echo(4, 64, SHM, work_us=20_000.0)
+    assert spread(busy, made, HOST) == pytest.approx(MEASURED, rel=0.2)
+    assert spread(families.echo(4, 64, SHM), made, HOST) > 0.4
 
 
 def test_nothing_is_said_beyond_the_calibration() -> None:

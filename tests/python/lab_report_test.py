@@ -19,6 +19,7 @@ from helpers import Cli
 from hyphos import Error
 from hyphos.lab import saturation
 from hyphos.lab.capacity.calibrate import cores
+from hyphos.lab.capacity.fit import Fitted
 from hyphos.lab.capacity.model import Costs
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile, save
 from hyphos.lab.case import Case
@@ -224,7 +225,9 @@ def test_what_arrives_is_the_rate_of_the_server_once_it_is_behind() -> None:
 def verification(path: Path) -> tuple[Path, Path]:
     costs = Costs(**dict.fromkeys(Costs.names("shm"), 2.0))
     points = tuple((Kind("echo", count, 1024), 900.0 / count) for count in (1, 2, 8))
-    ways = {"shm": Calibrated("shm", costs, 0.1, points, 60.0)}
+    count = len(Costs.names("shm"))
+    fitted = Fitted(costs, 0.1, 0.1, tuple((0.0,) * count for _ in range(count)))
+    ways = {"shm": Calibrated("shm", fitted, points, 60.0)}
     profile = path / "capacity.json"
     save(Profile({"cpu": "one"}, cores(), "2026-11-22T08:00:00+00:00", ways), profile)
     compared = [

@@ -121,9 +121,7 @@ def calibrate(
         told(len(found), len(kinds), kind, measured)
     points = [Point(kind.graph(way), scale) for kind, scale in found]
     fitted = fit(way, points, host, priors)
-    return Calibrated(
-        way, fitted.costs, fitted.error, tuple(found), time.monotonic() - began, medium
-    )
+    return Calibrated(way, fitted, tuple(found), time.monotonic() - began, medium)
 
 
 def _guess(graph: Graph, way: str, host: Host, priors: Priors) -> float:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from hyphos._errors import Error
-from hyphos.lab.capacity.fit import classic
+from hyphos.lab.capacity.fit import MEASURED, classic, slopes
 from hyphos.lab.capacity.graph import Graph
-from hyphos.lab.capacity.model import Demand, Host, demand, knee
-from hyphos.lab.capacity.profile import Calibrated, Profile, band, beyond
+from hyphos.lab.capacity.model import Demand, Host, Load, demand, knee
+from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Profile, beyond
 
 MAX_ROBOTS = 1024
 
@@ -70,7 +72,8 @@ def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = Fals
     host = profile.host(ways, shared=shared)
     costs = {way: one.costs for way, one in ways.items()}
     found = demand(graph, costs, host)
-    factor = band(ways.values())
+    endless = found.knee == math.inf
+    factor = 1.0 if endless else math.exp(NINE_OF_TEN * spread(graph, ways, host))
     points = [point for one in ways.values() for point in one.measured()]
     return Answer(
         graph,
@@ -82,6 +85,18 @@ def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = Fals
         classic(points)(graph),
         ways,
     )
+
+
+def spread(graph: Graph, ways: dict[str, Calibrated], host: Host) -> float:
+    """Standard deviation of the logarithm of a graph's knee: of the costs that it rests on, and of
+    what the model misses, by the share that each way has in it."""
+    load, costs = Load(graph, host), {way: one.costs for way, one in ways.items()}
+    variance = noise = 0.0
+    for way, one in ways.items():
+        steep = slopes(load, costs, way)
+        variance += float(steep @ np.array(one.fitted.covariance) @ steep)
+        noise += abs(float(steep.sum())) * one.fitted.noise**2
+    return math.sqrt(variance + max(MEASURED**2, noise))
 
 
 def _holds(graph: Graph, ways: dict[str, Calibrated], host: Host) -> bool:

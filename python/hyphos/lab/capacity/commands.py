@@ -126,7 +126,7 @@ def _profile_table(profile: Profile) -> Table:
             f"{costs.wake_us:.2f}",
             "–" if one.way == POINTER else f"{costs.byte_ns:.3g}",
             *of_link,
-            f"× {profiles.band([one]):.2f}",
+            f"× {one.within:.2f}",
             str(len(one.points)),
             f"{one.seconds:.0f}",
         )

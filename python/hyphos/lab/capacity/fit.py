@@ -43,11 +43,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Costs of a way. `error`: standard deviation of the logarithm of a prediction, found by
-    leaving out each point in turn."""
+    """Costs of a way, and how sure they are: standard deviations of logarithms. `error`: of a
+    prediction, found by leaving out each point in turn. `noise`: of the points beside the model.
+    `covariance`: of the costs, in the order of Costs.names."""
 
     costs: Costs
     error: float
+    noise: float
+    covariance: tuple[tuple[float, ...], ...]
 
 
 def fit(way: str, points: Sequence[Point], host: Host, priors: Priors | None = None) -> Fitted:
@@ -56,7 +59,36 @@ def fit(way: str, points: Sequence[Point], host: Host, priors: Priors | None = N
     logs = [math.log(point.scale) for point in points]
     believed = PRIORS | dict(priors or {})
     costs = _solve(way, loads, logs, believed)
-    return Fitted(costs, _left_out(way, loads, logs, believed, costs))
+    error = _left_out(way, loads, logs, believed, costs)
+    return Fitted(costs, error, *_spread(way, loads, logs, believed, costs))
+
+
+def slopes(load: Load, costs: Mapping[str, Costs], way: str) -> Vector:
+    """By how many per cent the knee rises with each per cent of each cost of a way."""
+    names = Costs.names(way)
+    at = np.log([getattr(costs[way], name) for name in names])
+
+    def log_knee(point: Vector) -> Vector:
+        return np.array([math.log(load.knee({**costs, way: _costs(names, point)}))])
+
+    steep: Vector = _jacobian(log_knee, at, log_knee(at))[0]
+    return steep
+
+
+def _spread(
+    way: str, loads: Sequence[Load], logs: Sequence[float], believed: Priors, costs: Costs
+) -> tuple[float, tuple[tuple[float, ...], ...]]:
+    """The noise, and the covariance of the costs that follows from it: where the least squares are
+    as good as straight. What the priors hold counts for no parameter that the points decide."""
+    steep = np.array([slopes(load, {way: costs}, way) for load in loads])
+    misses = np.log([load.knee({way: costs}) for load in loads]) - np.array(logs)
+    width = np.array([math.log(believed[name][1]) for name in Costs.names(way)])
+    inverse = np.linalg.inv(steep.T @ steep / MEASURED**2 + np.diag(width**-2.0))
+    decided = float(np.trace(steep @ inverse @ steep.T)) / MEASURED**2
+    noise = math.sqrt(float(misses @ misses) / max(1.0, len(loads) - decided))
+    noise = max(MEASURED, noise)
+    covariance = inverse * (noise / MEASURED) ** 2
+    return noise, tuple(tuple(map(float, row)) for row in covariance)
 
 
 def _solve(

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hyphos._errors import Error
 from hyphos.lab.capacity import families
-from hyphos.lab.capacity.fit import Point
+from hyphos.lab.capacity.fit import Fitted, Point
 from hyphos.lab.capacity.graph import LINK, POINTER, Graph
 from hyphos.lab.capacity.model import Costs, Host
 from hyphos.lab.media import MEDIA, Medium, Wifi, medium_of
 
 DEFAULT = Path("capacity.json")
-VERSION = 1
+VERSION = 2
 MAX_FILE = 1 << 20
+NINE_OF_TEN = 1.64  # standard deviations
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,19 @@ class Calibrated:
     """One way for messages to travel: its costs, how sure they are, and what they rest on."""
 
     way: str  # pointer, shm, tcp, link
-    costs: Costs
-    error: float  # standard deviation of the logarithm of a prediction
+    fitted: Fitted
     points: tuple[tuple[Kind, float], ...]  # with the scale at which each broke
     seconds: float  # that it took
     medium: Medium | None = None  # of a link
+
+    @property
+    def costs(self) -> Costs:
+        return self.fitted.costs
+
+    @property
+    def within(self) -> float:
+        """The factor by which what is left out of the fit is off, nine times of ten."""
+        return math.exp(NINE_OF_TEN * self.fitted.error)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -135,11 +146,6 @@ def beyond(graph: Graph, ways: Mapping[str, Calibrated]) -> list[str]:
     return found
 
 
-def band(ways: Iterable[Calibrated]) -> float:
-    """The factor by which a prediction may be off: nine of ten lie within."""
-    return math.exp(1.64 * max(one.error for one in ways))
-
-
 # The file.
 
 
@@ -189,7 +195,9 @@ def as_json(profile: Profile) -> dict[str, Any]:
 def _way_json(one: Calibrated) -> dict[str, Any]:
     told: dict[str, Any] = {
         "costs": {name: getattr(one.costs, name) for name in Costs.names(one.way)},
-        "error": one.error,
+        "error": one.fitted.error,
+        "noise": one.fitted.noise,
+        "covariance": one.fitted.covariance,
         "seconds": one.seconds,
         "points": [{**asdict(kind), "scale": scale} for kind, scale in one.points],
     }
@@ -215,6 +223,11 @@ def _way_from(way: str, told: Mapping[str, Any]) -> Calibrated:
     costs = {name: float(told["costs"][name]) for name in Costs.names(way)}
     if not all(0 < value < math.inf for value in costs.values()):
         raise ValueError("costs are positive")
+    covariance = np.array(told["covariance"], dtype=np.float64)
+    if covariance.shape != (len(costs), len(costs)) or not np.isfinite(covariance).all():
+        raise ValueError(f"its covariance is not that of {len(costs)} costs")
+    rows = tuple(tuple(map(float, row)) for row in covariance)
+    fitted = Fitted(Costs(**costs), float(told["error"]), float(told["noise"]), rows)
     medium = dict(told["medium"]) if "medium" in told else None
     points = tuple(
         (Kind(str(p["family"]), int(p["count"]), int(p["size"])), float(p["scale"]))
@@ -224,8 +237,7 @@ def _way_from(way: str, told: Mapping[str, Any]) -> Calibrated:
         raise ValueError("there are no points that this program knows")
     return Calibrated(
         way,
-        Costs(**costs),
-        float(told["error"]),
+        fitted,
         points,
         float(told["seconds"]),
         medium_of(medium.pop("kind"), medium) if medium else None,

@@ -196,7 +196,7 @@ def _costs_table(profile: Profile) -> str:
         costs = ", ".join(
             f"{cost} {getattr(one.costs, cost):.3g}" for cost in type(one.costs).names(one.way)
         )
-        band = f"× {profiles.band([one]):.2f}"
+        band = f"× {one.within:.2f}"
         lines.append((name, band, str(len(one.points)), f"{one.seconds:.0f}", Cell(costs, span=2)))
     return page.table(["way", "nine in ten within", "graphs", "seconds", "costs", ""], lines)
 
