@@ -32,6 +32,8 @@ def number(value: float | None) -> str:
         return "–"
     if abs(value) >= 1000:
         return f"{value:,.0f}"
+    if 0 < abs(value) < 0.095:
+        return f"{value:.2g}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
