@@ -16,6 +16,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from hyphos.lab.case import Case, label, size_label
@@ -80,7 +81,8 @@ def facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, 
     columns = min(3, len(names))
     lines = math.ceil(len(names) / columns)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(max(6, 3.6 * columns), height * lines + 0.5), layout="constrained")
+        spaced = ConstrainedLayoutEngine(h_pad=0.12)  # inches: titles clear of the labels above
+        figure = Figure(figsize=(max(6, 3.6 * columns), height * lines + 0.5), layout=spaced)
         grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
         axes: list[Axes] = list(grid.flat)
         for spare in axes[len(names) :]:
