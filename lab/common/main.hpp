@@ -11,6 +11,9 @@
 
 namespace hyphos::lab {
 
+/// Of command line, result and sheet: what it is built for, python/hyphos/lab/peers.py must know.
+inline constexpr double kInterface = 3;
+
 inline std::string describe(const char* peer, const std::vector<Variant>& variants,
                             bool in_python = false) {
   std::string list;
@@ -29,6 +32,7 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
   }
   return JsonLine()
       .add("peer", peer)
+      .add("interface", kInterface)
       .raw("python", in_python ? "true" : "false")
       .raw("variants", "[" + list + "]")
       .str();

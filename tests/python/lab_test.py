@@ -19,7 +19,7 @@ from helpers import Cli, Start, wait_until, write_program
 from hyphos import Error
 from hyphos.lab import asserts, experiment, saturation, selftest
 from hyphos.lab.case import Case, size_label
-from hyphos.lab.peers import find_peers
+from hyphos.lab.peers import INTERFACE, find_peers
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Runner, Wish, side_by_side
 from hyphos.lab.stage import Stage
@@ -297,17 +297,32 @@ def test_a_killed_laboratory_leaves_nothing(hyphos_start: Start, tmp_path: Path)
     wait_until(lambda: not folders_of(pid), "its folder to go")
 
 
-def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
+def peer_program(folder: Path, name: str, packages: str, interface: int) -> None:
+    """A program that says what it can do, and then cannot."""
     described = (
-        '{"peer": "broken", "variants": [{"name": "", "shapes": ["pair"], "max_size": 1000000,'
-        ' "floor": false, "network": false}]}'
+        f'{{"peer": "{name}", "interface": {interface}, "variants": [{{"name": "", '
+        '"shapes": ["pair"], "max_size": 1000000, "floor": false, "network": false}]}'
     )
-    (tmp_path / "peers.json").write_text('[{"peer": "broken", "packages": "-"}]')
+    listed = folder / "peers.json"
+    others = json.loads(listed.read_text()) if listed.exists() else []
+    listed.write_text(json.dumps([*others, {"peer": name, "packages": packages}]))
     write_program(
-        tmp_path / "hyphos-lab-broken",
+        folder / f"hyphos-lab-{name}",
         f"#!/bin/sh\n[ \"$1\" = --describe ] && {{ echo '{described}'; exit 0; }}\n"
         "echo 'the daemon is not there' >&2\nexit 3\n",
     )
+
+
+def test_a_peer_of_another_version_takes_no_part(tmp_path: Path) -> None:
+    peer_program(tmp_path, "now", "-", INTERFACE)
+    peer_program(tmp_path, "old", "libold-dev", INTERFACE - 1)
+    found = find_peers(tmp_path)
+    assert [peer.name for peer in found.present] == ["now"]
+    assert found.absent == {"old": "its program is of another version than this: `make peers`"}
+
+
+def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
+    peer_program(tmp_path, "broken", "-", INTERFACE)
     [peer] = find_peers(tmp_path).present
     results = Results(tmp_path)
     told: list[Run] = []

@@ -13,6 +13,8 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.case import Case
 
+# Of the programs: lab/common/main.hpp.
+INTERFACE = 3
 PREFIX = "hyphos-lab-"
 WORKER = Path(__file__).resolve().parent / "worker" / "__main__.py"
 
@@ -104,8 +106,12 @@ def find_peers(folder: Path | None = None) -> Peers:
                 continue
             program = place / f"{PREFIX}{name}"
             if program.exists():
-                present += _describe(program)
+                found = _describe(program)
+                present += found
                 absent.pop(name, None)
+                if not found:
+                    built_by = "make build" if entry["packages"] == "-" else "make peers"
+                    absent[name] = f"its program is of another version than this: `{built_by}`"
             elif entry["packages"] == "-":
                 absent.setdefault(name, "make build")
             else:
@@ -118,10 +124,13 @@ def find_peers(folder: Path | None = None) -> Peers:
 
 
 def _describe(program: Path) -> list[Peer]:
+    """Its variants; none if it is of another version."""
     done = subprocess.run([program, "--describe"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Error("io", f"{program} does not run: {done.stderr.strip()}", advice="make build")
     told = json.loads(done.stdout)
+    if told.get("interface") != INTERFACE:
+        return []
     return [
         Peer(
             program,
