@@ -21,6 +21,7 @@ from hyphos.cli import (
     lab,
     log,
     metrics,
+    msg,
     node,
     param,
     plan,
@@ -60,6 +61,7 @@ _GROUPS: dict[str, typer.Typer] = {
     "shm": shm.app,
     "time": time.app,
     "bag": bag.app,
+    "msg": msg.app,
     "lab": lab.app,
 }
 _HIDDEN = ("agent",)  # `hyphos run` starts it

@@ -1,0 +1,75 @@
+"""hyphos msg ..."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hyphos.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from hyphos.ros.definition import Flavour
+
+app = typer.Typer(no_args_is_help=True, help="Types of ROS 1 and ROS 2: as .proto, what they hold.")
+
+Paths = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Packages, folders of packages such as /opt/ros/jazzy/share, or single files; with "
+        "the packages that they need.",
+        show_default=False,
+        metavar="PATH...",
+    ),
+]
+Ros1 = Annotated[bool, typer.Option("--ros1", help="They are of ROS 1. Default: found out.")]
+Ros2 = Annotated[bool, typer.Option("--ros2", help="They are of ROS 2. Default: found out.")]
+
+
+def _flavour(ros1: bool, ros2: bool) -> Flavour | None:
+    from hyphos.ros.definition import Flavour  # noqa: PLC0415
+
+    if ros1 and ros2:
+        raise typer.BadParameter("give --ros1 or --ros2, not both")
+    if ros1:
+        return Flavour.ROS1
+    return Flavour.ROS2 if ros2 else None
+
+
+@app.command("import")
+def import_(
+    paths: Paths,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.", file_okay=False),
+    ] = Path("ros_proto"),
+    ros1: Ros1 = False,
+    ros2: Ros2 = False,
+) -> None:
+    """Turn .msg, .srv and .action files into .proto files that keep what ROS's wires need.
+
+    hyphos msg import /usr/share/std_msgs /usr/share/sensor_msgs /usr/share/geometry_msgs
+
+    hyphos msg import src/my_msgs /opt/ros/jazzy/share -o proto --ros2
+    """
+    from hyphos.ros.importing import import_types  # noqa: PLC0415
+
+    raise typer.Exit(import_types(paths, output, _flavour(ros1, ros2)))
+
+
+@app.command("show")
+def show(
+    name: Annotated[str, typer.Argument(help="sensor_msgs/LaserScan or LaserScan.", metavar="TYPE")],
+    paths: Paths,
+    ros1: Ros1 = False,
+    ros2: Ros2 = False,
+    as_json: AsJson = False,
+) -> None:
+    """What a type holds, and what ROS knows it by: the md5 sum of ROS 1, the hash of ROS 2.
+
+    hyphos msg show std_msgs/Header /usr/share/std_msgs
+    """
+    from hyphos.ros.importing import show_type  # noqa: PLC0415
+
+    raise typer.Exit(show_type(name, paths, _flavour(ros1, ros2), as_json=as_json))

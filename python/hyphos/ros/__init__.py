@@ -1,0 +1,10 @@
+"""Types of ROS 1 and ROS 2: their definitions, what the wires know them by, and their protobuf form.
+
+definition.py  .msg, .srv and .action files, read into what they say (literals.py: values in them)
+library.py     all definitions of some folders, and what each needs of the others
+derived.py     the messages that services and actions imply
+md5.py         what ROS 1 knows a type by
+type_hash.py   what ROS 2 knows a type by
+proto.py       the protobuf form, with options that keep what the wire formats need
+importing.py   hyphos msg
+"""
