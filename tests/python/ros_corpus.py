@@ -1,0 +1,79 @@
+"""ROS definitions for tests: those of Debian's packages, and random ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hyphos.ros.definition import INTEGERS, Flavour
+
+# https://tracker.debian.org: ros-common-msgs, ros-std-msgs and others, `apt-cache search ros-.*-msgs`.
+SHARE = Path("/usr/share")
+PACKAGES = sorted(one.parent for one in SHARE.glob("*_msgs/msg"))
+HERE = pytest.mark.skipif(
+    not PACKAGES, reason="no ROS definitions are installed: scripts/setup core ros"
+)
+
+_ROS1 = ("bool", "byte", "char", *INTEGERS, "float32", "float64", "string", "time", "duration")
+_ROS2 = ("bool", "byte", "char", *INTEGERS, "float32", "float64", "string", "wstring")
+_WORDS = ("x", "range", "data", "stamp", "of", "n2", "descriptor", "class", "size", "a1")
+
+
+class RandomDefinitions:
+    """Definitions, each made of the ones before; what they say is kept beside the text."""
+
+    def __init__(self, seed: int, flavour: Flavour) -> None:
+        self._random = random.Random(seed)
+        self._strict = flavour is Flavour.ROS2
+
+    def package(self, count: int) -> dict[str, str]:
+        """Texts of messages by name."""
+        texts: dict[str, str] = {}
+        for number in range(count):
+            lines = [text for text, _ in self.fields(list(texts))] + list(self._constants())
+            self._random.shuffle(lines)
+            texts[f"M{number}"] = "\n".join(self._noise(lines))
+        return texts
+
+    def fields(self, messages: list[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Lines, and the type and name that each gives a field."""
+        for number in range(self._random.randrange(8)):
+            kind = self._random.choice(_ROS2 if self._strict else _ROS1)
+            if messages and self._random.random() < 0.3:
+                kind = self._random.choice(["", "random_msgs/"]) + self._random.choice(messages)
+            elif kind.endswith("string") and self._strict and self._random.random() < 0.4:
+                kind += f"<={self._random.randrange(1, 100)}"
+            kind += self._random.choice(["", "", "[]", f"[{self._random.randrange(1, 9)}]"])
+            if self._strict and kind.endswith("[]") and self._random.random() < 0.5:
+                kind = kind.replace("[]", f"[<={self._random.randrange(1, 9)}]")
+            name = f"{self._random.choice(_WORDS)}_{number}"
+            if not self._strict and self._random.random() < 0.3:
+                name = name.upper()
+            yield f"{kind}{self._space()}{name}", (kind, name)
+
+    def _constants(self) -> Iterator[str]:
+        for number in range(self._random.randrange(4)):
+            kind, value = self._random.choice(
+                [("int32", "-7"), ("uint8", "200"), ("float32", "1.50"), ("string", "a = b c")]
+            )
+            yield f"{kind} C_{number}{self._random.choice(['=', ' = '])}{value}"
+
+    def _noise(self, lines: list[str]) -> Iterator[str]:
+        for line in lines:
+            if self._random.random() < 0.3:
+                yield self._random.choice(["", "# about the next", "   # about the last", "  "])
+            constant = "string C" in line  # its value goes to the end of the line in ROS 1
+            yield line if constant or self._random.random() < 0.6 else f"{line}  # why"
+
+    def _space(self) -> str:
+        return self._random.choice([" ", " ", "   ", " \t "])
+
+
+def write_package(folder: Path, texts: dict[str, str], kind: str = "msg") -> Path:
+    """PACKAGE/kind/NAME.kind for each; gives the folder back."""
+    (folder / kind).mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / kind / f"{name}.{kind}").write_text(text)
+    return folder
