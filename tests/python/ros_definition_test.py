@@ -36,7 +36,7 @@ def test_a_message_of_ros_1() -> None:
 
 def test_a_message_of_ros_2() -> None:
     [thing] = read(
-        "string<=5 short \"a'b\"\nwstring<=3[<=4] wide\nint32[<=3] few [1, -0x2]\n"
+        'string<=5 short "a\'b"\nwstring<=3[<=4] wide\nint32[<=3] few [1, -0x2]\n'
         "uint8[2] two [1,2]\nfloat64 third 0.5\nstring[] words [\"a, b\", 'c\\'d', e]\n"
         "byte B=255\nint64 MASK=0b101 # bits\nstring QUOTED=' x '\nuint64 BIG=18446744073709551615",
         ROS2,
@@ -159,7 +159,10 @@ def test_random_definitions_are_read_as_they_were_meant(flavour: Flavour) -> Non
             assert str(found.size or "") == size.strip("<=]")
             base, _, longest = bare.partition("<=")
             assert str(found.string_size or "") == longest
-            assert base.rpartition("/")[2] in (found.primitive, found.message and found.message.base)
+            assert base.rpartition("/")[2] in (
+                found.primitive,
+                found.message and found.message.base,
+            )
 
 
 @pytest.mark.parametrize("flavour", list(Flavour))

@@ -60,7 +60,9 @@ def import_(
 
 @app.command("show")
 def show(
-    name: Annotated[str, typer.Argument(help="sensor_msgs/LaserScan or LaserScan.", metavar="TYPE")],
+    name: Annotated[
+        str, typer.Argument(help="sensor_msgs/LaserScan or LaserScan.", metavar="TYPE")
+    ],
     paths: Paths,
     ros1: Ros1 = False,
     ros2: Ros2 = False,

@@ -203,7 +203,9 @@ class _Parser:
         first, _, rest = code.strip().replace("\t", " ").partition(" ")
         rest = rest.strip()
         if not rest:
-            self._refuse(f"'{first}' has a type or a name, not both", "write TYPE NAME, as float32 x")
+            self._refuse(
+                f"'{first}' has a type or a name, not both", "write TYPE NAME, as float32 x"
+            )
         above, self._pending = self._pending, []
         notes = _paragraphs([*above, _uncomment(comment)])
         if "=" not in rest and ("=" not in first or "<=" in first):
@@ -246,7 +248,9 @@ class _Parser:
                 "remove it, or import as --ros2",
             )
         if not type_.primitive:
-            self._refuse(f"'{name}' is a message, which has no default value", f"remove '{written}'")
+            self._refuse(
+                f"'{name}' is a message, which has no default value", f"remove '{written}'"
+            )
         if type_.count is Count.ONE:
             return self._value(
                 lambda: scalar_value(type_.primitive, written, True, type_.string_size)
@@ -258,7 +262,9 @@ class _Parser:
         if type_.count is Count.FIXED and given != type_.size:
             self._refuse(f"'{name}' has {type_.size} values, its default {given}", "give as many")
         if type_.count is Count.AT_MOST and given > type_.size:
-            self._refuse(f"'{name}' has at most {type_.size} values, its default {given}", "give less")
+            self._refuse(
+                f"'{name}' has at most {type_.size} values, its default {given}", "give less"
+            )
         return values
 
     def _type(self, text: str) -> Type:

@@ -28,9 +28,7 @@ def import_types(paths: Sequence[Path], out: Path, flavour: Flavour | None) -> i
     interfaces = [
         one for one in library.needed(asked) if one.name not in TIMES_2 or one.name in times
     ]
-    files = {
-        file_name(one.name, library.flavour): write_proto(one, library) for one in interfaces
-    }
+    files = {file_name(one.name, library.flavour): write_proto(one, library) for one in interfaces}
     files[OPTIONS] = Path(__file__).with_name("options.proto").read_text()
     _write(files, out)
     _report(interfaces, library.flavour, out)
@@ -48,6 +46,7 @@ def _write(files: dict[str, str], out: Path) -> None:
                 draft.write_text(text)
             for name in files:
                 (out / name).parent.mkdir(parents=True, exist_ok=True)
+            for name in files:
                 os.replace(Path(place, name), out / name)
     except OSError as error:
         raise Error(
@@ -70,9 +69,7 @@ def _counted(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def show_type(
-    wanted: str, paths: Sequence[Path], flavour: Flavour | None, *, as_json: bool
-) -> int:
+def show_type(wanted: str, paths: Sequence[Path], flavour: Flavour | None, *, as_json: bool) -> int:
     library = Library.load(paths, flavour)
     interface = library.interface(_find(wanted, library))
     told = _told(interface, library)

@@ -108,7 +108,9 @@ class _MessageWriter:
 
     def lines(self) -> Iterator[str]:
         message = self._message
-        fields = [line for numbered in enumerate(message.fields, 1) for line in self._field(*numbered)]
+        fields = [
+            line for numbered in enumerate(message.fields, 1) for line in self._field(*numbered)
+        ]
         yield from _comment(message.comment)
         yield f"message {self._base} {{"
         yield from _indented(_options("type", self._options()))
@@ -231,6 +233,8 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 def quoted(text: str) -> str:
     """A string literal of protobuf."""
     special = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    shown = "".join(special.get(one) or (one if one >= " " and one != "\x7f" else f"\\{ord(one):03o}")
-                    for one in text)
+    shown = "".join(
+        special.get(one) or (one if one >= " " and one != "\x7f" else f"\\{ord(one):03o}")
+        for one in text
+    )
     return f'"{shown}"'
