@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hyphos.ros.definition import INTEGERS, Flavour
 
-# https://tracker.debian.org: ros-common-msgs, ros-std-msgs and others, `apt-cache search ros-.*-msgs`.
+# Of ros-std-msgs, ros-sensor-msgs and so on: `apt-cache search '^ros-.*-msgs$'`.
 SHARE = Path("/usr/share")
 PACKAGES = sorted(one.parent for one in SHARE.glob("*_msgs/msg"))
 HERE = pytest.mark.skipif(

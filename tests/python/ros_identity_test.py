@@ -12,7 +12,7 @@ from hyphos.ros.definition import Flavour, Name
 from hyphos.ros.derived import services
 from hyphos.ros.library import Library
 from ros_corpus import HERE, PACKAGES, RandomDefinitions, write_package
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 GENMSG = Path("/usr/lib/python3/dist-packages/genmsg")
 genmsg_only = pytest.mark.skipif(
@@ -221,8 +221,6 @@ def test_hashes_of_all_types_that_rosbags_knows(tmp_path: Path) -> None:
 
 
 def test_hashes_of_random_types_are_those_of_rosbags(tmp_path: Path) -> None:
-    from rosbags.typesys import get_types_from_msg
-
     texts = RandomDefinitions(5, Flavour.ROS2).package(60)
     store = get_typestore(Stores.EMPTY)
     for name, text in texts.items():

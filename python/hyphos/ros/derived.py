@@ -1,7 +1,7 @@
 """The messages and services that a file defines, and those that services and actions imply.
 
-ROS 1: the seven messages of an action are those of actionlib's genaction. ROS 2: the services and the
-feedback message of an action, and the event of a service, are those of rosidl ("Actions",
+ROS 1: the seven messages of an action are those of actionlib's genaction. ROS 2: the services and
+the feedback message of an action, and the event of a service, are those of rosidl ("Actions",
 design.ros2.org; service introspection, REP-2012).
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -47,7 +46,7 @@ def _write(files: dict[str, str], out: Path) -> None:
             for name in files:
                 (out / name).parent.mkdir(parents=True, exist_ok=True)
             for name in files:
-                os.replace(Path(place, name), out / name)
+                Path(place, name).replace(out / name)
     except OSError as error:
         raise Error(
             "io", f"cannot write: {error.strerror}", str(error.filename or out), "give another -o"
@@ -106,11 +105,10 @@ def _told(interface: Interface, library: Library) -> dict[str, Any]:
         "kind": _KINDS[interface.kind],
         "flavour": flavour.value,
     }
-    [service, *_] = services(interface) or [None]
     if flavour is Flavour.ROS2:
         told["type_hash"] = library.type_hash(interface.name)
     else:
-        told["md5"] = library.md5(service or interface.parts[0])
+        told["md5"] = library.md5([*services(interface), *interface.parts][0])
     told["parts"] = [_part(one, library) for one in interface.parts]
     return told
 

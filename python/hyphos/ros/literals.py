@@ -42,7 +42,7 @@ def bounds(primitive: str, ros2: bool) -> tuple[int, int]:
 
 
 def _integer(primitive: str, text: str, ros2: bool) -> int:
-    # genmsg reads decimal numbers only. More digits than any type has would cost more than they say.
+    # genmsg reads decimal numbers only. To read more digits than any type has would cost time.
     if len(text) > 80 or not (_DECIMAL.fullmatch(text) or (ros2 and _OTHER_BASE.fullmatch(text))):
         raise ValueError(f"'{text[:80]}' is no whole number")
     value = int(text) if _DECIMAL.fullmatch(text) else int(text, 0)

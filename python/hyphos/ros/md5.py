@@ -1,8 +1,8 @@
 """What ROS 1 knows a type by: the MD5 sum of its definition in a normal form.
 
-wiki.ros.org/ROS/Technical Overview ("Message serialization and msg MD5 sums"): without comments and
-needless spaces, constants first, and in place of every message type the sum of that type. Packages and
-the lengths of arrays of messages are not in it.
+wiki.ros.org/ROS/Technical Overview ("Message serialization and msg MD5 sums"): without comments
+and needless spaces, constants first, and in place of every message type the sum of that type.
+Packages and the lengths of arrays of messages are not in it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Names in protobuf for the fields and constants of a ROS message.
 
 They stay what they are in ROS, except where protoc would refuse them or generated code would not
-compile: two names that differ only in case or underscores, and accessors of one field that are those of
-another (`ranges_size` beside an array `ranges`) or of every message (`descriptor`). Keywords of C++ and
-Python are the business of protoc, which lets them be names.
+compile: two names that differ only in case or underscores, and accessors of one field that are those
+of another (`ranges_size` beside an array `ranges`) or of every message (`descriptor`). Keywords of
+C++ and Python are the business of protoc, which lets them be names.
 """
 
 from __future__ import annotations
@@ -75,6 +75,12 @@ def _accessors(name: str, kind: str, *, repeated: bool) -> Iterator[str]:
             yield from (before + name for before in _OWNED)
 
 
-def pascal(name: str) -> str:
-    """What protoc compares the values of an enum by."""
-    return "".join(word[:1].upper() + word[1:].lower() for word in name.split("_"))
+def enum_key(value: str, enum: str) -> str:
+    """What protoc tells the values of an enum apart by: Pascal case, without the enum's name."""
+    left, place = enum.replace("_", "").lower(), 0
+    while left and place < len(value) and value[place].lower() in ("_", left[0]):
+        left = left.removeprefix(value[place].lower())
+        place += 1
+    rest = value[place:].lstrip("_") if not left else ""
+    words = (rest or value).split("_")
+    return "".join(word[:1].upper() + word[1:].lower() for word in words)

@@ -1,8 +1,9 @@
 """The protobuf form of ROS types: one .proto for each .msg, .srv and .action.
 
-The rules are those of proto/README.md; docs/messages_ros.md has them for users. What ROS's wires need
-besides goes into options (proto/hyphos/ros/options.proto), not into a file of its own: a descriptor and
-what is known of its type can then not be parted, and reach C++, Python and recordings alike.
+The rules are those of proto/README.md; docs/messages_ros.md has them for users. What ROS's wires
+need besides goes into options (proto/hyphos/ros/options.proto), not into a file of its own: a
+descriptor and what is known of its type can then not be parted, and reach C++, Python and recordings
+alike.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from hyphos.ros.definition import Constant, Count, Field, Flavour, Interface, Me
 from hyphos.ros.derived import Service, messages, services
 from hyphos.ros.library import Library
 from hyphos.ros.literals import Value
-from hyphos.ros.naming import Names, pascal
+from hyphos.ros.naming import Names, enum_key
 
 OPTIONS = "hyphos/ros/options.proto"
 
@@ -60,7 +61,7 @@ def write_proto(interface: Interface, library: Library) -> str:
                 imports.add(file_name(library.owner(field.type.message).name, flavour))
     imports.discard(file_name(name, flavour))
     lines = [
-        f"// {flavour} {name.text(flavour)}, written by `hyphos msg import`: changes would be lost.",
+        f"// {flavour} {name.text(flavour)}, written by `hyphos msg import`; changes are lost.",
         'syntax = "proto3";',
         "",
         f"package {flavour.value}.{name.package}.{name.folder};",
@@ -151,21 +152,19 @@ class _MessageWriter:
 
     def _enum(self) -> Iterator[str]:
         """Whole numbers can be had by name in generated code; all constants are in the options."""
-        fitting = [one for one in self._message.constants if _fits_enum(one)]
-        if not fitting:
+        numbers = sorted(_enum_numbers(self._message), key=lambda one: one[1] != 0)
+        if not numbers:
             return
         name = self._names.other("Constant")
         values: list[tuple[str, int, tuple[str, ...]]] = []
-        seen = {pascal("UNSET")} if all(one.value for one in fitting) else set()
-        prefix = re.compile(r"constant_*", re.IGNORECASE)
-        for one in fitting:
-            key = pascal(prefix.sub("", one.name, count=1) or one.name)
+        if numbers[0][1]:
+            values.append((self._names.other("UNSET"), 0, ("proto3 begins with 0",)))
+        seen = {enum_key(value, name) for value, _, _ in values}
+        for one, number in numbers:
+            key = enum_key(one.name, name)
             if key not in seen:
                 seen.add(key)
-                values.append((self._names.other(one.name), int(one.value), one.comment))
-        if all(number for _, number, _ in values):
-            values.insert(0, (self._names.other("UNSET"), 0, ("proto3 begins with 0",)))
-        values.sort(key=lambda one: one[1] != 0)  # the first one has to be 0
+                values.append((self._names.other(one.name), number, one.comment))
         yield f"enum {name} {{"
         if len({number for _, number, _ in values}) < len(values):
             yield "  option allow_alias = true;"
@@ -204,9 +203,12 @@ def _field_options(field: Field, time: str, name: str) -> list[str]:
     return told
 
 
-def _fits_enum(constant: Constant) -> bool:
-    whole = type(constant.value) is int
-    return whole and -(2**31) <= int(constant.value) < 2**31  # type: ignore[arg-type]
+def _enum_numbers(message: Message) -> list[tuple[Constant, int]]:
+    return [
+        (one, one.value)
+        for one in message.constants
+        if type(one.value) is int and -(2**31) <= one.value < 2**31
+    ]
 
 
 def value_text(value: Value) -> str:
@@ -222,8 +224,8 @@ def _options(name: str, told: Iterable[str]) -> Iterator[str]:
 
 def _comment(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
-        line = _CONTROL.sub(" ", line).rstrip()
-        yield f"//{line}" if line[:1] in ("", " ") else f"// {line}"
+        shown = _CONTROL.sub(" ", line).rstrip()
+        yield f"//{shown}" if shown[:1] in ("", " ") else f"// {shown}"
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:

@@ -17,7 +17,8 @@ _PACKAGE_NAME = re.compile(r"<name>\s*([A-Za-z][A-Za-z0-9_]*)\s*</name>")
 _ROS1_BUILD = re.compile(r">\s*(message_generation|message_runtime|catkin)\s*<")
 _ROS2_BUILD = re.compile(r">\s*(rosidl_\w+|ament_cmake)\s*<")
 _ROS1_LINE = re.compile(
-    r"^[ \t]*((time|duration|Header)(\[\d*\])?[ \t]+\w|[\w/]+(\[\d*\])?[ \t]+\w*[A-Z]\w*[ \t]*(#|\r?$))",
+    r"^[ \t]*((time|duration|Header)(\[\d*\])?[ \t]+\w"
+    r"|[\w/]+(\[\d*\])?[ \t]+\w*[A-Z]\w*[ \t]*(#|\r?$))",
     re.MULTILINE,
 )
 _ROS2_LINE = re.compile(r"^[ \t]*(builtin_interfaces/|wstring\b|[^#\n]*<=)", re.MULTILINE)
