@@ -2,7 +2,7 @@
 #
 # Turns .proto files into a library that any node links. The generated headers are found under the
 # path that the file has below IMPORT_DIR (default: the current source directory), as in
-# `#include "mine/msgs.pb.h"`. A file may import "hyphos/msgs/….proto".
+# `#include "mine/msgs.pb.h"`. A file may import "hyphos/msgs/….proto" and "hyphos/ros/options.proto".
 #
 # The library is shared: protobuf ends a process in which two plug-ins register the same file twice.
 function(hyphos_add_messages target)
@@ -31,7 +31,7 @@ function(hyphos_add_messages target)
     if(relative MATCHES "^\\.\\./")
       message(FATAL_ERROR "hyphos_add_messages(${target}): ${full} is not below ${import_dir}; give IMPORT_DIR")
     endif()
-    file(STRINGS ${full} imports REGEX "^import +\"hyphos/msgs/")
+    file(STRINGS ${full} imports REGEX "^import +\"hyphos/(msgs|ros)/")
     list(APPEND standard_imports ${imports})
     string(REGEX REPLACE "\\.proto$" "" stem ${relative})
     add_custom_command(

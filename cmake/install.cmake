@@ -12,8 +12,8 @@ install(DIRECTORY include/hyphos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONE
   FILES_MATCHING PATTERN *.hpp)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/proto/hyphos_msgs_generated/hyphos COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.pb.h)
-install(DIRECTORY proto/hyphos/msgs DESTINATION ${HYPHOS_INSTALL_PROTO_DIR}/hyphos COMPONENT devel
-  FILES_MATCHING PATTERN *.proto)
+install(DIRECTORY proto/hyphos/msgs proto/hyphos/ros COMPONENT devel
+  DESTINATION ${HYPHOS_INSTALL_PROTO_DIR}/hyphos FILES_MATCHING PATTERN *.proto)
 
 configure_package_config_file(cmake/hyphosConfig.cmake.in ${PROJECT_BINARY_DIR}/hyphosConfig.cmake
   INSTALL_DESTINATION ${config_dir} PATH_VARS HYPHOS_INSTALL_PROTO_DIR)

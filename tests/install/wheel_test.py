@@ -35,11 +35,18 @@ def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
         "hyphos/lab/experiments/latency.yaml",
     ):
         assert len([name for name in names if name.startswith(part) and "pyi" not in name]) == 1
-    for part in ("hyphos/__init__.py", "hyphos/py.typed", "hyphos/msgs/sensor_pb2.py"):
+    for part in (
+        "hyphos/__init__.py",
+        "hyphos/py.typed",
+        "hyphos/msgs/sensor_pb2.py",
+        "hyphos/ros/options_pb2.py",
+    ):
         assert part in names
     for program in ("hyphos", "hyphos_py", "graph"):
         assert names.count(f"hyphos/lab/programs/hyphos-lab-{program}") == 1
-    assert not [name for name in names if name.endswith((".hpp", ".cpp", ".cmake", ".proto"))]
+    assert not [name for name in names if name.endswith((".hpp", ".cpp", ".cmake"))]
+    # `hyphos msg import` gives it to those who compile what it has written.
+    assert [name for name in names if name.endswith(".proto")] == ["hyphos/ros/options.proto"]
 
 
 def test_an_installed_wheel_works_without_the_repository(wheel: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable
 from hashlib import md5
 from pathlib import Path
@@ -227,6 +228,24 @@ def test_what_is_imported_can_be_used_by_the_other_commands(tmp_path: Path) -> N
     do_import([folder], tmp_path / "out", Flavour.ROS1)
     note = TypeBook([tmp_path / "out"]).get("ros1.demo.msg.Note")(text="hi", raw=b"\1", left_ns=-5)
     assert type(note).FromString(note.SerializeToString()) == note
+
+
+def test_generated_classes_of_python_know_their_type_in_ros(tmp_path: Path) -> None:
+    folder = write_package(tmp_path / "demo", {"Note": "float64[36] from\nint8 A=1"})
+    do_import([folder], tmp_path, Flavour.ROS1)
+    file = "ros1/demo/msg/Note.proto"
+    subprocess.run(["protoc", "-I", tmp_path, f"--python_out={tmp_path}", file], check=True)
+    program = """
+from hyphos.ros import options_pb2 as ros
+from ros1.demo.msg.Note_pb2 import Note
+
+field = Note.DESCRIPTOR.fields_by_name["from"].GetOptions().Extensions[ros.field]
+print(Note.DESCRIPTOR.GetOptions().Extensions[ros.type].name, field.size, Note(**{"from": [1]}))
+print(field.type == ros.Field.FLOAT64, field.count == ros.Field.FIXED, Note.A)
+"""
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "demo/Note 36 from: 1\n\nTrue True 1\n"
 
 
 def test_a_file_brings_what_it_needs_of_its_package_and_nothing_else(tmp_path: Path) -> None:

@@ -6,6 +6,6 @@ library.py     all definitions of some folders, and what each needs of the other
 derived.py     the messages that services and actions imply
 md5.py         what ROS 1 knows a type by
 type_hash.py   what ROS 2 knows a type by
-proto.py       the protobuf form, with options that keep what the wire formats need (naming.py: its names)
+proto.py       the protobuf form, with options for what wires need besides (naming.py: its names)
 importing.py   hyphos msg
 """

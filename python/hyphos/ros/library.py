@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from hyphos._errors import Error
-from hyphos.ros.definition import Field, Flavour, Interface, Message, Name, parse
+from hyphos.ros.definition import PARTS, Field, Flavour, Interface, Message, Name, parse
 from hyphos.ros.derived import (
     IMPLIED,
     Service,
@@ -178,10 +178,14 @@ class Library:
         )
 
     def _where_to_find(self, package: str) -> str:
-        for source in self._sources.values():
-            beside = source.package_folder.absolute().parent / package
-            if beside.is_dir():
-                return f"give its folder too: {beside}"
+        near = {one.package_folder.absolute().parent for one in self._sources.values()}
+        for folder in (
+            *sorted(near),
+            *sorted(Path("/opt/ros").glob("*/share")),
+            Path("/usr/share"),
+        ):
+            if any((folder / package / kind).is_dir() for kind in PARTS):
+                return f"give its folder too: {folder / package}"
         return f"give its folder too: hyphos msg import ... PATH/TO/{package}"
 
     def _refuse_loop(self, message: Message, path: list[Name]) -> None:
