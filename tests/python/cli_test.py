@@ -59,6 +59,8 @@ def robot(domain: str) -> Iterator[hyphos.Node]:
         ["doctor", "--help"],
         ["record", "--help"],
         ["replay", "--help"],
+        ["msg", "import", "--help"],
+        ["msg", "show", "--help"],
     ],
 )
 def test_help_is_there(hyphos_cli: Cli, words: list[str]) -> None:

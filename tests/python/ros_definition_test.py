@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 from hyphos import Error
 from hyphos.ros.definition import Count, Flavour, Interface, Name, parse
-from ros_corpus import HERE, PACKAGES, RandomDefinitions
+from hyphos.ros.library import Library
+from ros_corpus import HERE, PACKAGES, RandomDefinitions, write_package
 
 ROS1, ROS2 = Flavour.ROS1, Flavour.ROS2
 
@@ -138,6 +140,17 @@ def test_a_wrong_number_of_parts_is_named(kind: str, text: str, line: int, messa
     with pytest.raises(Error, match=message) as caught:
         read(text, ROS2, kind)
     assert caught.value.where == f"Thing.{kind}:{line}"
+
+
+def test_a_header_without_its_package_is_one_of_ros_1(tmp_path: Path) -> None:
+    folder = write_package(tmp_path / "demo_msgs", {"A": "Header header"})
+    for flavour, message in (
+        (ROS1, "package 'std_msgs' is not given"),
+        (ROS2, "'std_msgs/Header'"),
+    ):
+        library = Library.load([folder], flavour)
+        with pytest.raises(Error, match=message):
+            library.needed(library.asked())
 
 
 def test_a_name_that_ros_does_not_allow_is_refused() -> None:

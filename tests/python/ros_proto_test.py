@@ -18,7 +18,7 @@ from hyphos.ros.importing import import_types
 from hyphos.ros.md5 import md5_sum
 from hyphos.ros.type_hash import type_hash
 from hyphos.tools.typebook import TypeBook
-from ros_corpus import HERE, PACKAGES, RandomDefinitions, write_package
+from ros_corpus import HERE, PACKAGES, RandomDefinitions, write_package, write_types_of_ros2
 
 TIMES = {"TIME": "Time", "DURATION": "Duration"}
 
@@ -151,10 +151,20 @@ def test_descriptors_of_random_types_have_lost_nothing(tmp_path: Path, flavour: 
             assert type_hash(again.find(name), again.find) == told.type_hash
 
 
+def test_descriptors_of_all_types_of_ros_2_have_lost_nothing(tmp_path: Path) -> None:
+    hashes = write_types_of_ros2(tmp_path / "share")
+    made = do_import([tmp_path / "share"], tmp_path / "out")
+    again = FromDescriptors(made, Flavour.ROS2)
+    for name, digest in hashes.items():
+        message = again.find(Name(*name.split("/")))
+        assert type_hash(message, again.find) == digest, name
+
+
 def test_constants_are_enums_and_options(tmp_path: Path) -> None:
     text = (
         "uint8 A=0\nuint8 B=1\nuint8 ALSO_B=1\nfloat32 HALF=0.5\nuint32 BIG=4000000000\n"
-        'string S="a \\n b"ü\nint8 NEG=-1\nbool YES=True\nuint8 a_2=2\nuint8 A2=3\nuint8 CONSTANT_A3=7\nuint8 A3=8\nint32 b\n'
+        'string S="a \\n b"ü\nint8 NEG=-1\nbool YES=True\nuint8 a_2=2\nuint8 A2=3\n'
+        "uint8 CONSTANT_A3=7\nuint8 A3=8\nint32 b\n"
     )
     folder = write_package(tmp_path / "demo_msgs", {"C": text})
     made = do_import([folder], tmp_path / "out", Flavour.ROS1)
@@ -322,6 +332,18 @@ MISTAKES: list[tuple[Make, list[str], str, str]] = [
         ["A.msg"],
         "A.msg: the package of this file is not known",
         "PACKAGE/msg/NAME.msg",
+    ),
+    (
+        lambda at: write_package(at / "a-msgs", {"A": "time t"}),
+        ["a-msgs"],
+        "a-msgs/msg/A.msg: 'a-msgs' is no name of a package",
+        "name its folder",
+    ),
+    (
+        lambda at: (write_package(at / "a", {}) / "msg/A.msg").write_bytes(b"time t\n# \xe9\n"),
+        ["a"],
+        "a/msg/A.msg:2: this is no UTF-8",
+        "save the file as UTF-8",
     ),
     (lambda _: None, ["nowhere"], "nowhere: there is no such file or folder", "check the path"),
     (

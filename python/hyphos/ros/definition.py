@@ -119,6 +119,9 @@ def parse(text: str, name: Name, flavour: Flavour, where: str) -> Interface:
     """Reads one file; its kind is the folder in `name`. Errors name `where` and the line."""
     if flavour is Flavour.ROS2 and not _MESSAGE_2.fullmatch(name.base):
         _refuse(where, f"'{name.base}' is no name of a ROS 2 type", "write it as in LaserScan")
+    if not _NAME.fullmatch(name.package):
+        remedy = "name its folder, or <name> in package.xml, with letters, digits and _"
+        _refuse(where, f"'{name.package}' is no name of a package", remedy)
     if not _NAME.fullmatch(name.base):
         _refuse(where, f"'{name.base}' is no name of a type", "use letters, digits and _")
     lines = text.replace("\r\n", "\n").split("\n")

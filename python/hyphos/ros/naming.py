@@ -1,9 +1,9 @@
 """Names in protobuf for the fields and constants of a ROS message.
 
 They stay what they are in ROS, except where protoc would refuse them or generated code would not
-compile: two names that differ only in case or underscores, and accessors of one field that are those
-of another (`ranges_size` beside an array `ranges`) or of every message (`descriptor`). Keywords of
-C++ and Python are the business of protoc, which lets them be names.
+compile: two names that differ only in case or underscores, and accessors of one field that are
+those of another (`ranges_size` beside an array `ranges`) or of every message (`descriptor`).
+Keywords of C++ and Python are left to protoc, which lets them be names.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The rules are those of proto/README.md; docs/messages_ros.md has them for users. What ROS's wires
 need besides goes into options (proto/hyphos/ros/options.proto), not into a file of its own: a
-descriptor and what is known of its type can then not be parted, and reach C++, Python and recordings
-alike.
+descriptor and what is known of its type can then not be parted, and reach C++, Python and
+recordings alike.
 """
 
 from __future__ import annotations
