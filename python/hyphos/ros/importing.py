@@ -12,7 +12,7 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos.ros.definition import Field, Flavour, Interface, Message, Name
-from hyphos.ros.derived import services
+from hyphos.ros.derived import Service, services
 from hyphos.ros.library import Library
 from hyphos.ros.proto import OPTIONS, TIMES_2, file_name, value_text, write_proto
 
@@ -108,7 +108,8 @@ def _told(interface: Interface, library: Library) -> dict[str, Any]:
     if flavour is Flavour.ROS2:
         told["type_hash"] = library.type_hash(interface.name)
     else:
-        told["md5"] = library.md5([*services(interface), *interface.parts][0])
+        things: list[Message | Service] = [*services(interface), *interface.parts]
+        told["md5"] = library.md5(things[0])
     told["parts"] = [_part(one, library) for one in interface.parts]
     return told
 
