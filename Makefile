@@ -6,6 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 3600
 BENCH ?=
 PYTHON ?=
 export PYTHON
@@ -59,7 +60,7 @@ bench: build ## compare with the floors and the peers: three quarters of an hour
 
 .PHONY: peers
 peers: build ## the middlewares that `hyphos lab` compares with, as far as they can be installed
-	@scripts/setup core bench
+	@scripts/setup core bench csharp
 	@$(STEP) "configure peers" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build peers" cmake --build build/bench -j $(JOBS) --target lab_peers
 
@@ -79,6 +80,10 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS (60) each
 .PHONY: crash
 crash: build ## kill and stop processes at random instants: full scale, minutes
 	@$(STEP) -t "crash tests" ctest --test-dir build/release -C crash -L crash --output-on-failure --no-tests=error
+
+.PHONY: soak
+soak: build ## eight clients of the gateways for SOAK_SECONDS (an hour): nothing lost, no memory
+	@PYTHONPATH=build/release/python $(VENV)/python tests/soak/soak.py $(SOAK_SECONDS)
 
 .PHONY: style
 style: setup ## formatting, ruff and mypy (part of `make test`)

@@ -37,6 +37,13 @@ std::string_view to_string(Code code) {
   return "unknown";
 }
 
+std::optional<Code> code_named(std::string_view word) {
+  for (int code = 0; code <= static_cast<int>(kLastCode); ++code) {
+    if (word == to_string(static_cast<Code>(code))) return static_cast<Code>(code);
+  }
+  return std::nullopt;
+}
+
 std::string_view advice(Code code) {
   switch (code) {
     case Code::invalid_config:

@@ -5,11 +5,16 @@ include(CMakePackageConfigHelpers)
 set(HYPHOS_INSTALL_PROTO_DIR ${CMAKE_INSTALL_DATADIR}/hyphos/proto)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hyphos)
 
-install(TARGETS hyphos hyphos_msgs EXPORT hyphosTargets
+install(TARGETS hyphos hyphos_msgs hyphos_c EXPORT hyphosTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
+install(TARGETS hyphos_cosim_adapter hyphos-cosim hyphos-cosim-worker hyphos-cosim-emulate
+  EXPORT hyphosTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT devel)
+install(FILES cosim/adapter/cosim_adapter.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cosim/adapter
+  COMPONENT devel)
 install(EXPORT hyphosTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT devel)
 install(DIRECTORY include/hyphos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel
   FILES_MATCHING PATTERN *.hpp)
+install(FILES clients/c/include/hyphos_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/proto/hyphos_msgs_generated/hyphos COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.pb.h)
 install(DIRECTORY proto/hyphos/msgs proto/hyphos/ros COMPONENT devel

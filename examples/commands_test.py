@@ -88,7 +88,8 @@ def command_of(words: list[str]) -> tuple[Command, list[str]]:
 
 
 def words_of(span: str) -> list[str]:
-    span = re.sub(r" \| .*| #.*| &$", "", span)
+    # What follows `--` is a command of somebody else.
+    span = re.sub(r" \| .*| #.*| -- .*| &$", "", span)
     return shlex.split(re.sub(r"[\[\]]|\.\.\.|…", " ", span))[1:]
 
 
@@ -205,13 +206,16 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         stack.callback(operator.kill)
         assert operator.stdout is not None
         assert operator.stdout.readline() == "ready\n"
-        done = subprocess.run(
-            [sys.executable, "-m", "hyphos", "channel", "echo", "path", "-n", "1", "-d", domain],
-            stdout=subprocess.PIPE,
+        # Until the last process of the robot has begun: before that there is no such channel.
+        echo = ("channel", "echo", "path", "-n", "1", "-d", domain)
+        deadline = time.monotonic() + PATIENCE_S
+        while subprocess.run(
+            [sys.executable, "-m", "hyphos", *echo],
+            stdout=subprocess.DEVNULL,
             timeout=PATIENCE_S,
             check=False,
-        )
-        assert done.returncode == 0, heard.read_text()  # the last one of the robot has begun
+        ).returncode:
+            assert time.monotonic() < deadline, heard.read_text()
         yield mine
         robot.send_signal(signal.SIGINT)
         assert robot.wait(PATIENCE_S) == 0, heard.read_text()

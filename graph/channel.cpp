@@ -11,6 +11,9 @@
 namespace hyphos::graph {
 namespace {
 
+/// Publishers that have gone whose last messages a transport may still have.
+constexpr std::size_t kMostLeft = 1024;
+
 thread_local bool delivering = false;
 
 struct Delivering {
@@ -30,7 +33,8 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::
       registry_(std::move(registry)),
       executor_(executor),
       pool_(detail::BlockPool::create(type)),
-      subscribers_(std::make_shared<const Subscribers>()) {
+      subscribers_(std::make_shared<const Subscribers>()),
+      latched_(policy.latched ? std::make_unique<Latched>() : nullptr) {
   for (const Link& link : links) {
     ports_.push_back(std::make_unique<Port>());
     ports_.back()->link = link;
@@ -38,7 +42,7 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::
 }
 
 Channel::~Channel() {
-  last_ = {};
+  latched_.reset();
   pool_->close();
 }
 
@@ -146,6 +150,8 @@ void Channel::remove(ChannelPublisher& publisher) {
   {
     const std::lock_guard lock(mutex_);
     std::erase(publishers_, &publisher);
+    // The last of all leaves what it said, as ever; of others nobody wants to hear it.
+    if (latched_ && !publishers_.empty()) latched_->forget(publisher.sender());
   }
   if (!publisher.network() || --network_publishers_ > 0) return;
   for (const auto& port : ports_) {
@@ -158,24 +164,28 @@ void Channel::remove(ChannelPublisher& publisher) {
 Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& type, Mode mode,
                                                             View view, bool network,
                                                             const std::string& node,
-                                                            detail::Callback callback) {
+                                                            detail::Callback callback,
+                                                            std::function<void()> ready) {
   trace::EndpointId id{name_, node, type_, policy_, mode, false};
-  Subscriber::Options options{mode, network, policy_, node, view};
+  Subscriber::Options options{mode, network, policy_, node, view, std::move(ready)};
   auto subscriber = std::make_shared<Subscriber>(
       shared_from_this(), view == View::value ? &type : nullptr, std::move(options),
       std::move(callback), executor_, registry_->add(id));
   const std::lock_guard setup(setup_);
-  detail::BlockRef latched;
+  std::vector<detail::BlockRef> kept;
   {
     const std::lock_guard lock(mutex_);
     auto list = std::make_shared<Subscribers>(*subscribers_);
     list->push_back(subscriber);
     subscribers_ = std::move(list);
     mark_pointer();
-    latched = last_;
+    if (latched_) {
+      latched_->kept.each(policy_.depth,
+                          [&](const detail::BlockRef& block) { kept.push_back(block); });
+    }
   }
   tell_watchers();
-  if (latched) subscriber->push_local({latched, 0, 0, 0, true});
+  for (detail::BlockRef& block : kept) subscriber->push_local({std::move(block), 0, 0, 0, true});
   if (network && network_subscribers_++ == 0) {
     if (auto opened = open_ports(true); !opened) return opened.error();
   }
@@ -281,6 +291,12 @@ void Channel::watch(std::weak_ptr<ChannelWatcher> watcher) {
   watchers_.push_back(std::move(watcher));
 }
 
+void Channel::Latched::forget(std::uint64_t sender) {
+  kept.forget([&](std::uint64_t one) { return one == sender; });
+  left.push_back(sender);
+  if (left.size() > kMostLeft) left.pop_front();
+}
+
 void Channel::tell_watchers() {
   std::vector<std::shared_ptr<ChannelWatcher>> watchers;
   {
@@ -374,6 +390,13 @@ void Channel::Out::dropped(std::string_view transport, transport::Drop reason,
   if (channel.publishers_.empty()) return;
   channel.publishers_.front()->trace().drop(port->link.index, static_cast<std::size_t>(reason),
                                             count);
+}
+
+bool Channel::Out::has_left(std::uint64_t sender) const {
+  const std::lock_guard lock(channel.mutex_);
+  if (!channel.latched_) return false;
+  const auto& left = channel.latched_->left;
+  return std::find(left.begin(), left.end(), sender) != left.end();
 }
 
 void Channel::Out::refused(std::string_view transport, const Error& why) {

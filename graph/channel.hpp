@@ -2,6 +2,8 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +18,7 @@
 #include "hyphos/publisher.hpp"
 #include "hyphos/subscription.hpp"
 #include "trace/record.hpp"
+#include "transport/kept.hpp"
 #include "transport/transport.hpp"
 
 namespace hyphos::graph {
@@ -64,7 +67,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
                                                                const std::string& node);
   Result<std::shared_ptr<Subscriber>> add_subscriber(const TypeSupport& type, Mode mode, View view,
                                                      bool network, const std::string& node,
-                                                     detail::Callback callback);
+                                                     detail::Callback callback,
+                                                     std::function<void()> ready = {});
   void remove(Subscriber& subscriber);
   void remove(ChannelPublisher& publisher);
 
@@ -100,6 +104,15 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   friend class ChannelPublisher;
   using Subscribers = std::vector<std::shared_ptr<Subscriber>>;
 
+  /// What late subscribers get.
+  struct Latched {
+    static std::uint64_t sender_of(const detail::BlockRef& block) { return block->meta().sender; }
+    void forget(std::uint64_t sender);
+
+    transport::LastOfEach<detail::BlockRef, sender_of> kept;
+    std::deque<std::uint64_t> left;  // senders that have gone
+  };
+
   struct Port {
     Link link;
     std::atomic<transport::PortId> in{0};
@@ -121,6 +134,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
     void listeners(std::string_view transport, std::uint32_t count) override;
     void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
     void refused(std::string_view transport, const Error& why) override;
+    [[nodiscard]] bool has_left(std::uint64_t sender) const override;
     Channel& channel;
   };
 
@@ -151,7 +165,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   std::vector<std::weak_ptr<ChannelWatcher>> watchers_;
   std::vector<std::pair<const Port*, ChannelPeer>> peers_;
   std::optional<Error> refusal_;
-  detail::BlockRef last_;  // latched value of a publisher in this process
+  std::unique_ptr<Latched> latched_;  // null: it is not latched; its content is under mutex_
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};

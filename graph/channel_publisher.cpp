@@ -63,7 +63,8 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   std::size_t bytes = 0;
   trace::Record& record = **trace_;
   Meta& meta = block->meta();
-  meta.sender = sender_;
+  const bool brought = meta.sender != 0;  // RawPublisher::bring(): its sender is elsewhere
+  if (!brought) meta.sender = sender_;
   meta.peer = kThisProcess;
   meta.type_hash = channel_->type().hash;
   if (!channel_->is_open()) {
@@ -76,14 +77,15 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
                       (channel_->remote_listeners() > 0 || channel_->policy().latched);
   if (remote) {
     const std::lock_guard lock(send_);
-    meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (!brought) meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (!left_) bytes = publish_remote(*block, out);
-  } else {
-    meta.sequence = out.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  } else if (!brought) {
+    meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
-  if (channel_->policy().latched) {
+  out.sequence = meta.sequence;
+  if (channel_->latched_) {
     const std::lock_guard lock(channel_->mutex_);
-    channel_->last_ = block;
+    channel_->latched_->kept.keep(block);
   }
   if (meta.to == 0 || meta.to == kThisProcess) channel_->deliver_local(block, false, 0, out);
   // A message for one process that is not there (yet) was not sent.

@@ -26,6 +26,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   [[nodiscard]] std::uint32_t listeners() const override;
   WritableBuffer loan(std::size_t size) override;
   [[nodiscard]] const std::string& channel() const override { return channel_->name(); }
+  [[nodiscard]] std::uint64_t sender() const override { return sender_; }
 
   /// Ends the publisher before its last reference does: it sends nothing any more. Idempotent.
   void leave();

@@ -106,6 +106,7 @@ struct Executor::State {
   std::uint64_t unfinished = 0;  // work that is queued or running
   BriefCondition finished;       // it fell to 0
   bool stopping = false;
+  CallbackErrors errors;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> stand_ins;
 };
@@ -261,6 +262,16 @@ void Executor::wait_idle() {
   assert(!on_worker() && "work cannot wait for its own end");
   BriefLock lock(state_->mutex);
   state_->finished.wait(lock, [this] { return state_->unfinished == 0; });
+}
+
+void Executor::callback_failed(std::string what) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->errors.count++ == 0) state_->errors.first = std::move(what);
+}
+
+CallbackErrors Executor::callback_errors() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->errors;
 }
 
 bool Executor::on_worker() const { return current_pool == state_.get(); }

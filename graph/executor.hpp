@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
 
 namespace hyphos::graph {
@@ -37,6 +39,11 @@ class Executor {
   void wait_idle();
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const;
+
+  /// An exception has left a callback; `what` says whose.
+  void callback_failed(std::string what);
+  /// How many have, and what the first was.
+  [[nodiscard]] CallbackErrors callback_errors() const;
 
   /// While it lives, the calling thread is waiting for something that other work of the pool may
   /// have to bring about: another thread takes its place, so that the pool cannot starve itself.

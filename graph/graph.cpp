@@ -13,7 +13,8 @@ Graph::Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules
       rules_(std::move(rules)),
       executor_(threads, one_by_one),
       timers_(executor_,
-              clock ? std::move(clock) : std::make_shared<detail::ClockCore>(ClockMode::real)),
+              clock ? std::move(clock) : std::make_shared<detail::ClockCore>(ClockMode::real),
+              one_by_one),
       timeouts_(executor_, std::make_shared<detail::ClockCore>(ClockMode::real)) {}
 
 Graph::~Graph() {
@@ -81,15 +82,14 @@ Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::strin
   return (*found)->add_publisher(type, scope == Scope::network, node);
 }
 
-Result<std::shared_ptr<Subscriber>> Graph::subscribe(const std::string& name,
-                                                     const TypeSupport& type, const Policy& wish,
-                                                     Scope scope, Mode mode, bool raw,
-                                                     const std::string& node,
-                                                     detail::Callback callback) {
+Result<std::shared_ptr<Subscriber>> Graph::subscribe(
+    const std::string& name, const TypeSupport& type, const Policy& wish, Scope scope, Mode mode,
+    bool raw, const std::string& node, detail::Callback callback, std::function<void()> ready) {
   auto found = channel(name, type, wish);
   if (!found) return found.error();
   return (*found)->add_subscriber(type, mode, raw ? View::envelope : View::value,
-                                  scope == Scope::network, node, std::move(callback));
+                                  scope == Scope::network, node, std::move(callback),
+                                  std::move(ready));
 }
 
 Result<void> Graph::set_open(const std::string& name, bool open) {

@@ -50,7 +50,8 @@ class Graph {
   Result<std::shared_ptr<Subscriber>> subscribe(const std::string& channel, const TypeSupport& type,
                                                 const Policy& wish, Scope scope, Mode mode,
                                                 bool raw, const std::string& node,
-                                                detail::Callback callback);
+                                                detail::Callback callback,
+                                                std::function<void()> ready = {});
   /// A channel for the services of the node room: its name is not held to the rules of users.
   Result<std::shared_ptr<Channel>> internal_channel(const std::string& name,
                                                     const TypeSupport& type, const Policy& policy);

@@ -1,5 +1,6 @@
 #include "graph/subscriber.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "base/hot.hpp"
@@ -104,6 +105,13 @@ HYPHOS_HOT detail::Delivery Subscriber::pop() {
 }
 
 HYPHOS_HOT void Subscriber::schedule(BriefLock& lock) {
+  if (options_.ready) {
+    if (count_ == 0 || std::exchange(told_, true)) return;
+    lock.unlock();
+    options_.ready();
+    lock.lock();
+    return;
+  }
   const bool serial_mode = options_.mode == Mode::serial;
   const bool enough = serial_mode ? running_ + tasks_ > 0 : tasks_ >= count_;
   if (count_ == 0 || enough) return;
@@ -145,13 +153,29 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   return true;
 }
 
+std::uint32_t Subscriber::poll(std::uint32_t most) {
+  // The callback may close it, and be the last to know it.
+  const std::shared_ptr<Subscriber> self = shared_from_this();
+  BriefLock lock(mutex_);
+  if (!options_.ready || running_ > 0) return 0;
+  told_ = false;
+  // Not those that come meanwhile: a fast sender must not hold up who polls.
+  most = static_cast<std::uint32_t>(std::min<std::size_t>(most, count_));
+  std::uint32_t ran = 0;
+  std::int64_t now = 0;
+  while (ran < most && run_one(lock, now)) ++ran;
+  schedule(lock);
+  changed_.notify_all();
+  return ran;
+}
+
 bool Subscriber::wait_for_room(BriefLock& lock) {
   const std::int64_t timeout_ms = options_.policy.block_timeout_ms;
   const std::int64_t deadline_ns = timeout_ms > 0 ? monotonic_now().ns + timeout_ms * kNsPerMs : 0;
   const auto ready = [this] { return closed_ || count_ < options_.policy.depth; };
   while (!ready()) {
-    const bool may_help =
-        executor_.on_worker() && (options_.mode == Mode::concurrent || running_ == 0);
+    const bool may_help = !options_.ready && executor_.on_worker() &&
+                          (options_.mode == Mode::concurrent || running_ == 0);
     if (may_help) {
       std::int64_t now = 0;
       run_one(lock, now);
@@ -234,10 +258,12 @@ HYPHOS_HOT void Subscriber::call(const detail::Delivery& delivery, const void* v
     what = "an exception that is not a std::exception";
   }
   (*trace_)->count(trace::Counter::callback_error);
+  what =
+      "node '" + options_.node + "': callback of channel '" + channel_->name() + "' threw: " + what;
   if (std::uint64_t more = 0; errors_.allow(more)) {
-    log::error("graph", "node '" + options_.node + "': callback of channel '" + channel_->name() +
-                            "' threw: " + what + " (" + std::to_string(more) + " more before)");
+    log::error("graph", what + " (" + std::to_string(more) + " more before)");
   }
+  executor_.callback_failed(std::move(what));
 }
 
 void Subscriber::close() {

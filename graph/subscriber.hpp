@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ enum class View : std::uint8_t { value, envelope, block };
 /// Invariants, all under `mutex_`:
 ///  (1) `count_` <= depth, except that remote `block` deliveries may exceed it by one per sender;
 ///  (2) if the queue is not empty and the subscription is open, a drain task is enqueued
-///      (`tasks_` > 0) or a thread is draining (`running_` > 0): no message is ever forgotten;
+///      (`tasks_` > 0) or a thread is draining (`running_` > 0), or, if it is polled, whoever polls
+///      has been told (`told_`): no message is ever forgotten;
 ///  (3) serial: `running_` <= 1. No callback runs under a lock.
 class Subscriber final : public detail::SubscriptionCore,
                          public std::enable_shared_from_this<Subscriber> {
@@ -36,6 +38,7 @@ class Subscriber final : public detail::SubscriptionCore,
     Policy policy;
     std::string node;
     View view = View::value;
+    std::function<void()> ready;  // set: the callback runs in poll() alone, and this says when
   };
 
   /// `type` is null unless the view is `value`; then it lives as long as the program.
@@ -49,6 +52,8 @@ class Subscriber final : public detail::SubscriptionCore,
   Push push_remote(detail::Delivery delivery);
   [[nodiscard]] bool has_room();
 
+  /// Of a subscription with Options::ready: see Subscription::poll().
+  std::uint32_t poll(std::uint32_t most) override;
   void close() override;
   /// Closed, and no callback runs or will run: its owner may let go of it.
   [[nodiscard]] bool ended();
@@ -89,6 +94,7 @@ class Subscriber final : public detail::SubscriptionCore,
   std::size_t count_ = 0;
   std::uint32_t tasks_ = 0;
   std::uint32_t running_ = 0;
+  bool told_ = false;  // Options::ready was called, and nobody has polled since
   bool closed_ = false;
 };
 

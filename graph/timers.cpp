@@ -21,6 +21,7 @@ struct Timers::Entry {
   Id id = 0;
   enum class Kind : std::uint8_t { periodic, once, jump } kind = Kind::periodic;
   std::int64_t period_ns = 0;  // periodic only
+  std::string owner;
   std::function<void()> work;
   std::function<void(const ClockJump&)> jump_work;
   Skipped skipped;
@@ -41,15 +42,17 @@ struct Timers::Entry {
   }
 };
 
-Timers::Timers(Executor& executor, std::shared_ptr<detail::ClockCore> clock)
-    : executor_(executor), clock_(std::move(clock)) {
+Timers::Timers(Executor& executor, std::shared_ptr<detail::ClockCore> clock, bool in_turn)
+    : executor_(executor), clock_(std::move(clock)), in_turn_(in_turn) {
   clock_->follow([this](const std::optional<ClockJump>& jump) { follow(jump); });
 }
 
 Timers::~Timers() { stop(); }
 
-Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work, Skipped skipped) {
+Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work, Skipped skipped,
+                         std::string owner) {
   auto entry = std::make_shared<Entry>();
+  entry->owner = std::move(owner);
   entry->period_ns = period_ns;
   entry->work = std::move(work);
   entry->skipped = std::move(skipped);
@@ -65,8 +68,10 @@ Timers::Id Timers::at(std::int64_t instant_ns, std::function<void()> work) {
   return add(std::move(entry), instant_ns);
 }
 
-Timers::Id Timers::on_jump(std::function<void(const ClockJump&)> work, Skipped skipped) {
+Timers::Id Timers::on_jump(std::function<void(const ClockJump&)> work, Skipped skipped,
+                           std::string owner) {
   auto entry = std::make_shared<Entry>();
+  entry->owner = std::move(owner);
   entry->kind = Entry::Kind::jump;
   entry->jump_work = std::move(work);
   entry->skipped = std::move(skipped);
@@ -164,7 +169,23 @@ void Timers::follow(const std::optional<ClockJump>& jump) {
   }
   if (clock_->mode() == ClockMode::real) return;  // timers follow the monotonic clock there
   const std::int64_t now = clock_->steady_ns();
-  jump ? restart(now) : take_due(lock, now);
+  if (jump) return restart(now);
+  if (!in_turn_) return take_due(lock, now);
+  if (queue_.empty() || queue_.begin()->first > now) return;
+  ++running_;
+  executor_.enqueue(Priority::normal, [this] { take_in_turn(); });
+}
+
+void Timers::take_in_turn() {
+  std::unique_lock lock(mutex_);
+  if (!stopping_) take_due(lock, clock_->steady_ns());
+  --running_;
+  idle_.notify_all();
+}
+
+std::int64_t Timers::next_due_ns() {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty() ? kNever : queue_.begin()->first;
 }
 
 /// Begins every grid anew. Calls that are owed for the time before are not made any more.
@@ -238,7 +259,10 @@ void Timers::run(const std::shared_ptr<Entry>& entry) {
     try {
       entry->kind == Entry::Kind::jump ? entry->jump_work(jump) : entry->work();
     } catch (const std::exception& error) {
-      log::error("graph", std::string("a timer's callback threw: ") + error.what());
+      std::string what = entry->owner.empty() ? "" : "node '" + entry->owner + "': ";
+      what += std::string("a timer's callback threw: ") + error.what();
+      log::error("graph", what);
+      executor_.callback_failed(std::move(what));
     }
     lock.lock();
   }

@@ -51,7 +51,7 @@ class ServerCore final : public detail::CallServer,
   void close() override;
   [[nodiscard]] std::size_t pending() const override;
   [[nodiscard]] const std::string& name() const override { return channels_.service; }
-  [[nodiscard]] bool is_closed() const;
+  [[nodiscard]] bool is_closed() const override;
 
   void channel_changed() override;
 

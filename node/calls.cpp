@@ -123,10 +123,9 @@ Error decode_error(const Buffer& payload, const std::string& service) {
   const std::size_t first = text.find('\n');
   const std::size_t second = first == std::string_view::npos ? first : text.find('\n', first + 1);
   if (second != std::string_view::npos && text.size() <= kMaxErrorBytes) {
-    for (int code = 0; code <= static_cast<int>(Code::canceled); ++code) {
-      if (text.substr(0, first) != to_string(static_cast<Code>(code))) continue;
+    if (const auto code = code_named(text.substr(0, first))) {
       std::string where(text.substr(first + 1, second - first - 1));
-      return {static_cast<Code>(code), std::string(text.substr(second + 1)),
+      return {*code, std::string(text.substr(second + 1)),
               where.empty() ? service : std::move(where)};
     }
   }

@@ -35,6 +35,10 @@ class OwnedSubscription final : public detail::SubscriptionCore {
     }
     if (const auto node = node_.lock()) node->forget_ended();
   }
+  std::uint32_t poll(std::uint32_t most) override {
+    const auto subscriber = subscriber_.lock();
+    return subscriber ? subscriber->poll(most) : 0;
+  }
   [[nodiscard]] const std::string& channel() const override { return channel_; }
   [[nodiscard]] std::uint32_t publishers() const override {
     const auto subscriber = subscriber_.lock();
@@ -77,7 +81,13 @@ void Node::Impl::keep(std::shared_ptr<Timer::Impl> timer) {
 }
 
 void Node::Impl::keep(std::shared_ptr<detail::CallServer> server) {
+  std::vector<std::shared_ptr<detail::CallServer>> closed;  // their callbacks go without the lock
   const std::lock_guard lock(mutex_);
+  std::erase_if(servers_, [&](auto& known) {
+    if (!known->is_closed()) return false;
+    closed.push_back(std::move(known));
+    return true;
+  });
   servers_.push_back(std::move(server));
 }
 
@@ -156,9 +166,10 @@ Result<std::shared_ptr<detail::SubscriptionCore>> Node::open_subscription(
     const std::string& channel, const TypeSupport& type, bool raw,
     const SubscriptionOptions& options, detail::Callback callback) const {
   if (auto open = impl_->check_open(); !open) return open.error();
-  auto made = impl_->runtime().graph().subscribe(
-      impl_->channel_for(channel), type, options.policy.value_or(Policy{}), options.scope,
-      options.mode, raw, impl_->name(), std::move(callback));
+  auto made = impl_->runtime().graph().subscribe(impl_->channel_for(channel), type,
+                                                 options.policy.value_or(Policy{}), options.scope,
+                                                 options.ready ? Mode::serial : options.mode, raw,
+                                                 impl_->name(), std::move(callback), options.ready);
   if (!made) return made.error();
   impl_->keep(*made);
   return std::shared_ptr<detail::SubscriptionCore>(
@@ -193,7 +204,7 @@ Timer Node::every(Duration period, std::function<void()> callback) const {
   impl_->check_open().or_throw();
   graph::Timers& timers = impl_->runtime().graph().timers();
   auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const auto id = timers.every(period.ns, std::move(callback), skipped);
+  const auto id = timers.every(period.ns, std::move(callback), skipped, impl_->name());
   auto timer = std::make_shared<Timer::Impl>(timers, id, std::move(skipped));
   impl_->keep(timer);
   return Timer(std::move(timer));
@@ -206,7 +217,7 @@ Timer Node::on_clock_jump(std::function<void(const ClockJump&)> callback) const 
   (void)clock();  // from now on settings of the wall clock are watched for
   graph::Timers& timers = impl_->runtime().graph().timers();
   auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
-  const auto id = timers.on_jump(std::move(callback), skipped);
+  const auto id = timers.on_jump(std::move(callback), skipped, impl_->name());
   auto timer = std::make_shared<Timer::Impl>(timers, id, std::move(skipped));
   impl_->keep(timer);
   return Timer(std::move(timer));

@@ -173,6 +173,22 @@ Result<std::shared_ptr<detail::ParamCell>> Store::insert(ParamInfo info, Check c
   return cell;
 }
 
+bool Store::forget(const std::string& name) {
+  ParamSet now;
+  {
+    const std::lock_guard lock(mutex_);
+    if (entries_.erase(name) == 0) return false;
+    ParamSet::Infos infos = now_.infos();
+    std::erase_if(infos, [&](const auto& info) { return info->name == name; });
+    bytes_ = 0;
+    for (const auto& info : infos) bytes_ += size_of(*info);
+    now_ = ParamSet(std::move(infos), now_.version() + 1, {name});
+    now = now_;
+  }
+  watchers_.tell(now);
+  return true;
+}
+
 std::string Store::nested_with(const std::string& name) const {
   for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
     if (entries_.count(name.substr(0, dot)) > 0) return name.substr(0, dot);
@@ -186,7 +202,8 @@ std::string Store::problem_of(const ParamInfo& info, const ParamVariant& value) 
   Check check;
   {
     const std::lock_guard lock(mutex_);
-    check = entries_.find(info.name)->second.check;
+    const auto found = entries_.find(info.name);
+    if (found != entries_.end()) check = found->second.check;  // else it is being taken away
   }
   return check ? ask(check, value) : std::string();
 }

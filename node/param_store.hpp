@@ -100,6 +100,8 @@ class Store {
   Result<std::shared_ptr<detail::ParamCell>> declare(ParamInfo info, Check check);
   /// Gives a parameter that was declared without a description (Node::param) a full one.
   Result<std::shared_ptr<detail::ParamCell>> describe(ParamInfo info, Check check);
+  /// Takes back what was declared; watchers are told. False: there is none.
+  bool forget(const std::string& name);
   Result<void> set(const std::vector<ParamAssignment>& values, ParamOrigin origin);
   Result<void> add_check(CrossCheck check);
   [[nodiscard]] ParamSet values() const;

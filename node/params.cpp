@@ -9,6 +9,7 @@ std::shared_ptr<detail::ParamCell> Params::declare_any(ParamInfo info, Check che
 }
 
 Result<void> Params::set(std::vector<ParamAssignment> values) const { return impl_->set(values); }
+void Params::forget(const std::string& name) const { impl_->forget(name); }
 ParamSet Params::values() const { return impl_->values(); }
 
 void Params::check(std::function<std::string(const ParamSet&)> check) const {

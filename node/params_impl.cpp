@@ -200,6 +200,15 @@ Result<void> Params::Impl::set(const std::vector<ParamAssignment>& values) {
   return success();
 }
 
+void Params::Impl::forget(const std::string& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    plain_.erase(name);
+    unsaved_.erase(name);
+  }
+  if (store_.forget(name) && check_open()) changed();
+}
+
 Result<void> Params::Impl::add_check(params::Store::CrossCheck check) {
   auto added = store_.add_check(check);
   if (!added && give_up_restored(added.error().message)) added = store_.add_check(std::move(check));

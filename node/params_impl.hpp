@@ -52,6 +52,7 @@ class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
   /// What Node::param() reads: declares the name, read-only, if nothing else has.
   Result<ParamVariant> plain(const std::string& name, ParamVariant fallback);
   Result<void> set(const std::vector<ParamAssignment>& values);
+  void forget(const std::string& name);
   Result<void> add_check(params::Store::CrossCheck check);
   ParamWatch watch(std::string name, std::function<void(const ParamSet&)> callback);
   [[nodiscard]] ParamSet values() const { return store_.values(); }

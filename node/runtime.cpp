@@ -10,6 +10,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include "base/log.hpp"
@@ -339,6 +340,11 @@ void Runtime::Impl::params_done() {
   for (const auto& node : nodes) node->params()->done();
 }
 
+void Runtime::Impl::ready() {
+  params_done();
+  registry_->set_state(ProcessState::ready);
+}
+
 int Runtime::Impl::spin() {
   params_done();
   struct sigaction action{};
@@ -421,6 +427,7 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
 Result<Node> Runtime::node(std::string name) { return impl_->make_node(std::move(name)); }
 Result<void> Runtime::load_plugins() { return impl_->load_plugins(); }
 std::vector<EndpointInfo> Runtime::endpoints() const { return impl_->endpoints(); }
+void Runtime::ready() { impl_->ready(); }
 int Runtime::spin() { return impl_->spin(); }
 void Runtime::request_stop() { impl_->request_stop(); }
 bool Runtime::stopping() const { return impl_->stopping(); }
@@ -430,6 +437,14 @@ const std::string& Runtime::process() const { return impl_->options().process; }
 const std::string& Runtime::domain() const { return impl_->domain(); }
 
 void Runtime::settle(std::function<void()> work) { impl_->graph().settle(std::move(work)); }
+std::optional<Time> Runtime::next_timer() const {
+  const std::int64_t due = impl_->graph().timers().next_due_ns();
+  if (due == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  return Time{due};
+}
+CallbackErrors Runtime::callback_errors() const {
+  return impl_->graph().executor().callback_errors();
+}
 std::vector<ChannelInfo> Runtime::channels() const { return impl_->graph().list(); }
 
 Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {

@@ -52,6 +52,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
                                                        const std::string& node,
                                                        TransformsOptions options);
 
+  void ready();
   int spin();
   void request_stop();
   [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_acquire); }

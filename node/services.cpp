@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include "hyphos/service.hpp"
 #include "node/action_server.hpp"
@@ -19,23 +21,36 @@ Result<void> check_bound(const std::string& name, std::string_view option, std::
                std::string(option) + " must be 1 to 65536, not " + std::to_string(value), name};
 }
 
-/// Keeps the name of a service taken for as long as it is open.
+/// Keeps the name of a service taken for as long as it is open. What it is made of goes when it is
+/// closed: its ends in the graph, above all.
 class NamedServer final : public detail::CallServer {
  public:
   NamedServer(std::shared_ptr<calls::ServerCore> core, std::shared_ptr<void> claim)
-      : core_(std::move(core)), claim_(std::move(claim)) {}
+      : name_(core->name()), core_(std::move(core)), claim_(std::move(claim)) {}
   void close() override {
-    core_->close();
+    if (const auto core = this->core()) core->close();
+    std::shared_ptr<calls::ServerCore> ended;  // its end is not ours to have under the lock
     const std::lock_guard lock(mutex_);
+    ended.swap(core_);
     claim_.reset();
   }
-  [[nodiscard]] std::size_t pending() const override { return core_->pending(); }
-  [[nodiscard]] const std::string& name() const override { return core_->name(); }
+  [[nodiscard]] std::size_t pending() const override {
+    const auto core = this->core();
+    return core ? core->pending() : 0;
+  }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] bool is_closed() const override { return core() == nullptr; }
 
  private:
-  const std::shared_ptr<calls::ServerCore> core_;
-  std::mutex mutex_;
-  std::shared_ptr<void> claim_;  // under mutex_
+  [[nodiscard]] std::shared_ptr<calls::ServerCore> core() const {
+    const std::lock_guard lock(mutex_);
+    return core_;
+  }
+
+  const std::string name_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<calls::ServerCore> core_;  // under mutex_
+  std::shared_ptr<void> claim_;              // under mutex_
 };
 
 class ActionServer final : public detail::CallServer {
@@ -45,13 +60,16 @@ class ActionServer final : public detail::CallServer {
   void close() override {
     server_->close();
     core_->close();
+    closed_ = true;
   }
   [[nodiscard]] std::size_t pending() const override { return core_->pending(); }
   [[nodiscard]] const std::string& name() const override { return server_->name(); }
+  [[nodiscard]] bool is_closed() const override { return closed_; }
 
  private:
   const std::shared_ptr<detail::CallServer> server_;
   const std::shared_ptr<calls::ActionCore> core_;
+  std::atomic<bool> closed_ = false;
 };
 
 }  // namespace

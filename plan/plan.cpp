@@ -1,8 +1,11 @@
 #include "hyphos/plan.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 #include "plan/build.hpp"
 #include "plan/load.hpp"
@@ -209,14 +212,35 @@ std::filesystem::path Plan::resolve(const std::string& path) const {
   return (directory / path).lexically_normal();
 }
 
+namespace {
+
+/// Where the shell would find a program; empty if nowhere.
+std::filesystem::path find_on_path(const std::string& name) {
+  const char* const variable = std::getenv("PATH");
+  std::string_view left = variable == nullptr ? "" : variable;
+  while (!left.empty()) {
+    const std::size_t end = left.find(':');
+    const std::filesystem::path found = std::filesystem::path(left.substr(0, end)) / name;
+    if (found.is_absolute() && access(found.c_str(), X_OK) == 0) return found;
+    left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
 std::filesystem::path Plan::program_file(const NodePlan& node) const {
   // A bare name would send the shell or the dynamic loader to its own search path.
   const auto here = [](std::filesystem::path path) {
     return path.has_parent_path() ? path : "." / path;
   };
-  if (node.kind != NodeKind::plugin || node.program.find('/') != std::string::npos) {
-    return here(resolve(node.program));
+  const bool bare = node.program.find('/') == std::string::npos;
+  std::error_code fault;
+  if (node.kind == NodeKind::executable && bare &&
+      !std::filesystem::exists(resolve(node.program), fault)) {
+    if (const auto found = find_on_path(node.program); !found.empty()) return found;
   }
+  if (node.kind != NodeKind::plugin || !bare) return here(resolve(node.program));
   for (const std::filesystem::path& place : plugin_path) {
     std::error_code ignored;
     std::filesystem::path candidate = place / node.program;

@@ -198,11 +198,16 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
       const std::lock_guard lanes(port->lanes_mutex);
       port->lanes = std::move(next);
     }
-    Prepared prepared;
-    std::uint64_t overflowed = 0;
-    if (port->last.has_value() && prepare(*port->last, false, 0, prepared)) {
-      (void)push(*lane, prepared, true, false, overflowed);  // the lane is new: it has room
+    if (const Passage call(port->gate); call) {
+      port->kept.forget([&](std::uint64_t sender) { return port->outlet->has_left(sender); });
     }
+    port->kept.each(port->spec.policy.depth, [&](const Envelope& message) {
+      Prepared prepared;
+      std::uint64_t overflowed = 0;
+      if (!prepare(message, false, 0, prepared)) return;
+      // The lane is new, but may be shorter than ours: the newest count.
+      (void)push(*lane, prepared, true, true, overflowed);
+    });
   }
   announce_listeners(port);
 }

@@ -13,6 +13,7 @@
 #include "base/brief_mutex.hpp"
 #include "shm/lane.hpp"
 #include "shm/participant.hpp"
+#include "transport/kept.hpp"
 #include "transport/transport.hpp"
 
 /// The pieces that the shared-memory transport is made of (transport/shm_*.cpp only).
@@ -120,8 +121,8 @@ struct Port {
   // Sending.
   BriefMutex lanes_mutex;
   std::shared_ptr<const TxLanes> lanes = std::make_shared<TxLanes>();
-  BriefMutex latch;  ///< a late receiver gets the last message or the next, not both
-  std::optional<Envelope> last;
+  BriefMutex latch;  ///< a late receiver gets what is kept or the next message, not both
+  Kept kept;
 
   // Receiving: see Receiver::visit.
   std::atomic<std::uint64_t> space_epoch{0};

@@ -392,7 +392,7 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   if (!lanes->empty()) (void)prepare(message, now.blocks, now.deadline, now.message);
   if (policy.latched) {
     const std::lock_guard latch(port->latch);
-    port->last = message;
+    port->kept.keep(message);
     lanes = port->tx_lanes();  // none joins from here on until all have it
     if (!lanes->empty() && now.message.segment == nullptr) {
       (void)prepare(message, false, 0, now.message);  // the first receiver came just now

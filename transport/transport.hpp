@@ -76,6 +76,9 @@ class Outlet {
   virtual void listeners(std::string_view transport, std::uint32_t count) = 0;
   virtual void dropped(std::string_view transport, Drop reason, std::uint64_t count) = 0;
   virtual void refused(std::string_view transport, const Error& why) = 0;
+  /// A publisher of this process that has gone, while others of the channel are there: what it said
+  /// last is not for late receivers any more. Takes a lock, briefly; calls nothing.
+  [[nodiscard]] virtual bool has_left(std::uint64_t) const { return false; }
 
  protected:
   ~Outlet() = default;
@@ -127,7 +130,8 @@ class Transport {
   /// Sends to every receiver of the port, or only to that in the process Meta::to (none, if it is
   /// not there: nothing taken, nothing dropped). Takes its own references; the caller may drop the
   /// envelope at once. Thread-safe; blocks only under `block`, for at most block_timeout_ms.
-  /// Latched channels: the transport keeps the last envelope and sends it to late receivers.
+  /// Latched channels: the transport keeps the last envelope of each Meta::sender (Kept), and sends
+  /// the newest of them, as many as the channel's depth, to late receivers.
   virtual SendReport send(PortId port, const Envelope& message) = 0;
   /// Memory in which a message for this port needs no further copy. Empty if it has none.
   virtual WritableBuffer loan(PortId port, std::size_t size) = 0;

@@ -5,19 +5,26 @@
 #include "wire/control.hpp"
 
 namespace hyphos::transport::zmq {
+namespace {
+
+Doors::Offer sorted(Doors::Offer offer) {
+  if (offer) std::sort(offer->begin(), offer->end());
+  return offer;
+}
+
+}  // namespace
 
 Doors Doors::of(const std::vector<BindPoint>& binds) {
   Doors doors;
   for (const BindPoint& bind : binds) {
-    Offer offer = bind.channels;
-    if (offer) std::sort(offer->begin(), offer->end());
+    const Offer offer = sorted(bind.channels);
     const auto found = std::find(doors.offers.begin(), doors.offers.end(), offer);
     const auto index = static_cast<std::size_t>(found - doors.offers.begin());
     if (index > kDoorMask) {
       doors.too_many = true;
       return doors;
     }
-    if (found == doors.offers.end()) doors.offers.push_back(std::move(offer));
+    if (found == doors.offers.end()) doors.offers.push_back(offer);
     doors.of_bind.push_back(static_cast<Door>(index));
   }
   return doors;

@@ -130,7 +130,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
   std::unique_lock lock(mutex_);
   const PortPtr port = find_port(id);
   if (!port || stopping_) return report;
-  if (port->spec.policy.latched) port->latched = message;
+  if (port->spec.policy.latched) port->kept.keep(message);
   const std::uint64_t only = message.meta.to;
   const auto is_meant = [only](const Stream* s) {
     return only == 0 || same_process(s->who->name.first, only);

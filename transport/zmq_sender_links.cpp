@@ -178,13 +178,16 @@ void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {
 }
 
 void Sender::replay_latched(Stream& stream) {
-  if (!stream.port->latched) return;
-  Envelope again = *stream.port->latched;
-  again.meta.replayed = true;
-  Outgoing out;
-  stream.port->pack(again, out.now);
-  // A replay is extra: if the connection broke meanwhile, the next subscribe brings it.
-  (void)transmit(stream, out);
+  Port& port = *stream.port;
+  // It lives: who closes the port has to detach the stream first.
+  port.kept.forget([&](std::uint64_t sender) { return port.outlet->has_left(sender); });
+  port.kept.each(std::min(port.spec.policy.depth, stream.window_messages), [&](Envelope again) {
+    again.meta.replayed = true;
+    Outgoing out;
+    port.pack(again, out.now);
+    // A replay is extra: if the connection broke meanwhile, the next subscribe brings it.
+    (void)transmit(stream, out);
+  });
 }
 
 void Sender::detach(Stream& stream, Notices& notices) {

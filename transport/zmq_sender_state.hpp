@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/kept.hpp"
 #include "transport/zmq_sender.hpp"
 
 /// What Sender keeps; shared by its two source files only.
@@ -36,7 +37,7 @@ struct Sender::Port {
   ChannelSpec spec;
   std::string key;
   std::vector<Stream*> streams;
-  std::optional<Envelope> latched;
+  Kept kept;
 
   std::mutex calls;          // held during every call of the outlet
   Outlet* outlet = nullptr;  // under `calls`

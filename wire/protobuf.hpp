@@ -60,8 +60,13 @@ class ProtoWriter {
     raw_varint(size);
   }
   void raw(std::span<const std::byte> bytes) {
-    std::memcpy(at_, bytes.data(), bytes.size());
-    at_ += bytes.size();
+    std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
+  }
+  /// `size` bytes, which the caller writes.
+  std::byte* room(std::size_t size) {
+    std::byte* const place = at_;
+    at_ += size;
+    return place;
   }
   [[nodiscard]] std::byte* end() const { return at_; }
 
@@ -85,6 +90,7 @@ class ProtoReader {
   explicit ProtoReader(std::span<const std::byte> in) : in_(in) {}
 
   [[nodiscard]] bool done() const { return in_.empty(); }
+  [[nodiscard]] std::size_t left() const { return in_.size(); }
   bool varint(std::uint64_t& value) {
     value = 0;
     for (unsigned shift = 0; shift < 64 && !in_.empty(); shift += 7) {

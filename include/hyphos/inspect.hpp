@@ -53,6 +53,12 @@ struct EndpointInfo {
   [[nodiscard]] HYPHOS_EXPORT std::uint64_t counter(std::string_view name) const;
 };
 
+/// Exceptions that have left callbacks of subscriptions and timers of a process.
+struct CallbackErrors {
+  std::uint64_t count = 0;
+  std::string first;  ///< whose callback threw first, and what
+};
+
 /// What a process has for the time.
 struct ClockStatus {
   ClockMode mode = ClockMode::real;

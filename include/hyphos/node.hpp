@@ -28,6 +28,12 @@ struct SubscriptionOptions {
   Mode mode = Mode::serial;
   Scope scope = Scope::network;
   std::optional<Policy> policy = {};  ///< used if the plan does not name the channel
+  /// For programs with a loop of their own. If set, nothing runs the callback but
+  /// Subscription::poll(), one at a time whatever `mode` says, and this is called when messages
+  /// wait that poll() has not seen: in the thread that brings them, or at the end of a poll() that
+  /// left some. It must be short, and must not poll, publish, open or close anything. A thread that
+  /// polls must not fill a queue of its own whose overflow rule is `block`: nobody would empty it.
+  std::function<void()> ready = {};
 };
 
 /// A repeating callback. The node owns it; dropping the handle changes nothing.

@@ -177,6 +177,10 @@ class HYPHOS_EXPORT Params {
     return set({{name, std::string(value)}});
   }
 
+  /// Takes a parameter away, if there is one of that name: for a node that shows what others have.
+  /// Handles to it keep its last value and can set it no more.
+  void forget(const std::string& name) const;
+
   /// All values at one instant. Takes a lock, briefly.
   [[nodiscard]] ParamSet values() const;
 

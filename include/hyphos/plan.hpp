@@ -307,7 +307,8 @@ struct HYPHOS_EXPORT Plan {
   /// `path` if absolute, else below the plan's directory.
   [[nodiscard]] std::filesystem::path resolve(const std::string& path) const;
   /// The file of a plug-in or executable: for a bare plug-in name the first that exists in
-  /// plugin_path, else the bare name, for the dynamic loader to find.
+  /// plugin_path, else the bare name, for the dynamic loader to find; for a bare executable the one
+  /// beside the plan, else the first in PATH.
   [[nodiscard]] std::filesystem::path program_file(const NodePlan& node) const;
 };
 

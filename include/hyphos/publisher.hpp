@@ -37,6 +37,8 @@ class HYPHOS_EXPORT PublisherCore {
   /// Memory in which a message needs no further copy: a shared-memory slot if one is of use.
   virtual WritableBuffer loan(std::size_t size) = 0;
   [[nodiscard]] virtual const std::string& channel() const = 0;
+  /// Message::sender() of all that it publishes.
+  [[nodiscard]] virtual std::uint64_t sender() const = 0;
 };
 
 /// What the typed and the raw publisher have in common.
@@ -51,6 +53,8 @@ class PublisherHandle {
   /// Subscriptions in this process plus receivers outside.
   [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }
   [[nodiscard]] const std::string& channel() const { return core_->channel(); }
+  /// Message::sender() of all that it publishes.
+  [[nodiscard]] std::uint64_t sender() const { return core_->sender(); }
 
  protected:
   PublisherHandle() = default;
@@ -157,6 +161,16 @@ class RawPublisher : public detail::PublisherHandle {
   Published publish(const Buffer& payload, const BufferList& buffers = {}) const {
     detail::BlockRef block = core_->block();
     block->set_encoded(payload, buffers);
+    return core_->publish(std::move(block));
+  }
+  /// Brings a message of a sender elsewhere into this graph: Message::sender() and sequence() are
+  /// those of `message.meta`, which must name a sender. For what carries messages between graphs.
+  Published bring(const Envelope& message) const {
+    detail::BlockRef block = core_->block();
+    block->meta().sender = message.meta.sender;
+    block->meta().sequence = message.meta.sequence;
+    block->meta().replayed = message.meta.replayed;
+    block->set_encoded(message.payload, message.buffers);
     return core_->publish(std::move(block));
   }
 };

@@ -33,8 +33,13 @@ enum class Code {
                    ///< much
 };
 
+inline constexpr Code kLastCode = Code::out_of_range;
+
 /// The same word in C++, Python and on the command line, e.g. "type_mismatch".
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Code code);
+
+/// The code of such a word; none if it is of no code.
+[[nodiscard]] HYPHOS_EXPORT std::optional<Code> code_named(std::string_view word);
 
 /// One line that tells a caller what to do, e.g. "retry later, or raise the channel's depth".
 [[nodiscard]] HYPHOS_EXPORT std::string_view advice(Code code);

@@ -75,9 +75,18 @@ class HYPHOS_EXPORT Runtime {
   /// or running: until all that came of it, and of what came before, is done. Not from a callback.
   /// Under a load that never ends, it never returns. Throws what `work` throws.
   void settle(std::function<void()> work = {});
+  /// The instant at which the next timer of this process becomes due; absent: none is planned. On
+  /// the line of time that timers follow: in simulated mode that of clock(), in real mode the
+  /// monotonic clock. For who makes the time, between settle() and the next step.
+  [[nodiscard]] std::optional<Time> next_timer() const;
+  /// Exceptions that have left callbacks. They are logged and end nothing: for tests, and for
+  /// whoever wants them to end something.
+  [[nodiscard]] CallbackErrors callback_errors() const;
   /// The channels that have been opened in this process.
   [[nodiscard]] std::vector<ChannelInfo> channels() const;
 
+  /// All nodes of this process stand: what spin() says by itself, for programs that do not spin.
+  void ready();
   /// Waits until request_stop(), SIGINT or SIGTERM. Returns the exit code for main().
   int spin();
   void request_stop();

@@ -135,6 +135,7 @@ class HYPHOS_EXPORT CallServer {
  public:
   virtual ~CallServer() = default;
   virtual void close() = 0;
+  [[nodiscard]] virtual bool is_closed() const = 0;
   [[nodiscard]] virtual std::size_t pending() const = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@ class HYPHOS_EXPORT SubscriptionCore {
  public:
   virtual ~SubscriptionCore() = default;
   virtual void close() = 0;
+  virtual std::uint32_t poll(std::uint32_t most) = 0;
   [[nodiscard]] virtual const std::string& channel() const = 0;
   [[nodiscard]] virtual std::uint32_t publishers() const = 0;
 };
@@ -44,6 +46,10 @@ class Subscription {
   void close() const {
     if (core_) core_->close();
   }
+  /// Of a subscription with SubscriptionOptions::ready: runs the callback for messages that wait
+  /// now, at most `most` of them, in this thread, and says for how many. 0 while another thread, or
+  /// the callback itself, is at it.
+  std::uint32_t poll(std::uint32_t most) const { return core_ ? core_->poll(most) : 0; }
   [[nodiscard]] const std::string& channel() const { return core_->channel(); }
   /// Publishers known now, in this process and outside.
   [[nodiscard]] std::uint32_t publishers() const { return core_->publishers(); }

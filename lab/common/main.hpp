@@ -14,8 +14,7 @@ namespace hyphos::lab {
 /// Of command line, result and sheet: what it is built for, python/hyphos/lab/peers.py must know.
 inline constexpr double kInterface = 3;
 
-inline std::string describe(const char* peer, const std::vector<Variant>& variants,
-                            bool in_python = false) {
+inline std::string describe(const char* peer, const std::vector<Variant>& variants) {
   std::string list;
   for (const auto& variant : variants) {
     std::string shapes;
@@ -33,7 +32,6 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
   return JsonLine()
       .add("peer", peer)
       .add("interface", kInterface)
-      .raw("python", in_python ? "true" : "false")
       .raw("variants", "[" + list + "]")
       .str();
 }
@@ -50,7 +48,7 @@ int lab_main(int argc, char** argv) {
     }
     if (options.role.empty()) {
       Parent parent(P::kName, options);
-      return parent.run(P::daemon(parent.options()));
+      return parent.run(P::daemon(parent.options()), P::daemon_is_far(parent.options()));
     }
     P peer(options);
     Role(options, peer).run();
@@ -68,7 +66,7 @@ int lab_main_in_python(int argc, char** argv) {
   try {
     const Options options = parse_options(argc, argv);
     if (options.describe) {
-      std::puts(describe(P::kName, P::variants(), true).c_str());
+      std::puts(describe(P::kName, P::variants()).c_str());
       return 0;
     }
     const std::string python = P::interpreter(options);

@@ -44,9 +44,10 @@ class Parent {
 
   [[nodiscard]] const Options& options() const { return o_; }
 
-  int run(const std::vector<std::string>& daemon) {
+  /// `daemon`: its command line; empty: none. `far`: it runs where the subscribers do.
+  int run(const std::vector<std::string>& daemon, bool far = false) {
     Sheet sheet(o_.sheet_fd, o_, true);
-    if (!daemon.empty()) daemon_ = start_child(daemon, o_.pub_netns, "daemon");
+    if (!daemon.empty()) daemon_ = start_child(daemon, far ? o_.sub_netns : o_.pub_netns, "daemon");
     start_children();
     const auto children = static_cast<std::uint32_t>(children_.size());
     const std::int64_t limit =

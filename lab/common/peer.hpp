@@ -105,6 +105,8 @@ class Peer {
   // Command line of a daemon this peer cannot work without; empty when there is none. Called in
   // the parent, which starts it before the other processes and ends it after them.
   static std::vector<std::string> daemon(const Options&) { return {}; }
+  // Whether it runs on the machine of the subscribers; else on that of the publishers.
+  static bool daemon_is_far(const Options&) { return false; }
 
  protected:
   const Options& options_;

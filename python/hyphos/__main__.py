@@ -1,5 +1,5 @@
 """`python -m hyphos` is the command line tool `hyphos`."""
 
-from hyphos.cli.main import main
+from hyphos.program import main
 
 main()

@@ -743,6 +743,14 @@ class RecordedEvents:
 def recorded_events(domain: str = "0", since: dict[int, int] = {}) -> list[RecordedEvents]: ...
 def close_all() -> None: ...
 def monotonic_ns() -> int: ...
+def serve_robot(
+    link_fd: int,
+    name: str,
+    plan: str,
+    settings: list[str],
+    nodes: list[str],
+    make: Callable[[Runtime], None],
+) -> None: ...
 
 class ManualClock:
     ns: int
@@ -859,3 +867,25 @@ class McapWriter:
     def messages(self) -> int: ...
     @property
     def size(self) -> int: ...
+
+class RosTypes:
+    def __init__(self, descriptors: bytes) -> None: ...
+    def read(
+        self,
+        ros_name: str,
+        form: str,
+        message: bytes,
+        carrier: str,
+        attached: bool,
+        now_ns: int,
+    ) -> tuple[Buffer, list[Buffer], str]: ...
+    def write(
+        self,
+        ros_name: str,
+        form: str,
+        payload: _AnyBuffer,
+        buffers: Sequence[_AnyBuffer],
+        carrier: str,
+    ) -> Buffer: ...
+    def default_carrier(self, ros_name: str) -> tuple[str, bool]: ...
+    def message(self, name: str) -> tuple[str, str, str, str]: ...

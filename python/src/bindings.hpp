@@ -30,5 +30,7 @@ class Handle;
 /// Services and actions; adds their functions to the node.
 void bind_calls(nanobind::module_& module, nanobind::class_<Handle<Node>>& node);
 void bind_transforms(nanobind::module_& module);
+void bind_convert(nanobind::module_& module);
+void bind_cosim(nanobind::module_& module);
 
 }  // namespace hyphos::python

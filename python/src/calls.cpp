@@ -44,9 +44,7 @@ nb::object to_python(const Error& error) {
 }
 
 Code parse_code(const std::string& word) {
-  for (int code = 0; code <= static_cast<int>(Code::canceled); ++code) {
-    if (word == to_string(static_cast<Code>(code))) return static_cast<Code>(code);
-  }
+  if (const auto code = code_named(word)) return *code;
   throw nb::value_error(("'" + word + "' is no error code of Hyphos; e.g. unsupported").c_str());
 }
 

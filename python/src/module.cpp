@@ -90,4 +90,6 @@ NB_MODULE(_hyphos, module) {
   bind_tools(module);
   bind_transforms(module);
   bind_recording(module);
+  bind_convert(module);
+  bind_cosim(module);
 }

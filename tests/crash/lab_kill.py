@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,28 +53,34 @@ def leftovers(part: str, mark: str) -> list[str]:
     return things_named(part) + words_of(list(processes_with(mark)))
 
 
-def reaper_of(mark: str) -> int | None:
+def named(name: str, mark: str) -> int | None:
+    """The process of the program with this name."""
     for pid in processes_with(mark):
         with suppress(OSError):
-            if Path(f"/proc/{pid}/comm").read_text() == "hyphos-reaper\n":
+            if Path(f"/proc/{pid}/comm").read_text() == name + "\n":
                 return pid
     return None
 
 
-def kill_once(turn: int, after_s: float, reaper_too: bool) -> tuple[float, int]:
-    """Seconds until everything was gone, and how much there was at the kill."""
+def kill_once(
+    turn: int, after_s: float, reaper_too: bool, code: str = TOOL, victim: str | None = None
+) -> tuple[float, int]:
+    """Seconds until everything was gone, and how much there was at the kill. `victim` is a program
+    of the tool that is killed in its place, if it runs at that instant."""
     mark = f"HYPHOS_KILL_MARK={os.getpid()}-{turn}-"
     name, _, value = mark.partition("=")
     tool = subprocess.Popen(
-        [sys.executable, "-c", TOOL], stdout=subprocess.PIPE, env={**os.environ, name: value}
-    )
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={**os.environ, name: value},
+    )  # fmt: skip
     assert tool.stdout is not None
     assert tool.stdout.readline() == b"up\n"
     part = f"hyphos-lab-{tool.pid}-"
     time.sleep(after_s)
     there = len(things_named(part))
-    reaper = reaper_of(mark) if reaper_too else None
-    for pid in filter(None, (reaper, tool.pid)):
+    reaper = named("hyphos-reaper", mark) if reaper_too else None
+    target = (victim and named(victim, mark)) or tool.pid
+    for pid in filter(None, (reaper, target)):
         os.kill(pid, signal.SIGKILL)
     tool.wait()
     tool.stdout.close()
@@ -87,7 +94,8 @@ def kill_once(turn: int, after_s: float, reaper_too: bool) -> tuple[float, int]:
     return time.monotonic() - began, there
 
 
-def main() -> int:
+def repeated(kill: Callable[[int, random.Random], tuple[float, int]], what: str) -> int:
+    """The program: as many kills as its first argument says, from the seed that is its second."""
     if missing := why_not(Tun()):
         print(f"skipped: {missing}")
         return SKIPPED
@@ -97,13 +105,20 @@ def main() -> int:
     print(f"seed {seed}", flush=True)
     took, there = [], 0
     for turn in range(kills):
-        seconds, things = kill_once(turn, numbers.uniform(0, LATEST_S), turn % 5 == 4)
-        took.append(seconds)
+        gone_s, things = kill(turn, numbers)
+        took.append(gone_s)
         there += things
     took.sort()
-    print(f"{kills} kills; {there} namespaces, cgroups, mounts and folders stood when they came;")
+    print(f"{kills} kills; {there} {what} stood when they came;")
     print(f"all was gone after {took[len(took) // 2]:.2f} s (median; {took[-1]:.2f} s at most)")
     return 0
+
+
+def main() -> int:
+    return repeated(
+        lambda turn, numbers: kill_once(turn, numbers.uniform(0, LATEST_S), turn % 5 == 4),
+        "namespaces, cgroups, mounts and folders",
+    )
 
 
 if __name__ == "__main__":

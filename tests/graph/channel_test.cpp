@@ -158,6 +158,41 @@ TEST(Latched, ALateSubscriberGetsTheLastValueMarkedAsReplayed) {
   EXPECT_EQ(sub->trace().info().latency.count, 1U);  // an old value says nothing about latency
 }
 
+TEST(Latched, ALateSubscriberGetsTheLastOfEachPublisherThatIsThere) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  auto first = g.publisher<Number>("n", p);
+  auto second = g.publisher<Number>("n", p);
+  auto third = g.publisher<Number>("n", p);
+  first.publish({1});
+  second.publish({20});
+  third.publish({300});
+  first.publish({2});
+  std::vector<std::int64_t> got;
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { got.push_back(m->value); });
+  EXPECT_EQ(got, (std::vector<std::int64_t>{20, 300, 2})) << "the newest last";
+  got.clear();
+  second = {};
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { got.push_back(m->value); });
+  EXPECT_EQ(got, (std::vector<std::int64_t>{300, 2}));
+}
+
+TEST(Latched, ALateSubscriberGetsNoMoreThanItsQueueHolds) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  p.depth = 2;
+  std::vector<Publisher<Number>> all;
+  for (int number = 1; number <= 4; ++number) {
+    all.push_back(g.publisher<Number>("n", p));
+    all.back().publish({number});
+  }
+  std::vector<std::int64_t> got;
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { got.push_back(m->value); });
+  EXPECT_EQ(got, (std::vector<std::int64_t>{3, 4}));
+}
+
 TEST(Latched, OthersGetNothingLate) {
   Arrivals got;
   OneGraph g;

@@ -81,6 +81,35 @@ assert heard.wait(60)
     run(site / "bin/hyphos", "--help")
 
 
+def test_an_installed_co_simulator_runs_scenarios_and_real_programs(
+    wheel: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]
+    subprocess.run(pip, check=True, capture_output=True)
+
+    def cosim(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "hyphos", "cosim", *words],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(site)},
+            check=False,
+        )
+
+    done = cosim("run", str(ROOT / "examples/cosim/cosim.yaml"), "--radio-process")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "copies 3600 = " in done.stdout
+    team = tmp_path / "team.yaml"
+    team.write_text("robots: {a: {at: [0, 0, 1]}, b: {at: [9, 0, 1]}}\n")
+    done = cosim("emulate", str(team), "--for", "0.5", "--quiet")
+    if os.geteuid() == 0 and Path("/dev/net/tun").exists():
+        assert "real time" in done.stdout, done.stdout + done.stderr
+    else:
+        assert done.returncode == 1
+
+
 def test_an_installed_laboratory_measures(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(site), str(wheel)]

@@ -214,6 +214,28 @@ TEST(ParamStore, WatchersAreToldOfChangesMergedWhileTheyAreBusy) {
   EXPECT_EQ(told.size(), 2U);
 }
 
+TEST(ParamStore, WhatIsForgottenIsGoneToldAndMayComeBackAsAnotherType) {
+  Pool pool;
+  Store store(pool.enqueue());
+  const std::string large(kMaxParamBytes - 1000, 'x');
+  ASSERT_TRUE(store.declare(info("a", std::int64_t{1}), {}).ok());
+  ASSERT_TRUE(store.declare(info("b", std::int64_t{2}), {}).ok());
+  std::vector<std::string> told;
+  (void)store.watchers().add("", [&](const ParamSet& now) { told = now.changed(); });
+  EXPECT_TRUE(store.forget("a"));
+  EXPECT_FALSE(store.forget("a"));
+  pool.run();
+  EXPECT_EQ(told, std::vector<std::string>{"a"});
+  EXPECT_EQ(store.values().find("a"), nullptr);
+  EXPECT_EQ(set(store, "a", std::int64_t{3}).error().code, Code::not_found);
+  ASSERT_TRUE(store.declare(info("a", std::string("now text")), {}).ok());
+  EXPECT_EQ(store.values().get<std::string>("a"), "now text");
+  for (int round = 0; round < 40; ++round) {
+    ASSERT_TRUE(store.declare(info("large", large), {}).ok()) << "its room is free again";
+    ASSERT_TRUE(store.forget("large"));
+  }
+}
+
 TEST(ParamStore, NamesDescriptionsAndBoundsAreChecked) {
   Pool pool;
   Store store(pool.enqueue());

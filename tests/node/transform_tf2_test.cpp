@@ -79,7 +79,9 @@ TEST(TransformTf2, AgreesAboutTheLatestCommonTime) {
     ASSERT_EQ(both.tf2.get(target, source, 0, theirs), Answer::found);
     const Transform ours = both.tree.get(target, source).or_throw();
     expect_same(ours, theirs, target + " from " + source);
-    if (target != source) EXPECT_EQ(ours.stamp.ns, theirs.stamp_ns);
+    if (target != source) {
+      EXPECT_EQ(ours.stamp.ns, theirs.stamp_ns);
+    }
   }
 }
 

@@ -503,6 +503,17 @@ TEST(PlanFiles, AProgramBesideAPlanOfABareNameIsNotLookedUpInThePath) {
   EXPECT_EQ(plan.program_file(*plan.node("b")), "./tool");
 }
 
+TEST(PlanFiles, ABareExecutableIsSoughtBesideThePlanAndThenOnThePath) {
+  const Folder folder;
+  const auto file = folder.write("robot.yaml", "hyphos: 1\nnodes:\n  a: {executable: sh}\n");
+  const Plan plan = load_plan(file).or_throw();
+  EXPECT_EQ(plan.program_file(*plan.node("a")).filename(), "sh");
+  EXPECT_TRUE(plan.program_file(*plan.node("a")).is_absolute());
+  EXPECT_NE(plan.program_file(*plan.node("a")), folder.text("sh"));
+  (void)folder.write("sh", "");
+  EXPECT_EQ(plan.program_file(*plan.node("a")), folder.text("sh"));
+}
+
 TEST(PlanFiles, PluginsAreFoundInThePluginPath) {
   const Folder folder;
   const auto library = folder.write("lib/libworld.so", "");

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import Cli
+from helpers import Cli, until
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
@@ -229,11 +229,29 @@ def test_a_calibration_measures_at_most_eight_graphs_and_fits_them() -> None:
     asked: list[Kind] = []
     found = calibrate(SHM, None, _Known(), lambda _d, _a, kind, _k: asked.append(kind))
     assert found is not None
-    assert asked == points_for(SHM)
+    assert list(dict.fromkeys(asked)) == points_for(SHM)
     for way in (POINTER, SHM, TCP, LINK):
         assert len(points_for(way)) <= 8
     assert found.nodes == 64
     assert found.sizes == (64, 1 << 20)
+
+
+def test_a_point_that_a_hiccup_of_the_machine_made_low_is_measured_again() -> None:
+    class Hiccup(_Known):
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked: list[Graph] = []
+
+        def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+            self.asked.append(graph)
+            found = super().knee(graph, guess)
+            first = graph == points_for(SHM)[2].graph(SHM) and self.asked.count(graph) == 1
+            return Knee(found.low / 2, found.high / 2) if found and first else found
+
+    found = calibrate(SHM, None, Hiccup())
+    assert found is not None
+    for kind, scale in found.points:
+        assert scale == pytest.approx(knee(kind.graph(SHM), {SHM: TRUTH}, HOST), rel=0.01)
 
 
 def test_a_calibration_that_is_stopped_gives_nothing() -> None:
@@ -422,9 +440,21 @@ def bench() -> Iterator[Bench]:
         yield made
 
 
+def _second(bench: Bench, graph: Graph) -> Callable[[], Trial]:
+    """Runs a graph for a second."""
+
+    def run() -> Trial:
+        trial = bench.run(graph, 1.0, 1.0)
+        assert trial is not None
+        return trial
+
+    return run
+
+
 def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
-    trial = bench.run(_graph(robot), 1.0, 1.0)
-    assert trial is not None
+    trial = until(lambda one: one.holds or not one.load.disturbed, _second(bench, _graph(robot)))[
+        -1
+    ]
     flows = {(flow["channel"], flow["node"]): flow for flow in trial.result["flows"]}
     assert flows["image", "mapper"]["received"] == 30
     assert flows["map", "planner"]["received"] == 10
@@ -434,10 +464,11 @@ def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
 
 
 def test_what_computes_too_long_does_not_hold(bench: Bench) -> None:
-    trial = bench.run(families.fanout(1, 64, SHM, work_us=15_000), 1.0, 1.0)  # 150 % of a core
-    assert trial is not None
-    assert not trial.holds
-    assert trial.behind() > 0.2
+    busy = families.fanout(1, 64, SHM, work_us=15_000)  # 150 % of a core
+    # Of a machine that is called away for most of the second not enough is left to see.
+    trials = until(lambda one: one.behind() > 0.2 or not one.load.disturbed, _second(bench, busy))
+    assert not any(one.holds for one in trials)
+    assert trials[-1].behind() > 0.2
 
 
 def test_a_plan_that_cannot_be_run_says_why(bench: Bench) -> None:
@@ -448,9 +479,13 @@ def test_a_plan_that_cannot_be_run_says_why(bench: Bench) -> None:
 def test_verify_measures_a_plan(hyphos_cli: Cli, robot: Path) -> None:
     # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
     robot.write_text(ROBOT.replace("rate_hz: 30", "rate_hz: 125"))
-    code, out, err = hyphos_cli("lab", "verify", str(robot), "--measure-only", "--json")
-    assert code == 0, err
-    assert 1 < json.loads(out)["knee"] < 4.2
+
+    def measured() -> float:
+        code, out, err = hyphos_cli("lab", "verify", str(robot), "--measure-only", "--json")
+        assert code == 0, err
+        return float(json.loads(out)["knee"])
+
+    assert 1 < until(lambda found: found > 1, measured, most=4)[-1] < 4.2
 
 
 # Comparing.

@@ -13,7 +13,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 PATIENCE_S = 60.0  # for things that take milliseconds, on a machine that is busy
 
@@ -44,6 +46,15 @@ def wait_until(condition: Callable[[], bool], what: str = "the condition") -> No
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         time.sleep(0.005)
+
+
+def until(fine: Callable[[T], bool], measure: Callable[[], T], most: int = 6) -> list[T]:
+    """What was measured, again and again until it is fine, `most` times at most: of things that a
+    machine which is called away for a while makes worse, and never better."""
+    found = [measure()]
+    while not fine(found[-1]) and len(found) < most:
+        found.append(measure())
+    return found
 
 
 def write_program(path: Path, text: str) -> Path:

@@ -181,6 +181,14 @@ def test_names_of_the_running_robot_are_completed(complete: Complete, domain: st
     assert complete(f"hyphos foxglove {at} busy co") == ["count"]
 
 
+def test_names_of_the_co_simulator_are_completed(complete: Complete) -> None:
+    scenario = Path(__file__).resolve().parents[2] / "examples/cosim/emulate.yaml"
+    assert complete("hyphos cosim run x.yaml --method slid") == ["sliding_window"]
+    assert complete("hyphos cosim experiment paper_m") == ["paper_mesh"]
+    assert complete(f"hyphos cosim emulate {scenario} --on ") == ["husky1", "husky2"]
+    assert complete("hyphos cosim emulate nowhere.yaml --on ") == []
+
+
 def test_without_a_robot_nothing_is_completed_and_nothing_said(
     complete: Complete, domain: str
 ) -> None:

@@ -106,7 +106,8 @@ def test_others_are_measured_beside_hyphos_and_shown_as_its_multiples(
 ) -> None:
     words = ["lab", "compare", "pair", "--with", "futex", "--with", "zmq/ipc", "--size", "2 KB"]
     words += ["--rate", "200", "--seconds", "0.2", "--repeats", "2", "-o", str(tmp_path / "out")]
-    code, shown, err = hyphos_cli(*words, "--assert", "lost == 0")
+    # The floor's ring is short: it loses where the machine is called away for 100 ms.
+    code, shown, err = hyphos_cli(*words, "--assert", "hyphos/shm: lost == 0")
     assert code == 0, err
     assert "as multiples of hyphos/shm" in shown
     for name in ("hyphos/shm", "futex", "zmq/ipc"):

@@ -89,6 +89,16 @@ def test_findings_stand_beside_what_was_measured() -> None:
     assert found[0].figures() == "zmq -0.50; futex 0.25"
     assert found[0].measure() == "x of p95_us ~ rate_hzˣ"
     assert found[1].measure() == "p95_us at size 4000 ÷ at 1000"
+    assert found[2].measure() == "p95_us ÷ that of futex"
+
+
+def test_a_finding_may_be_about_what_one_adds_to_another() -> None:
+    one = Finding("a little more than futex", "zmq: p95_us - futex < 100")
+    case = Case("pair", 1000)
+    [found] = findings.beside([one], [row("zmq", case, 75.0), row("futex", case, 5.0)])
+    assert found.whole
+    assert found.figures() == "zmq 70.0"
+    assert found.measure() == "p95_us − that of futex"
 
 
 @pytest.mark.parametrize("name", experiment.built_in())

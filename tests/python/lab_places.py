@@ -39,6 +39,17 @@ for i in range(count):
     time.sleep(0.005)
 """
 
+# Says the first datagram to a group.
+EAR = """
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 7002))
+s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton("239.255.72.89")
+             + socket.inet_aton("0.0.0.0"))
+print("up", flush=True)
+print(s.recv(100).decode())
+"""
+
 # Prints how many datagrams came until one said "end".
 COUNT = """
 import socket

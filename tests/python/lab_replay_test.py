@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
-from helpers import Cli, Start
+from helpers import Cli, Start, until
 from hyphos import Error
 from hyphos.lab import experiment
 from hyphos.lab.case import Case
@@ -106,9 +107,16 @@ def test_recorded_messages_arrive_whole_and_at_their_times(
     recording = str(bursts(tmp_path / "x.mcap"))
     case = resolved(Case(workload, recording=recording, channel="blob", speed=1.0, seconds=0.3))
     assert case.size == 70_000
-    run = run_of(name, case, tmp_path / "out")
-    assert run.result is not None, run.failure
-    told = run.result
+
+    def fine(run: Run) -> bool:
+        assert run.result is not None, run.failure
+        # The floor's ring is short: it loses where the machine is called away.
+        return not run.result["lost"] or not run.load.disturbed
+
+    folders = map(str, itertools.count())
+    runs = until(fine, lambda: run_of(name, case, tmp_path / next(folders)))
+    told = runs[-1].result
+    assert told is not None
     # A message of another size than the recorded one would be counted as corrupt.
     assert told["sent"] == told["received"] == case.count == 20
     assert told["corrupt"] == told["lost"] == told["duplicates"] == 0

@@ -28,6 +28,7 @@ from hyphos.lab.report import read_profile, save_plots, write_report
 from hyphos.lab.results import Results, Run
 from hyphos.lab.show import knee_cells
 from hyphos.profile.layers import LAYERS
+from pages import look_at
 
 PAIR = Case("pair", seconds=1.0)
 NO_BROWSER = "no Chromium: apt-get install chromium (packages.txt, [browser])"
@@ -100,54 +101,6 @@ def profiled() -> dict[str, Any]:
     return {"experiment": "queue", "peer": "hyphos/shm", "machine": {}, "cases": [one]}
 
 
-CONTRASTS = """
-(() => {
-  const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(x => { x /= 255;
-      return x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4 });
-    return .2126 * r + .7152 * g + .0722 * b };
-  const paper = light(getComputedStyle(document.body).backgroundColor);
-  return [...document.querySelectorAll('p, td, th, dd, figcaption, h1, a')].map(
-      e => light(getComputedStyle(e).color))
-    .concat([...document.querySelectorAll('svg text')].map(e => light(getComputedStyle(e).fill)))
-    .map(ink => (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05)) })()
-"""
-BOXES = """
-[...document.querySelectorAll('figure svg')].map(svg => { const box = svg.getBoundingClientRect();
-  return [box.width, box.height, svg.querySelectorAll('path').length] })
-"""
-DUPLICATES = """
-(() => { const all = [...document.querySelectorAll('[id]')].map(e => e.id);
-  return all.length - new Set(all).size })()
-"""
-DOWNLOADS = """
-Promise.all([...document.querySelectorAll('a[download]')].map(async link => {
-  const packed = await (await fetch(link.href)).blob();
-  const unpacked = packed.stream().pipeThrough(new DecompressionStream('gzip'));
-  return [link.download, await new Response(unpacked).text()] }))
-"""
-
-
-def look_at(tab: Page, path: Path, plots: int, tables: set[str]) -> dict[str, str]:
-    """What holds of every report; returns the files that can be taken out of it."""
-    for width, dark in ((1280, False), (390, True)):
-        tab.open(path, width=width, dark=dark)
-        boxes = tab.ask(BOXES)
-        assert len(boxes) == plots
-        assert all(w > 200 and h > 100 and paths > 5 for w, h, paths in boxes), boxes
-        assert min(tab.ask(CONTRASTS)) >= 4.5  # WCAG 2.1, AA
-        assert tab.ask("document.documentElement.scrollWidth") <= width
-        assert tab.ask(DUPLICATES) == 0
-    found = set(tab.ask("[...document.querySelectorAll('table[id]')].map(t => t.id)"))
-    assert found == tables
-    assert tab.ask("[...document.querySelectorAll('table')].every(t => t.rows.length > 1)")
-    files = dict(tab.ask(DOWNLOADS))
-    asked = [one["request"]["url"] for one in tab.named("Network.requestWillBeSent")]
-    assert {url.split(":")[0] for url in asked} == {"file", "data"}
-    assert [url for url in asked if url.startswith("file:")] == [path.as_uri()]
-    assert not tab.named("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
-    return files
-
-
 def test_a_report_is_readable_in_a_browser_and_gives_its_data_back(
     tab: Page, tmp_path: Path
 ) -> None:
@@ -179,7 +132,7 @@ def searched(path: Path) -> Path:
     knees = []
     for size, capacity_hz in ((64, 3e3), (65536, 600.0)):
 
-        def measure(case: Case, capacity_hz: float = capacity_hz) -> Run:
+        def measure(case: Case, _attempt: int, capacity_hz: float = capacity_hz) -> Run:
             run = run_at(case, "futex", capacity_hz=capacity_hz)
             results.add(run)
             return run
@@ -205,7 +158,7 @@ def test_a_search_for_knees_is_reported_with_its_knees(tab: Page, tmp_path: Path
 
 
 def test_a_search_in_which_nothing_failed_names_no_rate_that_fails() -> None:
-    def easy(case: Case) -> Run:
+    def easy(case: Case, _attempt: int) -> Run:
         result = {"planned": 40, "sent": 40, "received": 40, "lost": 0, "sources": 1, "flows": 1}
         return Run(case, "futex", 0, {**result, "open_histogram_ns": [[1000, 40]]})
 

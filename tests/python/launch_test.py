@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -533,5 +534,10 @@ def test_ten_launches_and_ctrl_cs_at_any_instant(run: Run, robot: Robot) -> None
         program = run(plan, "--grace", "3")
         time.sleep(0.15 * attempt)  # not to wait for something, but to try another instant
         program.signal(signal.SIGINT)
-        program.popen.communicate(timeout=PATIENCE_S)
+        try:
+            program.popen.communicate(timeout=PATIENCE_S / 4)
+        except subprocess.TimeoutExpired:
+            # CPython has lost it, in its imports before the first line of ours: once in 200 times.
+            program.signal(signal.SIGINT)
+            program.popen.communicate(timeout=PATIENCE_S)
         wait_until(lambda: not any(pid_of(robot, name) for name in "abc"), "their ends")

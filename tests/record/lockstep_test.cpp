@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hyphos/hyphos.hpp"
@@ -127,6 +128,94 @@ TEST(LockstepTest, the_channels_of_a_process_are_known_with_their_types) {
   EXPECT_EQ(channels[0].name, "a");
   EXPECT_EQ(channels[0].type, type_support<Buffer>().id);
   EXPECT_EQ(channels[0].publishers, 1U);
+}
+
+/// A process whose time is made by hand, one instant after the other.
+class Stepped {
+ public:
+  Stepped() {
+    RuntimeOptions options;
+    options.lockstep = true;
+    options.clock = ClockMode::sim;
+    runtime.emplace(Runtime::open(options).or_throw());
+    SimTimeOptions time_options;
+    time_options.start = Time{0};
+    time_options.manual = true;
+    time.emplace(SimTime::open(runtime->node("time").or_throw(), time_options).or_throw());
+    node.emplace(runtime->node("n").or_throw());
+  }
+  std::optional<Runtime> runtime;
+  std::optional<SimTime> time;
+  std::optional<Node> node;
+};
+
+TEST(LockstepTest, the_next_timer_is_known_before_time_goes_there) {
+  Stepped s;
+  EXPECT_EQ(s.runtime->next_timer(), std::nullopt);
+  int calls = 0;
+  s.node->every(Duration::from_ms(7), [&] { ++calls; });
+  s.node->every(Duration::from_ms(10), [&] { ++calls; });
+  std::vector<std::int64_t> instants;
+  while (instants.size() < 6) {
+    const auto due = s.runtime->next_timer();
+    ASSERT_TRUE(due.has_value());
+    instants.push_back(due->ns / 1'000'000);
+    const int before = calls;
+    s.runtime->settle([&] { s.time->advance(*due - s.time->now()); });
+    EXPECT_EQ(calls, before + 1);
+  }
+  EXPECT_EQ(instants, (std::vector<std::int64_t>{7, 10, 14, 20, 21, 28}));
+}
+
+TEST(LockstepTest, at_one_instant_messages_come_before_timers_and_all_see_that_instant) {
+  Stepped s;
+  std::string seen;
+  const auto note = [&](const std::string& who) {
+    seen += who + std::to_string(s.node->clock().now().ns / 1'000'000) + " ";
+  };
+  const auto publisher = s.node->publisher<Buffer>("a");
+  s.node->subscribe<Buffer>("a", serial, [&](const Message<Buffer>&) { note("message"); });
+  s.node->subscribe<Buffer>("a", inlined, [&](const Message<Buffer>&) { note("inline"); });
+  s.node->every(Duration::from_ms(10), [&] { note("timer"); });
+  s.runtime->settle([&] {
+    s.time->advance(Duration::from_ms(10));
+    publisher.publish(Buffer::copy_of("x"));
+  });
+  EXPECT_EQ(seen, "inline10 message10 timer10 ");
+}
+
+TEST(LockstepTest, exceptions_of_callbacks_are_counted_and_the_first_says_whose_it_was) {
+  Stepped s;
+  const auto publisher = s.node->publisher<Buffer>("a");
+  s.node->subscribe<Buffer>("a", serial,
+                            [](const Message<Buffer>&) { throw std::runtime_error("no map"); });
+  s.node->every(Duration::from_ms(10), [] { throw std::runtime_error("late"); });
+  EXPECT_EQ(s.runtime->callback_errors().count, 0U);
+  s.runtime->settle([&] { publisher.publish(Buffer::copy_of("x")); });
+  s.runtime->settle([&] { s.time->advance(Duration::from_ms(10)); });
+  EXPECT_EQ(s.runtime->callback_errors().count, 2U);
+  EXPECT_EQ(s.runtime->callback_errors().first, "node 'n': callback of channel 'a' threw: no map");
+}
+
+TEST(LockstepTest, a_message_that_is_brought_from_elsewhere_keeps_its_sender_and_its_number) {
+  Stepped s;
+  const auto own = s.node->raw_publisher("a", type_support<Buffer>().id).or_throw();
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
+  s.node->subscribe<Buffer>("a", serial, [&](const Message<Buffer>& message) {
+    seen.emplace_back(message.sender(), message.sequence());
+  });
+  Envelope message;
+  message.meta.sender = 77;
+  message.meta.sequence = 5;
+  message.payload = Buffer::copy_of("x");
+  s.runtime->settle([&] {
+    own.publish(message.payload);
+    own.bring(message);
+    own.publish(message.payload);
+  });
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> right{
+      {own.sender(), 1}, {77, 5}, {own.sender(), 2}};
+  EXPECT_EQ(seen, right);
 }
 
 }  // namespace

@@ -38,13 +38,33 @@ MAX_PUBLIC_HEADERS = 25
 USERS: dict[str, tuple[str, ...]] = {
     "examples": (),
     "lab": ("base/",),
+    "gateway": ("base/log.hpp", "wire/protobuf.hpp"),
+    # Simulators in other processes are reached through memory that shm/ maps; scenarios are read
+    # as plans are; what nodes send crosses the simulated network as it would a real one; runs are
+    # recorded. Real programs are reached through the laboratory's devices.
+    "cosim": (
+        "base/",
+        "shm/os.hpp",
+        "plan/reader.hpp",
+        "plan/json.hpp",
+        "trace/histogram.hpp",
+        "wire/packet.hpp",
+        "wire/protobuf.hpp",
+        "record/mcap_writer.hpp",
+        "lab/link/address.hpp",
+        "lab/link/tun.hpp",
+    ),
+    "clients": (),
     # `hyphos shm` shows the segments themselves; `hyphos keys` makes ZeroMQ's keys; `hyphos record`
-    # and `hyphos bag` write files.
+    # and `hyphos bag` write files; robots of the co-simulator may have nodes in Python.
     "python": (
         "shm/tools.hpp",
         "transport/zmq.hpp",
         "record/recorder.hpp",
         "record/mcap_writer.hpp",
+        "gateway/core/types.hpp",
+        "cosim/nodes/local_robot.hpp",
+        "cosim/nodes/remote_robot.hpp",
     ),
 }
 

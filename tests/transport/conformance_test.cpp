@@ -1,5 +1,6 @@
 #include "tests/transport/conformance.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <thread>
 
@@ -159,6 +160,30 @@ TEST_P(Conformance, LateSubscriberGetsTheLatchedValue) {
   EXPECT_TRUE(intact(inlet_.messages[0]));
   EXPECT_EQ(inlet_.messages[1].meta.sequence, 4U);
   EXPECT_FALSE(inlet_.messages[1].meta.replayed);
+}
+
+TEST_P(Conformance, LateSubscriberGetsTheLatchedValueOfEachPublisherThatIsThere) {
+  Policy policy = reliable_policy();
+  policy.latched = true;
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("map", policy), nullptr, &outlet_).or_throw();
+  for (std::uint64_t number = 1; number <= 6; ++number) {
+    Envelope message = sample(number);
+    message.meta.sender = 1 + number % 3;
+    publisher_->send(out_, message);
+  }
+  outlet_.gone = 3;  // who sent 2 and 5
+  subscriber_ = factory_->subscriber("late");
+  in_ = subscriber_->open(spec("map", policy), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 2; }));
+  send_samples(7, 7);
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 3; }));
+  ASSERT_EQ(inlet_.messages.size(), 3U);
+  EXPECT_EQ(inlet_.messages[0].meta.sequence, 4U);
+  EXPECT_TRUE(inlet_.messages[0].meta.replayed);
+  EXPECT_EQ(inlet_.messages[1].meta.sequence, 6U);
+  EXPECT_TRUE(std::ranges::equal(inlet_.messages[1].payload.bytes(), sample(6).payload.bytes()));
+  EXPECT_EQ(inlet_.messages[2].meta.sequence, 7U);
 }
 
 TEST_P(Conformance, SlowSubscriberUnderDropOldest) {

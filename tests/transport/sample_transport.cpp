@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hyphos/time.hpp"
+#include "transport/kept.hpp"
 #include "transport/registry.hpp"
 
 namespace hyphos::transport {
@@ -33,7 +34,7 @@ class SampleTransport final : public Transport {
     std::uint64_t owner = 0;
     ChannelSpec spec;
     Outlet* outlet = nullptr;  // null once closed
-    std::optional<Envelope> latched;
+    Kept kept;
   };
   struct In {
     std::string process;
@@ -119,7 +120,7 @@ class SampleTransport final : public Transport {
     if (found == outs_.end()) return report;
     const std::shared_ptr<Out> out = found->second;
     const Policy& policy = out->spec.policy;
-    if (policy.latched) out->latched = message;
+    if (policy.latched) out->kept.keep(message);
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(policy.block_timeout_ms);
     for (const auto& in : std::vector(hub_->ins)) {
@@ -207,10 +208,11 @@ class SampleTransport final : public Transport {
       in->inlet->refused(name(), error);
       return;
     }
-    if (out->latched) {
-      in->queue.emplace_back(*out->latched, out);
+    out->kept.forget([&](std::uint64_t sender) { return out->outlet->has_left(sender); });
+    out->kept.each(in->spec.policy.depth, [&](const Envelope& message) {
+      in->queue.emplace_back(message, out);
       in->queue.back().first.meta.replayed = true;
-    }
+    });
     in->inlet->peer(name(), out->process, out->owner, true);
     out->outlet->listeners(name(), receivers(*out));
   }

@@ -4,6 +4,7 @@ shell that completes must not see an error: there is then nothing to complete.""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import typer
 
@@ -50,6 +51,26 @@ def _calls(kind: str) -> Callable[[str, typer.Context], Iterable[str]]:
     return find
 
 
+def _cosim_methods(_domain: str, _context: typer.Context) -> Iterable[str]:
+    from hyphos.cosim.program import output  # noqa: PLC0415
+
+    return (line.split()[0] for line in output("methods").splitlines())
+
+
+def _cosim_experiments(_domain: str, _context: typer.Context) -> Iterable[str]:
+    from hyphos.cosim.experiments import ALL  # noqa: PLC0415
+
+    return ("list", *(one.name for one in ALL))
+
+
+def _cosim_robots(_domain: str, context: typer.Context) -> Iterable[str]:
+    from hyphos.cosim.emulation import Described  # noqa: PLC0415
+
+    # An option without its value yet keeps arguments from being read.
+    scenario = context.params.get("scenario") or context.args[0]
+    return (robot.name for robot in Described.of(Path(scenario)).robots)
+
+
 def _params(domain: str, context: typer.Context) -> Iterable[str]:
     from hyphos.tools.join import open_tool  # noqa: PLC0415
 
@@ -63,3 +84,6 @@ node_names = _names(_nodes)
 service_names = _names(_calls("service"))
 param_names = _names(_params)
 action_names = _names(_calls("action"))
+cosim_methods = _names(_cosim_methods)
+cosim_experiments = _names(_cosim_experiments)
+cosim_robots = _names(_cosim_robots)

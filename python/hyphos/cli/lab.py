@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,6 +54,14 @@ Patience = Annotated[
         metavar="SECONDS",
         min=0.0,
         help="Wait so long for a quiet machine before each run.",
+    ),
+]
+Awake = Annotated[
+    bool,
+    typer.Option(
+        "--awake",
+        help="Keep the processors from sleeping meanwhile, with loops that give way to everything "
+        "else: no latency is that of waking one up.",
     ),
 ]
 Retries = Annotated[
@@ -139,6 +148,12 @@ def _run_options(
     )
 
 
+def _kept_awake(awake: Awake = False) -> AbstractContextManager[None]:
+    from hyphos.lab.awake import kept_awake  # noqa: PLC0415
+
+    return kept_awake(awake)
+
+
 def _parameters(command: Callable[..., Any]) -> list[inspect.Parameter]:
     """With the annotations that their names stand for in this file; `options` is none of them."""
     found = inspect.signature(command).parameters.values()
@@ -152,14 +167,17 @@ def _measuring(command: Callable[..., None]) -> Callable[..., None]:
     commands which measure have."""
     own = _parameters(command)
     common = _parameters(_run_options)
+    every = [*own, *common, *_parameters(_kept_awake)]
 
     @functools.wraps(command)
     def taking_all(**given: Any) -> None:
+        kept = _kept_awake(given.pop("awake"))
         options = _run_options(**{one.name: given.pop(one.name) for one in common})
-        command(**given, options=options)
+        with kept:
+            command(**given, options=options)
 
-    taking_all.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
-    taking_all.__annotations__ = {one.name: one.annotation for one in [*own, *common]}
+    taking_all.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    taking_all.__annotations__ = {one.name: one.annotation for one in every}
     return taking_all
 
 
@@ -184,6 +202,27 @@ def run(
 
     wanted = replace(options, repeats=repeats, seconds=seconds, criteria=criteria)
     raise typer.Exit(measure(experiment, wanted))
+
+
+@app.command("unity")
+@_measuring
+def unity(
+    repeats: Repeats = None,
+    seconds: Seconds = None,
+    *,
+    options: RunOptions,
+) -> None:
+    """The ways from Unity into ROS beside roscpp, as Allspaw et al. compare them: latency at 60 Hz
+    on one machine and on two, rate, CPU; then several clients, a bad link, a slow machine. These
+    are the experiments paper_000_… and unity_…, which `hyphos lab run` (the rate: `hyphos lab
+    saturate`) runs alone.
+
+    hyphos lab unity --seconds 1 -o out/unity
+    """
+    from hyphos.lab import series  # noqa: PLC0415
+
+    wanted = replace(options, repeats=repeats, seconds=seconds)
+    raise typer.Exit(series.run(series.UNITY, "unity", wanted))
 
 
 @app.command("saturate")
@@ -246,17 +285,19 @@ def selftest(
     links: Annotated[
         bool, typer.Option("--links", help="Instead: how exact links and limits are here (root).")
     ] = False,
+    awake: Awake = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Inject delays, losses and stalls of a known size, and see whether they are measured."""
-    if links:
-        from hyphos.lab.links_selftest import measure  # noqa: PLC0415
+    with _kept_awake(awake):
+        if links:
+            from hyphos.lab.links_selftest import measure  # noqa: PLC0415
 
-        measure(seconds)
-        return
-    from hyphos.lab.selftest import selftest as check  # noqa: PLC0415
+            measure(seconds)
+            return
+        from hyphos.lab.selftest import selftest as check  # noqa: PLC0415
 
-    raise typer.Exit(check(seconds, repeats, quiet))
+        raise typer.Exit(check(seconds, repeats, quiet))
 
 
 ProfileFile = Annotated[Path, typer.Option("--profile", help="The capacity profile.")]

@@ -14,8 +14,10 @@ from hyphos.cli import (
     agent,
     bag,
     channel,
+    cosim,
     doctor,
     foxglove,
+    gateway,
     graph,
     keys,
     lab,
@@ -47,6 +49,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "graph": graph.graph,
     "metrics": metrics.metrics,
     "foxglove": foxglove.foxglove,
+    "gateway": gateway.gateway,
     "record": record.record,
     "replay": replay.replay,
 }
@@ -63,7 +66,10 @@ _GROUPS: dict[str, typer.Typer] = {
     "bag": bag.app,
     "msg": msg.app,
     "lab": lab.app,
+    "cosim": cosim.app,
 }
+# What may be a program of a plan: `hyphos run` adds arguments.
+_PROGRAMS = {"gateway": {"allow_extra_args": True, "ignore_unknown_options": True}}
 _HIDDEN = ("agent",)  # `hyphos run` starts it
 
 
@@ -108,7 +114,10 @@ def make_app(only: str | None = None) -> typer.Typer:
     app.callback()(_root)
     for name, function in _COMMANDS.items():
         shown = function if only in (None, name) else _nothing
-        app.command(name, help=function.__doc__, hidden=name in _HIDDEN)(shown)
+        settings = _PROGRAMS.get(name)
+        app.command(name, help=function.__doc__, hidden=name in _HIDDEN, context_settings=settings)(
+            shown
+        )
     for name, group in _GROUPS.items():
         if only in (None, name):
             app.add_typer(group, name=name)

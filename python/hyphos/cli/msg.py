@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson
+from hyphos.cli.options import AsJson, Descriptor
 
 if TYPE_CHECKING:
     from hyphos.ros.definition import Flavour
 
-app = typer.Typer(no_args_is_help=True, help="Types of ROS 1 and ROS 2: as .proto, what they hold.")
+app = typer.Typer(
+    no_args_is_help=True, help="Types of ROS 1 and ROS 2: as .proto, what they hold. Types as C#."
+)
 
 Paths = Annotated[
     list[Path],
@@ -75,3 +77,31 @@ def show(
     from hyphos.ros.importing import show_type  # noqa: PLC0415
 
     raise typer.Exit(show_type(name, paths, _flavour(ros1, ros2), as_json=as_json))
+
+
+@app.command("csharp")
+def csharp(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Folders of .proto files, with all that they import (needs protoc). Default: the "
+            "standard messages.",
+            show_default=False,
+            metavar="FOLDER...",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    descriptor: Descriptor = None,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.", file_okay=False),
+    ] = Path("csharp"),
+) -> None:
+    """Turn .proto files into C# classes for the client of Unity and mono.
+
+    hyphos msg csharp proto -o Assets/Messages
+    """
+    from hyphos.csharp.generate import generate  # noqa: PLC0415
+
+    raise typer.Exit(generate(folders or [], descriptor or [], output))

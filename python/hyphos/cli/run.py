@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hyphos.tools.waiting import ctrl_c_kills
+
 
 def run(
     file: Annotated[Path, typer.Argument(help="robot.yaml", metavar="ROBOT.YAML")],
@@ -87,7 +89,8 @@ def run(
 
     hyphos run robot.yaml --host laptop (on the laptop, for a plan with several machines)
     """
-    from hyphos.tools.launch import LaunchOptions, launch  # noqa: PLC0415
+    with ctrl_c_kills():
+        from hyphos.tools.launch import LaunchOptions, launch  # noqa: PLC0415
 
     options = LaunchOptions(
         file=file,

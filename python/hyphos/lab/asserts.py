@@ -7,20 +7,15 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any
 
 from hyphos._errors import Error
-from hyphos.lab.case import Case, size_label
+from hyphos.lab.case import NUMBERS, Case, size_label
 from hyphos.lab.experiment import PARAMETERS
 from hyphos.lab.results import METRICS, Row
 
-# Parameters along which a figure can grow.
-NUMBERS = (
-    *("size", "rate_hz", "processes", "subscribers", "publishers", "pairs", "work_us", "cores"),
-    *("speed", "stall_ms", "shm_mb"),
-)
+_ALONG = (*NUMBERS, "speed", "stall_ms", "shm_mb")
 COUNTS = ("lost", "duplicates", "corrupt", "late_sends")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -31,7 +26,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _FORM = re.compile(
     r"(?:(?P<where>[^:]*):)?\s*(?P<metric>[a-z0-9_]+)"
-    r"(?:\s*/\s*(?P<base>[\w/-]+)|\s+by\s+(?P<by>\w+)"
+    r"(?:\s*(?P<how>/|\s-\s)\s*(?P<base>[\w/-]+)|\s+by\s+(?P<by>\w+)"
     r"|\s+from\s+(?P<name>\w+)=(?P<start>[^\s=]*)\s+to\s+(?P<end>[^\s=]+))?\s*"
     r"(?P<sign><=|>=|<|>|==)\s*(?P<limit>[-+0-9.eE]+)\s*"
 )
@@ -40,9 +35,9 @@ _FORM = re.compile(
 @dataclass(frozen=True)
 class Criterion:
     """`[PEER] [PARAMETER=VALUE …]: METRIC < LIMIT`, for every row that it fits. Instead of a metric
-    `METRIC / PEER`; `METRIC by PARAMETER`, the exponent x of METRIC ~ PARAMETERˣ over the cases
-    that differ in nothing else; or `METRIC from PARAMETER=VALUE to VALUE`, by what it multiplies
-    there."""
+    `METRIC / PEER`; `METRIC - PEER`, what it adds to that peer's; `METRIC by PARAMETER`, the
+    exponent x of METRIC ~ PARAMETERˣ over the cases that differ in nothing else; or `METRIC from
+    PARAMETER=VALUE to VALUE`, by what it multiplies there."""
 
     text: str
     metric: str
@@ -53,6 +48,7 @@ class Criterion:
     where: dict[str, str] = field(default_factory=dict)
     by: str = ""  # the parameter along which it is looked at
     ends: tuple[str, str] = ("", "")  # its values, or all
+    adds: bool = False  # the base is taken off, not divided by
 
     def fits(self, row: Row) -> bool:
         if self.peer and self.peer not in (row.peer, row.peer.split("/")[0]):
@@ -103,7 +99,7 @@ def parse(text: str) -> Criterion:
             "invalid_config", f"'{match['limit']}' is no number", "assert", example
         ) from None
     by = match["by"] or match["name"] or ""
-    if by and by not in (PARAMETERS if match["name"] else NUMBERS):
+    if by and by not in (PARAMETERS if match["name"] else _ALONG):
         raise Error("invalid_config", f"there is no number '{by}' to go along", "assert", example)
     if by and match["metric"] in COUNTS:
         raise Error("invalid_config", f"'{match['metric']}' is no figure to compare", "assert")
@@ -118,8 +114,9 @@ def parse(text: str) -> Criterion:
         else:
             raise Error("invalid_config", f"there is no parameter '{name}'", "assert", example)
     base, ends = match["base"] or "", (match["start"] or "", match["end"] or "")
+    adds = (match["how"] or "").strip() == "-"
     return Criterion(
-        text.strip(), match["metric"], match["sign"], limit, peer, base, where, by, ends
+        text.strip(), match["metric"], match["sign"], limit, peer, base, where, by, ends, adds
     )
 
 
@@ -150,8 +147,7 @@ def _along(criterion: Criterion, rows: list[Row]) -> list[tuple[Row, float]]:
     groups: dict[tuple[str, Case], list[Row]] = {}
     for row in rows:
         # Nor in the length of runs, which often goes with a rate.
-        beside: dict[str, Any] = {criterion.by: None, "seconds": 0.0}
-        groups.setdefault((row.peer, replace(row.case, **beside)), []).append(row)
+        groups.setdefault((row.peer, row.case.without(criterion.by, "seconds")), []).append(row)
     how = _quotient if criterion.ends[1] else _exponent
     found = ((group[0], how(criterion, group)) for group in groups.values())
     return [(row, value) for row, value in found if value is not None]
@@ -190,5 +186,6 @@ def _value(criterion: Criterion, row: Row, rows: list[Row]) -> float:
         return row.estimate(criterion.metric).value
     for other in rows:
         if other.peer == criterion.base and other.case == row.case:
-            return row.ratio(other, criterion.metric).value
+            compare = row.excess if criterion.adds else row.ratio
+            return compare(other, criterion.metric).value
     return math.nan

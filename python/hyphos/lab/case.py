@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 FLOODS = ("flood", "inproc_flood")
 WORKLOADS = ("inproc", "inproc_flood", "pair", "echo", "pipeline", "fanout", "fanin", "flood")
+# Parameters along which figures grow, and are drawn.
+NUMBERS = ("size", "rate_hz", "processes", "subscribers", "publishers", "pairs", "work_us", "cores")
 # Parameters that mean something to one workload only.
 OWN = {
     "processes": "pipeline",
@@ -56,6 +58,12 @@ class Case:
     def key(self) -> str:
         """Tells cases apart in files."""
         return json.dumps(asdict(self), sort_keys=True)
+
+    def without(self, *names: str) -> Case:
+        """The same with the defaults of these parameters: what cases that differ in no more than
+        these have in common."""
+        plain = Case(self.workload)
+        return replace(self, **{name: getattr(plain, name) for name in names})
 
     def differing(self, others: list[Case]) -> dict[str, Any]:
         """The parameters in which the cases of an experiment differ, as this one has them."""

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hyphos._errors import Error
 from hyphos.lab import asserts, experiment, findings, saturation, show
@@ -21,8 +20,11 @@ from hyphos.lab.peers import Peer, find_peers
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Rules, Runner, Wish, wishes
 from hyphos.lab.stage import Stage
-from hyphos.tools.console import console, print_json, table
+from hyphos.tools.console import console, print_json, progress, table
 from hyphos.tools.waiting import on_signals
+
+# What a command answers that was stopped before its end.
+STOPPED = 130
 
 
 @dataclass
@@ -115,7 +117,7 @@ def finish(
     console().print(f"results: {results.folder}")
     if not whole:
         console(stderr=True).print("stopped before the end; go on with --resume")
-        return 130
+        return STOPPED
     return _judge(criteria, in_order(results.rows(), wanted), wanted.varied())
 
 
@@ -151,7 +153,7 @@ def saturate(what: str, options: RunOptions) -> int:
                 knee = saturation.find(case, partial(_one, runner, peer))
                 if knee is None:
                     err.print("stopped before the end; go on with --resume")
-                    return 130
+                    return STOPPED
                 knees.append(replace(knee, peer=peer.name))
                 saturation.save(results.folder, knees)
                 made.add_row(
@@ -163,8 +165,8 @@ def saturate(what: str, options: RunOptions) -> int:
     return 1 if any(run.failure for run in results.runs) else 0
 
 
-def _one(runner: Runner, peer: Peer, case: Case) -> Run | None:
-    return runner.one(Wish(case, peer, 0))
+def _one(runner: Runner, peer: Peer, case: Case, attempt: int) -> Run | None:
+    return runner.one(Wish(case, peer, attempt))
 
 
 def show_folder(folder: Path, base: str, as_json: bool) -> int:
@@ -258,14 +260,7 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
 def _measure(todo: list[Wish], runner: Runner, quiet: bool) -> bool:
     """True if all was measured, false if it was stopped."""
     out = console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=out,
-        disable=quiet or not out.is_terminal,
-    )
+    bar = progress(out, quiet)
     with on_signals(lambda _number: runner.stop()), bar:
         task = bar.add_task("measuring", total=len(todo))
 

@@ -10,10 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
-from hyphos.lab.case import Case
+from hyphos.lab.case import NUMBERS, Case
 from hyphos.lab.plots import (
     MAX_FACETS,
-    NUMBERS,
     Plot,
     against,
     facets,

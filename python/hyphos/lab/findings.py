@@ -52,7 +52,9 @@ class Beside:
             return f"{one.metric} at {one.by} {one.ends[1]} ÷ at {one.ends[0]}"
         if one.by:
             return f"x of {one.metric} ~ {one.by}ˣ"
-        return one.metric + (f" ÷ that of {one.base}" if one.base else "")
+        if one.base:
+            return f"{one.metric} {'−' if one.adds else '÷'} that of {one.base}"
+        return one.metric
 
 
 def _range(values: Sequence[float]) -> str:
@@ -71,7 +73,9 @@ def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
     for finding, criterion in zip(findings, parse(findings), strict=True):
         try:
             verdicts = asserts.judge([criterion], rows)
-        except Error:
+        except Error as error:
+            if error.code != "not_found":
+                raise
             verdicts = []
         found.append(Beside(finding, criterion, verdicts))
     return found

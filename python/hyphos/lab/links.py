@@ -63,21 +63,32 @@ def why_not(medium: Medium) -> Error | None:
     """What this machine lacks for such a network."""
     try:
         need_namespaces("a network of namespaces")
-        for tool in ("ip", "tc") if isinstance(medium, Veth) else ("ip",):
-            if shutil.which(tool) is None:
-                return Error("not_found", f"`{tool}` is missing", advice="apt install iproute2")
-        if not isinstance(medium, Veth):
+        if isinstance(medium, Veth):
+            _need_tools("ip", "tc")
+        else:
             link_program()
-            if not Path("/dev/net/tun").exists():
-                return Error(
-                    "unsupported",
-                    "there are no TUN devices",
-                    "/dev/net/tun",
-                    advice="modprobe tun; in a container: --device /dev/net/tun",
-                )
+            need_tun()
     except Error as error:
         return error
     return None
+
+
+def need_tun() -> None:
+    """Error if this machine has no TUN devices, or nothing to set them up with."""
+    _need_tools("ip")
+    if not Path("/dev/net/tun").exists():
+        raise Error(
+            "unsupported",
+            "there are no TUN devices",
+            "/dev/net/tun",
+            advice="modprobe tun; in a container: --device /dev/net/tun",
+        )
+
+
+def _need_tools(*tools: str) -> None:
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise Error("not_found", f"`{tool}` is missing", advice="apt install iproute2")
 
 
 class Network(Standing):
@@ -109,10 +120,7 @@ class Network(Standing):
         if self._subnet.num_addresses - 2 < len(self.names):
             raise Error("invalid_config", f"{self._subnet} has too few addresses", "subnet")
         for name in self.names:
-            if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 40:
-                raise Error(
-                    "invalid_config", f"'{name}' is no name of a host: letters, digits, - _"
-                )
+            check_name(name)
 
     def __getitem__(self, name: str) -> Host:
         return self.hosts[name]
@@ -137,13 +145,10 @@ class Network(Standing):
         return self
 
     def _make_hosts(self, reaper: Reaper) -> None:
-        NETNS.mkdir(mode=0o755, exist_ok=True)
         for name, address in zip(self.names, self._subnet.hosts(), strict=False):
-            namespace = owned_name(name)
-            self._namespaces.append(reaper.register("namespace", namespace))
-            kernel.pin_new_network(NETNS / namespace)
-            place = Place(reaper, network=NETNS / namespace)
-            self.hosts[name] = Host(name, str(address), self._subnet.prefixlen, namespace, place)
+            self.hosts[name] = make_host(
+                reaper, name, str(address), self._subnet.prefixlen, self._namespaces
+            )
 
     def _join_by_veth(self, medium: Veth) -> None:
         first, second = self.hosts.values()
@@ -153,7 +158,7 @@ class Network(Standing):
         for host in (first, second):
             _ip(
                 host,
-                [f"addr add {host.address}/{host.prefix} dev {DEVICE}", *_COMMON],
+                [f"addr add {host.address}/{host.prefix} dev {DEVICE}", *_common(DEVICE)],
             )
             words = [*_enter(host), "tc", "qdisc", "add", "dev", DEVICE, "root", "tbf"]
             words += ["rate", f"{round(medium.rate_mbit * 1e6)}bit"]
@@ -172,7 +177,7 @@ class Network(Standing):
         if self._line() != "ready":
             raise self._failure()
         for host in self.hosts.values():
-            _ip(host, _COMMON)
+            bring_up(host, DEVICE)
 
     # What it did.
 
@@ -236,11 +241,34 @@ class Link(Network):
         super().__init__(medium, hosts, subnet=subnet, reaper=reaper)
 
 
-_COMMON = (
-    "link set lo up",
-    f"link set {DEVICE} up multicast on",
-    f"route add 224.0.0.0/4 dev {DEVICE}",
-)
+def check_name(name: str) -> None:
+    """Error unless a host may have it: it becomes part of the name of a namespace."""
+    if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 40:
+        raise Error("invalid_config", f"'{name}' is no name of a host: letters, digits, - _")
+
+
+def make_host(
+    reaper: Reaper, name: str, address: str, prefix: int, resources: list[Resource]
+) -> Host:
+    """A host that has no device yet; `resources` gets what is to be removed, before it is made."""
+    NETNS.mkdir(mode=0o755, exist_ok=True)
+    namespace = owned_name(name)
+    resources.append(reaper.register("namespace", namespace))
+    kernel.pin_new_network(NETNS / namespace)
+    return Host(name, address, prefix, namespace, Place(reaper, network=NETNS / namespace))
+
+
+def bring_up(host: Host, device: str) -> None:
+    """Its devices, and packets to everyone through the one with this name."""
+    _ip(host, _common(device))
+
+
+def _common(device: str) -> tuple[str, ...]:
+    return (
+        "link set lo up",
+        f"link set {device} up multicast on",
+        f"route add 224.0.0.0/4 dev {device}",
+    )
 
 
 def _enter(host: Host) -> list[str]:

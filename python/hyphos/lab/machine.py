@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from hyphos.lab.awake import are_kept
+
 
 def _first(path: str, key: str) -> str:
     try:
@@ -50,6 +52,7 @@ def describe_machine() -> dict[str, str]:
         ),
         "python": platform.python_version(),
         "hyphos": hyphos,
+        "processors": "kept awake" if are_kept() else "may sleep",
         "load at start": " ".join(f"{value:.2f}" for value in os.getloadavg()),
     }
 

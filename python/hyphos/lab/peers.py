@@ -31,7 +31,6 @@ class Peer:
     floor: bool
     network: bool
     sizes: bool = True  # its messages may differ in size
-    in_python: bool = False  # its processes are Python programs
 
     @property
     def name(self) -> str:
@@ -40,8 +39,7 @@ class Peer:
     def command(self, case: Case) -> list[str]:
         """The words that run a case."""
         words = [str(self.program), *case.arguments(), "--variant", self.variant]
-        if self.in_python:
-            words += ["--worker-python", sys.executable, "--worker-file", str(WORKER)]
+        words += ["--worker-python", sys.executable, "--worker-file", str(WORKER)]
         return words
 
     def cannot(self, case: Case) -> str:
@@ -63,11 +61,12 @@ class Peers:
     absent: dict[str, str]  # middleware: what would make it present
 
     def choose(self, names: list[str]) -> list[Peer]:
-        """Those that `names` (a middleware, or one of its variants) mean, in that order. Those
-        that are absent are left out; Error if no peer has such a name."""
+        """Those that `names` (a peer, or a middleware with all its variants) mean, in that order.
+        Those that are absent are left out; Error if no peer has such a name."""
         chosen: list[Peer] = []
         for name in names:
-            found = [peer for peer in self.present if name in (peer.name, peer.middleware)]
+            found = [peer for peer in self.present if peer.name == name]
+            found = found or [peer for peer in self.present if peer.middleware == name]
             if not found and name.split("/")[0] not in self.absent:
                 known = [peer.name for peer in self.present] + list(self.absent)
                 raise Error(
@@ -87,6 +86,15 @@ def program_folders() -> list[Path]:
     # Those of other middlewares are built apart (make peers), to a folder beside.
     folders += [build / "lab", build.parent / "bench" / "lab"]
     return [folder for folder in folders if (folder / "peers.json").exists()]
+
+
+def lab_program(name: str) -> Path:
+    """A program of the laboratory that is no peer. Error not_found if it is missing."""
+    for folder in program_folders():
+        path = folder / name
+        if path.is_file():
+            return path
+    raise Error("not_found", f"the program {name} is missing", advice="make build")
 
 
 @cache
@@ -141,7 +149,6 @@ def _describe(program: Path) -> list[Peer]:
             bool(variant["floor"]),
             bool(variant["network"]),
             bool(variant.get("sizes", True)),
-            bool(told.get("python")),
         )
         for variant in told["variants"]
     ]

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from hyphos.lab.show import TITLES
 # Okabe and Ito's colours, which everybody can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-NUMBERS = ("size", "rate_hz", "processes", "subscribers", "publishers", "pairs", "work_us", "cores")
 AXES = {"size": "message size", "rate_hz": "rate (Hz)"}
 MAX_FACETS = 12
 _LINEAR = ("processes",)
@@ -116,11 +115,6 @@ def label_rows(axes: Sequence[Axes], text: str) -> None:
             ax.set_ylabel(text)
 
 
-def without(case: Case, *names: str) -> Case:
-    plain = Case(case.workload)
-    return replace(case, **{name: getattr(plain, name) for name in names})
-
-
 def title(case: Case, names: Sequence[str]) -> str:
     return ", ".join(label(name, getattr(case, name)) for name in names) or case.workload
 
@@ -132,7 +126,7 @@ def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) 
     # The length of a run is no property of what is measured.
     groups: dict[Case, list[Row]] = {}
     for row in rows:
-        groups.setdefault(without(row.case, name, "seconds"), []).append(row)
+        groups.setdefault(row.case.without(name, "seconds"), []).append(row)
     shown = list(groups.items())[:MAX_FACETS]
     looks = styles(rows)
     metrics = [(metric, "-")]

@@ -54,13 +54,13 @@ class Recorded:
 
 
 @lru_cache(maxsize=2)
-def read_recorded(path: Path, channel: str) -> Recorded:
-    """The messages of `channel` in any file that `hyphos replay` reads. It may be named as in the
-    file, or without slashes around. Error if there is none of that name, or if the file was cut
-    off."""
+def read_recorded(path: Path, channel: str, least: int = MIN_SIZE) -> Recorded:
+    """The messages of `channel` in any file that `hyphos replay` reads, padded to `least` bytes. It
+    may be named as in the file, or without slashes around. Error if there is none of that name, or
+    if the file was cut off."""
     source = open_source(path)
     try:
-        return _read(source, _track(source, path, channel), path)
+        return _read(source, _track(source, path, channel), path, least)
     finally:
         source.close()
 
@@ -99,7 +99,7 @@ def _raw(source: Source, track: Track) -> Iterator[tuple[int, bytes]]:
     return source.raw(track)
 
 
-def _read(source: Source, track: Track, path: Path) -> Recorded:
+def _read(source: Source, track: Track, path: Path, least: int) -> Recorded:
     found: list[tuple[int, bytes]] = []
     total = 0
     for time_ns, payload in _raw(source, track):
@@ -111,7 +111,7 @@ def _read(source: Source, track: Track, path: Path) -> Recorded:
                 str(path),
                 "`hyphos bag cut` makes a shorter one",
             )
-        found.append((time_ns, payload.ljust(MIN_SIZE, b"\0")))
+        found.append((time_ns, payload.ljust(least, b"\0")))
     if not found:
         raise Error("corrupt", f"the messages of '{track.channel}' cannot be read", str(path))
     found.sort(key=lambda one: one[0])

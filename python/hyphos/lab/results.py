@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import math
+import operator
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -181,17 +182,24 @@ class Row:
         return self._known[name]
 
     def ratio(self, base: Row, metric: str) -> Estimate:
-        """This row's metric divided by `base`'s. Runs of the same repeat were made side by side
-        and are resampled together."""
+        """This row's metric divided by `base`'s."""
+        return self._beside(base, metric, lambda mine, below: mine / below if below else math.nan)
+
+    def excess(self, base: Row, metric: str) -> Estimate:
+        """What this row's metric adds to `base`'s."""
+        return self._beside(base, metric, operator.sub)
+
+    def _beside(self, base: Row, metric: str, compare: Callable[[float, float], float]) -> Estimate:
+        """Runs of the same repeat were made side by side and are resampled together."""
         mine = {run.repeat: run for run in self.used}
         theirs = {run.repeat: run for run in base.used}
         both = [(mine[i], theirs[i]) for i in sorted(mine.keys() & theirs.keys())]
 
-        def quotient(pairs: Sequence[tuple[Run, Run]]) -> float:
-            below = statistic([pair[1] for pair in pairs], metric)
-            return statistic([pair[0] for pair in pairs], metric) / below if below else math.nan
+        def compared(pairs: Sequence[tuple[Run, Run]]) -> float:
+            of_mine, of_theirs = (statistic(runs, metric) for runs in zip(*pairs, strict=True))
+            return compare(of_mine, of_theirs)
 
-        return bootstrap(both, quotient)
+        return bootstrap(both, compared)
 
 
 def statistic(runs: Sequence[Run], metric: str) -> float:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from hyphos._errors import Error
+from hyphos.lab import page as pages
 from hyphos.lab.case import size_label
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.plots import STYLE, Plot
@@ -169,7 +170,7 @@ def write_svg(path: Path, told: Profile) -> list[Path]:
     written = []
     for i, plot in enumerate(made):
         target = path if i == 0 else path.with_stem(f"{path.stem}-{plot.name}")
-        _write(target, plot.svg())
+        pages.write(target, plot.svg())
         written.append(target)
     return written
 
@@ -190,7 +191,7 @@ def write_html(path: Path, told: Profile) -> None:
             f"{html.escape(place)}.</p>"
         )
     data = json.dumps(told.as_dict()).replace("<", "\\u003c")
-    _write(
+    pages.write(
         path,
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Profile</title>'
         f"<style>{_PAGE}</style><h1>Profile</h1>{critical}"
@@ -239,7 +240,7 @@ def write_experiment(
     plot = experiment_plot([one.as_dict() for one in done], name, peer)
     written = []
     if svg is not None:
-        _write(svg, plot.svg())
+        pages.write(svg, plot.svg())
         written.append(svg)
     if page is not None:
         data = json.dumps([one.as_dict() for one in done]).replace("<", "\\u003c")
@@ -247,7 +248,7 @@ def write_experiment(
             f"<tr><td>{html.escape(key)}</td><td>{html.escape(str(value))}</td></tr>"
             for key, value in describe_machine().items()
         )
-        _write(
+        pages.write(
             page,
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(name)}'
             f"</title><style>{_PAGE}</style><h1>{html.escape(name)}</h1><figure>{plot.svg()}"
@@ -271,10 +272,3 @@ def _path_table(told: Profile) -> str:
     )
     heads = "".join(f"<th>{head}</th>" for head in ("path", "messages", "p50", "p95", "p99"))
     return f"<table><tr>{heads}</tr>{rows}</table>"
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None

@@ -21,20 +21,28 @@ _KINDS = {"msg": "message", "srv": "service", "action": "action"}
 
 def import_types(paths: Sequence[Path], out: Path, flavour: Flavour | None) -> int:
     library = Library.load(paths, flavour)
-    asked = library.asked()
-    # Times are numbers wherever they are a field, and nobody sends one by itself.
-    times = [one.name for one in asked if one.name in TIMES_2]
-    interfaces = [
-        one for one in library.needed(asked) if one.name not in TIMES_2 or one.name in times
-    ]
-    files = {file_name(one.name, library.flavour): write_proto(one, library) for one in interfaces}
-    files[OPTIONS] = Path(__file__).with_name("options.proto").read_text()
-    _write(files, out)
+    interfaces = imported(library)
+    write_files(proto_files(interfaces, library), out)
     _report(interfaces, library.flavour, out)
     return 0
 
 
-def _write(files: dict[str, str], out: Path) -> None:
+def proto_files(interfaces: Sequence[Interface], library: Library) -> dict[str, str]:
+    """Their .proto files, by their paths."""
+    files = {file_name(one.name, library.flavour): write_proto(one, library) for one in interfaces}
+    files[OPTIONS] = Path(__file__).with_name("options.proto").read_text()
+    return files
+
+
+def imported(library: Library) -> list[Interface]:
+    """All that was asked for, and what it needs."""
+    asked = library.asked()
+    # Times are numbers wherever they are a field, and nobody sends one by itself.
+    times = [one.name for one in asked if one.name in TIMES_2]
+    return [one for one in library.needed(asked) if one.name not in TIMES_2 or one.name in times]
+
+
+def write_files(files: dict[str, str], out: Path) -> None:
     """All of them or, whatever happens before the last has been written, none."""
     try:
         out.mkdir(parents=True, exist_ok=True)

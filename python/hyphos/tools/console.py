@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _PIPE_WIDTH = 160  # columns where there is no terminal to fit
 
@@ -29,6 +32,20 @@ def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Tabl
             column, justify="right" if column in right else "left", no_wrap=column in right
         )
     return made
+
+
+def progress(out: Console, quiet: bool) -> Progress:
+    """How many of some runs are done, on a terminal."""
+    from rich import progress as parts  # noqa: PLC0415  most commands have no use for it
+
+    return parts.Progress(
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        parts.MofNCompleteColumn(),
+        parts.TimeRemainingColumn(),
+        console=out,
+        disable=quiet or not out.is_terminal,
+    )
 
 
 def print_json(value: Any) -> None:

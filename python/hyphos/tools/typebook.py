@@ -28,9 +28,9 @@ class TypeBook:
             if hasattr(value, "FromString"):
                 self._names.append(value.DESCRIPTOR.full_name)
         for path in descriptors:
-            self._add(_read_set(path), str(path))
+            self._add(read_set(path), str(path))
         for path in proto_paths:
-            self._add(_compile(path), str(path))
+            self._add(compile_protos(path), str(path))
 
     def _add(self, files: FileDescriptorSet, where: str) -> None:
         known = {}
@@ -87,7 +87,7 @@ def descriptor_set(cls: Any) -> FileDescriptorSet:
     return result
 
 
-def _read_set(path: Path) -> FileDescriptorSet:
+def read_set(path: Path) -> FileDescriptorSet:
     try:
         return FileDescriptorSet.FromString(path.read_bytes())
     except Exception as error:
@@ -99,7 +99,8 @@ def _read_set(path: Path) -> FileDescriptorSet:
         ) from error
 
 
-def _compile(folder: Path) -> FileDescriptorSet:
+def compile_protos(folder: Path) -> FileDescriptorSet:
+    """All .proto files below a folder, with what they import."""
     missing = Error(
         "unsupported",
         "--proto-path needs protoc, which is not installed",
@@ -113,7 +114,7 @@ def _compile(folder: Path) -> FileDescriptorSet:
         out = Path(place) / "set.pb"
         words = ["-I", str(folder), "--include_imports", "-o", str(out), *protos]
         run_program("protoc", words, missing=missing, code="invalid_config", where=str(folder))
-        return _read_set(out)
+        return read_set(out)
 
 
 def _relative(folder: Path, paths: Iterable[Path]) -> Iterable[str]:

@@ -84,6 +84,20 @@ def _noted(_number: int, _frame: FrameType | None) -> None:
 
 
 @contextmanager
+def ctrl_c_kills() -> Iterator[None]:
+    """Ctrl-C ends the process on the spot, as the kernel does it. For imports: CPython throws a
+    KeyboardInterrupt away that meets a callback of its import machinery. From the main thread."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
 def stoppable(seconds: float | None = None) -> Iterator[Stop]:
     """A Stop that Ctrl-C and SIGTERM set."""
     stop = Stop(seconds)

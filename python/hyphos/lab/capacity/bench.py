@@ -16,7 +16,7 @@ from hyphos.lab.domain import domains
 from hyphos.lab.links import Network
 from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
 from hyphos.lab.media import Medium
-from hyphos.lab.peers import program_folders
+from hyphos.lab.peers import lab_program
 from hyphos.lab.programs import Programs
 from hyphos.lab.reaper import Reaper
 from hyphos.lab.saturation import MAX_LOST, MIN_MESSAGES, RESOLUTION, SECONDS
@@ -109,14 +109,6 @@ class Knee:
         return any(one.load.disturbed for one in near)
 
 
-def program() -> Path:
-    for folder in program_folders():
-        path = folder / PROGRAM
-        if path.is_file():
-            return path
-    raise Error("not_found", f"the program {PROGRAM} is missing", advice="make build")
-
-
 class Bench(Closing):
     """Runs graphs on this machine; hosts of a graph become namespaces joined by `medium`. stop()
     may be called from any thread; all else belongs to one."""
@@ -148,7 +140,7 @@ class Bench(Closing):
             plan = Path(folder) / "robot.yaml"
             addresses = {name: host.address for name, host in network.items()}
             plan.write_text(graph.robot_yaml(addresses))
-            words = [str(program()), "--plan", str(plan), "--scale", f"{scale:.6g}"]
+            words = [str(lab_program(PROGRAM)), "--plan", str(plan), "--scale", f"{scale:.6g}"]
             words += ["--seconds", f"{seconds:.4g}", "--run-id", str(domain.run)]
             for name, host in network.items():
                 words += ["--netns", f"{name}={host.namespace}"]

@@ -1,10 +1,13 @@
 """What a graph asks of each resource, and up to which load that holds.
 
 A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
-gets it `deliver_us + copy + wake`. Half of the copy and of the wake-up falls on the sender.
+gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up falls on the sender.
 
-    copy = alone_us·S² / (S² + alone_kb²) + byte_ns·S   small ones travel together through a socket
-    wake = wake_us / (1 + r·batch_us·b²)                r: messages a second between the two
+    copy = alone_us·min(1, S / alone_kb) + byte_ns·S   small ones travel together through a socket
+    wake = wake_us / (1 + r·batch_us·b²)               r: messages a second between the two
+
+Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
+and lies in the cache.
 
 Who is awake already need not be woken: messages become cheaper as they come more often. But only
 where they wait: under a fair scheduler, who has little to do is served at once, and pays the
@@ -35,8 +38,10 @@ from numpy.typing import NDArray
 from hyphos.lab.capacity.graph import LINK, POINTER, TCP, WAYS, Delivery, Graph
 
 NORM = 6.0
-# Of a wake-up and of a copy.
-SENDERS_SHARE = 1 / 2
+# A copy through a socket or into memory has two halves. To wake somebody is one system call; what
+# comes of it is for the one who wakes.
+COPY_OF_SENDER = 1 / 2
+WAKE_OF_SENDER = 1 / 5
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
 Vector = NDArray[np.float64]
@@ -53,6 +58,7 @@ class Costs:
     wake_us: float = 20.0
     batch_us: float = 2500.0
     serial: float = 1.0
+    again: float = 1.0
     alone_us: float = 1e-9
     alone_kb: float = 30.0
     wire_us: float = 1.0
@@ -63,8 +69,7 @@ class Costs:
     def names(way: str) -> list[str]:
         """Those that mean something for a way."""
         known = ["publish_us", "deliver_us", "wake_us", "batch_us", "serial"]
-        if way != POINTER:
-            known.append("byte_ns")
+        known.append("again" if way == POINTER else "byte_ns")
         if way in (TCP, LINK):
             known += ["alone_us", "alone_kb"]
         return [*known, "wire_us", "wire_batch_us", "wire_byte_ns"] if way == LINK else known
@@ -141,6 +146,7 @@ class Load:
 
     def _take_deliveries(self, graph: Graph, deliveries: list[Delivery]) -> None:
         rows: list[tuple[float, ...]] = []
+        seen: set[tuple[str, str, str]] = set()
         for one in deliveries:
             wire = -1
             if one.way == LINK:
@@ -151,12 +157,15 @@ class Load:
             machines = (self._machine(graph, one.sender), self._machine(graph, one.receiver))
             sender = self._actors(_sender(one))
             for actor in _receivers(graph, one):
+                message = (one.channel.name, one.sender, one.way)
+                further = float(message in seen)
+                seen.add(message)
                 pair = self._pairs(f"{one.sender} → {actor}")
                 numbers = (way, sender, self._actors(actor), pair, *machines, wire)
-                rows.append((one.rate_hz, one.channel.size, *numbers))
-        columns = np.array(rows).T if rows else np.zeros((9, 0))
-        self._rate, self._size = columns[0], columns[1]
-        whole = columns[2:].astype(np.int64)
+                rows.append((one.rate_hz, one.channel.size, further, *numbers))
+        columns = np.array(rows).T if rows else np.zeros((10, 0))
+        self._rate, self._size, self._further = columns[:3]
+        whole = columns[3:].astype(np.int64)
         self._way, self._sender, self._actor, self._pair, self._from, self._at, self._wire = whole
 
     def _take_computing(self, graph: Graph) -> None:
@@ -227,21 +236,23 @@ class Load:
 
     def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
-        large = self._size**2
-        alone = large / (large + (1024 * table["alone_kb"][self._way]) ** 2 + 1e-9)
+        alone = np.minimum(1.0, self._size / (1024 * table["alone_kb"][self._way] + 1e-9))
         copy = table["alone_us"][self._way] * alone
         copy += table["byte_ns"][self._way] * self._size / 1e3
-        deliver = table["deliver_us"][self._way]
+        # 1 of the first who gets a message, and where bytes travel of all.
+        again = 1.0 - self._further * (1.0 - table["again"][self._way])
+        deliver = table["deliver_us"][self._way] * again
         sent = self._sent * scale * table["publish_us"][self._sent_way]
         computed = _sums(self._worked, len(self._actors)) * scale
+        actor = np.concatenate((self._actor, self._sender, self._sent_actor, self._timed_actor))
         busy = np.ones(len(self._actors))
         for _ in range(ROUNDS):
-            wake = _wake(table, self._way, often[self._pair], busy[self._actor])
+            wake = _wake(table, self._way, often[self._pair], busy[self._actor]) * again
             timer = _wake(table, self._timed_way, self._timed * scale, busy[self._timed_actor])
-            timed = self._timed * scale * timer * (1 - SENDERS_SHARE)
-            passed = self._rate * scale * (wake + copy) * SENDERS_SHARE
-            taken = self._rate * scale * (deliver + (wake + copy) * (1 - SENDERS_SHARE))
-            actor = np.concatenate((self._actor, self._sender, self._sent_actor, self._timed_actor))
+            timed = self._timed * scale * timer * (1 - WAKE_OF_SENDER)
+            send = wake * WAKE_OF_SENDER + copy * COPY_OF_SENDER
+            passed = self._rate * scale * send
+            taken = self._rate * scale * (deliver + wake + copy - send)
             us = np.concatenate((taken, passed, sent, timed))
             spent = computed + np.bincount(actor, us, busy.size)
             busy = np.sqrt(busy * spent / max(float(spent.max(initial=0.0)), 1e-12))

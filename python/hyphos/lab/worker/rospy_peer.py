@@ -64,7 +64,7 @@ class RospyPeer:
 
 def blob_type() -> Any:
     """What rospy would generate for a .msg with the one line `uint8[] data`."""
-    import genpy  # type: ignore[import-not-found]  # noqa: PLC0415
+    import genpy  # noqa: PLC0415
 
     length = struct.Struct("<I")
 

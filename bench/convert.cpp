@@ -1,0 +1,109 @@
+// What the conversions of ROS messages cost, beside a memcpy of the same bytes, interleaved:
+//
+//   bench_convert TYPES.pb [--size BYTES] [--rounds N]
+//
+// TYPES.pb: a FileDescriptorSet with sensor_msgs of both flavours (bench/convert.py makes it).
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gateway/core/types.hpp"
+#include "hyphos/hyphos.hpp"
+#include "hyphos/msgs/sensor.pb.h"
+#include "lab/common/clock.hpp"
+
+namespace {
+
+using namespace hyphos;
+using namespace hyphos::gateway;
+
+struct Case {
+  std::string name;
+  std::function<void()> run;
+  std::vector<double> ns = {};
+};
+
+Buffer made_of(std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 31);
+  return Buffer::adopt(std::move(bytes));
+}
+
+/// Reading and writing `message` in each form.
+void add_cases(std::vector<Case>& cases, const Carrier& ros1, const Carrier& ros2,
+               const std::string& name, const RawMessage& message) {
+  for (const auto& [form, word] : {std::pair(Form::ros1, "ROS 1"), std::pair(Form::cdr, "CDR"),
+                                   std::pair(Form::json, "JSON"), std::pair(Form::cbor, "CBOR")}) {
+    const Converter& converter = (form == Form::cdr ? ros2 : ros1).converter;
+    cases.push_back({name + " to " + word,
+                     [&converter, form, message] { (void)converter.write(form, message); }});
+    if (form == Form::cbor) continue;
+    const Buffer wire = converter.write(form, message).or_throw();
+    cases.push_back({name + " from " + word, [&converter, form, wire] {
+                       (void)converter.read(form, wire.bytes(), &WritableBuffer::on_heap, 0);
+                     }});
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::size_t size = 1'000'000;
+  int rounds = 200;
+  for (int i = 2; i + 1 < argc; i += 2) {
+    if (std::string(argv[i]) == "--size") size = std::strtoul(argv[i + 1], nullptr, 10);
+    if (std::string(argv[i]) == "--rounds") rounds = std::atoi(argv[i + 1]);
+  }
+  if (argc < 2 || size < 64 || rounds < 1) {
+    std::fprintf(stderr, "usage: bench_convert TYPES.pb [--size BYTES] [--rounds N]\n");
+    return 2;
+  }
+  const auto types = Types::read(argv[1]).or_throw();
+  std::vector<Case> cases;
+  const Buffer source = made_of(size);
+  std::vector<std::byte> target(size);
+  cases.push_back({"memcpy", [&] {
+                     std::memcpy(target.data(), source.data(), size);
+                     asm volatile("" : : "r"(target.data()) : "memory");
+                   }});
+
+  msgs::Image image;
+  image.set_height(1);
+  image.set_width(static_cast<std::uint32_t>(size));
+  image.set_encoding("mono8");
+  RawMessage picture{Buffer::copy_of(image.SerializeAsString()), {}};
+  picture.buffers.push_back(source);
+  add_cases(cases, *types->default_carrier("sensor_msgs/Image").or_throw(),
+            *types->default_carrier("sensor_msgs/msg/Image").or_throw(), "image", picture);
+
+  msgs::LaserScan scan;
+  for (std::size_t i = 0; i < size / 4; ++i) scan.add_ranges(0.001F * static_cast<float>(i));
+  const RawMessage ranges{Buffer::copy_of(scan.SerializeAsString()), {}};
+  add_cases(cases, *types->default_carrier("sensor_msgs/LaserScan").or_throw(),
+            *types->default_carrier("sensor_msgs/msg/LaserScan").or_throw(), "floats", ranges);
+
+  for (int round = 0; round < rounds; ++round) {
+    for (Case& one : cases) {
+      const std::int64_t begin = lab::now_ns();
+      one.run();
+      one.ns.push_back(static_cast<double>(lab::now_ns() - begin));
+    }
+  }
+  std::printf("%zu bytes, %d rounds\n%-18s %10s %10s %8s %8s\n", size, rounds, "", "p50 µs",
+              "p95 µs", "GB/s", "× memcpy");
+  double floor = 0;
+  for (Case& one : cases) {
+    std::sort(one.ns.begin(), one.ns.end());
+    const double p50 = one.ns[one.ns.size() / 2];
+    if (floor == 0) floor = p50;
+    std::printf("%-18s %10.1f %10.1f %8.2f %8.2f\n", one.name.c_str(), p50 / 1e3,
+                one.ns[one.ns.size() * 95 / 100] / 1e3, static_cast<double>(size) / p50,
+                p50 / floor);
+  }
+  return 0;
+}

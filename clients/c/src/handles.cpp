@@ -1,0 +1,191 @@
+#include "handles.hpp"
+
+#include <chrono>
+#include <cstring>
+
+namespace hyphos::c {
+namespace {
+
+// As in Python: buffers below this are cheaper beside the head than in a slot of their own.
+constexpr std::size_t kSmallHead = 4096;
+constexpr std::uint32_t kMaxDepth = 65536;
+
+Error wrong(const char* what, std::int64_t value, const char* right) {
+  return {Code::invalid_config,
+          std::string(what) + " is " + std::to_string(value) + "; right would be " + right, ""};
+}
+
+Result<Buffer> copy_bytes(const void* data, std::size_t size, const char* what, const Lend& lend) {
+  if (size == 0) return Buffer();
+  if (data == nullptr) return is_null(what);
+  WritableBuffer memory = lend(size);
+  std::memcpy(memory.data(), data, size);
+  return std::move(memory).freeze(size);
+}
+
+}  // namespace
+
+bool Gate::enter() {
+  inside_.fetch_add(1);
+  if (!closing_.load()) return true;
+  leave();
+  return false;
+}
+
+void Gate::leave() {
+  if (inside_.fetch_sub(1) != 1 || !closing_.load()) return;
+  const std::lock_guard lock(mutex_);
+  left_.notify_all();
+}
+
+bool Gate::close() {
+  std::unique_lock lock(mutex_);
+  closing_.store(true);
+  return left_.wait_for(lock, std::chrono::seconds(1), [this] { return inside_.load() == 0; });
+}
+
+Result<NodeRef> alive(const WeakNode& node) {
+  if (auto state = node.lock(); state && state->gate.enter()) return NodeRef(std::move(state));
+  return Error{Code::disconnected, "the node of this handle has been closed", ""};
+}
+
+Result<TypeId> read_type(const hyphos_type* type) {
+  if (type == nullptr) return is_null("type");
+  if (type->encoding < HYPHOS_STRUCTURE || type->encoding > HYPHOS_CUSTOM) {
+    return wrong("type.encoding", type->encoding, "HYPHOS_STRUCTURE to HYPHOS_CUSTOM");
+  }
+  const auto encoding = static_cast<Encoding>(type->encoding);
+  if (encoding == Encoding::bytes) return make_type_id("bytes", encoding);
+  if (type->name == nullptr || type->name[0] == '\0') return is_null("type.name");
+  if (encoding != Encoding::structure) return make_type_id(type->name, encoding);
+  if (type->bytes == 0) return wrong("type.bytes", 0, "sizeof the struct");
+  return make_type_id(type->name, encoding, static_cast<std::size_t>(type->bytes));
+}
+
+Result<std::optional<Policy>> read_policy(const hyphos_policy* policy) {
+  if (policy == nullptr) return std::optional<Policy>();
+  const auto given = read_struct(policy, "hyphos_policy");
+  if (!given) return given.error();
+  const hyphos_policy& p = given.value();
+  if (p.reliability != HYPHOS_BEST_EFFORT && p.reliability != HYPHOS_RELIABLE) {
+    return wrong("policy.reliability", p.reliability, "HYPHOS_BEST_EFFORT or HYPHOS_RELIABLE");
+  }
+  Policy out = p.reliability == HYPHOS_RELIABLE ? reliable_policy() : Policy{};
+  if (p.overflow < HYPHOS_OVERFLOW_IMPLIED || p.overflow > HYPHOS_BLOCK) {
+    return wrong("policy.overflow", p.overflow, "HYPHOS_OVERFLOW_IMPLIED to HYPHOS_BLOCK");
+  }
+  if (p.overflow != HYPHOS_OVERFLOW_IMPLIED) out.overflow = static_cast<Overflow>(p.overflow - 1);
+  constexpr Priority kPriorities[] = {Priority::normal, Priority::low, Priority::high};
+  if (p.priority < HYPHOS_NORMAL || p.priority > HYPHOS_HIGH) {
+    return wrong("policy.priority", p.priority, "HYPHOS_NORMAL, HYPHOS_LOW or HYPHOS_HIGH");
+  }
+  out.priority = kPriorities[p.priority];
+  if (p.depth > kMaxDepth) return wrong("policy.depth", p.depth, "at most 65536");
+  if (p.depth > 0) out.depth = p.depth;
+  if (p.deadline_ms < 0) return wrong("policy.deadline_ms", p.deadline_ms, "0 or more");
+  if (p.block_timeout_ms < 0) {
+    return wrong("policy.block_timeout_ms", p.block_timeout_ms, "0 or more");
+  }
+  out.latched = p.latched != 0;
+  out.deadline_ms = p.deadline_ms;
+  out.block_timeout_ms = p.block_timeout_ms;
+  return std::optional<Policy>(out);
+}
+
+Result<Mode> read_mode(std::int32_t mode) {
+  switch (mode) {
+    case HYPHOS_POLLED:  // one at a time, as serial is; who runs it is said apart
+    case HYPHOS_SERIAL:
+      return Mode::serial;
+    case HYPHOS_CONCURRENT:
+      return Mode::concurrent;
+    case HYPHOS_INLINE:
+      return Mode::inline_;
+    default:
+      return wrong("options.mode", mode, "HYPHOS_POLLED to HYPHOS_INLINE");
+  }
+}
+
+hyphos_message view(detail::Block& block, const Buffer& payload, const BufferList& buffers,
+                    std::int64_t arrived_ns, bool replayed) {
+  static_assert(HYPHOS_MAX_BUFFERS == kMaxAttachedBuffers);
+  const Meta& meta = block.meta();
+  hyphos_message out{};
+  out.payload = {payload.data(), payload.size()};
+  for (const Buffer& buffer : buffers) {
+    out.buffers[out.buffer_count++] = {buffer.data(), buffer.size()};
+  }
+  out.replayed = replayed ? 1 : 0;
+  out.sequence = meta.sequence;
+  out.sender = meta.sender;
+  out.published_ns = meta.stamps.publish;
+  out.arrived_ns = arrived_ns;
+  out.block = &block;
+  return out;
+}
+
+Result<hyphos_message> view(const detail::Delivery& delivery) {
+  const Envelope* const envelope = delivery.block->encoded();
+  if (envelope == nullptr) {
+    return Error{Code::corrupt, "a message of a call without bytes", ""};
+  }
+  return view(*delivery.block, envelope->payload, envelope->buffers, delivery.arrived_ns,
+              delivery.replayed);
+}
+
+void hold(const hyphos_message& message, hyphos_message& held) {
+  if (message.block != nullptr) static_cast<detail::Block*>(message.block)->add_ref();
+  held = message;
+}
+
+Result<Parts> copy_parts(const void* payload, std::size_t size, const hyphos_bytes* buffers,
+                         std::size_t count, const Lend& lend) {
+  if (count > HYPHOS_MAX_BUFFERS) {
+    return wrong("buffer_count", static_cast<std::int64_t>(count), "at most HYPHOS_MAX_BUFFERS");
+  }
+  if (count > 0 && buffers == nullptr) return is_null("buffers");
+  Parts parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto made = copy_bytes(buffers[i].data, static_cast<std::size_t>(buffers[i].size),
+                           "data of a buffer", lend);
+    if (!made) return made.error();
+    parts.buffers.push_back(std::move(*made));
+  }
+  const bool beside = count > 0 && size < kSmallHead;
+  auto made = copy_bytes(payload, size, "payload", beside ? Lend(&WritableBuffer::on_heap) : lend);
+  if (!made) return made.error();
+  parts.payload = std::move(*made);
+  return parts;
+}
+
+Result<detail::BlockRef> make_block(detail::PublisherCore& core, bool travels, const void* payload,
+                                    std::size_t size, const hyphos_bytes* buffers,
+                                    std::size_t count) {
+  auto parts = copy_parts(payload, size, buffers, count, [&](std::size_t bytes) {
+    WritableBuffer memory = travels ? core.loan(bytes) : WritableBuffer();
+    return memory.empty() ? WritableBuffer::on_heap(bytes) : std::move(memory);
+  });
+  if (!parts) return parts.error();
+  detail::BlockRef block = core.block();
+  block->set_encoded(parts->payload, parts->buffers);
+  return block;
+}
+
+TypeSupport raw_support(const TypeId& id) {
+  TypeSupport support;
+  support.id = id;
+  return support;
+}
+
+std::uint64_t count_of(const Node& node, const std::string& channel, bool is_publisher,
+                       const std::string& counter) {
+  std::uint64_t sum = 0;
+  for (const EndpointInfo& end : node.runtime().endpoints()) {
+    if (end.channel == channel && end.node == node.name() && end.is_publisher == is_publisher) {
+      sum += end.counter(counter);
+    }
+  }
+  return sum;
+}
+
+}  // namespace hyphos::c

@@ -1,0 +1,170 @@
+using System;
+using System.Runtime.InteropServices;
+#if UNITY_5_3_OR_NEWER
+using AOT;
+#endif
+
+namespace Hyphos
+{
+    /// <summary>One question. To be answered once, with Reply() or Refuse(), now or later, in any thread; a
+    /// question that nobody answers is an error at the client as soon as it is collected or disposed of.
+    /// </summary>
+    public sealed unsafe class Request : Handle
+    {
+        internal Request(IntPtr handle, MessageView message)
+        {
+            Own(handle);
+            Message = message;
+        }
+
+        /// <summary>Good until the callback returns.</summary>
+        public MessageView Message { get; private set; }
+
+        /// <summary>The client has given up: an answer is of no use any more.</summary>
+        public bool Canceled { get { using (Lease self = Use()) return Native.hyphos_request_canceled(self.Value) != 0; } }
+
+        public void Reply(byte[] payload)
+        {
+            fixed (byte* at = payload) Reply(at, payload.Length);
+        }
+
+        public void Reply(IMessage message)
+        {
+            byte[] bytes = Wire.ToArray(message);
+            Reply(bytes);
+        }
+
+        /// <summary>The client's call ends with this error. `message` says what would be right.</summary>
+        public void Refuse(ErrorCode code, string message)
+        {
+            fixed (byte* text = Text.Utf8(message))
+            {
+                NativeError error;
+                HyphosException.Check(Native.hyphos_refuse(Release(), (int)code, text, &error), &error);
+            }
+        }
+
+        internal override void Close(IntPtr value) { Native.hyphos_request_drop(value); }
+
+        private void Reply(byte* payload, int size)
+        {
+            NativeError error;
+            HyphosException.Check(
+                Native.hyphos_reply(Release(), payload, (UIntPtr)size, null, UIntPtr.Zero, &error), &error);
+        }
+
+        /// <summary>The library ends the request by answering it.</summary>
+        private IntPtr Release()
+        {
+            IntPtr value = Disown();
+            if (value == IntPtr.Zero) throw new InvalidOperationException("the question has been answered");
+            return value;
+        }
+    }
+
+    /// <summary>A service that this node answers. Dispose() is that of Subscription.</summary>
+    public sealed unsafe class Service : Handle
+    {
+        private static readonly RequestCallback callback_ = OnRequest;
+        private static readonly IntPtr address_ = Marshal.GetFunctionPointerForDelegate(callback_);
+
+        private readonly Node node_;
+        private readonly Action<Request> handler_;
+        private GCHandle self_;
+
+        internal Service(Node node, string name, ChannelType request, ChannelType reply, Action<Request> handler,
+                         Mode mode)
+        {
+            if (handler == null) throw new ArgumentNullException("callback");
+            node_ = node;
+            handler_ = handler;
+            Name = name;
+            NativeServiceOptions options = new NativeServiceOptions();
+            options.StructSize = (ulong)sizeof(NativeServiceOptions);
+            options.Mode = (int)mode;
+            self_ = GCHandle.Alloc(this);
+            using (Lease owner = node.Use())
+            fixed (byte* text = Text.Utf8(name), first = Text.Utf8(request.Name), second = Text.Utf8(reply.Name))
+            {
+                NativeType question = request.Native((IntPtr)first);
+                NativeType answer = reply.Native((IntPtr)second);
+                IntPtr handle;
+                NativeError error;
+                int code = Native.hyphos_serve(owner.Value, text, &question, &answer, &options, address_,
+                                               GCHandle.ToIntPtr(self_), &handle, &error);
+                if (code != 0) self_.Free();
+                HyphosException.Check(code, &error);
+                Own(handle);
+            }
+        }
+
+        public string Name { get; private set; }
+
+        internal static Service Typed<TRequest, TReply>(Node node, string name, Func<TRequest, TReply> answer, Mode mode)
+            where TRequest : class, IMessage, new()
+            where TReply : class, IMessage, new()
+        {
+            if (answer == null) throw new ArgumentNullException("answer");
+            return new Service(node, name, Wire.TypeOf<TRequest>(ChannelEncoding.Protobuf),
+                               Wire.TypeOf<TReply>(ChannelEncoding.Protobuf),
+                               delegate(Request request) { Answer(request, answer); }, mode);
+        }
+
+        private static void Answer<TRequest, TReply>(Request request, Func<TRequest, TReply> answer)
+            where TRequest : class, IMessage, new()
+            where TReply : class, IMessage, new()
+        {
+            TRequest question = new TRequest();
+            ByteView bytes = request.Message.Payload;
+            if (!Wire.Read(question, bytes.Pointer, bytes.Length))
+            {
+                request.Refuse(ErrorCode.Corrupt, "the question does not parse as " + question.TypeName);
+                return;
+            }
+            TReply reply;
+            try
+            {
+                reply = answer(question);
+            }
+            catch (HyphosException refusal)
+            {
+                request.Refuse(refusal.Code, refusal.What);
+                return;
+            }
+            catch (Exception failure)
+            {
+                request.Refuse(ErrorCode.Io, "the service failed: " + failure.Message);
+                throw;
+            }
+            request.Reply(reply);
+        }
+
+        internal override void Close(IntPtr value)
+        {
+            Native.hyphos_service_close(value);
+            self_.Free();
+        }
+
+        [MonoPInvokeCallback(typeof(RequestCallback))]
+        private static void OnRequest(IntPtr user, IntPtr request, NativeMessage* message)
+        {
+            Service self = null;
+            Delivery delivery = new Delivery();
+            try
+            {
+                self = (Service)GCHandle.FromIntPtr(user).Target;
+                Node.EnterCallback();
+                try { self.handler_(new Request(request, delivery.Begin(message))); }
+                finally
+                {
+                    delivery.End();
+                    Node.LeaveCallback();
+                }
+            }
+            catch (Exception exception)
+            {
+                if (self != null) self.node_.Failed(exception);
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+#include "cosim/core/simulator.hpp"
+
+#include <string>
+
+namespace hyphos::cosim {
+
+Result<std::vector<std::byte>> Simulator::save() const {
+  return Error{Code::unsupported, "this simulator cannot save its state", ""};
+}
+
+Result<void> Simulator::restore(std::span<const std::byte>) {
+  return Error{Code::unsupported, "this simulator cannot restore a state", ""};
+}
+
+Result<std::string> Physics::steer(NodeId robot, const Motion&) {
+  return Error{Code::unsupported,
+               "robot " + std::to_string(robot) +
+                   " was told where to go, but this physics simulator cannot be steered; "
+                   "kinematic robots and those of MuJoCo can",
+               ""};
+}
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cosim/core/method.hpp"
+
+namespace hyphos::cosim {
+
+/// Windows that are all of one length: methods differ in how packets get from one to the next.
+class Fixed : public Method {
+ public:
+  Fixed(const MethodOptions& options, Exchange exchange)
+      : steps_(options.step.whole_steps(options.window)), exchange_(exchange) {}
+
+  Exchange exchange() const final { return exchange_; }
+  Result<Window> plan(const Situation& situation) override {
+    return Window{situation.index + steps_, false};
+  }
+
+ private:
+  std::int64_t steps_;
+  Exchange exchange_;
+};
+
+}  // namespace hyphos::cosim

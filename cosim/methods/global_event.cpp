@@ -1,0 +1,27 @@
+#include "cosim/methods/fixed.hpp"
+#include "cosim/methods/methods.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+/// CPS-Sim: one global order of events, each of which both simulators reproduce. Physics goes in
+/// steps, so the order is the same as in lockstep with windows of one step; the network stops at
+/// each event besides, which is what it costs. The window asked for does not matter.
+class GlobalEvent final : public Method {
+ public:
+  Exchange exchange() const override { return Exchange::exact; }
+  Result<Window> plan(const Situation& situation) override {
+    return Window{situation.index + 1, false};
+  }
+  bool stops_at_events() const override { return true; }
+};
+
+}  // namespace
+
+namespace make {
+std::unique_ptr<Method> global_event(const MethodOptions&) {
+  return std::make_unique<GlobalEvent>();
+}
+}  // namespace make
+
+}  // namespace hyphos::cosim

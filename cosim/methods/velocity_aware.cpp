@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cosim/methods/methods.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr std::int64_t kNsPerMillisecond = 1'000'000;
+
+/// Algorithm 1 of Dey et al., "A Reliable and Low Latency Synchronizing Middleware for
+/// Co-simulation of a Heterogeneous Multi-Robot Systems", to the letter:
+///
+///     w_a = w + (V_p - V_s) / 1000,    t <- t + w_a    if any event exists
+///
+/// Speeds are in m/s; what unit the quotient has is not said, hence two readings. The listing never
+/// changes w, while the text modifies it until the result is satisfactory, hence two rules. Packets
+/// go as in the sliding window that it is built on. V_p and V_s are those of the robots of the last
+/// packet. t falls onto the step of physics before it, so that physics can follow, and on one step
+/// at least. What the listing leaves open ends a run: a window that is not positive, and a time
+/// that stands because nothing is under way.
+class VelocityAware final : public Method {
+ public:
+  VelocityAware(const MethodOptions& options, std::int64_t unit_ns, bool updates)
+      : step_(options.step), window_(options.window), unit_ns_(unit_ns), updates_(updates) {}
+
+  Exchange exchange() const override { return Exchange::shifted; }
+
+  Result<Window> plan(const Situation& situation) override {
+    if (situation.active.empty()) {
+      return Error{Code::unsupported,
+                   "idle deadlock: at " + std::to_string(situation.now.ns) +
+                       " ns no packet is under way, and Algorithm 1 advances time only if an event "
+                       "exists; use another method, or traffic without pauses",
+                   "velocity_aware"};
+    }
+    const Pair pair = situation.active.back();
+    const double difference =
+        length(situation.poses[pair.from].velocity) - length(situation.poses[pair.to].velocity);
+    const Duration adapted =
+        window_ + Duration{std::llround(difference / 1000 * static_cast<double>(unit_ns_))};
+    if (adapted.ns <= 0) {
+      return Error{Code::out_of_range,
+                   "non-positive window: w_a = " + std::to_string(adapted.ns) + " ns at " +
+                       std::to_string(situation.now.ns) + " ns, with V_p - V_s = " +
+                       std::to_string(difference) + " m/s and w = " + std::to_string(window_.ns) +
+                       " ns; equation 3 has no lower bound",
+                   "velocity_aware"};
+    }
+    if (updates_) window_ = adapted;
+    target_ = std::max(target_, situation.now) + adapted;
+    const std::int64_t end = step_.index_at_or_before(target_);
+    return Window{std::max(end, situation.index + 1), false};
+  }
+
+ private:
+  Step step_;
+  Duration window_;
+  std::int64_t unit_ns_;
+  bool updates_;
+  Time target_;  // t of the listing
+};
+
+}  // namespace
+
+namespace make {
+std::unique_ptr<Method> velocity_aware_s(const MethodOptions& options) {
+  return std::make_unique<VelocityAware>(options, kNsPerSecond, false);
+}
+std::unique_ptr<Method> velocity_aware_ms(const MethodOptions& options) {
+  return std::make_unique<VelocityAware>(options, kNsPerMillisecond, false);
+}
+std::unique_ptr<Method> velocity_aware_s_updated(const MethodOptions& options) {
+  return std::make_unique<VelocityAware>(options, kNsPerSecond, true);
+}
+std::unique_ptr<Method> velocity_aware_ms_updated(const MethodOptions& options) {
+  return std::make_unique<VelocityAware>(options, kNsPerMillisecond, true);
+}
+}  // namespace make
+
+}  // namespace hyphos::cosim

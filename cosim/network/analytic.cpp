@@ -1,0 +1,327 @@
+#include "cosim/network/analytic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+// What a draw is for.
+constexpr std::uint64_t kBackoff = std::uint64_t{1} << 40;
+constexpr std::uint64_t kFrameError = std::uint64_t{2} << 40;
+constexpr std::uint64_t kHostJitter = std::uint64_t{3} << 40;
+
+double to_mw(double dbm) { return std::pow(10, dbm / 10); }
+
+Error past(const std::string& what, Time at, Time now) {
+  return {Code::out_of_range,
+          what + " at " + std::to_string(at.ns) + " ns, but the radio is at " +
+              std::to_string(now.ns) + " ns",
+          "analytic"};
+}
+
+}  // namespace
+
+bool AnalyticRadio::Event::operator>(const Event& other) const {
+  return std::tie(time, kind, node, order) >
+         std::tie(other.time, other.kind, other.node, other.order);
+}
+
+Result<void> AnalyticRadio::init(std::uint32_t nodes, std::uint64_t seed) {
+  auto model = RadioModel::make(options_, scene_, seed);
+  if (!model) return model.error();
+  model_.emplace(*model);
+  seed_ = seed;
+  noise_mw_ = to_mw(options_.noise_dbm);
+  now_ = {};
+  poses_.assign(nodes, {});
+  stations_.assign(nodes, {});
+  cells_.reset(model_->range_m());
+  cells_.place(poses_);
+  return success();
+}
+
+Result<void> AnalyticRadio::set_poses(std::span<const Pose> poses) {
+  if (poses.size() != stations_.size()) {
+    return Error{
+        Code::invalid_config,
+        std::to_string(poses.size()) + " poses for " + std::to_string(stations_.size()) + " nodes",
+        "analytic"};
+  }
+  poses_.assign(poses.begin(), poses.end());
+  cells_.place(poses_);
+  return success();
+}
+
+Result<void> AnalyticRadio::inject(const Packet& packet) {
+  if (packet.from >= stations_.size() ||
+      (packet.to != kEveryone && packet.to >= stations_.size())) {
+    return Error{Code::not_found, "no node " + std::to_string(std::max(packet.from, packet.to)),
+                 "analytic"};
+  }
+  if (packet.stamp < now_) return past("a packet", packet.stamp, now_);
+  std::uint64_t place = arriving_.size();
+  if (free_arriving_.empty()) {
+    arriving_.push_back(packet);
+  } else {
+    place = free_arriving_.back();
+    free_arriving_.pop_back();
+    arriving_[place] = packet;
+  }
+  // A packet does not overtake an earlier one of the same host.
+  const auto most = static_cast<std::uint64_t>(options_.host_jitter.ns);
+  const Duration jitter{
+      static_cast<std::int64_t>(draw(seed_, packet.id, kHostJitter, packet.from) % (most + 1))};
+  Time& last = stations_[packet.from].last_arrival;
+  last = std::max(last, packet.stamp + jitter);
+  push(last, Kind::arrival, packet.from, place);
+  return success();
+}
+
+Result<void> AnalyticRadio::advance(Time end) {
+  if (end < now_) return past("asked to end", end, now_);
+  while (!events_.empty() && events_.top().time < end) {
+    const Event event = events_.top();
+    events_.pop();
+    now_ = event.time;
+    handle(event);
+  }
+  while (!later_.empty() && later_.top().time < end) {
+    outcomes_.push_back(later_.top());
+    later_.pop();
+  }
+  now_ = end;
+  return success();
+}
+
+Time AnalyticRadio::next_event_time() const {
+  const Time event = events_.empty() ? kNever : events_.top().time;
+  return later_.empty() ? event : std::min(event, later_.top().time);
+}
+
+Result<void> AnalyticRadio::poll(std::vector<Outcome>& outcomes) {
+  std::ranges::move(outcomes_, std::back_inserter(outcomes));
+  outcomes_.clear();
+  return success();
+}
+
+void AnalyticRadio::push(Time time, Kind kind, NodeId node, std::uint64_t token) {
+  events_.push({time, kind, node, order_++, token});
+}
+
+void AnalyticRadio::handle(const Event& event) {
+  switch (event.kind) {
+    case Kind::received:
+      return end_frame(static_cast<std::uint32_t>(event.token), event.time);
+    case Kind::released:
+      return release(static_cast<std::uint32_t>(event.token), event.time);
+    case Kind::arrival:
+      free_arriving_.push_back(event.token);
+      return arrive(std::move(arriving_[event.token]));
+    case Kind::attempt:
+      if (stations_[event.node].generation == event.token) start_frame(event.node, event.time);
+      return;
+  }
+}
+
+void AnalyticRadio::arrive(Packet packet) {
+  Station& station = stations_[packet.from];
+  if (station.queue.size() >= options_.queue_packets) {
+    const bool everyone = packet.to == kEveryone;
+    const auto copies = everyone ? static_cast<std::uint32_t>(stations_.size() - 1) : 1;
+    return settle(packet, nullptr, packet.to, now_, DropReason::queue_full, copies, kNever);
+  }
+  const NodeId node = packet.from;
+  station.queue.push_back(std::move(packet));
+  if (!station.contending && !station.sending) {
+    station.window = options_.cw_min;
+    station.attempt = 0;
+    contend(node, now_, true);
+  }
+}
+
+/// The head of the queue begins to wait. A fresh packet that finds the channel idle waits for no
+/// slots.
+void AnalyticRadio::contend(NodeId node, Time now, bool fresh) {
+  Station& station = stations_[node];
+  station.contending = true;
+  station.immediate = fresh && station.carriers == 0;
+  station.slots = station.immediate ? 0 : draw_slots(node);
+  station.frozen = station.carriers > 0;
+  if (!station.frozen) count_down(node, now);
+}
+
+std::int64_t AnalyticRadio::draw_slots(NodeId node) const {
+  const Station& station = stations_[node];
+  const std::uint64_t drawn =
+      draw(seed_, station.queue.front().id, kBackoff + station.attempt, node);
+  return static_cast<std::int64_t>(drawn % (std::uint64_t{station.window} + 1));
+}
+
+void AnalyticRadio::count_down(NodeId node, Time now) {
+  Station& station = stations_[node];
+  station.attempt_at = now + model_->difs() + model_->slot() * station.slots;
+  push(station.attempt_at, Kind::attempt, node, ++station.generation);
+}
+
+/// Another frame begins: what is left of the slots stands, and whoever hoped for none draws some.
+/// Whoever was about to send in this very instant cannot know, and sends.
+void AnalyticRadio::freeze(NodeId node, Time now) {
+  Station& station = stations_[node];
+  if (!station.contending || station.frozen || station.attempt_at <= now) return;
+  if (std::exchange(station.immediate, false)) {
+    station.slots = draw_slots(node);
+  } else {
+    const Duration slot = model_->slot();
+    const Time first_slot = station.attempt_at - slot * station.slots;
+    const std::int64_t passed = std::max<std::int64_t>(0, (now - first_slot).ns / slot.ns);
+    station.slots -= std::min(passed, station.slots);
+  }
+  station.frozen = true;
+  ++station.generation;
+}
+
+std::uint32_t AnalyticRadio::free_frame() {
+  if (free_frames_.empty()) {
+    frames_.emplace_back();
+    return static_cast<std::uint32_t>(frames_.size() - 1);
+  }
+  const std::uint32_t index = free_frames_.back();
+  free_frames_.pop_back();
+  return index;
+}
+
+void AnalyticRadio::find_receptions(Frame& frame) const {
+  frame.receptions.clear();
+  const NodeId from = frame.packet.from;
+  const Vec3 here = poses_[from].position;
+  cells_.around(here, [&](NodeId node) {
+    if (node == from) return;
+    const Vec3 way = poses_[node].position - here;
+    if (model_->surely_out_of_range(dot(way, way))) return;
+    const double power = model_->power_dbm(from, here, node, poses_[node].position);
+    if (power < options_.detection_dbm) return;
+    frame.receptions.push_back(
+        {node, power, to_mw(power), 0, RadioModel::propagation(here, poses_[node].position)});
+  });
+  std::ranges::sort(frame.receptions, {}, &Reception::node);
+}
+
+void AnalyticRadio::start_frame(NodeId node, Time now) {
+  const std::uint32_t index = free_frame();
+  Station& sender = stations_[node];
+  Frame& frame = frames_[index];
+  frame.packet = sender.queue.front();
+  frame.start = now;
+  frame.arrived = frame.heard = false;
+  find_receptions(frame);
+  sender.contending = false;
+  sender.sending = true;
+  ++sender.attempt;
+  for (const Heard& heard : sender.hears) {  // half-duplex
+    frames_[heard.frame].receptions[heard.place].interference_mw = kInfinite;
+  }
+  for (std::uint32_t place = 0; place < frame.receptions.size(); ++place) {
+    Reception& reception = frame.receptions[place];
+    Station& station = stations_[reception.node];
+    if (station.sending) reception.interference_mw = kInfinite;
+    for (const Heard& heard : station.hears) {
+      Reception& other = frames_[heard.frame].receptions[heard.place];
+      other.interference_mw += reception.power_mw;
+      reception.interference_mw += other.power_mw;
+    }
+    station.hears.push_back({index, place});
+    ++station.carriers;
+    freeze(reception.node, now);
+  }
+  const Time end = now + model_->airtime(frame.packet.bytes.size());
+  const Duration answer = model_->sifs() + model_->ack_airtime();
+  push(end, Kind::received, node, index);
+  push(frame.packet.to == kEveryone ? end : end + answer, Kind::released, node, index);
+}
+
+DropReason AnalyticRadio::judge(const Frame& frame, const Reception& reception) const {
+  const std::size_t bytes = frame.packet.bytes.size();
+  const double chance = draw_unit(
+      seed_, frame.packet.id, kFrameError + stations_[frame.packet.from].attempt, reception.node);
+  const double clean_db = reception.power_dbm - options_.noise_dbm;
+  if (chance < model_->frame_error(clean_db, bytes)) return DropReason::channel_error;
+  if (reception.interference_mw == 0) return DropReason::none;
+  const double noise = noise_mw_ + reception.interference_mw;
+  const double sinr_db = 10 * std::log10(reception.power_mw / noise);
+  return chance < model_->frame_error(sinr_db, bytes) ? DropReason::collision : DropReason::none;
+}
+
+/// The last bit is sent: every receiver has the frame or has not.
+void AnalyticRadio::end_frame(std::uint32_t index, Time now) {
+  Frame& frame = frames_[index];
+  const bool everyone = frame.packet.to == kEveryone;
+  for (const Reception& reception : frame.receptions) {
+    std::erase_if(stations_[reception.node].hears,
+                  [&](const Heard& heard) { return heard.frame == index; });
+    if (!everyone && reception.node != frame.packet.to) continue;
+    frame.heard = true;
+    const DropReason reason = judge(frame, reception);
+    frame.arrived = frame.arrived || reason == DropReason::none;
+    if (everyone || reason == DropReason::none) {
+      settle(frame.packet, &reception, reception.node, now, reason, 1, frame.start);
+    }
+  }
+  const std::size_t others = stations_.size() - 1;
+  if (everyone && frame.receptions.size() < others) {
+    settle(frame.packet, nullptr, kEveryone, now, DropReason::out_of_range,
+           static_cast<std::uint32_t>(others - frame.receptions.size()), frame.start);
+  }
+}
+
+/// The channel is idle again, as far as this frame and its acknowledgement go.
+void AnalyticRadio::release(std::uint32_t index, Time now) {
+  Frame& frame = frames_[index];
+  const NodeId node = frame.packet.from;
+  Station& sender = stations_[node];
+  sender.sending = false;
+  const bool everyone = frame.packet.to == kEveryone;
+  const bool give_up = !everyone && !frame.arrived && sender.attempt >= options_.retry_limit;
+  if (give_up) {
+    settle(frame.packet, nullptr, frame.packet.to, now,
+           frame.heard ? DropReason::retry_limit : DropReason::out_of_range, 1, frame.start);
+  }
+  if (everyone || frame.arrived || give_up) {
+    sender.queue.pop_front();
+    sender.attempt = 0;
+    sender.window = options_.cw_min;
+  } else {
+    sender.window = std::min(2 * sender.window + 1, options_.cw_max);
+  }
+  for (const Reception& reception : frame.receptions) {
+    Station& station = stations_[reception.node];
+    if (--station.carriers == 0 && station.contending && station.frozen) {
+      station.frozen = false;
+      count_down(reception.node, now);
+    }
+  }
+  frame.packet = {};
+  free_frames_.push_back(index);
+  if (!sender.queue.empty()) contend(node, now, false);
+}
+
+void AnalyticRadio::settle(const Packet& packet, const Reception* reception, NodeId to, Time now,
+                           DropReason reason, std::uint32_t copies, Time sampled) {
+  if (copies == 0) return;
+  Outcome outcome{.id = packet.id, .to = to, .time = now, .copies = copies};
+  outcome.fate = reason == DropReason::none ? Fate::delivered : Fate::dropped;
+  outcome.reason = reason;
+  if (reason == DropReason::none) outcome.bytes = packet.bytes;
+  if (reception != nullptr) {
+    outcome.time = now + reception->propagation;
+    outcome.sampled = sampled;
+    outcome.power_dbm = reception->power_dbm;
+  }
+  later_.push(std::move(outcome));
+}
+
+}  // namespace hyphos::cosim

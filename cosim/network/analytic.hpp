@@ -1,0 +1,128 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "cosim/core/simulator.hpp"
+#include "cosim/network/cells.hpp"
+#include "cosim/network/radio_model.hpp"
+
+namespace hyphos::cosim {
+
+/// A shared channel with the distributed coordination function of IEEE Std 802.11-2020, 10.3, over
+/// a RadioModel. No library is needed, and what is out of range costs nothing.
+///
+/// Every node has a queue. The frame at its head waits for an idle channel, DIFS and a random
+/// number of slots, which stand while the node hears another frame; nodes whose slots end together,
+/// or who do not hear each other, collide. Power is computed from the poses at the start of a
+/// frame. A frame fails by its ratio of signal to noise and to all frames that overlap it at the
+/// receiver, or because the receiver sends itself. A frame to one node is repeated with a doubled
+/// contention window until it arrives or `retry_limit` is reached; one to everyone is sent once.
+///
+/// Simplified: acknowledgements are never lost; carriers are sensed at once; overlapping frames
+/// disturb with their whole power; no RTS/CTS, no aggregation, one rate, no association. Chance
+/// depends on seed, packet, attempt and node only, never on how time was advanced.
+class AnalyticRadio final : public Network {
+ public:
+  AnalyticRadio(const RadioOptions& options, const Scene* scene)
+      : options_(options), scene_(scene) {}
+
+  Result<void> init(std::uint32_t nodes, std::uint64_t seed) override;
+  Result<void> set_poses(std::span<const Pose> poses) override;
+  Result<void> inject(const Packet& packet) override;
+  Result<void> advance(Time end) override;
+  Time next_event_time() const override;
+  Result<void> poll(std::vector<Outcome>& outcomes) override;
+  Result<std::vector<std::byte>> save() const override;
+  Result<void> restore(std::span<const std::byte> state) override;
+
+ private:
+  struct State;  // reads and writes what follows
+  /// At one instant frames end before the channel is released, packets come before somebody sends.
+  enum class Kind : std::uint8_t { received, released, arrival, attempt };
+  struct Event {
+    Time time;
+    Kind kind = Kind::arrival;
+    std::uint32_t node = 0;
+    std::uint64_t order = 0;
+    std::uint64_t token = 0;  // attempt: its generation; arrival: place in arriving_; else frame
+
+    bool operator>(const Event& other) const;
+  };
+  struct Later {
+    bool operator()(const Outcome& a, const Outcome& b) const {
+      return std::tie(a.time, a.id, a.to) > std::tie(b.time, b.id, b.to);
+    }
+  };
+  struct Reception {
+    NodeId node = 0;
+    double power_dbm = 0;
+    double power_mw = 0;
+    double interference_mw = 0;
+    Duration propagation{};
+  };
+  struct Frame {
+    Packet packet;
+    Time start;
+    std::vector<Reception> receptions;  // of everybody who hears it, by node
+    bool arrived = false;               // at the node it is for
+    bool heard = false;                 // there
+  };
+  struct Heard {
+    std::uint32_t frame = 0;
+    std::uint32_t place = 0;  // among its receptions
+  };
+  struct Station {
+    std::deque<Packet> queue;
+    bool contending = false;
+    bool frozen = false;
+    bool sending = false;
+    bool immediate = false;  // found the channel idle: waits for DIFS alone
+    std::int64_t slots = 0;  // left
+    std::uint32_t window = 0;
+    std::uint32_t attempt = 0;
+    std::uint64_t generation = 0;
+    Time attempt_at;
+    Time last_arrival;           // at the queue, in the order of sending
+    std::vector<Heard> hears;    // frames that can still be spoiled
+    std::uint32_t carriers = 0;  // frames that keep the channel busy
+  };
+
+  void handle(const Event& event);
+  void arrive(Packet packet);
+  void contend(NodeId node, Time now, bool fresh);
+  void count_down(NodeId node, Time now);
+  void freeze(NodeId node, Time now);
+  [[nodiscard]] std::int64_t draw_slots(NodeId node) const;
+  void start_frame(NodeId node, Time now);
+  void find_receptions(Frame& frame) const;
+  void end_frame(std::uint32_t index, Time now);
+  void release(std::uint32_t index, Time now);
+  void settle(const Packet& packet, const Reception* reception, NodeId to, Time now,
+              DropReason reason, std::uint32_t copies, Time sampled);
+  [[nodiscard]] DropReason judge(const Frame& frame, const Reception& reception) const;
+  void push(Time time, Kind kind, NodeId node, std::uint64_t token);
+  [[nodiscard]] std::uint32_t free_frame();
+
+  RadioOptions options_;
+  const Scene* scene_;
+  std::optional<RadioModel> model_;
+  std::uint64_t seed_ = 0;
+  double noise_mw_ = 0;
+  Time now_;
+  std::uint64_t order_ = 0;
+  std::vector<Pose> poses_;
+  Cells cells_;
+  std::vector<Station> stations_;
+  std::vector<Frame> frames_;
+  std::vector<std::uint32_t> free_frames_;
+  std::vector<Packet> arriving_;
+  std::vector<std::uint64_t> free_arriving_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::priority_queue<Outcome, std::vector<Outcome>, Later> later_;  // still in the air
+  std::vector<Outcome> outcomes_;
+};
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,112 @@
+// The whole state of an AnalyticRadio as bytes: numbers as they lie in memory. They come back only
+// as they were written: a sum over all of them says so, and nothing else is checked.
+#include <concepts>
+
+#include "cosim/core/trace.hpp"
+#include "cosim/network/analytic.hpp"
+#include "cosim/remote/codec.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+template <typename T>
+concept List = requires(T& list) { list.push_back(list.front()); };
+template <typename T>
+concept Queue = requires(T& queue) { queue.push(queue.top()); };
+
+}  // namespace
+
+struct AnalyticRadio::State {
+  /// What there is of each, for both ways: no padding is written, so equal states are equal bytes.
+  static auto members(auto& of) {
+    using T = std::remove_cvref_t<decltype(of)>;
+    if constexpr (std::same_as<T, Reception>) {
+      return std::tie(of.node, of.power_dbm, of.power_mw, of.interference_mw, of.propagation);
+    } else if constexpr (std::same_as<T, Frame>) {
+      return std::tie(of.packet, of.start, of.receptions, of.arrived, of.heard);
+    } else if constexpr (std::same_as<T, Station>) {
+      return std::tie(of.queue, of.contending, of.frozen, of.sending, of.immediate, of.slots,
+                      of.window, of.attempt, of.generation, of.attempt_at, of.last_arrival,
+                      of.hears, of.carriers);
+    } else if constexpr (std::same_as<T, Event>) {
+      return std::tie(of.time, of.kind, of.node, of.order, of.token);
+    } else if constexpr (std::same_as<T, AnalyticRadio>) {
+      return std::tie(of.now_, of.order_, of.poses_, of.stations_, of.frames_, of.free_frames_,
+                      of.arriving_, of.free_arriving_, of.events_, of.later_);
+    } else {
+      return std::tuple<>();
+    }
+  }
+  template <typename T>
+  static constexpr bool kHasMembers = std::tuple_size_v<decltype(members(std::declval<T&>()))> != 0;
+
+  template <typename T>
+  static void put(Writer& to, const T& value) {
+    if constexpr (std::same_as<T, Packet>) {
+      put_packet(to, value);
+    } else if constexpr (std::same_as<T, Outcome>) {
+      put_outcome(to, value);
+    } else if constexpr (List<T>) {
+      to.put(static_cast<std::uint64_t>(value.size()));
+      for (const auto& item : value) put(to, item);
+    } else if constexpr (Queue<T>) {
+      to.put(static_cast<std::uint64_t>(value.size()));
+      for (T rest = value; !rest.empty(); rest.pop()) put(to, rest.top());
+    } else if constexpr (kHasMembers<T>) {
+      std::apply([&](const auto&... member) { (put(to, member), ...); }, members(value));
+    } else {
+      to.put(value);
+    }
+  }
+
+  template <typename T>
+  static void get(Reader& from, T& value) {
+    if constexpr (std::same_as<T, Packet>) {
+      value = get_packet(from);
+    } else if constexpr (std::same_as<T, Outcome>) {
+      value = get_outcome(from).value_or(Outcome{});
+    } else if constexpr (List<T> || Queue<T>) {
+      value = {};
+      const auto count = from.get<std::uint64_t>();
+      for (std::uint64_t i = 0; i < count && !from.failed(); ++i) {
+        typename T::value_type item{};
+        get(from, item);
+        if constexpr (List<T>) {
+          value.push_back(std::move(item));
+        } else {
+          value.push(std::move(item));
+        }
+      }
+    } else if constexpr (kHasMembers<T>) {
+      std::apply([&](auto&... member) { (get(from, member), ...); }, members(value));
+    } else {
+      value = from.get<T>();
+    }
+  }
+};
+
+Result<std::vector<std::byte>> AnalyticRadio::save() const {
+  Writer state;
+  state.put(seed_);
+  state.put(static_cast<std::uint64_t>(stations_.size()));
+  State::put(state, *this);
+  state.put(hash_bytes(state.bytes()));
+  return std::vector<std::byte>(state.bytes().begin(), state.bytes().end());
+}
+
+Result<void> AnalyticRadio::restore(std::span<const std::byte> saved) {
+  const Error corrupt{Code::corrupt, "this is no state of this radio", "analytic"};
+  if (saved.size() < sizeof(std::uint64_t)) return corrupt;
+  const auto said = saved.last(sizeof(std::uint64_t));
+  saved = saved.first(saved.size() - said.size());
+  if (Reader(said).get<std::uint64_t>() != hash_bytes(saved)) return corrupt;
+  Reader state(saved);
+  if (state.get<std::uint64_t>() != seed_) return corrupt;
+  if (state.get<std::uint64_t>() != stations_.size()) return corrupt;
+  State::get(state, *this);
+  cells_.place(poses_);
+  outcomes_.clear();
+  return state.complete() ? success() : Result<void>(corrupt);
+}
+
+}  // namespace hyphos::cosim

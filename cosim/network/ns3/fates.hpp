@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "cosim/core/simulator.hpp"
+#include "ns3/tag.h"
+
+namespace hyphos::cosim {
+
+/// Says in ns-3's packets which of ours they carry. It takes no room on the air.
+class PacketTag final : public ns3::Tag {
+ public:
+  PacketTag() = default;
+  explicit PacketTag(PacketId id) : id_(id) {}
+  [[nodiscard]] PacketId id() const { return id_; }
+
+  static ns3::TypeId GetTypeId();
+  ns3::TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+  std::uint32_t GetSerializedSize() const override { return sizeof id_; }
+  void Serialize(ns3::TagBuffer buffer) const override { buffer.WriteU64(id_); }
+  void Deserialize(ns3::TagBuffer buffer) override { id_ = buffer.ReadU64(); }
+  void Print(std::ostream& out) const override { out << "packet " << id_; }
+
+ private:
+  PacketId id_ = 0;
+};
+
+/// What becomes of every copy of every packet in ns-3. The first that is told of a copy is its
+/// fate: whatever ns-3 still does with it changes nothing.
+class Fates {
+ public:
+  void reset(std::uint32_t nodes) { nodes_ = nodes; }
+
+  void sent(const Packet& packet);
+  /// A frame of it, started at `start`, is strong enough to be heard at `node`.
+  void heard(PacketId id, NodeId node, Time start, double power_dbm);
+  /// The receiver of `node` has the frame with this sequence number of the sender whole.
+  void received(PacketId id, NodeId node, std::uint16_t sequence);
+  [[nodiscard]] bool has_received(PacketId id, NodeId node, std::uint16_t sequence) const;
+
+  void delivered(PacketId id, NodeId node, Time now, Buffer bytes);
+  void dropped(PacketId id, NodeId node, Time now, DropReason reason);
+  /// To all that are not settled and for whom `spare(node)` is false.
+  template <typename Spare>
+  void dropped_but(PacketId id, Time now, DropReason reason, const Spare& spare);
+  void all_dropped(PacketId id, Time now, DropReason reason) {
+    dropped_but(id, now, reason, [](NodeId) { return false; });
+  }
+  /// The sender gave the frame up: no receiver acknowledged it.
+  void given_up(PacketId id, Time now, std::uint16_t sequence);
+
+  [[nodiscard]] std::deque<Outcome>& outcomes() { return outcomes_; }
+
+ private:
+  struct Copy {
+    bool settled = false;
+    Time sampled = kNever;
+    double power_dbm = 0;
+    std::vector<std::uint16_t> frames{};  // received, by sequence number
+  };
+  struct Entry {
+    NodeId from = 0;
+    NodeId to = 0;
+    std::uint32_t open = 0;
+    std::vector<Copy> copies{};  // one, or one for each node
+  };
+
+  [[nodiscard]] Copy* open_copy(PacketId id, NodeId node);
+  [[nodiscard]] const Copy* find(PacketId id, NodeId node) const;
+  void settle(PacketId id, std::uint32_t copies);
+
+  std::uint32_t nodes_ = 0;
+  std::unordered_map<PacketId, Entry> open_;
+  std::deque<Outcome> outcomes_;
+};
+
+template <typename Spare>
+void Fates::dropped_but(PacketId id, Time now, DropReason reason, const Spare& spare) {
+  const auto found = open_.find(id);
+  if (found == open_.end()) return;
+  Entry& entry = found->second;
+  if (entry.to != kEveryone) {
+    if (!spare(entry.to)) dropped(id, entry.to, now, reason);
+    return;
+  }
+  std::uint32_t count = 0;
+  for (NodeId node = 0; node < nodes_; ++node) {
+    Copy& copy = entry.copies[node];
+    if (copy.settled || spare(node)) continue;
+    copy.settled = true;
+    ++count;
+  }
+  if (count == 0) return;
+  Outcome outcome{.id = id, .to = kEveryone, .time = now, .fate = Fate::dropped, .reason = reason};
+  outcome.copies = count;
+  outcomes_.push_back(std::move(outcome));
+  settle(id, count);
+}
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,132 @@
+#include "cosim/network/ns3/medium.hpp"
+
+#include <algorithm>
+
+#include "ns3/simulator.h"
+#include "ns3/wifi-psdu.h"
+#include "ns3/wifi-utils.h"
+#include "ns3/yans-wifi-channel.h"
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr double kSpeedOfLight = 299'792'458;
+// Frames of 1,500 bytes of IP last 2.1 ms at 6 Mbit/s.
+constexpr Duration kLongestFrame = Duration::from_ms(5);
+
+Time now() { return {ns3::Simulator::Now().GetNanoSeconds()}; }
+
+}  // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(RadioPhy);
+
+ns3::TypeId RadioPhy::GetTypeId() {
+  static const ns3::TypeId id = ns3::TypeId("hyphos::cosim::RadioPhy")
+                                    .SetParent<ns3::YansWifiPhy>()
+                                    .AddConstructor<RadioPhy>();
+  return id;
+}
+
+void RadioPhy::StartTx(ns3::Ptr<const ns3::WifiPpdu> ppdu, const ns3::WifiTxVector&) {
+  medium_->send(node_, ppdu);
+}
+
+RadioPhyHelper::RadioPhyHelper() {
+  for (ns3::ObjectFactory& phy : m_phy) phy.SetTypeId(RadioPhy::GetTypeId());
+  // Nothing is sent over it; ns-3's devices must have one.
+  SetChannel(ns3::CreateObject<ns3::YansWifiChannel>());
+}
+
+void Medium::init(const RadioModel& model, const std::vector<ns3::Ptr<RadioPhy>>& phys) {
+  model_.emplace(model);
+  phys_ = phys;
+  for (NodeId node = 0; node < phys_.size(); ++node) phys_[node]->attach(*this, node);
+  around_.resize(phys_.size());
+  poses_.resize(phys_.size());
+  cells_.reset(model.range_m());
+  cells_.place(poses_);
+}
+
+void Medium::set_poses(std::span<const Pose> poses) {
+  poses_.assign(poses.begin(), poses.end());
+  cells_.place(poses_);
+}
+
+/// Who hears it, in the order of numbers: events of one instant run in the order in which they were
+/// made, which must not depend on where robots happen to be.
+void Medium::reach(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu) {
+  const Vec3 here = poses_[from].position;
+  reached_.clear();
+  cells_.around(here, [&](NodeId node) {
+    if (node == from) return;
+    const Vec3 way = poses_[node].position - here;
+    if (model_->surely_out_of_range(dot(way, way))) return;
+    const double power = model_->power_dbm(from, here, node, poses_[node].position);
+    if (power >= model_->options().detection_dbm) reached_.push_back({node, power, length(way)});
+  });
+  std::ranges::sort(reached_, {}, &Reached::node);
+  const Time start = now();
+  const Duration lasts{ppdu->GetTxDuration().GetNanoSeconds()};
+  const auto note = [&](NodeId node, Time begin) {
+    std::erase_if(around_[node],
+                  [&](const OnAir& other) { return other.end + kLongestFrame < start; });
+    around_[node].push_back({begin, begin + lasts, from});
+  };
+  note(from, start);
+  for (const Reached& at : reached_) {
+    const ns3::Time delay = ns3::Seconds(at.distance_m / kSpeedOfLight);
+    note(at.node, start + Duration{delay.GetNanoSeconds()});
+    const ns3::Ptr<ns3::WifiPpdu> copy = ppdu->Copy();
+    ns3::Simulator::ScheduleWithContext(
+        at.node, delay,
+        [this, node = at.node, copy, power = at.power_dbm] { arrive(node, copy, power); });
+  }
+}
+
+void Medium::arrive(NodeId to, const ns3::Ptr<ns3::WifiPpdu>& ppdu, double power_dbm) {
+  ns3::RxPowerWattPerChannelBand watts{{{0, 0}, ns3::DbmToW(power_dbm)}};
+  phys_[to]->StartReceivePreamble(ppdu, watts, ppdu->GetTxDuration());
+}
+
+void Medium::send(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu) {
+  reach(from, ppdu);
+  const ns3::Ptr<const ns3::WifiPsdu> psdu = ppdu->GetPsdu();
+  const ns3::WifiMacHeader& header = psdu->GetHeader(0);
+  PacketTag tag;
+  if (!header.IsData() || !psdu->GetPayload(0)->PeekPacketTag(tag)) return;
+  const Time start = now();
+  for (const Reached& at : reached_) fates_.heard(tag.id(), at.node, start, at.power_dbm);
+  if (!header.GetAddr1().IsGroup()) return;
+  Broadcast frame{tag.id(), header.GetSequenceNumber(), start,
+                  start + Duration{ppdu->GetTxDuration().GetNanoSeconds()}};
+  double farthest = 0;
+  for (const Reached& at : reached_) {
+    frame.heard_at.push_back(at.node);
+    farthest = std::max(farthest, at.distance_m);
+  }
+  fates_.dropped_but(frame.id, start, DropReason::out_of_range,
+                     [&](NodeId node) { return std::ranges::binary_search(frame.heard_at, node); });
+  // A nanosecond after the last has it.
+  const ns3::Time judged =
+      ppdu->GetTxDuration() + ns3::Seconds(farthest / kSpeedOfLight) + ns3::NanoSeconds(2);
+  ns3::Simulator::Schedule(judged, [this, frame, from] { judge(frame, from); });
+}
+
+/// Nobody acknowledges a frame to everyone: who was within its reach and does not have it now has
+/// lost it.
+void Medium::judge(const Broadcast& frame, NodeId from) {
+  for (const NodeId node : frame.heard_at) {
+    if (fates_.has_received(frame.id, node, frame.sequence)) continue;
+    fates_.dropped(
+        frame.id, node, now(),
+        disturbed(node, from, frame) ? DropReason::collision : DropReason::channel_error);
+  }
+}
+
+bool Medium::disturbed(NodeId node, NodeId from, const Broadcast& frame) const {
+  return std::ranges::any_of(around_[node], [&](const OnAir& other) {
+    return other.from != from && other.start < frame.end && frame.start < other.end;
+  });
+}
+
+}  // namespace hyphos::cosim

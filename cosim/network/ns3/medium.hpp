@@ -1,0 +1,86 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cosim/core/geometry.hpp"
+#include "cosim/network/cells.hpp"
+#include "cosim/network/ns3/fates.hpp"
+#include "cosim/network/radio_model.hpp"
+#include "ns3/wifi-ppdu.h"
+#include "ns3/yans-wifi-helper.h"
+#include "ns3/yans-wifi-phy.h"
+
+namespace hyphos::cosim {
+
+class RadioPhy;
+
+/// The air between ns-3's receivers. Power is that of the RadioModel, with its shadowing and the
+/// obstacles of the world; a frame that is too weak to be heard at a node costs nothing there.
+class Medium {
+ public:
+  explicit Medium(Fates& fates) : fates_(fates) {}
+
+  void init(const RadioModel& model, const std::vector<ns3::Ptr<RadioPhy>>& phys);
+  void set_poses(std::span<const Pose> poses);
+  /// A sender starts a frame now.
+  void send(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu);
+
+ private:
+  /// A frame to everyone, until it is known who has it.
+  struct Broadcast {
+    PacketId id = 0;
+    std::uint16_t sequence = 0;
+    Time start;
+    Time end;
+    std::vector<NodeId> heard_at{};
+  };
+  struct OnAir {
+    Time start;
+    Time end;
+    NodeId from = 0;
+  };
+
+  void reach(NodeId from, const ns3::Ptr<const ns3::WifiPpdu>& ppdu);
+  void arrive(NodeId to, const ns3::Ptr<ns3::WifiPpdu>& ppdu, double power_dbm);
+  void judge(const Broadcast& frame, NodeId from);
+  [[nodiscard]] bool disturbed(NodeId node, NodeId from, const Broadcast& frame) const;
+
+  struct Reached {
+    NodeId node = 0;
+    double power_dbm = 0;
+    double distance_m = 0;
+  };
+
+  Fates& fates_;
+  std::optional<RadioModel> model_;
+  std::vector<ns3::Ptr<RadioPhy>> phys_;
+  std::vector<Pose> poses_;
+  Cells cells_;
+  std::vector<Reached> reached_;            // of the frame that is being sent
+  std::vector<std::vector<OnAir>> around_;  // at each node, its own frames included
+};
+
+/// ns-3's receiver and sender for one channel without a spectrum, on our Medium.
+class RadioPhy final : public ns3::YansWifiPhy {
+ public:
+  static ns3::TypeId GetTypeId();
+
+  void attach(Medium& medium, NodeId node) {
+    medium_ = &medium;
+    node_ = node;
+  }
+  void StartTx(ns3::Ptr<const ns3::WifiPpdu> ppdu, const ns3::WifiTxVector& vector) override;
+
+ private:
+  Medium* medium_ = nullptr;
+  NodeId node_ = 0;
+};
+
+/// Makes RadioPhys where ns-3's helper makes those of its own channel.
+class RadioPhyHelper final : public ns3::YansWifiPhyHelper {
+ public:
+  RadioPhyHelper();
+};
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,207 @@
+#include "cosim/nodes/local_robot.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "cosim/nodes/motion_messages.hpp"
+#include "wire/packet.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr const char* kOurNode = "cosim";
+
+SubscriptionOptions where_it_is_published() {
+  SubscriptionOptions options;
+  options.mode = Mode::inline_;
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalRobot>> LocalRobot::open(const RobotOptions& options) {
+  RuntimeOptions how;
+  how.plan_file = options.plan;
+  how.process = options.name;
+  how.overrides = options.settings;
+  how.lockstep = true;
+  how.lockstep_nodes = options.nodes;
+  how.clock = ClockMode::sim;
+  auto runtime = Runtime::open(how);
+  if (!runtime) return runtime.error();
+  auto node = runtime->node(kOurNode);
+  if (!node) return node.error();
+  SimTimeOptions time_options;
+  time_options.start = Time{0};
+  time_options.manual = true;
+  auto time = SimTime::open(*node, time_options);
+  if (!time) return time.error();
+  return std::unique_ptr<LocalRobot>(
+      new LocalRobot(options, std::move(*runtime), std::move(*node), std::move(*time)));
+}
+
+Result<void> LocalRobot::load() {
+  Result<void> loaded;
+  // In the pool: what a node publishes at its start has its place in the order, too.
+  if (auto ran = run([&] { loaded = runtime_.load_plugins(); }); !ran) return ran;
+  return loaded;
+}
+
+Result<void> LocalRobot::run(const std::function<void()>& work) {
+  try {
+    runtime_.settle(work);
+  } catch (const Exception& error) {
+    return error.error();
+  } catch (const std::exception& error) {
+    return Error{Code::io, error.what(), options_.name};
+  }
+  const CallbackErrors errors = runtime_.callback_errors();
+  if (errors.count == 0) return success();
+  return Error{Code::io, errors.first, "at " + std::to_string(time_.now().ns) + " ns"};
+}
+
+Result<std::vector<OpenChannel>> LocalRobot::channels() {
+  runtime_.ready();
+  if (auto rest = run({}); !rest) return rest.error();
+  std::vector<OpenChannel> all;
+  for (const ChannelInfo& channel : runtime_.channels())
+    all.push_back({channel.name, channel.type});
+  return all;
+}
+
+Result<void> LocalRobot::wire(const Wiring& wiring) {
+  Result<void> wired;
+  const auto connect = [&]() -> Result<void> {
+    for (const Wiring::Inlet& inlet : wiring.inlets) {
+      if (auto opened = open_inlet(inlet); !opened) return opened;
+    }
+    if (!wiring.pose_channel.empty()) {
+      auto opened = node_.raw_publisher(wiring.pose_channel, odometry_type());
+      if (!opened) return opened.error();
+      pose_ = std::move(*opened);
+      has_pose_ = true;
+    }
+    if (!wiring.command_channel.empty()) {
+      if (auto opened = open_command(wiring.command_channel); !opened) return opened;
+    }
+    const auto open = runtime_.channels();
+    for (std::uint32_t i = 0; i < wiring.outlets.size(); ++i) {
+      const auto found = std::ranges::find(open, wiring.outlets[i], &ChannelInfo::name);
+      if (found == open.end()) {
+        return Error{Code::not_found, "no node has opened channel '" + wiring.outlets[i] + "'",
+                     options_.name};
+      }
+      if (auto opened = open_outlet(i, {found->name, found->type}); !opened) return opened;
+    }
+    return success();
+  };
+  if (auto ran = run([&] { wired = connect(); }); !ran) return ran;
+  return wired;
+}
+
+Result<void> LocalRobot::open_inlet(const Wiring::Inlet& inlet) {
+  auto publisher = node_.raw_publisher(inlet.channel, inlet.type);
+  if (!publisher) return publisher.error();
+  inlets_.push_back({inlet, std::move(*publisher)});
+  return success();
+}
+
+Result<void> LocalRobot::open_outlet(std::uint32_t outlet, const OpenChannel& channel) {
+  auto opened = node_.raw_subscribe(channel.name, channel.type, where_it_is_published(),
+                                    [this, outlet, channel](const Message<RawMessage>& message) {
+                                      send(outlet, channel, message);
+                                    });
+  return opened ? success() : Result<void>(opened.error());
+}
+
+Result<void> LocalRobot::open_command(const std::string& channel) {
+  auto opened = node_.raw_subscribe(
+      channel, twist_type(), where_it_is_published(), [this](const Message<RawMessage>& message) {
+        const std::lock_guard lock(mutex_);
+        if (const auto motion = decode_twist(message->payload.bytes())) output_.motion = motion;
+      });
+  return opened ? success() : Result<void>(opened.error());
+}
+
+std::uint64_t LocalRobot::stable_sender(std::uint64_t sender, const std::string& channel) {
+  const auto known = senders_.find(sender);
+  if (known != senders_.end()) return known->second;
+  const std::string name = options_.name + '/' + channel + '/' + std::to_string(senders_.size());
+  return senders_.emplace(sender, wire::fnv1a(name)).first->second;
+}
+
+void LocalRobot::send(std::uint32_t outlet, const OpenChannel& channel,
+                      const Message<RawMessage>& message) {
+  const std::lock_guard lock(mutex_);
+  if (foreign_.contains(message.sender())) return;
+  Envelope envelope{{}, message->payload, message->buffers};
+  envelope.meta.type_hash = channel.type.hash;
+  envelope.meta.sequence = message.sequence();
+  envelope.meta.sender = stable_sender(message.sender(), channel.name);
+  envelope.meta.replayed = message.replayed();
+  envelope.meta.stamps.publish = time_.now().ns;
+  output_.sent.push_back(
+      {outlet, Buffer::adopt(wire::encode_packet(channel.name, channel.type, envelope, {}))});
+}
+
+Result<void> LocalRobot::receive(const RobotInput::Arrived& arrived) {
+  auto decoded = wire::decode_packet(arrived.packet);
+  if (!decoded) return decoded.error();
+  const wire::Header& head = decoded->header;
+  const auto inlet = std::ranges::find_if(inlets_, [&](const Inlet& known) {
+    return known.wiring.sent_as == head.channel && among(known.wiring.from, arrived.from);
+  });
+  if (inlet == inlets_.end()) return success();  // of a channel that is for others
+  if (head.type != inlet->wiring.type) {
+    return Error{Code::type_mismatch,
+                 "a packet of channel '" + head.channel + "' carries " + head.type.name +
+                     " instead of " + inlet->wiring.type.name,
+                 options_.name};
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    foreign_.insert(head.meta.sender);
+  }
+  decoded->envelope.meta = head.meta;
+  inlet->publisher.bring(decoded->envelope);
+  return success();
+}
+
+/// In the pool. Everything sees the new time, and what is brought in comes before timers.
+void LocalRobot::bring_in(const RobotInput& input) {
+  if (input.now > time_.now()) time_.advance(input.now - time_.now());
+  if (input.pose && has_pose_) {
+    pose_.publish(Buffer::adopt(encode_odometry(*input.pose, input.now)));
+  }
+  for (const RobotInput::Arrived& arrived : input.packets) {
+    if (received_ = receive(arrived); !received_) return;
+  }
+}
+
+Result<void> LocalRobot::begin(const RobotInput& input) {
+  input_ = &input;
+  return success();
+}
+
+Result<RobotOutput> LocalRobot::finish() {
+  if (auto ran = run([&] { bring_in(*input_); }); !ran) return ran.error();
+  if (!received_) return received_.error();
+  const std::lock_guard lock(mutex_);
+  RobotOutput output = std::exchange(output_, {});
+  if (const auto due = runtime_.next_timer()) output.next = *due;
+  return output;
+}
+
+Result<std::vector<RobotDrops>> LocalRobot::drops() {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
+  for (const EndpointInfo& end : runtime_.endpoints()) {
+    for (const auto& [name, count] : end.counters) {
+      if (name.starts_with("drop.")) sums[{end.channel, name}] += count;
+    }
+  }
+  std::vector<RobotDrops> all;
+  for (const auto& [what, count] : sums) all.push_back({what.first, what.second, count});
+  return all;
+}
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,79 @@
+// Runs the nodes of one robot of a co-simulation:
+//
+//   hyphos-cosim-robot --robot NAME --plan FILE [--set KEY=VALUE]... [--node NODE]... --link-fd N
+//
+// N is the shared memory of the engine that started it, which also ends it. Plans with Python nodes
+// are run by `python -m hyphos.cosim.robot`, which takes the same words.
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "cosim/nodes/local_robot.hpp"
+#include "cosim/nodes/remote_robot.hpp"
+
+namespace {
+
+using namespace hyphos;
+using namespace hyphos::cosim;
+
+struct Words {
+  RobotOptions robot;
+  int fd = -1;
+};
+
+bool parse(int argc, char** argv, Words& to) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string_view key = argv[i];
+    const std::string_view value = argv[i + 1];
+    if (key == "--robot") {
+      to.robot.name = value;
+    } else if (key == "--plan") {
+      to.robot.plan = value;
+    } else if (key == "--set") {
+      to.robot.settings.emplace_back(value);
+    } else if (key == "--node") {
+      to.robot.nodes.emplace_back(value);
+    } else if (key == "--link-fd") {
+      std::from_chars(value.data(), value.data() + value.size(), to.fd);
+    } else {
+      return false;
+    }
+  }
+  return argc % 2 == 1 && !to.robot.name.empty() && to.fd >= 0;
+}
+
+Result<std::unique_ptr<LocalRobot>> make(const RobotOptions& options) {
+  auto robot = LocalRobot::open(options);
+  if (!robot) return robot;
+  if (auto loaded = (*robot)->load(); !loaded) return loaded.error();
+  return robot;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the engine, which ends this
+  Words words;
+  if (!parse(argc, argv, words)) {
+    std::fputs(
+        "usage: hyphos-cosim-robot --robot NAME --plan FILE [--set KEY=VALUE]... [--node NODE]... "
+        "--link-fd N\n(started by the co-simulator, which hands it the shared memory N)\n",
+        stderr);
+    return 2;
+  }
+  auto link = Link::open(shm::Fd(words.fd));
+  if (!link) {
+    std::fprintf(stderr, "hyphos-cosim-robot: %s\n", link.error().to_string().c_str());
+    return 1;
+  }
+  auto robot = make(words.robot);
+  if (!robot) {
+    serve_failure(*link, robot.error());
+    return 1;
+  }
+  serve(*link, **robot);
+  return 0;
+}

@@ -1,0 +1,108 @@
+#include "cosim/nodes/motion_messages.hpp"
+
+#include <bit>
+#include <string_view>
+
+#include "wire/protobuf.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+using wire::ProtoReader;
+using wire::ProtoValue;
+using wire::ProtoWriter;
+
+constexpr std::string_view kWorld = "world";
+constexpr std::string_view kRobot = "base";
+
+using Bytes = std::vector<std::byte>;
+
+template <typename Write>
+Bytes message(std::size_t most, Write write) {
+  Bytes bytes(most);
+  ProtoWriter writer(bytes.data());
+  write(writer);
+  bytes.resize(static_cast<std::size_t>(writer.end() - bytes.data()));
+  return bytes;
+}
+
+Bytes numbers(std::initializer_list<double> values) {
+  return message(values.size() * 9, [&](ProtoWriter& writer) {
+    std::uint32_t field = 1;
+    for (const double value : values) writer.fixed(field++, std::bit_cast<std::uint64_t>(value));
+  });
+}
+
+Bytes vector(const Vec3& v) { return numbers({v.x, v.y, v.z}); }
+
+struct Part {
+  std::uint32_t field = 0;
+  Bytes bytes;
+};
+
+Bytes parts(std::initializer_list<Part> all) {
+  std::size_t most = 0;
+  for (const Part& part : all) most += part.bytes.size() + 12;
+  return message(most, [&](ProtoWriter& writer) {
+    for (const Part& part : all) {
+      writer.open(part.field, part.bytes.size());
+      writer.raw(part.bytes);
+    }
+  });
+}
+
+bool read_vector(std::span<const std::byte> bytes, Vec3& to) {
+  ProtoReader reader(bytes);
+  while (!reader.done()) {
+    std::uint64_t field = 0;
+    std::uint32_t type = 0;
+    ProtoValue value;
+    if (!reader.field(field, type, value)) return false;
+    double* const place = field == 1 ? &to.x : field == 2 ? &to.y : field == 3 ? &to.z : nullptr;
+    if (place == nullptr) continue;
+    if (type != wire::kFixed64) return false;
+    *place = std::bit_cast<double>(value.number);
+  }
+  return true;
+}
+
+}  // namespace
+
+TypeId odometry_type() { return make_type_id("hyphos.msgs.Odometry", Encoding::protobuf); }
+TypeId twist_type() { return make_type_id("hyphos.msgs.Twist", Encoding::protobuf); }
+
+std::vector<std::byte> encode_odometry(const Pose& pose, Time now) {
+  const Quaternion& q = pose.orientation;
+  const Bytes header = message(32, [&](ProtoWriter& writer) {
+    writer.varint(1, static_cast<std::uint64_t>(now.ns));
+    writer.text(2, kWorld);
+  });
+  const Bytes where = parts({{1, vector(pose.position)}, {2, numbers({q.x, q.y, q.z, q.w})}});
+  const Bytes speed = parts({{1, vector(turned_back(q, pose.velocity))}, {2, vector(pose.turn)}});
+  const Bytes rest = parts({{3, parts({{1, where}})}, {4, parts({{1, speed}})}});
+  return message(header.size() + rest.size() + 64, [&](ProtoWriter& writer) {
+    writer.open(1, header.size());
+    writer.raw(header);
+    writer.text(2, kRobot);
+    writer.raw(rest);
+  });
+}
+
+std::optional<Motion> decode_twist(std::span<const std::byte> bytes) {
+  Motion motion;
+  Vec3 turn;
+  ProtoReader reader(bytes);
+  while (!reader.done()) {
+    std::uint64_t field = 0;
+    std::uint32_t type = 0;
+    ProtoValue value;
+    if (!reader.field(field, type, value)) return std::nullopt;
+    if (field != 1 && field != 2) continue;
+    if (type != wire::kBytes) return std::nullopt;
+    if (!read_vector(value.bytes, field == 1 ? motion.velocity : turn)) return std::nullopt;
+  }
+  motion.turn = turn.z;
+  return motion;
+}
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,233 @@
+#include "cosim/nodes/node_programs.hpp"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+namespace hyphos::cosim {
+namespace {
+
+Error two_types(const std::string& a, const OpenChannel& of_a, const std::string& b,
+                const OpenChannel& of_b) {
+  return {Code::type_mismatch,
+          "channel '" + of_a.name + "' carries " + of_a.type.name + " (" +
+              std::string(to_string(of_a.type.encoding)) + ") on robot '" + a + "', but '" +
+              of_b.name + "' on robot '" + b + "' is " + of_b.type.name + " (" +
+              std::string(to_string(of_b.type.encoding)) + ")",
+          of_a.name};
+}
+
+}  // namespace
+
+const OpenChannel* NodePrograms::Robot::find(const std::string& name) const {
+  const auto found = std::ranges::find(open, name, &OpenChannel::name);
+  return found == open.end() ? nullptr : &*found;
+}
+
+Result<std::unique_ptr<NodePrograms>> NodePrograms::open(
+    Options options, std::vector<std::unique_ptr<RobotNodes>> robots) {
+  auto pose_step = Step::from_rate(options.pose_rate_hz);
+  if (!pose_step) return pose_step.error();
+  if (options.at_once == 0) options.at_once = std::max(1U, std::thread::hardware_concurrency());
+  std::unique_ptr<NodePrograms> programs(new NodePrograms(std::move(options), *pose_step));
+  for (auto& nodes : robots) {
+    Robot& robot = programs->robots_.emplace_back();
+    robot.nodes = std::move(nodes);
+    robot.next = robot.nodes ? Time{} : kNever;
+  }
+  if (auto wired = programs->wire(); !wired) return wired.error();
+  return programs;
+}
+
+Result<void> NodePrograms::wire() {
+  for (Robot& robot : robots_) {
+    if (!robot.nodes) continue;
+    auto open = robot.nodes->channels();
+    if (!open) return open.error();
+    robot.open = std::move(*open);
+  }
+  std::vector<Wiring> wirings(robots_.size());
+  for (std::uint32_t i = 0; i < options_.channels.size(); ++i) {
+    if (auto connected = connect(i, wirings); !connected) return connected;
+  }
+  for (NodeId node = 0; node < robots_.size(); ++node) {
+    Robot& robot = robots_[node];
+    if (!robot.nodes) continue;
+    if (robot.find(options_.pose_channel) != nullptr) {
+      wirings[node].pose_channel = options_.pose_channel;
+      robot.poses = 0;
+    }
+    if (robot.find(options_.command_channel) != nullptr) {
+      wirings[node].command_channel = options_.command_channel;
+    }
+    if (auto wired = robot.nodes->wire(wirings[node]); !wired) return wired;
+  }
+  return success();
+}
+
+Result<void> NodePrograms::connect(std::uint32_t index, std::vector<Wiring>& wirings) {
+  const CrossingChannel& channel = options_.channels[index];
+  const std::string& arrives = channel.as.empty() ? channel.name : channel.as;
+  const OpenChannel* sent = nullptr;
+  std::vector<NodeId> senders;
+  for (NodeId node = 0; node < robots_.size(); ++node) {
+    const OpenChannel* const here =
+        among(channel.from, node) ? robots_[node].find(channel.name) : nullptr;
+    if (here == nullptr) continue;
+    if (sent == nullptr) sent = here;
+    senders.push_back(node);
+    if (here->type != sent->type) {
+      return two_types(options_.names[senders[0]], *sent, options_.names[node], *here);
+    }
+    wirings[node].outlets.push_back(channel.name);
+    robots_[node].outlets.push_back(index);
+  }
+  if (sent == nullptr) {
+    return Error{Code::not_found,
+                 "no node of the robots that send channel '" + channel.name + "' has opened it; " +
+                     opened_channels(),
+                 channel.name};
+  }
+  bool received = false;
+  for (NodeId node = 0; node < robots_.size(); ++node) {
+    const OpenChannel* const here = among(channel.to, node) ? robots_[node].find(arrives) : nullptr;
+    if (here == nullptr) continue;
+    if (here->type != sent->type) {
+      return two_types(options_.names[senders[0]], *sent, options_.names[node], *here);
+    }
+    received |= senders.size() > 1 || senders[0] != node;
+    auto& inlets = wirings[node].inlets;
+    const auto twice = std::ranges::find_if(inlets, [&](const Wiring::Inlet& inlet) {
+      return inlet.sent_as == channel.name && std::ranges::any_of(senders, [&](NodeId from) {
+               return from != node && among(inlet.from, from);
+             });
+    });
+    if (twice != inlets.end()) {
+      return Error{Code::already_exists,
+                   "channel '" + channel.name + "' of one robot reaches robot '" +
+                       options_.names[node] + "' on two ways",
+                   channel.name};
+    }
+    inlets.push_back({channel.name, channel.from, arrives, sent->type});
+  }
+  if (received) return success();
+  return Error{Code::not_found,
+               "channel '" + channel.name + "' arrives as '" + arrives +
+                   "', which no node of the robots that it is for has opened; " + opened_channels(),
+               channel.name};
+}
+
+std::string NodePrograms::opened_channels() const {
+  std::set<std::string> names;
+  for (const Robot& robot : robots_) {
+    for (const OpenChannel& channel : robot.open) names.insert(channel.name);
+  }
+  std::string text = "there are:";
+  for (const std::string& name : names) text += " " + name;
+  return text;
+}
+
+Time NodePrograms::pose_due(const Robot& robot) const {
+  return robot.poses < 0 ? kNever : pose_step_.at(robot.poses).value();
+}
+
+bool NodePrograms::is_due(const Robot& robot, Time now) const {
+  return !robot.input.packets.empty() || robot.next <= now || pose_due(robot) <= now;
+}
+
+Time NodePrograms::next_event_time() const {
+  Time next = kNever;
+  for (const Robot& robot : robots_) next = std::min({next, robot.next, pose_due(robot)});
+  return next;
+}
+
+void NodePrograms::step(Time now, std::span<const Delivery> inbox, std::span<const Pose> poses,
+                        Outbox& outbox) {
+  for (const Delivery& delivery : inbox) {
+    Robot& robot = robots_[delivery.to];
+    if (robot.nodes) robot.input.packets.push_back({delivery.from, delivery.bytes});
+  }
+  due_.clear();
+  for (NodeId node = 0; node < robots_.size() && !failure_; ++node) {
+    Robot& robot = robots_[node];
+    if (!robot.nodes || !is_due(robot, now)) continue;
+    robot.input.now = now;
+    if (pose_due(robot) <= now) {
+      robot.input.pose = poses[node];
+      robot.poses = pose_step_.index_at_or_before(now) + 1;
+    }
+    due_.push_back(node);
+  }
+  run_due(outbox);
+}
+
+/// No more at once than there are processors: each has its time limit for itself, which must not
+/// run out because others run as well. After an error those that have begun are waited for, so that
+/// their processes can be asked to end.
+void NodePrograms::run_due(Outbox& outbox) {
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < due_.size(); ++i) {
+    for (; begun < std::min(due_.size(), i + options_.at_once) && !failure_; ++begun) {
+      Robot& robot = robots_[due_[begun]];
+      robot.begun = robot.nodes->begin(robot.input);
+    }
+    if (i >= begun) return;
+    auto finished = finish(due_[i], outbox);
+    if (!finished && !failure_) failure_ = finished.error();
+  }
+}
+
+Result<void> NodePrograms::finish(NodeId node, Outbox& outbox) {
+  Robot& robot = robots_[node];
+  if (!robot.begun) return robot.begun;
+  auto output = robot.nodes->finish();
+  if (!output) return output.error();
+  return take(node, std::move(*output), outbox);
+}
+
+Result<void> NodePrograms::take(NodeId node, RobotOutput output, Outbox& outbox) {
+  Robot& robot = robots_[node];
+  if (output.next <= robot.input.now) {
+    return Error{Code::corrupt,
+                 "robot '" + options_.names[node] + "' has a timer in its own past: at " +
+                     std::to_string(output.next.ns) + " ns, when it is " +
+                     std::to_string(robot.input.now.ns) + " ns",
+                 ""};
+  }
+  robot.next = output.next;
+  robot.input = {};
+  for (RobotOutput::Sent& sent : output.sent) {
+    if (sent.outlet >= robot.outlets.size()) {
+      return Error{Code::corrupt,
+                   "robot '" + options_.names[node] + "' sent on a channel that it does not have",
+                   ""};
+    }
+    const CrossingChannel& channel = options_.channels[robot.outlets[sent.outlet]];
+    if (channel.to.empty()) outbox.send(node, kEveryone, sent.packet);
+    for (const NodeId to : channel.to) {
+      if (to != node) outbox.send(node, to, sent.packet);
+    }
+  }
+  if (output.motion) outbox.steer(node, *output.motion);
+  return success();
+}
+
+Result<void> NodePrograms::failure() const {
+  return failure_ ? Result<void>(*failure_) : success();
+}
+
+Result<std::vector<Lost>> NodePrograms::lost() {
+  std::vector<Lost> all;
+  for (NodeId node = 0; node < robots_.size(); ++node) {
+    if (!robots_[node].nodes) continue;
+    auto drops = robots_[node].nodes->drops();
+    if (!drops) return drops.error();
+    for (RobotDrops& drop : *drops) {
+      all.push_back(
+          {options_.names[node], std::move(drop.channel), std::move(drop.reason), drop.count});
+    }
+  }
+  return all;
+}
+
+}  // namespace hyphos::cosim

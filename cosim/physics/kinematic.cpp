@@ -1,0 +1,175 @@
+#include "cosim/physics/kinematic.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <string>
+#include <utility>
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr double kMostSpeed = 1e4;  // m/s or rad/s: no number that a run could not bear
+
+/// A steered robot in a saved state.
+struct Told {
+  NodeId robot = 0;
+  std::uint32_t unused = 0;
+  Steered steered{};
+};
+
+double heading(const Vec3& ahead) {
+  return ahead.x == 0 && ahead.y == 0 ? 0 : std::atan2(ahead.y, ahead.x);
+}
+
+Level along(const ConstantVelocity& path, double t) {
+  return {path.start + path.velocity * t, path.velocity, heading(path.velocity)};
+}
+
+Level along(const Circle& path, double t) {
+  const double angle = path.phase + path.angular_speed * t;
+  const Vec3 outwards{std::cos(angle), std::sin(angle), 0};
+  const Vec3 forwards{-outwards.y, outwards.x, 0};
+  const Vec3 velocity = forwards * (path.radius * path.angular_speed);
+  return {path.centre + outwards * path.radius, velocity, heading(velocity), path.angular_speed};
+}
+
+Level along(const Waypoints& path, double t) {
+  const std::size_t count = path.points.size();
+  if (count == 0) return {};
+  const std::size_t legs = path.loop ? count : count - 1;
+  double total = 0;
+  for (std::size_t i = 0; i < legs; ++i) {
+    total += length(path.points[(i + 1) % count] - path.points[i]);
+  }
+  if (total == 0 || path.speed <= 0) return {path.points.front(), {}};
+  double way = path.speed * t;
+  if (path.loop) {
+    way = std::fmod(way, total);
+  } else if (way >= total) {
+    return {path.points.back(), {}, heading(path.points.back() - path.points[count - 2])};
+  }
+  for (std::size_t i = 0; i < legs; ++i) {
+    const Vec3 leg = path.points[(i + 1) % count] - path.points[i];
+    const double size = length(leg);
+    if (way < size) {
+      return {path.points[i] + leg * (way / size), leg * (path.speed / size), heading(leg)};
+    }
+    way -= size;
+  }
+  return {path.loop ? path.points.front() : path.points.back(), {}};
+}
+
+Level level_at(const Path& path, Time t) {
+  const double seconds = t.ns < 0 ? 0 : static_cast<double>(t.ns) * 1e-9;
+  return std::visit([&](const auto& kind) { return along(kind, seconds); }, path);
+}
+
+Level level_at(const Steered& steered, Time t) {
+  const double seconds = static_cast<double>((t - steered.since).ns) * 1e-9;
+  const Motion& motion = steered.motion;
+  const auto level_turn = [](const Vec3& v, double angle) {
+    const double c = std::cos(angle);
+    const double s = std::sin(angle);
+    return Vec3{c * v.x - s * v.y, s * v.x + c * v.y, v.z};
+  };
+  // The chord of an arc points to the middle of its angle, and is sin(half) / half of it long.
+  const double half = motion.turn * seconds / 2;
+  const double chord = half == 0 ? 1 : std::sin(half) / half;
+  Vec3 way = level_turn(motion.velocity, steered.from.yaw + half) * (seconds * chord);
+  way.z = motion.velocity.z * seconds;
+  const double yaw = steered.from.yaw + 2 * half;
+  return {steered.from.position + way, level_turn(motion.velocity, yaw),
+          std::remainder(yaw, 2 * std::numbers::pi), motion.turn};
+}
+
+Pose pose_of(const Level& level) {
+  return {level.position, level.velocity, about_z(level.yaw), {0, 0, level.turn}};
+}
+
+}  // namespace
+
+Pose pose_at(const Path& path, Time t) { return pose_of(level_at(path, t)); }
+
+Result<std::string> Kinematic::steer(NodeId robot, const Motion& motion) {
+  if (robot >= poses_.size()) {
+    return Error{Code::not_found, "there is no robot " + std::to_string(robot), "kinematic"};
+  }
+  for (const double value :
+       {motion.velocity.x, motion.velocity.y, motion.velocity.z, motion.turn}) {
+    if (std::isfinite(value) && std::abs(value) <= kMostSpeed) continue;
+    return Error{Code::out_of_range,
+                 "robot " + std::to_string(robot) + " was told to move with " +
+                     std::to_string(value) + " m/s or rad/s; at most " +
+                     std::to_string(kMostSpeed) + " can be",
+                 "kinematic"};
+  }
+  const Level from = level(robot);
+  steered_[robot] = {now_, from, motion};
+  poses_[robot] = pose_of(level(robot));
+  return std::string();
+}
+
+Result<void> Kinematic::init(std::uint32_t nodes, std::uint64_t /*seed*/) {
+  if (nodes != paths_.size()) {
+    return Error{Code::invalid_config,
+                 std::to_string(paths_.size()) + " paths for " + std::to_string(nodes) +
+                     " robots; give one for each",
+                 "kinematic"};
+  }
+  now_ = {};
+  steered_.clear();
+  place();
+  return success();
+}
+
+Result<void> Kinematic::advance(Time end) {
+  if (end < now_) {
+    return Error{Code::out_of_range,
+                 "asked to go to " + std::to_string(end.ns) + " ns, but it is at " +
+                     std::to_string(now_.ns) + " ns",
+                 "kinematic"};
+  }
+  now_ = end;
+  place();
+  return success();
+}
+
+void Kinematic::place() {
+  poses_.resize(paths_.size());
+  for (NodeId i = 0; i < paths_.size(); ++i) poses_[i] = pose_of(level(i));
+}
+
+Level Kinematic::level(NodeId robot) const {
+  const auto told = steered_.find(robot);
+  return told == steered_.end() ? level_at(paths_[robot], now_) : level_at(told->second, now_);
+}
+
+Result<std::vector<std::byte>> Kinematic::save() const {
+  std::vector<std::byte> state(sizeof now_ + steered_.size() * sizeof(Told));
+  std::memcpy(state.data(), &now_, sizeof now_);
+  std::byte* to = state.data() + sizeof now_;
+  for (const auto& [robot, steered] : steered_) {
+    const Told told{robot, 0, steered};
+    std::memcpy(to, &told, sizeof told);
+    to += sizeof told;
+  }
+  return state;
+}
+
+Result<void> Kinematic::restore(std::span<const std::byte> state) {
+  std::map<NodeId, Steered> steered;
+  bool right = state.size() >= sizeof now_ && (state.size() - sizeof now_) % sizeof(Told) == 0;
+  for (std::size_t at = sizeof now_; right && at < state.size(); at += sizeof(Told)) {
+    Told told;
+    std::memcpy(&told, state.data() + at, sizeof told);
+    right = told.robot < paths_.size() && steered.emplace(told.robot, told.steered).second;
+  }
+  if (!right) return Error{Code::corrupt, "this is no state of kinematic robots", "kinematic"};
+  std::memcpy(&now_, state.data(), sizeof now_);
+  steered_ = std::move(steered);
+  place();
+  return success();
+}
+
+}  // namespace hyphos::cosim

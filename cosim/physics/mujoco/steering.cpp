@@ -1,0 +1,118 @@
+#include "cosim/physics/mujoco/steering.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cosim/physics/mujoco/model.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr double kNothing = 1e-6;  // m/s: what rounding leaves of a velocity that is none
+
+// Of a UGV: how fast it learns what its wheels lose, and how much they may, so that one that is
+// stuck does not learn more than it forgets within a second or two. Sliding sideways takes most.
+constexpr double kLearnAhead = 2;   // 1/s
+constexpr double kLearnTurn = 6;    // 1/s
+constexpr double kMostAhead = 0.5;  // m/s
+constexpr double kMostTurn = 4;     // rad/s
+constexpr double kTurnGain = 3;     // of what is lacking now
+// While it stands, its wheels are asked for no more than this: a push of 200 N. With all their
+// torque they would climb the wall that it stands before.
+constexpr double kMostPull = 0.07;  // m/s
+
+constexpr double kTiltLag = 0.18;  // s, of a UAV: until it has tilted as rotors() was told
+
+// Of a UAV that is held back: how far the place that it is to keep may run away.
+constexpr double kMostBelow = 0.5;  // m
+constexpr double kMostAside = 0.5;  // rad
+
+void note(std::string& left_out, const std::string& what) {
+  left_out += (left_out.empty() ? "" : "; ") + what;
+}
+
+std::string digits(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
+}
+
+void limit_turn(Motion& motion, double most, std::string& left_out) {
+  if (std::abs(motion.turn) <= most) return;
+  note(left_out, "it turns by at most " + digits(most) + " rad/s, not " + digits(motion.turn));
+  motion.turn = std::copysign(most, motion.turn);
+}
+
+double step_towards(double place, double rate, double seconds, double actual, double most) {
+  return std::clamp(place + rate * seconds, actual - most, actual + most);
+}
+
+}  // namespace
+
+Motion possible(RobotKind kind, const Motion& motion, std::string& left_out) {
+  Motion can = motion;
+  const bool ugv = kind == RobotKind::ugv;
+  if (ugv) {
+    can.velocity = {motion.velocity.x, 0, 0};
+    if (std::abs(motion.velocity.y) > kNothing)
+      note(left_out, "it has wheels: it cannot go sideways");
+    if (std::abs(motion.velocity.z) > kNothing) note(left_out, "it has wheels: it cannot rise");
+  }
+  const double speed = length(can.velocity);
+  const double most = ugv ? Ugv::kMostSpeed : Uav::kMostSpeed;
+  if (speed > most) {
+    note(left_out, "it goes at most " + digits(most) + " m/s, not " + digits(speed));
+    can.velocity = can.velocity * (most / speed);
+  }
+  limit_turn(can, ugv ? Ugv::kMostTurn : Uav::kMostTurn, left_out);
+  return can;
+}
+
+void follow(Course& course, const BodyState& state, std::int64_t now_ns) {
+  if (course.told_ns < 0 || course.told_ns > now_ns) return;
+  if (course.steered == 0) {
+    course.height = state.position.z;
+    course.yaw = heading(state);
+  }
+  course.steered = 1;
+  course.motion = course.told;
+  course.told_ns = -1;
+}
+
+std::array<double, 4> drive(Course& course, const BodyState& state, double seconds) {
+  const double ahead = course.motion.velocity.x;
+  const double turn = course.motion.turn;
+  if (ahead == 0 && turn == 0) {  // it brakes, and stands
+    course.more_ahead = course.more_turn = 0;
+    return {};
+  }
+  const double now_ahead = dot(state.velocity, axis(state, 0));
+  const double lacks_ahead = ahead - now_ahead;
+  const double lacks_turn = turn - state.turn.z;
+  course.more_ahead =
+      step_towards(course.more_ahead, kLearnAhead * lacks_ahead, seconds, 0, kMostAhead);
+  course.more_turn = step_towards(course.more_turn, kLearnTurn * lacks_turn, seconds, 0, kMostTurn);
+  const double pull = kMostPull + std::abs(now_ahead);
+  const double asked = std::clamp(ahead + course.more_ahead, now_ahead - pull, now_ahead + pull);
+  return wheels(asked, turn + course.more_turn + kTurnGain * lacks_turn);
+}
+
+std::array<double, 4> fly(Course& course, const BodyState& state, double seconds) {
+  const Motion& motion = course.motion;
+  const double yaw = heading(state);
+  const double off = wrapped(course.yaw - yaw) + motion.turn * seconds;
+  course.yaw = yaw + std::clamp(off, -kMostAside, kMostAside);
+  course.height =
+      step_towards(course.height, motion.velocity.z, seconds, state.position.z, kMostBelow);
+  Vec3 velocity = turned(about_z(yaw), motion.velocity);
+  velocity.z += course.height - state.position.z;
+  // Round a bend, what turns its velocity; and all of it by as much as it will have turned when it
+  // has tilted.
+  const Vec3 bend = Vec3{-velocity.y, velocity.x, 0} * motion.turn;
+  const Vec3 acceleration = (velocity - state.velocity) * kVelocityGain + bend;
+  return rotors(state, turned(about_z(motion.turn * kTiltLag), acceleration),
+                wrapped(course.yaw - yaw), motion.turn);
+}
+
+}  // namespace hyphos::cosim

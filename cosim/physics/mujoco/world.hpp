@@ -1,0 +1,50 @@
+#pragma once
+
+#include <mujoco/mujoco.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cosim/physics/mujoco/options.hpp"
+
+namespace hyphos::cosim {
+
+/// Everything that the next step of a robot depends on, in MuJoCo's coordinates: the free joint,
+/// then the wheels of a UGV.
+struct RobotState {
+  std::array<double, 7 + 4> position{};  ///< x, y, z, quaternion; angles of wheels
+  std::array<double, 6 + 4> velocity{};
+  std::array<double, 6 + 4> warm_start{};  ///< where its solver begins
+};
+
+/// How many robots of each kind.
+using Crew = std::pair<std::size_t, std::size_t>;  // UGVs, UAVs
+
+/// MuJoCo's model of some robots among the boxes of the world. It keeps nothing from one step to
+/// the next: whichever robots of these kinds can be stepped in it.
+class World {
+ public:
+  /// Errors: invalid_config, with what MuJoCo says; exhausted.
+  [[nodiscard]] static Result<std::unique_ptr<World>> make(const MujocoOptions& options, Crew crew);
+
+  /// One step of robots that may touch each other: UGVs first. `controls` are those of model.hpp.
+  void step(std::span<RobotState* const> robots, std::span<const std::array<double, 4>> controls);
+  /// What MuJoCo has ever complained about in this world.
+  [[nodiscard]] std::optional<std::string> complaint() const;
+
+ private:
+  World(mjModel* model, Crew crew);
+  template <typename F>
+  void each(std::span<RobotState* const> robots, const F& f);
+
+  std::unique_ptr<mjModel, void (*)(mjModel*)> model_{nullptr, mj_deleteModel};
+  std::unique_ptr<mjData, void (*)(mjData*)> data_{nullptr, mj_deleteData};
+  Crew crew_;
+};
+
+}  // namespace hyphos::cosim

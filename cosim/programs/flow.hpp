@@ -1,0 +1,129 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cosim/core/simulator.hpp"
+#include "cosim/programs/header.hpp"
+
+namespace hyphos::cosim {
+
+enum class FlowKind {
+  stream,         ///< messages at a rate
+  accelerometer,  ///< what an inertial sensor publishes
+  recording,      ///< messages as they were recorded
+  file,           ///< all at once, in chunks
+  ping,           ///< requests that are answered in the instant they are read
+};
+enum class FlowTransport {
+  plain,         ///< a message is a packet, and the radio's transport does what it does
+  acknowledged,  ///< the programs acknowledge and repeat, and hand over in order
+};
+
+[[nodiscard]] std::string_view to_string(FlowKind kind);
+[[nodiscard]] std::string_view to_string(FlowTransport transport);
+
+/// One message of a recording.
+struct Recorded {
+  Duration after{0};  ///< the first one
+  std::vector<std::byte> bytes;
+};
+
+struct FlowOptions {
+  std::string name{};
+  FlowKind kind = FlowKind::stream;
+  FlowTransport transport = FlowTransport::plain;
+  NodeId from = 0;
+  NodeId to = 1;  ///< or kEveryone
+  double rate_hz = 10;
+  std::size_t bytes = 100;  ///< of a message with its header; of a file: all of it
+  std::size_t chunk_bytes = 1400;
+  Time start{};
+  bool drawn_phase = true;  ///< the first message is due up to a period after `start`, by the seed
+  Duration lasts{kNever.ns};  ///< from `start`: nothing is sent after it
+  std::uint64_t count = 0;    ///< of messages; 0: no limit
+  std::vector<Recorded> recorded{};
+};
+
+/// What became of one message at one receiver.
+struct Message {
+  NodeId to = 0;
+  std::size_t bytes = 0;
+  Time sent;               ///< handed over by the program
+  Time delivered{kNever};  ///< by the network; with acknowledgement: when all before it were there
+  Time read{kNever};       ///< by the program at the other end; of a ping: its answer
+  double distance_m = 0;   ///< when it was sent
+  double obstacles_db = 0;
+};
+
+struct FlowResult {
+  FlowOptions options;  ///< without what was recorded
+  std::vector<Message> messages{};
+  std::uint64_t repeats = 0;  ///< packets that were sent again
+  std::uint64_t acknowledgements = 0;
+};
+
+/// What a flow sees of an instant. Sends take the way that the traffic prescribes.
+class Instant {
+ public:
+  Instant(Time now, std::span<const Pose> poses, const Scene& scene, Outbox& outbox,
+          NodeId via = kEveryone)
+      : now_(now), poses_(poses), scene_(scene), outbox_(outbox), via_(via) {}
+
+  [[nodiscard]] Time now() const { return now_; }
+  /// Writes the header over the first of `bytes`, and sends them.
+  void send(const Header& header, std::vector<std::byte> bytes);
+  [[nodiscard]] double distance_m(NodeId a, NodeId b) const;
+  [[nodiscard]] double obstacles_db(NodeId a, NodeId b) const;
+
+ private:
+  Time now_;
+  std::span<const Pose> poses_;
+  const Scene& scene_;
+  Outbox& outbox_;
+  NodeId via_;  // kEveryone: straight
+};
+
+/// Messages from one robot to another or to everyone, and what became of them.
+class Flow {
+ public:
+  Flow(FlowOptions options, std::uint16_t number, std::uint32_t nodes);
+  Flow(const Flow&) = delete;
+  Flow& operator=(const Flow&) = delete;
+  virtual ~Flow() = default;
+
+  /// Sends what is due.
+  virtual void step(Instant& at) = 0;
+  virtual void receive(Instant& at, const Delivery& delivery, const Header& header) = 0;
+  [[nodiscard]] virtual Time next_event_time() const = 0;
+
+  [[nodiscard]] const FlowOptions& options() const { return result_.options; }
+  [[nodiscard]] const FlowResult& result() const { return result_; }
+
+ protected:
+  /// A message leaves its program: notes one for each receiver.
+  Header hand_over(const Instant& at, std::size_t bytes);
+  /// The first copy of a message at a receiver counts.
+  void arrived(std::uint32_t sequence, NodeId to, Time delivered, Time read);
+  [[nodiscard]] Header header(Header::Kind kind, NodeId from, NodeId to, std::uint32_t sequence,
+                              Time sent) const {
+    return {number_, kind, from, to, sequence, sent};
+  }
+  [[nodiscard]] std::uint32_t handed_over() const { return next_; }
+
+  FlowResult result_;
+
+ private:
+  std::uint16_t number_;
+  std::vector<NodeId> receivers_;
+  std::uint32_t next_ = 0;
+};
+
+/// Errors: none; the options were checked with the scenario.
+[[nodiscard]] std::unique_ptr<Flow> make_flow(FlowOptions options, std::uint16_t number,
+                                              std::uint32_t nodes, std::uint64_t seed);
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include "cosim/programs/source.hpp"
+
+namespace hyphos::cosim {
+
+/// Requests, each answered with as many bytes in the instant it is read. What a message's times
+/// tell is the way there and back.
+class Ping final : public Flow {
+ public:
+  Ping(FlowOptions options, std::uint16_t number, std::uint32_t nodes,
+       std::unique_ptr<Source> source)
+      : Flow(std::move(options), number, nodes), source_(std::move(source)) {}
+
+  void step(Instant& at) override {
+    while (source_->due() <= at.now()) {
+      auto bytes = source_->take();
+      Header header = hand_over(at, bytes.size());
+      header.kind = Header::Kind::request;
+      at.send(header, std::move(bytes));
+    }
+  }
+  void receive(Instant& at, const Delivery& delivery, const Header& told) override {
+    if (told.kind == Header::Kind::request) {
+      at.send(header(Header::Kind::reply, delivery.to, told.from, told.sequence, told.sent),
+              std::vector<std::byte>(delivery.bytes.size()));
+    } else if (told.kind == Header::Kind::reply) {
+      arrived(told.sequence, told.from, delivery.delivered, at.now());
+    }
+  }
+  Time next_event_time() const override { return source_->due(); }
+
+ private:
+  std::unique_ptr<Source> source_;
+};
+
+}  // namespace hyphos::cosim

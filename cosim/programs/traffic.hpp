@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cosim/core/geometry.hpp"
+#include "cosim/programs/flow.hpp"
+
+namespace hyphos::cosim {
+
+struct TrafficOptions {
+  std::uint32_t nodes = 2;
+  std::uint64_t seed = 1;
+  /// The robot that everything goes to first, and from there to whom it is for: two hops, and two
+  /// packets. kEveryone: none, every packet goes straight.
+  NodeId via = kEveryone;
+  std::vector<FlowOptions> flows{};
+};
+
+/// Flows side by side, told apart by the header in their packets.
+class Traffic final : public Programs {
+ public:
+  /// `scene` outlives it.
+  Traffic(const TrafficOptions& options, const Scene& scene);
+
+  void step(Time now, std::span<const Delivery> inbox, std::span<const Pose> poses,
+            Outbox& outbox) override;
+  Time next_event_time() const override;
+
+  [[nodiscard]] std::vector<FlowResult> results() const;
+
+ private:
+  void receive(Instant& at, const Delivery& delivery, Outbox& outbox);
+
+  NodeId via_;
+  const Scene& scene_;
+  std::vector<std::unique_ptr<Flow>> flows_;
+};
+
+}  // namespace hyphos::cosim

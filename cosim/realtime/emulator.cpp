@@ -1,0 +1,160 @@
+#include "cosim/realtime/emulator.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr std::size_t kHeaders = 28;  // of IP and UDP
+/// Windows that a late run makes up for before it looks at the devices again.
+constexpr int kTurn = 16;
+/// Beyond it nothing is read: the kernel drops, and counts.
+constexpr std::uint64_t kMostInFlight = 65'536;
+
+}  // namespace
+
+Emulator::Emulator(Parts parts, const EmulatorOptions& options)
+    : parts_(parts), options_(options), ledger_(options.nodes), window_(options.step) {}
+
+Time Emulator::reached() { return {(parts_.outside.now() - origin_).ns}; }
+
+Result<void> Emulator::start() {
+  // Whole windows, and none whose end leaves int64.
+  auto end = options_.step.at(options_.step.index_at_or_after(options_.end));
+  if (!end || end->ns > kNever.ns / 4) {
+    return Error{Code::out_of_range, "time overflow: the run is too long", "duration_s"};
+  }
+  options_.end = *end;
+  if (!window_.advance()) return Error{Code::out_of_range, "time overflow", "cosim"};
+  if (auto ready = parts_.physics.init(options_.nodes, options_.seed); !ready) return ready;
+  if (parts_.physics.poses().size() != options_.nodes) {
+    return Error{Code::corrupt, "the physics simulator has another number of robots than the run",
+                 "cosim"};
+  }
+  return parts_.network.init(options_.nodes, options_.seed);
+}
+
+Result<void> Emulator::run() {
+  origin_ = parts_.outside.now();
+  while (counts_.end < options_.end) {
+    if (auto ran = catch_up(std::min(reached(), options_.end)); !ran) return ran;
+    if (goes_on_ && !goes_on_(counts_.end)) break;
+    if (auto taken = read_packets(); !taken) return taken;
+    if (auto waited = wait(); !waited) return waited;
+  }
+  return parts_.trace != nullptr ? parts_.trace->flush() : success();
+}
+
+/// Closes the windows that are over, then brings the network to where the clock is.
+Result<void> Emulator::catch_up(Time to) {
+  for (int i = 0; i < kTurn && window_.now() <= to; ++i) {
+    if (auto closed = close_window(); !closed) return closed;
+  }
+  return window_.now() > to ? run_network(to) : success();
+}
+
+Result<void> Emulator::close_window() {
+  const Time end = window_.now();
+  if (auto ran = run_network(end); !ran) return ran;
+  if (auto moved = parts_.physics.advance(end); !moved) return moved;
+  poses_new_ = true;
+  lag_.add(reached() - end);
+  ++counts_.windows;
+  counts_.end = end;
+  (void)window_.advance();  // start() has seen to it that it fits
+  return success();
+}
+
+Result<void> Emulator::run_network(Time end) {
+  Network& network = parts_.network;
+  if (end <= network_at_ || network.next_event_time() >= end) return success();
+  if (std::exchange(poses_new_, false)) {
+    if (auto set = network.set_poses(parts_.physics.poses()); !set) return set;
+  }
+  if (auto ran = network.advance(end); !ran) return ran;
+  if (network.next_event_time() < end) {
+    return Error{Code::corrupt, "the network simulator plans an event in its own past", "cosim"};
+  }
+  const Time begin = std::exchange(network_at_, end);
+  if (auto told = network.poll(outcomes_); !told) return told;
+  return settle(begin, end);
+}
+
+Result<void> Emulator::settle(Time begin, Time end) {
+  std::ranges::sort(outcomes_, [](const Outcome& a, const Outcome& b) {
+    return std::tie(a.time, a.id, a.to) < std::tie(b.time, b.id, b.to);
+  });
+  for (const Outcome& outcome : outcomes_) {
+    if (auto known = ledger_.check(outcome, begin, end); !known) return known.error();
+    const auto kept = kept_.find(outcome.id);
+    if (outcome.fate == Fate::delivered) deliver(outcome, kept->second);
+    if (parts_.trace != nullptr) parts_.trace->outcome(outcome, reached());
+    ledger_.settle(outcome);
+    kept->second.copies -= outcome.copies;
+    if (kept->second.copies == 0) kept_.erase(kept);
+  }
+  outcomes_.clear();
+  return success();
+}
+
+void Emulator::deliver(const Outcome& outcome, const Kept& kept) {
+  // The ledger has compared what the network brings with what was sent: it is the same bytes.
+  if (!parts_.outside.write(outcome.to, kept.packet.bytes())) ++counts_.refused;
+  late_.add(reached() - outcome.time);
+}
+
+Result<void> Emulator::read_packets() {
+  if (ledger_.counts().in_flight > kMostInFlight) return success();
+  const Time now = reached();
+  parts_.outside.read(captured_);
+  const Duration behind = now - planned_;
+  if (!captured_.empty() && behind > options_.limits.p99) {
+    counts_.read_late += captured_.size();
+    counts_.longest_unread = std::max(counts_.longest_unread, now - looked_);
+  }
+  looked_ = now;
+  for (Captured& captured : captured_) {
+    if (auto taken = take(captured); !taken) return taken;
+  }
+  captured_.clear();
+  return success();
+}
+
+Result<void> Emulator::take(Captured& captured) {
+  // Each at an instant of its own: robots whose frames begin at the same one would collide.
+  last_stamp_ = std::max({reached(), network_at_, Time{last_stamp_.ns + 1}});
+  Packet packet{0, captured.from, captured.to, last_stamp_, {}};
+  const std::size_t headers = std::min(kHeaders, captured.bytes.size());
+  packet.bytes = captured.bytes.slice(headers, captured.bytes.size() - headers);
+  auto id = ledger_.send(packet);
+  if (!id) return id.error();
+  packet.id = *id;
+  const std::uint32_t copies = packet.to == kEveryone ? options_.nodes - 1 : 1;
+  kept_.emplace(packet.id, Kept{std::move(captured.bytes), copies});
+  if (parts_.trace != nullptr) parts_.trace->send(packet);
+  if (auto taken = parts_.network.inject(packet); !taken) return taken;
+  ledger_.enter(packet.id, packet.stamp);
+  return success();
+}
+
+Result<void> Emulator::wait() {
+  const Time event = parts_.network.next_event_time();
+  // An event at an instant is over only after it.
+  const bool exact = event < window_.now();
+  planned_ = exact ? Time{event.ns + 1} : window_.now();
+  return parts_.outside.wait(origin_ + (planned_ - Time{}), exact);
+}
+
+RealTimeReport Emulator::report() const {
+  RealTimeReport report = counts_;
+  report.lag = lag_.snapshot();
+  report.late = late_.snapshot();
+  report.packets = ledger_.counts();
+  report.overrun = parts_.outside.overrun();
+  report.to_nobody = parts_.outside.to_nobody();
+  return report;
+}
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,240 @@
+// hyphos-cosim-emulate: the radio of a scenario between TUN devices of network namespaces, in real
+// time. `hyphos cosim emulate` makes the namespaces and starts it.
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "cosim/realtime/emulator.hpp"
+#include "cosim/realtime/program/bystander.hpp"
+#include "cosim/realtime/program/devices.hpp"
+#include "cosim/realtime/program/json.hpp"
+#include "cosim/scenario/simulators.hpp"
+
+namespace {
+
+using namespace hyphos;
+using namespace hyphos::cosim;
+
+constexpr const char* kUsage =
+    "usage: hyphos-cosim-emulate describe SCENARIO [--seed N]\n"
+    "       hyphos-cosim-emulate run SCENARIO --host NAMESPACE=ADDRESS/PREFIX ...\n"
+    "           [--seconds S] [--seed N] [--trace FILE] [--radio-process]\n"
+    "One host for each robot, in their order. Says `ready` when the devices are up, and begins "
+    "with\n"
+    "the first line of its input. Ends after S seconds, with SIGINT or SIGTERM, or with the "
+    "process\n"
+    "that started it, and then says what the run was, in one line of JSON.\n";
+constexpr const char* kDevice = "radio0";
+constexpr Duration kProgressEvery = Duration::from_ms(500);
+
+struct Words {
+  bool describes = false;
+  std::string scenario;
+  std::vector<lab::Host> hosts;
+  double seconds = 0;  // 0: as the scenario says
+  std::string trace;
+  Overrides overrides;
+  RunOptions run;
+};
+
+Error usage(const std::string& what) { return {Code::invalid_config, what, "usage"}; }
+
+Result<void> take(std::string_view option, const std::string& value, Words& to) {
+  if (option == "--seed") {
+    to.overrides.seed = value;
+  } else if (option == "--trace") {
+    to.trace = value;
+  } else if (option == "--host") {
+    auto host = lab::parse_host(value);
+    if (!host) return host.error();
+    to.hosts.push_back(std::move(*host));
+  } else if (option == "--seconds") {
+    const char* last = value.data() + value.size();
+    const auto [end, error] = std::from_chars(value.data(), last, to.seconds);
+    if (error != std::errc{} || end != last || !(to.seconds > 0 && to.seconds < 1e7)) {
+      return usage("--seconds takes a positive number");
+    }
+  } else {
+    return usage("there is no option " + std::string(option));
+  }
+  return success();
+}
+
+Result<Words> parse(std::span<const char* const> words) {
+  Words to;
+  if (words.size() < 2) return usage("a command and a scenario are missing");
+  const std::string_view command = words[0];
+  to.describes = command == "describe";
+  if (!to.describes && command != "run") return usage("there is no " + std::string(command));
+  to.scenario = words[1];
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (std::string_view(words[i]) == "--radio-process") {
+      to.run.radio_process = true;
+      continue;
+    }
+    if (i + 1 == words.size()) return usage("a value is missing after " + std::string(words[i]));
+    if (auto taken = take(words[i], words[i + 1], to); !taken) return taken.error();
+    ++i;
+  }
+  return to;
+}
+
+/// A line of output that nobody may hold up: if nobody reads, it is left out.
+void tell(const std::string& line) {
+  const std::string text = line + "\n";
+  (void)!::write(STDOUT_FILENO, text.data(), text.size());
+}
+
+Result<int> signals_as_file() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, number);
+  sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  const int file = ::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (file < 0) return Error{Code::io, std::string("signalfd: ") + std::strerror(errno), ""};
+  return file;
+}
+
+/// Readable when the process that started us has ended.
+Result<int> parent_as_file() {
+  const auto file = static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0));
+  if (file < 0) {
+    return Error{Code::disconnected, std::string("pidfd_open: ") + std::strerror(errno),
+                 "the process that started this one"};
+  }
+  return file;
+}
+
+void be_punctual(int priority) {
+  ::prctl(PR_SET_TIMERSLACK, 1);
+  if (priority == 0) return;
+  const sched_param wanted{priority};
+  if (::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &wanted) != 0) {
+    std::fprintf(stderr, "no real-time priority (%s): the run will be less exact\n",
+                 std::strerror(errno));
+  }
+}
+
+Result<std::vector<lab::Tun>> open_devices(const std::vector<lab::Host>& hosts) {
+  std::vector<lab::Tun> devices;
+  for (const lab::Host& host : hosts) {
+    auto device = lab::Tun::open(host, kDevice, 1500);
+    if (!device) return device.error();
+    devices.push_back(std::move(*device));
+  }
+  return devices;
+}
+
+Result<void> refuse_what_cannot_be(const Scenario& scenario, const Words& words) {
+  if (words.hosts.size() != scenario.robots.size()) {
+    return usage("the scenario has " + std::to_string(scenario.robots.size()) + " robots, and " +
+                 std::to_string(words.hosts.size()) + " hosts were given");
+  }
+  if (scenario.transport == Transport::tcp) {
+    return Error{Code::invalid_config,
+                 "radio.transport: real programs bring a TCP of their own; leave it out",
+                 words.scenario};
+  }
+  return success();
+}
+
+/// A trace that says what it is in its first line.
+Result<std::FILE*> open_trace(const std::string& path) {
+  if (path.empty()) return nullptr;
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return Error{Code::io, "cannot be written", path};
+  std::fputs("# real-time emulation: the next run leaves another trace\n", file);
+  return file;
+}
+
+Result<void> emulate(Scenario scenario, const Words& words) {
+  if (words.seconds > 0) scenario.duration = Duration::from_seconds(words.seconds);
+  scenario.radio.host_jitter = {0};  // real hosts have their own
+  auto parent = parent_as_file();
+  if (!parent) return parent.error();
+  RunOptions run = words.run;
+  run.patience = Duration::from_ms(5000);  // robots do not wait for a radio that hangs
+  auto simulators = open_simulators(scenario, run);
+  if (!simulators) return simulators.error();
+  auto signals = signals_as_file();
+  if (!signals) return signals.error();
+  auto file = open_trace(words.trace);
+  if (!file) return file.error();
+  auto opened = open_devices(words.hosts);
+  if (!opened) return opened.error();
+  Devices devices(words.hosts, std::move(*opened), scenario.realtime.spin, *signals, *parent);
+  Trace trace(*file);
+  EmulatorOptions options{scenario.step, {scenario.duration.ns}};
+  options.nodes = static_cast<std::uint32_t>(scenario.robots.size());
+  options.seed = scenario.seed;
+  options.limits = scenario.realtime.limits;
+  Emulator emulator(
+      {*simulators->physics, *simulators->network, devices, *file == nullptr ? nullptr : &trace},
+      options);
+  if (auto ready = emulator.start(); !ready) return ready;
+  tell("ready");
+  if (std::array<char, 64> word{}; ::read(STDIN_FILENO, word.data(), word.size()) <= 0) {
+    return Error{Code::canceled, "ended before it began", "hyphos-cosim-emulate"};
+  }
+  ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) | O_NONBLOCK);
+  const MachineWatch machine;
+  const Bystander bystander;
+  be_punctual(scenario.realtime.priority);  // of this thread alone
+  Time told = devices.now();
+  emulator.run_while([&](Time) {
+    if (const Time now = devices.now(); now - told >= kProgressEvery) {
+      told = now;
+      tell(progress(emulator.report()));
+    }
+    return !devices.asked_to_end();
+  });
+  auto ran = emulator.run();
+  ::fcntl(STDOUT_FILENO, F_SETFL, ::fcntl(STDOUT_FILENO, F_GETFL) & ~O_NONBLOCK);
+  RealTimeReport report = emulator.report();
+  report.programs = bystander.snapshot();
+  if (ran) tell(summary(scenario, report, machine.finish()));
+  if (*file != nullptr && std::fclose(*file) != 0 && ran) {
+    return Error{Code::io, "cannot be written to its end", words.trace};
+  }
+  return ran;
+}
+
+Result<void> work(std::span<const char* const> arguments) {
+  auto words = parse(arguments);
+  if (!words) return words.error();
+  auto scenario = load_scenario(words->scenario, words->overrides);
+  if (!scenario) return scenario.error();
+  if (words->describes) {
+    tell(describe(*scenario));
+    return success();
+  }
+  if (auto fine = refuse_what_cannot_be(*scenario, *words); !fine) return fine;
+  return emulate(std::move(*scenario), *words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto done = work({argv + 1, static_cast<std::size_t>(argc - 1)});
+  if (done) return 0;
+  const Error& error = done.error();
+  if (error.where == "usage") {
+    std::fprintf(stderr, "%s\n%s", error.message.c_str(), kUsage);
+    return 2;
+  }
+  std::fprintf(stderr, "%s\n%s\n", error.to_string().c_str(),
+               std::string(advice(error.code)).c_str());
+  return 1;
+}

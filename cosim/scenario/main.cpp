@@ -1,0 +1,291 @@
+// Runs scenarios, as kUsage says.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/config.hpp"
+#include "cosim/scenario/record_json.hpp"
+#include "cosim/scenario/scenario.hpp"
+
+namespace {
+
+using namespace hyphos;
+using namespace hyphos::cosim;
+
+constexpr const char* kUsage =
+    "usage: hyphos-cosim run SCENARIO [--method NAME] [--seed N] [--trace FILE] [--mcap FILE]\n"
+    "                                 [--json FILE] [--csv FILE] [--replay FILE] [--no-skip]\n"
+    "                                 [--no-ahead] [--radio-process] [--python INTERPRETER]\n"
+    "       hyphos-cosim compare SCENARIO [--seed N] [--no-skip] [--no-ahead] [--radio-process]\n"
+    "                                     [--python INTERPRETER]\n"
+    "       hyphos-cosim methods\n";
+
+struct Words {
+  std::string scenario;
+  std::string trace;
+  std::string mcap;
+  std::string json;
+  std::string csv;
+  std::string command;
+  Overrides overrides;
+  RunOptions run{.ahead = true};
+};
+
+bool parse(const std::vector<std::string_view>& words, Words& to) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    std::string* value = word == "--method"   ? &to.overrides.method
+                         : word == "--seed"   ? &to.overrides.seed
+                         : word == "--replay" ? &to.overrides.replay
+                         : word == "--trace"  ? &to.trace
+                         : word == "--mcap"   ? &to.mcap
+                         : word == "--json"   ? &to.json
+                         : word == "--csv"    ? &to.csv
+                         : word == "--python" ? &to.run.python
+                                              : nullptr;
+    if (value != nullptr) {
+      if (++i == words.size()) return false;
+      *value = words[i];
+    } else if (word == "--no-skip") {
+      to.run.skip = false;
+    } else if (word == "--no-ahead") {
+      to.run.ahead = false;
+    } else if (word == "--radio-process") {
+      to.run.radio_process = true;
+    } else if (word.starts_with("-") || !to.scenario.empty()) {
+      return false;
+    } else {
+      to.scenario = word;
+    }
+  }
+  return !to.scenario.empty();
+}
+
+void print(const Scenario& scenario, const Report& report, const Trace& trace) {
+  const PacketCounts& packets = report.packets;
+  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::printf("method     %s, windows of %.3f to %.3f ms\n", scenario.method.c_str(),
+              report.shortest_window.ms(), report.longest_window.ms());
+  std::printf("simulated  %.3f s of %zu robots in %.3f s: %.1f x real time\n",
+              static_cast<double>(report.end.ns) * 1e-9, scenario.robots.size(),
+              static_cast<double>(report.profile.total_ns) * 1e-9,
+              static_cast<double>(report.end.ns) / static_cast<double>(report.profile.total_ns));
+  std::printf("packets    %llu, copies %llu = %llu delivered + %llu dropped + %llu in flight\n",
+              number(packets.packets), number(packets.sent), number(packets.delivered),
+              number(packets.all_dropped()), number(packets.in_flight));
+  for (std::size_t i = 1; i < packets.dropped.size(); ++i) {
+    if (packets.dropped[i] == 0) continue;
+    std::printf("           %llu %s\n", number(packets.dropped[i]),
+                std::string(to_string(static_cast<DropReason>(i))).c_str());
+  }
+  for (const Lost& lost : report.lost) {
+    std::printf("lost       %llu on robot %s, channel %s: %s\n", number(lost.count),
+                lost.robot.c_str(), lost.channel.c_str(), lost.reason.c_str());
+  }
+  for (const auto& [robot, part] : report.in_part) {
+    std::printf("in part    robot %s followed %llu of what it was told; first at %.3f s: %s\n",
+                scenario.robots[robot].c_str(), number(part.count),
+                static_cast<double>(part.first.ns) * 1e-9, part.left_out.c_str());
+  }
+  std::printf("bounds     latency %.3f ms, position %.4f m, power %.4f dB\n",
+              report.bounds.latency.ms(), report.bounds.position_m, report.bounds.power_db);
+  std::printf("network    %llu syncs, %llu of %llu windows skipped\n", number(report.network_syncs),
+              number(report.windows_skipped), number(report.windows));
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  const Profile& profile = report.profile;
+  std::printf(
+      "time       physics %.1f, network %.1f, wait %.1f, codec %.1f, programs %.1f, engine "
+      "%.1f ms\n",
+      ms(profile.physics_ns), ms(profile.network_ns), ms(profile.wait_ns), ms(profile.codec_ns),
+      ms(profile.programs_ns), ms(profile.engine_ns()));
+  std::printf("trace      %llu lines, hash %016llx\n", number(trace.lines()), number(trace.hash()));
+}
+
+int fail(const Error& error) {
+  std::fprintf(stderr, "%s\n%s\n", error.to_string().c_str(),
+               std::string(advice(error.code)).c_str());
+  return 1;
+}
+
+volatile std::sig_atomic_t stopped = 0;
+extern "C" void stop(int) { stopped = 1; }
+
+/// On a terminal, how far a run is; and whether somebody wants it to end.
+class Progress {
+ public:
+  explicit Progress(Duration all) : all_(all), shown_(::isatty(STDERR_FILENO) != 0) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (last_.ns != 0) std::fputs("\r\033[K", stderr);
+  }
+
+  bool goes_on(Time reached) {
+    if (!shown_) return stopped == 0;
+    const Time now = monotonic_now();
+    if (now - last_ > Duration::from_ms(200)) {
+      last_ = now;
+      std::fprintf(stderr, "\r%.1f of %.1f s", static_cast<double>(reached.ns) * 1e-9,
+                   all_.seconds());
+    }
+    return stopped == 0;
+  }
+
+ private:
+  Duration all_;
+  bool shown_;
+  Time last_;
+};
+
+/// A file for writing, closed with the block; none without a path.
+class Output {
+ public:
+  explicit Output(const std::string& path)
+      : path_(path), file_(path.empty() ? nullptr : std::fopen(path.c_str(), "w")) {}
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() { (void)close(); }
+  [[nodiscard]] bool opened() const { return path_.empty() || file_ != nullptr; }
+  [[nodiscard]] std::FILE* file() { return file_; }
+  [[nodiscard]] Error error() const { return {Code::io, "cannot be written", path_}; }
+  [[nodiscard]] bool close() {
+    std::FILE* const file = std::exchange(file_, nullptr);
+    return file == nullptr || std::fclose(file) == 0;
+  }
+
+ private:
+  std::string path_;
+  std::FILE* file_;
+};
+
+/// All that was asked of a run besides what it prints.
+int write(const Words& words, const Scenario& scenario, const Report& report, const Trace& trace,
+          Record& record) {
+  if (auto finished = record.finish(); !finished) return fail(finished.error());
+  if (words.json.empty()) return 0;
+  auto text = config::read_file(words.scenario);
+  if (!text) return fail(text.error());
+  Output out(words.json);
+  if (!out.opened()) return fail(out.error());
+  const RunNames names{words.scenario, *text, words.command, stopped == 0};
+  const std::string json = to_json(names, scenario, report, trace, record);
+  const bool written = std::fwrite(json.data(), 1, json.size(), out.file()) == json.size();
+  return out.close() && written ? 0 : fail(out.error());
+}
+
+int run(Words words) {
+  auto scenario = load_scenario(words.scenario, words.overrides);
+  if (!scenario) return fail(scenario.error());
+  Output lines(words.trace);
+  if (!lines.opened()) return fail(lines.error());
+  Output packets(words.csv);
+  if (!packets.opened()) return fail(packets.error());
+  Trace trace = words.trace.empty() ? Trace::hash_only() : Trace(lines.file());
+  Record record(static_cast<std::uint32_t>(scenario->robots.size()), scenario->scene,
+                scenario->duration, packets.file());
+  if (!words.json.empty() || !words.csv.empty()) words.run.record = &record;
+  std::optional<McapTrace> mcap;
+  if (!words.mcap.empty()) {
+    auto made = McapTrace::create(words.mcap, true, *scenario);
+    if (!made) return fail(made.error());
+    mcap.emplace(std::move(*made));
+    words.run.mcap = &*mcap;
+  }
+  std::signal(SIGINT, stop);
+  std::signal(SIGTERM, stop);
+  const auto report = [&] {
+    Progress progress(scenario->duration);
+    words.run.goes_on = [&](Time reached) { return progress.goes_on(reached); };
+    return run_scenario(*scenario, words.run, trace);
+  }();
+  if (!lines.close()) return fail(lines.error());
+  if (mcap) {
+    if (auto closed = mcap->close(); !closed) return fail(closed.error());
+  }
+  if (!report) return fail(report.error());
+  print(*scenario, report.value(), trace);
+  if (const int failed = write(words, *scenario, report.value(), trace, record); failed != 0) {
+    return failed;
+  }
+  if (stopped == 0) return 0;
+  std::fputs("stopped before the end\n", stderr);
+  return 130;
+}
+
+/// One row; `words` name the scenario and the method.
+int compare_one(Words words) {
+  const auto scenario = load_scenario(words.scenario, words.overrides);
+  if (!scenario) return fail(scenario.error());
+  Trace trace = Trace::hash_only();
+  Duration delays{0};
+  words.run.observe = [&](const Outcome& outcome, const Packet& sent) {
+    if (outcome.fate == Fate::delivered) delays = delays + (outcome.time - sent.stamp);
+  };
+  words.run.goes_on = [](Time) { return stopped == 0; };
+  const auto ran = run_scenario(*scenario, words.run, trace);
+  const Code code = ran ? Code{} : ran.error().code;
+  if (!ran && code != Code::unsupported && code != Code::out_of_range) return fail(ran.error());
+  std::printf("%-26s", scenario->method.c_str());
+  if (!ran) {  // what the method itself cannot do
+    std::printf(" %s\n", ran.error().to_string().c_str());
+    return 0;
+  }
+  const PacketCounts& packets = ran->packets;
+  const double each = packets.delivered == 0 ? 0 : 1e-6 / static_cast<double>(packets.delivered);
+  std::printf("%10llu %10llu %9llu %9.3f %9.3f %10.4f %9.4f %9.1f\n",
+              static_cast<unsigned long long>(ran->network_syncs),
+              static_cast<unsigned long long>(packets.delivered),
+              static_cast<unsigned long long>(packets.all_dropped()),
+              static_cast<double>(delays.ns) * each, ran->bounds.latency.ms(),
+              ran->bounds.position_m, ran->bounds.power_db,
+              static_cast<double>(ran->end.ns) / static_cast<double>(ran->profile.total_ns));
+  return 0;
+}
+
+/// All methods on one scenario with one seed. What a method cannot do is in its row.
+int compare(Words words) {
+  std::signal(SIGINT, stop);
+  std::signal(SIGTERM, stop);
+  std::printf("%-26s%10s %10s %9s %9s %9s %10s %9s %9s\n", "method", "syncs", "delivered",
+              "dropped", "delay ms", "bound ms", "bound m", "bound dB", "x real");
+  for (const KnownMethod& known : known_methods()) {
+    words.overrides.method = known.name;
+    if (const int failed = compare_one(words); failed != 0) return failed;
+    std::fflush(stdout);
+    if (stopped != 0) return 130;
+  }
+  std::puts("delay: from a send to its delivery in the network, mean; the bounds: docs/cosim.md");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> words(argv + 1, argv + argc);
+  if (words.size() == 1 && words[0] == "methods") {
+    for (const KnownMethod& known : known_methods()) {
+      std::printf("%-26s %s\n", std::string(known.name).c_str(), std::string(known.about).c_str());
+    }
+    return 0;
+  }
+  Words parsed;
+  parsed.command = "hyphos cosim";
+  for (const std::string_view word : words) parsed.command += " " + std::string(word);
+  const bool compares = !words.empty() && words[0] == "compare";
+  if (words.empty() || (words[0] != "run" && !compares) ||
+      !parse({words.begin() + 1, words.end()}, parsed) ||
+      (compares &&
+       !(parsed.trace + parsed.mcap + parsed.json + parsed.csv + parsed.overrides.method)
+            .empty())) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  return compares ? compare(std::move(parsed)) : run(std::move(parsed));
+}

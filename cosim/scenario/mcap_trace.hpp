@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cosim/core/engine.hpp"
+#include "cosim/core/json_line.hpp"
+#include "record/mcap_writer.hpp"
+
+namespace hyphos::cosim {
+
+struct Scenario;
+
+/// What happened in a run, as an MCAP file for Foxglove and `hyphos bag`: sends, deliveries and
+/// drops on `cosim/packets`, windows on `cosim/windows`, each robot's pose on `NAME/pose` ten times
+/// a second (at the end of the first window that reaches the instant). Messages are JSON with a
+/// schema; times are simulated. The same scenario and seed give the same bytes.
+class McapTrace {
+ public:
+  /// Errors: already_exists unless `overwrite`, and those of the file system.
+  [[nodiscard]] static Result<McapTrace> create(const std::filesystem::path& path, bool overwrite,
+                                                const Scenario& scenario);
+
+  void sent(const Packet& packet);
+  void outcome(const Outcome& outcome, const Packet& sent);
+  void window(Time reached, std::span<const Pose> poses);
+  /// Writes the index. The first error there was.
+  [[nodiscard]] Result<void> close();
+
+ private:
+  struct Line {
+    Time time;
+    std::uint16_t channel = 0;
+    std::string json;
+  };
+  McapTrace(record::McapWriter writer, std::vector<std::string> robots, bool nodes)
+      : writer_(std::move(writer)), robots_(std::move(robots)), nodes_(nodes) {}
+  Result<void> open_channels();
+  [[nodiscard]] std::string name_of(NodeId node) const;
+  [[nodiscard]] JsonLine head(const char* event, const Packet& packet, NodeId to) const;
+  void write_lines();
+
+  record::McapWriter writer_;
+  std::vector<std::string> robots_;
+  bool nodes_;  // packets are those of nodes, and say of which channel they are
+  std::uint16_t packets_ = 0;
+  std::uint16_t windows_ = 0;
+  std::vector<std::uint16_t> poses_;
+  std::vector<Line> lines_;  // of this window
+  std::vector<std::uint32_t> counts_;
+  Time reached_;
+  Time next_poses_;
+  Result<void> written_ = success();
+};
+
+}  // namespace hyphos::cosim

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cosim/core/engine.hpp"
+#include "cosim/programs/flow.hpp"
+
+namespace hyphos::cosim {
+
+/// What a report of a run shows besides its sums: the windows over time, the ways of the robots,
+/// delay and loss by distance, what became of every copy of every packet, and the flows.
+///
+/// Its memory is bounded by the packets under way. Changes nothing in the run.
+class Record {
+ public:
+  /// `scene` outlives it. With `csv`, writes a line for each copy there, when its packet's last
+  /// outcome is known, and at the end for those that are still under way.
+  Record(std::uint32_t nodes, const Scene& scene, Duration end, std::FILE* csv = nullptr);
+
+  void sent(const Packet& packet, std::span<const Pose> poses);
+  void outcome(const Outcome& outcome, const Packet& packet);
+  void window(Time end, std::span<const Pose> poses);
+  void flows(std::vector<FlowResult> results) { flows_ = std::move(results); }
+  /// Those under way are written, too. Errors: io.
+  [[nodiscard]] Result<void> finish();
+
+  /// Copies that were sent over so many metres, without anything between or with.
+  struct Distance {
+    std::uint64_t copies = 0;
+    std::uint64_t delivered = 0;
+    double delay_ns = 0;  // sum
+    std::int64_t least_ns = kNever.ns;
+    std::int64_t most_ns = 0;
+    std::array<std::uint64_t, kDropReasons> dropped{};
+  };
+  /// Windows that follow each other.
+  struct Windows {
+    Time begin;
+    Time end;
+    std::uint64_t count = 0;
+    Duration shortest{0};
+    Duration longest{0};
+  };
+  struct Sample {
+    Time time;
+    std::vector<Vec3> places;  // by node
+  };
+  static constexpr double kMetres = 5;  // of a bin
+
+  /// By bin of distance, and whether the way was blocked.
+  [[nodiscard]] const std::map<std::pair<std::uint32_t, bool>, Distance>& distances() const {
+    return distances_;
+  }
+  [[nodiscard]] const std::vector<Windows>& windows() const { return windows_; }
+  [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
+  [[nodiscard]] const std::vector<FlowResult>& flows() const { return flows_; }
+
+ private:
+  struct Copy {
+    NodeId to = 0;
+    double distance_m = 0;
+    double obstacles_db = 0;
+    bool settled = false;
+  };
+  struct Open {
+    Packet packet;  // without its bytes
+    std::size_t bytes = 0;
+    std::vector<Copy> copies;
+    std::size_t left = 0;
+    Time rest_time;  // of copies whose receivers were not named
+    DropReason rest_reason = DropReason::other;
+  };
+
+  void join_windows();
+  void settle(const Open& open, Copy& copy, Fate fate, DropReason reason, Time time);
+  void write(const Open& open, const Copy& copy, std::string_view fate, std::string_view reason,
+             Time time);
+
+  std::uint32_t nodes_;
+  const Scene& scene_;
+  std::FILE* csv_;
+  Duration apart_;  // samples
+  Time due_{};
+  Time window_begin_{};
+  std::uint64_t joined_ = 1;  // windows in each of windows_
+  std::unordered_map<PacketId, Open> open_;
+  std::map<std::pair<std::uint32_t, bool>, Distance> distances_;
+  std::vector<Windows> windows_;
+  std::vector<Sample> samples_;
+  std::vector<FlowResult> flows_;
+};
+
+}  // namespace hyphos::cosim

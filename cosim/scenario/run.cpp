@@ -1,0 +1,91 @@
+#include "cosim/scenario/simulators.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+/// Whoever sends in a scenario: the nodes of its robots, named flows, or each robot at a rate.
+struct Senders {
+  std::unique_ptr<Programs> programs;
+  const Traffic* flows = nullptr;
+  NodePrograms* nodes = nullptr;
+};
+
+Result<Senders> open_senders(const Scenario& scenario, const RunOptions& options) {
+  Senders made;
+  if (!scenario.team.empty()) {
+    auto opened = open_team(scenario.team, options);
+    if (!opened) return opened.error();
+    made.nodes = opened->get();
+    made.programs = std::move(*opened);
+  } else if (!scenario.flows.flows.empty()) {
+    auto flows = std::make_unique<Traffic>(scenario.flows, scenario.scene);
+    made.flows = flows.get();
+    made.programs = std::move(flows);
+  } else {
+    made.programs = std::make_unique<Periodic>(scenario.traffic);
+  }
+  return made;
+}
+
+void take_down(const RunOptions& options, const Simulators& simulators, Engine& engine) {
+  engine.observe_sends([&options](const Packet& packet, std::span<const Pose> poses) {
+    if (options.record != nullptr) options.record->sent(packet, poses);
+    if (options.mcap != nullptr) options.mcap->sent(packet);
+  });
+  engine.observe([&options](const Outcome& outcome, const Packet& packet) {
+    if (options.record != nullptr) options.record->outcome(outcome, packet);
+    if (options.mcap != nullptr) options.mcap->outcome(outcome, packet);
+    if (options.observe) options.observe(outcome, packet);
+  });
+  engine.run_while([&options, &physics = *simulators.physics](Time reached) {
+    if (options.record != nullptr) options.record->window(reached, physics.poses());
+    if (options.mcap != nullptr) options.mcap->window(reached, physics.poses());
+    return !options.goes_on || options.goes_on(reached);
+  });
+}
+
+}  // namespace
+
+Result<Report> run_scenario(const Scenario& scenario, const RunOptions& options, Trace& trace) {
+  auto model = RadioModel::make(scenario.radio, &scenario.scene, scenario.seed);
+  if (!model) return model.error();
+  MethodOptions method_options{scenario.step, scenario.window};
+  method_options.latency_budget = scenario.latency_budget;
+  method_options.power_error_db = scenario.power_error_db;
+  method_options.path_loss_exponent = scenario.radio.path_loss_exponent;
+  method_options.range_m = model->range_m();
+  method_options.scene = &scenario.scene;
+  auto method = make_method(scenario.method, method_options);
+  if (!method) return method.error();
+  auto simulators = open_simulators(scenario, options);
+  if (!simulators) return simulators.error();
+  auto senders = open_senders(scenario, options);
+  if (!senders) return senders.error();
+  EngineOptions engine_options{scenario.step, {scenario.duration.ns}};
+  engine_options.nodes = static_cast<std::uint32_t>(scenario.robots.size());
+  engine_options.seed = scenario.seed;
+  engine_options.skip = options.skip;
+  engine_options.radio.path_loss_exponent = scenario.radio.path_loss_exponent;
+  engine_options.radio.range_m = model->range_m();
+  engine_options.radio.scene = &scenario.scene;
+  Engine engine({*simulators->physics, *simulators->network, *senders->programs, **method, trace},
+                engine_options);
+  engine.run_while(options.goes_on);
+  if (options.observe) engine.observe(options.observe);
+  if (options.record != nullptr || options.mcap != nullptr) {
+    take_down(options, *simulators, engine);
+  }
+  if (auto ran = engine.run(); !ran) return ran.error();
+  Report report = engine.report();
+  if (senders->flows != nullptr && options.record != nullptr) {
+    options.record->flows(senders->flows->results());
+  }
+  if (senders->nodes != nullptr) {
+    auto lost = senders->nodes->lost();
+    if (!lost) return lost.error();
+    report.lost = std::move(*lost);
+  }
+  return report;
+}
+
+}  // namespace hyphos::cosim

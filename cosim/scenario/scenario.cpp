@@ -1,0 +1,310 @@
+#include "cosim/scenario/scenario.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "base/config.hpp"
+#include "cosim/scenario/traffic.hpp"
+#include "plan/reader.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+using config::Problems;
+using config::Value;
+using plan::Section;
+
+constexpr double kWorld = 1e7;  // metres: farther than any radio, near enough for double
+constexpr double kMostSeconds = 1e7;
+
+Duration from_ms(double ms) { return {std::llround(ms * 1e6)}; }
+
+/// "[1, 2, 3]"; anything else is told of.
+Vec3 read_point(const Value* value, const std::string& path, Problems& problems) {
+  if (value == nullptr) return {};
+  std::array<double, 3> numbers{};
+  bool right = value->is(Value::Kind::list) && value->items.size() == numbers.size();
+  for (std::size_t i = 0; right && i < numbers.size(); ++i) {
+    right = plan::read_real(value->items[i], numbers[i]) && std::abs(numbers[i]) <= kWorld;
+  }
+  if (!right) {
+    problems.error(value->source, path + ": expected three numbers [x, y, z] in metres, found " +
+                                      plan::describe(*value));
+    return {};
+  }
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+Vec3 read_point(const Section& section, std::string_view key, Problems& problems) {
+  return read_point(section.find(key), section.path(key), problems);
+}
+
+void read_world(const Section& root, Scenario& scenario, Problems& problems) {
+  const Section world(root.find("world"), "world", problems, {"boxes"});
+  const Value* boxes = world.find("boxes");
+  if (boxes == nullptr) return;
+  if (!boxes->is(Value::Kind::list)) return world.error("boxes", "expected a list of boxes");
+  std::vector<Box> read;
+  for (const Value& item : boxes->items) {
+    const std::string path = "world.boxes[" + std::to_string(read.size()) + "]";
+    const Section box(&item, path, problems, {"low", "high", "loss_db"});
+    for (const char* key : {"low", "high"}) {
+      if (!box.has(key)) box.error(key, "is missing: a corner [x, y, z]");
+    }
+    Box& made = read.emplace_back();
+    made.low = read_point(box, "low", problems);
+    made.high = read_point(box, "high", problems);
+    made.loss_db = box.real("loss_db", 0, 0, 1000);
+    if (made.low.x > made.high.x || made.low.y > made.high.y || made.low.z > made.high.z) {
+      box.error("high", "must not be below `low` in any coordinate");
+    }
+  }
+  scenario.scene = Scene(std::move(read));
+}
+
+Path read_circle(const Section& robot, Problems& problems) {
+  const Section circle(robot.find("circle"), robot.path("circle"), problems,
+                       {"centre", "radius_m", "speed", "phase"});
+  if (!circle.has("centre")) circle.error("centre", "is missing: a point [x, y, z]");
+  Circle made;
+  made.centre = read_point(circle, "centre", problems);
+  made.radius = circle.real("radius_m", 1, 1e-3, kWorld);
+  made.angular_speed = circle.real("speed", 1, -1000, 1000) / made.radius;
+  made.phase = circle.real("phase", 0, -1000, 1000);
+  return made;
+}
+
+Path read_waypoints(const Section& robot, Problems& problems) {
+  const Value& list = *robot.find("waypoints");
+  Waypoints made;
+  made.speed = robot.real("speed", 1, 0, 1000);
+  made.loop = robot.boolean("loop", false);
+  if (!list.is(Value::Kind::list) || list.items.size() < 2) {
+    robot.error("waypoints", "expected a list of at least two points");
+    return made;
+  }
+  for (const Value& point : list.items) {
+    made.points.push_back(read_point(&point, robot.path("waypoints"), problems));
+  }
+  return made;
+}
+
+void read_gazebo(const Section& physics, Scenario& scenario) {
+  constexpr std::array<const char*, 5> kKeys{"world", "messages", "partition", "pose_topic",
+                                             "timeout_ms"};
+  GazeboOptions& to = scenario.gazebo;
+  const auto word = [&](const char* key, std::string& text) {
+    text = physics.text(key, text);
+    if (text.find_first_of(" \t\n;") != std::string::npos) physics.error(key, "must be one word");
+  };
+  if (scenario.physics != PhysicsKind::gazebo) {
+    for (const char* key : kKeys) {
+      if (physics.has(key)) physics.error(key, "goes with `physics.simulator: gazebo`");
+    }
+    return;
+  }
+  word("world", to.world);
+  word("partition", to.partition);
+  word("pose_topic", to.pose_topic);
+  to.messages = physics.choice<GazeboMessages>(
+      "messages", GazeboMessages::ignition,
+      {{"ignition", GazeboMessages::ignition}, {"gz", GazeboMessages::gz}});
+  to.timeout = Duration::from_ms(physics.integer("timeout_ms", 5000, 10, 600'000));
+  const std::int64_t step_ns = scenario.step.numerator();
+  if (scenario.step.denominator() != 1 || step_ns % 1000 != 0 || step_ns < 100'000) {
+    physics.error("rate_hz", "Gazebo takes steps of whole microseconds, of at least 100");
+  }
+  to.step = {step_ns};
+}
+
+void read_robots(const Section& root, const std::string& file, Scenario& scenario,
+                 Problems& problems) {
+  const Value* robots = root.find("robots");
+  if (robots == nullptr || !robots->is(Value::Kind::map) || robots->entries.size() < 2) {
+    return root.error("robots", "expected a map of at least two robots");
+  }
+  for (const config::Entry& entry : robots->entries) {
+    const Section robot(&entry.value, "robots." + entry.key, problems,
+                        {"kind", "at", "velocity", "circle", "waypoints", "speed", "loop", "run",
+                         "plan", "nodes", "set"});
+    scenario.commands.push_back(read_command(robot));
+    scenario.robots.push_back(entry.key);
+    scenario.team.robots.push_back(read_robot_nodes(robot, entry.key, file));
+    scenario.kinds.push_back(robot.choice<RobotKind>(
+        "kind", RobotKind::ugv, {{"ugv", RobotKind::ugv}, {"uav", RobotKind::uav}}));
+    const int ways = (robot.has("at") ? 1 : 0) + (robot.has("circle") ? 1 : 0) +
+                     (robot.has("waypoints") ? 1 : 0);
+    if (scenario.physics == PhysicsKind::gazebo) {
+      if (ways != 0)
+        problems.error(
+            entry.source,
+            "robots." + entry.key + ": Gazebo moves the model of this name; leave it empty: {}");
+      if (entry.key.find_first_of(" \t\n;") != std::string::npos) {
+        problems.error(entry.source, "robots." + entry.key + ": must be one word");
+      }
+      scenario.gazebo.models.push_back(entry.key);
+      scenario.paths.emplace_back(ConstantVelocity{});
+    } else if (ways != 1) {
+      problems.error(entry.source,
+                     "robots." + entry.key +
+                         ": needs one of `at` (a point, with `velocity` if it moves), "
+                         "`circle` and `waypoints`");
+      scenario.paths.emplace_back(ConstantVelocity{});
+    } else if (robot.has("circle")) {
+      scenario.paths.push_back(read_circle(robot, problems));
+    } else if (robot.has("waypoints")) {
+      scenario.paths.push_back(read_waypoints(robot, problems));
+    } else {
+      scenario.paths.emplace_back(ConstantVelocity{read_point(robot, "at", problems),
+                                                   read_point(robot, "velocity", problems)});
+    }
+    for (const char* key : {"speed", "loop"}) {
+      if (robot.has(key) && !robot.has("waypoints")) robot.error(key, "goes with `waypoints`");
+    }
+    if (robot.has("velocity") && !robot.has("at")) robot.error("velocity", "goes with `at`");
+    if (robot.has("velocity") && scenario.physics == PhysicsKind::mujoco) {
+      robot.error("velocity",
+                  "goes with `physics.simulator: kinematic`: in MuJoCo robots have "
+                  "wheels and rotors, so give `waypoints`");
+    }
+  }
+}
+
+void load_recording(const std::string& path, const config::Source& source, Scenario& scenario,
+                    Problems& problems) {
+  auto text = config::read_file(path);
+  if (!text) return problems.error(source, text.error().to_string());
+  auto recording = Recording::parse(*text, path, scenario.robots);
+  if (!recording) return problems.error(source, recording.error().to_string());
+  scenario.network = NetworkKind::replay;
+  scenario.recording = std::make_shared<const Recording>(std::move(*recording));
+}
+
+/// `radio.file`, beside the scenario unless its path is absolute.
+void read_recording(const Section& radio, const std::string& scenario_path, Scenario& scenario,
+                    Problems& problems) {
+  const bool replays = scenario.network == NetworkKind::replay;
+  const Value* given = radio.find("file");
+  if ((given != nullptr) != replays) {
+    const char* what = replays ? "is missing: the recorded network, a table or a trace"
+                               : "goes with `radio.simulator: replay`";
+    return radio.error("file", what);
+  }
+  if (!replays) return;
+  const auto path = std::filesystem::path(scenario_path).parent_path() / given->text;
+  load_recording(path.string(), given->source, scenario, problems);
+}
+
+void read_radio(const Section& root, const std::string& path, Scenario& scenario,
+                Problems& problems) {
+  const Section radio(root.find("radio"), "radio", problems,
+                      {"simulator", "transport", "file", "rate_mbit", "tx_power_dbm",
+                       "path_loss_exponent", "reference_loss_db", "shadowing_db", "noise_dbm",
+                       "detection_dbm", "host_jitter_us", "queue_packets", "retry_limit"});
+  scenario.network = radio.choice<NetworkKind>("simulator", NetworkKind::analytic,
+                                               {{"analytic", NetworkKind::analytic},
+                                                {"ns3", NetworkKind::ns3},
+                                                {"replay", NetworkKind::replay}});
+  read_recording(radio, path, scenario, problems);
+  scenario.transport = radio.choice<Transport>("transport", Transport::udp,
+                                               {{"udp", Transport::udp}, {"tcp", Transport::tcp}});
+  if (radio.has("transport") && scenario.network != NetworkKind::ns3) {
+    radio.error("transport", "goes with `radio.simulator: ns3`");
+  }
+  RadioOptions& to = scenario.radio;
+  to.rate_mbit = radio.real("rate_mbit", to.rate_mbit, 1, 1000);
+  to.tx_power_dbm = radio.real("tx_power_dbm", to.tx_power_dbm, -100, 100);
+  to.path_loss_exponent = radio.real("path_loss_exponent", to.path_loss_exponent, 0.1, 10);
+  to.reference_loss_db = radio.real("reference_loss_db", to.reference_loss_db, 0, 200);
+  to.shadowing_db = radio.real("shadowing_db", to.shadowing_db, 0, 30);
+  to.noise_dbm = radio.real("noise_dbm", to.noise_dbm, -200, 0);
+  to.detection_dbm = radio.real("detection_dbm", to.detection_dbm, -200, 0);
+  to.host_jitter = {std::llround(radio.real("host_jitter_us", to.host_jitter.us(), 0, 1e6) * 1e3)};
+  to.queue_packets =
+      static_cast<std::uint32_t>(radio.integer("queue_packets", to.queue_packets, 1, 1'000'000));
+  to.retry_limit = static_cast<std::uint32_t>(radio.integer("retry_limit", to.retry_limit, 1, 255));
+  if (auto model = RadioModel::make(to, nullptr, 1); !model) {
+    radio.error(model.error().where, model.error().message);
+  }
+}
+
+void read_method(const Section& root, const Overrides& overrides, Scenario& scenario,
+                 Problems& problems) {
+  const Section method(root.find("method"), "method", problems,
+                       {"name", "window_ms", "latency_budget_ms", "power_error_db"});
+  std::vector<std::string_view> names;
+  for (const KnownMethod& known : known_methods()) names.push_back(known.name);
+  scenario.method = method.word_of("name", "adaptive", names);
+  if (!overrides.method.empty()) scenario.method = overrides.method;
+  const double step_ms = static_cast<double>(scenario.step.at(1).value().ns) * 1e-6;
+  scenario.window = from_ms(method.real("window_ms", step_ms, 1e-6, 1e6));
+  scenario.latency_budget = from_ms(method.real("latency_budget_ms", 0, 0, 1e6));
+  scenario.power_error_db = method.real("power_error_db", 0.5, 1e-6, 100);
+  MethodOptions options{scenario.step, scenario.window};
+  if (auto made = make_method(scenario.method, options); !made) {
+    const Error& error = made.error();
+    if (error.where == "window") return method.error("window_ms", error.message);
+    problems.error({std::make_shared<const std::string>("--method"), 0, 0}, error.message);
+  }
+}
+
+}  // namespace
+
+Result<Scenario> parse_scenario(std::string_view text, const std::string& name,
+                                const Overrides& overrides) {
+  Problems problems;
+  const Value value = config::parse_yaml(text, name, problems);
+  config::report_duplicates(value, problems);
+  const Section root(&value, "", problems,
+                     {"duration_s", "seed", "physics", "method", "world", "robots", "radio",
+                      "traffic", "channels", "nodes", "realtime"});
+  const Section physics(
+      root.find("physics"), "physics", problems,
+      {"simulator", "rate_hz", "world", "messages", "partition", "pose_topic", "timeout_ms"});
+  const std::int64_t rate = physics.integer("rate_hz", 1000, 1, 1'000'000);
+  Scenario scenario{.step = Step::from_rate(rate).value()};
+  scenario.physics = physics.choice<PhysicsKind>("simulator", PhysicsKind::kinematic,
+                                                 {{"kinematic", PhysicsKind::kinematic},
+                                                  {"mujoco", PhysicsKind::mujoco},
+                                                  {"gazebo", PhysicsKind::gazebo}});
+  read_gazebo(physics, scenario);
+  scenario.duration = from_ms(root.real("duration_s", 10, 1e-6, kMostSeconds) * 1000);
+  scenario.seed = static_cast<std::uint64_t>(
+      root.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
+  if (!overrides.seed.empty()) {
+    Value given;
+    given.kind = Value::Kind::scalar;
+    given.text = overrides.seed;
+    std::int64_t seed = -1;
+    if (!plan::read_integer(given, seed) || seed < 0) {
+      problems.error({std::make_shared<const std::string>("--seed"), 0, 0},
+                     "expected a whole number of at least 0, found '" + overrides.seed + "'");
+    }
+    scenario.seed = static_cast<std::uint64_t>(seed);
+  }
+  read_world(root, scenario, problems);
+  read_robots(root, name, scenario, problems);
+  read_radio(root, name, scenario, problems);
+  if (!overrides.replay.empty()) {
+    const config::Source source{std::make_shared<const std::string>("--replay"), 0, 0};
+    load_recording(overrides.replay, source, scenario, problems);
+  }
+  read_traffic(root, name, scenario, problems);
+  read_team(root, scenario.robots, scenario.team, problems);
+  read_method(root, overrides, scenario, problems);
+  scenario.realtime =
+      read_realtime(root, scenario.step.longest(), scenario.robots.size(), problems);
+  if (problems.failed()) return problems.to_error();
+  return scenario;
+}
+
+Result<Scenario> load_scenario(const std::string& path, const Overrides& overrides) {
+  auto text = config::read_file(path);
+  if (!text) return text.error();
+  return parse_scenario(*text, path, overrides);
+}
+
+}  // namespace hyphos::cosim

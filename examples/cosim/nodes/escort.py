@@ -1,0 +1,41 @@
+"""Flies behind another robot, which tells where it is, looks at it, and keeps its own height."""
+
+import math
+
+import hyphos
+from hyphos.msgs import Odometry, PointStamped, Twist
+
+
+class Escort:
+    def __init__(self, node: hyphos.Node) -> None:
+        self.clock = node.clock
+        self.distance_m = node.param("distance_m", 4.0)
+        self.height_m = node.param("height_m", 8.0)
+        self.here: Odometry | None = None
+        self.there: PointStamped | None = None
+        self.command = node.publisher("cmd_vel", Twist)
+        node.subscribe("odom", Odometry, self.on_odometry)
+        node.subscribe("ahead/position", PointStamped, self.on_position)
+        node.every(self.fly, period_ms=50)
+
+    def on_odometry(self, odometry: Odometry) -> None:
+        self.here = odometry
+
+    def on_position(self, position: PointStamped) -> None:
+        self.there = position
+
+    def fly(self) -> None:
+        twist = Twist()  # whoever is not heard of for a second is waited for
+        if self.here and self.there and self.clock.now_ns() - self.there.header.stamp_ns < 1e9:
+            pose = self.here.pose.pose
+            q = pose.orientation
+            dx = self.there.point.x - pose.position.x
+            dy = self.there.point.y - pose.position.y
+            yaw = math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))
+            off = math.remainder(math.atan2(dy, dx) - yaw, 2 * math.pi)
+            speed = min(max(math.hypot(dx, dy) - self.distance_m, -2.0), 5.0)
+            twist.linear.x = speed * math.cos(off)
+            twist.linear.y = speed * math.sin(off)
+            twist.linear.z = min(max(self.height_m - pose.position.z, -1.0), 1.0)
+            twist.angular.z = min(max(2 * off, -1.5), 1.5)
+        self.command.publish(twist)

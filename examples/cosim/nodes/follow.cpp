@@ -1,0 +1,63 @@
+// Keeps its robot at a distance from another one, which tells where it is. Whoever has not heard of
+// it for a second stops.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <hyphos/hyphos.hpp>
+#include <hyphos/msgs/nav.pb.h>
+
+namespace {
+
+using hyphos::msgs::Odometry;
+using hyphos::msgs::PointStamped;
+using hyphos::msgs::Twist;
+
+class Follow {
+ public:
+  explicit Follow(const hyphos::Node& node)
+      : clock_(node.clock()),
+        distance_m_(node.param("distance_m", 5.0)),
+        most_speed_(node.param("most_speed", 3.0)),
+        command_(node.publisher<Twist>("cmd_vel")) {
+    node.subscribe<Odometry>("odom", hyphos::serial, [this](const auto& odometry) {
+      here_ = odometry->pose().pose().position();
+      const auto& turned = odometry->pose().pose().orientation();
+      yaw_ = 2 * std::atan2(turned.z(), turned.w());
+    });
+    node.subscribe<PointStamped>("ahead/position", hyphos::serial, [this](const auto& position) {
+      there_ = position->point();
+      heard_ns_ = position->header().stamp_ns();
+    });
+    node.every(hyphos::Duration::from_ms(50), [this] { drive(); });
+  }
+
+ private:
+  void drive() {
+    Twist twist;
+    const bool fresh = heard_ns_ >= 0 && clock_.now().ns - heard_ns_ < 1'000'000'000;
+    if (fresh) {
+      const double dx = there_.x() - here_.x();
+      const double dy = there_.y() - here_.y();
+      const double off = std::remainder(std::atan2(dy, dx) - yaw_, 2 * std::numbers::pi);
+      const double gap = std::hypot(dx, dy) - distance_m_;
+      twist.mutable_linear()->set_x(std::clamp(gap, 0.0, most_speed_) *
+                                    std::max(0.0, std::cos(off)));
+      twist.mutable_angular()->set_z(std::clamp(2 * off, -2.0, 2.0));
+    }
+    command_.publish(twist);
+  }
+
+  hyphos::Clock clock_;
+  double distance_m_;
+  double most_speed_;
+  hyphos::Publisher<Twist> command_;
+  hyphos::msgs::Point here_;
+  hyphos::msgs::Point there_;
+  double yaw_ = 0;
+  std::int64_t heard_ns_ = -1;
+};
+
+}  // namespace
+
+HYPHOS_NODE(Follow)

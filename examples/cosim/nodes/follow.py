@@ -1,0 +1,37 @@
+"""Keeps its robot at a distance from another one, as follow.cpp does, in Python."""
+
+import math
+
+import hyphos
+from hyphos.msgs import Odometry, PointStamped, Twist
+
+
+class Follow:
+    def __init__(self, node: hyphos.Node) -> None:
+        self.clock = node.clock
+        self.distance_m = node.param("distance_m", 5.0)
+        self.here: Odometry | None = None
+        self.there: PointStamped | None = None
+        self.command = node.publisher("cmd_vel", Twist)
+        node.subscribe("odom", Odometry, self.on_odometry)
+        node.subscribe("ahead/position", PointStamped, self.on_position)
+        node.every(self.drive, period_ms=50)
+
+    def on_odometry(self, odometry: Odometry) -> None:
+        self.here = odometry
+
+    def on_position(self, position: PointStamped) -> None:
+        self.there = position
+
+    def drive(self) -> None:
+        twist = Twist()
+        if self.here and self.there and self.clock.now_ns() - self.there.header.stamp_ns < 1e9:
+            pose = self.here.pose.pose
+            dx = self.there.point.x - pose.position.x
+            dy = self.there.point.y - pose.position.y
+            yaw = 2 * math.atan2(pose.orientation.z, pose.orientation.w)
+            off = math.remainder(math.atan2(dy, dx) - yaw, 2 * math.pi)
+            gap = math.hypot(dx, dy) - self.distance_m
+            twist.linear.x = min(max(gap, 0.0), 3.0) * max(0.0, math.cos(off))
+            twist.angular.z = min(max(2 * off, -2.0), 2.0)
+        self.command.publish(twist)

@@ -1,0 +1,149 @@
+#include "gateway/convert/converter.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "gateway/convert/cbor_sink.hpp"
+#include "gateway/convert/json_sink.hpp"
+#include "gateway/convert/json_source.hpp"
+#include "gateway/convert/ros_sink.hpp"
+#include "gateway/convert/ros_source.hpp"
+#include "gateway/convert/walk.hpp"
+
+namespace hyphos::gateway {
+
+namespace {
+
+/// A Buffer that keeps a string alive without a copy.
+class TextOwner final : public BufferOwner {
+ public:
+  explicit TextOwner(std::string text) : text_(std::move(text)) {}
+  [[nodiscard]] Buffer buffer() {
+    return {reinterpret_cast<const std::byte*>(text_.data()), text_.size(), this};
+  }
+
+ private:
+  void release() noexcept override { delete this; }
+  std::string text_;
+};
+
+Buffer adopt(std::string text) { return (new TextOwner(std::move(text)))->buffer(); }
+Buffer adopt(std::vector<std::byte> bytes) { return Buffer::adopt(std::move(bytes)); }
+
+}  // namespace
+
+template <bool kCdr>
+Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const Lend& lend) const {
+  Trouble trouble;
+  Sizes sizes;
+  Bytes attached;
+  RosCursor<kCdr> measured(message, trouble);
+  ProtoMeasure measure;
+  FromRos<kCdr, ProtoMeasure> first(measured, measure, sizes, trouble, attached);
+  if (!measured.begin() || !first.message(shape_) || !measured.end()) {
+    return trouble.error(shape_.ros_name);
+  }
+  WritableBuffer memory = lend(measure.at());
+  RosCursor<kCdr> cursor(message, trouble);
+  ProtoWrite write(memory.data());
+  FromRos<kCdr, ProtoWrite> second(cursor, write, sizes, trouble, attached);
+  if (!cursor.begin() || !second.message(shape_)) return trouble.error(shape_.ros_name);
+  RawMessage made;
+  made.payload = std::move(memory).freeze(measure.at());
+  if (attached_) {
+    WritableBuffer buffer = lend(attached.size());
+    ProtoWrite(buffer.data()).raw(attached);
+    made.buffers.push_back(std::move(buffer).freeze(attached.size()));
+  }
+  return made;
+}
+
+Result<RawMessage> Converter::read_json(std::span<const std::byte> message, const Lend& lend,
+                                        std::int64_t now_ns) const {
+  thread_local simdjson::dom::parser parser;
+  Trouble trouble;
+  Json json;
+  const auto fault =
+      parser.parse(reinterpret_cast<const char*>(message.data()), message.size()).get(json);
+  if (fault != simdjson::SUCCESS) {
+    return Error{Code::corrupt, std::string("is no JSON: ") + simdjson::error_message(fault),
+                 shape_.ros_name};
+  }
+  Sizes sizes;
+  AttachedJson attached;
+  ProtoMeasure measure;
+  FromJson<ProtoMeasure> first(measure, sizes, trouble, now_ns, attached);
+  if (!first.message(shape_, json)) return trouble.error(shape_.ros_name);
+  WritableBuffer memory = lend(measure.at());
+  ProtoWrite write(memory.data());
+  FromJson<ProtoWrite> second(write, sizes, trouble, now_ns, attached);
+  if (!second.message(shape_, json)) return trouble.error(shape_.ros_name);
+  RawMessage made;
+  made.payload = std::move(memory).freeze(measure.at());
+  if (attached_) {
+    WritableBuffer buffer = lend(attached.size);
+    if (attached.field != nullptr &&
+        !write_blob(*attached.field, attached.json, buffer.data(), trouble)) {
+      trouble.in(attached.field->name);
+      return trouble.error(shape_.ros_name);
+    }
+    made.buffers.push_back(std::move(buffer).freeze(attached.size));
+  }
+  return made;
+}
+
+Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message, const Lend& lend,
+                                   std::int64_t now_ns) const {
+  switch (form) {
+    case Form::ros1:
+      return read_ros<false>(message, lend);
+    case Form::cdr:
+      return read_ros<true>(message, lend);
+    case Form::json:
+      return read_json(message, lend, now_ns);
+    case Form::cbor:
+      break;
+  }
+  return Error{Code::unsupported, "CBOR is read as JSON", shape_.ros_name};
+}
+
+template <bool kCdr>
+Result<Buffer> Converter::write_ros(const RawMessage& message) const {
+  Trouble trouble;
+  Measure measure;
+  RosSink<kCdr, Measure> measuring(measure, trouble);
+  Walk first(measuring, trouble, message.buffers);
+  if (!first.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
+  WritableBuffer memory = WritableBuffer::on_heap(measure.at());
+  Write write(memory.data());
+  RosSink<kCdr, Write> writing(write, trouble);
+  Walk second(writing, trouble, message.buffers);
+  if (!second.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
+  return std::move(memory).freeze(measure.at());
+}
+
+template <typename Sink, typename Made>
+Result<Buffer> Converter::write_grown(const RawMessage& message) const {
+  Trouble trouble;
+  Made made;
+  Sink sink(made);
+  Walk walk(sink, trouble, message.buffers);
+  if (!walk.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
+  return adopt(std::move(made));
+}
+
+Result<Buffer> Converter::write(Form form, const RawMessage& message) const {
+  switch (form) {
+    case Form::ros1:
+      return write_ros<false>(message);
+    case Form::cdr:
+      return write_ros<true>(message);
+    case Form::json:
+      return write_grown<JsonSink, std::string>(message);
+    case Form::cbor:
+      return write_grown<CborSink, std::vector<std::byte>>(message);
+  }
+  return Error{Code::unsupported, "no such form", shape_.ros_name};
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "gateway/convert/shape.hpp"
+#include "gateway/core/door.hpp"
+#include "hyphos/buffer.hpp"
+#include "hyphos/message.hpp"
+#include "hyphos/result.hpp"
+
+namespace hyphos::gateway {
+
+/// Gives memory for a message that is about to be made, as RawPublisher::loan_bytes does.
+using Lend = std::function<WritableBuffer(std::size_t)>;
+
+/// Turns messages of one type of ROS into what a channel carries, and back. Immutable; thread-safe.
+///
+/// Costs about one pass over the message: arrays of floats and of bytes are copied as they are,
+/// once; memory is taken once, in the size that is needed.
+class Converter {
+ public:
+  /// `shape` outlives it. `attached`: the channel's messages have attached buffers.
+  Converter(const Shape& shape, bool attached) : shape_(shape), attached_(attached) {}
+
+  /// A message of the channel. `form`: all but cbor. `now_ns`: for JSON's headers without a stamp.
+  /// Errors: corrupt, with the field.
+  [[nodiscard]] Result<RawMessage> read(Form form, std::span<const std::byte> message,
+                                        const Lend& lend, std::int64_t now_ns) const;
+  /// A message of ROS. Errors: corrupt, also for what ROS cannot hold, with the field.
+  [[nodiscard]] Result<Buffer> write(Form form, const RawMessage& message) const;
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+
+ private:
+  template <bool kCdr>
+  [[nodiscard]] Result<RawMessage> read_ros(std::span<const std::byte> message,
+                                            const Lend& lend) const;
+  [[nodiscard]] Result<RawMessage> read_json(std::span<const std::byte> message, const Lend& lend,
+                                             std::int64_t now_ns) const;
+  template <bool kCdr>
+  [[nodiscard]] Result<Buffer> write_ros(const RawMessage& message) const;
+  template <typename Sink, typename Made>
+  [[nodiscard]] Result<Buffer> write_grown(const RawMessage& message) const;
+
+  const Shape& shape_;
+  bool attached_;
+};
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,264 @@
+#pragma once
+
+#include <simdjson.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "gateway/convert/base64.hpp"
+#include "gateway/convert/proto_out.hpp"
+#include "gateway/convert/shape.hpp"
+#include "gateway/convert/trouble.hpp"
+
+namespace hyphos::gateway {
+
+using Json = simdjson::dom::element;
+
+/// The array of bytes that becomes an attached buffer: what it is in JSON, and its bytes' number.
+struct AttachedJson {
+  const Field* field = nullptr;
+  Json json;
+  std::size_t size = 0;
+};
+
+/// dom::array::size() ends at 2^24.
+[[nodiscard]] inline std::size_t count_of(simdjson::dom::array array) {
+  std::size_t count = 0;
+  for (auto at = array.begin(); at != array.end(); ++at) ++count;
+  return count;
+}
+
+/// Writes the bytes of base64 or of a list of numbers, whose number is known.
+inline bool write_blob(const Field& field, Json json, std::byte* to, Trouble& trouble) {
+  std::string_view text;
+  if (json.get(text) == simdjson::SUCCESS) {
+    return decode_base64(text, to) || trouble.tell("is no base64");
+  }
+  for (const Json element : simdjson::dom::array(json)) {
+    std::int64_t value = 0;
+    if (element.get(value) != simdjson::SUCCESS || value < (field.is_signed ? -128 : 0) ||
+        value > (field.is_signed ? 127 : 255)) {
+      return trouble.tell("has an element that is no byte");
+    }
+    *to++ = static_cast<std::byte>(value);
+  }
+  return true;
+}
+
+/// Writes as protobuf what a client of rosbridge wrote as JSON. It may leave fields out and write
+/// arrays of bytes as base64 or as numbers; a header without a stamp gets `now_ns`.
+template <typename Out>
+class FromJson {
+ public:
+  FromJson(Out& out, Sizes& sizes, Trouble& trouble, std::int64_t now_ns, AttachedJson& attached)
+      : out_(out), sizes_(sizes), trouble_(trouble), now_ns_(now_ns), attached_(attached) {}
+
+  bool message(const Shape& shape, Json json) {
+    simdjson::dom::object object;
+    if (json.get(object) != simdjson::SUCCESS) return trouble_.tell("is no JSON object");
+    bool stamped = false;
+    for (const auto [name, value] : object) {
+      const Field* const field = find(shape, name);
+      if (field == nullptr) {
+        return trouble_.tell("has '" + std::string(name) + "', which " + shape.ros_name +
+                             " has not");
+      }
+      stamped = stamped || field->name == "stamp";
+      if (!put(*field, value)) return trouble_.in(field->name);
+    }
+    if (!stamped && is_header(shape)) {
+      const Field* const stamp = find(shape, "stamp");
+      put_field(out_, *stamp, static_cast<std::uint64_t>(now_ns_));
+    }
+    return true;
+  }
+
+ private:
+  static bool is_header(const Shape& shape) {
+    return shape.ros_name == "std_msgs/Header" || shape.ros_name == "std_msgs/msg/Header";
+  }
+  static const Field* find(const Shape& shape, std::string_view name) {
+    for (const Field& field : shape.fields) {
+      if (field.name == name) return &field;
+    }
+    return nullptr;
+  }
+
+  bool put(const Field& field, Json json) {
+    if (field.count != Count::one) return list(field, json);
+    if (field.kind == Kind::message) return inner(field, json, false);
+    if (field.is_text()) return text(field, json, false);
+    std::uint64_t bits = 0;
+    if (!number(field, json, bits)) return false;
+    put_field(out_, field, bits);
+    return true;
+  }
+
+  bool inner(const Field& field, Json json, bool even_empty) {
+    return with_length(out_, sizes_, field.number, even_empty,
+                       [&] { return message(*field.shape, json); });
+  }
+
+  bool text(const Field& field, Json json, bool even_empty) {
+    std::string_view text;
+    if (json.get(text) != simdjson::SUCCESS) return trouble_.tell("is no text");
+    if (!trouble_.accept(text_problem(field, text.size()))) return false;
+    put_bytes(out_, field, std::as_bytes(std::span(text)), even_empty);
+    return true;
+  }
+
+  bool number(const Field& field, Json json, std::uint64_t& bits) {
+    if (field.is_time()) return time(json, bits);
+    if (field.flag) return boolean(json, bits);
+    if (field.is_float()) return real(field, json, bits);
+    return whole(field, json, bits);
+  }
+  bool boolean(Json json, std::uint64_t& bits) {
+    bool value = false;
+    std::int64_t number = 0;
+    if (json.get(value) == simdjson::SUCCESS) {
+      bits = value ? 1 : 0;
+      return true;
+    }
+    if (json.get(number) != simdjson::SUCCESS || number < 0 || number > 1) {
+      return trouble_.tell("is neither true nor false");
+    }
+    bits = static_cast<std::uint64_t>(number);
+    return true;
+  }
+  bool real(const Field& field, Json json, std::uint64_t& bits) {
+    double value = 0;
+    std::string_view word;
+    if (json.is_null()) {
+      value = std::numeric_limits<double>::quiet_NaN();
+    } else if (json.get(word) == simdjson::SUCCESS) {
+      if (!special(word, value)) return trouble_.tell("is a text, not a number");
+    } else if (json.get(value) != simdjson::SUCCESS) {
+      return trouble_.tell("is no number");
+    }
+    bits = field.width == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+                            : std::bit_cast<std::uint64_t>(value);
+    return true;
+  }
+  /// JSON has no such numbers; some clients write them all the same.
+  static bool special(std::string_view word, double& value) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (word == "NaN") {
+      value = std::numeric_limits<double>::quiet_NaN();
+    } else if (word == "Infinity") {
+      value = kInfinity;
+    } else if (word == "-Infinity") {
+      value = -kInfinity;
+    } else {
+      return false;
+    }
+    return true;
+  }
+  bool whole(const Field& field, Json json, std::uint64_t& bits) {
+    std::int64_t value = 0;
+    double real = 0;
+    if (json.get(value) == simdjson::SUCCESS) {
+      bits = static_cast<std::uint64_t>(value);
+      if (value < 0 && !field.is_signed) return refuse(field, std::to_string(value));
+    } else if (json.get(bits) == simdjson::SUCCESS) {
+      if (field.is_signed) return refuse(field, std::to_string(bits));
+    } else if (json.get(real) == simdjson::SUCCESS && std::abs(real) < 0x1p53 &&
+               real == std::trunc(real) && (field.is_signed || real >= 0)) {
+      bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(real));
+    } else {
+      return trouble_.tell("is no whole number");
+    }
+    return in_range(field, bits) || refuse(field, std::to_string(static_cast<std::int64_t>(bits)));
+  }
+  bool refuse(const Field& field, const std::string& number) {
+    return trouble_.tell("is " + number + ", which " + (field.is_signed ? "an int" : "a uint") +
+                         std::to_string(8 * field.width) + " does not hold");
+  }
+  bool time(Json json, std::uint64_t& bits) {
+    std::string_view word;
+    if (json.get(word) == simdjson::SUCCESS && word == "now") {
+      bits = static_cast<std::uint64_t>(now_ns_);
+      return true;
+    }
+    simdjson::dom::object object;
+    if (json.get(object) != simdjson::SUCCESS) return trouble_.tell("is no time: {secs, nsecs}");
+    std::int64_t seconds = 0;
+    std::int64_t nanoseconds = 0;
+    for (const auto [name, value] : object) {
+      const bool is_seconds = name == "secs" || name == "sec";
+      if (!is_seconds && name != "nsecs" && name != "nanosec" && name != "nsec") {
+        return trouble_.tell("has '" + std::string(name) + "', which a time has not");
+      }
+      if (value.get(is_seconds ? seconds : nanoseconds) != simdjson::SUCCESS) {
+        return trouble_.tell("has a '" + std::string(name) + "' that is no whole number");
+      }
+    }
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    if (seconds < -kMost || seconds > kMost || nanoseconds < -kMost || nanoseconds > kMost) {
+      return trouble_.tell("is no time that ROS holds");
+    }
+    bits = static_cast<std::uint64_t>(seconds * 1'000'000'000 + nanoseconds);
+    return true;
+  }
+
+  bool list(const Field& field, Json json) {
+    if (field.blob) return blob(field, json);
+    simdjson::dom::array array;
+    if (json.get(array) != simdjson::SUCCESS) return trouble_.tell("is no list");
+    if (!trouble_.accept(count_problem(field, count_of(array)))) return false;
+    if (field.kind == Kind::message || field.is_text()) {
+      for (const Json element : array) {
+        if (field.is_text() ? !this->text(field, element, true) : !inner(field, element, true)) {
+          return false;
+        }
+      }
+      return true;
+    }
+    return with_length(out_, sizes_, field.number, false, [&] {
+      for (const Json element : array) {
+        std::uint64_t bits = 0;
+        if (!number(field, element, bits)) return false;
+        put_number(out_, field, bits);
+      }
+      return true;
+    });
+  }
+  bool blob(const Field& field, Json json) {
+    std::size_t size = 0;
+    if (!blob_size(field, json, size)) return false;
+    if (field.attached) {
+      attached_ = {&field, json, size};
+      return true;
+    }
+    if (size == 0) return true;
+    out_.tag(field.number, wire::kBytes);
+    out_.varint(size);
+    std::byte* const place = out_.room(size);
+    return Out::kMeasures || write_blob(field, json, place, trouble_);
+  }
+  bool blob_size(const Field& field, Json json, std::size_t& size) {
+    std::string_view text;
+    simdjson::dom::array array;
+    if (json.get(text) == simdjson::SUCCESS) {
+      size = base64_size(text);
+    } else if (json.get(array) == simdjson::SUCCESS) {
+      size = count_of(array);
+    } else {
+      return trouble_.tell("is neither base64 nor a list of numbers");
+    }
+    return trouble_.accept(count_problem(field, size));
+  }
+
+  Out& out_;
+  Sizes& sizes_;
+  Trouble& trouble_;
+  std::int64_t now_ns_;
+  AttachedJson& attached_;
+};
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,136 @@
+#include "gateway/core/arguments.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "gateway/core/registry.hpp"
+
+namespace hyphos::gateway {
+
+namespace {
+
+using Take = std::function<Result<void>(const std::string& value)>;
+
+Error wrong(const std::string& key, const std::string& what) {
+  return {Code::invalid_config, key + " " + what, {}};
+}
+
+template <typename Number>
+Take number(const std::string& key, Number& place, Number least, Number most) {
+  return [&place, key, least, most](const std::string& value) -> Result<void> {
+    Number read = 0;
+    const auto end = value.data() + value.size();
+    const auto [at, fault] = std::from_chars(value.data(), end, read);
+    if (fault != std::errc() || at != end || read < least || read > most) {
+      return wrong(key, "takes a number from " + std::to_string(least) + " to " +
+                            std::to_string(most) + ", not '" + value + "'");
+    }
+    place = read;
+    return {};
+  };
+}
+
+Take text(std::string& place) {
+  return
+      [&place](const std::string& value) -> Result<void> { return place = value, Result<void>(); };
+}
+
+/// The first pattern takes the place of "all".
+Take names(std::vector<std::string>& place) {
+  return [&place, first = true](const std::string& value) mutable -> Result<void> {
+    if (std::exchange(first, false)) place.clear();
+    place.push_back(value);
+    return {};
+  };
+}
+
+Error unknown(const std::string& protocol) {
+  for (const Absent& absent : absent_protocols()) {
+    if (absent.name != protocol) continue;
+    return {Code::unsupported,
+            "this build has no " + protocol + "; install " + std::string(absent.packages) +
+                ", then build again",
+            {}};
+  }
+  return wrong("'" + protocol + "'", "is no protocol of this gateway");
+}
+
+/// One token in a line; they are secrets, so they do not stand among the arguments.
+Result<void> read_tokens(const std::string& file, std::vector<std::string>& tokens) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty()) tokens.push_back(line);
+  }
+  if (!tokens.empty()) return {};
+  return Error{Code::invalid_config, "there is no token in it: one in each line", file};
+}
+
+Result<void> read_own(const std::string& pair, std::map<std::string, std::string>& own) {
+  const std::size_t equals = pair.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    return wrong("--set", "takes KEY=VALUE, not '" + pair + "'");
+  }
+  own[pair.substr(0, equals)] = pair.substr(equals + 1);
+  return {};
+}
+
+}  // namespace
+
+Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
+  Arguments made;
+  Tls tls;
+  std::string types;
+  Options& options = made.options;
+  Rules& rules = made.rules;
+  if (words.empty()) return wrong("hyphos-gateway", "needs the name of a protocol");
+  made.protocol = words[0];
+  const Known* known = nullptr;
+  for (const Known& one : protocols()) {
+    if (one.name == made.protocol) known = &one;
+  }
+  if (known == nullptr) return unknown(made.protocol);
+  options.port = known->port;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
+  const std::map<std::string, Take> keys = {
+      {"--types", text(types)},
+      {"--host", text(options.host)},
+      {"--port", number<std::uint16_t>("--port", options.port, 0, UINT16_MAX)},
+      {"--tls-certificate", text(tls.certificate)},
+      {"--tls-key", text(tls.key)},
+      {"--tokens", [&](const std::string& file) { return read_tokens(file, options.tokens); }},
+      {"--max-message", number("--max-message", options.max_message, std::size_t{64}, kMostBytes)},
+      {"--max-clients",
+       number("--max-clients", options.max_clients, std::size_t{1}, std::size_t{65536})},
+      {"--queue", number("--queue", options.queue_depth, 1U, 65536U)},
+      {"--queue-bytes",
+       number("--queue-bytes", options.queue_bytes, std::size_t{4096}, kMostBytes)},
+      {"--rate", number("--rate", rules.rate_hz, 0.0, 1e9)},
+      {"--publish", names(rules.publish.allow)},
+      {"--no-publish", names(rules.publish.deny)},
+      {"--subscribe", names(rules.subscribe.allow)},
+      {"--no-subscribe", names(rules.subscribe.deny)},
+      {"--call", names(rules.call.allow)},
+      {"--no-call", names(rules.call.deny)},
+      {"--serve", names(rules.serve.allow)},
+      {"--no-serve", names(rules.serve.deny)},
+      {"--set", [&](const std::string& pair) { return read_own(pair, options.own); }},
+  };
+  for (std::size_t i = 1; i < words.size(); i += 2) {
+    const auto key = keys.find(words[i]);
+    if (key == keys.end()) return wrong("'" + words[i] + "'", "is no option");
+    if (i + 1 == words.size()) return wrong(words[i], "needs a value");
+    if (auto taken = key->second(words[i + 1]); !taken) return taken.error();
+  }
+  if (tls.certificate.empty() != tls.key.empty()) {
+    return wrong("--tls-certificate and --tls-key", "go together");
+  }
+  if (!tls.key.empty()) options.tls = tls;
+  if (types.empty()) return wrong("--types", "is missing: a FileDescriptorSet");
+  made.types = types;
+  return made;
+}
+
+}  // namespace hyphos::gateway

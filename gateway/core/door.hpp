@@ -1,0 +1,213 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway/core/node_params.hpp"
+#include "hyphos/buffer.hpp"
+#include "hyphos/result.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::gateway {
+
+/// How a message of ROS is written on the wire of a client.
+enum class Form : std::uint8_t {
+  ros1,  ///< ROS 1's serialization, without a length in front
+  cdr,   ///< XCDR1 as ROS 2 has it: 4 bytes of encapsulation, then little endian
+  json,  ///< rosbridge's JSON: uint8[] as base64, NaN as null
+  cbor,  ///< rosbridge's CBOR: uint8[] as byte string, numeric arrays as typed arrays (RFC 8746)
+};
+
+/// A type of ROS: what connection headers, graphs and tools ask of it.
+struct TypeInfo {
+  std::string name;       ///< "sensor_msgs/LaserScan"; of ROS 2 "sensor_msgs/msg/LaserScan"
+  std::string md5;        ///< ROS 1
+  std::string type_hash;  ///< ROS 2, "RIHS01_…"
+  std::string text;       ///< ROS 1: the definition with those it needs, as in connection headers
+};
+
+struct ServiceTypeInfo {
+  std::string name;  ///< "std_srvs/SetBool"
+  std::string md5;
+  std::string type_hash;
+  std::string request;  ///< names of its two messages, "std_srvs/SetBoolRequest"
+  std::string reply;
+};
+
+struct TopicInfo {
+  std::string topic;  ///< "/camera/image"
+  std::string type;   ///< in ROS; empty if ROS has none for what the channel carries
+  std::vector<std::string> publishers;  ///< nodes; clients by their names
+  std::vector<std::string> subscribers;
+  bool latched = false;  ///< who comes late gets the last message
+};
+
+struct ServiceInfo {
+  std::string name;
+  std::string type;
+  std::string node;
+};
+
+/// A message that leaves, converted once for all clients of a form.
+struct Leaving {
+  Buffer bytes;
+  std::int64_t publish_ns = 0;  ///< CLOCK_MONOTONIC, when it was published
+  bool replayed = false;        ///< latched: it was published before the client came
+};
+
+/// A client's publisher. Dropping it ends it. Thread-safe.
+class Inlet {
+ public:
+  virtual ~Inlet() = default;
+  /// Converts and publishes. Errors: corrupt (the message says which field and where), overloaded
+  /// and exhausted (nobody could take it), permission (over the limits of the client).
+  virtual Result<void> publish(std::span<const std::byte> message) = 0;
+  [[nodiscard]] virtual const TypeInfo& type() const = 0;
+};
+
+/// A client's subscription. After its end the callback is not running and is not called again,
+/// unless it was ended from inside it.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  [[nodiscard]] virtual const TypeInfo& type() const = 0;
+};
+
+/// A service that a client answers. Dropping it ends the service: what is not answered then fails.
+class Server {
+ public:
+  virtual ~Server() = default;
+  [[nodiscard]] virtual const ServiceTypeInfo& type() const = 0;
+};
+
+/// The answer to a call that a client serves, or the end of one that it made.
+using Answer = std::function<void(Result<Buffer>)>;
+
+/// The three messages of an action.
+struct ActionTypeInfo {
+  std::string name;  ///< "move_base_msgs/MoveBase", "nav2_msgs/action/NavigateToPose"
+  std::string goal;  ///< names of its messages
+  std::string feedback;
+  std::string result;
+};
+
+/// How a goal ended, if it did not fail.
+enum class GoalEnd : std::uint8_t { succeeded, canceled, aborted };
+struct GoalResult {
+  GoalEnd end = GoalEnd::succeeded;
+  Buffer result;
+};
+
+/// A goal that a client sent. Dropping it asks to cancel, and nothing of it is told any more.
+class SentGoal {
+ public:
+  virtual ~SentGoal() = default;
+  virtual void cancel() = 0;
+};
+struct GoalCallbacks {
+  std::function<void(const Buffer& feedback)> feedback;  ///< may be empty; in order
+  std::function<void(Result<GoalResult>)> end;           ///< once; errors: also a rejection
+};
+
+/// A goal that a client carries out. Thread-safe. Dropping it before its end aborts it.
+class ServedGoal {
+ public:
+  virtual ~ServedGoal() = default;
+  /// Errors: corrupt, and disconnected or overloaded (nobody takes it).
+  virtual Result<void> feedback(std::span<const std::byte> message) = 0;
+  /// Errors: corrupt, which leaves it as it was; already_exists (it has ended).
+  virtual Result<void> finish(GoalEnd end, std::span<const std::byte> result) = 0;
+  virtual void fail(const Error& error) = 0;
+};
+using ServedGoalRef = std::shared_ptr<ServedGoal>;
+struct ActionCallbacks {
+  std::function<void(const Buffer& goal, const ServedGoalRef& handle)> execute;
+  std::function<void(const ServedGoalRef& handle)> cancel;  ///< it should end
+};
+/// An action that a client carries out. Dropping it ends the action: its goals are aborted.
+class ActionServer {
+ public:
+  virtual ~ActionServer() = default;
+};
+
+/// What a client is, for rules, counters and logs.
+struct Client {
+  std::string name;  ///< "ros_tcp 127.0.0.1:41552", "/talker"
+  /// Those of one group, a graph of ROS, hear each other without us: an outlet does not get what an
+  /// inlet of its group publishes. Empty: none.
+  std::string group = {};
+};
+
+struct InletOptions {
+  bool latched = false;
+  std::uint32_t depth = 0;  ///< 0: the channel's
+};
+
+struct OutletOptions {
+  std::uint32_t depth = 0;  ///< messages that may wait before they are converted; 0: the channel's
+};
+
+/// The robot's graph as the clients of a gateway see it: topics and services of ROS, in the forms
+/// of ROS. Topic `/camera/image` is channel `camera/image`.
+///
+/// Thread-safe. Callbacks come on the thread pool of the process and must not block. Errors of
+/// opening: not_found (no such type; what would be right), type_mismatch (the channel carries
+/// something else), permission (the rules do not let this client).
+class Door {
+ public:
+  virtual ~Door() = default;
+
+  virtual Result<std::unique_ptr<Inlet>> open_inlet(const Client& client, const std::string& topic,
+                                                    const std::string& type, Form form,
+                                                    const InletOptions& options) = 0;
+  /// An empty `type`: that of the channel, which then has to exist.
+  virtual Result<std::unique_ptr<Outlet>> open_outlet(
+      const Client& client, const std::string& topic, const std::string& type, Form form,
+      const OutletOptions& options, std::function<void(const Leaving&)> callback) = 0;
+
+  /// A client answers a service. `callback` gets a request and answers it, now or later.
+  virtual Result<std::unique_ptr<Server>> open_server(
+      const Client& client, const std::string& service, const std::string& type, Form form,
+      std::function<void(const Buffer& request, Answer answer)> callback) = 0;
+  /// A client asks. An empty `type`: that of the server, which then has to exist. The answer comes
+  /// once, on the pool; errors as Client::call (hyphos/service.hpp).
+  virtual void call(const Client& client, const std::string& service, const std::string& type,
+                    Form form, std::span<const std::byte> request, Duration timeout,
+                    Answer answer) = 0;
+
+  /// A client sends a goal, as open_server() and call() have it for services. The error is of the
+  /// request alone: what becomes of the goal, the callbacks tell.
+  virtual Result<std::unique_ptr<SentGoal>> send_goal(const Client& client,
+                                                      const std::string& action,
+                                                      const std::string& type, Form form,
+                                                      std::span<const std::byte> goal,
+                                                      GoalCallbacks callbacks) = 0;
+  /// A client carries out an action.
+  virtual Result<std::unique_ptr<ActionServer>> open_action(const Client& client,
+                                                            const std::string& action,
+                                                            const std::string& type, Form form,
+                                                            ActionCallbacks callbacks) = 0;
+
+  [[nodiscard]] virtual Result<TypeInfo> type(std::string_view name) const = 0;
+  [[nodiscard]] virtual Result<ServiceTypeInfo> service_type(std::string_view name) const = 0;
+  [[nodiscard]] virtual Result<ActionTypeInfo> action_type(std::string_view name) const = 0;
+  /// What there is now, of this machine and of those that are linked. Reads shared memory only.
+  [[nodiscard]] virtual std::vector<TopicInfo> topics() const = 0;
+  [[nodiscard]] virtual std::vector<ServiceInfo> services() const = 0;
+  [[nodiscard]] virtual std::vector<std::string> nodes() const = 0;
+
+  /// Counts something lost or refused, as `drop.gateway.<why>`, and tells it at most once a second.
+  virtual void count(const Client& client, std::string_view why, std::string_view detail) = 0;
+
+  /// Parameters. `changed` is called after a value has changed, of a node or of what is shown;
+  /// look() and show() are the caller's to call. One at a time: it is the own node's.
+  virtual std::unique_ptr<NodeParams> open_params(std::function<void()> changed) = 0;
+};
+
+}  // namespace hyphos::gateway

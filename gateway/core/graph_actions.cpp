@@ -1,0 +1,186 @@
+#include <utility>
+
+#include "gateway/core/call_bytes.hpp"
+#include "gateway/core/graph_door.hpp"
+#include "hyphos/action.hpp"
+
+// Actions of the graph for clients that speak ROS.
+
+namespace hyphos::gateway {
+
+namespace {
+
+/// Goals of one action that a client carries out at once, or has to refuse itself.
+constexpr std::uint32_t kMostGoals = 64;
+/// Until a server has accepted a goal.
+constexpr Duration kAccepted = Duration::from_seconds(10);
+
+detail::CallTypes types_of(const ActionCarrier& carrier) {
+  return detail::action_types(raw_support(carrier.goal->id), raw_support(carrier.feedback->id),
+                              raw_support(carrier.result->id));
+}
+
+GoalState state_of(GoalEnd end) {
+  switch (end) {
+    case GoalEnd::succeeded:
+      return GoalState::succeeded;
+    case GoalEnd::canceled:
+      return GoalState::canceled;
+    default:
+      return GoalState::aborted;
+  }
+}
+
+GoalEnd end_of(detail::CallKind kind) {
+  if (kind == detail::CallKind::canceled) return GoalEnd::canceled;
+  return kind == detail::CallKind::aborted ? GoalEnd::aborted : GoalEnd::succeeded;
+}
+
+/// A goal of a client of ours. Its callbacks may come until it is dropped, but not after.
+class GraphSentGoal final : public SentGoal {
+ public:
+  /// What callbacks run under, so that the end of the goal waits for them; recursive, since it may
+  /// be dropped from inside one.
+  struct Ears {
+    std::recursive_mutex mutex;
+    GoalCallbacks callbacks;
+  };
+
+  GraphSentGoal(std::shared_ptr<detail::ClientGoal> core, std::shared_ptr<Ears> ears)
+      : core_(std::move(core)), ears_(std::move(ears)) {}
+  ~GraphSentGoal() override {
+    {
+      const std::lock_guard lock(ears_->mutex);
+      ears_->callbacks = {};
+    }
+    core_->cancel();
+  }
+  GraphSentGoal(const GraphSentGoal&) = delete;
+  GraphSentGoal& operator=(const GraphSentGoal&) = delete;
+  void cancel() override { core_->cancel(); }
+
+ private:
+  const std::shared_ptr<detail::ClientGoal> core_;
+  const std::shared_ptr<Ears> ears_;
+};
+
+class GraphServedGoal final : public ServedGoal {
+ public:
+  GraphServedGoal(detail::ServerGoalRef core, const ActionCarrier& carrier, Form form, Clock clock)
+      : core_(std::move(core)), carrier_(carrier), form_(form), clock_(std::move(clock)) {}
+
+  Result<void> feedback(std::span<const std::byte> message) override {
+    auto block = made(message, carrier_.feedback->converter);
+    if (!block) return block.error();
+    return core_->exchange().send(detail::CallKind::feedback, *block);
+  }
+  Result<void> finish(GoalEnd end, std::span<const std::byte> result) override {
+    auto block = made(result, carrier_.result->converter);
+    if (!block) return block.error();
+    return core_->finish(state_of(end), *block);
+  }
+  void fail(const Error& error) override { (void)core_->fail(error); }
+
+ private:
+  Result<detail::BlockRef> made(std::span<const std::byte> message, const Converter& converter) {
+    detail::Exchange& exchange = core_->exchange();
+    return block_of(exchange.sender(), exchange.travels(), converter, form_, message,
+                    clock_.now().ns);
+  }
+
+  const detail::ServerGoalRef core_;
+  const ActionCarrier carrier_;
+  const Form form_;
+  const Clock clock_;
+};
+
+class GraphActionServer final : public ActionServer {
+ public:
+  explicit GraphActionServer(std::shared_ptr<detail::CallServer> core) : core_(std::move(core)) {}
+  ~GraphActionServer() override { core_->close(); }
+  GraphActionServer(const GraphActionServer&) = delete;
+  GraphActionServer& operator=(const GraphActionServer&) = delete;
+
+ private:
+  const std::shared_ptr<detail::CallServer> core_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SentGoal>> GraphDoor::send_goal(const Client& client,
+                                                       const std::string& action,
+                                                       const std::string& type, Form form,
+                                                       std::span<const std::byte> goal,
+                                                       GoalCallbacks callbacks) {
+  const std::string name = channel_of(action);
+  if (!rules_.call.let(name)) return denied(client, "send a goal to", action);
+  const std::string call_type = action_type_of(name);
+  const std::string type_name = type.empty() ? types_->ros_action_name(call_type) : type;
+  if (type_name.empty()) {
+    return Error{Code::not_found,
+                 call_type.empty() ? "there is no action '" + action + "'"
+                                   : "ROS has no type for " + call_type,
+                 action};
+  }
+  const auto carrier = types_->action_carrier(type_name, call_type);
+  if (!carrier) return carrier.error();
+  const auto core =
+      asker("action " + name + " " + carrier->goal->id.name, name, types_of(*carrier));
+  if (!core) return core.error();
+  auto block = block_of((*core)->sender(), (*core)->travels(), carrier->goal->converter, form, goal,
+                        node_.clock().now().ns);
+  if (!block) return block.error();
+  auto ears = std::make_shared<GraphSentGoal::Ears>();
+  ears->callbacks = std::move(callbacks);
+  const auto sent = detail::send_goal(
+      *core, *block, kAccepted, [ears, carrier = *carrier, form](const detail::Delivery& message) {
+        const auto converted = message_of(message, carrier.feedback->converter, form);
+        const std::lock_guard lock(ears->mutex);
+        if (converted && ears->callbacks.feedback) ears->callbacks.feedback(*converted);
+      });
+  sent->on_end([ears, carrier = *carrier, form](const Result<detail::Delivery>& message) {
+    Result<GoalResult> end = GoalResult{};
+    if (!message) {
+      end = message.error();
+    } else if (auto converted = message_of(*message, carrier.result->converter, form)) {
+      end = GoalResult{end_of(detail::kind_of(*message)), std::move(*converted)};
+    } else {
+      end = converted.error();
+    }
+    const std::lock_guard lock(ears->mutex);
+    if (const auto told = std::exchange(ears->callbacks, {}).end) told(std::move(end));
+  });
+  return std::unique_ptr<SentGoal>(std::make_unique<GraphSentGoal>(sent, std::move(ears)));
+}
+
+Result<std::unique_ptr<ActionServer>> GraphDoor::open_action(const Client& client,
+                                                             const std::string& action,
+                                                             const std::string& type, Form form,
+                                                             ActionCallbacks callbacks) {
+  const std::string name = channel_of(action);
+  if (!rules_.serve.let(name)) return denied(client, "serve", action);
+  const auto carrier = types_->action_carrier(type, action_type_of(name));
+  if (!carrier) return carrier.error();
+  ActionOptions options;
+  options.policy = GoalPolicy::parallel;  // what to do with several, the client decides
+  options.depth = kMostGoals;
+  detail::ActionCallbacks hooks;
+  hooks.execute = [carrier = *carrier, form, callbacks = std::move(callbacks),
+                   clock = node_.clock()](const detail::ServerGoalRef& core) {
+    auto goal = message_of(core->exchange().request(), carrier.goal->converter, form);
+    if (!goal) {
+      (void)core->fail(goal.error());
+      return;
+    }
+    const auto handle = std::make_shared<GraphServedGoal>(core, carrier, form, clock);
+    core->on_cancel([weak = std::weak_ptr<ServedGoal>(handle), cancel = callbacks.cancel] {
+      if (const auto alive = weak.lock()) cancel(alive);
+    });
+    callbacks.execute(*goal, handle);
+  };
+  auto opened = node_.open_action(name, types_of(*carrier), options, std::move(hooks));
+  if (!opened) return opened.error();
+  return std::unique_ptr<ActionServer>(std::make_unique<GraphActionServer>(*opened));
+}
+
+}  // namespace hyphos::gateway

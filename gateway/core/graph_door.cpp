@@ -1,0 +1,453 @@
+#include "gateway/core/graph_door.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "gateway/core/call_bytes.hpp"
+#include "gateway/core/graph_params.hpp"
+
+namespace hyphos::gateway {
+
+namespace {
+
+constexpr std::string_view kInternal = "hyphos/";  // channels that services are made of
+constexpr std::string_view kServices = "hyphos/service/";
+constexpr std::string_view kActions = "hyphos/action/";
+constexpr std::string_view kRequest = "/request";
+
+bool is_ros2(Form form) { return form == Form::cdr; }
+
+class GraphInlet final : public Inlet {
+ public:
+  GraphInlet(GraphDoor& door, std::shared_ptr<Members> members, Client client,
+             RawPublisher publisher, Clock clock, const Carrier& carrier, TypeInfo type, Form form,
+             double rate_hz)
+      : door_(door),
+        members_(std::move(members)),
+        client_(std::move(client)),
+        publisher_(std::move(publisher)),
+        clock_(std::move(clock)),
+        carrier_(carrier),
+        type_(std::move(type)),
+        form_(form),
+        limit_(rate_hz) {
+    members_->add_publisher(publisher_.sender(), publisher_.channel(), client_);
+  }
+  ~GraphInlet() override {
+    members_->remove_publisher(publisher_.sender(), publisher_.channel(), client_);
+  }
+  GraphInlet(const GraphInlet&) = delete;
+  GraphInlet& operator=(const GraphInlet&) = delete;
+
+  Result<void> publish(std::span<const std::byte> message) override {
+    if (!let()) {
+      door_.count(client_, "rate", publisher_.channel());
+      return Error{Code::permission, "more messages a second than the rules allow",
+                   publisher_.channel()};
+    }
+    auto made = carrier_.converter.read(
+        form_, message, [this](std::size_t size) { return publisher_.loan_bytes(size); },
+        clock_.now().ns);
+    if (!made) {
+      door_.count(client_, "corrupt", made.error().message);
+      return made.error();
+    }
+    const Published published = publisher_.publish(made->payload, made->buffers);
+    if (published) return {};
+    return Error{*published.failure, "could not be published", publisher_.channel()};
+  }
+  [[nodiscard]] const TypeInfo& type() const override { return type_; }
+
+ private:
+  bool let() {
+    const std::lock_guard lock(mutex_);
+    return limit_.take(monotonic_now().ns);
+  }
+
+  GraphDoor& door_;
+  const std::shared_ptr<Members> members_;
+  const Client client_;
+  const RawPublisher publisher_;
+  const Clock clock_;
+  const Carrier& carrier_;
+  const TypeInfo type_;
+  const Form form_;
+  std::mutex mutex_;
+  RateLimit limit_;  // guarded by mutex_
+};
+
+class GraphOutlet final : public Outlet {
+ public:
+  GraphOutlet(std::shared_ptr<Members> members, Client client, std::string channel,
+              std::shared_ptr<Tap> tap, Hear hear)
+      : members_(std::move(members)),
+        client_(std::move(client)),
+        channel_(std::move(channel)),
+        tap_(std::move(tap)),
+        listener_(std::make_shared<Tap::Listener>(client_.group, std::move(hear))) {
+    members_->add_subscriber(channel_, client_);
+    tap_->add(listener_);
+  }
+  ~GraphOutlet() override {
+    tap_->remove(listener_);
+    members_->remove_subscriber(channel_, client_);
+  }
+  GraphOutlet(const GraphOutlet&) = delete;
+  GraphOutlet& operator=(const GraphOutlet&) = delete;
+  [[nodiscard]] const TypeInfo& type() const override { return tap_->type(); }
+
+ private:
+  const std::shared_ptr<Members> members_;
+  const Client client_;
+  const std::string channel_;
+  const std::shared_ptr<Tap> tap_;
+  const std::shared_ptr<Tap::Listener> listener_;
+};
+
+detail::CallTypes types_of(const ServiceCarrier& carrier) {
+  return detail::service_types(raw_support(carrier.request_id), raw_support(carrier.reply_id));
+}
+
+class GraphServer final : public Server {
+ public:
+  GraphServer(std::shared_ptr<detail::CallServer> core, ServiceTypeInfo type)
+      : core_(std::move(core)), type_(std::move(type)) {}
+  ~GraphServer() override { core_->close(); }
+  GraphServer(const GraphServer&) = delete;
+  GraphServer& operator=(const GraphServer&) = delete;
+  [[nodiscard]] const ServiceTypeInfo& type() const override { return type_; }
+
+ private:
+  const std::shared_ptr<detail::CallServer> core_;
+  const ServiceTypeInfo type_;
+};
+
+/// The answer to one call of a client, converted in the thread pool.
+class CallEnd final : public detail::CallListener {
+ public:
+  CallEnd(std::shared_ptr<detail::CallClient> client, const Converter& reply, Form form,
+          Answer answer)
+      : client_(std::move(client)), reply_(reply), form_(form), answer_(std::move(answer)) {}
+  void heard(detail::CallKind kind, const detail::Delivery& message) override {
+    if (detail::is_final(kind)) finish(message);
+  }
+  void failed(const Error& error) override { finish(error); }
+
+ private:
+  void finish(Result<detail::Delivery> end) {
+    auto client = std::move(client_);
+    detail::CallClient* const pool = client.get();
+    pool->post([client = std::move(client), &reply = reply_, form = form_,
+                answer = std::move(answer_), end = std::move(end)] {
+      answer(end ? message_of(*end, reply, form) : Result<Buffer>(end.error()));
+    });
+  }
+
+  std::shared_ptr<detail::CallClient> client_;
+  const Converter& reply_;
+  const Form form_;
+  Answer answer_;
+};
+
+}  // namespace
+
+std::string channel_of(std::string_view topic) {
+  return std::string(topic.starts_with('/') ? topic.substr(1) : topic);
+}
+std::string topic_of(std::string_view channel) { return "/" + std::string(channel); }
+
+GraphDoor::GraphDoor(Node node, std::shared_ptr<Types> types, Rules rules)
+    : node_(std::move(node)),
+      types_(std::move(types)),
+      rules_(std::move(rules)),
+      log_(node_.log()) {}
+
+GraphDoor::~GraphDoor() = default;
+
+std::optional<EndpointInfo> GraphDoor::seen(const std::string& channel) const {
+  const auto processes = inspect(node_.runtime().domain());
+  if (!processes) return std::nullopt;
+  std::optional<EndpointInfo> found;
+  for (const auto& process : *processes) {
+    for (const auto& end : process.endpoints) {
+      if (end.channel != channel || (end.node == node_.name() && found)) continue;
+      if (!found || (end.is_publisher && !found->is_publisher)) found = end;
+    }
+  }
+  return found;
+}
+
+Result<const Carrier*> GraphDoor::carrier_for(const std::string& channel,
+                                              const std::optional<EndpointInfo>& end,
+                                              const std::string& type) {
+  if (!end) return types_->default_carrier(type);
+  TypeId id;
+  id.name = end->type_name;
+  id.encoding = end->encoding;
+  id.hash = end->type_hash;
+  auto carrier = types_->carrier(type, id);
+  if (carrier) return carrier;
+  Error error = carrier.error();
+  if (error.code == Code::unsupported) error.code = Code::type_mismatch;
+  error.where = channel;
+  return error;
+}
+
+Result<std::string> GraphDoor::type_of(const std::string& channel,
+                                       const std::optional<EndpointInfo>& end, Form form) const {
+  if (!end) {
+    return Error{Code::not_found, "there is no channel '" + channel + "' yet; name its type",
+                 channel};
+  }
+  std::string name = types_->ros_name(end->type_name, is_ros2(form) || types_->only_ros2());
+  if (name.empty()) {
+    return Error{Code::unsupported, "ROS has no type for " + end->type_name, channel};
+  }
+  return name;
+}
+
+Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const std::string& topic,
+                                                     const std::string& type, Form form,
+                                                     const InletOptions& options) {
+  const std::string channel = channel_of(topic);
+  if (!rules_.publish.let(channel)) return denied(client, "publish", topic);
+  auto info = types_->message(type);
+  if (!info) return info.error();
+  auto carrier = carrier_for(channel, seen(channel), type);
+  if (!carrier) return carrier.error();
+  PublisherOptions publisher;
+  if (options.latched || options.depth > 0) {
+    Policy policy;
+    policy.latched = options.latched;
+    if (options.depth > 0) policy.depth = options.depth;
+    publisher.policy = policy;
+  }
+  auto opened = node_.raw_publisher(channel, (*carrier)->id, publisher);
+  if (!opened) return opened.error();
+  return std::unique_ptr<Inlet>(std::make_unique<GraphInlet>(
+      *this, members_, client, *opened, node_.clock(), **carrier, *info, form, rules_.rate_hz));
+}
+
+std::map<std::uint64_t, std::size_t> GraphDoor::publishers_now(const std::string& channel) const {
+  std::map<std::uint64_t, std::size_t> now;
+  const auto processes = inspect(node_.runtime().domain());
+  if (!processes) return now;
+  for (const auto& process : *processes) {
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(
+        process.endpoints,
+        [&](const EndpointInfo& end) { return end.is_publisher && end.channel == channel; }));
+    if (count == 0) continue;
+    now[process.participant] += count;
+    if (process.pid == ::getpid() && process.name == node_.runtime().process()) {
+      now[kThisProcess] += count;
+    }
+  }
+  return now;
+}
+
+Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
+    const Client& client, const std::string& topic, const std::string& type, Form form,
+    const OutletOptions& options, std::function<void(const Leaving&)> callback) {
+  const std::string channel = channel_of(topic);
+  if (!rules_.subscribe.let(channel)) return denied(client, "subscribe to", topic);
+  const auto end = seen(channel);
+  std::string name = type;
+  if (name.empty()) {
+    auto known = type_of(channel, end, form);
+    if (!known) return known.error();
+    name = *known;
+  }
+  auto info = types_->message(name);
+  if (!info) return info.error();
+  auto carrier = carrier_for(channel, end, name);
+  if (!carrier) return carrier.error();
+  const bool keeps = end && end->policy.latched;
+  auto tap =
+      taps_.get({channel, info->name, form, options.depth}, [&]() -> Result<std::shared_ptr<Tap>> {
+        auto made = std::make_shared<Tap>(
+            **carrier, *info, form,
+            [members = members_](std::uint64_t sender) { return members->group_of(sender); },
+            [members = members_](std::uint64_t sender) { return members->has_ended(sender); },
+            [this, channel] { return publishers_now(channel); },
+            [this, topic](const Error& error) {
+              count({"/" + node_.name()}, "unconvertible", topic + ": " + error.to_string());
+            });
+        auto opened = made->open(node_, channel, options.depth, keeps);
+        if (!opened) return opened.error();
+        return made;
+      });
+  if (!tap) return tap.error();
+  return std::unique_ptr<Outlet>(std::make_unique<GraphOutlet>(
+      members_, client, channel, std::move(*tap), std::move(callback)));
+}
+
+std::string GraphDoor::call_type_of(const std::string& service) const {
+  const auto end = seen(std::string(kServices) + service + std::string(kRequest));
+  return end ? end->type_name : "";
+}
+
+std::string GraphDoor::action_type_of(const std::string& action) const {
+  const auto end = seen(std::string(kActions) + action + std::string(kRequest));
+  return end ? end->type_name : "";
+}
+
+Result<std::unique_ptr<Server>> GraphDoor::open_server(
+    const Client& client, const std::string& service, const std::string& type, Form form,
+    std::function<void(const Buffer& request, Answer answer)> callback) {
+  const std::string name = channel_of(service);
+  if (!rules_.serve.let(name)) return denied(client, "serve", service);
+  auto info = types_->service(type);
+  if (!info) return info.error();
+  auto carrier = types_->service_carrier(type, call_type_of(name));
+  if (!carrier) return carrier.error();
+  ServiceOptions options;
+  options.mode = Mode::concurrent;
+  const auto serve = [carrier = *carrier, form, callback = std::move(callback),
+                      clock = node_.clock()](const detail::ExchangeRef& exchange) {
+    auto request = message_of(exchange->request(), *carrier.request, form);
+    if (!request) {
+      (void)exchange->fail(request.error());
+      return;
+    }
+    callback(*request, [exchange, carrier, form, clock](const Result<Buffer>& reply) {
+      if (!reply) {
+        (void)exchange->fail(reply.error());
+        return;
+      }
+      auto block = block_of(exchange->sender(), exchange->travels(), *carrier.reply, form,
+                            reply->bytes(), clock.now().ns);
+      (void)(block ? exchange->send(detail::CallKind::reply, *block)
+                   : exchange->fail(block.error()));
+    });
+  };
+  auto opened = node_.open_server(name, types_of(*carrier), options, serve);
+  if (!opened) return opened.error();
+  return std::unique_ptr<Server>(std::make_unique<GraphServer>(*opened, *info));
+}
+
+Result<std::shared_ptr<detail::CallClient>> GraphDoor::asker(const std::string& key,
+                                                             const std::string& name,
+                                                             const detail::CallTypes& types) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = clients_.find(key); known != clients_.end()) return known->second;
+  auto opened = node_.open_client(name, types, {});
+  if (opened) clients_.emplace(key, *opened);
+  return opened;
+}
+
+void GraphDoor::call(const Client& client, const std::string& service, const std::string& type,
+                     Form form, std::span<const std::byte> request, Duration timeout,
+                     Answer answer) {
+  const std::string name = channel_of(service);
+  if (!rules_.call.let(name)) return answer(denied(client, "call", service));
+  const std::string call_type = call_type_of(name);
+  const std::string type_name = type.empty() ? types_->ros_service_name(call_type) : type;
+  if (type_name.empty()) {
+    return answer(Error{Code::not_found,
+                        call_type.empty() ? "there is no service '" + service + "'"
+                                          : "ROS has no type for " + call_type,
+                        service});
+  }
+  auto carrier = types_->service_carrier(type_name, call_type);
+  if (!carrier) return answer(carrier.error());
+  const auto opened = asker(name + " " + carrier->request_id.name, name, types_of(*carrier));
+  if (!opened) return answer(opened.error());
+  const std::shared_ptr<detail::CallClient>& core = *opened;
+  auto block = block_of(core->sender(), core->travels(), *carrier->request, form, request,
+                        node_.clock().now().ns);
+  if (!block) return answer(block.error());
+  auto end = std::make_shared<CallEnd>(core, *carrier->reply, form, std::move(answer));
+  core->start(*block, (monotonic_now() + timeout).ns, std::move(end));
+}
+
+std::unique_ptr<NodeParams> GraphDoor::open_params(std::function<void()> changed) {
+  return std::make_unique<GraphParams>(node_, rules_, std::move(changed));
+}
+
+Result<TypeInfo> GraphDoor::type(std::string_view name) const { return types_->message(name); }
+Result<ServiceTypeInfo> GraphDoor::service_type(std::string_view name) const {
+  return types_->service(name);
+}
+
+Result<ActionTypeInfo> GraphDoor::action_type(std::string_view name) const {
+  return types_->action(name);
+}
+
+std::set<std::string> GraphDoor::names_of(const ProcessInfo& process,
+                                          const EndpointInfo& end) const {
+  if (process.pid != ::getpid() || end.node != node_.name()) return {"/" + end.node};
+  return end.is_publisher ? members_->publishers(end.channel) : members_->subscribers(end.channel);
+}
+
+std::vector<TopicInfo> GraphDoor::topics() const {
+  std::map<std::string, TopicInfo> found;
+  const auto processes = inspect(node_.runtime().domain());
+  if (!processes) return {};
+  for (const auto& process : *processes) {
+    for (const auto& end : process.endpoints) {
+      if (end.channel.starts_with(kInternal)) continue;
+      TopicInfo& topic = found[end.channel];
+      topic.topic = topic_of(end.channel);
+      if (topic.type.empty()) {
+        topic.type = types_->ros_name(end.type_name, types_->only_ros2());
+      }
+      topic.latched = topic.latched || (end.is_publisher && end.policy.latched);
+      auto& nodes = end.is_publisher ? topic.publishers : topic.subscribers;
+      for (const std::string& name : names_of(process, end)) {
+        if (std::find(nodes.begin(), nodes.end(), name) == nodes.end()) nodes.push_back(name);
+      }
+    }
+  }
+  std::vector<TopicInfo> topics;
+  topics.reserve(found.size());
+  for (auto& [channel, topic] : found) topics.push_back(std::move(topic));
+  return topics;
+}
+
+std::vector<ServiceInfo> GraphDoor::services() const {
+  std::vector<ServiceInfo> found;
+  const auto processes = inspect(node_.runtime().domain());
+  if (!processes) return found;
+  for (const auto& process : *processes) {
+    for (const auto& end : process.endpoints) {
+      // Whoever serves subscribes to the requests.
+      if (end.is_publisher || !end.channel.starts_with(kServices) ||
+          !end.channel.ends_with(kRequest)) {
+        continue;
+      }
+      const std::string name = end.channel.substr(
+          kServices.size(), end.channel.size() - kServices.size() - kRequest.size());
+      found.push_back({"/" + name, types_->ros_service_name(end.type_name), "/" + end.node});
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> GraphDoor::nodes() const {
+  std::set<std::string> found;
+  const auto processes = inspect(node_.runtime().domain());
+  if (!processes) return {};
+  for (const auto& process : *processes) {
+    for (const auto& end : process.endpoints) found.insert("/" + end.node);
+  }
+  return {found.begin(), found.end()};
+}
+
+void GraphDoor::count(const Client& client, std::string_view why, std::string_view detail) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++counters_["drop.gateway." + std::string(why)];
+  }
+  log_.every(Duration::from_ms(1000)).warn(client.name, ": ", why, ": ", detail);
+}
+
+std::map<std::string, std::uint64_t> GraphDoor::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+}  // namespace hyphos::gateway

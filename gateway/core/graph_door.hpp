@@ -1,0 +1,100 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway/core/door.hpp"
+#include "gateway/core/members.hpp"
+#include "gateway/core/rules.hpp"
+#include "gateway/core/tap.hpp"
+#include "gateway/core/types.hpp"
+#include "hyphos/node.hpp"
+
+namespace hyphos::gateway {
+
+/// The Door to the graph of this process. Its channels are made known as any node's.
+class GraphDoor final : public Door {
+ public:
+  GraphDoor(Node node, std::shared_ptr<Types> types, Rules rules);
+  ~GraphDoor() override;
+  GraphDoor(const GraphDoor&) = delete;
+  GraphDoor& operator=(const GraphDoor&) = delete;
+
+  Result<std::unique_ptr<Inlet>> open_inlet(const Client& client, const std::string& topic,
+                                            const std::string& type, Form form,
+                                            const InletOptions& options) override;
+  Result<std::unique_ptr<Outlet>> open_outlet(
+      const Client& client, const std::string& topic, const std::string& type, Form form,
+      const OutletOptions& options, std::function<void(const Leaving&)> callback) override;
+  Result<std::unique_ptr<Server>> open_server(
+      const Client& client, const std::string& service, const std::string& type, Form form,
+      std::function<void(const Buffer& request, Answer answer)> callback) override;
+  void call(const Client& client, const std::string& service, const std::string& type, Form form,
+            std::span<const std::byte> request, Duration timeout, Answer answer) override;
+
+  Result<std::unique_ptr<SentGoal>> send_goal(const Client& client, const std::string& action,
+                                              const std::string& type, Form form,
+                                              std::span<const std::byte> goal,
+                                              GoalCallbacks callbacks) override;
+  Result<std::unique_ptr<ActionServer>> open_action(const Client& client, const std::string& action,
+                                                    const std::string& type, Form form,
+                                                    ActionCallbacks callbacks) override;
+
+  std::unique_ptr<NodeParams> open_params(std::function<void()> changed) override;
+
+  [[nodiscard]] Result<TypeInfo> type(std::string_view name) const override;
+  [[nodiscard]] Result<ServiceTypeInfo> service_type(std::string_view name) const override;
+  [[nodiscard]] Result<ActionTypeInfo> action_type(std::string_view name) const override;
+  [[nodiscard]] std::vector<TopicInfo> topics() const override;
+  [[nodiscard]] std::vector<ServiceInfo> services() const override;
+  [[nodiscard]] std::vector<std::string> nodes() const override;
+  void count(const Client& client, std::string_view why, std::string_view detail) override;
+
+  /// Counters by "drop.gateway.<why>", since the start.
+  [[nodiscard]] std::map<std::string, std::uint64_t> counters() const;
+
+ private:
+  /// The type that a channel has in the graph now, of a publisher if there is one.
+  [[nodiscard]] std::optional<EndpointInfo> seen(const std::string& channel) const;
+  /// For what seen() has found.
+  Result<const Carrier*> carrier_for(const std::string& channel,
+                                     const std::optional<EndpointInfo>& end,
+                                     const std::string& type);
+  [[nodiscard]] Result<std::string> type_of(const std::string& channel,
+                                            const std::optional<EndpointInfo>& end,
+                                            Form form) const;
+  /// Who has this end: a node, or clients of ours.
+  [[nodiscard]] std::set<std::string> names_of(const ProcessInfo& process,
+                                               const EndpointInfo& end) const;
+  [[nodiscard]] std::map<std::uint64_t, std::size_t> publishers_now(
+      const std::string& channel) const;
+  [[nodiscard]] std::string call_type_of(const std::string& service) const;
+  [[nodiscard]] std::string action_type_of(const std::string& action) const;
+  /// The client of a service or action, which all clients of ours share. `key` names it with its
+  /// types.
+  Result<std::shared_ptr<detail::CallClient>> asker(const std::string& key, const std::string& name,
+                                                    const detail::CallTypes& types);
+
+  Node node_;
+  std::shared_ptr<Types> types_;
+  const Rules rules_;
+  Logger log_;
+  const std::shared_ptr<Members> members_ = std::make_shared<Members>();
+  Taps taps_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::string, std::uint64_t> counters_;
+  std::map<std::string, std::shared_ptr<detail::CallClient>> clients_;  // by key
+};
+
+/// "/camera/image" → "camera/image".
+[[nodiscard]] std::string channel_of(std::string_view topic);
+[[nodiscard]] std::string topic_of(std::string_view channel);
+
+}  // namespace hyphos::gateway

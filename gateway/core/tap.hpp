@@ -1,0 +1,128 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gateway/core/door.hpp"
+#include "gateway/core/types.hpp"
+#include "hyphos/node.hpp"
+
+namespace hyphos::gateway {
+
+using Hear = std::function<void(const Leaving&)>;
+using Complain = std::function<void(const Error&)>;  ///< a message could not be converted
+/// The group of the client whose inlet sends under this number; empty: none. Nothing: it is no
+/// client's.
+using GroupOf = std::function<std::optional<std::string>(std::uint64_t sender)>;
+
+/// How many publishers the processes of this machine have for a channel, by Meta::peer.
+using PublishersNow = std::function<std::map<std::uint64_t, std::size_t>()>;
+
+/// Whether it is the sender of a client's inlet that has gone.
+using HasEnded = std::function<bool(std::uint64_t sender)>;
+
+/// One subscription to a channel, converted to one form, for all clients that want just that: each
+/// message is converted once. Thread-safe.
+class Tap : public std::enable_shared_from_this<Tap> {
+ public:
+  /// Publishers of a latched channel; then who has said nothing for longest is forgotten.
+  static constexpr std::size_t kMost = 256;
+  /// Messages that are kept of one process that has fewer publishers now.
+  static constexpr std::size_t kDoubt = 16;
+
+  /// One client of a tap. Ends with its handle.
+  class Listener {
+   public:
+    Listener(std::string group, Hear hear)
+        : group_(std::move(group)), hear_(std::make_shared<const Hear>(std::move(hear))) {}
+    void tell(const Leaving& message);
+    /// False for what comes of its own group.
+    [[nodiscard]] bool wants(const std::string& group) const {
+      return group_.empty() || group_ != group;
+    }
+    [[nodiscard]] const std::string& group() const { return group_; }
+    /// On return it is not being told anything, unless this is called from inside tell().
+    void close();
+
+   private:
+    const std::string group_;
+    std::recursive_mutex mutex_;
+    std::shared_ptr<const Hear> hear_;  // null: closed
+  };
+
+  Tap(const Carrier& carrier, TypeInfo type, Form form, GroupOf group_of, HasEnded has_ended,
+      PublishersNow now, Complain complain)
+      : carrier_(carrier),
+        type_(std::move(type)),
+        form_(form),
+        group_of_(std::move(group_of)),
+        has_ended_(std::move(has_ended)),
+        publishers_now_(std::move(now)),
+        complain_(std::move(complain)) {}
+  ~Tap() { subscription_.close(); }
+  Tap(const Tap&) = delete;
+  Tap& operator=(const Tap&) = delete;
+
+  /// `keeps`: the channel is latched, so a listener that comes later gets the last message of every
+  /// publisher that is there; of a type that can be joined, as one.
+  Result<void> open(const Node& node, const std::string& channel, std::uint32_t depth, bool keeps);
+  void add(std::shared_ptr<Listener> listener);
+  void remove(const std::shared_ptr<Listener>& listener);
+  [[nodiscard]] const TypeInfo& type() const { return type_; }
+
+ private:
+  /// What a publisher of a latched channel said last.
+  struct Last {
+    std::uint64_t sender = 0;
+    std::uint64_t peer = 0;
+    std::string group;
+    Buffer payload;  // of messages that are joined, else its leaving has what counts
+    Leaving leaving;
+  };
+
+  void hear(const Message<RawMessage>& message);
+  /// Of a latched channel whose messages are joined: each listener is told what all but its own
+  /// group have said.
+  void hear_joined(const Message<RawMessage>& message, const std::string& group);
+  /// What a listener that comes now has to hear first, the oldest first; under the lock.
+  [[nodiscard]] std::vector<Leaving> kept_for(const Listener& listener);
+  /// All that is kept but what `group` said, as one payload in protobuf; empty: there is none.
+  [[nodiscard]] Buffer joined_without(const std::string& group) const;
+  void keep(Last last);
+  /// Forgets what publishers said that have gone; under the lock.
+  void forget_gone(const std::map<std::uint64_t, std::size_t>& now);
+
+  const Carrier& carrier_;
+  const TypeInfo type_;
+  const Form form_;
+  const GroupOf group_of_;
+  const HasEnded has_ended_;
+  const PublishersNow publishers_now_;
+  const Complain complain_;
+  Subscription subscription_;
+  bool keeps_ = false;
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::shared_ptr<Listener>> listeners_;
+  std::vector<Last> last_;  // the oldest first
+};
+
+/// The taps that are open, by what they give.
+class Taps {
+ public:
+  using Key = std::tuple<std::string, std::string, Form, std::uint32_t>;  // channel, type, …, depth
+  /// The tap of that key, opened by `open` if there is none.
+  Result<std::shared_ptr<Tap>> get(const Key& key,
+                                   const std::function<Result<std::shared_ptr<Tap>>()>& open);
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<Tap>> taps_;
+};
+
+}  // namespace hyphos::gateway

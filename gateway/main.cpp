@@ -1,0 +1,133 @@
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gateway/core/arguments.hpp"
+#include "gateway/core/graph_door.hpp"
+#include "gateway/core/registry.hpp"
+#include "hyphos/hyphos.hpp"
+
+// Runs one gateway. `hyphos gateway` starts it: with the types that it is to speak as a file of
+// descriptors, and with the arguments that every process of a plan gets.
+
+namespace {
+
+using hyphos::Error;
+using hyphos::Result;
+using namespace hyphos::gateway;
+
+int fail(const Error& error) {
+  std::fprintf(stderr, "error: %s\n", error.to_string().c_str());
+  return 1;
+}
+
+/// What is meant for the graph begins with --hyphos-, and has a value.
+std::vector<std::string> own_words(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with("--hyphos-")) {
+      ++i;
+    } else {
+      words.emplace_back(argv[i]);
+    }
+  }
+  return words;
+}
+
+/// In a plan it is the one node of its process.
+std::string node_name(const Arguments& arguments, int argc, char** argv) {
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::string_view(argv[i]) == "--hyphos-process") return argv[i + 1];
+  }
+  return arguments.protocol;
+}
+
+Result<std::unique_ptr<Protocol>> open_protocol(Door& door, const Arguments& arguments) {
+  for (const Known& known : protocols()) {
+    if (known.name == arguments.protocol) return known.open(door, arguments.options);
+  }
+  return Error{hyphos::Code::not_found, "no such protocol", arguments.protocol};
+}
+
+/// Ends the runtime on SIGINT and SIGTERM from its making on, and not only when spin() has begun:
+/// who reads the address that is printed may have enough at once. To be made before all other
+/// threads. Where the end takes long, a later signal ends the program as it is; two at once are
+/// one, as of a terminal and of `hyphos run`.
+class EndsOnSignal {
+ public:
+  EndsOnSignal() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  ~EndsOnSignal() {
+    if (!thread_.joinable()) return;
+    over_ = true;
+    pthread_kill(thread_.native_handle(), SIGINT);
+    thread_.join();
+  }
+  EndsOnSignal(const EndsOnSignal&) = delete;
+  EndsOnSignal& operator=(const EndsOnSignal&) = delete;
+
+  void start(hyphos::Runtime runtime) {
+    thread_ = std::thread([this, runtime = std::move(runtime)]() mutable { wait(runtime); });
+  }
+
+ private:
+  void wait(hyphos::Runtime& runtime) const {
+    constexpr auto kAtOnce = hyphos::Duration::from_seconds(1);
+    std::optional<hyphos::Time> first;
+    for (int signal = 0; sigwait(&signals_, &signal) == 0 && !over_;) {
+      if (first && hyphos::monotonic_now() - *first > kAtOnce) _exit(128 + signal);
+      if (first) continue;
+      first = hyphos::monotonic_now();
+      runtime.request_stop();
+    }
+  }
+
+  sigset_t signals_{};
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+int run(int argc, char** argv) {
+  EndsOnSignal signals;
+  auto arguments = parse_arguments(own_words(argc, argv));
+  if (!arguments) return fail(arguments.error());
+  auto types = Types::read(arguments->types);
+  if (!types) return fail(types.error());
+  auto node = hyphos::Node::open(node_name(*arguments, argc, argv), argc, argv);
+  if (!node) return fail(node.error());
+  signals.start(node->runtime());
+  GraphDoor door(*node, *types, arguments->rules);
+  auto protocol = open_protocol(door, *arguments);
+  if (!protocol) return fail(protocol.error());
+  std::printf("%s\n", (*protocol)->address().c_str());
+  std::fflush(stdout);
+  const int code = node->spin();
+  protocol->reset();
+  for (const auto& [name, count] : door.counters()) {
+    std::printf("%s %llu\n", name.c_str(), static_cast<unsigned long long>(count));
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const hyphos::Exception& error) {
+    return fail(error.error());
+  }
+}

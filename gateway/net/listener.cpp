@@ -1,0 +1,211 @@
+#include "gateway/net/listener.hpp"
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "gateway/net/address.hpp"
+
+namespace hyphos::gateway::net {
+namespace {
+
+namespace asio = boost::asio;
+
+/// Accepted in one turn, so that a flood of connections leaves the loop to the others.
+constexpr int kInTurn = 16;
+/// Out of descriptors or memory: others have to end first.
+constexpr Duration kPause = Duration::from_ms(100);
+/// Who is refused is told so, unless so many are being told already.
+constexpr std::size_t kMostRefused = 16;
+
+using Count = std::shared_ptr<std::atomic<std::size_t>>;
+
+Count make_count() { return std::make_shared<std::atomic<std::size_t>>(0); }
+
+/// Counts one more until it is dropped; null if that would be more than `most`.
+std::shared_ptr<void> take_place(const Count& count, std::size_t most) {
+  if (count->fetch_add(1) >= most) {
+    count->fetch_sub(1);
+    return nullptr;
+  }
+  return {count.get(), [count](void*) { count->fetch_sub(1); }};
+}
+
+Error cannot_bind(const Listener::Options& options, int failed) {
+  const std::string where = options.host + ":" + std::to_string(options.port);
+  if (failed == EADDRINUSE) {
+    const std::string owner = who_listens(options.port);
+    return {Code::already_exists,
+            "port " + std::to_string(options.port) + " is taken" +
+                (owner.empty() ? std::string() : " by " + owner) +
+                "; end that one, or give another port",
+            where};
+  }
+  if (failed == EACCES) {
+    return {Code::permission,
+            "port " + std::to_string(options.port) + " needs rights; take one above 1023", where};
+  }
+  return {Code::io,
+          "cannot listen on port " + std::to_string(options.port) + ": " + std::strerror(failed),
+          where};
+}
+
+Result<Descriptor> bind_one(const Listener::Options& options) {
+  const auto addresses = resolve(options.host, options.port, true);
+  if (!addresses) return addresses.error();
+  int failed = EADDRNOTAVAIL;
+  for (const Address& address : *addresses) {
+    Descriptor fd(
+        ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) {
+      failed = errno;
+      continue;
+    }
+    const int yes = 1;
+    // Not for sharing the port, which Linux refuses anyway: for a restart while connections of the
+    // last run are still in TIME_WAIT.
+    (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (::bind(fd.get(), address.get(), address.size) == 0 && ::listen(fd.get(), SOMAXCONN) == 0) {
+      return fd;
+    }
+    failed = errno;
+  }
+  return cannot_bind(options, failed);
+}
+
+}  // namespace
+
+class Listener::State final : public Loop::Item, public std::enable_shared_from_this<State> {
+ public:
+  State(Loop& loop, const Options& options, Callbacks callbacks, Descriptor fd)
+      : loop_(loop),
+        max_clients_(options.max_clients),
+        callbacks_(std::move(callbacks)),
+        address_(local_address(fd.get())) {
+    descriptor_.emplace(loop.context(), fd.release());
+  }
+
+  void start() {
+    const std::lock_guard lock(mutex_);
+    if (loop_.add(shared_from_this())) {
+      wait();
+    } else {
+      descriptor_.reset();
+    }
+  }
+
+  /// On return no callback is running, unless this is one.
+  void stop() override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!std::exchange(stopped_, true) && descriptor_) {
+        descriptor_.reset();  // its wait ends with an error, and so does the chain
+        pause_ = {};
+        loop_.remove(this);
+      }
+    }
+    if (running_in_ == std::this_thread::get_id()) return;
+    const std::lock_guard idle(running_);
+  }
+
+  [[nodiscard]] const Address& address() const { return address_; }
+  [[nodiscard]] std::size_t clients() const { return *clients_; }
+
+ private:
+  /// The lock is held.
+  void wait() {
+    descriptor_->async_wait(
+        asio::posix::stream_descriptor::wait_read,
+        [self = shared_from_this()](const boost::system::error_code&) { self->accept(); });
+  }
+
+  void resume() {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_) wait();
+  }
+
+  void accept() {
+    const std::lock_guard running(running_);
+    running_in_ = std::this_thread::get_id();
+    bool pause = false;
+    for (int i = 0; i < kInTurn; ++i) {
+      Descriptor fd = next(pause);
+      if (!fd.valid()) break;
+      hand_out(std::move(fd));
+    }
+    running_in_ = std::thread::id();
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    if (!pause) return wait();
+    pause_ = loop_.after(kPause, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->resume();
+    });
+  }
+
+  Descriptor next(bool& pause) {
+    const std::lock_guard lock(mutex_);
+    while (!stopped_) {
+      Descriptor fd(
+          ::accept4(descriptor_->native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (fd.valid()) return fd;
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      pause = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      break;
+    }
+    return {};
+  }
+
+  void hand_out(Descriptor fd) {
+    Connection made;
+    prepare(fd.get());
+    made.peer = peer_address(fd.get()).text();
+    made.fd = std::move(fd);
+    made.place = take_place(clients_, max_clients_);
+    if (made.place == nullptr) {
+      made.place = take_place(refused_, kMostRefused);
+      if (made.place != nullptr && callbacks_.refused) callbacks_.refused(std::move(made));
+      return;
+    }
+    callbacks_.accepted(std::move(made));
+  }
+
+  Loop& loop_;
+  const std::size_t max_clients_;
+  const Callbacks callbacks_;
+  const Address address_;
+  const Count clients_ = make_count();
+  const Count refused_ = make_count();
+
+  std::mutex running_;  ///< held while callbacks run
+  std::atomic<std::thread::id> running_in_;
+
+  std::mutex mutex_;
+  std::optional<asio::posix::stream_descriptor> descriptor_;
+  Timer pause_;
+  bool stopped_ = false;
+};
+
+Result<std::unique_ptr<Listener>> Listener::open(Loop& loop, const Options& options,
+                                                 Callbacks callbacks) {
+  auto fd = bind_one(options);
+  if (!fd) return fd.error();
+  auto state = std::make_shared<State>(loop, options, std::move(callbacks), std::move(*fd));
+  state->start();
+  return std::unique_ptr<Listener>(new Listener(std::move(state)));
+}
+
+Listener::Listener(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Listener::~Listener() { state_->stop(); }
+
+std::uint16_t Listener::port() const { return state_->address().port(); }
+std::string Listener::address() const { return state_->address().text(); }
+std::size_t Listener::clients() const { return state_->clients(); }
+
+}  // namespace hyphos::gateway::net

@@ -1,0 +1,132 @@
+#include "gateway/net/loop.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cassert>
+#include <optional>
+#include <utility>
+
+namespace hyphos::gateway::net {
+
+namespace asio = boost::asio;
+
+class Timer::State final : public Loop::Item, public std::enable_shared_from_this<State> {
+ public:
+  State(Loop& loop, std::function<void()> work) : loop_(loop), work_(std::move(work)) {}
+
+  void start(Duration time) {
+    const std::lock_guard lock(mutex_);
+    if (!work_) {  // stopped already
+      loop_.remove(this);
+      return;
+    }
+    timer_.emplace(loop_.context());
+    timer_->expires_after(std::chrono::nanoseconds(time.ns));
+    timer_->async_wait(
+        [self = shared_from_this()](const boost::system::error_code&) { self->fire(); });
+  }
+
+  void stop() override {
+    std::function<void()> dropped;  // its end is not ours to have under the lock
+    const std::lock_guard lock(mutex_);
+    dropped = std::exchange(work_, nullptr);
+    if (timer_) timer_->cancel();
+  }
+
+ private:
+  void fire() {
+    std::function<void()> work;
+    {
+      const std::lock_guard lock(mutex_);
+      timer_.reset();  // here, so that whoever keeps a Timer may outlive the loop
+      work = std::exchange(work_, nullptr);
+    }
+    loop_.remove(this);
+    if (work) work();
+  }
+
+  Loop& loop_;
+  std::mutex mutex_;
+  std::optional<asio::steady_timer> timer_;
+  std::function<void()> work_;
+};
+
+Timer::Timer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Timer& Timer::operator=(Timer&& other) noexcept {
+  if (state_ && state_ != other.state_) state_->stop();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Timer::~Timer() {
+  if (state_) state_->stop();
+}
+
+class Loop::Work {
+ public:
+  explicit Work(asio::io_context& context) : guard_(context.get_executor()) {}
+
+ private:
+  asio::executor_work_guard<asio::io_context::executor_type> guard_;
+};
+
+Loop::Loop(unsigned threads)
+    : context_(std::make_unique<asio::io_context>(static_cast<int>(threads))),
+      work_(std::make_unique<Work>(*context_)) {
+  for (unsigned i = 0; i < std::max(threads, 1U); ++i) {
+    threads_.emplace_back([this] { context_->run(); });
+    ::pthread_setname_np(threads_.back().native_handle(), "gateway net");
+  }
+}
+
+Loop::~Loop() {
+  std::vector<std::shared_ptr<Item>> open;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    for (const auto& [key, item] : items_) {
+      if (auto alive = item.lock()) open.push_back(std::move(alive));
+    }
+  }
+  for (const auto& item : open) item->stop();
+  open.clear();
+  {
+    // Not before the last is gone: another thread may be writing for it, and then needs the loop.
+    std::unique_lock lock(mutex_);
+    gone_.wait(lock, [this] { return items_.empty(); });
+  }
+  work_.reset();
+  for (std::thread& thread : threads_) {
+    assert(thread.get_id() != std::this_thread::get_id());
+    thread.join();
+  }
+}
+
+void Loop::post(std::function<void()> work) { asio::post(*context_, std::move(work)); }
+
+Timer Loop::after(Duration time, std::function<void()> work) {
+  auto state = std::make_shared<Timer::State>(*this, std::move(work));
+  if (add(state)) state->start(time);
+  return Timer(std::move(state));
+}
+
+bool Loop::add(const std::shared_ptr<Item>& item) {
+  const std::lock_guard lock(mutex_);
+  if (ending_) return false;
+  items_.emplace(item.get(), item);
+  return true;
+}
+
+void Loop::remove(const Item* item) {
+  const std::lock_guard lock(mutex_);
+  items_.erase(item);
+  if (ending_) gone_.notify_all();
+}
+
+}  // namespace hyphos::gateway::net

@@ -1,0 +1,275 @@
+#include "gateway/net/stream.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cassert>
+#include <cerrno>
+#include <new>
+#include <span>
+#include <utility>
+
+// Who does what, and why no lock is held while bytes move:
+//  1. Reading is a chain: a wait for the socket leads to read(), which starts the next wait. Only
+//     the chain touches callbacks_ and reader_, so callbacks are never concurrent.
+//  2. Writing belongs to whoever set writing_ (under the lock, when it was false): the sender of a
+//     message, or the loop after a wait for the socket. Only that one touches sending_ and sent_.
+//  3. close() shuts the socket down, which ends both: the chain reads 0, the writer gets EPIPE.
+//     The one that ends last has the socket closed, so no number of a descriptor is used after
+//     another connection got it.
+
+namespace hyphos::gateway::net {
+namespace {
+
+namespace asio = boost::asio;
+
+/// Bytes read or written for one connection before others get their turn.
+constexpr std::size_t kInTurn = std::size_t{1} << 20;
+/// Messages that go out with one system call, up to this many bytes.
+constexpr std::size_t kTogether = 16;
+constexpr std::size_t kTogetherBytes = std::size_t{64} << 10;
+
+/// What of `messages` is not written after `sent` bytes.
+std::size_t fill(const std::vector<Message>& messages, std::size_t sent, std::span<iovec> parts) {
+  std::size_t count = 0;
+  for (const Message& message : messages) {
+    for (const Buffer& part : message.parts()) {
+      if (part.size() <= sent) {
+        sent -= part.size();
+        continue;
+      }
+      if (count == parts.size()) return count;
+      // sendmsg() does not write to it.
+      parts[count++] = {const_cast<std::byte*>(part.data()) + sent, part.size() - sent};
+      sent = 0;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+class Stream::Socket {
+ public:
+  Socket(Loop& loop, Descriptor fd) : descriptor_(loop.context(), fd.release()) {}
+
+  template <typename Handler>
+  void wait_to_read(Handler handler) {
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, std::move(handler));
+  }
+  template <typename Handler>
+  void wait_to_write(Handler handler) {
+    descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, std::move(handler));
+  }
+  void shut(int how) { ::shutdown(descriptor_.native_handle(), how); }
+
+ private:
+  asio::posix::stream_descriptor descriptor_;
+};
+
+std::shared_ptr<Stream> Stream::open(Loop& loop, Connection connection, const Options& options) {
+  std::shared_ptr<Stream> stream(new Stream(loop, std::move(connection), options));
+  if (!loop.add(stream)) stream->close();
+  return stream;
+}
+
+Stream::Stream(Loop& loop, Connection connection, const Options& options)
+    : loop_(loop),
+      options_(options),
+      connection_(std::move(connection)),
+      fd_(connection_.fd.get()),
+      socket_(std::make_unique<Socket>(loop, std::move(connection_.fd))),
+      queue_(options.queue) {}
+
+Stream::~Stream() {
+  // Only one that was never started comes here without its end.
+  if (state_ == State::ended) return;
+  linger_ = {};
+  socket_.reset();
+  loop_.remove(this);
+}
+
+void Stream::start(Callbacks callbacks) {
+  const std::lock_guard lock(mutex_);
+  assert(!reading_);
+  if (state_ == State::ended) {
+    if (callbacks.closed) loop_.post(std::move(callbacks.closed));
+    return;
+  }
+  callbacks_ = std::move(callbacks);
+  reading_ = true;
+  socket_->wait_to_read([self = shared_from_this()](const auto&) { self->read(); });
+}
+
+void Stream::read() {
+  try {
+    std::size_t budget = kInTurn;
+    while (state_ < State::closing && read_some(budget)) {
+    }
+  } catch (const std::bad_alloc&) {
+    at_end_ = true;
+  }
+  const std::lock_guard lock(mutex_);
+  if (state_ < State::closing && !at_end_) {
+    socket_->wait_to_read([self = shared_from_this()](const auto&) { self->read(); });
+    return;
+  }
+  reading_ = false;
+  cut();
+  end_if_over();
+}
+
+bool Stream::read_some(std::size_t& budget) {
+  std::array<iovec, 2> space = reader_.space();
+  msghdr header{};
+  header.msg_iov = space.data();
+  header.msg_iovlen = space.size();
+  const ssize_t got = ::recvmsg(fd_, &header, MSG_DONTWAIT);
+  if (got <= 0) {
+    if (got < 0 && errno == EINTR) return true;
+    at_end_ = got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+    return false;
+  }
+  const auto size = static_cast<std::size_t>(got);
+  reader_.filled(size);
+  heard_ns_.store(monotonic_now().ns, std::memory_order_relaxed);
+  deliver();
+  if (size < space[0].iov_len + space[1].iov_len || size >= budget) return false;
+  budget -= size;
+  return true;
+}
+
+void Stream::deliver() {
+  while (state_ == State::open) {
+    const auto unit = reader_.next(callbacks_.measure);
+    if (!unit) {
+      if (callbacks_.refused) callbacks_.refused(unit.error());
+      finish();
+      break;
+    }
+    if (!unit->has_value()) return;
+    callbacks_.unit(**unit);
+  }
+  reader_.discard();
+}
+
+std::size_t Stream::send(Key key, Message message, std::size_t depth) {
+  std::vector<Message> dropped;  // freed when the lock is not held any more
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::open) return 0;
+    if (writing_) {
+      const bool taken = queue_.push(key, std::move(message), dropped, depth);
+      if (!taken && key == kControl) cut();
+      return dropped.size();
+    }
+    writing_ = true;
+    to_send_ = message.size();
+    sending_.push_back(std::move(message));
+  }
+  write(kInTurn);
+  return 0;
+}
+
+void Stream::write(std::size_t budget) {
+  while (next_to_write()) {
+    if (budget == 0) return wait_to_write();
+    std::array<iovec, kTogether * Message::kMostParts> parts;
+    msghdr header{};
+    header.msg_iov = parts.data();
+    header.msg_iovlen = fill(sending_, sent_, parts);
+    const ssize_t done = ::sendmsg(fd_, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return wait_to_write();
+      sending_.clear();
+      const std::lock_guard lock(mutex_);
+      cut();
+      continue;
+    }
+    const auto size = static_cast<std::size_t>(done);
+    sent_ += size;
+    if (sent_ == to_send_) sending_.clear();
+    budget -= std::min(budget, size);
+  }
+}
+
+/// Sees to it that there is something in sending_. False if there is nothing: the caller is not the
+/// writer any more.
+bool Stream::next_to_write() {
+  if (!sending_.empty()) return true;
+  sent_ = to_send_ = 0;
+  const std::lock_guard lock(mutex_);
+  if (state_ < State::closing && !queue_.empty()) {
+    while (!queue_.empty() && sending_.size() < kTogether && to_send_ < kTogetherBytes) {
+      sending_.push_back(queue_.pop());
+      to_send_ += sending_.back().size();
+    }
+    return true;
+  }
+  writing_ = false;
+  if (state_ == State::finishing) socket_->shut(SHUT_WR);
+  end_if_over();
+  return false;
+}
+
+void Stream::wait_to_write() {
+  const std::lock_guard lock(mutex_);
+  socket_->wait_to_write([self = shared_from_this()](const auto&) { self->write(kInTurn); });
+}
+
+void Stream::finish() {
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::open) return;
+  state_ = State::finishing;
+  if (!writing_) socket_->shut(SHUT_WR);
+  linger_ = loop_.after(options_.linger, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->close();
+  });
+}
+
+void Stream::close() {
+  const std::lock_guard lock(mutex_);
+  cut();
+  end_if_over();
+}
+
+std::size_t Stream::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.bytes();
+}
+
+void Stream::cut() {
+  if (state_ >= State::closing) return;
+  state_ = State::closing;
+  socket_->shut(SHUT_RDWR);
+}
+
+void Stream::end_if_over() {
+  if (reading_ || writing_ || state_ != State::closing) return;
+  state_ = State::ended;
+  loop_.post([self = shared_from_this()] { self->end(); });
+}
+
+void Stream::end() {
+  Timer linger;
+  Callbacks callbacks;
+  SendQueue queue(options_.queue);
+  {
+    const std::lock_guard lock(mutex_);
+    socket_.reset();
+    std::swap(linger, linger_);
+    std::swap(queue, queue_);
+    std::swap(callbacks, callbacks_);
+  }
+  reader_ = {};
+  connection_.place.reset();
+  loop_.remove(this);
+  if (callbacks.closed) callbacks.closed();
+}
+
+}  // namespace hyphos::gateway::net

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gateway/net/connection.hpp"
+#include "gateway/net/loop.hpp"
+#include "gateway/net/send_queue.hpp"
+#include "gateway/net/unit_reader.hpp"
+#include "hyphos/buffer.hpp"
+#include "hyphos/result.hpp"
+
+namespace hyphos::gateway::net {
+
+/// A TCP connection that carries units one way and messages the other.
+///
+/// Threads: send(), finish() and close() from any, and never blocking; callbacks in threads of the
+/// loop, never two at once. Lifetime: a stream that was started lives until it is closed, whoever
+/// drops it. Cost: a message that nothing waits before is written by its sender, with one system
+/// call and no copy; a unit is delivered without a copy, of which the first 64 KB of a large one
+/// are the exception.
+class Stream final : public Loop::Item, public std::enable_shared_from_this<Stream> {
+ public:
+  struct Options {
+    SendQueue::Limits queue = {};
+    /// How long finish() waits for the peer to read what was sent and to close.
+    Duration linger = Duration::from_seconds(1);
+  };
+  struct Callbacks {
+    Measure measure;
+    std::function<void(const Buffer& unit)> unit;
+    /// `measure` refused what came. Last words may be sent; then the stream finishes.
+    std::function<void(const Error&)> refused;
+    /// Once, at the end, the last of all: the callbacks are dropped after it.
+    std::function<void()> closed;
+  };
+
+  [[nodiscard]] static std::shared_ptr<Stream> open(Loop& loop, Connection connection,
+                                                    const Options& options);
+  ~Stream() override;
+
+  /// Begins to read. Once. Before it, the callbacks' owner may keep the stream and send.
+  void start(Callbacks callbacks);
+
+  /// Writes the message at once, as far as nothing waits and the socket takes it; the rest goes
+  /// when it can. Returns how many messages that waited were dropped for it, this one included. One
+  /// that is partly written is never dropped. On a stream that is closed nothing happens. A message
+  /// of kControl that does not fit closes the stream. `depth`: as for SendQueue.
+  std::size_t send(Key key, Message message, std::size_t depth = 0);
+  /// Closes when what waits was sent; nothing is delivered nor taken from now on.
+  void finish();
+  /// Closes now. `closed` is called later, in the loop, even if this is.
+  void close();
+
+  [[nodiscard]] const std::string& peer() const { return connection_.peer; }
+  [[nodiscard]] bool is_open() const { return state_ == State::open; }
+  /// Bytes of messages that wait to be written, but not of those being written.
+  [[nodiscard]] std::size_t waiting() const;
+  /// When bytes came last; at first, when it was opened.
+  [[nodiscard]] Time heard() const { return {heard_ns_.load(std::memory_order_relaxed)}; }
+
+  void stop() override { close(); }
+
+ private:
+  enum class State : std::uint8_t { open, finishing, closing, ended };
+  class Socket;
+
+  Stream(Loop& loop, Connection connection, const Options& options);
+
+  void read();
+  /// False when there is nothing more to read for now.
+  bool read_some(std::size_t& budget);
+  void deliver();
+
+  void write(std::size_t budget);
+  bool next_to_write();
+  void wait_to_write();
+
+  void cut();          ///< under the lock
+  void end_if_over();  ///< under the lock
+  void end();
+
+  Loop& loop_;
+  const Options options_;
+  Connection connection_;  ///< its descriptor has gone to socket_
+  const int fd_;
+  std::atomic<State> state_ = State::open;  ///< written under the lock
+  std::atomic<std::int64_t> heard_ns_ = monotonic_now().ns;
+
+  // Of the chain of reads, which is one thread at a time.
+  Callbacks callbacks_;
+  UnitReader reader_;
+  bool at_end_ = false;  ///< the peer has closed, or is gone
+
+  // Of the writer: the thread that has set writing_.
+  std::vector<Message> sending_;
+  std::size_t to_send_ = 0;  ///< bytes of sending_
+  std::size_t sent_ = 0;     ///< of these, written
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<Socket> socket_;
+  SendQueue queue_;
+  Timer linger_;
+  bool reading_ = false;  ///< the chain of reads goes on
+  bool writing_ = false;  ///< somebody is the writer; if not, nothing waits
+};
+
+}  // namespace hyphos::gateway::net

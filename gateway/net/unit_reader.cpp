@@ -1,0 +1,93 @@
+#include "gateway/net/unit_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace hyphos::gateway::net {
+namespace {
+
+/// Read behind a large unit: enough for the head of the next one, little that is copied once more.
+constexpr std::size_t kBehindLarge = std::size_t{4} << 10;
+
+}  // namespace
+
+void UnitReader::Block::make(std::size_t size) {
+  WritableBuffer fresh = WritableBuffer::on_heap(size);
+  data = fresh.data();
+  all = std::move(fresh).freeze();
+}
+
+void UnitReader::make_room() {
+  if (!block_.free()) {
+    Block fresh;
+    fresh.make(kBlock);
+    if (waiting() > 0) std::memcpy(fresh.data, block_.data + begin_, waiting());
+    block_ = std::move(fresh);
+  } else if (waiting() > 0 && begin_ > 0) {
+    std::memmove(block_.data, block_.data + begin_, waiting());
+  }
+  end_ = waiting();
+  begin_ = 0;
+}
+
+std::array<iovec, 2> UnitReader::space() {
+  make_room();
+  if (large_size_ == 0) return {iovec{block_.data + end_, kBlock - end_}, iovec{nullptr, 0}};
+  return {iovec{large_.data + large_filled_, large_size_ - large_filled_},
+          iovec{block_.data + end_, std::min(kBehindLarge, kBlock - end_)}};
+}
+
+void UnitReader::filled(std::size_t size) {
+  const std::size_t to_large = std::min(size, large_size_ - large_filled_);
+  large_filled_ += to_large;
+  end_ += size - to_large;
+}
+
+void UnitReader::begin_large(std::size_t size) {
+  if (!large_.free() || large_.all.size() < size) {
+    large_ = {};  // before the new one is there: not both at once
+    large_.make(size);
+  }
+  std::memcpy(large_.data, block_.data + begin_, waiting());
+  large_size_ = size;
+  large_filled_ = waiting();
+  begin_ = end_ = 0;
+}
+
+Result<std::optional<Buffer>> UnitReader::next(const Measure& measure) {
+  if (large_size_ != 0) {
+    if (large_filled_ < large_size_) return std::optional<Buffer>();
+    Buffer unit = large_.all.slice(0, large_size_);
+    large_size_ = large_filled_ = 0;
+    if (large_.all.size() > kKept) large_ = {};
+    return std::optional<Buffer>(std::move(unit));
+  }
+  if (waiting() == 0) return std::optional<Buffer>();
+  const auto measured = measure({block_.data + begin_, waiting()});
+  if (!measured) return measured.error();
+  if (measured->whole && measured->size > 0 && measured->size <= waiting()) {
+    begin_ += measured->size;
+    return std::optional<Buffer>(block_.all.slice(begin_ - measured->size, measured->size));
+  }
+  if (measured->whole && measured->size > kLarge) {
+    begin_large(measured->size);
+    return std::optional<Buffer>();
+  }
+  if (measured->size <= waiting() || measured->size > kBlock) {
+    return Error{Code::corrupt,
+                 "a head of " + std::to_string(measured->size) + " bytes, where at most " +
+                     std::to_string(kBlock) + " can be",
+                 {}};
+  }
+  return std::optional<Buffer>();
+}
+
+void UnitReader::discard() {
+  begin_ = end_ = 0;
+  large_ = {};
+  large_size_ = large_filled_ = 0;
+}
+
+}  // namespace hyphos::gateway::net

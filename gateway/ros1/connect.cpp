@@ -1,0 +1,115 @@
+#include "gateway/ros1/connect.hpp"
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace hyphos::gateway::ros1 {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using Problem = boost::system::error_code;
+
+// All of it runs in one strand.
+class Attempt final : public net::Loop::Item, public std::enable_shared_from_this<Attempt> {
+ public:
+  Attempt(net::Loop& loop, const std::string& host, std::uint16_t port,
+          std::function<void(Result<net::Connection>)> done)
+      : loop_(loop),
+        host_(host),
+        port_(port),
+        done_(std::move(done)),
+        strand_(asio::make_strand(loop.context())),
+        resolver_(strand_),
+        socket_(strand_) {}
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt() override { loop_.remove(this); }
+
+  void start(Duration timeout) {
+    timer_ = loop_.after(timeout, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->cut_later(Code::timeout);
+    });
+    asio::post(strand_, [self = shared_from_this()] { self->resolve(); });
+  }
+
+  void stop() override { cut_later(Code::canceled); }
+
+ private:
+  void resolve() {
+    if (cut_) return end({}, Code::io);
+    Problem not_a_number;
+    const auto address = asio::ip::make_address(host_, not_a_number);
+    if (!not_a_number) {
+      socket_.async_connect(
+          tcp::endpoint(address, port_),
+          [self = shared_from_this()](Problem problem) { self->end(problem, Code::io); });
+      return;
+    }
+    resolver_.async_resolve(
+        host_, std::to_string(port_),
+        [self = shared_from_this()](Problem problem, const tcp::resolver::results_type& found) {
+          self->resolved(problem, found);
+        });
+  }
+
+  void resolved(Problem problem, const tcp::resolver::results_type& found) {
+    if (problem || cut_) return end(problem, Code::not_found);
+    asio::async_connect(socket_, found,
+                        [self = shared_from_this()](Problem failed, const tcp::endpoint&) {
+                          self->end(failed, Code::io);
+                        });
+  }
+
+  // Whatever is under way ends with an error, and the attempt with this one.
+  void cut_later(Code code) {
+    asio::post(strand_, [self = shared_from_this(), code] {
+      if (self->cut_) return;
+      self->cut_ = code;
+      self->resolver_.cancel();
+      Problem ignored;
+      self->socket_.close(ignored);
+    });
+  }
+
+  void end(Problem problem, Code code) {
+    timer_ = {};
+    const std::string where = host_ + ":" + std::to_string(port_);
+    if (cut_ == Code::canceled) return;
+    if (cut_) return done_(Error{*cut_, "cannot connect: no answer in time", where});
+    cut_ = Code::canceled;
+    if (problem == asio::error::connection_refused) code = Code::disconnected;
+    if (problem) return done_(Error{code, "cannot connect: " + problem.message(), where});
+    Problem not_released;
+    const int fd = socket_.release(not_released);
+    if (not_released) return done_(Error{Code::io, not_released.message(), where});
+    net::prepare(fd);
+    done_(net::Connection{net::Descriptor(fd), where, nullptr});
+  }
+
+  net::Loop& loop_;
+  const std::string host_;
+  const std::uint16_t port_;
+  const std::function<void(Result<net::Connection>)> done_;
+  asio::strand<asio::io_context::executor_type> strand_;
+  tcp::resolver resolver_;
+  tcp::socket socket_;
+  net::Timer timer_;
+  std::optional<Code> cut_;
+};
+
+}  // namespace
+
+void connect_later(net::Loop& loop, const std::string& host, std::uint16_t port, Duration timeout,
+                   std::function<void(Result<net::Connection>)> done) {
+  const auto attempt = std::make_shared<Attempt>(loop, host, port, std::move(done));
+  if (loop.add(attempt)) attempt->start(timeout);
+}
+
+}  // namespace hyphos::gateway::ros1

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "gateway/ros1/member.hpp"
+#include "gateway/ros1/params.hpp"
+#include "gateway/ros1/services.hpp"
+#include "gateway/ros1/settings.hpp"
+#include "gateway/ros1/tcpros_server.hpp"
+#include "gateway/ros1/topics.hpp"
+
+namespace hyphos::gateway::ros1 {
+
+/// Looks once a second at both graphs, and joins them. Of the calls' thread; its calls are those
+/// that a node of ROS answers.
+class Graph {
+ public:
+  static constexpr Duration kPeriod = Duration::from_seconds(1);
+
+  Graph(const Place& place, net::Loop& calls, const Member& member, TcprosServer& server,
+        const Settings& settings);
+
+  void start();
+  /// Says goodbye to the master, as far as it listens; `done` is called after that. Afterwards
+  /// nothing is begun any more.
+  void stop(std::function<void()> done);
+  /// The calls of other nodes.
+  [[nodiscard]] Result<Value> answer(const RpcCall& call) const { return methods_.call(call); }
+
+ private:
+  void add_questions();
+  void add_requests();
+  [[nodiscard]] Value bus_info() const;
+  [[nodiscard]] Value bus_stats() const;
+
+  void look();
+  void looked(Result<GraphState> state);
+
+  const Place& place_;
+  net::Loop& calls_;
+  const Member& member_;
+  TcprosServer& server_;
+  TopicsIn topics_in_;
+  TopicsOut topics_out_;
+  ServicesIn services_in_;
+  ServicesOut services_out_;
+  JoinedParams params_;
+  Methods methods_;
+  net::Timer timer_;
+  bool stopped_ = false;
+  bool alone_ = false;  ///< the master does not answer
+};
+
+}  // namespace hyphos::gateway::ros1

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gateway/ros1/methods.hpp"
+#include "gateway/ros1/rpc.hpp"
+
+namespace hyphos::gateway::ros1 {
+
+/// The gateway as a node that its master knows. Of the calls' thread.
+struct Member {
+  RpcClient& client;
+  std::string master;  ///< URIs
+  std::string uri;     ///< "http://host:port/"
+  std::string rosrpc;  ///< "rosrpc://host:port"
+  std::string node;    ///< "/hyphos"
+
+  /// Asks the master, as this node. `done` gets the value of a success.
+  void ask(const std::string& method, std::vector<Value> params,
+           std::function<void(Result<Value>)> done) const {
+    params.insert(params.begin(), node);
+    client.call(master, method, params, {}, [done = std::move(done)](Result<Value> answer) {
+      if (done) done(value_of(std::move(answer)));
+    });
+  }
+};
+
+/// Things that are told once, until they are no more.
+class Told {
+ public:
+  [[nodiscard]] bool first(const std::string& what) { return told_.insert(what).second; }
+  void forget(const std::string& what) { told_.erase(what); }
+
+ private:
+  std::set<std::string> told_;
+};
+
+}  // namespace hyphos::gateway::ros1

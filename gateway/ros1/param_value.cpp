@@ -1,0 +1,133 @@
+#include "gateway/ros1/param_value.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace hyphos::gateway::ros1 {
+namespace {
+
+Error unsupported(std::string what) { return {Code::unsupported, std::move(what), ""}; }
+
+Result<Value> item_to_ros(std::int64_t whole) {
+  using Narrow = std::numeric_limits<std::int32_t>;
+  if (whole < Narrow::min() || whole > Narrow::max()) {
+    return unsupported(std::to_string(whole) + " has more than the 32 bits of ROS's integers");
+  }
+  return Value(static_cast<std::int32_t>(whole));
+}
+Result<Value> item_to_ros(bool yes) { return Value(yes); }
+Result<Value> item_to_ros(double real) { return Value(real); }
+Result<Value> item_to_ros(const std::string& text) { return Value(text); }
+
+/// The list if all of its items are T.
+template <typename T, typename As>
+std::optional<ParamVariant> list_as(const Value::Array& items) {
+  std::vector<As> list;
+  for (const Value& item : items) {
+    const T* held = item.get_if<T>();
+    if (held == nullptr) return std::nullopt;
+    list.push_back(static_cast<As>(*held));
+  }
+  return ParamVariant(std::move(list));
+}
+
+std::optional<ParamVariant> numbers(const Value::Array& items) {
+  std::vector<double> list;
+  for (const Value& item : items) {
+    const auto* whole = item.get_if<std::int32_t>();
+    const auto* real = item.get_if<double>();
+    if (whole == nullptr && real == nullptr) return std::nullopt;
+    list.push_back(whole != nullptr ? *whole : *real);
+  }
+  return ParamVariant(std::move(list));
+}
+
+Result<ParamVariant> list_from(const Value::Array& items) {
+  // An empty list is one of anything where it is set.
+  if (auto list = list_as<std::string, std::string>(items)) return std::move(*list);
+  if (auto list = list_as<bool, bool>(items)) return std::move(*list);
+  if (auto list = list_as<std::int32_t, std::int64_t>(items)) return std::move(*list);
+  if (auto list = numbers(items)) return std::move(*list);
+  return unsupported("a list of several kinds, or of lists");
+}
+
+}  // namespace
+
+Result<Value> to_ros(const ParamVariant& value) {
+  return std::visit(
+      [](const auto& held) -> Result<Value> {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, ParamBytes>) {
+          return Value(
+              Binary{std::string(reinterpret_cast<const char*>(held.data()), held.size())});
+        } else if constexpr (requires { item_to_ros(held); }) {
+          return item_to_ros(held);
+        } else {
+          Value::Array list;
+          for (const auto& item : held) {
+            auto one = item_to_ros(item);
+            if (!one) return one.error();
+            list.push_back(std::move(*one));
+          }
+          return Value(std::move(list));
+        }
+      },
+      value);
+}
+
+Result<ParamVariant> from_ros(const Value& value) {
+  return value.visit([](const auto& held) -> Result<ParamVariant> {
+    using T = std::decay_t<decltype(held)>;
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      return ParamVariant(static_cast<std::int64_t>(held));
+    } else if constexpr (std::is_same_v<T, Binary>) {
+      ParamBytes bytes(held.bytes.size());
+      std::ranges::transform(held.bytes, bytes.begin(),
+                             [](char letter) { return static_cast<std::byte>(letter); });
+      return ParamVariant(std::move(bytes));
+    } else if constexpr (std::is_same_v<T, DateTime>) {
+      return unsupported("a time of XML-RPC");
+    } else if constexpr (std::is_same_v<T, Value::Array>) {
+      return list_from(held);
+    } else if constexpr (std::is_same_v<T, Value::Struct>) {
+      return unsupported("a namespace");
+    } else {
+      return ParamVariant(held);
+    }
+  });
+}
+
+std::string ros_param(std::string_view node, std::string_view param) {
+  std::string name = "/";
+  name.append(node).append("/").append(param);
+  for (char& letter : name) {
+    if (letter == '.') letter = '/';
+    if (letter == '-') letter = '_';
+  }
+  return name;
+}
+
+std::string dotted(std::string_view ros_param) {
+  std::string name(ros_param.substr(ros_param.starts_with('/') ? 1 : 0));
+  std::ranges::replace(name, '/', '.');
+  return name;
+}
+
+void collect_leaves(const Value& value, const std::string& name,
+                    std::map<std::string, const Value*>& leaves) {
+  const auto* members = value.get_if<Value::Struct>();
+  if (members == nullptr) {
+    leaves.emplace(name, &value);
+    return;
+  }
+  for (const auto& [part, item] : *members) {
+    std::string whole = name;
+    collect_leaves(item, whole.append("/").append(part), leaves);
+  }
+}
+
+}  // namespace hyphos::gateway::ros1

@@ -1,0 +1,128 @@
+#include "gateway/ros1/params.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "gateway/ros1/param_value.hpp"
+
+namespace hyphos::gateway::ros1 {
+
+ParamsIn::ParamsIn(NodeParams& nodes, ServerParams& server, const ParamsOut& out, Patterns which)
+    : nodes_(nodes), server_(server), out_(out), which_(std::move(which)) {}
+
+void ParamsIn::send() {
+  const ParamSet own = nodes_.own();
+  for (auto& [name, shown] : shown_) {
+    const ParamInfo* info = own.find(name);
+    if (info == nullptr || info->value == shown.value) continue;
+    const auto value = to_ros(info->value);
+    if (!value) {
+      tell({{value.error().message, {shown.name}}});
+      continue;
+    }
+    shown.value = info->value;
+    server_.set(shown.name, *value);
+  }
+}
+
+std::map<std::string, ParamsIn::Shown> ParamsIn::gather(Reasons& left_out) const {
+  std::map<std::string, const Value*> leaves;
+  if (const Value* all = server_.tree().get("/")) collect_leaves(*all, "", leaves);
+  // What another gateway of this robot writes here of ours must not come back as new.
+  const std::string mine = ros_param(nodes_.node(), "");
+  std::map<std::string, Shown> wanted;
+  for (const auto& [name, value] : leaves) {
+    if (out_.has(name) || name.starts_with(mine) || !which_.match(name)) continue;
+    auto made = from_ros(*value);
+    if (!made) {
+      left_out[made.error().message].push_back(name);
+      continue;
+    }
+    wanted.emplace(dotted(name), Shown{name, std::move(*made)});
+  }
+  return wanted;
+}
+
+void ParamsIn::show() {
+  Reasons left_out;
+  std::map<std::string, Shown> wanted = gather(left_out);
+  std::vector<ParamAssignment> values;
+  for (const auto& [name, shown] : wanted) values.push_back({name, shown.value});
+  for (const auto& [name, why] : nodes_.show(values)) {
+    left_out[why].push_back(wanted.at(name).name);
+    wanted.erase(name);
+  }
+  tell(left_out);
+  shown_ = std::move(wanted);
+}
+
+// One line for each reason, however many there are at once.
+void ParamsIn::tell(const Reasons& left_out) {
+  for (const auto& [why, names] : left_out) {
+    std::vector<std::string> news;
+    for (const std::string& name : names) {
+      if (told_.first(name + " " + why)) news.push_back(name);
+    }
+    if (news.empty()) continue;
+    const std::string more =
+        news.size() == 1 ? "" : " and " + std::to_string(news.size() - 1) + " more";
+    log::warn("ros1", "of ROS's parameters " + news.front() + more + " are left out: " + why);
+  }
+}
+
+JoinedParams::JoinedParams(const Place& place, net::Loop& calls, const Member& member,
+                           const Patterns& of_nodes, const Patterns& of_ros)
+    : calls_(calls),
+      off_(of_nodes.empty() && of_ros.empty()),
+      nodes_(place.door.open_params([this] {
+        if (!come_.exchange(true)) calls_.post([this] { robot_changed(); });
+      })),
+      server_(member, [this](const std::string& name) { server_changed(name); }),
+      out_(place, calls, *nodes_, server_, of_nodes),
+      in_(*nodes_, server_, out_, of_ros) {}
+
+void JoinedParams::look() {
+  if (off_ || stopped_) return;
+  nodes_->look();
+  out_.look();
+  show_soon();
+  server_.look(out_.any());
+}
+
+void JoinedParams::update(const std::string& name, const Value& value) {
+  if (!off_ && !stopped_) server_.update(name, value);
+}
+
+void JoinedParams::robot_changed() {
+  come_ = false;
+  if (off_ || stopped_) return;
+  out_.look();
+  if (server_.known()) in_.send();
+}
+
+void JoinedParams::server_changed(const std::string& name) {
+  if (stopped_) return;
+  out_.changed(name);
+  show_soon();
+}
+
+void JoinedParams::show_soon() {
+  if (std::exchange(showing_soon_, true)) return;
+  showing_ = calls_.after(kGather, [this] {
+    showing_soon_ = false;
+    if (stopped_ || !server_.known()) return;
+    in_.send();
+    in_.show();
+  });
+}
+
+void JoinedParams::stop() {
+  if (std::exchange(stopped_, true) || off_) return;
+  showing_ = {};
+  out_.stop();
+  server_.stop();
+  nodes_.reset();
+}
+
+}  // namespace hyphos::gateway::ros1

@@ -1,0 +1,294 @@
+#include "gateway/ros1/service_proxy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/ros1/connect.hpp"
+#include "gateway/ros1/frame.hpp"
+#include "gateway/ros1/reply_reader.hpp"
+
+namespace hyphos::gateway::ros1 {
+namespace {
+
+constexpr Duration kPatience = Duration::from_seconds(5);
+/// Connections that are kept while nobody calls.
+constexpr std::size_t kMaxIdle = 4;
+
+// A header there, a header back.
+class Probe final : public std::enable_shared_from_this<Probe> {
+ public:
+  explicit Probe(std::function<void(Result<Header>)> done) : done_(std::move(done)) {}
+
+  void start(const Place& place, const std::string& service, Result<net::Connection> connection) {
+    if (!connection) return end(connection.error());
+    const auto stream = net::Stream::open(place.loop, std::move(*connection), {});
+    stream->send(
+        net::kControl,
+        net::Message(Buffer::adopt(write_header(
+            {{"callerid", place.node}, {"md5sum", "*"}, {"probe", "1"}, {"service", service}}))));
+    timer_ = place.loop.after(kPatience, [stream] { stream->close(); });
+    stream->start({.measure = [](auto bytes) { return measure_frame(bytes, kMaxHeader); },
+                   .unit =
+                       [self = shared_from_this(), stream](const Buffer& unit) {
+                         self->end(parse_header(unit.bytes().subspan(4)));
+                         stream->close();
+                       },
+                   .refused = [self = shared_from_this()](const Error& error) { self->end(error); },
+                   .closed =
+                       [self = shared_from_this()] {
+                         self->timer_ = {};
+                         self->end(
+                             Error{Code::io, "the server says nothing about the service", ""});
+                       }});
+  }
+
+ private:
+  void end(Result<Header> result) {
+    if (const auto done = std::exchange(done_, nullptr)) done(std::move(result));
+  }
+
+  std::function<void(Result<Header>)> done_;
+  net::Timer timer_;
+};
+
+}  // namespace
+
+void probe_service(const Place& place, const std::string& service, const Uri& uri,
+                   std::function<void(Result<Header>)> done) {
+  const auto probe = std::make_shared<Probe>(std::move(done));
+  connect_later(place.loop, uri.host, uri.port, kPatience,
+                [probe, &place, service](Result<net::Connection> connection) {
+                  probe->start(place, service, std::move(connection));
+                });
+}
+
+// One connection, with at most one call at a time.
+class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
+ public:
+  Line(std::shared_ptr<ServiceProxy> proxy, bool framed)
+      : proxy_(std::move(proxy)), framed_(framed), reader_(proxy_->place_.options.max_message) {}
+
+  /// Under way from here: the answer, an error or the end of time.
+  void take(Buffer request, Answer answer) {
+    const std::lock_guard lock(mutex_);
+    request_ = std::move(request);
+    answer_ = std::move(answer);
+    timer_ = proxy_->place_.loop.after(proxy_->place_.call_timeout, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->end(Error{Code::timeout, "no answer in time", self->proxy_->service_});
+      self->close();
+    });
+  }
+
+  void start(const std::shared_ptr<net::Stream>& stream) {
+    {
+      const std::lock_guard lock(mutex_);
+      stream_ = stream;
+    }
+    stream->send(net::kControl,
+                 net::Message(Buffer::adopt(write_header(proxy_->greeting(framed_)))));
+    stream->start(
+        {.measure = [self = shared_from_this()](auto bytes) { return self->measure(bytes); },
+         .unit = [self = shared_from_this()](const Buffer& unit) { self->got(unit); },
+         .refused = [self = shared_from_this()](const Error& error) { self->end(error); },
+         .closed = [self = shared_from_this()] { self->closed(); }});
+  }
+
+  /// On a connection that stands already.
+  void send() {
+    const std::lock_guard lock(mutex_);
+    stream_->send(net::kControl, frame(std::exchange(request_, {})));
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    if (stream_) stream_->close();
+  }
+
+  void end(Result<Buffer> result) {
+    if (const Answer asker = asked_by()) asker(std::move(result));
+  }
+
+  [[nodiscard]] bool is_open() {
+    const std::lock_guard lock(mutex_);
+    return stream_ && stream_->is_open();
+  }
+
+ private:
+  // Nobody, from now on.
+  Answer asked_by() {
+    const std::lock_guard lock(mutex_);
+    timer_ = {};
+    return std::exchange(answer_, nullptr);
+  }
+
+  // Whether an answer has a length is known after one: until then the bytes are taken as they come.
+  Result<net::Measured> measure(std::span<const std::byte> bytes) const {
+    if (!greeted_) return measure_frame(bytes, kMaxHeader);
+    if (!framed_) return net::Measured::unit(bytes.size());
+    if (bytes.size() < 5) return net::Measured::at_least(5);
+    const auto measured = measure_frame(bytes.subspan(1), proxy_->place_.options.max_message);
+    if (!measured) return measured.error();
+    return net::Measured::unit(measured->size + 1);
+  }
+
+  void got(const Buffer& unit) {
+    if (!std::exchange(greeted_, true)) return greeted(unit.bytes().subspan(4));
+    const Result<bool> whole = reader_.take(unit.bytes());
+    if (!whole) {
+      end(whole.error());
+      return close();
+    }
+    if (!*whole) return;
+    Result<Buffer> answer = reader_.finish();
+    const Answer asker = asked_by();
+    if (!asker) return close();  // nobody had asked
+    // Before the answer is given: who gets it may call again at once.
+    if (framed_) {
+      proxy_->idle(shared_from_this());
+    } else {
+      proxy_->is_framed();
+      close();
+    }
+    asker(std::move(answer));
+  }
+
+  void greeted(std::span<const std::byte> bytes) {
+    const Result<Header> header = parse_header(bytes);
+    std::string wrong;
+    if (!header) {
+      wrong = header.error().message;
+    } else if (header->contains("error")) {
+      wrong = "the server says: " + std::string(field(*header, "error"));
+    }
+    if (wrong.empty()) return send();
+    end(Error{Code::type_mismatch, wrong, proxy_->service_});
+    close();
+  }
+
+  void closed() {
+    if (!reader_.empty() && !framed_) end(reader_.finish());
+    end(Error{Code::disconnected, "the connection ended without an answer", proxy_->service_});
+    proxy_->ended(shared_from_this());
+  }
+
+  const std::shared_ptr<ServiceProxy> proxy_;
+  const bool framed_;
+
+  std::mutex mutex_;
+  std::shared_ptr<net::Stream> stream_;
+  Buffer request_;
+  Answer answer_;
+  net::Timer timer_;
+
+  // Of the stream's callbacks:
+  bool greeted_ = false;
+  ReplyReader reader_;
+};
+
+ServiceProxy::ServiceProxy(const Place& place, std::string service, ServiceTypeInfo type,
+                           std::string node, Uri uri, std::function<void()> gone)
+    : place_(place),
+      service_(std::move(service)),
+      type_(std::move(type)),
+      node_{std::move(node), place.group},
+      uri_(std::move(uri)),
+      gone_(std::move(gone)) {}
+
+Header ServiceProxy::greeting(bool persistent) const {
+  Header header{{"callerid", place_.node}, {"md5sum", type_.md5}, {"service", service_}};
+  if (persistent) header["persistent"] = "1";
+  return header;
+}
+
+void ServiceProxy::call(const Buffer& request, Answer answer) {
+  if (const std::shared_ptr<Line> kept = take_idle(request, answer)) {
+    kept->send();
+    // It may have ended before it was taken: then nobody else tells.
+    if (!kept->is_open()) kept->end(Error{Code::disconnected, "the service is gone", service_});
+    return;
+  }
+  Error refusal{Code::disconnected, "the service is gone", service_};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_ && lines_.size() < kMaxCalls) {
+      const auto line = std::make_shared<Line>(shared_from_this(), framed_);
+      lines_.insert(line);
+      line->take(request, std::move(answer));
+      return connect_later(place_.loop, uri_.host, uri_.port, kPatience,
+                           [self = shared_from_this(), line](Result<net::Connection> connection) {
+                             self->connected(line, std::move(connection));
+                           });
+    }
+    if (!stopped_) {
+      refusal = {Code::overloaded, std::to_string(kMaxCalls) + " calls are under way", service_};
+    }
+  }
+  answer(std::move(refusal));
+}
+
+std::shared_ptr<ServiceProxy::Line> ServiceProxy::take_idle(const Buffer& request, Answer& answer) {
+  const std::lock_guard lock(mutex_);
+  while (!idle_.empty()) {
+    std::shared_ptr<Line> line = std::move(idle_.back());
+    idle_.pop_back();
+    if (!line->is_open()) continue;
+    line->take(request, std::move(answer));
+    return line;
+  }
+  return nullptr;
+}
+
+void ServiceProxy::connected(const std::shared_ptr<Line>& line,
+                             Result<net::Connection> connection) {
+  if (!connection) {
+    line->end(connection.error());
+    ended(line);
+    if (connection.error().code == Code::disconnected) gone_();
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+  }
+  line->start(net::Stream::open(place_.loop, std::move(*connection), {}));
+}
+
+void ServiceProxy::is_framed() {
+  const std::lock_guard lock(mutex_);
+  framed_ = true;
+}
+
+void ServiceProxy::idle(const std::shared_ptr<Line>& line) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_ && idle_.size() < kMaxIdle) {
+      idle_.push_back(line);
+      return;
+    }
+  }
+  line->close();
+}
+
+void ServiceProxy::ended(const std::shared_ptr<Line>& line) {
+  const std::lock_guard lock(mutex_);
+  lines_.erase(line);
+  std::erase(idle_, line);
+}
+
+void ServiceProxy::stop() {
+  std::set<std::shared_ptr<Line>> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    lines.swap(lines_);
+    idle_.clear();
+  }
+  for (const auto& line : lines) {
+    line->end(Error{Code::disconnected, "the service is gone", service_});
+    line->close();
+  }
+}
+
+}  // namespace hyphos::gateway::ros1

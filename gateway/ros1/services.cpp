@@ -1,0 +1,172 @@
+#include "gateway/ros1/services.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+
+namespace hyphos::gateway::ros1 {
+namespace {
+
+/// Before a server that could not be reached or used is asked again.
+constexpr Duration kPause = Duration::from_seconds(5);
+
+Result<ServiceTypeInfo> service_type_of(const Door& door, const std::string& name) {
+  const std::size_t middle = name.find("/srv/");
+  if (middle != std::string::npos) {
+    auto known = door.service_type(std::string(name).erase(middle, 4));
+    if (known && !known->md5.empty()) return known;
+  }
+  auto known = door.service_type(name);
+  if (!known || !known->md5.empty()) return known;
+  return Error{Code::unsupported, name + " has no md5sum: it is not a service of ROS 1", name};
+}
+
+}  // namespace
+
+ServicesIn::ServicesIn(const Place& place, net::Loop& calls, const Member& member, Patterns which)
+    : place_(place), calls_(calls), member_(member), which_(std::move(which)) {}
+
+void ServicesIn::look(const GraphState& state) {
+  std::erase_if(served_, [&](auto& entry) {
+    auto& [name, service] = entry;
+    const bool there = GraphState::has(state.services, name, service.node) && !service.gone;
+    if (!there && service.proxy) service.proxy->stop();
+    return !there;
+  });
+  for (const auto& [name, nodes] : state.services) {
+    if (nodes.empty() || nodes.contains(place_.node) || served_.contains(name)) continue;
+    if (!which_.match(name)) continue;
+    const auto failed = failed_.find(name);
+    if (failed != failed_.end() && monotonic_now() < failed->second) continue;
+    begin(name, *nodes.begin());
+  }
+  std::erase_if(failed_, [&](const auto& entry) { return !state.services.contains(entry.first); });
+}
+
+ServicesIn::Service* ServicesIn::asking(const std::string& service, const std::string& node) {
+  const auto found = served_.find(service);
+  const bool still = found != served_.end() && found->second.node == node && !found->second.server;
+  return still ? &found->second : nullptr;
+}
+
+void ServicesIn::begin(const std::string& service, const std::string& node) {
+  served_[service].node = node;
+  member_.ask("lookupService", {service}, [this, service, node](const Result<Value>& found) {
+    if (asking(service, node) == nullptr) return;
+    const Result<Uri> uri = found ? Uri::parse(found->text()) : found.error();
+    if (!uri) return left_out(service, uri.error().message);
+    probe_service(
+        place_, service, *uri, [this, service, node, uri = *uri](const Result<Header>& header) {
+          calls_.post([this, service, node, uri, header] { probed(service, node, uri, header); });
+        });
+  });
+}
+
+void ServicesIn::probed(const std::string& service, const std::string& node, const Uri& uri,
+                        const Result<Header>& header) {
+  Service* mine = asking(service, node);
+  if (mine == nullptr) return;
+  if (!header) return left_out(service, header.error().message);
+  if (header->contains("error")) {
+    return left_out(service, "its server says: " + std::string(field(*header, "error")));
+  }
+  const auto type = service_type_of(place_.door, std::string(field(*header, "type")));
+  if (!type) return left_out(service, type.error().to_string());
+  const std::string wrong = mismatch(*header, type->name, type->md5);
+  if (!wrong.empty()) {
+    return left_out(service, "its md5sum is " + std::string(field(*header, "md5sum")) +
+                                 ", that of our " + type->name + " is " + type->md5);
+  }
+  mine->proxy =
+      std::make_shared<ServiceProxy>(place_, service, *type, node, uri, [this, service, node] {
+        calls_.post([this, service, node] {
+          const auto found = served_.find(service);
+          if (found != served_.end() && found->second.node == node) found->second.gone = true;
+        });
+      });
+  auto server =
+      place_.door.open_server({node, place_.group}, service, type->name, Form::ros1,
+                              [proxy = mine->proxy](const Buffer& request, Answer answer) {
+                                proxy->call(request, std::move(answer));
+                              });
+  if (!server) return left_out(service, server.error().to_string());
+  mine->server = std::move(*server);
+  failed_.erase(service);
+}
+
+void ServicesIn::left_out(const std::string& service, const std::string& why) {
+  if (told_.first(service + " " + why)) {
+    log::warn("ros1", "service " + service + " is left out: " + why);
+  }
+  served_.erase(service);
+  failed_[service] = monotonic_now() + kPause;
+}
+
+void ServicesIn::stop() {
+  for (auto& [name, service] : served_) {
+    service.server.reset();
+    if (service.proxy) service.proxy->stop();
+  }
+  served_.clear();
+}
+
+ServicesOut::ServicesOut(const Place& place, const Member& member, TcprosServer& server,
+                         Patterns which)
+    : place_(place), member_(member), server_(server), which_(std::move(which)) {}
+
+void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
+  std::map<std::string, std::string> wanted;
+  for (const ServiceInfo& info : place_.door.services()) {
+    const bool takes = !info.type.empty() && is_global_name(info.name) && which_.match(info.name);
+    if (!takes || in.has(info.name)) continue;
+    // Two of one name cannot be: the one that ROS has stays.
+    if (GraphState::has_other(state.services, info.name, place_.node)) continue;
+    wanted[info.name] = info.type;
+  }
+  std::vector<std::string> gone;
+  for (const auto& [service, type] : offered_) {
+    const auto still = wanted.find(service);
+    if (still == wanted.end() || still->second != type) gone.push_back(service);
+  }
+  for (const std::string& service : gone) end(service);
+  for (const auto& [service, type] : wanted) {
+    if (!offered_.contains(service)) {
+      const auto known = service_type_of(place_.door, type);
+      if (!known) {
+        if (told_.first(std::string(service).append(" ").append(type))) {
+          log::warn("ros1", "service " + service + " is left out: " + known.error().to_string());
+        }
+        continue;
+      }
+      server_.offer_service(service, *known);
+      offered_[service] = type;
+    }
+    const bool known = GraphState::has(state.services, service, place_.node);
+    if (!(registered_.contains(service) && known) && !registering_.contains(service)) {
+      enroll(service);
+    }
+  }
+}
+
+void ServicesOut::enroll(const std::string& service) {
+  registering_.insert(service);
+  member_.ask("registerService", {service, member_.rosrpc, member_.uri},
+              [this, service](const Result<Value>& done) {
+                registering_.erase(service);
+                if (done && offered_.contains(service)) registered_.insert(service);
+              });
+}
+
+void ServicesOut::end(const std::string& service) {
+  offered_.erase(service);
+  registered_.erase(service);
+  server_.withdraw_service(service);
+  member_.ask("unregisterService", {service, member_.rosrpc}, nullptr);
+}
+
+void ServicesOut::stop() {
+  while (!offered_.empty()) end(std::string(offered_.begin()->first));
+}
+
+}  // namespace hyphos::gateway::ros1

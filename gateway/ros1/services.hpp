@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "gateway/core/rules.hpp"
+#include "gateway/ros1/graph_state.hpp"
+#include "gateway/ros1/member.hpp"
+#include "gateway/ros1/names.hpp"
+#include "gateway/ros1/service_proxy.hpp"
+#include "gateway/ros1/tcpros_server.hpp"
+
+namespace hyphos::gateway::ros1 {
+
+/// Services of ROS that the graph may call. Of the calls' thread.
+class ServicesIn {
+ public:
+  ServicesIn(const Place& place, net::Loop& calls, const Member& member, Patterns which);
+
+  void look(const GraphState& state);
+  void stop();
+  [[nodiscard]] bool has(const std::string& service) const { return served_.contains(service); }
+
+ private:
+  struct Service {
+    std::string node;  ///< who serves it
+    std::shared_ptr<ServiceProxy> proxy;
+    std::unique_ptr<Server> server;  ///< null while it is being asked for its type, or refused
+    bool gone = false;
+  };
+
+  void begin(const std::string& service, const std::string& node);
+  void probed(const std::string& service, const std::string& node, const Uri& uri,
+              const Result<Header>& header);
+  void left_out(const std::string& service, const std::string& why);
+  [[nodiscard]] Service* asking(const std::string& service, const std::string& node);
+
+  const Place& place_;
+  net::Loop& calls_;
+  const Member& member_;
+  const Patterns which_;
+  std::map<std::string, Service> served_;
+  std::map<std::string, Time> failed_;  ///< when they are asked again
+  Told told_;
+};
+
+/// Services of the graph that nodes of ROS may call. Of the calls' thread.
+class ServicesOut {
+ public:
+  ServicesOut(const Place& place, const Member& member, TcprosServer& server, Patterns which);
+
+  void look(const GraphState& state, const ServicesIn& in);
+  void stop();
+
+ private:
+  void enroll(const std::string& service);
+  void end(const std::string& service);
+
+  const Place& place_;
+  const Member& member_;
+  TcprosServer& server_;
+  const Patterns which_;
+  std::map<std::string, std::string> offered_;  ///< type by service
+  std::set<std::string> registered_;
+  std::set<std::string> registering_;
+  Told told_;
+};
+
+}  // namespace hyphos::gateway::ros1

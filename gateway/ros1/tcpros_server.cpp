@@ -1,0 +1,369 @@
+#include "gateway/ros1/tcpros_server.hpp"
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "gateway/net/listener.hpp"
+#include "gateway/net/stream.hpp"
+#include "gateway/ros1/frame.hpp"
+#include "gateway/ros1/header.hpp"
+
+namespace hyphos::gateway::ros1 {
+namespace {
+
+/// Until a client has said what it wants.
+constexpr Duration kPatience = Duration::from_seconds(10);
+/// Before a connection for one call is ended whose client does not end it. A client of roscpp
+/// starts to read only when its request is written: an end that comes with the answer may come
+/// before that, and then the call fails.
+constexpr Duration kGrace = Duration::from_seconds(1);
+/// Requests of one client that wait for the one before.
+constexpr std::size_t kMaxRequests = 64;
+/// A node has one for each topic.
+constexpr std::size_t kConnectionsPerClient = 32;
+
+}  // namespace
+
+class Incoming;
+
+// The tables that connections look into. What they hold is changed by the gateway's own thread.
+class TcprosServer::Shared {
+ public:
+  explicit Shared(Place its_place) : place(std::move(its_place)) {}
+
+  const Place place;
+  std::unique_ptr<net::Listener> listener;
+
+  std::mutex mutex;
+  struct Topic {
+    TypeInfo type;
+    bool latched = false;
+  };
+  std::map<std::string, Topic, std::less<>> topics;
+  std::map<std::string, ServiceTypeInfo, std::less<>> services;
+  std::map<std::int32_t, std::weak_ptr<Incoming>> connections;
+  std::int32_t last_id = 0;
+};
+
+// One connection from outside: a header, then either nothing, for one who subscribes, or requests.
+class Incoming final : public std::enable_shared_from_this<Incoming> {
+ public:
+  using Shared = TcprosServer::Shared;
+
+  Incoming(std::shared_ptr<Shared> shared, net::Connection connection, std::int32_t id)
+      : shared_(std::move(shared)),
+        id_(id),
+        stream_(net::Stream::open(shared_->place.loop, std::move(connection),
+                                  {.queue = {.depth = shared_->place.options.queue_depth,
+                                             .bytes = shared_->place.options.queue_bytes}})) {}
+
+  void start() {
+    patience_ = shared_->place.loop.after(kPatience, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self && self->phase_ == Phase::header) self->stream_->close();
+    });
+    stream_->start(
+        {.measure = [self = shared_from_this()](auto bytes) { return self->measure(bytes); },
+         .unit = [self = shared_from_this()](const Buffer& unit) { self->take(unit); },
+         .refused = [self = shared_from_this()](
+                        const Error& error) { self->refuse("too_large", error.message); },
+         .closed = [self = shared_from_this()] { self->closed(); }});
+  }
+
+  void close() { stream_->close(); }
+  [[nodiscard]] bool has_topic(const std::string& topic) const {
+    return phase_ == Phase::subscriber && name_ == topic;
+  }
+  [[nodiscard]] bool has_service(const std::string& service) const {
+    return phase_ == Phase::client && name_ == service;
+  }
+  [[nodiscard]] std::optional<ConnectionInfo> info() const {
+    if (phase_ != Phase::subscriber) return std::nullopt;
+    ConnectionInfo info;
+    info.id = id_;
+    info.topic = name_;
+    info.peer = client_.name;
+    info.address = stream_->peer();
+    info.connected = stream_->is_open();
+    info.messages = traffic_->messages;
+    info.bytes = traffic_->bytes;
+    info.dropped = traffic_->dropped;
+    return info;
+  }
+
+ private:
+  // Written before phase_ says so, and read only after: name_, client_.
+  enum class Phase : std::uint8_t { header, subscriber, client };
+
+  Result<net::Measured> measure(std::span<const std::byte> bytes) const {
+    const std::size_t most =
+        phase_ == Phase::header ? kMaxHeader : shared_->place.options.max_message;
+    return measure_frame(bytes, most);
+  }
+
+  void take(const Buffer& unit) {
+    switch (phase_.load()) {
+      case Phase::header:
+        return open(unit.bytes().subspan(4));
+      case Phase::subscriber:
+        return;  // has nothing to say
+      case Phase::client:
+        return request(unit);
+    }
+  }
+
+  void open(std::span<const std::byte> bytes) {
+    patience_ = {};
+    const Result<Header> header = parse_header(bytes);
+    if (!header) return refuse("corrupt", header.error().message);
+    client_ = {std::string(field(*header, "callerid")), shared_->place.group};
+    if (client_.name.empty()) client_.name = stream_->peer();
+    if (header->contains("service")) return open_service(*header);
+    if (header->contains("topic")) return open_topic(*header);
+    refuse("corrupt", "the header has neither topic nor service");
+  }
+
+  void open_topic(const Header& header) {
+    name_ = field(header, "topic");
+    std::optional<Shared::Topic> topic;
+    {
+      const std::lock_guard lock(shared_->mutex);
+      const auto found = shared_->topics.find(name_);
+      if (found != shared_->topics.end()) topic = found->second;
+    }
+    if (!topic) return refuse("unknown", shared_->place.node + " does not publish " + name_);
+    const TypeInfo* const type = &topic->type;
+    const std::string wrong = mismatch(header, type->name, type->md5);
+    if (!wrong.empty()) return refuse("type_mismatch", name_ + ": " + wrong);
+    stream_->send(net::kControl,
+                  net::Message(Buffer::adopt(write_header({{"callerid", shared_->place.node},
+                                                           {"latching", topic->latched ? "1" : "0"},
+                                                           {"md5sum", type->md5},
+                                                           {"message_definition", type->text},
+                                                           {"topic", name_},
+                                                           {"type", type->name}}))));
+    phase_ = Phase::subscriber;
+    if (!is_offered(shared_->topics)) return stream_->close();
+    auto outlet = shared_->place.door.open_outlet(
+        client_, name_, type->name, Form::ros1, {.depth = shared_->place.options.queue_depth},
+        [stream = stream_, traffic = traffic_, &door = shared_->place.door, client = client_,
+         name = name_, most = shared_->place.options.max_message](const Leaving& leaving) {
+          if (leaving.bytes.size() > most) return door.count(client, "too_large", name);
+          const std::size_t dropped = stream->send(0, frame(leaving.bytes));
+          traffic->add(leaving.bytes.size());
+          if (dropped == 0) return;
+          traffic->dropped.fetch_add(dropped, std::memory_order_relaxed);
+          for (std::size_t at = 0; at < dropped; ++at) door.count(client, "queue", name);
+        });
+    if (!outlet) {
+      // Too late for an error: it would be taken for a message.
+      shared_->place.door.count(client_, to_string(outlet.error().code), outlet.error().message);
+      return stream_->close();
+    }
+    outlet_ = std::move(*outlet);
+  }
+
+  void open_service(const Header& header) {
+    name_ = field(header, "service");
+    std::optional<ServiceTypeInfo> type;
+    {
+      const std::lock_guard lock(shared_->mutex);
+      const auto found = shared_->services.find(name_);
+      if (found != shared_->services.end()) type = found->second;
+    }
+    if (!type) return refuse("unknown", shared_->place.node + " does not serve " + name_);
+    const std::string wrong = mismatch(header, type->name, type->md5);
+    if (!wrong.empty()) return refuse("type_mismatch", name_ + ": " + wrong);
+    service_type_ = type->name;
+    persistent_ = is_set(header, "persistent");
+    stream_->send(net::kControl,
+                  net::Message(Buffer::adopt(write_header({{"callerid", shared_->place.node},
+                                                           {"md5sum", type->md5},
+                                                           {"request_type", type->request},
+                                                           {"response_type", type->reply},
+                                                           {"type", type->name}}))));
+    phase_ = Phase::client;
+    if (!is_offered(shared_->services)) stream_->close();
+  }
+
+  // Whoever withdraws it closes those that have a phase by then.
+  template <typename Table>
+  [[nodiscard]] bool is_offered(const Table& table) const {
+    const std::lock_guard lock(shared_->mutex);
+    return table.contains(name_);
+  }
+
+  void request(const Buffer& unit) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (requests_.size() >= kMaxRequests) {
+        return refuse("overloaded", name_ + ": too many requests without waiting for answers");
+      }
+      requests_.push_back(unit);
+      if (std::exchange(asking_, true)) return;
+    }
+    ask();
+  }
+
+  // Answers come in the order of the requests: one after the other.
+  void ask() {
+    Buffer next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (requests_.empty() || !stream_->is_open()) {
+        asking_ = false;
+        return;
+      }
+      next = std::move(requests_.front());
+      requests_.pop_front();
+    }
+    traffic_->add(next.size());
+    const Place& place = shared_->place;
+    place.door.call(client_, name_, service_type_, Form::ros1, next.bytes().subspan(4),
+                    place.call_timeout, [self = shared_from_this(), next](Result<Buffer> answer) {
+                      self->answer(std::move(answer));
+                    });
+  }
+
+  void answer(Result<Buffer> answer) {
+    const bool fits = answer && answer->size() <= shared_->place.options.max_message;
+    if (answer && !fits) {
+      answer =
+          Error{Code::overloaded,
+                "the answer has " + std::to_string(answer->size()) + " bytes, too many", name_};
+    }
+    if (!answer) shared_->place.door.count(client_, "call", answer.error().message);
+    stream_->send(
+        net::kControl,
+        fits ? reply_frame(true, std::move(*answer))
+             : reply_frame(false, Buffer::copy_of(std::string_view(answer.error().to_string()))));
+    if (!persistent_) return finish_soon();
+    ask();  // no deeper than kMaxRequests, if the graph refuses all of them at once
+  }
+
+  void finish_soon() {
+    const std::lock_guard lock(mutex_);
+    grace_ = shared_->place.loop.after(kGrace, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->stream_->finish();
+    });
+  }
+
+  void refuse(std::string_view why, const std::string& text) {
+    shared_->place.door.count(client_, why, text);
+    if (phase_ != Phase::client) {
+      stream_->send(net::kControl, net::Message(Buffer::adopt(write_header({{"error", text}}))));
+    }
+    stream_->finish();
+  }
+
+  void closed() {
+    patience_ = {};
+    outlet_.reset();
+    const std::lock_guard lock(shared_->mutex);
+    shared_->connections.erase(id_);
+  }
+
+  const std::shared_ptr<Shared> shared_;
+  const std::int32_t id_;
+  const std::shared_ptr<net::Stream> stream_;
+  const std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
+  net::Timer patience_;
+  std::atomic<Phase> phase_ = Phase::header;
+  std::string name_;  ///< of the topic or service
+  Client client_;
+  std::unique_ptr<Outlet> outlet_;
+  std::string service_type_;
+  bool persistent_ = false;
+
+  std::mutex mutex_;
+  net::Timer grace_;
+  std::deque<Buffer> requests_;
+  bool asking_ = false;
+};
+
+Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Place& place) {
+  auto shared = std::make_shared<Shared>(place);
+  net::Listener::Callbacks callbacks;
+  callbacks.accepted = [weak = std::weak_ptr(shared)](net::Connection connection) {
+    const auto found = weak.lock();
+    if (!found) return;
+    std::shared_ptr<Incoming> incoming;
+    {
+      const std::lock_guard lock(found->mutex);
+      const std::int32_t id = ++found->last_id;
+      incoming = std::make_shared<Incoming>(found, std::move(connection), id);
+      found->connections.emplace(id, incoming);
+    }
+    incoming->start();
+  };
+  callbacks.refused = [weak = std::weak_ptr(shared)](const net::Connection& connection) {
+    if (const auto found = weak.lock()) {
+      found->place.door.count({connection.peer, found->place.group}, "clients",
+                              "too many connections");
+    }
+  };
+  auto listener =
+      net::Listener::open(place.loop,
+                          {.host = place.options.host,
+                           .port = 0,
+                           .max_clients = place.options.max_clients * kConnectionsPerClient},
+                          std::move(callbacks));
+  if (!listener) return listener.error();
+  shared->listener = std::move(*listener);
+  return std::unique_ptr<TcprosServer>(new TcprosServer(std::move(shared)));
+}
+
+TcprosServer::TcprosServer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+TcprosServer::~TcprosServer() = default;
+
+std::uint16_t TcprosServer::port() const { return shared_->listener->port(); }
+
+void TcprosServer::offer_topic(const std::string& topic, const TypeInfo& type, bool latched) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->topics.insert_or_assign(topic, Shared::Topic{type, latched});
+}
+
+void TcprosServer::offer_service(const std::string& service, const ServiceTypeInfo& type) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->services.insert_or_assign(service, type);
+}
+
+void TcprosServer::withdraw_topic(const std::string& topic) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->topics.erase(topic);
+  for (const auto& [id, weak] : shared_->connections) {
+    const auto incoming = weak.lock();
+    if (incoming && incoming->has_topic(topic)) incoming->close();
+  }
+}
+
+void TcprosServer::withdraw_service(const std::string& service) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->services.erase(service);
+  for (const auto& [id, weak] : shared_->connections) {
+    const auto incoming = weak.lock();
+    if (incoming && incoming->has_service(service)) incoming->close();
+  }
+}
+
+bool TcprosServer::offers_topic(const std::string& topic) const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->topics.contains(topic);
+}
+
+std::vector<ConnectionInfo> TcprosServer::connections() const {
+  std::vector<ConnectionInfo> list;
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto& [id, weak] : shared_->connections) {
+    const auto incoming = weak.lock();
+    if (!incoming) continue;
+    if (auto info = incoming->info()) list.push_back(std::move(*info));
+  }
+  return list;
+}
+
+}  // namespace hyphos::gateway::ros1

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway/core/rules.hpp"
+#include "gateway/ros1/feed.hpp"
+#include "gateway/ros1/graph_state.hpp"
+#include "gateway/ros1/member.hpp"
+#include "gateway/ros1/names.hpp"
+#include "gateway/ros1/tcpros_server.hpp"
+
+namespace hyphos::gateway::ros1 {
+
+/// Topics of ROS that become channels: whatever others publish there. Of the calls' thread.
+class TopicsIn {
+ public:
+  TopicsIn(const Place& place, net::Loop& calls, const Member& member, Patterns which);
+
+  /// Subscribes to what is new, again where the master has forgotten it, and ends what is gone.
+  void look(const GraphState& state);
+  /// The master says who publishes a topic now.
+  void publishers(const std::string& topic, const Value& uris);
+  void stop();
+
+  /// The names under which the publishers of a topic are known in the graph, or were just now.
+  [[nodiscard]] std::set<std::string> clients(std::string_view topic) const;
+  [[nodiscard]] std::map<std::string, std::string> types() const;  ///< by topic
+  [[nodiscard]] std::vector<ConnectionInfo> connections() const;
+
+ private:
+  struct Subscription {
+    TypeInfo type;
+    bool registered = false;
+    bool registering = false;
+    std::map<std::string, std::shared_ptr<Feed>> feeds;  ///< by the publisher's URI
+  };
+
+  void begin(const std::string& topic, const std::string& type);
+  void enroll(const std::string& topic);
+  void end(const std::string& topic, Subscription& subscription);
+  void end(const std::string& topic, Feed& feed);
+
+  const Place& place_;
+  net::Loop& calls_;
+  const Member& member_;
+  const Patterns which_;
+  std::map<std::string, Subscription, std::less<>> subscriptions_;
+  /// When publishers ended, by topic and name: the graph may show them for a while.
+  std::map<std::string, std::map<std::string, Time>, std::less<>> ended_;
+  Told told_;
+};
+
+/// Channels that become topics of ROS: what others than the publishers of ROS put there. Of the
+/// calls' thread.
+class TopicsOut {
+ public:
+  TopicsOut(const Place& place, const Member& member, TcprosServer& server, Patterns which);
+
+  void look(const GraphState& state, const TopicsIn& in);
+  void stop();
+
+  /// By topic, as ROS 1 has them.
+  [[nodiscard]] const std::map<std::string, std::string>& types() const { return names_; }
+
+ private:
+  struct Offer {
+    std::string type;  ///< of the channel
+    bool latched = false;
+  };
+
+  /// False if ROS 1 has no such type.
+  bool offer(const std::string& topic, const Offer& wanted);
+  void enroll(const std::string& topic);
+  void end(const std::string& topic);
+
+  const Place& place_;
+  const Member& member_;
+  TcprosServer& server_;
+  const Patterns which_;
+  std::map<std::string, Offer> offered_;      ///< by topic
+  std::map<std::string, std::string> names_;  ///< what ROS 1 calls their types
+  std::set<std::string> registered_;
+  std::set<std::string> registering_;
+  Told told_;
+};
+
+/// A type by the name ROS 1 has for it, as far as the graph knows it: "std_msgs/String" also of
+/// "std_msgs/msg/String". Errors: not_found, unsupported (ROS 1 has no md5 for it).
+[[nodiscard]] Result<TypeInfo> type_of(const Door& door, const std::string& name);
+
+}  // namespace hyphos::gateway::ros1

@@ -1,0 +1,76 @@
+#include "gateway/ros2/discovery.hpp"
+
+#include <fastdds/rtps/participant/ParticipantDiscoveryInfo.h>
+#include <fastdds/rtps/reader/ReaderDiscoveryInfo.h>
+#include <fastdds/rtps/writer/WriterDiscoveryInfo.h>
+
+#include <fastdds/dds/domain/DomainParticipant.hpp>
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+namespace dds = eprosima::fastdds::dds;
+namespace rtps = eprosima::fastrtps::rtps;
+
+template <class ProxyData>
+Remote remote_of(const ProxyData& data) {
+  Remote remote;
+  remote.topic = data.topicName().to_string();
+  remote.type = data.typeName().to_string();
+  remote.reliable = data.m_qos.m_reliability.kind == dds::RELIABLE_RELIABILITY_QOS;
+  remote.transient_local = data.m_qos.m_durability.kind >= dds::TRANSIENT_LOCAL_DURABILITY_QOS;
+  return remote;
+}
+
+}  // namespace
+
+DomainState Discovery::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void Discovery::on_participant_discovery(dds::DomainParticipant*,
+                                         rtps::ParticipantDiscoveryInfo&& info) {
+  using Info = rtps::ParticipantDiscoveryInfo;
+  if (info.status != Info::REMOVED_PARTICIPANT && info.status != Info::DROPPED_PARTICIPANT) return;
+  const auto prefix = info.info.m_guid.guidPrefix;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto of_it = [&](const auto& remote) { return remote.first.guidPrefix == prefix; };
+    std::erase_if(state_.writers, of_it);
+    std::erase_if(state_.readers, of_it);
+  }
+  changed_();
+}
+
+void Discovery::on_publisher_discovery(dds::DomainParticipant* participant,
+                                       rtps::WriterDiscoveryInfo&& info) {
+  const GUID_t guid = info.info.guid();
+  if (guid.guidPrefix == participant->guid().guidPrefix) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (info.status == rtps::WriterDiscoveryInfo::REMOVED_WRITER) {
+      state_.writers.erase(guid);
+    } else {
+      state_.writers[guid] = remote_of(info.info);
+    }
+  }
+  changed_();
+}
+
+void Discovery::on_subscriber_discovery(dds::DomainParticipant* participant,
+                                        rtps::ReaderDiscoveryInfo&& info) {
+  const GUID_t guid = info.info.guid();
+  if (guid.guidPrefix == participant->guid().guidPrefix) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (info.status == rtps::ReaderDiscoveryInfo::REMOVED_READER) {
+      state_.readers.erase(guid);
+    } else {
+      state_.readers[guid] = remote_of(info.info);
+    }
+  }
+  changed_();
+}
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,222 @@
+#include "gateway/ros2/endpoint.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/ros2/participant.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+namespace dds = eprosima::fastdds::dds;
+namespace rtps = eprosima::fastrtps::rtps;
+
+/// How soon what was lost is sent again where nothing newer follows; DDS's own 3 s stop a large
+/// message for as long.
+const eprosima::fastrtps::Duration_t kHeartbeat(0.1);
+
+template <class DdsQos>
+void set(DdsQos& to, const EndpointSpec& spec) {
+  const Qos& qos = spec.qos;
+  to.reliability().kind =
+      qos.reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
+  to.durability().kind =
+      qos.transient_local ? dds::TRANSIENT_LOCAL_DURABILITY_QOS : dds::VOLATILE_DURABILITY_QOS;
+  to.history().kind = dds::KEEP_LAST_HISTORY_QOS;
+  to.history().depth = qos.depth;
+  auto& limits = to.resource_limits();
+  limits.max_samples = std::max(limits.max_samples, qos.depth);
+  limits.max_samples_per_instance = std::max(limits.max_samples_per_instance, qos.depth);
+  limits.allocated_samples = std::min(limits.allocated_samples, qos.depth);
+  to.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+  to.data_sharing().off();
+  if (!spec.type_hash.empty()) {
+    const std::string text = "typehash=" + spec.type_hash + ";";
+    to.user_data().setValue(std::vector<rtps::octet>(text.begin(), text.end()));
+  }
+}
+
+std::string policy_name(dds::QosPolicyId_t id) {
+  switch (id) {
+    case dds::DURABILITY_QOS_POLICY_ID:
+      return "durability";
+    case dds::RELIABILITY_QOS_POLICY_ID:
+      return "reliability";
+    case dds::DEADLINE_QOS_POLICY_ID:
+      return "deadline";
+    case dds::LIVELINESS_QOS_POLICY_ID:
+      return "liveliness";
+    case dds::OWNERSHIP_QOS_POLICY_ID:
+      return "ownership";
+    case dds::PARTITION_QOS_POLICY_ID:
+      return "partition";
+    case dds::DATAREPRESENTATION_QOS_POLICY_ID:
+      return "data representation";
+    default:
+      return "policy " + std::to_string(static_cast<std::uint32_t>(id));
+  }
+}
+
+void remember(std::set<GUID_t>& matched, const dds::InstanceHandle_t& handle, bool there) {
+  const GUID_t guid = rtps::iHandle2GUID(handle);
+  if (there) {
+    matched.insert(guid);
+  } else {
+    matched.erase(guid);
+  }
+}
+
+}  // namespace
+
+Reader::Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events)
+    : participant_(std::move(participant)), events_(std::move(events)), hear_(std::move(hear)) {}
+
+Result<void> Reader::open(const EndpointSpec& spec) {
+  auto topic = participant_->take_topic(spec.topic, spec.type);
+  if (!topic) return topic.error();
+  topic_ = spec.topic;
+  dds::DataReaderQos qos;
+  set(qos, spec);
+  auto mask = dds::StatusMask::data_available();
+  mask << dds::StatusMask::subscription_matched();
+  mask << dds::StatusMask::requested_incompatible_qos();
+  reader_ = participant_->subscriber()->create_datareader(*topic, qos, this, mask);
+  if (reader_ == nullptr) {
+    participant_->give_back_topic(topic_);
+    return Error{Code::io, "Fast DDS could not create a reader", topic_};
+  }
+  guid_ = reader_->guid();
+  return success();
+}
+
+void Reader::close() {
+  {
+    const std::lock_guard lock(hearing_);
+    hear_ = nullptr;
+  }
+  if (reader_ == nullptr) return;
+  reader_->set_listener(nullptr);
+  participant_->subscriber()->delete_datareader(std::exchange(reader_, nullptr));
+  participant_->give_back_topic(topic_);
+}
+
+std::size_t Reader::matched() const {
+  const std::lock_guard lock(matching_);
+  return matched_.size();
+}
+
+void Reader::on_data_available(dds::DataReader* reader) {
+  // `hearing_` is not held while DDS is asked: DDS may hold its own lock around this call.
+  RawSample sample;
+  {
+    const std::lock_guard lock(hearing_);
+    sample = std::exchange(spare_, RawSample());
+  }
+  dds::SampleInfo info;
+  while (reader->take_next_sample(&sample, &info) == ReturnCode_t::RETCODE_OK) {
+    if (!info.valid_data || participant_->is_own(info.sample_identity.writer_guid())) continue;
+    const std::lock_guard lock(hearing_);
+    if (!hear_) return;
+    hear_({sample.bytes, sample.too_large, info});
+  }
+  const std::lock_guard lock(hearing_);
+  spare_ = std::move(sample);
+}
+
+void Reader::on_subscription_matched(dds::DataReader*, const dds::SubscriptionMatchedStatus& info) {
+  {
+    const std::lock_guard lock(matching_);
+    remember(matched_, info.last_publication_handle, info.current_count_change > 0);
+  }
+  if (events_.matched) events_.matched();
+}
+
+void Reader::on_requested_incompatible_qos(dds::DataReader*,
+                                           const dds::RequestedIncompatibleQosStatus& status) {
+  if (events_.incompatible) events_.incompatible(policy_name(status.last_policy_id));
+}
+
+Writer::Writer(std::shared_ptr<Participant> participant, EndpointEvents events)
+    : participant_(std::move(participant)), events_(std::move(events)) {}
+
+Result<void> Writer::open(const EndpointSpec& spec) {
+  auto topic = participant_->take_topic(spec.topic, spec.type);
+  if (!topic) return topic.error();
+  topic_ = spec.topic;
+  dds::DataWriterQos qos;
+  set(qos, spec);
+  qos.publish_mode().kind = dds::SYNCHRONOUS_PUBLISH_MODE;
+  qos.reliable_writer_qos().times.heartbeatPeriod = kHeartbeat;
+  auto mask = dds::StatusMask::publication_matched();
+  mask << dds::StatusMask::offered_incompatible_qos();
+  auto* const writer = participant_->publisher()->create_datawriter(*topic, qos, this, mask);
+  if (writer == nullptr) {
+    participant_->give_back_topic(topic_);
+    return Error{Code::io, "Fast DDS could not create a writer", topic_};
+  }
+  guid_ = writer->guid();
+  const std::unique_lock lock(writing_);
+  writer_ = writer;
+  return success();
+}
+
+void Writer::close() {
+  dds::DataWriter* writer = nullptr;
+  {
+    const std::unique_lock lock(writing_);  // nobody writes any more
+    writer = std::exchange(writer_, nullptr);
+  }
+  if (writer == nullptr) return;
+  writer->set_listener(nullptr);
+  participant_->publisher()->delete_datawriter(writer);
+  participant_->give_back_topic(topic_);
+}
+
+Result<SampleIdentity> Writer::write(std::span<const std::byte> message,
+                                     const SampleIdentity& related) {
+  constexpr std::size_t kEncapsulation = 4;
+  if (message.size() < kEncapsulation) {
+    return Error{Code::corrupt, "a message without encapsulation", topic_};
+  }
+  if (message.size() > participant_->max_message()) {
+    return Error{Code::overloaded,
+                 "a message of " + std::to_string(message.size()) + " bytes, where at most " +
+                     std::to_string(participant_->max_message()) + " are sent",
+                 topic_};
+  }
+  RawSample sample;
+  sample.bytes = message;
+  rtps::WriteParams params;
+  params.related_sample_identity(related);
+  const std::shared_lock lock(writing_);
+  if (writer_ == nullptr) return Error{Code::disconnected, "closed", topic_};
+  if (!writer_->write(&sample, params)) {
+    return Error{Code::io, "Fast DDS could not send it", topic_};
+  }
+  return params.sample_identity();
+}
+
+std::size_t Writer::matched() const {
+  const std::lock_guard lock(matching_);
+  return matched_.size();
+}
+
+bool Writer::matches(const GUID_t& reader) const {
+  const std::lock_guard lock(matching_);
+  return matched_.contains(reader);
+}
+
+void Writer::on_publication_matched(dds::DataWriter*, const dds::PublicationMatchedStatus& info) {
+  {
+    const std::lock_guard lock(matching_);
+    remember(matched_, info.last_subscription_handle, info.current_count_change > 0);
+  }
+  if (events_.matched) events_.matched();
+}
+
+void Writer::on_offered_incompatible_qos(dds::DataWriter*,
+                                         const dds::OfferedIncompatibleQosStatus& status) {
+  if (events_.incompatible) events_.incompatible(policy_name(status.last_policy_id));
+}
+
+}  // namespace hyphos::gateway::ros2

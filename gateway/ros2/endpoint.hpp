@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/DataWriterListener.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/SampleInfo.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <span>
+#include <string>
+
+#include "gateway/ros2/raw_type.hpp"
+#include "hyphos/result.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+class Participant;
+
+using eprosima::fastrtps::rtps::GUID_t;
+using eprosima::fastrtps::rtps::SampleIdentity;
+
+/// What DDS calls QoS, as far as ROS 2 sets it.
+struct Qos {
+  bool reliable = true;
+  bool transient_local = false;  ///< what ROS 1 and Hyphos call latched
+  std::int32_t depth = 10;
+
+  bool operator==(const Qos&) const = default;
+};
+
+/// A topic of DDS and how to take part in it.
+struct EndpointSpec {
+  std::string topic;  ///< "rt/chatter"
+  std::string type;   ///< "std_msgs::msg::dds_::String_"
+  Qos qos;
+  std::string type_hash = {};  ///< "RIHS01_…"; empty: not told
+};
+
+/// What an endpoint tells. All come in threads of DDS, and must not block.
+struct EndpointEvents {
+  std::function<void()> matched;  ///< it has found others of its topic, or lost some
+  /// Another of its topic cannot be talked to, for this reason.
+  std::function<void(const std::string& policy)> incompatible;
+};
+
+struct Received {
+  std::span<const std::byte> bytes;  ///< valid during the call
+  std::size_t too_large = 0;         ///< its size, if it is larger than messages may be; no bytes
+  const eprosima::fastdds::dds::SampleInfo& info;
+};
+
+/// Reads a topic. What the participant itself writes is left out. Thread-safe.
+class Reader final : private eprosima::fastdds::dds::DataReaderListener {
+ public:
+  /// `hear` is called one at a time.
+  using Hear = std::function<void(const Received&)>;
+
+  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events);
+  ~Reader() override { close(); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  Result<void> open(const EndpointSpec& spec);
+  /// On return nothing is being heard, and nothing will be. Not from inside `hear`.
+  void close();
+  [[nodiscard]] GUID_t guid() const { return guid_; }
+  [[nodiscard]] std::size_t matched() const;
+
+ private:
+  void on_data_available(eprosima::fastdds::dds::DataReader* reader) override;
+  void on_subscription_matched(
+      eprosima::fastdds::dds::DataReader* reader,
+      const eprosima::fastdds::dds::SubscriptionMatchedStatus& info) override;
+  void on_requested_incompatible_qos(
+      eprosima::fastdds::dds::DataReader* reader,
+      const eprosima::fastdds::dds::RequestedIncompatibleQosStatus& status) override;
+
+  const std::shared_ptr<Participant> participant_;
+  const EndpointEvents events_;
+  eprosima::fastdds::dds::DataReader* reader_ = nullptr;
+  std::string topic_;
+  GUID_t guid_;
+  std::mutex hearing_;           // guards the next two
+  Hear hear_;                    // null: closed
+  RawSample spare_;              // memory for the next message
+  mutable std::mutex matching_;  // guards what follows
+  std::set<GUID_t> matched_;
+};
+
+/// Writes a topic. Thread-safe.
+class Writer final : private eprosima::fastdds::dds::DataWriterListener {
+ public:
+  Writer(std::shared_ptr<Participant> participant, EndpointEvents events);
+  ~Writer() override { close(); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  Result<void> open(const EndpointSpec& spec);
+  void close();
+  /// Sends in this thread. `related`: what it answers, or where the answer is to go. Returns what
+  /// the message is known by. Errors: disconnected (closed), overloaded (too large), corrupt (no
+  /// CDR), io.
+  Result<SampleIdentity> write(std::span<const std::byte> message,
+                               const SampleIdentity& related = SampleIdentity::unknown());
+  [[nodiscard]] GUID_t guid() const { return guid_; }
+  [[nodiscard]] std::size_t matched() const;
+  [[nodiscard]] bool matches(const GUID_t& reader) const;
+
+ private:
+  void on_publication_matched(
+      eprosima::fastdds::dds::DataWriter* writer,
+      const eprosima::fastdds::dds::PublicationMatchedStatus& info) override;
+  void on_offered_incompatible_qos(
+      eprosima::fastdds::dds::DataWriter* writer,
+      const eprosima::fastdds::dds::OfferedIncompatibleQosStatus& status) override;
+
+  const std::shared_ptr<Participant> participant_;
+  const EndpointEvents events_;
+  std::string topic_;
+  GUID_t guid_;
+  std::shared_mutex writing_;  // guards the next
+  eprosima::fastdds::dds::DataWriter* writer_ = nullptr;
+  mutable std::mutex matching_;  // guards what follows
+  std::set<GUID_t> matched_;
+};
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// What nodes tell of themselves on "ros_discovery_info":
+/// rmw_dds_common/msg/ParticipantEntitiesInfo in XCDR1. Pure functions over bytes.
+namespace hyphos::gateway::ros2 {
+
+/// The GUID of an entity of DDS: 12 bytes of its participant and 4 of its own.
+using Gid = std::array<std::uint8_t, 16>;
+
+/// Up to Humble, a Gid is 24 bytes on the wire, of which 8 are 0.
+enum class GidSize : std::uint8_t { iron = 16, humble = 24 };
+
+struct NodeEntities {
+  std::string name_space;
+  std::string name;
+  std::vector<Gid> readers;
+  std::vector<Gid> writers;
+};
+
+struct ParticipantEntities {
+  Gid gid{};
+  std::vector<NodeEntities> nodes;
+};
+
+[[nodiscard]] std::vector<std::byte> write_entities(const ParticipantEntities& entities,
+                                                    GidSize size);
+/// Of either size, `likely` first; nothing if it is neither.
+[[nodiscard]] std::optional<ParticipantEntities> read_entities(std::span<const std::byte> bytes,
+                                                               GidSize likely);
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gateway/core/door.hpp"
+#include "gateway/ros2/participant.hpp"
+#include "gateway/ros2/settings.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+class NodeGraph;
+
+/// What every part of the gateway stands on. Outlives them.
+struct Place {
+  Door& door;
+  const Settings& settings;
+  std::shared_ptr<Participant> participant;
+  const NodeGraph* nodes;
+  /// Something is different: look again soon. Does not block.
+  std::function<void()> wake;
+};
+
+/// What comes of a topic or service of ROS is its client. All are one group: programs of ROS hear
+/// each other without us.
+[[nodiscard]] inline Client client_of(const std::string& name) {
+  return {.name = "ros2 " + name, .group = "ros2"};
+}
+[[nodiscard]] inline bool is_client(const std::string& name) { return name.starts_with("ros2 "); }
+
+/// What could not be opened, so that it is told once and tried again from time to time. Of one
+/// thread.
+class Refused {
+ public:
+  /// False for a while after it has failed.
+  [[nodiscard]] bool may_try(const std::string& what) const {
+    const auto found = next_.find(what);
+    return found == next_.end() || found->second <= monotonic_now();
+  }
+  /// True the first time.
+  bool failed(const std::string& what) {
+    return next_.insert_or_assign(what, monotonic_now() + Duration::from_seconds(5)).second;
+  }
+  void forget(const std::string& what) { next_.erase(what); }
+
+ private:
+  std::map<std::string, Time> next_;
+};
+
+/// Its RIHS01 hash, which others compare; empty if the types have none.
+[[nodiscard]] inline std::string type_hash_of(const Door& door, const std::string& type) {
+  const auto known = door.type(type);
+  return known ? known->type_hash : std::string();
+}
+
+}  // namespace hyphos::gateway::ros2

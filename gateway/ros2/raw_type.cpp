@@ -1,0 +1,50 @@
+#include "gateway/ros2/raw_type.hpp"
+
+#include <cstring>
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+/// What DDS reserves for each message beforehand; it grows with those that are larger.
+constexpr std::uint32_t kReserved = 256;
+
+}  // namespace
+
+RawType::RawType(const std::string& name, std::size_t max_message) : max_message_(max_message) {
+  setName(name.c_str());
+  m_typeSize = kReserved;
+  m_isGetKeyDefined = false;
+  auto_fill_type_object(false);
+  auto_fill_type_information(false);
+}
+
+bool RawType::serialize(void* data, eprosima::fastrtps::rtps::SerializedPayload_t* payload) {
+  const auto bytes = static_cast<const RawSample*>(data)->bytes;
+  if (bytes.size() < 4 || bytes.size() > payload->max_size) return false;
+  std::memcpy(payload->data, bytes.data(), bytes.size());
+  payload->encapsulation = static_cast<std::uint16_t>(std::to_integer<unsigned>(bytes[0]) << 8U |
+                                                      std::to_integer<unsigned>(bytes[1]));
+  payload->length = static_cast<std::uint32_t>(bytes.size());
+  return true;
+}
+
+bool RawType::deserialize(eprosima::fastrtps::rtps::SerializedPayload_t* payload, void* data) {
+  RawSample& sample = *static_cast<RawSample*>(data);
+  sample.bytes = {};
+  sample.too_large = payload->length > max_message_ ? payload->length : 0;
+  if (sample.too_large > 0) return true;
+  if (sample.capacity < payload->length) {
+    sample.storage.reset(new std::byte[payload->length]);
+    sample.capacity = payload->length;
+  }
+  std::memcpy(sample.storage.get(), payload->data, payload->length);
+  sample.bytes = {sample.storage.get(), payload->length};
+  return true;
+}
+
+std::function<std::uint32_t()> RawType::getSerializedSizeProvider(void* data) {
+  const auto size = static_cast<std::uint32_t>(static_cast<const RawSample*>(data)->bytes.size());
+  return [size] { return size; };
+}
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,136 @@
+#include "gateway/ros2/ros2.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "gateway/ros2/discovery.hpp"
+#include "gateway/ros2/node_graph.hpp"
+#include "gateway/ros2/place.hpp"
+#include "gateway/ros2/services_in.hpp"
+#include "gateway/ros2/services_out.hpp"
+#include "gateway/ros2/topics_in.hpp"
+#include "gateway/ros2/topics_out.hpp"
+
+namespace hyphos::gateway {
+namespace {
+
+using namespace ros2;
+
+/// How often the robot's graph is looked at.
+constexpr auto kLook = std::chrono::seconds(1);
+
+class Ros2 final : public Protocol {
+ public:
+  Ros2(Door& door, Settings settings) : door_(door), settings_(std::move(settings)) {}
+  Ros2(const Ros2&) = delete;
+  Ros2& operator=(const Ros2&) = delete;
+
+  Result<void> open() {
+    auto participant = Participant::open(settings_, &discovery_);
+    if (!participant) return participant.error();
+    participant_ = std::move(*participant);
+    nodes_.emplace(participant_, settings_);
+    if (auto opened = nodes_->open(); !opened) return opened;
+    place_.emplace(Place{door_, settings_, participant_, &*nodes_, [this] { wake(); }});
+    thread_ = std::thread([this] { run(); });
+    return success();
+  }
+
+  ~Ros2() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+    if (nodes_) nodes_->close();
+    if (participant_) participant_->stop_listening();
+  }
+
+  [[nodiscard]] std::string address() const override {
+    return "dds://" + (settings_.host.empty() ? "0.0.0.0" : settings_.host) + "/" +
+           std::to_string(settings_.domain_id);
+  }
+  /// Where DDS finds participants.
+  [[nodiscard]] std::uint16_t port() const override {
+    // RTPS 2.5, 9.6.2.3: well-known ports.
+    return static_cast<std::uint16_t>(7400 + 250 * settings_.domain_id);
+  }
+
+ private:
+  void wake() {
+    {
+      const std::lock_guard lock(mutex_);
+      woken_ = true;
+    }
+    changed_.notify_one();
+  }
+
+  /// Everything is opened and ended in this thread, which may wait; those of DDS may not.
+  void run() {
+    TopicsIn topics_in(*place_);
+    TopicsOut topics_out(*place_);
+    ServicesIn services_in(*place_);
+    ServicesOut services_out(*place_);
+    std::unique_lock lock(mutex_);
+    while (!ending_) {
+      woken_ = false;
+      lock.unlock();
+      const DomainState state = discovery_.state();
+      topics_in.look(state);
+      services_in.look(state);
+      topics_out.look(door_.topics());
+      services_out.look(door_.services(), services_in);
+      auto readers = topics_in.readers();
+      auto writers = topics_out.writers();
+      for (const GUID_t& guid : services_in.readers()) readers.push_back(guid);
+      for (const GUID_t& guid : services_out.readers()) readers.push_back(guid);
+      for (const GUID_t& guid : services_in.writers()) writers.push_back(guid);
+      for (const GUID_t& guid : services_out.writers()) writers.push_back(guid);
+      nodes_->announce(readers, writers);
+      forget_gone();
+      lock.lock();
+      changed_.wait_for(lock, kLook, [this] { return woken_ || ending_; });
+    }
+  }
+
+  /// Whoever is there has endpoints: at least that through which it tells of its nodes.
+  void forget_gone() {
+    const DomainState state = discovery_.state();  // not older than what has been told
+    std::set<Gid> there;
+    for (const Remotes* remotes : {&state.writers, &state.readers}) {
+      for (const auto& [guid, remote] : *remotes) {
+        there.insert(
+            gid_of({guid.guidPrefix, eprosima::fastrtps::rtps::c_EntityId_RTPSParticipant}));
+      }
+    }
+    nodes_->keep([&](const Gid& participant) { return there.contains(participant); });
+  }
+
+  Door& door_;
+  const Settings settings_;
+  std::mutex mutex_;  // guards the next two
+  bool woken_ = false;
+  bool ending_ = false;
+  std::condition_variable changed_;
+  Discovery discovery_{[this] { wake(); }};
+  std::shared_ptr<Participant> participant_;
+  std::optional<NodeGraph> nodes_;
+  std::optional<Place> place_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Protocol>> open_ros2(Door& door, const Options& options) {
+  auto settings = Settings::of(options);
+  if (!settings) return settings.error();
+  auto gateway = std::make_unique<Ros2>(door, std::move(*settings));
+  if (auto opened = gateway->open(); !opened) return opened.error();
+  return std::unique_ptr<Protocol>(std::move(gateway));
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "gateway/core/door.hpp"
+#include "gateway/core/protocol.hpp"
+#include "hyphos/result.hpp"
+
+namespace hyphos::gateway {
+
+/// Joins a domain of ROS 2 as a node of its own, through DDS: its topics and services become
+/// channels and services of the robot, and the other way round. Messages pass as CDR, without being
+/// looked into here. What is new or gone in ROS is seen at once, what is in the robot's graph once
+/// a second.
+///
+/// `options.host`: the address to be reached at, 127.0.0.1 for this machine alone; 0.0.0.0 for all.
+/// The ports follow from the domain. No TLS and no tokens. Own options:
+///
+///     domain_id    0 to 232. Default ROS_DOMAIN_ID of the environment, or 0
+///     node         the name in the graph of ROS. Default /hyphos
+///     distro       of the others: nodes told each other of themselves otherwise before Iron.
+///     Default
+///                  jazzy
+///     shared_memory  "true": talk through Fast DDS's shared memory as well. Default "false"
+///     topics       which topics of ROS come in. Default all but rosout, parameter_events and
+///     hidden
+///                  ones (with a part that begins with '_')
+///     channels     which channels go out. Default *
+///     services     which services of ROS come in. Default all but those of parameters and hidden
+///     ones calls        which services of the robot go out. Default * call_timeout_s  of services,
+///     each way. Default 60
+///
+/// The lists have patterns with '*', '?' and '!', separated by commas (ros2/names.hpp).
+Result<std::unique_ptr<Protocol>> open_ros2(Door& door, const Options& options);
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,258 @@
+#include "gateway/ros2/services_in.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "gateway/ros2/call.hpp"
+#include "gateway/ros2/names.hpp"
+#include "gateway/ros2/node_graph.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
+/// Calls to one service that wait for their answers.
+constexpr std::size_t kMostCalls = 1024;
+
+std::uint64_t client_number(const GUID_t& guid) {
+  const Gid gid = gid_of(guid);
+  std::uint64_t number = 0;
+  std::memcpy(&number, gid.data() + gid.size() - sizeof number, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+/// One service: stands in for the server that ROS has. Once ended it touches nothing of the
+/// gateway, so that a call that comes at that moment does no harm.
+class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
+ public:
+  Proxy(const Place& place, std::string service, Offered offered)
+      : place_(place),
+        service_(std::move(service)),
+        offered_(std::move(offered)),
+        requests_(place.participant, {.matched = place.wake, .incompatible = {}}),
+        replies_(place.participant, [this](const Received& message) { hear(message); },
+                 {.matched = place.wake, .incompatible = {}}) {}
+
+  Result<void> open() {
+    auto opened =
+        replies_.open({dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls});
+    if (!opened) return opened;
+    opened = requests_.open(
+        {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls});
+    header_.client = client_number(requests_.guid());
+    return opened;
+  }
+
+  [[nodiscard]] bool is_of(const Offered& offered) const {
+    return offered.type == offered_.type &&
+           is_cyclone(offered.server) == is_cyclone(offered_.server);
+  }
+  [[nodiscard]] GUID_t reader() const { return replies_.guid(); }
+  [[nodiscard]] GUID_t writer() const { return requests_.guid(); }
+
+  /// Becomes a service of the robot once the server can be reached; ends calls that took too long.
+  Result<void> look() {
+    expire();
+    if (server_ || requests_.matched() == 0 || replies_.matched() == 0) return success();
+    auto server = place_.door.open_server(
+        client_of(place_.nodes->node_of(offered_.server)), service_, offered_.type, Form::cdr,
+        [weak = weak_from_this()](const Buffer& request, Answer answer) {
+          if (const auto proxy = weak.lock()) return proxy->call(request, std::move(answer));
+          answer(Error{Code::disconnected, "the gateway has ended", {}});
+        });
+    if (!server) return server.error();
+    server_ = std::move(*server);
+    return success();
+  }
+
+  void end() {
+    server_.reset();
+    std::map<std::int64_t, Waiting> waiting;
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      waiting.swap(waiting_);
+    }
+    for (auto& [call, one] : waiting) {
+      one.answer(Error{Code::disconnected, "the server in ROS has gone", service_});
+    }
+    replies_.close();
+    requests_.close();
+  }
+
+ private:
+  struct Waiting {
+    Answer answer;
+    Time deadline;
+  };
+
+  void call(const Buffer& request, Answer answer) {
+    Result<void> sent = success();
+    {
+      // Held while it is sent, so that the answer does not come before it is waited for.
+      const std::lock_guard lock(mutex_);
+      if (ended_) {
+        sent = Error{Code::disconnected, "the server in ROS has gone", service_};
+      } else if (waiting_.size() >= kMostCalls) {
+        sent = Error{Code::overloaded, std::to_string(kMostCalls) + " calls wait for their answers",
+                     service_};
+      } else {
+        const auto number = send(request);
+        if (number) {
+          waiting_[*number] = {std::move(answer), monotonic_now() + place_.settings.call_timeout};
+        } else {
+          sent = number.error();
+        }
+      }
+    }
+    if (!sent) answer(sent.error());
+  }
+
+  /// Under the lock. The number that the answer will bear.
+  Result<std::int64_t> send(const Buffer& request) {
+    if (is_cyclone(offered_.server)) {
+      if (request.size() < 4) return Error{Code::corrupt, "a request without CDR", service_};
+      ++header_.call;
+      const auto sent = requests_.write(put_header(header_, request.bytes()));
+      if (!sent) return sent.error();
+      return header_.call;
+    }
+    SampleIdentity answer_to;
+    answer_to.writer_guid(replies_.guid());
+    const auto sent = requests_.write(request.bytes(), answer_to);
+    if (!sent) return sent.error();
+    return static_cast<std::int64_t>(sent->sequence_number().to64long());
+  }
+
+  void hear(const Received& message) {
+    if (message.too_large > 0) {
+      return place_.door.count(client_of(service_), "too_large",
+                               "an answer of " + std::to_string(message.too_large) + " bytes");
+    }
+    if (is_cyclone(message.info.sample_identity.writer_guid())) {
+      std::vector<std::byte> body;
+      const auto header = take_header(message.bytes, body);
+      if (!header || header->client != header_.client) return;  // another client's
+      return finish(header->call, Buffer::adopt(std::move(body)));
+    }
+    const SampleIdentity& call = message.info.related_sample_identity;
+    if (call.writer_guid() != replies_.guid() && call.writer_guid() != requests_.guid()) return;
+    finish(static_cast<std::int64_t>(call.sequence_number().to64long()),
+           Buffer::copy_of(message.bytes));
+  }
+
+  void finish(std::int64_t call, Buffer reply) {
+    Answer answer;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = waiting_.find(call);
+      if (found == waiting_.end()) return;  // too late, or the second of two servers
+      answer = std::move(found->second.answer);
+      waiting_.erase(found);
+    }
+    answer(std::move(reply));
+  }
+
+  void expire() {
+    std::vector<Answer> late;
+    {
+      const std::lock_guard lock(mutex_);
+      const Time now = monotonic_now();
+      std::erase_if(waiting_, [&](auto& entry) {
+        if (now < entry.second.deadline) return false;
+        late.push_back(std::move(entry.second.answer));
+        return true;
+      });
+    }
+    for (const Answer& answer : late) {
+      answer(Error{Code::timeout, "the server in ROS has not answered", service_});
+    }
+  }
+
+  const Place& place_;
+  const std::string service_;
+  const Offered offered_;
+  std::unique_ptr<Server> server_;
+  std::mutex mutex_;  // guards what follows
+  bool ended_ = false;
+  CallHeader header_;
+  std::map<std::int64_t, Waiting> waiting_;  ///< by the number of the call
+  Writer requests_;
+  Reader replies_;  ///< last: it uses all of the above
+};
+
+std::map<std::string, Offered> offered_services(const DomainState& state) {
+  std::map<std::string, Offered> offered;
+  for (const auto& [guid, reader] : state.readers) {
+    const auto topic = service_of_dds(reader.topic);
+    const auto type = service_type_of_dds(reader.type);
+    if (!topic || !topic->is_request || !type || !is_name(topic->service)) continue;
+    offered.emplace(topic->service, Offered{*type, guid});
+  }
+  std::set<std::string> answering;
+  for (const auto& [guid, writer] : state.writers) {
+    const auto topic = service_of_dds(writer.topic);
+    if (topic && !topic->is_request) answering.insert(topic->service);
+  }
+  std::erase_if(offered, [&](const auto& entry) { return !answering.contains(entry.first); });
+  return offered;
+}
+
+ServicesIn::ServicesIn(const Place& place) : place_(place) {}
+ServicesIn::~ServicesIn() {
+  while (!proxies_.empty()) end(std::string(proxies_.begin()->first));
+}
+
+void ServicesIn::end(const std::string& service) {
+  proxies_[service]->end();
+  proxies_.erase(service);
+}
+
+void ServicesIn::look(const DomainState& state) {
+  const auto offered = offered_services(state);
+  std::vector<std::string> gone;
+  for (const auto& [service, proxy] : proxies_) {
+    const auto now = offered.find(service);
+    if (now == offered.end() || !proxy->is_of(now->second)) gone.push_back(service);
+  }
+  for (const std::string& service : gone) end(service);
+  for (const auto& [service, offer] : offered) {
+    if (proxies_.contains(service) || !place_.settings.services.match(service) ||
+        !refused_.may_try(service)) {
+      continue;
+    }
+    auto& proxy = proxies_[service] = std::make_shared<Proxy>(place_, service, offer);
+    auto opened = place_.door.service_type(offer.type).ok()
+                      ? proxy->open()
+                      : Result<void>(place_.door.service_type(offer.type).error());
+    if (opened) continue;
+    if (refused_.failed(service)) {
+      place_.door.count(client_of(service), to_string(opened.error().code),
+                        "the service is left out: " + opened.error().to_string());
+    }
+    end(service);
+  }
+  for (auto& [service, proxy] : proxies_) {
+    if (const auto looked = proxy->look(); !looked && refused_.failed(service + " server")) {
+      place_.door.count(client_of(service), to_string(looked.error().code),
+                        "the service is left out: " + looked.error().to_string());
+    }
+  }
+}
+
+std::vector<GUID_t> ServicesIn::readers() const {
+  std::vector<GUID_t> readers;
+  for (const auto& [service, proxy] : proxies_) readers.push_back(proxy->reader());
+  return readers;
+}
+
+std::vector<GUID_t> ServicesIn::writers() const {
+  std::vector<GUID_t> writers;
+  for (const auto& [service, proxy] : proxies_) writers.push_back(proxy->writer());
+  return writers;
+}
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gateway/ros2/discovery.hpp"
+#include "gateway/ros2/place.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+/// A service that others offer.
+struct Offered {
+  std::string type;  ///< "std_srvs/srv/SetBool"
+  GUID_t server;     ///< the reader of its requests
+};
+
+/// By name: those of which both topics are there.
+[[nodiscard]] std::map<std::string, Offered> offered_services(const DomainState& state);
+
+/// Services of ROS that become services of the robot. Of one thread; calls come on the pool, and
+/// answers in threads of DDS.
+class ServicesIn {
+ public:
+  explicit ServicesIn(const Place& place);
+  ~ServicesIn();
+  ServicesIn(const ServicesIn&) = delete;
+  ServicesIn& operator=(const ServicesIn&) = delete;
+
+  void look(const DomainState& state);
+  [[nodiscard]] bool has(const std::string& service) const { return proxies_.contains(service); }
+  [[nodiscard]] std::vector<GUID_t> readers() const;
+  [[nodiscard]] std::vector<GUID_t> writers() const;
+
+ private:
+  class Proxy;
+  void end(const std::string& service);
+
+  const Place& place_;
+  std::map<std::string, std::shared_ptr<Proxy>> proxies_;  ///< by service
+  Refused refused_;
+};
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,214 @@
+#include "gateway/ros2/services_out.hpp"
+
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "gateway/ros2/call.hpp"
+#include "gateway/ros2/names.hpp"
+#include "gateway/ros2/node_graph.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
+/// Calls of ROS to one service that are under way.
+constexpr std::size_t kMostCalls = 256;
+/// Answers that wait until their client has found us.
+constexpr std::size_t kMostEarly = 64;
+constexpr Duration kEarly = Duration::from_seconds(5);
+
+}  // namespace
+
+/// One service: where programs of ROS ask. Answers that come after its end are not sent.
+class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
+ public:
+  Desk(const Place& place, std::string service, std::string type)
+      : place_(place),
+        service_(std::move(service)),
+        type_(std::move(type)),
+        replies_(place.participant, {.matched = place.wake, .incompatible = {}}),
+        requests_(place.participant, [this](const Received& message) { hear(message); }, {}) {}
+
+  Result<void> open() {
+    auto opened =
+        replies_.open({dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls});
+    if (!opened) return opened;
+    return requests_.open({dds_request(service_), dds_type(type_ + "_Request", "srv"), kCalls});
+  }
+  void end() {
+    requests_.close();
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    replies_.close();
+  }
+
+  /// Sends answers whose clients have found us meanwhile, and drops those that waited too long.
+  void look() {
+    std::deque<Early> early;
+    {
+      const std::lock_guard lock(mutex_);
+      early.swap(early_);
+    }
+    const Time now = monotonic_now();
+    for (Early& one : early) {
+      if (one.until < now) {
+        place_.door.count(client_of(service_), "no_client", "nobody waits for an answer any more");
+      } else {
+        answer(one.asker, std::move(one.reply), one.until);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::string& type() const { return type_; }
+  [[nodiscard]] GUID_t reader() const { return requests_.guid(); }
+  [[nodiscard]] GUID_t writer() const { return replies_.guid(); }
+
+ private:
+  /// Where an answer goes.
+  struct Asker {
+    SampleIdentity call;  ///< of Fast DDS
+    bool has_reader = false;
+    std::optional<CallHeader> header;  ///< of Cyclone DDS
+  };
+  struct Early {
+    Asker asker;
+    Buffer reply;
+    Time until;
+  };
+
+  void hear(const Received& message) {
+    const Client client =
+        client_of(place_.nodes->node_of(message.info.sample_identity.writer_guid()));
+    if (message.too_large > 0) {
+      return place_.door.count(
+          client, "too_large",
+          service_ + ": a request of " + std::to_string(message.too_large) + " bytes");
+    }
+    Asker asker;
+    std::vector<std::byte> body;
+    std::span<const std::byte> request = message.bytes;
+    if (is_cyclone(message.info.sample_identity.writer_guid())) {
+      asker.header = take_header(message.bytes, body);
+      if (!asker.header) return place_.door.count(client, "corrupt", service_ + ": no header");
+      request = body;
+    } else {
+      asker.call = message.info.sample_identity;
+      const GUID_t& answers_at = message.info.related_sample_identity.writer_guid();
+      asker.has_reader = answers_at != GUID_t::unknown();
+      if (asker.has_reader) asker.call.writer_guid(answers_at);
+    }
+    if (!begin(client)) return;
+    place_.door.call(client, service_, type_, Form::cdr, request, place_.settings.call_timeout,
+                     [weak = weak_from_this(), asker, client](Result<Buffer> reply) {
+                       if (const auto desk = weak.lock()) {
+                         desk->finish(client, asker, std::move(reply));
+                       }
+                     });
+  }
+
+  bool begin(const Client& client) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (under_way_ < kMostCalls) {
+        ++under_way_;
+        return true;
+      }
+    }
+    place_.door.count(client, "overloaded",
+                      service_ + ": " + std::to_string(kMostCalls) + " calls are under way");
+    return false;
+  }
+
+  void finish(const Client& client, const Asker& asker, Result<Buffer> reply) {
+    {
+      const std::lock_guard lock(mutex_);
+      --under_way_;
+      // ROS has no way to tell of a failure: who has asked waits until it gives up.
+      if (!ended_ && !reply) {
+        place_.door.count(client, "call_failed", service_ + ": " + reply.error().to_string());
+      }
+      if (ended_ || !reply) return;
+    }
+    answer(asker, std::move(*reply), monotonic_now() + kEarly);
+  }
+
+  void answer(const Asker& asker, Buffer reply, Time until) {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    if (asker.has_reader && !replies_.matches(asker.call.writer_guid())) {
+      if (early_.size() < kMostEarly) {
+        early_.push_back({asker, std::move(reply), until});
+      } else {
+        place_.door.count(client_of(service_), "no_client", "too many wait for clients");
+      }
+      return;
+    }
+    const auto sent = asker.header && reply.size() >= 4
+                          ? replies_.write(put_header(*asker.header, reply.bytes()))
+                          : replies_.write(reply.bytes(), asker.call);
+    if (!sent) {
+      place_.door.count(client_of(service_), to_string(sent.error().code), sent.error().message);
+    }
+  }
+
+  const Place& place_;
+  const std::string service_;
+  const std::string type_;
+  std::mutex mutex_;  // guards what follows
+  bool ended_ = false;
+  std::size_t under_way_ = 0;
+  std::deque<Early> early_;
+  Writer replies_;
+  Reader requests_;  ///< last: it uses all of the above
+};
+
+ServicesOut::ServicesOut(const Place& place) : place_(place) {}
+ServicesOut::~ServicesOut() {
+  for (const auto& [service, desk] : desks_) desk->end();
+}
+
+void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesIn& in) {
+  std::map<std::string, std::string> wanted;  // types
+  for (const ServiceInfo& info : services) {
+    if (info.type.empty() || in.has(info.name) || is_client(info.node) || !is_name(info.name) ||
+        !place_.settings.calls.match(info.name)) {
+      continue;
+    }
+    wanted.emplace(info.name, ros2_type(info.type, "srv"));
+  }
+  std::erase_if(desks_, [&](const auto& entry) {
+    const auto now = wanted.find(entry.first);
+    const bool gone = now == wanted.end() || now->second != entry.second->type();
+    if (gone) entry.second->end();
+    return gone;
+  });
+  for (const auto& [service, type] : wanted) {
+    if (desks_.contains(service) || !refused_.may_try(service)) continue;
+    auto desk = std::make_shared<Desk>(place_, service, type);
+    if (const auto opened = desk->open(); opened) {
+      refused_.forget(service);
+      desks_.emplace(service, std::move(desk));
+    } else if (refused_.failed(service)) {
+      place_.door.count(client_of(service), to_string(opened.error().code),
+                        "the service is left out: " + opened.error().to_string());
+    }
+  }
+  for (const auto& [service, desk] : desks_) desk->look();
+}
+
+std::vector<GUID_t> ServicesOut::readers() const {
+  std::vector<GUID_t> readers;
+  for (const auto& [service, desk] : desks_) readers.push_back(desk->reader());
+  return readers;
+}
+
+std::vector<GUID_t> ServicesOut::writers() const {
+  std::vector<GUID_t> writers;
+  for (const auto& [service, desk] : desks_) writers.push_back(desk->writer());
+  return writers;
+}
+
+}  // namespace hyphos::gateway::ros2

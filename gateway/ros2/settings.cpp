@@ -1,0 +1,77 @@
+#include "gateway/ros2/settings.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "gateway/core/settings.hpp"
+#include "gateway/ros2/names.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+// Above, the ports of DDS would not fit 16 bits.
+constexpr std::uint32_t kLastDomain = 232;
+
+std::string set_domain(Settings& settings, const std::string& value) {
+  return read_number(value, settings.domain_id) && settings.domain_id <= kLastDomain
+             ? ""
+             : "it is a number from 0 to " + std::to_string(kLastDomain);
+}
+
+const Setters<Settings>& setters() {
+  constexpr auto kIgnored = Patterns::Slash::ignored;
+  static const Setters<Settings> all{
+      {"domain_id", set_domain},
+      {"node",
+       [](Settings& settings, const std::string& value) -> std::string {
+         settings.node = value.starts_with('/') ? value : "/" + value;
+         return is_name(settings.node) ? "" : "a name is like /hyphos";
+       }},
+      {"distro",
+       [](Settings& settings, const std::string& value) -> std::string {
+         // Iron is the first whose Gid has 16 bytes; names of distributions go up the alphabet.
+         const bool known = value.size() > 1 && value[0] >= 'f' && value[0] <= 'z';
+         settings.gid_size = value < "iron" ? GidSize::humble : GidSize::iron;
+         return known ? "" : "it is a distribution of ROS 2: foxy, humble, jazzy, …";
+       }},
+      {"shared_memory", flag(&Settings::shared_memory)},
+      {"topics", patterns(&Settings::topics, kIgnored)},
+      {"channels", patterns(&Settings::channels, kIgnored)},
+      {"services", patterns(&Settings::services, kIgnored)},
+      {"calls", patterns(&Settings::calls, kIgnored)},
+      {"call_timeout_s", seconds(&Settings::call_timeout)},
+  };
+  return all;
+}
+
+Error wrong(Code code, const std::string& what) { return {code, what, "ros2"}; }
+
+}  // namespace
+
+Result<Settings> Settings::of(const Options& options) {
+  Settings settings;
+  // Every program of ROS 2 reads it.
+  const char* const domain = std::getenv("ROS_DOMAIN_ID");
+  if (domain != nullptr && *domain != '\0' && !options.own.contains("domain_id")) {
+    const std::string problem = set_domain(settings, domain);
+    if (!problem.empty()) {
+      return wrong(Code::invalid_config, "ROS_DOMAIN_ID='" + std::string(domain) + "': " + problem);
+    }
+  }
+  if (auto set = set_all(settings, setters(), options, "ros2"); !set) return set.error();
+  if (options.port != 0) {
+    return wrong(Code::invalid_config,
+                 "the ports of DDS follow from the domain: leave the port out, and set domain_id");
+  }
+  if (options.tls || !options.tokens.empty()) {
+    return wrong(Code::unsupported, "DDS without SROS 2 knows neither TLS nor tokens");
+  }
+  if (options.host != "0.0.0.0") settings.host = options.host;
+  settings.max_message =
+      std::min<std::size_t>(options.max_message, std::numeric_limits<std::int32_t>::max());
+  settings.depth = static_cast<std::int32_t>(std::clamp(options.queue_depth, 1U, 65'536U));
+  return settings;
+}
+
+}  // namespace hyphos::gateway::ros2

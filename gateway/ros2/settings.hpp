@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gateway/core/protocol.hpp"
+#include "gateway/core/rules.hpp"
+#include "gateway/ros2/entities.hpp"
+#include "hyphos/result.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+/// The options of ros2.hpp, checked.
+struct Settings {
+  std::uint32_t domain_id = 0;
+  std::string node = "/hyphos";
+  GidSize gid_size = GidSize::iron;
+  bool shared_memory = false;
+  std::string host;  ///< the one address to be reached at; empty: all
+  std::size_t max_message = 0;
+  std::int32_t depth = 10;
+  Patterns topics{"*,!rosout,!parameter_events,!_*,!*/_*", Patterns::Slash::ignored};
+  Patterns channels{"*", Patterns::Slash::ignored};
+  Patterns services{
+      "*,!_*,!*/_*,!*/describe_parameters,!*/get_parameters,!*/get_parameter_types,"
+      "!*/list_parameters,!*/set_parameters,!*/set_parameters_atomically,!*/get_type_description",
+      Patterns::Slash::ignored};
+  Patterns calls{"*", Patterns::Slash::ignored};
+  Duration call_timeout = Duration::from_seconds(60);
+
+  /// Errors: invalid_config, which names the option and what it may be; unsupported.
+  static Result<Settings> of(const Options& options);
+};
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,172 @@
+#include "gateway/ros2/topics_in.hpp"
+
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "gateway/ros2/names.hpp"
+#include "gateway/ros2/node_graph.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+/// One topic: a reader of ROS, and the inlet that its messages go to.
+class TopicsIn::Inbound {
+ public:
+  Inbound(const Place& place, std::string topic) : place_(place), topic_(std::move(topic)) {}
+
+  Result<void> open(const Offer& offer) {
+    type_ = offer.type;
+    auto inlet = place_.door.open_inlet(client_of(topic_), topic_, type_, Form::cdr,
+                                        {.latched = offer.transient_local});
+    if (!inlet) return inlet.error();
+    inlet_ = std::move(*inlet);
+    qos_ = {offer.reliable, offer.transient_local};
+    follow_writers(offer);
+    return ask(offer);
+  }
+  /// True if it takes what is offered now; false if it has to be opened anew.
+  bool follow(const Offer& offer) {
+    if (offer.type != type_ || offer.transient_local != qos_.transient_local) return false;
+    follow_writers(offer);
+    return offer.reliable == qos_.reliable || ask(offer).ok();
+  }
+  [[nodiscard]] GUID_t reader() const { return reader_->guid(); }
+
+ private:
+  /// Each latched writer has an inlet of its own, so that what it said last is kept for itself.
+  void follow_writers(const Offer& offer) {
+    std::vector<std::shared_ptr<Inlet>> gone;  // not ended under the lock
+    std::vector<GUID_t> come;
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase_if(last_, [&](const auto& entry) { return !offer.writers.contains(entry.first); });
+      std::erase_if(latched_, [&](auto& entry) {
+        if (offer.writers.contains(entry.first)) return false;
+        gone.push_back(std::move(entry.second));
+        return true;
+      });
+      for (const GUID_t& writer : offer.writers) {
+        if (qos_.transient_local && !latched_.contains(writer)) come.push_back(writer);
+      }
+    }
+    for (const GUID_t& writer : come) {
+      auto inlet =
+          place_.door.open_inlet(client_of(topic_), topic_, type_, Form::cdr, {.latched = true});
+      if (!inlet) continue;  // the common one takes what it says
+      const std::lock_guard lock(mutex_);
+      latched_.emplace(writer, std::move(*inlet));
+    }
+  }
+  std::shared_ptr<Inlet> inlet_for(const GUID_t& writer) {
+    const std::lock_guard lock(mutex_);
+    const auto own = latched_.find(writer);
+    return own == latched_.end() ? inlet_ : own->second;
+  }
+
+  Result<void> ask(const Offer& offer) {
+    qos_ = {offer.reliable, offer.transient_local, place_.settings.depth};
+    EndpointEvents events;
+    events.incompatible = [this](const std::string& policy) {
+      place_.door.count(client_of(topic_), "incompatible_qos",
+                        "a publisher does not offer the " + policy + " that the others do");
+    };
+    reader_.reset();
+    reader_.emplace(place_.participant, [this](const Received& message) { hear(message); }, events);
+    return reader_->open(
+        {dds_topic(topic_), dds_type(type_), qos_, type_hash_of(place_.door, type_)});
+  }
+
+  void hear(const Received& message) {
+    if (message.too_large > 0) {
+      place_.door.count(client_of(topic_), "too_large",
+                        std::to_string(message.too_large) + " bytes of " +
+                            place_.nodes->node_of(message.info.sample_identity.writer_guid()));
+      return;
+    }
+    if (!is_new(message.info.sample_identity)) return;
+    const auto published =
+        inlet_for(message.info.sample_identity.writer_guid())->publish(message.bytes);
+    if (published) return;
+    // The door has counted what it refuses itself.
+    const Code code = published.error().code;
+    if (code == Code::corrupt || code == Code::permission) return;
+    place_.door.count(client_of(topic_), to_string(code), published.error().to_string());
+  }
+
+  /// A reader that takes the place of another one gets latched messages again.
+  bool is_new(const SampleIdentity& sample) {
+    const std::lock_guard lock(mutex_);
+    const auto [last, is_first] = last_.emplace(sample.writer_guid(), sample.sequence_number());
+    if (is_first) return true;
+    if (!(last->second < sample.sequence_number())) return false;
+    last->second = sample.sequence_number();
+    return true;
+  }
+
+  const Place& place_;
+  const std::string topic_;
+  std::string type_;
+  Qos qos_;
+  std::shared_ptr<Inlet> inlet_;
+  std::mutex mutex_;  // guards the next two
+  std::map<GUID_t, eprosima::fastrtps::rtps::SequenceNumber_t> last_;
+  std::map<GUID_t, std::shared_ptr<Inlet>> latched_;
+  std::optional<Reader> reader_;  ///< last: it uses all of the above
+};
+
+std::map<std::string, Offer> offers_of(const Remotes& writers) {
+  std::map<std::string, std::map<std::string, Offer>> all;  // by topic and type
+  for (const auto& [guid, writer] : writers) {
+    const auto topic = topic_of_dds(writer.topic);
+    const auto type = type_of_dds(writer.type);
+    if (!topic || !type || !is_name(*topic)) continue;
+    Offer& offer = all[*topic][*type];
+    offer.type = *type;
+    offer.reliable = offer.reliable && writer.reliable;
+    offer.transient_local = offer.transient_local && writer.transient_local;
+    offer.writers.insert(guid);
+  }
+  std::map<std::string, Offer> offers;
+  for (auto& [topic, types] : all) {
+    Offer* most = nullptr;
+    for (auto& [type, offer] : types) {
+      if (most == nullptr || offer.writers.size() > most->writers.size()) most = &offer;
+    }
+    offers.emplace(topic, std::move(*most));
+  }
+  return offers;
+}
+
+TopicsIn::TopicsIn(const Place& place) : place_(place) {}
+TopicsIn::~TopicsIn() = default;
+
+void TopicsIn::look(const DomainState& state) {
+  const auto offers = offers_of(state.writers);
+  std::erase_if(inbound_, [&](const auto& entry) {
+    const auto offer = offers.find(entry.first);
+    return offer == offers.end() || !entry.second->follow(offer->second);
+  });
+  for (const auto& [topic, offer] : offers) {
+    const std::string key = topic + " " + offer.type;
+    if (inbound_.contains(topic) || !place_.settings.topics.match(topic) ||
+        !refused_.may_try(key)) {
+      continue;
+    }
+    auto inbound = std::make_unique<Inbound>(place_, topic);
+    if (const auto opened = inbound->open(offer); opened) {
+      refused_.forget(key);
+      inbound_.emplace(topic, std::move(inbound));
+    } else if (refused_.failed(key)) {
+      place_.door.count(client_of(topic), to_string(opened.error().code),
+                        "the topic is left out: " + opened.error().to_string());
+    }
+  }
+}
+
+std::vector<GUID_t> TopicsIn::readers() const {
+  std::vector<GUID_t> readers;
+  for (const auto& [topic, inbound] : inbound_) readers.push_back(inbound->reader());
+  return readers;
+}
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gateway/ros2/discovery.hpp"
+#include "gateway/ros2/endpoint.hpp"
+#include "gateway/ros2/place.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+/// A topic that others publish, as a reader asks for it: with what all of them offer.
+struct Offer {
+  std::string type;  ///< "std_msgs/msg/String"
+  bool reliable = true;
+  bool transient_local = true;
+  std::set<GUID_t> writers;
+};
+
+/// Topics of ROS by name that have writers. Of one whose writers have several types, that of most.
+[[nodiscard]] std::map<std::string, Offer> offers_of(const Remotes& writers);
+
+/// Topics of ROS that become channels: whatever others write there. Of one thread, except that
+/// messages come in threads of DDS.
+class TopicsIn {
+ public:
+  explicit TopicsIn(const Place& place);
+  ~TopicsIn();
+  TopicsIn(const TopicsIn&) = delete;
+  TopicsIn& operator=(const TopicsIn&) = delete;
+
+  /// Opens what is new, ends what is gone, and asks anew where the writers offer something else.
+  void look(const DomainState& state);
+  [[nodiscard]] std::vector<GUID_t> readers() const;
+
+ private:
+  class Inbound;
+
+  const Place& place_;
+  std::map<std::string, std::unique_ptr<Inbound>> inbound_;  ///< by topic
+  Refused refused_;
+};
+
+}  // namespace hyphos::gateway::ros2

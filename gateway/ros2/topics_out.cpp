@@ -1,0 +1,103 @@
+#include "gateway/ros2/topics_out.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/ros2/names.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+/// One channel: an outlet of the robot's graph, and the writer that its messages go to.
+class TopicsOut::Outbound {
+ public:
+  Outbound(const Place& place, const TopicInfo& info)
+      : place_(place),
+        topic_(info.topic),
+        channel_type_(info.type),
+        latched_(info.latched),
+        writer_(place.participant, events()) {}
+
+  Result<void> open() {
+    const std::string type = ros2_type(channel_type_);
+    // One latched message is all that a channel keeps.
+    const Qos qos{true, latched_, latched_ ? 1 : place_.settings.depth};
+    const std::string in_dds = dds_type(type);
+    if (in_dds.empty()) return Error{Code::unsupported, "'" + type + "' is no type of ROS", topic_};
+    auto opened = writer_.open({dds_topic(topic_), in_dds, qos, type_hash_of(place_.door, type)});
+    if (!opened) return opened;
+    auto outlet = place_.door.open_outlet(client_of(topic_), topic_, type, Form::cdr, {},
+                                          [this](const Leaving& message) { send(message); });
+    if (!outlet) return outlet.error();
+    outlet_ = std::move(*outlet);
+    return success();
+  }
+  [[nodiscard]] bool is_of(const TopicInfo& info) const {
+    return info.type == channel_type_ && info.latched == latched_;
+  }
+  [[nodiscard]] GUID_t writer() const { return writer_.guid(); }
+
+ private:
+  EndpointEvents events() {
+    EndpointEvents events;
+    events.incompatible = [this](const std::string& policy) {
+      const std::string hint = policy == "durability" ? "; the channel is not latched" : "";
+      place_.door.count(client_of(topic_), "incompatible_qos",
+                        "a subscriber asks for another " + policy + hint);
+    };
+    return events;
+  }
+
+  void send(const Leaving& message) {
+    const auto sent = writer_.write(message.bytes.bytes());
+    if (sent) return;
+    const Code code = sent.error().code;
+    place_.door.count(client_of(topic_), code == Code::overloaded ? "too_large" : to_string(code),
+                      sent.error().message);
+  }
+
+  const Place& place_;
+  const std::string topic_;
+  const std::string channel_type_;
+  const bool latched_;
+  Writer writer_;
+  std::unique_ptr<Outlet> outlet_;  ///< last: it uses all of the above
+};
+
+TopicsOut::TopicsOut(const Place& place) : place_(place) {}
+TopicsOut::~TopicsOut() = default;
+
+void TopicsOut::look(const std::vector<TopicInfo>& topics) {
+  std::map<std::string, const TopicInfo*> wanted;
+  for (const TopicInfo& info : topics) {
+    const bool by_others = std::any_of(info.publishers.begin(), info.publishers.end(),
+                                       [](const auto& name) { return !is_client(name); });
+    if (by_others && !info.type.empty() && is_name(info.topic) &&
+        place_.settings.channels.match(info.topic)) {
+      wanted.emplace(info.topic, &info);
+    }
+  }
+  std::erase_if(outbound_, [&](const auto& entry) {
+    const auto info = wanted.find(entry.first);
+    return info == wanted.end() || !entry.second->is_of(*info->second);
+  });
+  for (const auto& [topic, info] : wanted) {
+    const std::string key = topic + " " + info->type;
+    if (outbound_.contains(topic) || !refused_.may_try(key)) continue;
+    auto outbound = std::make_unique<Outbound>(place_, *info);
+    if (const auto opened = outbound->open(); opened) {
+      refused_.forget(key);
+      outbound_.emplace(topic, std::move(outbound));
+    } else if (refused_.failed(key)) {
+      place_.door.count(client_of(topic), to_string(opened.error().code),
+                        "the channel is left out: " + opened.error().to_string());
+    }
+  }
+}
+
+std::vector<GUID_t> TopicsOut::writers() const {
+  std::vector<GUID_t> writers;
+  for (const auto& [topic, outbound] : outbound_) writers.push_back(outbound->writer());
+  return writers;
+}
+
+}  // namespace hyphos::gateway::ros2

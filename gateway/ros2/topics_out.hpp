@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gateway/ros2/endpoint.hpp"
+#include "gateway/ros2/place.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+/// Channels that become topics of ROS: those that others than programs of ROS publish. Of one
+/// thread; messages go out in the threads that bring them.
+class TopicsOut {
+ public:
+  explicit TopicsOut(const Place& place);
+  ~TopicsOut();
+  TopicsOut(const TopicsOut&) = delete;
+  TopicsOut& operator=(const TopicsOut&) = delete;
+
+  void look(const std::vector<TopicInfo>& topics);
+  [[nodiscard]] std::vector<GUID_t> writers() const;
+
+ private:
+  class Outbound;
+
+  const Place& place_;
+  std::map<std::string, std::unique_ptr<Outbound>> outbound_;  ///< by topic
+  Refused refused_;
+};
+
+}  // namespace hyphos::gateway::ros2

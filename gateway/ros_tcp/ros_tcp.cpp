@@ -1,0 +1,106 @@
+#include "gateway/ros_tcp/ros_tcp.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "gateway/net/listener.hpp"
+#include "gateway/net/loop.hpp"
+#include "gateway/ros_tcp/session.hpp"
+
+namespace hyphos::gateway {
+namespace {
+
+using ros_tcp::Session;
+using ros_tcp::Settings;
+
+/// Clients are spread over so many loops of one thread each: while large messages of one are being
+/// read, others are served. One loop of two threads would do that as well, but it wakes the other
+/// thread for each message, which costs small ones some tens of microseconds.
+constexpr std::size_t kLoops = 2;
+
+Error bad_option(const std::string& key, const std::string& what) {
+  return {Code::invalid_config, what, "ros_tcp." + key};
+}
+
+Result<Settings> read(const Options& options) {
+  if (options.tls) return bad_option("tls", "ROS-TCP has no encryption; leave it out");
+  if (!options.tokens.empty()) {
+    return bad_option("tokens", "ROS-TCP has no way to show a token; leave them out");
+  }
+  Settings settings;
+  settings.service_timeout = Duration::from_seconds(60);
+  // A length on the wire has 32 bits.
+  settings.max_message =
+      std::min<std::size_t>(options.max_message, std::numeric_limits<std::uint32_t>::max());
+  settings.stream.queue = {.depth = std::max<std::size_t>(options.queue_depth, 1),
+                           .bytes = options.queue_bytes};
+  for (const auto& [key, value] : options.own) {
+    if (key == "ros") {
+      if (value != "1" && value != "2") {
+        return bad_option(key, "'" + value + "' is neither '1' nor '2'");
+      }
+      settings.ros2 = value == "2";
+    } else if (key == "service_timeout_ms") {
+      std::int64_t ms = 0;
+      const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), ms);
+      if (failed != std::errc() || end != value.data() + value.size() || ms < 1 ||
+          ms > 86'400'000) {
+        return bad_option(key, "'" + value + "' is no number of milliseconds from 1 to 86400000");
+      }
+      settings.service_timeout = Duration::from_ms(ms);
+    } else {
+      return bad_option(key, "unknown option; there are 'ros' and 'service_timeout_ms'");
+    }
+  }
+  return settings;
+}
+
+class RosTcp final : public Protocol {
+ public:
+  RosTcp(Door& door, Settings settings) : door_(door), settings_(std::move(settings)) {}
+
+  Result<void> open(const Options& options) {
+    net::Listener::Callbacks callbacks;
+    callbacks.accepted = [this](net::Connection connection) {
+      Session::serve(door_, loops_[next_++ % kLoops], std::move(connection), settings_, services_);
+    };
+    callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
+      door_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
+      Session::refuse(loops_[0], std::move(connection), settings_,
+                      "there are " + std::to_string(most) + " clients already (max_clients)");
+    };
+    auto listener = net::Listener::open(
+        loops_[0], {.host = options.host, .port = options.port, .max_clients = options.max_clients},
+        std::move(callbacks));
+    if (!listener) return listener.error();
+    listener_ = std::move(*listener);
+    return success();
+  }
+
+  [[nodiscard]] std::string address() const override { return "tcp://" + listener_->address(); }
+  [[nodiscard]] std::uint16_t port() const override { return listener_->port(); }
+
+ private:
+  Door& door_;
+  const Settings settings_;
+  const std::shared_ptr<ros_tcp::UnityServices> services_ =
+      std::make_shared<ros_tcp::UnityServices>();
+  net::Loop loops_[kLoops];
+  std::size_t next_ = 0;                     ///< of the listener's callback
+  std::unique_ptr<net::Listener> listener_;  ///< ends before the loops do
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Protocol>> open_ros_tcp(Door& door, const Options& options) {
+  auto settings = read(options);
+  if (!settings) return settings.error();
+  auto gateway = std::make_unique<RosTcp>(door, std::move(*settings));
+  if (auto opened = gateway->open(options); !opened) return opened.error();
+  return std::unique_ptr<Protocol>(std::move(gateway));
+}
+
+}  // namespace hyphos::gateway

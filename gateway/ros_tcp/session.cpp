@@ -1,0 +1,338 @@
+#include "gateway/ros_tcp/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hyphos::gateway::ros_tcp {
+namespace {
+
+/// Topics and services of one client, all together.
+constexpr std::size_t kMostRegistrations = 1024;
+/// Calls of one client under way.
+constexpr int kMostCalls = 256;
+/// A call to a service that nobody serves ends after so long: time for one that just starts.
+constexpr Duration kNoServer = Duration::from_seconds(2);
+/// Texts for people: like a topic, so that a flood of them cannot fill the queue.
+constexpr net::Key kNotes = 0;
+
+std::string in_graph(const std::string& name) { return name.starts_with('/') ? name : "/" + name; }
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+std::optional<std::string> Seldom::text(std::string_view said) {
+  const Time now = monotonic_now();
+  if (now < next_) {
+    ++left_out_;
+    return std::nullopt;
+  }
+  next_ = now + Duration::from_seconds(1);
+  std::string text(said);
+  if (left_out_ > 0) text += " (and " + std::to_string(left_out_) + " more like this)";
+  left_out_ = 0;
+  return text;
+}
+
+void Session::Line::send(net::Key key, std::string_view what, net::Message message) {
+  const std::size_t dropped = stream->send(key, std::move(message));
+  for (std::size_t i = 0; i < dropped; ++i) door.count(client, "slow_client", what);
+}
+
+void Session::Line::note(std::string_view kind, std::string_view text) {
+  // Not counted when it is dropped: what it tells of was.
+  (void)stream->send(kNotes, net::Message(whole_frame(kind, ros_tcp::note(text))));
+}
+
+void Session::Line::respond(const std::string& service, std::int64_t id,
+                            const Result<Buffer>& reply) {
+  Buffer body;
+  if (!reply) {
+    // Empty: the client's program waits for it, and has an error when it reads it.
+    note("__error", "service " + service + ": " + reply.error().to_string());
+    door.count(client, "call_failed", service);
+  } else if (reply->size() > max_message) {
+    note("__error", "service " + service + ": a reply of " + std::to_string(reply->size()) +
+                        " bytes, where at most " + std::to_string(max_message) + " are sent");
+    door.count(client, "too_large", service);
+  } else {
+    body = *reply;
+  }
+  Buffer head = frame_and_head("__response", service_id(id), service, body.size());
+  send(net::kControl, service, net::Message(std::move(head), std::move(body)));
+}
+
+Session::Session(std::shared_ptr<Line> line, const Settings& settings,
+                 std::shared_ptr<UnityServices> services)
+    : line_(std::move(line)), settings_(settings), unity_services_(std::move(services)) {}
+
+void Session::serve(Door& door, net::Loop& loop, net::Connection connection,
+                    const Settings& settings, std::shared_ptr<UnityServices> services) {
+  Client client{"ros_tcp " + connection.peer};
+  auto stream = net::Stream::open(loop, std::move(connection), settings.stream);
+  auto line =
+      std::make_shared<Line>(door, std::move(client), std::move(stream), settings.max_message);
+  std::shared_ptr<Session> session(new Session(std::move(line), settings, std::move(services)));
+  session->begin();
+}
+
+void Session::begin() {
+  line_->send(net::kControl, "__handshake",
+              net::Message(whole_frame("__handshake", handshake(settings_.ros2))));
+  net::Stream::Callbacks callbacks;
+  const std::size_t max_message = settings_.max_message;
+  callbacks.measure = [max_message](auto bytes) { return measure_frame(bytes, max_message); };
+  callbacks.unit = [self = shared_from_this()](const Buffer& unit) { self->take(unit); };
+  callbacks.refused = [line = line_](const Error& error) {
+    line->note("__error", "connection closed: " + error.to_string());
+    line->door.count(line->client, to_string(error.code), error.message);
+  };
+  callbacks.closed = [self = shared_from_this()] { self->end(); };
+  line_->stream->start(std::move(callbacks));
+}
+
+void Session::refuse(net::Loop& loop, net::Connection connection, const Settings& settings,
+                     std::string_view why) {
+  const auto stream = net::Stream::open(loop, std::move(connection), settings.stream);
+  (void)stream->send(kNotes, net::Message(whole_frame("__error", note(why))));
+  stream->finish();
+  net::Stream::Callbacks none;
+  none.measure = [](auto bytes) { return net::Measured::unit(bytes.size()); };
+  none.unit = [](const Buffer&) {};
+  stream->start(std::move(none));
+}
+
+void Session::end() {
+  line_->requests.end();
+  unity_services_->drop_all(this);
+  subscribers_.clear();
+  publishers_.clear();
+}
+
+void Session::take(const Buffer& unit) {
+  const Frame frame = parse_frame(unit.bytes());
+  if (frame.name.empty()) return;  // a sign of life
+  if (frame.name.starts_with("__")) return obey(frame.name, frame.payload);
+  if (!announced_) return publish(frame);
+  const Announced announced = *std::exchange(announced_, std::nullopt);
+  if (announced.call) {
+    call(frame, announced.id);
+  } else {
+    answer(frame, announced.id, unit);
+  }
+}
+
+void Session::publish(const Frame& frame) {
+  const auto found = publishers_.find(frame.name);
+  if (found == publishers_.end()) {
+    const std::string name(frame.name);
+    line_->door.count(line_->client, "unknown_topic", name);
+    if (const auto text = unknown_topic_.text("nothing was published: topic '" + name +
+                                              "' is not registered; send __publish first")) {
+      line_->note("__error", *text);
+    }
+    return;
+  }
+  const auto published = found->second.inlet->publish(frame.payload);
+  if (published) return;  // else the door has counted it
+  if (const auto text = found->second.trouble.text("a message on " + found->first +
+                                                   " was lost: " + published.error().to_string())) {
+    line_->note("__error", *text);
+  }
+}
+
+void Session::call(const Frame& frame, std::int64_t id) {
+  std::string name(frame.name);
+  const auto found = ros_services_.find(frame.name);
+  if (found == ros_services_.end()) {
+    return line_->respond(
+        name, id, Error{Code::not_found, "it is not registered; send __ros_service first", {}});
+  }
+  if (line_->calls.fetch_add(1) >= kMostCalls) {
+    line_->calls.fetch_sub(1);
+    return line_->respond(
+        name, id,
+        Error{Code::overloaded, std::to_string(kMostCalls) + " calls are under way already", {}});
+  }
+  const std::string service = in_graph(name);
+  const auto services = line_->door.services();
+  const bool served = std::ranges::find(services, service, &ServiceInfo::name) != services.end();
+  const Duration timeout =
+      served ? settings_.service_timeout : std::min(settings_.service_timeout, kNoServer);
+  line_->door.call(line_->client, service, found->second, settings_.form(), frame.payload, timeout,
+                   [line = line_, name = std::move(name), id](Result<Buffer> reply) {
+                     line->calls.fetch_sub(1);
+                     line->respond(name, id, reply);
+                   });
+}
+
+void Session::answer(const Frame& frame, std::int64_t id, const Buffer& unit) {
+  const Answer answer = line_->requests.take(id);
+  if (!answer) {
+    line_->note("__warn", "nobody waits for the answer to request " + std::to_string(id) + " of " +
+                              std::string(frame.name));
+    return;
+  }
+  // A small unit lies in a block that is kept as long as any part of it.
+  const bool small = unit.size() <= net::UnitReader::kLarge;
+  answer(small ? Buffer::copy_of(frame.payload)
+               : unit.slice(unit.size() - frame.payload.size(), frame.payload.size()));
+}
+
+void Session::obey(std::string_view name, std::span<const std::byte> json) {
+  const auto command = parse_command(name, text_of(json));
+  if (!command) {
+    line_->door.count(line_->client, "bad_command", name);
+    line_->note("__error", command.error().message);
+    return;
+  }
+  switch (command->kind) {
+    case Kind::publish:
+      return add_publisher(*command);
+    case Kind::subscribe:
+      return add_subscriber(*command);
+    case Kind::ros_service:
+      return add_ros_service(*command);
+    case Kind::unity_service:
+      return add_unity_service(*command);
+    case Kind::remove_publisher:
+      return remove("publisher", command->topic, publishers_.erase(command->topic) > 0);
+    case Kind::remove_subscriber:
+      return remove("subscriber", command->topic, subscribers_.erase(command->topic) > 0);
+    case Kind::remove_ros_service:
+      return remove("ROS service", command->topic, ros_services_.erase(command->topic) > 0);
+    case Kind::remove_unity_service:
+      return remove("Unity service", command->topic,
+                    unity_services_->drop(this, in_graph(command->topic)));
+    case Kind::request:
+    case Kind::response:
+      announced_ = Announced{command->kind == Kind::request, command->id};
+      return;
+    case Kind::topic_list:
+      return list_topics();
+    case Kind::ping:
+      return line_->send(
+          net::kControl, "__ping_response",
+          net::Message(whole_frame("__ping_response", ping_response(command->request_time))));
+  }
+}
+
+bool Session::may_register(const Command& command) {
+  const std::size_t all = publishers_.size() + subscribers_.size() + ros_services_.size() +
+                          unity_services_->count(this);
+  if (all < kMostRegistrations) return true;
+  complain("cannot register " + command.topic,
+           {Code::overloaded,
+            "a client has at most " + std::to_string(kMostRegistrations) + " topics and services",
+            {}});
+  return false;
+}
+
+void Session::complain(const std::string& doing, const Error& error) {
+  line_->door.count(line_->client, to_string(error.code), doing);
+  line_->note("__error", doing + ": " + error.to_string());
+}
+
+/// The names of ROS 2 have a part more than those that Unity writes.
+std::string Session::type_in_graph(const std::string& type, bool service) const {
+  const auto slash = type.find('/');
+  const bool two_parts = slash != std::string::npos && slash == type.rfind('/');
+  if (!settings_.ros2 || !two_parts) return type;
+  return type.substr(0, slash) + (service ? "/srv" : "/msg") + type.substr(slash);
+}
+
+void Session::add_publisher(const Command& command) {
+  const auto found = publishers_.find(command.topic);
+  // The client registers twice when it connects: what it has published must not be torn down.
+  if (found != publishers_.end() && found->second.type == command.type) return;
+  if (found != publishers_.end()) {
+    publishers_.erase(found);
+  } else if (!may_register(command)) {
+    return;
+  }
+  auto inlet = line_->door.open_inlet(line_->client, in_graph(command.topic),
+                                      type_in_graph(command.type, false), settings_.form(),
+                                      {.latched = command.latch});
+  if (!inlet) return complain("cannot publish " + command.topic, inlet.error());
+  publishers_.emplace(command.topic, Publisher{command.type, std::move(*inlet), {}});
+}
+
+void Session::add_subscriber(const Command& command) {
+  const auto found = subscribers_.find(command.topic);
+  if (found != subscribers_.end() && found->second.type == command.type) return;
+  if (found != subscribers_.end()) {
+    subscribers_.erase(found);
+  } else if (!may_register(command)) {
+    return;
+  }
+  auto deliver = [line = line_, key = next_key_++, topic = command.topic](const Leaving& message) {
+    if (message.bytes.size() > line->max_message) {
+      line->door.count(line->client, "too_large", topic);
+      return;
+    }
+    line->send(key, topic, net::Message(frame_head(topic, message.bytes.size()), message.bytes));
+  };
+  auto outlet = line_->door.open_outlet(line_->client, in_graph(command.topic),
+                                        type_in_graph(command.type, false), settings_.form(), {},
+                                        std::move(deliver));
+  if (!outlet) return complain("cannot subscribe to " + command.topic, outlet.error());
+  subscribers_.emplace(command.topic, Subscriber{command.type, std::move(*outlet)});
+}
+
+void Session::add_ros_service(const Command& command) {
+  if (!ros_services_.contains(command.topic) && !may_register(command)) return;
+  std::string type = type_in_graph(command.type, true);
+  if (const auto known = line_->door.service_type(type); !known) {
+    return complain("cannot call " + command.topic, known.error());
+  }
+  ros_services_.insert_or_assign(command.topic, std::move(type));
+}
+
+void Session::add_unity_service(const Command& command) {
+  if (!may_register(command)) return;
+  auto request = [line = line_, name = command.topic](const Buffer& body, Answer answer) {
+    if (body.size() > line->max_message) {
+      line->door.count(line->client, "too_large", name);
+      return answer(Error{Code::overloaded,
+                          "a request of " + std::to_string(body.size()) + " bytes, where at most " +
+                              std::to_string(line->max_message) + " are sent",
+                          name});
+    }
+    const auto id = line->requests.add(std::move(answer));
+    if (!id) return;
+    line->send(net::kControl, name,
+               net::Message(frame_and_head("__request", service_id(*id), name, body.size()), body));
+  };
+  auto displaced = [line = line_, name = command.topic] {
+    line->note("__warn", "another client answers " + name + " from now on");
+  };
+  const auto opened =
+      unity_services_->take(this, in_graph(command.topic), command.type, std::move(displaced), [&] {
+        return line_->door.open_server(line_->client, in_graph(command.topic),
+                                       type_in_graph(command.type, true), settings_.form(),
+                                       std::move(request));
+      });
+  if (!opened) complain("cannot serve " + command.topic, opened.error());
+}
+
+void Session::remove(std::string_view kind, const std::string& name, bool was_there) {
+  if (was_there) return;
+  line_->note("__warn", "no " + std::string(kind) + " " + name + " was registered");
+}
+
+void Session::list_topics() {
+  std::vector<TopicInfo> topics = line_->door.topics();
+  for (TopicInfo& topic : topics) {
+    // As Unity writes them, which has no "/msg".
+    if (const auto part = topic.type.find("/msg/"); part != std::string::npos) {
+      topic.type.erase(part, 4);
+    }
+  }
+  std::erase_if(topics, [](const TopicInfo& topic) { return topic.type.empty(); });
+  line_->send(net::kControl, "__topic_list",
+              net::Message(whole_frame("__topic_list", topic_list(topics))));
+}
+
+}  // namespace hyphos::gateway::ros_tcp

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gateway/core/door.hpp"
+#include "gateway/net/stream.hpp"
+#include "gateway/ros_tcp/command.hpp"
+#include "gateway/ros_tcp/frame.hpp"
+#include "gateway/ros_tcp/requests.hpp"
+#include "gateway/ros_tcp/unity_services.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::gateway::ros_tcp {
+
+struct Settings {
+  bool ros2 = false;
+  std::size_t max_message = 0;  ///< bytes of a payload, each way
+  Duration service_timeout;
+  net::Stream::Options stream;
+  [[nodiscard]] Form form() const { return ros2 ? Form::cdr : Form::ros1; }
+};
+
+/// What one kind of trouble may tell a client: one text in a second, with how many were left out.
+class Seldom {
+ public:
+  [[nodiscard]] std::optional<std::string> text(std::string_view said);
+
+ private:
+  Time next_;
+  std::uint64_t left_out_ = 0;
+};
+
+/// One client. Lives as long as its connection. Its functions are callbacks of the stream: one at a
+/// time.
+class Session final : public std::enable_shared_from_this<Session> {
+ public:
+  static void serve(Door& door, net::Loop& loop, net::Connection connection,
+                    const Settings& settings, std::shared_ptr<UnityServices> services);
+  /// Says why this client cannot be served, and closes.
+  static void refuse(net::Loop& loop, net::Connection connection, const Settings& settings,
+                     std::string_view why);
+
+ private:
+  /// What the gateway and a client share beyond a callback: used from the pool.
+  struct Line {
+    Door& door;
+    Client client;
+    std::shared_ptr<net::Stream> stream;
+    std::size_t max_message = 0;
+    std::atomic<int> calls{0};  ///< of the client, under way
+    Requests requests;          ///< to the client
+
+    void note(std::string_view kind, std::string_view text);
+    void send(net::Key key, std::string_view what, net::Message message);
+    void respond(const std::string& service, std::int64_t id, const Result<Buffer>& reply);
+  };
+  struct Publisher {
+    std::string type;
+    std::unique_ptr<Inlet> inlet;
+    Seldom trouble;
+  };
+  struct Subscriber {
+    std::string type;
+    std::unique_ptr<Outlet> outlet;
+  };
+  /// The next frame is a call, or an answer.
+  struct Announced {
+    bool call = false;
+    std::int64_t id = 0;
+  };
+
+  Session(std::shared_ptr<Line> line, const Settings& settings,
+          std::shared_ptr<UnityServices> services);
+
+  void begin();
+  void take(const Buffer& unit);
+  void obey(std::string_view name, std::span<const std::byte> json);
+  void publish(const Frame& frame);
+  void call(const Frame& frame, std::int64_t id);
+  void answer(const Frame& frame, std::int64_t id, const Buffer& unit);
+  void end();
+
+  void add_publisher(const Command& command);
+  void add_subscriber(const Command& command);
+  void add_ros_service(const Command& command);
+  void add_unity_service(const Command& command);
+  void remove(std::string_view kind, const std::string& name, bool was_there);
+  void list_topics();
+
+  /// False, and the client knows, if it has registered too much.
+  [[nodiscard]] bool may_register(const Command& command);
+  void complain(const std::string& doing, const Error& error);
+  [[nodiscard]] std::string type_in_graph(const std::string& type, bool service) const;
+
+  const std::shared_ptr<Line> line_;
+  const Settings settings_;
+  const std::shared_ptr<UnityServices> unity_services_;  ///< of all clients
+  std::map<std::string, Publisher, std::less<>> publishers_;
+  std::map<std::string, Subscriber, std::less<>> subscribers_;
+  std::map<std::string, std::string, std::less<>> ros_services_;  ///< name and type in the graph
+  std::optional<Announced> announced_;
+  net::Key next_key_ = 1;
+  Seldom unknown_topic_;
+};
+
+}  // namespace hyphos::gateway::ros_tcp

@@ -1,0 +1,47 @@
+#include "gateway/ros_tcp/unity_services.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hyphos::gateway::ros_tcp {
+
+Result<void> UnityServices::take(const void* owner, const std::string& name,
+                                 const std::string& type, std::function<void()> displaced,
+                                 const Open& open) {
+  std::function<void()> told;
+  {
+    // Held while the service is opened: of two that come at once, one has to be the later.
+    const std::lock_guard lock(mutex_);
+    if (const auto found = entries_.find(name); found != entries_.end()) {
+      if (found->second.owner == owner && found->second.type == type) return success();
+      if (found->second.owner != owner) told = std::move(found->second.displaced);
+      entries_.erase(found);
+    }
+    auto opened = open();
+    if (!opened) return opened.error();
+    entries_.emplace(name, Entry{owner, type, std::move(displaced), std::move(*opened)});
+  }
+  if (told) told();
+  return success();
+}
+
+bool UnityServices::drop(const void* owner, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(name);
+  if (found == entries_.end() || found->second.owner != owner) return false;
+  entries_.erase(found);
+  return true;
+}
+
+void UnityServices::drop_all(const void* owner) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const auto& entry) { return entry.second.owner == owner; });
+}
+
+std::size_t UnityServices::count(const void* owner) const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(
+      entries_, [&](const auto& entry) { return entry.second.owner == owner; }));
+}
+
+}  // namespace hyphos::gateway::ros_tcp

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "gateway/core/door.hpp"
+#include "hyphos/result.hpp"
+
+namespace hyphos::gateway::ros_tcp {
+
+/// The services that clients answer. Of two clients that want the same one, the later has it: it is
+/// the same program back again, most often, before its old connection is known to be dead.
+/// Thread-safe.
+class UnityServices {
+ public:
+  using Open = std::function<Result<std::unique_ptr<Server>>()>;
+
+  /// Opens `name` for `owner`, unless it has it already with this type. `displaced` is called
+  /// if the owner before, who is another, loses it. Errors: those of `open`.
+  Result<void> take(const void* owner, const std::string& name, const std::string& type,
+                    std::function<void()> displaced, const Open& open);
+  /// False if the owner did not have it.
+  bool drop(const void* owner, const std::string& name);
+  void drop_all(const void* owner);
+  [[nodiscard]] std::size_t count(const void* owner) const;
+
+ private:
+  struct Entry {
+    const void* owner = nullptr;
+    std::string type;
+    std::function<void()> displaced;
+    std::unique_ptr<Server> server;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace hyphos::gateway::ros_tcp

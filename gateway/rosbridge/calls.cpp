@@ -1,0 +1,105 @@
+#include "gateway/rosbridge/calls.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/rosbridge/arguments.hpp"
+#include "gateway/rosbridge/json_text.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+// The original waits for ever. A server that is gone ends a call at once; this is for those that
+// hang.
+constexpr double kTimeout = 60;
+constexpr double kMaxTimeout = 3600;
+
+struct Ends {
+  std::string head;
+  std::string tail;
+};
+
+Ends response_ends(const std::string& service, const std::string& id, bool result) {
+  return {R"({"op":"service_response","service":)" + quoted(service) + R"(,"values":)",
+          std::string(R"(,"result":)") + (result ? "true" : "false") + id_member(id) + "}"};
+}
+
+void fail(Context& context, const std::string& service, const std::string& id, const Shape& shape,
+          const Error& error) {
+  context.count("call", service + ": " + error.message);
+  const Ends ends = response_ends(service, id, false);
+  std::string text = error.message;
+  if (!error.where.empty()) text += " (" + error.where + ")";
+  context.send(ends.head + quoted(text) + ends.tail, shape);
+}
+
+void answer(Context& context, const std::string& service, const std::string& id, const Shape& shape,
+            const Buffer& values) {
+  if (values.size() > context.options.max_message) {
+    return fail(context, service, id, shape,
+                {Code::exhausted, "the answer is larger than a message may be", service});
+  }
+  const Ends ends = response_ends(service, id, true);
+  const Frame frame{false, {Buffer::copy_of(ends.head), values, Buffer::copy_of(ends.tail)}};
+  if (!shape.png && frame.size() <= shape.fragment_size) {
+    (void)context.sink.send(kControlLane, 0, {&frame, 1});
+  } else {
+    context.send(ends.head + std::string(values.text()) + ends.tail, shape);
+  }
+}
+
+Duration timeout_of(const Request& request) {
+  const double asked = request.timeout_s.value_or(0);
+  return Duration::from_seconds(asked > 0 ? std::min(asked, kMaxTimeout) : kTimeout);
+}
+
+}  // namespace
+
+Result<void> Calls::call(const Request& request) {
+  if (request.service.empty()) return Error{Code::corrupt, "'service' is missing", ""};
+  const auto shape = shape_of(request);
+  if (!shape) return shape.error();
+  if (const auto started = start(request, *shape); !started) {
+    fail(context_, request.service, request.id, *shape, started.error());
+  }
+  return success();
+}
+
+Result<void> Calls::start(const Request& request, const Shape& shape) {
+  const std::string name = absolute(request.service);
+  if (const auto own = rosapi_.answer(name, request.args)) {
+    if (!*own) return own->error();
+    answer(context_, request.service, request.id, shape, Buffer::copy_of(**own));
+    return success();
+  }
+  if (pending_->load() >= kMaxPending) {
+    return Error{Code::overloaded, "256 calls of this client wait for their answers", name};
+  }
+  const auto args = arguments_object(request.args, name, [&] { return request_type(name); });
+  if (!args) return args.error();
+  pending_->fetch_add(1);
+  context_.door.call(context_.client, name, request.type, Form::json,
+                     std::as_bytes(std::span(*args)), timeout_of(request),
+                     [gate = gate_, pending = pending_, service = request.service, id = request.id,
+                      shape](Result<Buffer> result) {
+                       pending->fetch_sub(1);
+                       gate->pass([&](Context& context) {
+                         if (result) {
+                           answer(context, service, id, shape, *result);
+                         } else {
+                           fail(context, service, id, shape, result.error());
+                         }
+                       });
+                     });
+  return success();
+}
+
+Result<TypeInfo> Calls::request_type(const std::string& service) const {
+  const auto type = rosapi_.service_type(service);
+  if (type.empty()) return Error{Code::not_found, "there is no service " + service, ""};
+  const auto info = context_.door.service_type(type);
+  if (!info) return info.error();
+  return context_.door.type(info->request);
+}
+
+}  // namespace hyphos::gateway::rosbridge

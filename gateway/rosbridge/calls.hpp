@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "gateway/rosbridge/context.hpp"
+#include "gateway/rosbridge/rosapi.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+/// The services that one client asks. One thread at a time.
+class Calls {
+ public:
+  static constexpr std::uint32_t kMaxPending = 256;
+
+  Calls(Context& context, std::shared_ptr<Gate> gate)
+      : context_(context), gate_(std::move(gate)), rosapi_(context.door) {}
+
+  /// What fails later is answered with `result: false`, as the original does. Errors: of the
+  /// request itself.
+  Result<void> call(const Request& request);
+
+ private:
+  Result<void> start(const Request& request, const Shape& shape);
+  [[nodiscard]] Result<TypeInfo> request_type(const std::string& service) const;
+
+  Context& context_;
+  const std::shared_ptr<Gate> gate_;
+  const Rosapi rosapi_;
+  const std::shared_ptr<std::atomic<std::uint32_t>> pending_ =
+      std::make_shared<std::atomic<std::uint32_t>>(0);
+};
+
+}  // namespace hyphos::gateway::rosbridge

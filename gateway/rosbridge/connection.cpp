@@ -1,0 +1,263 @@
+#include "gateway/rosbridge/connection.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "gateway/rosbridge/origin.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+// To finish the handshake and show a token.
+constexpr Duration kEntry = Duration::from_ms(10'000);
+// After so many times the interval of pings a client that says nothing is gone.
+constexpr std::int64_t kPatience = 3;
+
+Buffer head_of(Opcode opcode, std::size_t size) {
+  std::array<std::byte, kMaxServerHead> head{};
+  const std::size_t length = write_frame_head(head, opcode, size);
+  return Buffer::copy_of(std::span<const std::byte>(head).first(length));
+}
+
+Opcode opcode_of(const Frame& frame) { return frame.binary ? Opcode::binary : Opcode::text; }
+
+// Frames that are of use only together go as one message, so that none of them is dropped alone.
+net::Message as_message(std::span<const Frame> unit) {
+  if (unit.size() == 1) {
+    const Frame& frame = unit.front();
+    return net::Message(head_of(opcode_of(frame), frame.size()), frame.parts[0], frame.parts[1],
+                        frame.parts[2]);
+  }
+  std::size_t size = 0;
+  for (const Frame& frame : unit) size += kMaxServerHead + frame.size();
+  WritableBuffer joined = WritableBuffer::on_heap(size);
+  std::byte* to = joined.data();
+  for (const Frame& frame : unit) {
+    to += write_frame_head(std::span<std::byte, kMaxServerHead>(to, kMaxServerHead),
+                           opcode_of(frame), frame.size());
+    for (const Buffer& part : frame.parts) to = std::ranges::copy(part.bytes(), to).out;
+  }
+  const auto used = static_cast<std::size_t>(to - joined.data());
+  return net::Message(std::move(joined).freeze(used));
+}
+
+net::Stream::Options stream_options(const Options& options) {
+  net::Stream::Options out;
+  out.queue.depth = std::max<std::size_t>(options.queue_depth, 1);
+  out.queue.bytes = options.queue_bytes;
+  return out;
+}
+
+}  // namespace
+
+void Connection::limit_silence(int fd, Duration ping) {
+  const auto milliseconds = static_cast<unsigned>((ping * kPatience).ns / 1'000'000);
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+}
+
+std::shared_ptr<Connection> Connection::start(const Setup& setup, net::Connection connection) {
+  auto self = std::make_shared<Connection>(setup, connection.peer);
+  self->stream_ =
+      net::Stream::open(setup.loop, std::move(connection), stream_options(setup.options));
+  self->entry_ = setup.loop.after(kEntry, [weak = std::weak_ptr(self)] {
+    if (const auto alive = weak.lock()) alive->check_entry();
+  });
+  net::Stream::Callbacks callbacks;
+  callbacks.measure = [self](std::span<const std::byte> bytes) { return self->measure(bytes); };
+  callbacks.unit = [self](const Buffer& unit) { self->take(unit); };
+  callbacks.refused = [self](const Error& error) { self->refuse(error); };
+  callbacks.closed = [self] { self->closed(); };
+  self->stream_->start(std::move(callbacks));
+  return self;
+}
+
+Connection::Connection(const Setup& setup, const std::string& peer)
+    : door_(setup.door),
+      options_(setup.options),
+      loop_(setup.loop),
+      ping_(setup.ping),
+      origins_(setup.origins),
+      client_{"rosbridge " + peer},
+      joiner_(setup.options.max_message) {}
+
+std::size_t Connection::send(Lane lane, std::uint32_t depth, std::span<const Frame> unit) {
+  const net::Key key = lane == kControlLane ? net::kControl : net::Key{lane};
+  return stream_->send(key, as_message(unit), depth);
+}
+
+void Connection::send_control(Opcode opcode, std::span<const std::byte> payload) {
+  stream_->send(net::kControl,
+                net::Message(head_of(opcode, payload.size()), Buffer::copy_of(payload)));
+}
+
+void Connection::close(CloseCode code, std::string_view why) {
+  constexpr std::size_t kMaxReason = 123;
+  if (opened_) {
+    std::string payload{static_cast<char>(static_cast<unsigned>(code) >> 8),
+                        static_cast<char>(static_cast<unsigned>(code))};
+    payload += why.substr(0, kMaxReason);
+    send_control(Opcode::close, std::as_bytes(std::span(payload)));
+  }
+  stream_->finish();
+}
+
+Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
+  if (!opened_) {
+    if (const auto size = request_size(bytes)) return net::Measured::unit(*size);
+    if (bytes.size() > kMaxRequestHead) {
+      return Error{Code::corrupt, "the head of the request is longer than 16 KB", client_.name};
+    }
+    return net::Measured::at_least(bytes.size() + 1);
+  }
+  const auto head = parse_frame_head(bytes);
+  if (!head) return head.error();
+  if (!*head) return net::Measured::at_least(bytes.size() + 1);
+  const FrameHead& frame = **head;
+  if (!is_control(frame.opcode)) {
+    if (const auto admitted = joiner_.admit(frame); !admitted) return admitted.error();
+  }
+  return net::Measured::unit(frame.head_size + static_cast<std::size_t>(frame.size));
+}
+
+void Connection::take(const Buffer& unit) {
+  if (opened_) return take_frame(unit);
+  open(unit.text());
+}
+
+void Connection::refuse(const Error& error) {
+  door_.count(client_, to_string(error.code), error.message);
+  if (opened_) {
+    close(error.code == Code::exhausted ? CloseCode::too_big : CloseCode::protocol_error,
+          error.message);
+  } else {
+    stream_->send(net::kControl,
+                  net::Message(Buffer::copy_of(refusal("400 Bad Request", error.message))));
+  }
+}
+
+void Connection::open(std::string_view request) {
+  Handshake handshake = read_handshake(request);
+  const bool has_token = is_token(options_.tokens, handshake.token);
+  if (handshake.accepted) {
+    if (std::string refused = refusal_of(handshake, has_token); !refused.empty()) {
+      handshake.accepted = false;
+      handshake.reply = std::move(refused);
+    }
+  }
+  if (!handshake.accepted) {
+    door_.count(client_, "handshake", handshake.reply.substr(0, handshake.reply.find('\r')));
+  }
+  if (handshake.accepted) {
+    const std::lock_guard lock(session_mutex_);
+    session_ = std::make_unique<Session>(door_, client_, options_, *this,
+                                         options_.tokens.empty() || has_token);
+  }
+  stream_->send(net::kControl, net::Message(Buffer::copy_of(handshake.reply)));
+  if (!handshake.accepted) return stream_->finish();
+  opened_ = true;
+  pulse();
+}
+
+std::string Connection::refusal_of(const Handshake& handshake, bool has_token) const {
+  if (has_token) return {};  // who knows it is not just any page
+  if (!options_.tokens.empty() && !handshake.token.empty()) {
+    return refusal("401 Unauthorized", "this token is not known");
+  }
+  if (may_enter(handshake.origin, handshake.host, origins_)) return {};
+  const std::string text = "pages of '" + handshake.origin.substr(0, 200) +
+                           "' may not connect; the gateway lets them with the setting origins=" +
+                           handshake.origin.substr(0, 200);
+  door_.count(client_, "origin", text);
+  return refusal("403 Forbidden", text);
+}
+
+void Connection::take_frame(const Buffer& unit) {
+  const auto head = parse_frame_head(unit.bytes());
+  if (!head || !*head) return;  // measure() has seen it
+  const FrameHead& frame = **head;
+  const std::span<const std::byte> payload = unit.bytes().subspan(frame.head_size);
+  if (is_control(frame.opcode)) return take_control(frame, payload);
+  if (const auto message = joiner_.join(frame, payload)) take_message(*message);
+}
+
+void Connection::take_control(const FrameHead& head, std::span<const std::byte> payload) {
+  std::array<std::byte, 125> plain{};
+  const std::span<std::byte> bytes = std::span(plain).first(payload.size());
+  copy_unmasked(payload, head.mask, bytes.data());
+  if (head.opcode == Opcode::ping) send_control(Opcode::pong, bytes);
+  if (head.opcode != Opcode::close) return;
+  send_control(Opcode::close, bytes.first(std::min<std::size_t>(bytes.size(), 2)));
+  stream_->finish();
+}
+
+void Connection::take_message(const MessageJoiner::Message& message) {
+  const std::lock_guard lock(session_mutex_);
+  if (session_ == nullptr) return;
+  if (message.kind == Opcode::binary) return session_->binary(message.payload);
+  session_->text({reinterpret_cast<const char*>(message.payload.data()), message.payload.size()});
+}
+
+void Connection::closed() {
+  {
+    const std::lock_guard lock(timer_mutex_);
+    closed_ = true;
+    pulse_ = {};
+    wake_ = {};
+  }
+  std::unique_ptr<Session> ended;
+  {
+    const std::lock_guard lock(session_mutex_);
+    ended = std::move(session_);
+  }
+  // Its end waits for callbacks of the door that are in the middle of send().
+  ended.reset();
+}
+
+void Connection::check_entry() {
+  const std::lock_guard lock(session_mutex_);
+  if (session_ != nullptr && session_->authorized()) return;
+  if (stream_->is_open()) door_.count(client_, "handshake", "no handshake, or no token, in time");
+  close(CloseCode::policy, "no token was shown in time");
+}
+
+void Connection::pulse() {
+  const Duration silent = monotonic_now() - stream_->heard();
+  // What waits to be written shows that the way is slow, not that nobody is there: the kernel
+  // watches over that.
+  if (silent > ping_ * kPatience && stream_->waiting() == 0) {
+    door_.count(client_, "dead", "no sign of life");
+    return stream_->close();
+  }
+  if (silent >= ping_) send_control(Opcode::ping, {});
+  const std::lock_guard lock(timer_mutex_);
+  if (closed_) return;
+  pulse_ = loop_.after(ping_, [weak = weak_from_this()] {
+    if (const auto alive = weak.lock()) alive->pulse();
+  });
+}
+
+void Connection::wake_at(std::int64_t monotonic_ns) {
+  const std::lock_guard lock(timer_mutex_);
+  if (closed_ || (wake_ns_ != 0 && wake_ns_ <= monotonic_ns)) return;
+  wake_ns_ = monotonic_ns;
+  const Duration left{std::max<std::int64_t>(monotonic_ns - monotonic_now().ns, 0)};
+  wake_ = loop_.after(left, [weak = weak_from_this()] {
+    if (const auto alive = weak.lock()) alive->wake();
+  });
+}
+
+void Connection::wake() {
+  {
+    const std::lock_guard lock(timer_mutex_);
+    wake_ns_ = 0;
+  }
+  const std::lock_guard lock(session_mutex_);
+  if (session_ != nullptr) session_->tick();
+}
+
+}  // namespace hyphos::gateway::rosbridge

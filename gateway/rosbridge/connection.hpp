@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "gateway/core/door.hpp"
+#include "gateway/core/protocol.hpp"
+#include "gateway/core/rules.hpp"
+#include "gateway/net/loop.hpp"
+#include "gateway/net/stream.hpp"
+#include "gateway/rosbridge/handshake.hpp"
+#include "gateway/rosbridge/session.hpp"
+#include "gateway/rosbridge/sink.hpp"
+#include "gateway/rosbridge/web_socket.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+/// One client's WebSocket: the handshake, its frames, signs of life, and the session inside.
+///
+/// Lives as long as its stream is open. Lock order: session_mutex_ before all others; callbacks of
+/// the door, which send, hold none of ours.
+class Connection final : public Sink, public std::enable_shared_from_this<Connection> {
+ public:
+  struct Setup {
+    Door& door;
+    const Options& options;
+    net::Loop& loop;
+    Duration ping;
+    const Patterns& origins;  ///< see may_enter()
+  };
+  static std::shared_ptr<Connection> start(const Setup& setup, net::Connection connection);
+  /// To be called of the TCP socket: what a client does not acknowledge for this long ends it.
+  static void limit_silence(int fd, Duration ping);
+
+  Connection(const Setup& setup, const std::string& peer);
+
+  std::size_t send(Lane lane, std::uint32_t depth, std::span<const Frame> unit) override;
+  void close(CloseCode code, std::string_view why) override;
+  void wake_at(std::int64_t monotonic_ns) override;
+
+ private:
+  Result<net::Measured> measure(std::span<const std::byte> bytes);
+  void take(const Buffer& unit);
+  void refuse(const Error& error);
+  void closed();
+
+  void open(std::string_view request);
+  /// The response if it is not let in.
+  [[nodiscard]] std::string refusal_of(const Handshake& handshake, bool has_token) const;
+  void take_frame(const Buffer& unit);
+  void take_control(const FrameHead& head, std::span<const std::byte> payload);
+  void take_message(const MessageJoiner::Message& message);
+  void send_control(Opcode opcode, std::span<const std::byte> payload);
+
+  void check_entry();
+  void pulse();
+  void wake();
+
+  Door& door_;
+  const Options options_;
+  net::Loop& loop_;
+  const Duration ping_;
+  const Patterns& origins_;
+  const Client client_;
+  std::shared_ptr<net::Stream> stream_;
+
+  // Of the stream's callbacks, which are one at a time.
+  MessageJoiner joiner_;
+  std::atomic<bool> opened_{false};  // the handshake is done
+
+  std::mutex session_mutex_;
+  std::unique_ptr<Session> session_;  // under session_mutex_
+
+  net::Timer entry_;
+
+  std::mutex timer_mutex_;
+  net::Timer pulse_;
+  net::Timer wake_;
+  std::int64_t wake_ns_ = 0;  // 0: not to be woken
+  bool closed_ = false;
+};
+
+}  // namespace hyphos::gateway::rosbridge

@@ -1,0 +1,229 @@
+#include "gateway/rosbridge/feed.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/rosbridge/cbor.hpp"
+#include "gateway/rosbridge/json_text.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+constexpr std::uint32_t kMaxQueue = 10'000;
+constexpr std::int64_t kMaxThrottleMs = 86'400'000;
+
+Form form_of(Compression compression) {
+  switch (compression) {
+    case Compression::cbor:
+      return Form::cbor;
+    case Compression::cbor_raw:
+      return Form::ros1;
+    default:
+      return Form::json;
+  }
+}
+
+Result<Compression> compression_of(const std::string& name) {
+  if (name.empty() || name == "none") return Compression::none;
+  if (name == "png") return Compression::png;
+  if (name == "cbor") return Compression::cbor;
+  if (name == "cbor-raw") return Compression::cbor_raw;
+  return Error{Code::unsupported,
+               "there is no compression '" + name + "', only none, png, cbor and cbor-raw", ""};
+}
+
+const Buffer& closing_brace() {
+  static const Buffer brace = Buffer::copy_of(std::string_view("}"));
+  return brace;
+}
+
+}  // namespace
+
+Result<Wish> wish_of(const Request& request) {
+  Wish wish;
+  const auto compression = compression_of(request.compression);
+  if (!compression) return compression.error();
+  wish.compression = *compression;
+  if (request.throttle_rate_ms < 0 || request.throttle_rate_ms > kMaxThrottleMs) {
+    return Error{Code::corrupt, "'throttle_rate' has to be 0 to 86400000 milliseconds", ""};
+  }
+  wish.throttle_ns = Duration::from_ms(request.throttle_rate_ms).ns;
+  if (request.queue_length < 0) return Error{Code::corrupt, "'queue_length' is below 0", ""};
+  wish.queue_length =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(request.queue_length, kMaxQueue));
+  if (request.fragment_size) {
+    if (*request.fragment_size < 1) {
+      return Error{Code::corrupt, "'fragment_size' has to be 1 or more", ""};
+    }
+    wish.fragment_size = static_cast<std::size_t>(*request.fragment_size);
+  }
+  return wish;
+}
+
+Feed::Feed(Context& context, std::string name, Lane lane)
+    : context_(context),
+      name_(std::move(name)),
+      lane_(lane),
+      json_head_(Buffer::copy_of(R"({"op":"publish","topic":)" + quoted(name_) + R"(,"msg":)")),
+      cbor_head_(Buffer::copy_of(cbor_publish_head(name_))) {}
+
+Feed::~Feed() {
+  replay_.reset();
+  outlet_.reset();
+}
+
+// As the protocol has it: the lowest rate and fragment size and the longest queue; png before cbor.
+Wish Feed::joined(const Wishes& wishes) {
+  const auto rank = [](Compression compression) {
+    switch (compression) {
+      case Compression::png:
+        return 3;
+      case Compression::cbor:
+        return 2;
+      case Compression::cbor_raw:
+        return 1;
+      default:
+        return 0;
+    }
+  };
+  Wish all = wishes.begin()->second;
+  for (const auto& [id, wish] : wishes) {
+    all.throttle_ns = std::min(all.throttle_ns, wish.throttle_ns);
+    all.queue_length = std::max(all.queue_length, wish.queue_length);
+    all.fragment_size = std::min(all.fragment_size, wish.fragment_size);
+    if (rank(wish.compression) > rank(all.compression)) all.compression = wish.compression;
+  }
+  return all;
+}
+
+Result<std::unique_ptr<Outlet>> Feed::open(const std::string& type, Compression compression,
+                                           bool only_replayed) {
+  OutletOptions options;
+  options.depth = context_.options.queue_depth;
+  return context_.door.open_outlet(context_.client, absolute(name_), type, form_of(compression),
+                                   options,
+                                   [this, compression, only_replayed](const Leaving& message) {
+                                     if (!only_replayed) return deliver(compression, message);
+                                     if (replayed_.exchange(true)) return;
+                                     if (message.replayed) deliver(compression, message);
+                                     context_.sink.wake_at(monotonic_now().ns);
+                                   });
+}
+
+Result<void> Feed::follow(const std::string& type, const Wish& wish) {
+  auto opened = open(type, wish.compression, false);
+  if (!opened) return opened.error();
+  outlet_ = *std::move(opened);
+  compression_ = wish.compression;
+  return success();
+}
+
+void Feed::set(const Wish& wish) {
+  const std::lock_guard lock(mutex_);
+  wish_ = wish;
+}
+
+Result<void> Feed::subscribe(const std::string& id, const std::string& type, const Wish& wish) {
+  Wishes wishes = wishes_;
+  wishes[id] = wish;
+  if (wishes.size() > kMaxIds) {
+    return Error{Code::overloaded, "a client may subscribe 256 times to a topic", name_};
+  }
+  const Wish all = joined(wishes);
+  set(all);  // before the outlet opens: its first message may come at once
+  Result<void> opened = success();
+  if (outlet_ == nullptr || all.compression != compression_) {
+    opened = follow(type, all);
+  } else if (!wishes_.contains(id)) {
+    replay_.reset();
+    replayed_ = false;
+    auto replay = open(type, compression_, true);
+    if (replay) {
+      replay_ = *std::move(replay);
+    } else {
+      opened = replay.error();
+    }
+  }
+  if (!opened) {
+    if (!wishes_.empty()) set(joined(wishes_));
+    return opened;
+  }
+  wishes_ = std::move(wishes);
+  if (!type.empty()) type_ = type;
+  return success();
+}
+
+Result<void> Feed::unsubscribe(const std::string& id) {
+  if (id.empty()) {
+    wishes_.clear();
+  } else if (wishes_.erase(id) == 0) {
+    return Error{Code::not_found, "nothing subscribed to " + name_ + " with this id", ""};
+  }
+  if (wishes_.empty()) return success();
+  const Wish all = joined(wishes_);
+  set(all);
+  return all.compression == compression_ ? success() : follow(type_, all);
+}
+
+void Feed::tick() {
+  if (replayed_ && replay_ != nullptr) replay_.reset();
+  const std::lock_guard lock(mutex_);
+  const std::int64_t now = monotonic_now().ns;
+  if (held_.empty()) return;
+  if (now >= due_ns_) {
+    const Held next = std::move(held_.front());
+    held_.pop_front();
+    due_ns_ = now + wish_.throttle_ns;
+    send(next.compression, next.bytes);
+  }
+  if (!held_.empty()) context_.sink.wake_at(due_ns_);
+}
+
+void Feed::deliver(Compression compression, const Leaving& message) {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t now = monotonic_now().ns;
+  if (held_.empty() && (wish_.throttle_ns == 0 || now >= due_ns_)) {
+    due_ns_ = now + wish_.throttle_ns;
+    return send(compression, message.bytes);
+  }
+  // Without a queue, what comes too soon is left out, which is what the client asked for.
+  if (wish_.queue_length == 0) return;
+  held_.push_back({compression, message.bytes});
+  while (held_.size() > wish_.queue_length) {
+    held_.pop_front();
+    context_.count("throttled", name_);
+  }
+  context_.sink.wake_at(due_ns_);
+}
+
+void Feed::send(Compression compression, const Buffer& bytes) {
+  if (bytes.size() > context_.options.max_message) return context_.count("too_big", name_);
+  const bool is_json = form_of(compression) == Form::json;
+  Frame frame{!is_json, {is_json ? json_head_ : cbor_head_, bytes, {}}};
+  if (is_json) frame.parts[2] = closing_brace();
+  if (compression == Compression::cbor_raw) {
+    frame.parts[0] = Buffer::copy_of(cbor_raw_head(cbor_head_.text(), wall_now().ns, bytes.size()));
+  }
+  const std::uint32_t depth =
+      wish_.queue_length > 0 ? wish_.queue_length : context_.options.queue_depth;
+  std::size_t dropped = 0;
+  if (is_json && (compression == Compression::png || frame.size() > wish_.fragment_size)) {
+    const auto frames = in_pieces(compression, bytes);
+    if (!frames) return context_.count("fragments", frames.error().message);
+    dropped = context_.sink.send(lane_, depth, *frames);
+  } else {
+    dropped = context_.sink.send(lane_, depth, {&frame, 1});
+  }
+  for (; dropped > 0; --dropped) context_.count("slow_client", name_);
+}
+
+Result<std::vector<Frame>> Feed::in_pieces(Compression compression, const Buffer& bytes) {
+  std::string text;
+  text.reserve(json_head_.size() + bytes.size() + 1);
+  text += json_head_.text();
+  text += bytes.text();
+  text += '}';
+  return context_.frames(text, {compression == Compression::png, wish_.fragment_size});
+}
+
+}  // namespace hyphos::gateway::rosbridge

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "gateway/rosbridge/context.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+enum class Compression : std::uint8_t { none, png, cbor, cbor_raw };
+
+/// What one `subscribe` asks for; a topic's messages go to a client once, so that several of them
+/// are joined to what satisfies all.
+struct Wish {
+  Compression compression = Compression::none;
+  std::int64_t throttle_ns = 0;
+  std::uint32_t queue_length = 0;
+  std::size_t fragment_size = SIZE_MAX;
+};
+/// Errors: corrupt, unsupported.
+[[nodiscard]] Result<Wish> wish_of(const Request& request);
+
+/// What one client gets of one topic.
+///
+/// Its messages come on threads of the pool; all else is called by the session's thread.
+class Feed {
+ public:
+  static constexpr std::size_t kMaxIds = 256;
+
+  /// `name` as the client wrote it, since clients know their topics by that.
+  Feed(Context& context, std::string name, Lane lane);
+  ~Feed();
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
+
+  /// On an error the feed is as it was.
+  Result<void> subscribe(const std::string& id, const std::string& type, const Wish& wish);
+  /// An empty id: all. Errors: not_found (the id never subscribed).
+  Result<void> unsubscribe(const std::string& id);
+  [[nodiscard]] bool empty() const { return wishes_.empty(); }
+  /// Sends what was held back and is due.
+  void tick();
+
+ private:
+  using Wishes = std::map<std::string, Wish>;
+  struct Held {
+    Compression compression;
+    Buffer bytes;
+  };
+  static Wish joined(const Wishes& wishes);
+  Result<std::unique_ptr<Outlet>> open(const std::string& type, Compression compression,
+                                       bool only_replayed);
+  Result<void> follow(const std::string& type, const Wish& wish);
+  void set(const Wish& wish);
+  void deliver(Compression compression, const Leaving& message);
+  void send(Compression compression, const Buffer& bytes);
+  Result<std::vector<Frame>> in_pieces(Compression compression, const Buffer& bytes);
+
+  Context& context_;
+  const std::string name_;
+  const Lane lane_;
+  const Buffer json_head_;
+  const Buffer cbor_head_;
+
+  Wishes wishes_;
+  std::string type_;
+  Compression compression_ = Compression::none;
+
+  std::mutex mutex_;
+  Wish wish_;                // under mutex_
+  std::int64_t due_ns_ = 0;  // under mutex_; when the next may be sent
+  std::deque<Held> held_;    // under mutex_
+
+  std::unique_ptr<Outlet> outlet_;
+  /// A further `subscribe` gets what is latched, too: from an outlet of its own, which has done its
+  /// work with the first message.
+  std::unique_ptr<Outlet> replay_;
+  std::atomic<bool> replayed_{false};
+};
+
+}  // namespace hyphos::gateway::rosbridge

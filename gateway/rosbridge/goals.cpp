@@ -1,0 +1,140 @@
+#include "gateway/rosbridge/goals.hpp"
+
+#include <utility>
+
+#include "gateway/rosbridge/arguments.hpp"
+#include "gateway/rosbridge/goal_status.hpp"
+#include "gateway/rosbridge/json_text.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+std::string result_text(const std::string& action, const std::string& id, std::string_view values,
+                        int status, bool result) {
+  return R"({"op":"action_result","action":)" + quoted(action) + R"(,"values":)" +
+         std::string(values) + R"(,"status":)" + std::to_string(status) + R"(,"result":)" +
+         (result ? "true" : "false") + id_member(id) + "}";
+}
+
+void fail(Context& context, const std::string& action, const std::string& id, const Shape& shape,
+          const Error& error) {
+  context.count("goal", action + ": " + error.message);
+  std::string text = error.message;
+  if (!error.where.empty()) text += " (" + error.where + ")";
+  // One that is canceled before it began has no result.
+  const GoalEnd end = error.code == Code::canceled ? GoalEnd::canceled : GoalEnd::aborted;
+  context.send(result_text(action, id, quoted(text), status_of(end), false), shape);
+}
+
+void tell_feedback(Context& context, const std::string& action, const std::string& id,
+                   const Shape& shape, const Buffer& feedback) {
+  if (feedback.size() > context.options.max_message) return context.count("too_big", action);
+  const auto frames =
+      context.frames(R"({"op":"action_feedback","action":)" + quoted(action) + R"(,"values":)" +
+                         std::string(feedback.text()) + id_member(id) + "}",
+                     shape);
+  if (!frames) return context.count("fragments", frames.error().message);
+  std::size_t dropped = context.sink.send(kFeedbackLane, context.options.queue_depth, *frames);
+  for (; dropped > 0; --dropped) context.count("slow_client", action);
+}
+
+}  // namespace
+
+void Goals::end() {
+  std::map<std::string, std::shared_ptr<SentGoal>> ended;  // not under the lock: it waits
+  const std::lock_guard lock(open_->mutex);
+  ended.swap(open_->goals);
+}
+
+Result<void> Goals::send(const Request& request) {
+  if (request.action.empty()) return Error{Code::corrupt, "'action' is missing", ""};
+  const auto shape = shape_of(request);
+  if (!shape) return shape.error();
+  const std::string key = request.id.empty() ? "#" + std::to_string(nameless_++) : request.id;
+  {
+    const std::lock_guard lock(open_->mutex);
+    if (open_->goals.contains(key)) {
+      return Error{Code::already_exists, "a goal of this id is under way", request.action};
+    }
+    if (open_->goals.size() >= kMax) {
+      return Error{Code::overloaded, "256 goals of this client are under way", request.action};
+    }
+    open_->goals[key] = nullptr;
+  }
+  if (const auto started = start(request, key, *shape); !started) {
+    {
+      const std::lock_guard lock(open_->mutex);
+      open_->goals.erase(key);
+    }
+    fail(context_, request.action, request.id, *shape, started.error());
+  }
+  return success();
+}
+
+Result<void> Goals::start(const Request& request, const std::string& key, const Shape& shape) {
+  const std::string name = absolute(request.action);
+  const auto args = arguments_object(request.args, name, [&]() -> Result<TypeInfo> {
+    if (request.action_type.empty()) {
+      return Error{Code::corrupt, "'args' as a list needs 'action_type'", name};
+    }
+    const auto type = context_.door.action_type(request.action_type);
+    if (!type) return type.error();
+    return context_.door.type(type->goal);
+  });
+  if (!args) return args.error();
+  auto sent =
+      context_.door.send_goal(context_.client, name, request.action_type, Form::json,
+                              std::as_bytes(std::span(*args)), callbacks(request, key, shape));
+  if (!sent) return sent.error();
+  std::shared_ptr<SentGoal> goal = *std::move(sent);
+  const std::lock_guard lock(open_->mutex);
+  const auto place = open_->goals.find(key);
+  if (place != open_->goals.end()) place->second.swap(goal);
+  return success();
+}
+
+GoalCallbacks Goals::callbacks(const Request& request, const std::string& key, const Shape& shape) {
+  GoalCallbacks callbacks;
+  if (request.feedback) {
+    callbacks.feedback = [gate = gate_, action = request.action, id = request.id,
+                          shape](const Buffer& feedback) {
+      gate->pass([&](Context& context) { tell_feedback(context, action, id, shape, feedback); });
+    };
+  }
+  callbacks.end = [gate = gate_, open = open_, action = request.action, id = request.id, key,
+                   shape](Result<GoalResult> end) {
+    std::shared_ptr<SentGoal> ended;  // its end is not ours to have under the lock
+    {
+      // Before the client is told: it may use the id again at once.
+      const std::lock_guard lock(open->mutex);
+      const auto place = open->goals.find(key);
+      if (place != open->goals.end()) {
+        ended = std::move(place->second);
+        open->goals.erase(place);
+      }
+    }
+    gate->pass([&](Context& context) {
+      if (!end) return fail(context, action, id, shape, end.error());
+      if (end->result.size() > context.options.max_message) {
+        return fail(context, action, id, shape,
+                    {Code::exhausted, "the result is larger than a message may be", action});
+      }
+      context.send(result_text(action, id, end->result.text(), status_of(end->end), true), shape);
+    });
+  };
+  return callbacks;
+}
+
+Result<void> Goals::cancel(const Request& request) {
+  std::shared_ptr<SentGoal> goal;
+  {
+    const std::lock_guard lock(open_->mutex);
+    const auto found = open_->goals.find(request.id);
+    if (found != open_->goals.end()) goal = found->second;
+  }
+  if (!goal) return Error{Code::not_found, "no goal of this id is under way", request.action};
+  goal->cancel();
+  return success();
+}
+
+}  // namespace hyphos::gateway::rosbridge

@@ -1,0 +1,129 @@
+#include "gateway/rosbridge/json_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+#include "gateway/convert/json_sink.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+void append_escape(std::string& out, std::uint32_t unit) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "\\u%04x", unit & 0xffffU);
+  out += text.data();
+}
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
+
+/// Where the string ends that begins at `from`, behind its closing quote.
+std::size_t string_end(std::string_view json, std::size_t from) {
+  for (std::size_t at = from + 1; (at = json.find('"', at)) != std::string_view::npos; ++at) {
+    std::size_t slashes = at;
+    while (slashes > from + 1 && json[slashes - 1] == '\\') --slashes;
+    if ((at - slashes) % 2 == 0) return at + 1;
+  }
+  return json.size();
+}
+
+/// Appends what stands outside of strings. True if there was something to quote.
+bool append_outside(std::string& out, std::string_view text) {
+  constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
+  bool found = false;
+  while (!text.empty()) {
+    const auto* const word =
+        std::ranges::find_if(kWords, [&](std::string_view one) { return text.starts_with(one); });
+    if (word == std::end(kWords)) {
+      out += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    found = true;
+    (out += '"') += *word;
+    out += '"';
+    text.remove_prefix(word->size());
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  append_json_text(text, out);
+  return out;
+}
+
+std::string quoted_list(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const std::string& text : texts) {
+    if (out.size() > 1) out += ',';
+    append_json_text(text, out);
+  }
+  return out + "]";
+}
+
+std::string with_quoted_specials(std::string_view json) {
+  std::string out;
+  bool found = false;
+  // Letters in capitals are rare outside of strings: mostly there are none in the whole message.
+  for (std::size_t at = 0; at < json.size() && !found;) {
+    const std::size_t quote = std::min(json.find('"', at), json.size());
+    const std::string_view outside = json.substr(at, quote - at);
+    found =
+        outside.find('N') != std::string_view::npos || outside.find('I') != std::string_view::npos;
+    at = quote < json.size() ? string_end(json, quote) : quote;
+  }
+  if (!found) return out;
+  found = false;
+  for (std::size_t at = 0; at < json.size();) {
+    const std::size_t quote = std::min(json.find('"', at), json.size());
+    if (append_outside(out, json.substr(at, quote - at))) found = true;
+    at = quote < json.size() ? string_end(json, quote) : quote;
+    out += json.substr(quote, at - quote);
+  }
+  return found ? out : std::string();
+}
+
+std::string to_ascii(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  std::size_t at = 0;
+  while (at < json.size()) {
+    const auto first = static_cast<unsigned char>(json[at]);
+    if (first < 0x80) {
+      out += json[at++];
+      continue;
+    }
+    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    std::uint32_t point = first & (0xffU >> (length + 1));
+    const std::size_t end = std::min(at + length, json.size());
+    for (++at; at < end && continues(json[at]); ++at) {
+      point = point << 6 | (static_cast<unsigned char>(json[at]) & 0x3fU);
+    }
+    if (point >= 0x10000) {
+      append_escape(out, 0xd800U + ((point - 0x10000) >> 10));
+      append_escape(out, 0xdc00U + ((point - 0x10000) & 0x3ffU));
+    } else {
+      append_escape(out, point);
+    }
+  }
+  return out;
+}
+
+std::size_t piece_end(std::string_view text, std::size_t from, std::size_t size) {
+  size = std::max<std::size_t>(size, 1);
+  if (size >= text.size() - from) return text.size();
+  std::size_t end = from + size;
+  while (end > from && continues(text[end])) --end;
+  if (end > from) return end;
+  // A character that is longer than the piece goes as a whole.
+  end = from + 1;
+  while (end < text.size() && continues(text[end])) ++end;
+  return end;
+}
+
+}  // namespace hyphos::gateway::rosbridge

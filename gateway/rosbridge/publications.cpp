@@ -1,0 +1,99 @@
+#include "gateway/rosbridge/publications.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "gateway/rosbridge/json_text.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+constexpr std::int64_t kMaxDepth = 10'000;
+
+std::string type_on(const Door& door, const std::string& topic) {
+  const std::vector<TopicInfo> topics = door.topics();
+  const auto at = std::ranges::find(topics, topic, &TopicInfo::topic);
+  return at == topics.end() ? std::string() : at->type;
+}
+
+}  // namespace
+
+Result<Publications::Topic*> Publications::open(const Request& request, const std::string& topic,
+                                                const std::string& type) {
+  if (topics_.size() >= kMax && !topics_.contains(topic)) {
+    return Error{Code::overloaded, "a client may publish on 1024 topics at most", topic};
+  }
+  InletOptions options;
+  options.latched = request.latch;
+  options.depth =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(request.queue_size, 0, kMaxDepth));
+  auto inlet = context_.door.open_inlet(context_.client, topic, type, Form::json, options);
+  if (!inlet) return inlet.error();
+  Topic& opened = topics_[topic];
+  opened.type = type;
+  opened.latched = request.latch;
+  opened.inlet = *std::move(inlet);
+  return &opened;
+}
+
+Result<void> Publications::advertise(const Request& request) {
+  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.topic};
+  const std::string topic = absolute(request.topic);
+  const auto at = topics_.find(topic);
+  // Said again, as after a reconnect of the client's own, it is the same publisher. Another type
+  // may be another name of the same, which the door knows; if not, what there is stays.
+  if (at == topics_.end() || at->second.type != request.type ||
+      at->second.latched != request.latch) {
+    const auto opened = open(request, topic, request.type);
+    if (!opened) return opened.error();
+  }
+  topics_[topic].ids.insert(request.id);
+  return success();
+}
+
+Result<void> Publications::unadvertise(const Request& request) {
+  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  const auto at = topics_.find(absolute(request.topic));
+  if (at == topics_.end()) {
+    context_.status(Level::warning, "unadvertise: " + request.topic + " is not advertised",
+                    request.id);
+    return success();
+  }
+  at->second.ids.erase(request.id);
+  if (!request.id.empty() && !at->second.ids.empty()) return success();
+  topics_.erase(at);
+  return success();
+}
+
+Result<void> Publications::publish(const Request& request) {
+  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  if (!request.msg.starts_with('{') && !request.msg.empty()) {
+    return Error{Code::corrupt, "'msg' has to be an object", request.topic};
+  }
+  const std::string topic = absolute(request.topic);
+  const auto at = topics_.find(topic);
+  Topic* to = at == topics_.end() ? nullptr : &at->second;
+  if (to == nullptr) {
+    const std::string type = request.type.empty() ? type_on(context_.door, topic) : request.type;
+    if (type.empty()) {
+      return Error{Code::not_found,
+                   "nobody has said the type of " + request.topic + "; advertise it first", ""};
+    }
+    auto opened = open(request, topic, type);
+    if (!opened) return opened.error();
+    to = *opened;
+  }
+  constexpr std::string_view kNothing = "{}";
+  const std::string quoted = with_quoted_specials(request.msg);
+  const std::string_view msg = !quoted.empty()       ? std::string_view(quoted)
+                               : request.msg.empty() ? kNothing
+                                                     : request.msg;
+  // What the door refuses, it counts itself.
+  const auto published = to->inlet->publish(std::as_bytes(std::span(msg)));
+  if (!published) context_.tell(request, published.error());
+  return success();
+}
+
+}  // namespace hyphos::gateway::rosbridge

@@ -1,0 +1,274 @@
+#include "gateway/rosbridge/rosapi.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "gateway/rosbridge/context.hpp"
+#include "gateway/rosbridge/definition.hpp"
+#include "gateway/rosbridge/json_text.hpp"
+#include "gateway/rosbridge/request.hpp"
+#include "hyphos/time.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+constexpr std::string_view kPrefix = "/rosapi/";
+using Texts = std::vector<std::string>;
+
+template <typename List, typename Which, typename Of>
+Texts chosen(const List& list, Which which, Of of) {
+  Texts out;
+  for (const auto& one : list) {
+    if (which(one)) out.push_back(of(one));
+  }
+  return out;
+}
+
+std::string member(std::string_view key, const Texts& texts) {
+  return "{" + quoted(key) + ":" + quoted_list(texts) + "}";
+}
+
+std::string member(std::string_view key, std::string_view text) {
+  return "{" + quoted(key) + ":" + quoted(text) + "}";
+}
+
+bool contains(const Texts& texts, const std::string& text) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
+Texts names_of(const std::vector<TopicInfo>& topics) {
+  return chosen(topics, [](const auto&) { return true; }, [](const auto& t) { return t.topic; });
+}
+
+Texts types_of(const std::vector<TopicInfo>& topics) {
+  return chosen(topics, [](const auto&) { return true; }, [](const auto& t) { return t.type; });
+}
+
+// Both spellings name the same type: pkg/Type and pkg/msg/Type.
+std::string short_type(std::string type) {
+  const std::size_t first = type.find('/');
+  const std::size_t last = type.rfind('/');
+  if (first != last) type.erase(first, last - first);
+  return type;
+}
+
+std::optional<TopicInfo> find_topic(const Door& door, std::string_view args) {
+  const std::string name = absolute(text_argument(args, "topic"));
+  const auto topics = door.topics();
+  const auto at = std::ranges::find(topics, name, &TopicInfo::topic);
+  return at == topics.end() ? std::nullopt : std::optional(*at);
+}
+
+const Error kNoParameters{
+    Code::unsupported,
+    "parameters of ROS are not served here; those of nodes are reached by 'hyphos param'", ""};
+
+}  // namespace
+
+const Rosapi::Entry Rosapi::kEntries[] = {
+    {"topics", "rosapi/Topics", &Rosapi::topics},
+    {"topics_and_raw_types", "rosapi/TopicsAndRawTypes", &Rosapi::topics_and_raw_types},
+    {"topics_for_type", "rosapi/TopicsForType", &Rosapi::topics_for_type},
+    {"topic_type", "rosapi/TopicType", &Rosapi::topic_type},
+    {"publishers", "rosapi/Publishers", &Rosapi::publishers},
+    {"subscribers", "rosapi/Subscribers", &Rosapi::subscribers},
+    {"services", "rosapi/Services", &Rosapi::services},
+    {"services_for_type", "rosapi/ServicesForType", &Rosapi::services_for_type},
+    {"service_type", "rosapi/ServiceType", &Rosapi::service_type_of},
+    {"service_node", "rosapi/ServiceNode", &Rosapi::service_node},
+    {"service_providers", "rosapi/ServiceProviders", &Rosapi::service_providers},
+    {"nodes", "rosapi/Nodes", &Rosapi::nodes},
+    {"node_details", "rosapi/NodeDetails", &Rosapi::node_details},
+    {"message_details", "rosapi/MessageDetails", &Rosapi::message_details},
+    {"service_request_details", "rosapi/ServiceRequestDetails", &Rosapi::request_details},
+    {"service_response_details", "rosapi/ServiceResponseDetails", &Rosapi::response_details},
+    {"get_param_names", "rosapi/GetParamNames", &Rosapi::param_names},
+    {"has_param", "rosapi/HasParam", &Rosapi::has_param},
+    {"get_param", "rosapi/GetParam", &Rosapi::get_param},
+    {"set_param", "rosapi/SetParam", &Rosapi::change_param},
+    {"delete_param", "rosapi/DeleteParam", &Rosapi::change_param},
+    {"action_servers", "rosapi/GetActionServers", &Rosapi::action_servers},
+    {"get_time", "rosapi/GetTime", &Rosapi::time},
+};
+
+std::optional<Result<std::string>> Rosapi::answer(std::string_view service,
+                                                  std::string_view args) const {
+  if (!service.starts_with(kPrefix)) return std::nullopt;
+  const std::string_view name = service.substr(kPrefix.size());
+  const auto* const at = std::ranges::find(kEntries, name, &Entry::name);
+  if (at == std::end(kEntries)) return std::nullopt;
+  return (this->*at->answer)(args);
+}
+
+std::string Rosapi::service_type(std::string_view service) const {
+  for (const Entry& entry : kEntries) {
+    if (service == std::string(kPrefix) + std::string(entry.name)) return std::string(entry.type);
+  }
+  const auto services = door_.services();
+  const auto at = std::ranges::find(services, service, &ServiceInfo::name);
+  return at == services.end() ? std::string() : at->type;
+}
+
+Result<std::string> Rosapi::topics(std::string_view) const {
+  const auto topics = door_.topics();
+  return R"({"topics":)" + quoted_list(names_of(topics)) + R"(,"types":)" +
+         quoted_list(types_of(topics)) + "}";
+}
+
+Result<std::string> Rosapi::topics_and_raw_types(std::string_view) const {
+  const auto topics = door_.topics();
+  Texts texts;
+  for (const TopicInfo& topic : topics) {
+    const auto type = door_.type(topic.type);
+    texts.push_back(type ? type->text : std::string());
+  }
+  return R"({"topics":)" + quoted_list(names_of(topics)) + R"(,"types":)" +
+         quoted_list(types_of(topics)) + R"(,"typedefs_full_text":)" + quoted_list(texts) + "}";
+}
+
+Result<std::string> Rosapi::topics_for_type(std::string_view args) const {
+  const std::string type = short_type(text_argument(args, "type"));
+  return member("topics",
+                chosen(
+                    door_.topics(), [&](const TopicInfo& t) { return short_type(t.type) == type; },
+                    [](const TopicInfo& t) { return t.topic; }));
+}
+
+Result<std::string> Rosapi::topic_type(std::string_view args) const {
+  const auto topic = find_topic(door_, args);
+  return member("type", topic ? topic->type : std::string());
+}
+
+Result<std::string> Rosapi::publishers(std::string_view args) const {
+  const auto topic = find_topic(door_, args);
+  return member("publishers", topic ? topic->publishers : Texts());
+}
+
+Result<std::string> Rosapi::subscribers(std::string_view args) const {
+  const auto topic = find_topic(door_, args);
+  return member("subscribers", topic ? topic->subscribers : Texts());
+}
+
+Result<std::string> Rosapi::services(std::string_view) const {
+  Texts names = chosen(
+      door_.services(), [](const auto&) { return true; },
+      [](const ServiceInfo& s) { return s.name; });
+  for (const Entry& entry : kEntries)
+    names.push_back(std::string(kPrefix) + std::string(entry.name));
+  return member("services", names);
+}
+
+Result<std::string> Rosapi::services_for_type(std::string_view args) const {
+  const std::string type = short_type(text_argument(args, "type"));
+  Texts names = chosen(
+      door_.services(), [&](const ServiceInfo& s) { return short_type(s.type) == type; },
+      [](const ServiceInfo& s) { return s.name; });
+  for (const Entry& entry : kEntries) {
+    if (entry.type == type) names.push_back(std::string(kPrefix) + std::string(entry.name));
+  }
+  return member("services", names);
+}
+
+Result<std::string> Rosapi::service_type_of(std::string_view args) const {
+  return member("type", service_type(absolute(text_argument(args, "service"))));
+}
+
+Result<std::string> Rosapi::service_node(std::string_view args) const {
+  const std::string name = absolute(text_argument(args, "service"));
+  const auto services = door_.services();
+  const auto at = std::ranges::find(services, name, &ServiceInfo::name);
+  return member("node", at == services.end() ? std::string() : at->node);
+}
+
+// The original takes a type here, in a member that is called service.
+Result<std::string> Rosapi::service_providers(std::string_view args) const {
+  const std::string type = short_type(text_argument(args, "service"));
+  return member("providers", chosen(
+                                 door_.services(),
+                                 [&](const ServiceInfo& s) { return short_type(s.type) == type; },
+                                 [](const ServiceInfo& s) { return s.node; }));
+}
+
+Result<std::string> Rosapi::nodes(std::string_view) const { return member("nodes", door_.nodes()); }
+
+Result<std::string> Rosapi::node_details(std::string_view args) const {
+  const std::string node = text_argument(args, "node");
+  const auto topics = door_.topics();
+  const auto topic = [](const TopicInfo& t) { return t.topic; };
+  const Texts subscribing =
+      chosen(topics, [&](const TopicInfo& t) { return contains(t.subscribers, node); }, topic);
+  const Texts publishing =
+      chosen(topics, [&](const TopicInfo& t) { return contains(t.publishers, node); }, topic);
+  const Texts services = chosen(
+      door_.services(), [&](const ServiceInfo& s) { return s.node == node; },
+      [](const ServiceInfo& s) { return s.name; });
+  return R"({"subscribing":)" + quoted_list(subscribing) + R"(,"publishing":)" +
+         quoted_list(publishing) + R"(,"services":)" + quoted_list(services) + "}";
+}
+
+Result<std::string> Rosapi::typedefs(const std::string& type) const {
+  const auto info = door_.type(type);
+  if (!info) return info.error();
+  auto definitions = read_definitions(info->name, info->text);
+  // What has no definition stays a name.
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    for (std::size_t k = 0; k < definitions[i].fields.size(); ++k) {
+      const std::string inside = definitions[i].fields[k].type;
+      if (std::ranges::find(definitions, inside, &Definition::type) != definitions.end()) continue;
+      if (const auto found = time_definition(inside)) definitions.push_back(*found);
+    }
+  }
+  return R"({"typedefs":)" + typedefs_json(definitions) + "}";
+}
+
+Result<std::string> Rosapi::message_details(std::string_view args) const {
+  return typedefs(text_argument(args, "type"));
+}
+
+Result<std::string> Rosapi::request_details(std::string_view args) const {
+  const auto info = door_.service_type(text_argument(args, "type"));
+  if (!info) return info.error();
+  return typedefs(info->request);
+}
+
+Result<std::string> Rosapi::response_details(std::string_view args) const {
+  const auto info = door_.service_type(text_argument(args, "type"));
+  if (!info) return info.error();
+  return typedefs(info->reply);
+}
+
+Result<std::string> Rosapi::param_names(std::string_view) const { return member("names", Texts()); }
+
+Result<std::string> Rosapi::has_param(std::string_view) const {
+  return std::string(R"({"exists":false})");
+}
+
+// The default that the client gave, as the original answers where there is no such parameter.
+Result<std::string> Rosapi::get_param(std::string_view args) const {
+  const std::string value = text_argument(args, "default");
+  return member("value", value.empty() ? "null" : std::string_view(value));
+}
+
+Result<std::string> Rosapi::change_param(std::string_view) const { return kNoParameters; }
+
+Result<std::string> Rosapi::action_servers(std::string_view) const {
+  constexpr std::string_view kStatus = "/status";
+  return member(
+      "action_servers",
+      chosen(
+          door_.topics(),
+          [&](const TopicInfo& t) {
+            return t.topic.ends_with(kStatus) &&
+                   short_type(t.type) == "actionlib_msgs/GoalStatusArray";
+          },
+          [&](const TopicInfo& t) { return t.topic.substr(0, t.topic.size() - kStatus.size()); }));
+}
+
+Result<std::string> Rosapi::time(std::string_view) const {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t now = wall_now().ns;
+  return R"({"time":{"secs":)" + std::to_string(now / kSecond) + R"(,"nsecs":)" +
+         std::to_string(now % kSecond) + "}}";
+}
+
+}  // namespace hyphos::gateway::rosbridge

@@ -1,0 +1,141 @@
+#include "gateway/rosbridge/rosbridge.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "gateway/core/settings.hpp"
+#include "gateway/net/listener.hpp"
+#include "gateway/net/loop.hpp"
+#include "gateway/rosbridge/connection.hpp"
+#include "gateway/rosbridge/handshake.hpp"
+#include "gateway/rosbridge/tls.hpp"
+
+namespace hyphos::gateway {
+namespace rosbridge {
+namespace {
+
+// One may be busy with the text of a large message while the other serves the rest.
+constexpr unsigned kThreads = 2;
+constexpr Duration kPing = Duration::from_ms(10'000);
+
+struct Settings {
+  Duration ping = kPing;
+  /// Files, which browsers do not tell from pages in a sandbox.
+  Patterns origins{"null"};
+};
+
+Result<Settings> settings_of(const Options& options) {
+  static const Setters<Settings> setters{
+      {"ping_s",
+       [](Settings& settings, const std::string& value) -> std::string {
+         double seconds = 0;
+         if (!read_number(value, seconds) || !(seconds >= 0.05) || !(seconds <= 3600)) {
+           return "it is a number of seconds, 0.05 to 3600";
+         }
+         settings.ping = Duration::from_seconds(seconds);
+         return "";
+       }},
+      {"origins", patterns(&Settings::origins)},
+  };
+  Settings settings;
+  if (auto set = set_all(settings, setters, options, "rosbridge"); !set) return set.error();
+  return settings;
+}
+
+class Rosbridge final : public Protocol {
+ public:
+  Rosbridge(Door& door, Options options, Settings settings, std::unique_ptr<TlsFront> tls)
+      : options_(std::move(options)),
+        settings_(std::move(settings)),
+        tls_(std::move(tls)),
+        loop_(kThreads),
+        setup_{door, options_, loop_, settings_.ping, settings_.origins} {}
+
+  ~Rosbridge() override {
+    listener_.reset();
+    for (const auto& weak : connections_) {
+      if (const auto alive = weak.lock()) alive->close(CloseCode::going_away, "the gateway ends");
+    }
+  }
+
+  Result<void> listen() {
+    net::Listener::Options where;
+    where.host = options_.host;
+    where.port = options_.port;
+    where.max_clients = options_.max_clients;
+    net::Listener::Callbacks callbacks;
+    callbacks.accepted = [this](net::Connection connection) { accept(std::move(connection)); };
+    callbacks.refused = [this](net::Connection connection) { refuse(std::move(connection)); };
+    auto listener = net::Listener::open(loop_, where, std::move(callbacks));
+    if (!listener) return listener.error();
+    listener_ = *std::move(listener);
+    return success();
+  }
+
+  [[nodiscard]] std::string address() const override {
+    return (tls_ == nullptr ? "ws://" : "wss://") + listener_->address();
+  }
+  [[nodiscard]] std::uint16_t port() const override { return listener_->port(); }
+
+ private:
+  void accept(net::Connection connection) {
+    Connection::limit_silence(connection.fd.get(), setup_.ping);
+    if (tls_ != nullptr) {
+      const std::string peer = connection.peer;
+      auto plain = tls_->wrap(loop_, std::move(connection));
+      if (!plain) {
+        setup_.door.count({"rosbridge " + peer}, "tls", plain.error().message);
+        return;
+      }
+      connection = *std::move(plain);
+    }
+    std::erase_if(connections_, [](const auto& weak) { return weak.expired(); });
+    connections_.push_back(Connection::start(setup_, std::move(connection)));
+  }
+
+  void refuse(net::Connection connection) {
+    const std::string text = "there are " + std::to_string(options_.max_clients) +
+                             " clients already, which is the limit";
+    setup_.door.count({"rosbridge " + connection.peer}, "max_clients", text);
+    if (tls_ != nullptr) return;
+    // Its request is not read: without this the reset could overtake the answer.
+    const auto stream = net::Stream::open(loop_, std::move(connection), {});
+    stream->start({.measure = [](auto bytes) { return net::Measured::unit(bytes.size()); },
+                   .unit = [](const Buffer&) {},
+                   .refused = {},
+                   .closed = [] {}});
+    stream->send(net::kControl,
+                 net::Message(Buffer::copy_of(refusal("503 Service Unavailable", text))));
+    stream->finish();
+  }
+
+  const Options options_;
+  const Settings settings_;
+  const std::unique_ptr<TlsFront> tls_;
+  net::Loop loop_;
+  const Connection::Setup setup_;
+  std::vector<std::weak_ptr<Connection>> connections_;  // of the listener's callbacks
+  std::unique_ptr<net::Listener> listener_;
+};
+
+}  // namespace
+}  // namespace rosbridge
+
+Result<std::unique_ptr<Protocol>> open_rosbridge(Door& door, const Options& options) {
+  auto settings = rosbridge::settings_of(options);
+  if (!settings) return settings.error();
+  std::unique_ptr<rosbridge::TlsFront> tls;
+  if (options.tls) {
+    auto opened = rosbridge::TlsFront::open(*options.tls);
+    if (!opened) return opened.error();
+    tls = *std::move(opened);
+  }
+  auto protocol =
+      std::make_unique<rosbridge::Rosbridge>(door, options, *std::move(settings), std::move(tls));
+  if (const auto listening = protocol->listen(); !listening) return listening.error();
+  return std::unique_ptr<Protocol>(std::move(protocol));
+}
+
+}  // namespace hyphos::gateway

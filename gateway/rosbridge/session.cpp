@@ -1,0 +1,180 @@
+#include "gateway/rosbridge/session.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/rosbridge/cbor.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+// CBOR is shorter than the JSON that it becomes: by this at most, for what is no attack.
+constexpr std::size_t kCborGrowth = 4;
+
+}  // namespace
+
+bool is_token(const std::vector<std::string>& tokens, std::string_view token) {
+  bool found = false;
+  for (const std::string& one : tokens) {
+    if (one.size() != token.size()) continue;
+    if (CRYPTO_memcmp(one.data(), token.data(), token.size()) == 0) found = true;
+  }
+  return found;
+}
+
+const Session::Entry Session::kEntries[] = {
+    {"publish", &Session::publish},
+    {"advertise", &Session::advertise},
+    {"unadvertise", &Session::unadvertise},
+    {"subscribe", &Session::subscribe},
+    {"unsubscribe", &Session::unsubscribe},
+    {"call_service", &Session::call_service},
+    {"service_response", &Session::service_response},
+    {"advertise_service", &Session::advertise_service},
+    {"unadvertise_service", &Session::unadvertise_service},
+    {"send_action_goal", &Session::send_action_goal},
+    {"cancel_action_goal", &Session::cancel_action_goal},
+    {"advertise_action", &Session::advertise_action},
+    {"unadvertise_action", &Session::unadvertise_action},
+    {"action_feedback", &Session::action_feedback},
+    {"action_result", &Session::action_result},
+    {"set_level", &Session::set_level},
+    {"auth", &Session::auth},
+};
+
+Session::Session(Door& door, Client client, const Options& options, Sink& sink, bool authorized)
+    : context_(door, std::move(client), options, sink),
+      gate_(std::make_shared<Gate>(context_)),
+      authorized_(authorized),
+      fragments_(options.max_message),
+      publications_(context_),
+      calls_(context_, gate_),
+      servings_(context_, gate_),
+      goals_(context_, gate_),
+      action_servings_(context_, gate_) {}
+
+Session::~Session() {
+  gate_->close();
+  servings_.end();
+  goals_.end();
+  action_servings_.end();
+}
+
+void Session::text(std::string_view json) { handle(json, Origin::client); }
+
+void Session::binary(std::span<const std::byte> bytes) {
+  if (!is_cbor_map(bytes)) {
+    return text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  auto json = cbor_to_json(bytes, context_.options.max_message * kCborGrowth);
+  if (!json) return context_.refuse({}, json.error());
+  json->reserve(json->size() + kPadding);
+  text(*json);
+}
+
+void Session::handle(std::string_view json, Origin origin) {
+  ParsedRequest parsed = parser_.parse(json);
+  Request& request = parsed.request;
+  if (parsed.error) return context_.refuse(request, *parsed.error);
+  if (!authorized_ && request.op != "auth") {
+    return context_.refuse(
+        request, {Code::permission, R"(show a token first: {"op":"auth","token":…})", ""});
+  }
+  if (request.op == "fragment") {
+    if (origin == Origin::client) return fragment(std::move(request));
+    return context_.refuse(request, {Code::corrupt, "a fragment inside of fragments", ""});
+  }
+  const auto* const at = std::ranges::find(kEntries, request.op, &Entry::op);
+  if (at == std::end(kEntries)) {
+    std::string known;
+    for (const Entry& entry : kEntries) known += std::string(entry.op) + ", ";
+    return context_.refuse(
+        request,
+        {Code::unsupported, "this operation is not known here, only " + known + "fragment", ""});
+  }
+  if (const auto done = (this->*at->run)(request); !done) context_.refuse(request, done.error());
+}
+
+void Session::fragment(Request&& request) {
+  const std::string id = request.id;
+  auto whole = fragments_.take(std::move(request));
+  for (std::size_t dropped = fragments_.dropped(); dropped > 0; --dropped) {
+    context_.count("fragments", "a message in fragments was never completed");
+  }
+  if (!whole) {
+    Request told;
+    told.op = "fragment";
+    told.id = id;
+    return context_.refuse(told, whole.error());
+  }
+  if (*whole) handle(**whole, Origin::fragments);
+}
+
+Result<void> Session::subscribe(const Request& request) {
+  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  const auto wish = wish_of(request);
+  if (!wish) return wish.error();
+  const auto at = feeds_.find(request.topic);
+  if (at != feeds_.end()) return at->second->subscribe(request.id, request.type, *wish);
+  if (feeds_.size() >= kMaxTopics) {
+    return Error{Code::overloaded, "a client may subscribe to 1024 topics at most", request.topic};
+  }
+  auto feed = std::make_unique<Feed>(context_, request.topic, next_lane_++);
+  if (auto done = feed->subscribe(request.id, request.type, *wish); !done) return done;
+  feeds_.emplace(request.topic, std::move(feed));
+  return success();
+}
+
+Result<void> Session::unsubscribe(const Request& request) {
+  if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
+  const auto at = feeds_.find(request.topic);
+  if (at == feeds_.end()) {
+    context_.status(Level::warning, "unsubscribe: nothing subscribed to " + request.topic,
+                    request.id);
+    return success();
+  }
+  auto done = at->second->unsubscribe(request.id);
+  if (at->second->empty()) feeds_.erase(at);
+  return done;
+}
+
+Result<void> Session::set_level(const Request& request) {
+  constexpr std::pair<std::string_view, Level> kLevels[] = {{"none", Level::none},
+                                                            {"error", Level::error},
+                                                            {"warning", Level::warning},
+                                                            {"info", Level::info}};
+  const auto* const at =
+      std::ranges::find(kLevels, request.level, &std::pair<std::string_view, Level>::first);
+  if (at == std::end(kLevels)) {
+    return Error{Code::corrupt, "'level' has to be none, error, warning or info", ""};
+  }
+  context_.level = at->second;
+  return success();
+}
+
+Result<void> Session::auth(const Request& request) {
+  if (request.has_mac) {
+    return Error{Code::unsupported,
+                 "the MACs of rosauth are not checked here; show a token: "
+                 R"({"op":"auth","token":…})",
+                 ""};
+  }
+  if (!authorized_) {
+    if (!is_token(context_.options.tokens, request.token)) {
+      context_.refuse(request, {Code::permission, "this token is not known", ""});
+      context_.sink.close(CloseCode::policy, "this token is not known");
+      return success();
+    }
+    authorized_ = true;
+  }
+  context_.status(Level::info, "auth: welcome", request.id);
+  return success();
+}
+
+void Session::tick() {
+  for (const auto& [topic, feed] : feeds_) feed->tick();
+}
+
+}  // namespace hyphos::gateway::rosbridge

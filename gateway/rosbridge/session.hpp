@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "gateway/rosbridge/action_servings.hpp"
+#include "gateway/rosbridge/calls.hpp"
+#include "gateway/rosbridge/context.hpp"
+#include "gateway/rosbridge/feed.hpp"
+#include "gateway/rosbridge/fragments.hpp"
+#include "gateway/rosbridge/goals.hpp"
+#include "gateway/rosbridge/publications.hpp"
+#include "gateway/rosbridge/request.hpp"
+#include "gateway/rosbridge/servings.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+/// Rosbridge v2 with one client, without its socket: messages go in, frames come out at the sink.
+///
+/// One thread at a time. What the client began ends with it; at the end of the destructor nothing
+/// of it runs.
+class Session {
+ public:
+  static constexpr std::size_t kMaxTopics = 1024;
+
+  /// `authorized`: the client has shown a token already, or needs none.
+  Session(Door& door, Client client, const Options& options, Sink& sink, bool authorized);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// A message of WebSocket. It has to be followed by kPadding bytes that may be read.
+  void text(std::string_view json);
+  void binary(std::span<const std::byte> bytes);
+  /// What Sink::wake_at() asked for.
+  void tick();
+  [[nodiscard]] bool authorized() const { return authorized_; }
+
+ private:
+  enum class Origin : std::uint8_t { client, fragments };
+  using Operation = Result<void> (Session::*)(const Request&);
+  struct Entry {
+    std::string_view op;
+    Operation run;
+  };
+  static const Entry kEntries[];
+
+  void handle(std::string_view json, Origin origin);
+  void fragment(Request&& request);
+
+  Result<void> advertise(const Request& request) { return publications_.advertise(request); }
+  Result<void> unadvertise(const Request& request) { return publications_.unadvertise(request); }
+  Result<void> publish(const Request& request) { return publications_.publish(request); }
+  Result<void> subscribe(const Request& request);
+  Result<void> unsubscribe(const Request& request);
+  Result<void> call_service(const Request& request) { return calls_.call(request); }
+  Result<void> advertise_service(const Request& request) { return servings_.advertise(request); }
+  Result<void> unadvertise_service(const Request& request) {
+    return servings_.unadvertise(request);
+  }
+  Result<void> service_response(const Request& request) { return servings_.respond(request); }
+  Result<void> send_action_goal(const Request& request) { return goals_.send(request); }
+  Result<void> cancel_action_goal(const Request& request) { return goals_.cancel(request); }
+  Result<void> advertise_action(const Request& request) {
+    return action_servings_.advertise(request);
+  }
+  Result<void> unadvertise_action(const Request& request) {
+    return action_servings_.unadvertise(request);
+  }
+  Result<void> action_feedback(const Request& request) {
+    return action_servings_.feedback(request);
+  }
+  Result<void> action_result(const Request& request) { return action_servings_.result(request); }
+  Result<void> set_level(const Request& request);
+  Result<void> auth(const Request& request);
+
+  Context context_;
+  const std::shared_ptr<Gate> gate_;
+  bool authorized_;
+  RequestParser parser_;
+  Fragments fragments_;
+  Publications publications_;
+  std::map<std::string, std::unique_ptr<Feed>> feeds_;  // by the topic as the client wrote it
+  Lane next_lane_ = kFeedbackLane + 1;
+  Calls calls_;
+  Servings servings_;
+  Goals goals_;
+  ActionServings action_servings_;
+};
+
+/// Whether `token` is one of these, in a time that says nothing of them.
+[[nodiscard]] bool is_token(const std::vector<std::string>& tokens, std::string_view token);
+
+}  // namespace hyphos::gateway::rosbridge

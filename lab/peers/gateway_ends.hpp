@@ -1,0 +1,129 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hyphos/hyphos.hpp"
+#include "hyphos/msgs/sensor.pb.h"
+#include "lab/common/peer.hpp"
+
+namespace hyphos::lab {
+
+// What the peers beside a gateway share: a node of Hyphos at one end, a program of another world at
+// the other, and the gateway as their daemon, on the node's machine. Messages are images: the
+// payload is their pixels.
+
+/// Whether messages leave the robot: the node publishes, the other program hears.
+inline bool goes_out(std::string_view variant) { return variant.ends_with("out"); }
+
+inline const std::string& gateway_host(const Options& options) {
+  return goes_out(options.variant) ? options.pub_addr : options.sub_addr;
+}
+
+/// After those of the edges.
+inline std::uint16_t gateway_port(const Options& options) {
+  return options.port(Options::kMaxEdges);
+}
+
+inline std::string gateway_domain(const Options& options) {
+  return "lab" + std::to_string(options.run_id);
+}
+
+/// The command line of the gateway; `more` is its protocol's own.
+inline std::vector<std::string> gateway_command(const Options& options, const std::string& protocol,
+                                                const std::vector<std::string>& more) {
+  if (options.worker_python.empty()) {
+    throw std::invalid_argument("--worker-python: `hyphos lab` names it");
+  }
+  std::vector<std::string> words = {options.worker_python,
+                                    "-m",
+                                    "hyphos",
+                                    "gateway",
+                                    protocol,
+                                    "--host",
+                                    gateway_host(options),
+                                    "--domain",
+                                    gateway_domain(options)};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// The node. Pixels are written and read where they lie.
+class ImageNode final : public Peer {
+ public:
+  explicit ImageNode(const Options& options) : Peer(options) {
+    RuntimeOptions how;
+    how.domain = gateway_domain(options);
+    how.process = process_name(options.role, options.index);
+    node_ = Node::open(how.process, how).or_throw();
+  }
+
+  void open_publisher(const Edge& edge) override {
+    publisher_ = node_->publisher<Image>(edge.name, {.policy = policy()});
+  }
+  void open_subscriber(const Edge& edge, OnMessage on_message) override {
+    SubscriptionOptions how;
+    how.mode = Mode::inline_;
+    how.policy = policy();
+    node_->subscribe<Image>(edge.name, how,
+                            [hear = std::move(on_message)](const Message<Image>& message) {
+                              const Buffer& pixels = message->buffers[0];
+                              hear(pixels.data(), pixels.size());
+                            });
+  }
+  void publish(std::size_t size, Fill fill) override {
+    Image image;
+    image.head.set_width(static_cast<std::uint32_t>(size));
+    image.head.set_height(1);
+    image.head.set_step(static_cast<std::uint32_t>(size));
+    image.head.set_encoding("mono8");
+    WritableBuffer pixels = publisher_->loan_bytes(size);
+    fill(pixels.data());
+    image.buffers.push_back(std::move(pixels).freeze());
+    publisher_->publish(std::move(image));
+  }
+
+ private:
+  using Image = Attached<msgs::Image>;
+
+  [[nodiscard]] Policy policy() const {
+    Policy policy;
+    policy.depth = options_.size >= (8u << 20) ? 4 : 64;
+    return policy;
+  }
+
+  std::optional<Node> node_;
+  std::optional<Publisher<Image>> publisher_;
+};
+
+/// One process of a run: the node, or on the other side of the gateway an `Outside`, which is a
+/// peer of its own world.
+template <class Outside>
+class GatewayEnd : public Peer {
+ public:
+  static bool daemon_is_far(const Options& options) { return !goes_out(options.variant); }
+
+  explicit GatewayEnd(const Options& options) : Peer(options) {
+    if ((options.role == "pub") == goes_out(options.variant)) {
+      end_ = std::make_unique<ImageNode>(options);
+    } else {
+      end_ = std::make_unique<Outside>(options);
+    }
+  }
+  void open_publisher(const Edge& edge) override { end_->open_publisher(edge); }
+  void open_subscriber(const Edge& edge, OnMessage on_message) override {
+    end_->open_subscriber(edge, std::move(on_message));
+  }
+  void publish(std::size_t size, Fill fill) override { end_->publish(size, fill); }
+  void spin(const std::function<bool()>& stopped) override { end_->spin(stopped); }
+
+ private:
+  std::unique_ptr<Peer> end_;
+};
+
+}  // namespace hyphos::lab

@@ -1,0 +1,54 @@
+// A node of roscpp at one end, a node of Hyphos at the other, and between them the ros1 gateway,
+// which is the master besides: no rosmaster runs. `in`: roscpp publishes and the robot hears;
+// `out`: the other way round. What the peer ros1 is without a gateway, but that its messages are
+// sensor_msgs/Image.
+
+#include "lab/common/main.hpp"
+#include "lab/peers/gateway_ends.hpp"
+#include "lab/peers/image.hpp"
+#include "lab/peers/roscpp.hpp"
+
+namespace hyphos::lab {
+namespace {
+
+struct RosImage {
+  static constexpr const char* kType = "sensor_msgs/Image";
+  static constexpr const char* kMd5 = "060021388200f6f0f447d0fcd9c64743";
+  static constexpr const char* kDefinition =
+      "Header header\nuint32 height\nuint32 width\nstring encoding\nuint8 is_bigendian\n"
+      "uint32 step\nuint8[] data\n"
+      "================================================================================\n"
+      "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
+  static std::string head(std::size_t size) { return image_head(ImageWire::ros1, size); }
+  static std::span<const std::byte> octets_of(std::span<const std::byte> message) {
+    return pixels_of(ImageWire::ros1, message);
+  }
+};
+
+class RosNode final : public RoscppPeer<RosImage> {
+ public:
+  explicit RosNode(const Options& options) : RoscppPeer(options, gateway_host(options)) {}
+};
+
+class Ros1GatewayPeer final : public GatewayEnd<RosNode> {
+ public:
+  using GatewayEnd::GatewayEnd;
+  static constexpr const char* kName = "gateway_ros1";
+  static std::vector<Variant> variants() {
+    // A little less than what a gateway lets through unless told otherwise: there is a head, too.
+    constexpr std::size_t kLargest = 63u << 20;
+    return {{"in", {Shape::kPair}, kLargest, false, true},
+            {"out", {Shape::kPair, Shape::kFanout}, kLargest, false, true}};
+  }
+  static std::vector<std::string> daemon(const Options& options) {
+    return gateway_command(options, "ros1",
+                           {"--master", "--port", std::to_string(master_port(options))});
+  }
+};
+
+}  // namespace
+}  // namespace hyphos::lab
+
+int main(int argc, char** argv) {
+  return hyphos::lab::lab_main<hyphos::lab::Ros1GatewayPeer>(argc, argv);
+}

@@ -1,0 +1,50 @@
+// A program of ROS 2 as DDS sees it at one end, a node of Hyphos at the other, and the ros2 gateway
+// between them. The program is the participant of the peer fastdds, with the names, the type and
+// the QoS of sensor_msgs/msg/Image. `in`: it publishes and the robot hears; `out`: the other way
+// round. On one machine they talk through shared memory, as fastdds/shm_udp does; with `udp_in` and
+// `udp_out` through the loopback, as the gateway does unless told otherwise.
+
+#include "lab/common/main.hpp"
+#include "lab/peers/fastdds.hpp"
+#include "lab/peers/gateway_ends.hpp"
+#include "lab/peers/image.hpp"
+
+namespace hyphos::lab {
+namespace {
+
+struct DdsImage {
+  static constexpr const char* kType = "sensor_msgs::msg::dds_::Image_";
+
+  static std::string topic(const std::string& edge) { return "rt/" + edge; }
+  static std::string head(std::size_t size) { return image_head(ImageWire::cdr, size); }
+  static std::span<const std::byte> octets_of(std::span<const std::byte> sample) {
+    return pixels_of(ImageWire::cdr, sample);
+  }
+};
+
+class Ros2GatewayPeer final : public GatewayEnd<FastddsEnd<DdsImage>> {
+ public:
+  using GatewayEnd::GatewayEnd;
+  static constexpr const char* kName = "gateway_ros2";
+  static std::vector<Variant> variants() {
+    const std::vector<Shape> one_way = {Shape::kPair};
+    const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout};
+    return {{"in", one_way, kLargestSample, false, true},
+            {"out", viewers, kLargestSample, false, true},
+            {"udp_in", one_way, kLargestSample},
+            {"udp_out", viewers, kLargestSample}};
+  }
+  static std::vector<std::string> daemon(const Options& options) {
+    const std::string memory = through_udp(options) ? "false" : "true";
+    return gateway_command(options, "ros2",
+                           {"--set", "domain_id=" + std::to_string(dds_domain(options)), "--set",
+                            "shared_memory=" + memory});
+  }
+};
+
+}  // namespace
+}  // namespace hyphos::lab
+
+int main(int argc, char** argv) {
+  return hyphos::lab::lab_main<hyphos::lab::Ros2GatewayPeer>(argc, argv);
+}

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace hyphos::lab {
+
+/// The octets that follow their number, which is the 32 bits at `at`; empty if they are not there.
+inline std::span<const std::byte> octets_at(std::span<const std::byte> message, std::size_t at) {
+  std::uint32_t count = 0;
+  if (at > message.size() || message.size() - at < sizeof count) return {};
+  std::memcpy(&count, message.data() + at, sizeof count);
+  const auto octets = message.subspan(at + sizeof count);
+  return count <= octets.size() ? octets.first(count) : std::span<const std::byte>();
+}
+
+}  // namespace hyphos::lab

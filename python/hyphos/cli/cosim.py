@@ -1,0 +1,246 @@
+"""hyphos cosim"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyphos.cli.complete import cosim_experiments, cosim_methods, cosim_robots
+
+app = typer.Typer(
+    help="Run a simulated robot team over a simulated radio network.", no_args_is_help=True
+)
+
+
+Scenario = Annotated[
+    Path, typer.Argument(help="A cosim.yaml.", metavar="SCENARIO", exists=True, dir_okay=False)
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed instead of the file's.")]
+Skip = Annotated[
+    bool, typer.Option("--skip/--no-skip", help="Leave out windows in which nothing can happen.")
+]
+RadioProcess = Annotated[
+    bool, typer.Option("--radio-process", help="Run the radio in a process of its own.")
+]
+Ahead = Annotated[
+    bool, typer.Option("--ahead/--no-ahead", help="Let MuJoCo be steps ahead, on another core.")
+]
+
+
+def _words(
+    command: str, scenario: Path, seed: int | None, *, skip: bool, ahead: bool, radio_process: bool
+) -> list[str]:
+    words = [command, str(scenario), "--python", sys.executable]
+    if seed is not None:
+        words += ["--seed", str(seed)]
+    if not skip:
+        words.append("--no-skip")
+    if not ahead:
+        words.append("--no-ahead")
+    if radio_process:
+        words.append("--radio-process")
+    return words
+
+
+@app.command()
+def run(
+    scenario: Scenario,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Synchronization method instead of the file's; `hyphos cosim methods`.",
+            autocompletion=cosim_methods,
+        ),
+    ] = None,
+    seed: Seed = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Write every send, delivery and drop to this file.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write what `hyphos cosim report` draws to this file.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Write what became of each copy of each packet.")
+    ] = None,
+    mcap: Annotated[
+        Path | None, typer.Option(help="Write the trace with poses and windows, for Foxglove.")
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="A trace or table that takes the place of the radio: the network does it again.",
+        ),
+    ] = None,
+    skip: Skip = True,
+    ahead: Ahead = True,
+    radio_process: RadioProcess = False,
+) -> None:
+    """Run a scenario and say what became of every packet, and how far off it can be."""
+    from hyphos.cosim.program import become  # noqa: PLC0415
+
+    words = _words("run", scenario, seed, skip=skip, ahead=ahead, radio_process=radio_process)
+    if replay is not None:
+        words += ["--replay", str(replay)]
+    if method is not None:
+        words += ["--method", method]
+    if trace is not None:
+        words += ["--trace", str(trace)]
+    if json is not None:
+        words += ["--json", str(json)]
+    if csv is not None:
+        words += ["--csv", str(csv)]
+    if mcap is not None:
+        words += ["--mcap", str(mcap)]
+    become(words)
+
+
+@app.command()
+def compare(
+    scenario: Scenario,
+    seed: Seed = None,
+    skip: Skip = True,
+    ahead: Ahead = True,
+    radio_process: RadioProcess = False,
+) -> None:
+    """Run a scenario by every method, one after the other, and print a line for each."""
+    from hyphos.cosim.program import become  # noqa: PLC0415
+
+    become(_words("compare", scenario, seed, skip=skip, ahead=ahead, radio_process=radio_process))
+
+
+@app.command()
+def methods() -> None:
+    """List the synchronization methods."""
+    from hyphos.cosim.program import become  # noqa: PLC0415
+
+    become(["methods"])
+
+
+@app.command()
+def emulate(
+    scenario: Scenario,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Run this on a robot, and end with it. {NAME} is the address of robot NAME.",
+            metavar="[-- COMMAND]...",
+            show_default=False,
+        ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROBOT",
+            help="Where. Default: the first robot.",
+            autocompletion=cosim_robots,
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--for", metavar="SECONDS", min=0.001, help="Instead of the file's."),
+    ] = None,
+    seed: Seed = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Write every send, delivery and drop to this file.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Write what is printed at the end, and more.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    radio_process: RadioProcess = False,
+) -> None:
+    """Put real programs on the robots of a scenario, in real time. Each robot is a network
+    namespace; every packet of IP crosses the simulated radio. Needs root.
+
+    Exit code 3: the machine was too slow, and the run is invalid.
+    """
+    from hyphos.cosim.emulate import Wanted  # noqa: PLC0415
+    from hyphos.cosim.emulate import emulate as run_it  # noqa: PLC0415
+    from hyphos.cosim.emulation import Ways  # noqa: PLC0415
+
+    ways = Ways(seconds, seed, trace, radio_process)
+    raise typer.Exit(run_it(Wanted(scenario, ways, on, tuple(command or ()), json, quiet)))
+
+
+@app.command("experiment")
+def experiment_(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="`list`, or a name from it.",
+            show_default=False,
+            autocompletion=cosim_experiments,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder for the results. Default: out/cosim/NAME-RADIO."
+        ),
+    ] = None,
+    network: Annotated[
+        str,
+        typer.Option(
+            "--network", metavar="auto|analytic|ns3", help="The radio. auto: ns-3 if it is here."
+        ),
+    ] = "auto",
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", min=1, max=1000, help="Runs of each cell.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="20 seeds.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Begin anew instead of going on.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Run an experiment of the paper, or go on with one that was stopped."""
+    from hyphos.cosim import commands  # noqa: PLC0415
+
+    if network not in ("auto", "analytic", "ns3"):
+        raise typer.BadParameter("auto, analytic or ns3", param_hint="--network")
+    if name == "list":
+        raise typer.Exit(commands.list_all())
+    options = commands.Options(output, network, seeds, full, overwrite, quiet)
+    raise typer.Exit(commands.experiment(name, options))
+
+
+@app.command()
+def report(
+    what: Annotated[
+        Path,
+        typer.Argument(
+            help="What `run --json` has written, or the folder of an experiment.", exists=True
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write. Default: report.html beside it."),
+    ] = None,
+) -> None:
+    """One HTML file with pictures, tables, bounds, machine and the data. Needs matplotlib."""
+    from hyphos.cli.lab_report import needs_matplotlib  # noqa: PLC0415
+
+    try:
+        from hyphos.cosim.report import write_report  # noqa: PLC0415
+
+        typer.echo(write_report(what, output))
+    except ModuleNotFoundError as problem:
+        needs_matplotlib(problem)
+        raise
+
+
+@app.command()
+def recording(
+    file: Annotated[Path, typer.Argument(help="Any file that `hyphos replay` reads.", exists=True)],
+    channel: Annotated[str, typer.Argument(help="Whose messages.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
+) -> None:
+    """Write the messages of a channel as a flow of a scenario reads them."""
+    from hyphos.cosim import commands  # noqa: PLC0415
+
+    raise typer.Exit(commands.recording(file, channel, output))

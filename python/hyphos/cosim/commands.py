@@ -1,0 +1,197 @@
+"""hyphos cosim experiment | report | recording"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hyphos._errors import Error
+from hyphos.cosim import experiments
+from hyphos.cosim.experiment import Cell, Experiment, Table
+from hyphos.cosim.results import RUNS, Results, Run
+from hyphos.cosim.runs import Native, figures
+from hyphos.lab.machine import describe_machine
+from hyphos.tools.console import console, progress, table
+from hyphos.tools.waiting import on_signals
+
+STOPPED = 130
+MOST_BYTES = 65_507 - 24  # with the header of flows before them
+
+
+@dataclass(frozen=True)
+class Options:
+    output: Path | None = None
+    network: str = "auto"
+    seeds: int | None = None
+    full: bool = False
+    overwrite: bool = False
+    quiet: bool = False
+
+
+def list_all() -> int:
+    made = table("", ["name", "runs", "about"], ["runs"])
+    for one in experiments.ALL:
+        cells = len(one.cells("analytic"))
+        runs = f"{cells * one.seeds} ({cells * one.full_seeds} with --full)"
+        made.add_row(one.name, runs, one.about)
+    console().print(made)
+    return 0
+
+
+def experiment(name: str, options: Options) -> int:
+    """Runs what is not yet in the folder, and shows what there is. 0, or 130 if it was stopped
+    before its end."""
+    wanted = experiments.find(name)
+    native = Native()
+    network = _network(wanted, options, native)
+    cells = wanted.cells(network)
+    seeds = options.seeds or (wanted.full_seeds if options.full else wanted.seeds)
+    folder = options.output or Path("out/cosim") / f"{wanted.name}-{network}"
+    results = _open(folder, wanted, network, cells, seeds, options)
+    whole = _measure(results, native, cells, seeds, options.quiet)
+    results.write_summary()
+    for one in wanted.tables(results):
+        show(one)
+    console().print(f"results: {folder}; a page of them: hyphos cosim report {folder}")
+    if whole:
+        return 0
+    console(stderr=True).print("stopped before the end; the same command goes on")
+    return STOPPED
+
+
+def _network(wanted: Experiment, options: Options, native: Native) -> str:
+    """Says what stands in for what is not here."""
+    chosen = options.network
+    if chosen == "auto":
+        chosen = wanted.network or ("ns3" if native.has("ns3") else "analytic")
+    if chosen == "ns3" and not native.has("ns3"):
+        raise Error(
+            "not_found", "ns-3 is not here", wanted.name, "scripts/setup core cosim && make build"
+        )
+    if chosen == "analytic" and not wanted.network:
+        console(stderr=True).print(
+            "radio: analytic; TCP is modelled by acknowledgements, repeats and a window of the "
+            "programs. With ns-3: scripts/setup core cosim && make build"
+        )
+    return chosen
+
+
+def _open(
+    folder: Path,
+    wanted: Experiment,
+    network: str,
+    cells: list[Cell],
+    seeds: int,
+    options: Options,
+) -> Results:
+    about = {
+        "name": wanted.name,
+        "about": wanted.about,
+        "network": network,
+        "seeds": seeds,
+        "runs": len(cells) * seeds,
+        "cells": [cell.key for cell in cells],
+        "command": "hyphos " + " ".join(sys.argv[1:]),
+        "machine": describe_machine(),
+        "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    if (folder / RUNS).exists():
+        if options.overwrite:
+            for name in (RUNS, "experiment.json", "summary.json", "summary.csv", "runs.csv"):
+                (folder / name).unlink(missing_ok=True)
+            for name in ("shown", "scenarios"):
+                shutil.rmtree(folder / name, ignore_errors=True)
+        else:
+            before = Results(folder).about
+            if (before["name"], before["network"]) != (wanted.name, network):
+                raise Error(
+                    "already_exists",
+                    f"there are results of {before['name']} with {before['network']} here",
+                    str(folder),
+                    "name another folder with -o, or --overwrite begins anew",
+                )
+            about["begun"] = before["begun"]
+            about["runs"] = max(about["runs"], before["runs"])
+    (folder / "scenarios").mkdir(parents=True, exist_ok=True)
+    (folder / "experiment.json").write_text(json.dumps(about, indent=1) + "\n")
+    for cell in cells:
+        (folder / "scenarios" / f"{cell.name}.yaml").write_text(cell.text())
+    return Results(folder)
+
+
+def _measure(results: Results, native: Native, cells: list[Cell], seeds: int, quiet: bool) -> bool:
+    todo = results.missing(cells, seeds)
+    out = console(stderr=True)
+    bar = progress(out, quiet)
+    with on_signals(lambda _number: native.stop()), bar:
+        task = bar.add_task("running", total=len(todo))
+        for done, (cell, seed) in enumerate(todo, 1):
+            if not _one(results, native, cell, seed):
+                return False
+            bar.update(task, completed=done, description=f"{cell.name}, seed {seed}")
+            if not quiet and not out.is_terminal and (done % 20 == 0 or done == len(todo)):
+                out.print(f"[{done}/{len(todo)}] {cell.name}, seed {seed}", markup=False)
+    return True
+
+
+def _one(results: Results, native: Native, cell: Cell, seed: int) -> bool:
+    """False if it was stopped."""
+    ran = native.run(results.folder / "scenarios" / f"{cell.name}.yaml", seed, cell.method)
+    if ran is None:
+        return False
+    told = ran.told
+    results.add(
+        Run(
+            dict(cell.parameters),
+            seed,
+            cell.digest(),
+            figures(told, cell.flow) if told else None,
+            ran.failure,
+            told["trace"]["hash"] if told else "",
+            datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+    )
+    if told and seed == 1:
+        results.keep(cell, told)
+    return True
+
+
+def show(one: Table) -> None:
+    made = table(one.title, one.heads, one.heads[one.left :])
+    for line in one.lines:
+        cells = []
+        for cell in line:
+            cells.append(f"{cell.text} [dim]{cell.small}[/dim]" if cell.small else cell.text)
+            cells += [""] * (cell.span - 1)
+        made.add_row(*cells)
+    console().print(made)
+    for note in one.notes:
+        console().print(f"  {note}", markup=False)
+
+
+def recording(file: Path, channel: str, output: Path) -> int:
+    """Messages of a channel as `traffic.flows.NAME.recording` reads them."""
+    from hyphos.lab.recorded import read_recorded  # noqa: PLC0415
+
+    read = read_recorded(file, channel, 0)
+    if read.largest > MOST_BYTES:
+        raise Error(
+            "unsupported",
+            f"a message of {read.largest} bytes is no datagram: {MOST_BYTES} at most",
+            str(file),
+        )
+    lines = [f"# {channel} of {file.name}: seconds after the first message, bytes in hexadecimal"]
+    lines += [
+        f"{offset / 1e9:.9f},{payload.hex()}"
+        for offset, payload in zip(read.offsets_ns, read.payloads, strict=True)
+    ]
+    try:
+        output.write_text("\n".join(lines) + "\n")
+    except OSError as error:
+        raise Error("io", f"cannot be written: {error.strerror}", str(output)) from None
+    console().print(f"{len(read.payloads)} messages: {output}")
+    return 0

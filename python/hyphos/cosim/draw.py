@@ -1,0 +1,228 @@
+"""Pictures of runs and experiments of the co-simulator, by matplotlib."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from hyphos.cosim.experiment import Experiment
+from hyphos.cosim.results import Results, Row
+from hyphos.lab.plots import COLOURS, MARKS, STYLE, Plot, facets, label_rows
+
+TITLES = {
+    "delay_sum_s": "sum of delays (s)",
+    "loss_percent": "loss (%)",
+    "took_ms": "file took (ms)",
+    "read_delay_ms": "delay until read (ms)",
+    "delay_ms": "delay (ms)",
+}
+_PAPER = "#999999"
+
+
+def _new(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.subplots(1, columns, squeeze=False)
+    return figure, list(axes.flat)
+
+
+def field_map(told: dict[str, Any], name: str = "map") -> Plot:
+    """From above: where robots went, where they ended, and what lies in the way of the radio."""
+    figure, (ax,) = _new(7, 5.5)
+    ways = told["trajectories"]
+    places = [point for way in ways.values() for point in way]
+    if places:  # boxes may reach far beyond where anybody goes
+        margin = 10.0
+        xs, ys = [p[1] for p in places], [p[2] for p in places]
+        ax.set_xlim(min(xs) - margin, max(xs) + margin)
+        ax.set_ylim(min(ys) - margin, max(ys) + margin)
+    for i, box in enumerate(told["boxes"]):
+        low, high = box[:2], box[3:5]
+        ax.add_patch(
+            Rectangle(
+                (low[0], low[1]),
+                max(high[0] - low[0], 0.2),
+                max(high[1] - low[1], 0.2),
+                color="#888888",
+                alpha=0.4,
+                label="takes from the signal" if i == 0 else None,
+            )
+        )
+    for i, (robot, way) in enumerate(ways.items()):
+        colour = COLOURS[i % len(COLOURS)]
+        text = robot if i < 12 else None
+        ax.plot([p[1] for p in way], [p[2] for p in way], color=colour, linewidth=1.4)
+        ax.plot(way[-1][1], way[-1][2], MARKS[i % len(MARKS)], color=colour, label=text)
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_xlabel("x (m)")
+    ax.set_ylabel("y (m)")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return Plot(name, "From above: the ways of the robots; marks are where they ended.", figure)
+
+
+def windows(series: dict[str, list[list[int]]], name: str = "windows") -> Plot:
+    """Of one run or more: the length of windows over simulated time."""
+    figure, (ax,) = _new(9, 3)
+    for i, (text, rows) in enumerate(series.items()):
+        colour = COLOURS[i % len(COLOURS)]
+        times = [row[0] * 1e-9 for row in rows]
+        low, high = [row[3] * 1e-6 for row in rows], [row[4] * 1e-6 for row in rows]
+        means = [(row[1] - row[0]) / max(row[2], 1) * 1e-6 for row in rows]
+        ax.fill_between(times, low, high, step="post", color=colour, alpha=0.2, linewidth=0)
+        ax.step(times, means, where="post", color=colour, linewidth=1, label=text)
+    ax.set_xlabel("simulated time (s)")
+    ax.set_ylabel("window (ms)")
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    if len(series) > 1:
+        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return Plot(
+        name, "Windows over time: the mean, and from the shortest to the longest beside it.", figure
+    )
+
+
+def by_distance(told: dict[str, Any]) -> Plot | None:
+    """Of one run: every copy of every packet, by the distance at which it was sent."""
+    bins = told["distances"]
+    if not bins:
+        return None
+    figure, (delay, loss) = _new(9, 3.2, 2)
+    for i, (blocked, text) in enumerate([(False, "line of sight"), (True, "something between")]):
+        mine = [one for one in bins if one["blocked"] == blocked]
+        if not mine:
+            continue
+        style: dict[str, Any] = {"color": COLOURS[i], "marker": MARKS[i], "markersize": 4}
+        here = [one for one in mine if one["delivered"]]
+        xs = [(one["from_m"] + one["to_m"]) / 2 for one in here]
+        means = [one["delay_mean_ms"] for one in here]
+        bars = [
+            [m - one["delay_least_ms"] for m, one in zip(means, here, strict=True)],
+            [one["delay_most_ms"] - m for m, one in zip(means, here, strict=True)],
+        ]
+        delay.errorbar(xs, means, [[max(0.0, x) for x in bar] for bar in bars], **style, label=text)
+        loss.plot(
+            [(one["from_m"] + one["to_m"]) / 2 for one in mine],
+            [100 * (1 - one["delivered"] / one["copies"]) for one in mine],
+            label=text,
+            **style,
+        )
+    delay.set_ylabel("delay in the network (ms)")
+    if any(one["delivered"] for one in bins):
+        delay.set_yscale("log")
+        delay.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    loss.set_ylabel("loss (%)")
+    loss.set_ylim(-3, 103)
+    for ax in (delay, loss):
+        ax.set_xlabel("distance (m)")
+        ax.set_xlim(left=0)
+    loss.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    text = (
+        "Each packet's delay in the network (mean, least and most) and loss, by the distance "
+        "between the two robots when it was sent, in steps of 5 m."
+    )
+    return Plot("by_distance", text, figure)
+
+
+def against_distance(wanted: Experiment, results: Results, metric: str) -> Plot | None:
+    """Of an experiment: a field for each combination, a line for each transport or method, bars of
+    95 %, and what the paper has."""
+    rows = [row for row in results.rows() if "distance_m" in row.parameters]
+    if not rows:
+        return None
+    others = [name for name in rows[0].parameters if name not in ("distance_m", wanted.lines_by)]
+    fields: dict[tuple[str | float, ...], list[Row]] = {}
+    for row in rows:
+        fields.setdefault(tuple(row.parameters[name] for name in others), []).append(row)
+    lines = list(dict.fromkeys(str(row.parameters[wanted.lines_by]) for row in rows))
+    with facets([", ".join(map(str, key)) for key in fields]) as (figure, axes):
+        for ax, group in zip(axes, fields.values(), strict=False):
+            for i, line in enumerate(lines):
+                mine = [row for row in group if str(row.parameters[wanted.lines_by]) == line]
+                _line(ax, mine, metric, line, i, len(lines))
+                _beside(ax, wanted, mine, metric, line, i)
+            ax.set_xlabel("distance (m)")
+        # Fields share this axis, and a limit fixes it: not before all is drawn.
+        if metric == "loss_percent":
+            axes[0].set_ylim(-5, 105)
+        elif _wide(rows, metric):
+            for ax in axes:
+                ax.set_yscale("log")
+                ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        else:
+            axes[0].set_ylim(bottom=0)
+        label_rows(axes, TITLES.get(metric, metric))
+    told = "; dashed: the paper" if any(_has_paper(wanted, row, metric) for row in rows) else ""
+    text = f"{TITLES.get(metric, metric)} by distance: means over seeds, intervals of 95 %{told}."
+    return Plot(f"{metric}_by_distance", text[0].upper() + text[1:], figure)
+
+
+def _wide(rows: Sequence[Row], metric: str) -> bool:
+    """Over more than a decade, small ones would lie on the axis."""
+    values = [value for row in rows for value in row.values(metric)]
+    return bool(values) and min(values) > 0 and max(values) > 20 * min(values)
+
+
+def _line(ax: Axes, rows: Sequence[Row], metric: str, text: str, i: int, count: int) -> None:
+    found = [(float(row.parameters["distance_m"]), row.estimate(metric)) for row in rows]
+    found = [(x, y) for x, y in found if not math.isnan(y.value)]
+    if not found:
+        return
+    bars = [
+        [0.0 if math.isnan(y.low) else max(0.0, y.value - y.low) for _, y in found],
+        [0.0 if math.isnan(y.high) else max(0.0, y.high - y.value) for _, y in found],
+    ]
+    apart = (i - (count - 1) / 2) * 0.8  # metres, so that lines that agree can be told apart
+    ax.errorbar(
+        [x + apart for x, _ in found],
+        [y.value for _, y in found],
+        bars,
+        label=text,
+        color=COLOURS[i % len(COLOURS)],
+        marker=MARKS[i % len(MARKS)],
+        markersize=4,
+        linewidth=1.2,
+    )
+
+
+def _has_paper(wanted: Experiment, row: Row, metric: str) -> bool:
+    return wanted.paper(row.parameters, metric) is not None
+
+
+def _beside(
+    ax: Axes, wanted: Experiment, rows: Sequence[Row], metric: str, text: str, i: int
+) -> None:
+    told = [
+        (float(row.parameters["distance_m"]), value)
+        for row in rows
+        if (value := wanted.paper(row.parameters, metric)) is not None
+    ]
+    if not told:
+        return
+    style: dict[str, Any] = {
+        "color": _PAPER,
+        "linestyle": "--",
+        "marker": MARKS[i % len(MARKS)],
+        "markersize": 3,
+    }
+    ax.plot([x for x, _ in told], [y for _, y in told], label=f"{text}, paper", **style)
+
+
+def profile(told: dict[str, dict[str, float]]) -> Plot:
+    """Where real time went, for each second simulated: a bar for each run, in milliseconds."""
+    figure, (ax,) = _new(9, 0.9 + 0.32 * len(told))
+    names = ("physics", "network", "wait", "codec", "programs", "engine")
+    left = [0.0] * len(told)
+    for i, name in enumerate(names):
+        values = [one.get(name, 0.0) for one in told.values()]
+        ax.barh(list(told), values, left=left, color=COLOURS[i], label=name)
+        left = [a + b for a, b in zip(left, values, strict=True)]
+    ax.invert_yaxis()
+    ax.set_xlabel("real time for a second simulated (ms)")
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return Plot("profile", "Where the run spent its real time.", figure)

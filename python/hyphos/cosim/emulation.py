@@ -1,0 +1,254 @@
+"""Robots of a scenario as hosts with real programs, and its simulated radio between them, in real
+time.
+
+    with Emulation(Path("emulate.yaml")) as running:
+        running.begin()
+        running["husky1"].start(["ping", "-c", "5", running["husky2"].address])
+        ...
+        print(running.end()["valid"])
+
+A robot is a network namespace with one device, `radio0`, an address, and a /dev/shm of its own.
+Needs root. Everything is removed by `down()`, which `with` calls, or by the reaper, however the
+program ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from hyphos._errors import Error
+from hyphos.lab.limits import Place, SmallShm, cgroup_folders, need_namespaces
+from hyphos.lab.links import Host, bring_up, check_name, make_host, need_tun
+from hyphos.lab.reaper import Reaper, Resource, sweep
+from hyphos.lab.standing import Standing
+from hyphos.tools.native import program
+
+DEVICE = "radio0"
+_SHM_MB = 256  # at most, for each robot
+# The program reads scenario and libraries first; a simulator of its own has 5 s for an answer.
+_PATIENCE_S = 60.0
+_GRACE_S = 15.0  # to come to its end; it may be waiting for a simulator
+
+
+@dataclass(frozen=True)
+class Robot:
+    """As the scenario has it."""
+
+    name: str
+    address: str
+    run: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Described:
+    robots: tuple[Robot, ...]
+    prefix: int
+    seconds: float
+
+    @staticmethod
+    def of(scenario: Path, seed: int | None = None) -> Described:
+        """Reads a scenario. Error with all that is wrong, each with file, line and key."""
+        words = [str(_program()), "describe", str(scenario), *_seed(seed)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Error("invalid_config", done.stderr.strip())
+        found = json.loads(done.stdout)
+        robots = tuple(Robot(r["name"], r["address"], tuple(r["run"])) for r in found["robots"])
+        return Described(robots, found["prefix"], found["seconds"])
+
+
+def _program() -> Path:
+    return program("cosim", "hyphos-cosim-emulate")
+
+
+def _seed(seed: int | None) -> list[str]:
+    return [] if seed is None else ["--seed", str(seed)]
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How a scenario is run; None: as it says itself."""
+
+    seconds: float | None = None
+    seed: int | None = None
+    trace: Path | None = None
+    radio_process: bool = False
+
+    def words(self) -> list[str]:
+        words = _seed(self.seed)
+        if self.seconds is not None:
+            words += ["--seconds", repr(self.seconds)]
+        if self.trace is not None:
+            words += ["--trace", str(self.trace)]
+        return [*words, "--radio-process"] if self.radio_process else words
+
+
+class Emulation(Standing):
+    """Robots by name, and the radio between them. One thread."""
+
+    def __init__(self, scenario: Path, ways: Ways | None = None) -> None:
+        self._scenario = scenario
+        self._ways = ways or Ways()
+        self.described = Described.of(scenario, self._ways.seed)
+        for robot in self.described.robots:
+            check_name(robot.name)
+        self._reaper: Reaper | None = None
+        self._resources: list[Resource] = []
+        self._radio: subprocess.Popen[bytes] | None = None
+        self._text = b""
+        self.hosts: dict[str, Host] = {}
+        self._summary: dict[str, Any] | None = None
+
+    def __getitem__(self, name: str) -> Host:
+        return self.hosts[name]
+
+    @property
+    def seconds(self) -> float:
+        """How long it is meant to last."""
+        return self._ways.seconds or self.described.seconds
+
+    # Coming up.
+
+    def up(self) -> Self:
+        """The clock stands still until begin()."""
+        need_namespaces("a network of namespaces")
+        need_tun()
+        sweep(cgroup_folders())
+        self._reaper = Reaper()
+        try:
+            for robot in self.described.robots:
+                self._make(robot, self._reaper)
+            self._start_radio(self._reaper)
+        except BaseException:
+            self.down()
+            raise
+        return self
+
+    def _make(self, robot: Robot, reaper: Reaper) -> None:
+        bare = make_host(reaper, robot.name, robot.address, self.described.prefix, self._resources)
+        # Robots on one machine would find each other in its /dev/shm, past the radio.
+        shm = SmallShm(reaper, f"{robot.name}-shm", _SHM_MB)
+        self._resources += shm.resources
+        place = bare.place.within(Place(reaper, shm=shm.path))
+        self.hosts[robot.name] = Host(bare.name, bare.address, bare.prefix, bare.namespace, place)
+
+    def _start_radio(self, reaper: Reaper) -> None:
+        words = [str(_program()), "run", str(self._scenario), *self._ways.words()]
+        for host in self.hosts.values():
+            words += ["--host", f"{host.namespace}={host.address}/{host.prefix}"]
+        self._radio = Place(reaper).start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self._line(_PATIENCE_S) != "ready":
+            raise self._failure()
+        for host in self.hosts.values():
+            bring_up(host, DEVICE)
+
+    # While it runs.
+
+    def begin(self) -> None:
+        """From now on packets flow, and time passes."""
+        assert self._radio is not None and self._radio.stdin is not None
+        try:
+            self._radio.stdin.write(b"begin\n")
+            self._radio.stdin.flush()
+        except BrokenPipeError:
+            raise self._failure() from None
+
+    def watch(self, seconds: float) -> dict[str, Any] | None:
+        """Waits at most so long for news: how far it is, or, once it has come to its end, the
+        summary. Error if the radio has failed."""
+        if self._summary is not None:
+            return self._summary
+        line = self._line(seconds)
+        if line is None:
+            return None
+        if not line:
+            raise self._failure()
+        news: dict[str, Any] = json.loads(line)
+        if news["kind"] != "progress":
+            self._summary = news
+        return news
+
+    @property
+    def over(self) -> bool:
+        return self._summary is not None
+
+    def end(self) -> dict[str, Any]:
+        """Ends it now, unless it is over: the summary."""
+        assert self._radio is not None
+        if self._summary is None:
+            with suppress(ProcessLookupError):
+                self._radio.send_signal(signal.SIGTERM)
+        while self._summary is None:
+            if self.watch(_GRACE_S) is None:
+                self._radio.kill()
+                raise Error(
+                    "timeout",
+                    f"it did not come to its end within {_GRACE_S:g} s and was killed",
+                    "hyphos-cosim-emulate",
+                )
+        return self._summary
+
+    def _line(self, seconds: float) -> str | None:
+        """The next one of the radio; None: not within this time; empty: it has ended."""
+        assert self._radio is not None and self._radio.stdout is not None
+        while b"\n" not in self._text:
+            ready, _, _ = select.select([self._radio.stdout], [], [], seconds)
+            if not ready:
+                return None
+            got = os.read(self._radio.stdout.fileno(), 65536)
+            if not got:
+                return ""
+            self._text += got
+        line, _, self._text = self._text.partition(b"\n")
+        return line.decode()
+
+    def _failure(self) -> Error:
+        """Why the radio has ended; what it says itself stands before that."""
+        assert self._radio is not None
+        code = self._radio.wait(_PATIENCE_S)
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+        return Error("disconnected", f"the emulation {how}", "hyphos-cosim-emulate")
+
+    # Going down.
+
+    def down(self) -> None:
+        """Ends what runs on the robots, and removes them."""
+        if self._reaper is None:
+            return
+        if self._radio is not None:
+            for pipe in (self._radio.stdin, self._radio.stdout):
+                assert pipe is not None
+                with suppress(OSError):
+                    pipe.close()
+            self._radio.terminate()
+            try:
+                self._radio.wait(_GRACE_S)
+            except subprocess.TimeoutExpired:
+                self._radio.kill()
+                self._radio.wait()
+            self._radio = None
+        self._reaper.remove(*self._resources)
+        self._resources.clear()
+        self.hosts.clear()
+        self._reaper.close()
+        self._reaper = None
+
+
+def with_addresses(words: Sequence[str], hosts: dict[str, Host]) -> list[str]:
+    """{NAME} is the address of that robot."""
+
+    def put(word: str) -> str:
+        for name, host in hosts.items():
+            word = word.replace("{" + name + "}", host.address)
+        return word
+
+    return [put(word) for word in words]

@@ -1,0 +1,66 @@
+"""The summary of a run in real time, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+_ADVICE = (
+    "What was seen is not what the scenario says. Give the machine less to do, or raise\n"
+    "           realtime.lag_p99_ms and lag_longest_ms if so much does not matter to you."
+)
+
+
+def summary_lines(run: dict[str, Any]) -> Iterator[str]:
+    verdict = "valid" if run["valid"] else "INVALID"
+    yield (
+        f"real time  {run['simulated_s']:.3f} s of {len(run['robots'])} robots over the "
+        f"{run['radio']} radio: {verdict}"
+    )
+    for reason in run["invalid_because"]:
+        yield f"           {reason}"
+    if not run["valid"]:
+        yield f"           {_ADVICE}"
+    lag, limits = run["lag"], run["limits"]
+    yield (
+        f"lag        of {lag['count']} windows of {run['window_ms']:.3f} ms: "
+        f"{lag['p50_ms']:.3f} ms (p50), {lag['p99_ms']:.3f} (p99, at most "
+        f"{limits['lag_p99_ms']:.3f}), {lag['longest_ms']:.3f} (longest, at most "
+        f"{limits['lag_longest_ms']:.3f})"
+    )
+    late = run["delivered_late"]
+    yield (
+        f"late       deliveries {late['p50_ms']:.3f} ms (p50), {late['p99_ms']:.3f} (p99), "
+        f"{late['longest_ms']:.3f} (longest); {run['read_late']} packets read late"
+    )
+    programs = run["programs_late"]
+    yield (
+        f"           an ordinary program is woken {programs['p50_ms']:.3f} ms (p50), "
+        f"{programs['p99_ms']:.3f} (p99, at most {limits['lag_longest_ms']:.3f}) late here"
+    )
+    yield from _packets(run["packets"])
+    yield (
+        f"lost here  {run['overrun']} before they were read, {run['refused']} by a device that "
+        f"took no more"
+    )
+    machine = run["machine"]
+    yield (
+        f"processor  {machine['own']:.1%} of the machine's by this radio, {machine['others']:.1%} "
+        f"by others, {machine['stolen']:.1%} stolen; waited {machine['waited_s'] * 1e3:.1f} ms for "
+        f"one"
+    )
+    for name, code in {**run["programs"], "the command": run["command"]}.items():
+        if code is not None:
+            yield f"ended      {name} with code {code}"
+
+
+def _packets(counts: dict[str, Any]) -> Iterator[str]:
+    dropped = counts["dropped"]
+    yield (
+        f"packets    {counts['packets']}, copies {counts['copies']} = {counts['delivered']} "
+        f"delivered + {sum(dropped.values())} dropped + {counts['in_flight']} in flight"
+    )
+    for reason, count in dropped.items():
+        yield f"           {count} {reason}"
+    if counts["to_nobody"]:
+        yield f"           besides {counts['to_nobody']} to addresses that no robot has"

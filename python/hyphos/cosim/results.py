@@ -1,0 +1,230 @@
+"""A folder of an experiment: every run as it came, the scenarios, and what the runs amount to."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hyphos._errors import Error
+from hyphos.cosim.experiment import Cell, Parameters, key_of
+from hyphos.lab.stats import Estimate, bootstrap
+
+RUNS = "runs.jsonl"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell with one seed."""
+
+    parameters: dict[str, str | float]
+    seed: int
+    digest: str  # of what was run
+    figures: dict[str, float] | None  # None: it could not be run
+    failure: str = ""
+    trace: str = ""  # its hash
+    at: str = ""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return key_of(self.parameters), self.seed
+
+
+def _line(run: Run) -> str:
+    told = asdict(run)
+    if run.figures is not None:  # JSON has no NaN
+        told["figures"] = {k: None if math.isnan(v) else v for k, v in run.figures.items()}
+    return json.dumps(told)
+
+
+def _run(line: str) -> Run:
+    told = json.loads(line)
+    if told["figures"] is not None:
+        told["figures"] = {k: math.nan if v is None else v for k, v in told["figures"].items()}
+    return Run(**told)
+
+
+def mean(runs: Sequence[float]) -> float:
+    return math.fsum(runs) / len(runs)
+
+
+@dataclass
+class Row:
+    """All runs of one cell."""
+
+    parameters: dict[str, str | float]
+    runs: list[Run] = field(default_factory=list)
+    _known: dict[str, Estimate] = field(default_factory=dict, repr=False)  # a bootstrap takes long
+
+    @property
+    def failure(self) -> str:
+        return next((run.failure for run in self.runs if run.failure), "")
+
+    def values(self, metric: str) -> list[float]:
+        """Of the runs that have it, by seed."""
+        found = [run.figures[metric] for run in self.runs if run.figures is not None]
+        return [value for value in found if not math.isnan(value)]
+
+    def by_seed(self, metric: str) -> dict[int, float]:
+        return {run.seed: run.figures[metric] for run in self.runs if run.figures is not None}
+
+    def estimate(self, metric: str) -> Estimate:
+        """The mean, with the interval of a bootstrap over seeds."""
+        if metric not in self._known:
+            self._known[metric] = bootstrap(self.values(metric), mean)
+        return self._known[metric]
+
+
+class Results:
+    """Appends each run at once, so that an experiment that was stopped can go on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs: list[Run] = []
+        self._rows: tuple[int, list[Row]] = (0, [])  # and of how many runs
+        path = folder / RUNS
+        if not path.exists():
+            return
+        lines = path.read_text().splitlines(keepends=True)
+        for number, line in enumerate(lines, 1):
+            try:
+                self.runs.append(_run(line))
+            except (ValueError, TypeError, KeyError):
+                if number == len(lines) and not line.endswith("\n"):  # it was killed while writing
+                    path.write_text("".join(lines[:-1]))
+                    return
+                raise Error(
+                    "corrupt", "this is no run of an experiment", f"{path}:{number}", "--overwrite"
+                ) from None
+
+    @property
+    def about(self) -> dict[str, Any]:
+        try:
+            told: dict[str, Any] = json.loads((self.folder / "experiment.json").read_text())
+        except FileNotFoundError:
+            raise Error(
+                "not_found",
+                "there are no results of an experiment here",
+                str(self.folder),
+                "hyphos cosim experiment NAME -o FOLDER",
+            ) from None
+        except ValueError:
+            raise Error(
+                "corrupt", "this is no experiment", str(self.folder / "experiment.json")
+            ) from None
+        return told
+
+    @property
+    def whole(self) -> bool:
+        """Whether all runs that were asked for are there."""
+        return bool(len(self.runs) == self.about["runs"])
+
+    def add(self, run: Run) -> None:
+        self.runs.append(run)
+        with (self.folder / RUNS).open("a") as file:
+            file.write(_line(run) + "\n")
+
+    def missing(self, cells: Sequence[Cell], seeds: int) -> list[tuple[Cell, int]]:
+        """What is not yet there, seed by seed, so that what was stopped has something of every
+        cell. Error if what is there was another version of a cell."""
+        known = {run.key: run.digest for run in self.runs}
+        found = []
+        for cell in cells:
+            key, digest = cell.key, cell.digest()
+            for seed in range(1, seeds + 1):
+                if (told := known.get((key, seed))) is None:
+                    found.append((cell, seed))
+                elif told != digest:
+                    raise Error(
+                        "already_exists",
+                        "there are results of another version of this experiment here",
+                        str(self.folder),
+                        "--overwrite begins anew",
+                    )
+        return sorted(found, key=lambda one: one[1])
+
+    def keep(self, cell: Cell, told: dict[str, Any]) -> None:
+        """The whole of one run of each cell, for the pictures."""
+        path = self._shown(cell.parameters)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))
+
+    def shown(self, parameters: Parameters) -> dict[str, Any] | None:
+        path = self._shown(parameters)
+        if not path.exists():
+            return None
+        told: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+        return told
+
+    def _shown(self, parameters: Parameters) -> Path:
+        return self.folder / "shown" / f"{Cell(parameters, {}, '').name}.json.gz"
+
+    def rows(self) -> list[Row]:
+        """As the experiment has its cells."""
+        if self._rows[0] != len(self.runs):
+            self._rows = len(self.runs), self._in_order()
+        return self._rows[1]
+
+    def _in_order(self) -> list[Row]:
+        rows: dict[str, Row] = {}
+        for run in sorted(self.runs, key=lambda run: run.seed):
+            rows.setdefault(key_of(run.parameters), Row(run.parameters)).runs.append(run)
+        order: dict[str, int] = {key: i for i, key in enumerate(self.about["cells"])}
+        return sorted(rows.values(), key=lambda row: order.get(key_of(row.parameters), len(order)))
+
+    def row(self, **parameters: str | float) -> Row | None:
+        """The row with these parameters, whatever its others are."""
+        return next(
+            (
+                row
+                for row in self.rows()
+                if all(row.parameters.get(k) == v for k, v in parameters.items())
+            ),
+            None,
+        )
+
+    def write_summary(self) -> None:
+        rows = self.rows()
+        told = [
+            {
+                "parameters": row.parameters,
+                "runs": len(row.runs),
+                "failure": row.failure,
+                "metrics": {name: row.estimate(name).to_json() for name in metrics_of(rows)},
+            }
+            for row in rows
+        ]
+        (self.folder / "summary.json").write_text(json.dumps(told, indent=1) + "\n")
+        lines = []
+        for one, row in zip(told, rows, strict=True):
+            line = {**row.parameters, "runs": one["runs"], "failure": one["failure"]}
+            for name in metrics_of(rows):
+                value, low, high = row.estimate(name).to_json()
+                line |= {name: value, f"{name}_low": low, f"{name}_high": high}
+            lines.append(line)
+        _write_csv(self.folder / "summary.csv", lines)
+        _write_csv(
+            self.folder / "runs.csv",
+            [
+                {**run.parameters, "seed": run.seed, "failure": run.failure, "trace": run.trace}
+                | (run.figures or {})
+                for run in self.runs
+            ],
+        )
+
+
+def metrics_of(rows: Sequence[Row]) -> list[str]:
+    return list(next((run.figures for row in rows for run in row.runs if run.figures), {}))
+
+
+def _write_csv(path: Path, lines: list[dict[str, Any]]) -> None:
+    heads = list(dict.fromkeys(name for line in lines for name in line))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, heads)
+        writer.writeheader()
+        writer.writerows(lines)

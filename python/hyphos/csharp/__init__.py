@@ -1,0 +1,1 @@
+"""C# classes of protobuf messages, for the client in clients/csharp."""

@@ -1,0 +1,161 @@
+"""The definitions of ROS that a machine has: those that are installed, and where ROS is not, those
+that the package `rosbags` carries."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from hyphos._errors import Error
+from hyphos.ros.definition import PARTS, Flavour
+from hyphos.ros.importing import imported, proto_files, write_files
+from hyphos.ros.library import Library
+from hyphos.ros.sources import find_sources, guess_flavour
+from hyphos.tools.typebook import compile_protos
+
+_STORES = {Flavour.ROS1: "ROS1_NOETIC", Flavour.ROS2: "ROS2_JAZZY"}
+_KEPT = 8  # descriptor sets in the cache
+# What IDL puts where ROS has nothing.
+_DUMMY = "uint8 structure_needs_at_least_one_member"
+
+
+def descriptors(paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) -> bytes:
+    """A serialized FileDescriptorSet of all types of `paths` (packages, or folders of packages), of
+    what is installed, and of the .proto files below `proto_paths`. Where two define a type, that of
+    `paths` counts, then the installed one.
+
+    Takes about two seconds the first time; what it makes is kept in the user's cache."""
+    folders = [folder for path in paths for folder in package_folders(path)]
+    chosen = _by_flavour([*folders, *_installed()])
+    key = _key(chosen, proto_paths)
+    kept = _cache() / f"types-{key}.pb"
+    with suppress(OSError):
+        return kept.read_bytes()
+    made = _make(chosen, proto_paths)
+    _keep(kept, made)
+    return made
+
+
+def package_folders(path: Path) -> list[Path]:
+    """The packages with definitions below a path, itself included."""
+    if not path.is_dir():
+        raise Error("not_found", "there is no such folder", str(path), "check the path")
+    found = {source.package_folder.absolute() for source in find_sources([path]).values()}
+    return sorted(found)
+
+
+def _installed() -> list[Path]:
+    """Packages of ROS where it usually lies."""
+    places = [Path("/usr/share"), *sorted(Path("/opt/ros").glob("*/share"))]
+    for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
+        for entry in filter(None, os.environ.get(variable, "").split(":")):
+            places += [Path(entry), Path(entry, "share")]
+    found: dict[Path, None] = {}
+    for place in places:
+        for kind in PARTS:
+            for folder in sorted(place.glob(f"*/{kind}")):
+                if any(folder.glob(f"*.{kind}")) and (folder.parent / "package.xml").is_file():
+                    found[folder.parent.absolute()] = None
+    return list(found)
+
+
+def _by_flavour(folders: Iterable[Path]) -> dict[Flavour, list[Path]]:
+    """The first of each name; then what rosbags has of the packages that are missing."""
+    chosen: dict[Flavour, dict[str, Path]] = {Flavour.ROS1: {}, Flavour.ROS2: {}}
+    for folder in folders:
+        try:
+            flavour = guess_flavour(find_sources([folder]).values())
+        except Error:
+            flavour = Flavour.ROS1  # it could be of either: both read it alike
+            chosen[Flavour.ROS2].setdefault(folder.name, folder)
+        chosen[flavour].setdefault(folder.name, folder)
+    for flavour, known in chosen.items():
+        for folder in _carried(flavour):
+            known.setdefault(folder.name, folder)
+    return {flavour: list(known.values()) for flavour, known in chosen.items()}
+
+
+def _carried(flavour: Flavour) -> list[Path]:
+    """What rosbags has, as .msg files in the cache."""
+    place = _cache() / f"rosbags-{version('rosbags')}" / flavour.value
+    if not place.is_dir():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent) as draft:
+            made = Path(draft, flavour.value)
+            for name, text in _carried_definitions(flavour):
+                package, base = name.split("/msg/")
+                file = made / package / "msg" / f"{base}.msg"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            with suppress(OSError):  # another process was faster
+                made.rename(place)
+    return sorted(place.iterdir())
+
+
+def _carried_definitions(flavour: Flavour) -> Iterator[tuple[str, str]]:
+    from rosbags.typesys import Stores, get_typestore  # noqa: PLC0415
+
+    store = get_typestore(Stores[_STORES[flavour]])
+    ros_version = 1 if flavour is Flavour.ROS1 else 2
+    for name in store.fielddefs:
+        text, _ = store.generate_msgdef(name, ros_version=ros_version)
+        lines = text.split("=" * 80)[0].splitlines(keepends=True)
+        yield name, "".join(line for line in lines if line.strip() != _DUMMY)
+
+
+def _make(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> bytes:
+    whole = FileDescriptorSet()
+    with tempfile.TemporaryDirectory() as place:
+        for flavour, folders in chosen.items():
+            library = Library.load(folders, flavour)
+            write_files(proto_files(imported(library), library), Path(place))
+        parts = [compile_protos(Path(place)), *map(compile_protos, proto_paths)]
+    seen = set()
+    for part in parts:
+        for file in part.file:
+            if file.name not in seen:
+                seen.add(file.name)
+                whole.file.add().CopyFrom(file)
+    return whole.SerializeToString()
+
+
+def _key(chosen: dict[Flavour, list[Path]], proto_paths: Sequence[Path]) -> str:
+    """Changes with every definition."""
+    digest = hashlib.sha256(version("protobuf").encode())
+    files = [
+        file
+        for folders in chosen.values()
+        for folder in folders
+        for kind in PARTS
+        for file in sorted((folder / kind).glob(f"*.{kind}"))
+    ]
+    files += [file for path in proto_paths for file in sorted(path.rglob("*.proto"))]
+    files += sorted(Path(__file__).parent.glob("*.py"))  # what makes them
+    for file in files:
+        status = file.stat()
+        digest.update(f"{file} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:24]
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base, "hyphos")
+
+
+def _keep(file: Path, made: bytes) -> None:
+    """A cache that cannot be written costs time, and nothing else."""
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(made)
+        draft.replace(file)
+        kept = sorted(file.parent.glob("types-*.pb"), key=lambda one: one.stat().st_mtime)
+        for old in kept[:-_KEPT]:
+            old.unlink()

@@ -1,0 +1,366 @@
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "tests/clients/c_harness.hpp"
+
+namespace hyphos::test {
+namespace {
+
+TEST(C, ThePublicNamesAreThoseOfTheHeaderAndNoOthers) {
+  FILE* const pipe = popen("nm -D --defined-only " TEST_C_LIBRARY, "r");
+  ASSERT_NE(pipe, nullptr);
+  std::array<char, 512> line{};
+  int ours = 0;
+  while (fgets(line.data(), line.size(), pipe) != nullptr) {
+    const std::string text(line.data());
+    EXPECT_NE(text.find(" T hyphos_"), std::string::npos) << text;
+    ++ours;
+  }
+  EXPECT_EQ(pclose(pipe), 0);
+  EXPECT_GT(ours, 30);
+  EXPECT_EQ(hyphos_abi(), HYPHOS_ABI);
+  EXPECT_STREQ(hyphos_code_name(HYPHOS_TYPE_MISMATCH), "type_mismatch");
+  EXPECT_EQ(hyphos_code_name(99), nullptr);
+}
+
+TEST(C, AProgramInC99AnswersMessagesOfAnotherProcess) {
+  const std::string domain = fresh_domain();
+  const CNode node = open_node(domain);
+  const CPublisher forth = open_publisher(node, "forth");
+  const CPublisher end = open_publisher(node, "end");
+  Inbox inbox;
+  const CSubscription back = subscribe(node, "back", Inbox::hear, &inbox);
+  Child robot({TEST_C_ROBOT, domain});
+  ASSERT_TRUE(robot.started());
+  ASSERT_TRUE(connected(forth) && connected(end));
+  ASSERT_TRUE(eventually([&] { return hyphos_subscription_publishers(back) == 1; }));
+  EXPECT_TRUE(eventually([&] {
+    const auto processes = inspect(domain).or_throw();
+    return std::any_of(processes.begin(), processes.end(), [](const ProcessInfo& process) {
+      return process.name == "robot" && process.state == ProcessState::ready;
+    });
+  }));
+  for (std::size_t i = 0; i < 20; ++i) {
+    std::string text(1'000'000, static_cast<char>('a' + i));
+    text.front() = '<';
+    ASSERT_EQ(publish(forth, text), HYPHOS_OK);
+    while (inbox.texts.size() == i) {
+      ASSERT_EQ(hyphos_poll(node, kLong, 0, nullptr, nullptr), HYPHOS_OK);
+    }
+    EXPECT_EQ(inbox.texts.back(), std::string(text.rbegin(), text.rend()));
+  }
+  EXPECT_EQ(inbox.thread, std::this_thread::get_id());
+  ASSERT_EQ(publish(end, "."), HYPHOS_OK);
+  EXPECT_EQ(robot.wait(), 0);
+}
+
+TEST(C, AMessageThatIsHeldOutlivesItsNodeAndIsNotCopied) {
+  const std::string domain = fresh_domain();
+  hyphos_message held{};
+  {
+    const CNode from = open_node(domain, "from");
+    const CNode to = open_node(domain, "to");
+    const CPublisher publisher = open_publisher(from, "c");
+    const CSubscription subscription = subscribe(to, "c", nullptr, nullptr);
+    ASSERT_TRUE(connected(publisher));
+    hyphos_loan loan{};
+    ASSERT_EQ(hyphos_loan_bytes(publisher, 100'000, &loan, nullptr), HYPHOS_OK);
+    std::memset(loan.data, 'x', 100'000);
+    ASSERT_EQ(hyphos_publish_loan(publisher, &loan, 99'999, nullptr, nullptr), HYPHOS_OK);
+    EXPECT_EQ(loan.data, nullptr);
+    ASSERT_EQ(hyphos_take(subscription, kLong, &held, nullptr), HYPHOS_OK);
+    EXPECT_EQ(held.sequence, 1U);
+    EXPECT_GT(held.arrived_ns, held.published_ns);
+  }
+  EXPECT_EQ(text_of(held.payload), std::string(99'999, 'x'));
+  hyphos_message_release(&held);
+  EXPECT_EQ(held.payload.data, nullptr);
+  hyphos_message_release(&held);
+}
+
+TEST(C, TakingWaitsNoLongerThanItIsTold) {
+  const CNode node = open_node(fresh_domain());
+  const CPublisher publisher = open_publisher(node, "c");
+  const CSubscription subscription = subscribe(node, "c", nullptr, nullptr);
+  hyphos_message message{};
+  hyphos_error error;
+  EXPECT_EQ(hyphos_take(subscription, 0, &message, &error), HYPHOS_TIMEOUT);
+  EXPECT_EQ(hyphos_take(subscription, 1'000'000, &message, &error), HYPHOS_TIMEOUT);
+  EXPECT_STREQ(error.where, "c");
+  ASSERT_EQ(publish(publisher, "one"), HYPHOS_OK);
+  ASSERT_EQ(publish(publisher, "two"), HYPHOS_OK);
+  for (const char* expected : {"one", "two"}) {
+    ASSERT_EQ(hyphos_take(subscription, -1, &message, &error), HYPHOS_OK);
+    EXPECT_EQ(text_of(message.payload), expected);
+    hyphos_message_release(&message);
+  }
+  std::thread late([&] { publish(publisher, "three"); });
+  EXPECT_EQ(hyphos_take(subscription, kLong, &message, &error), HYPHOS_OK);
+  late.join();
+  hyphos_message_release(&message);
+}
+
+TEST(C, AttachedBuffersArriveInTheMemoryThatTheyWereLentIn) {
+  const std::string domain = fresh_domain();
+  const CNode from = open_node(domain, "from");
+  const CNode to = open_node(domain, "to");
+  const CPublisher publisher = open_publisher(from, "image", kImage);
+  const CPublisher again = open_publisher(to, "again", kImage);
+  const CSubscription second = subscribe(from, "again", nullptr, nullptr, HYPHOS_POLLED, kImage);
+  const CSubscription first = subscribe(to, "image", nullptr, nullptr, HYPHOS_POLLED, kImage);
+  ASSERT_TRUE(connected(publisher) && connected(again));
+  hyphos_loan pixels{};
+  ASSERT_EQ(hyphos_loan_bytes(publisher, 300'000, &pixels, nullptr), HYPHOS_OK);
+  std::memset(pixels.data, 7, 300'000);
+  hyphos_published sent{};
+  ASSERT_EQ(hyphos_publish_attached(publisher, "head", 4, &pixels, 1, &sent, nullptr), HYPHOS_OK);
+  EXPECT_EQ(sent.taken, 1U);
+  hyphos_message message{};
+  ASSERT_EQ(hyphos_take(first, kLong, &message, nullptr), HYPHOS_OK);
+  ASSERT_EQ(hyphos_publish_message(again, &message, &sent, nullptr), HYPHOS_OK);
+  hyphos_message_release(&message);
+  ASSERT_EQ(hyphos_take(second, kLong, &message, nullptr), HYPHOS_OK);
+  EXPECT_EQ(text_of(message.payload), "head");
+  ASSERT_EQ(message.buffer_count, 1U);
+  EXPECT_EQ(text_of(message.buffers[0]), std::string(300'000, '\7'));
+  hyphos_message_release(&message);
+}
+
+TEST(C, TheDescriptorIsReadableWhilePollingHasSomethingToDo) {
+  const CNode node = open_node(fresh_domain());
+  const CPublisher publisher = open_publisher(node, "c");
+  Inbox inbox;
+  const CSubscription subscription = subscribe(node, "c", Inbox::hear, &inbox);
+  pollfd event{hyphos_poll_fd(node), POLLIN, 0};
+  EXPECT_EQ(hyphos_poll(node, 0, 0, nullptr, nullptr), HYPHOS_OK);
+  EXPECT_EQ(::poll(&event, 1, 0), 0);
+  for (const char* text : {"1", "2", "3"}) publish(publisher, text);
+  EXPECT_EQ(::poll(&event, 1, 10'000), 1);
+  std::uint32_t ran = 0;
+  EXPECT_EQ(hyphos_poll(node, 0, 2, &ran, nullptr), HYPHOS_OK);
+  EXPECT_EQ(ran, 2U);
+  EXPECT_EQ(::poll(&event, 1, 0), 1);
+  EXPECT_EQ(hyphos_poll(node, 0, 2, &ran, nullptr), HYPHOS_OK);
+  EXPECT_EQ(ran, 1U);
+  EXPECT_EQ(::poll(&event, 1, 0), 0);
+  EXPECT_EQ(inbox.texts, (std::vector<std::string>{"1", "2", "3"}));
+}
+
+TEST(C, APollThatWaitsIsWokenFromElsewhere) {
+  const CNode node = open_node(fresh_domain());
+  std::thread other([&] { hyphos_wake(node); });
+  std::uint32_t ran = 9;
+  EXPECT_EQ(hyphos_poll(node, -1, 0, &ran, nullptr), HYPHOS_OK);
+  EXPECT_EQ(ran, 0U);
+  other.join();
+}
+
+TEST(C, ACallbackThatPollsIsToldThatItMayNot) {
+  const CNode node = open_node(fresh_domain());
+  struct Case {
+    hyphos_node* node;
+    hyphos_code code;
+  } seen{node, HYPHOS_OK};
+  const CPublisher publisher = open_publisher(node, "c");
+  const CSubscription subscription = subscribe(
+      node, "c",
+      [](void* user, const hyphos_message*) {
+        auto& it = *static_cast<Case*>(user);
+        it.code = hyphos_poll(it.node, 0, 0, nullptr, nullptr);
+      },
+      &seen);
+  publish(publisher, ".");
+  EXPECT_EQ(hyphos_poll(node, kLong, 0, nullptr, nullptr), HYPHOS_OK);
+  EXPECT_EQ(seen.code, HYPHOS_ALREADY_EXISTS);
+}
+
+TEST(C, CallbacksOfThePoolNeedNoPolling) {
+  const CNode node = open_node(fresh_domain());
+  const CPublisher publisher = open_publisher(node, "c");
+  for (const std::int32_t mode : {HYPHOS_SERIAL, HYPHOS_CONCURRENT, HYPHOS_INLINE}) {
+    std::atomic<int> heard{0};
+    const CSubscription subscription = subscribe(
+        node, "c",
+        [](void* user, const hyphos_message*) { ++*static_cast<std::atomic<int>*>(user); }, &heard,
+        mode);
+    publish(publisher, ".");
+    EXPECT_TRUE(eventually([&] { return heard == 1; })) << mode;
+  }
+}
+
+TEST(C, WhatAFullQueueDroppedIsCounted) {
+  const CNode node = open_node(fresh_domain());
+  hyphos_policy policy{};
+  policy.struct_size = sizeof policy;
+  policy.depth = 2;
+  const CPublisher publisher = open_publisher(node, "c", kBytes, &policy);
+  const CSubscription subscription =
+      subscribe(node, "c", nullptr, nullptr, HYPHOS_POLLED, kBytes, &policy);
+  for (int i = 0; i < 5; ++i) publish(publisher, ".");
+  std::uint64_t value = 0;
+  ASSERT_EQ(hyphos_subscription_counter(subscription, "drop.queue.overflow", &value, nullptr),
+            HYPHOS_OK);
+  EXPECT_EQ(value, 3U);
+  ASSERT_EQ(hyphos_publisher_counter(publisher, "sent", &value, nullptr), HYPHOS_OK);
+  EXPECT_EQ(value, 5U);
+}
+
+TEST(C, ThePlanSaysWhatTheChannelPromises) {
+  const PlanFile plan(
+      "hyphos: 1\nprocesses: {p: {}}\nnodes: {tester: {process: p}}\n"
+      "channels: {c: {publishers: [tester], subscribers: [tester], depth: 5}}\n");
+  const std::string file = plan.path().string();
+  const char* const overrides[] = {"channels.c.depth=3"};
+  hyphos_node_options options{};
+  options.struct_size = sizeof options;
+  options.plan_file = file.c_str();
+  options.process = "p";
+  options.overrides = overrides;
+  options.override_count = 1;
+  options.offline = 1;
+  CNode node;
+  hyphos_error error;
+  ASSERT_EQ(hyphos_node_open("tester", &options, node.out(), &error), HYPHOS_OK) << error.message;
+  const CPublisher publisher = open_publisher(node, "c");
+  const CSubscription subscription = subscribe(node, "c", nullptr, nullptr);
+  for (int i = 0; i < 5; ++i) publish(publisher, ".");
+  std::uint64_t dropped = 0;
+  ASSERT_EQ(hyphos_subscription_counter(subscription, "drop.queue.overflow", &dropped, nullptr),
+            HYPHOS_OK);
+  EXPECT_EQ(dropped, 2U);
+
+  options.plan_file = "/nonexistent/robot.yaml";
+  CNode other;
+  EXPECT_NE(hyphos_node_open("tester", &options, other.out(), &error), HYPHOS_OK);
+  EXPECT_NE(std::string(error.where).find("/nonexistent/robot.yaml"), std::string::npos)
+      << error.where;
+}
+
+TEST(C, MistakesAreNamed) {
+  const CNode node = open_node(fresh_domain());
+  CPublisher publisher = open_publisher(node, "n", kNumber);
+  hyphos_error error;
+  EXPECT_EQ(hyphos_publish(publisher, "abc", 3, nullptr, 0, nullptr, &error),
+            HYPHOS_INVALID_CONFIG);
+  EXPECT_STREQ(error.message, "a test.Number has 8 bytes, not 3");
+  const hyphos_bytes buffer{"x", 1};
+  std::int64_t number = 1;
+  EXPECT_EQ(hyphos_publish(publisher, &number, 8, &buffer, 1, nullptr, &error),
+            HYPHOS_INVALID_CONFIG);
+  EXPECT_EQ(hyphos_publish(nullptr, &number, 8, nullptr, 0, nullptr, &error),
+            HYPHOS_INVALID_CONFIG);
+  EXPECT_STREQ(error.message, "publisher is NULL");
+  EXPECT_EQ(hyphos_publish(publisher, nullptr, 8, nullptr, 0, nullptr, &error),
+            HYPHOS_INVALID_CONFIG);
+  hyphos_publisher* other = nullptr;
+  EXPECT_EQ(hyphos_publisher_open(node, "n", &kBytes, nullptr, &other, &error),
+            HYPHOS_TYPE_MISMATCH);
+  EXPECT_NE(std::string(error.message).find("test.Number"), std::string::npos);
+  EXPECT_NE(std::string(error.advice), "");
+  hyphos_subscription_options options{4, nullptr, 0, 0};
+  hyphos_subscription* subscription = nullptr;
+  EXPECT_EQ(
+      hyphos_subscribe(node, "m", &kBytes, &options, Inbox::hear, nullptr, &subscription, &error),
+      HYPHOS_INVALID_CONFIG);
+  EXPECT_NE(std::string(error.message).find("struct_size"), std::string::npos);
+  struct Later {
+    hyphos_subscription_options known;
+    std::uint64_t added;
+  } later{{sizeof(Later), nullptr, HYPHOS_POLLED, 0}, 0};
+  EXPECT_EQ(hyphos_subscribe(node, "m", &kBytes, &later.known, Inbox::hear, nullptr, &subscription,
+                             &error),
+            HYPHOS_OK);
+  hyphos_subscription_close(subscription);
+  later.added = 1;
+  EXPECT_EQ(hyphos_subscribe(node, "m", &kBytes, &later.known, Inbox::hear, nullptr, &subscription,
+                             &error),
+            HYPHOS_UNSUPPORTED);
+  options = {sizeof options, nullptr, 17, 0};
+  EXPECT_EQ(
+      hyphos_subscribe(node, "m", &kBytes, &options, Inbox::hear, nullptr, &subscription, nullptr),
+      HYPHOS_INVALID_CONFIG);
+  hyphos_loan loan{};
+  ASSERT_EQ(hyphos_loan_bytes(publisher, 8, &loan, nullptr), HYPHOS_OK);
+  EXPECT_EQ(hyphos_publish_loan(publisher, &loan, 9, nullptr, &error), HYPHOS_OUT_OF_RANGE);
+  EXPECT_EQ(loan.owner, nullptr);
+  EXPECT_EQ(hyphos_node_open("tester", nullptr, nullptr, &error), HYPHOS_INVALID_CONFIG);
+}
+
+TEST(C, ALongTextOfAnErrorIsCutAtTheEndOfACharacter) {
+  const CNode node = open_node(fresh_domain());
+  std::string name(200, 'n');
+  for (int i = 0; i < 300; ++i) name += "ὕ";
+  hyphos_publisher* publisher = nullptr;
+  hyphos_error error;
+  EXPECT_EQ(hyphos_publisher_open(node, name.c_str(), &kBytes, nullptr, &publisher, &error),
+            HYPHOS_INVALID_CONFIG);
+  const std::string text(error.where);
+  EXPECT_EQ(text.size(), 509U);  // of 511 that there is room for: each of these has three
+  EXPECT_EQ(text.substr(text.size() - 3), "ὕ");
+}
+
+TEST(C, EndsOfAClosedNodeSayThatItIsClosed) {
+  CNode node = open_node(fresh_domain());
+  const CPublisher publisher = open_publisher(node, "c");
+  const CSubscription subscription = subscribe(node, "c", nullptr, nullptr);
+  node.reset();
+  std::uint64_t value = 0;
+  hyphos_message message{};
+  EXPECT_EQ(hyphos_publisher_counter(publisher, "sent", &value, nullptr), HYPHOS_DISCONNECTED);
+  EXPECT_EQ(hyphos_take(subscription, 0, &message, nullptr), HYPHOS_DISCONNECTED);
+  EXPECT_EQ(publish(publisher, "nobody hears it"), HYPHOS_DISCONNECTED);
+  EXPECT_EQ(hyphos_publisher_listeners(publisher), 0U);
+}
+
+TEST(C, ANodeMayCloseWhileOthersPublish) {
+  for (int round = 0; round < 20; ++round) {
+    CNode node = open_node(fresh_domain());
+    const CPublisher publisher = open_publisher(node, "c");
+    std::atomic<int> sent{0};
+    std::thread other([&] {
+      while (publish(publisher, "again and again") == HYPHOS_OK) ++sent;
+    });
+    EXPECT_TRUE(eventually([&] { return sent > 100; }));
+    node.reset();
+    other.join();
+  }
+}
+
+TEST(C, ParametersAreDeclaredCheckedAndSet) {
+  const CNode node = open_node(fresh_domain());
+  hyphos_param_options options{};
+  options.struct_size = sizeof options;
+  options.unit = "m/s";
+  options.most = 2;
+  hyphos_value value{HYPHOS_REAL, 0, 0, 0.5, nullptr};
+  hyphos_error error;
+  ASSERT_EQ(hyphos_param_declare(node, "speed", &value, &options, &error), HYPHOS_OK)
+      << error.message;
+  value = {HYPHOS_TEXT, 0, 0, 0, "odom"};
+  ASSERT_EQ(hyphos_param_declare(node, "frame", &value, nullptr, &error), HYPHOS_OK);
+  const std::uint64_t version = hyphos_params_version(node);
+
+  value = {HYPHOS_INTEGER, 0, 1, 0, nullptr};
+  EXPECT_EQ(hyphos_param_set(node, "speed", &value, &error), HYPHOS_OK) << error.message;
+  value = {HYPHOS_REAL, 0, 0, 3, nullptr};
+  EXPECT_EQ(hyphos_param_set(node, "speed", &value, &error), HYPHOS_INVALID_CONFIG);
+  EXPECT_NE(std::string(error.message).find("speed"), std::string::npos);
+  EXPECT_GT(hyphos_params_version(node), version);
+
+  hyphos_value got{};
+  ASSERT_EQ(hyphos_param_get(node, "speed", &got, nullptr, 0, &error), HYPHOS_OK);
+  EXPECT_EQ(got.type, HYPHOS_REAL);
+  EXPECT_EQ(got.real, 1.0);
+  std::array<char, 5> text{};
+  ASSERT_EQ(hyphos_param_get(node, "frame", &got, text.data(), text.size(), &error), HYPHOS_OK);
+  EXPECT_STREQ(got.text, "odom");
+  EXPECT_EQ(hyphos_param_get(node, "frame", &got, text.data(), 4, &error), HYPHOS_OUT_OF_RANGE);
+  EXPECT_EQ(hyphos_param_get(node, "sped", &got, nullptr, 0, &error), HYPHOS_NOT_FOUND);
+  EXPECT_NE(std::string(error.message).find("speed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyphos::test

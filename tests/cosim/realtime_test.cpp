@@ -1,0 +1,318 @@
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <tuple>
+
+#include "cosim/network/analytic.hpp"
+#include "cosim/network/constant_delay.hpp"
+#include "cosim/physics/kinematic.hpp"
+#include "cosim/realtime/emulator.hpp"
+#include "cosim/realtime/machine.hpp"
+#include "cosim/scenario/scenario.hpp"
+
+namespace hyphos::cosim {
+namespace {
+
+constexpr std::size_t kHeaders = 28;
+
+Time at_ms(double ms) { return {static_cast<std::int64_t>(ms * 1e6)}; }
+
+Buffer packet_of(char mark, std::size_t payload = 100) {
+  return Buffer::copy_of(std::string(kHeaders, 'h') + std::string(payload, mark));
+}
+
+/// A machine whose clock goes on only while somebody waits, and then exactly as long; but where
+/// it is called away at `away.first`, it is back only after `away.second`.
+class Machine final : public Outside {
+ public:
+  struct Sent {
+    Time time;
+    Captured captured;
+  };
+  struct Written {
+    Time time;
+    NodeId to = 0;
+    std::string bytes;
+  };
+
+  void send(double ms, NodeId from, NodeId to, Buffer bytes) {
+    sends_.push_back({kBoot + (at_ms(ms) - Time{}), {from, to, std::move(bytes)}});
+  }
+
+  Time now() override { return now_; }
+  Result<void> wait(Time until, bool /*exact*/) override {
+    Time wakes = until;
+    if (!sends_.empty()) wakes = std::min(wakes, std::max(now_, sends_.front().time));
+    now_ = std::max(now_, wakes);
+    if (away.second.ns > 0 && now_ >= kBoot + (away.first - Time{})) {
+      now_ = now_ + std::exchange(away.second, Duration{0});
+    }
+    return success();
+  }
+  void read(std::vector<Captured>& packets) override {
+    while (!sends_.empty() && sends_.front().time <= now_) {
+      packets.push_back(std::move(sends_.front().captured));
+      sends_.pop_front();
+    }
+  }
+  bool write(NodeId to, std::span<const std::byte> packet) override {
+    if (refuses) return false;
+    written.push_back(
+        {{(now_ - kBoot).ns}, to, {reinterpret_cast<const char*>(packet.data()), packet.size()}});
+    return true;
+  }
+  std::uint64_t overrun() override { return overruns; }
+  std::uint64_t to_nobody() override { return 0; }
+
+  std::vector<Written> written;
+  std::pair<Time, Duration> away;
+  bool refuses = false;
+  std::uint64_t overruns = 0;
+
+ private:
+  static constexpr Time kBoot{77'000'000'000'123};  // runs do not start with the machine
+
+  Time now_ = kBoot;
+  std::deque<Sent> sends_;
+};
+
+struct Trial {
+  Machine machine;
+  Kinematic physics{{ConstantVelocity{{0, 0, 1}, {}}, ConstantVelocity{{20, 0, 1}, {}},
+                     ConstantVelocity{{0, 20, 1}, {}}}};
+  ConstantDelay ideal{Duration::from_us(3'300)};
+  Network* network = &ideal;
+  EmulatorOptions options{Step::make(1'000'000).value(),
+                          at_ms(50),
+                          3,
+                          1,
+                          {Duration::from_ms(1), Duration::from_ms(20)}};
+  std::function<bool(Time)> goes_on;
+
+  RealTimeReport run() {
+    Emulator emulator({physics, *network, machine, nullptr}, options);
+    if (goes_on) emulator.run_while(goes_on);
+    EXPECT_TRUE(emulator.start().ok());
+    const auto ran = emulator.run();
+    EXPECT_TRUE(ran.ok()) << ran.error().to_string();
+    EXPECT_TRUE(emulator.report().packets.balanced());
+    return emulator.report();
+  }
+};
+
+TEST(CosimRealTime, a_packet_comes_out_when_the_network_delivers_it_not_when_a_window_ends) {
+  Trial trial;
+  trial.machine.send(1.25, 0, 1, packet_of('a'));
+  const auto report = trial.run();
+  ASSERT_EQ(trial.machine.written.size(), 1U);
+  EXPECT_EQ(trial.machine.written[0].to, 1U);
+  EXPECT_EQ(trial.machine.written[0].time.ns, at_ms(4.55).ns + 1);
+  EXPECT_EQ(report.windows, 50U);
+  EXPECT_EQ(report.late.max_ns, 1);
+  EXPECT_EQ(report.lag.max_ns, 0);
+  EXPECT_TRUE(why_invalid(report, trial.options.limits).empty());
+}
+
+TEST(CosimRealTime, all_bytes_arrive_and_the_network_has_them_without_the_headers_it_adds) {
+  Trial trial;
+  std::string sent;
+  Trace trace;
+  trial.machine.send(1, 0, 1, packet_of('a'));
+  trial.machine.send(2, 1, 2, Buffer::copy_of("short"));
+  Emulator emulator({trial.physics, *trial.network, trial.machine, &trace}, trial.options);
+  ASSERT_TRUE(emulator.start().ok());
+  ASSERT_TRUE(emulator.run().ok());
+  ASSERT_EQ(trial.machine.written.size(), 2U);
+  EXPECT_EQ(trial.machine.written[0].bytes, packet_of('a').text());
+  EXPECT_EQ(trial.machine.written[1].bytes, "short");
+  EXPECT_NE(trace.text().find("send 1 from 0 to 1 bytes 100 hash"), std::string::npos);
+  EXPECT_NE(trace.text().find("send 2 from 1 to 2 bytes 0 hash"), std::string::npos);
+}
+
+TEST(CosimRealTime, a_packet_to_everyone_reaches_all_but_its_sender) {
+  Trial trial;
+  trial.machine.send(5, 1, kEveryone, packet_of('m'));
+  const auto report = trial.run();
+  ASSERT_EQ(trial.machine.written.size(), 2U);
+  EXPECT_EQ(trial.machine.written[0].to, 0U);
+  EXPECT_EQ(trial.machine.written[1].to, 2U);
+  EXPECT_EQ(report.packets.delivered, 2U);
+}
+
+TEST(CosimRealTime, a_machine_that_is_called_away_makes_the_run_invalid_and_says_why) {
+  Trial trial;
+  trial.options.end = at_ms(500);
+  trial.machine.away = {at_ms(10), Duration::from_ms(100)};
+  trial.machine.send(9, 0, 1, packet_of('a'));   // due at 12.3 ms, in the gap
+  trial.machine.send(50, 1, 0, packet_of('b'));  // sent in the gap
+  const auto report = trial.run();
+  EXPECT_EQ(report.windows, 500U);
+  EXPECT_GE(report.lag.max_ns, Duration::from_ms(99).ns);
+  EXPECT_GE(report.late.max_ns, Duration::from_ms(97).ns);
+  EXPECT_EQ(report.read_late, 1U);
+  EXPECT_GE(report.longest_unread.ns, Duration::from_ms(100).ns);
+  ASSERT_EQ(trial.machine.written.size(), 2U);
+  EXPECT_EQ(trial.machine.written[0].bytes, packet_of('a').text());
+  const auto reasons = why_invalid(report, trial.options.limits);
+  ASSERT_EQ(reasons.size(), 6U);
+  EXPECT_EQ(reasons[1], "the longest lag of a window was 100.000 ms, more than 20.000 ms");
+  EXPECT_EQ(reasons[4], "1 of 2 packets were read late, more than 1 %");
+}
+
+TEST(CosimRealTime, what_was_late_is_made_up_for_and_the_clock_is_kept) {
+  Trial trial;
+  trial.options.end = at_ms(500);
+  trial.machine.away = {at_ms(10), Duration::from_ms(100)};
+  trial.machine.send(300, 0, 1, packet_of('a'));
+  trial.run();
+  ASSERT_EQ(trial.machine.written.size(), 1U);
+  EXPECT_EQ(trial.machine.written[0].time.ns, at_ms(303.3).ns + 1);
+}
+
+TEST(CosimRealTime, packets_that_the_emulation_loses_itself_make_a_run_invalid) {
+  Trial refused;
+  refused.machine.refuses = true;
+  refused.machine.send(1, 0, 1, packet_of('a'));
+  const auto report = refused.run();
+  EXPECT_EQ(report.refused, 1U);
+  EXPECT_EQ(why_invalid(report, refused.options.limits).size(), 1U);
+
+  Trial overrun;
+  overrun.machine.overruns = 3;
+  const auto reasons = why_invalid(overrun.run(), overrun.options.limits);
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_EQ(reasons[0], "3 packets were lost by the emulation itself, not by the radio");
+}
+
+TEST(CosimRealTime, a_machine_on_which_ordinary_programs_wait_makes_a_run_invalid) {
+  RealTimeReport report;
+  const LagLimits limits{Duration::from_ms(1), Duration::from_ms(20)};
+  Lateness programs;
+  for (int i = 0; i < 99; ++i) programs.add(Duration::from_ms(5));
+  programs.add(Duration::from_ms(500));
+  report.programs = programs.snapshot();
+  EXPECT_TRUE(why_invalid(report, limits).empty());
+  for (int i = 0; i < 3; ++i) programs.add(Duration::from_ms(30));
+  report.programs = programs.snapshot();
+  const auto reasons = why_invalid(report, limits);
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_NE(reasons[0].find("an ordinary program"), std::string::npos);
+}
+
+TEST(CosimRealTime, a_run_may_be_ended_at_any_window_and_ends_at_a_whole_one) {
+  Trial trial;
+  trial.goes_on = [](Time reached) { return reached < at_ms(7); };
+  EXPECT_EQ(trial.run().end, at_ms(7));
+  Trial whole;
+  whole.options.end = at_ms(9.5);
+  EXPECT_EQ(whole.run().end, at_ms(10));
+}
+
+TEST(CosimRealTime, frames_of_the_radio_take_as_long_as_their_bytes_and_headers) {
+  const auto took = [](std::size_t payload) {
+    Trial trial;
+    RadioOptions radio;
+    radio.host_jitter = {0};
+    AnalyticRadio network(radio, nullptr);
+    trial.network = &network;
+    trial.machine.send(1, 0, kEveryone, packet_of('a', payload));
+    trial.run();
+    EXPECT_EQ(trial.machine.written.size(), 2U);
+    return trial.machine.written[0].time - at_ms(1);
+  };
+  const auto model = RadioModel::make({}, nullptr, 1).or_throw();
+  const Duration slack = Duration::from_us(1);  // through the air
+  for (const std::size_t payload : {0U, 100U, 1472U}) {
+    const Duration expected = model.difs() + model.airtime(payload);
+    EXPECT_GE(took(payload), expected) << payload;
+    EXPECT_LE(took(payload), expected + slack) << payload;
+  }
+}
+
+/// Says that its next event lies in its past.
+class Stuck final : public Network {
+ public:
+  Result<void> init(std::uint32_t, std::uint64_t) override { return success(); }
+  Result<void> set_poses(std::span<const Pose>) override { return success(); }
+  Result<void> inject(const Packet&) override { return success(); }
+  Result<void> advance(Time) override { return success(); }
+  Time next_event_time() const override { return {0}; }
+  Result<void> poll(std::vector<Outcome>&) override { return success(); }
+};
+
+TEST(CosimRealTime, a_network_that_lives_in_its_past_is_an_error) {
+  Trial trial;
+  Stuck stuck;
+  Emulator emulator({trial.physics, stuck, trial.machine, nullptr}, trial.options);
+  ASSERT_TRUE(emulator.start().ok());
+  const auto ran = emulator.run();
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().code, Code::corrupt);
+}
+
+TEST(CosimRealTime, processor_time_is_read_from_the_kernel) {
+  const ProcessorTicks ticks = parse_ticks("cpu  100 20 30 4000 50 6 7 8 0 0");
+  EXPECT_EQ(ticks.busy, 163U);
+  EXPECT_EQ(ticks.stolen, 8U);
+  EXPECT_EQ(ticks.all, 4221U);
+  for (const char* other : {"", "cpu0 1 2 3 4", "cpu", "cpu x y"}) {
+    EXPECT_EQ(parse_ticks(other).all, 0U) << other;
+  }
+}
+
+constexpr const char* kRobots = R"(
+physics: {rate_hz: 200}
+robots:
+  a: {at: [0, 0, 1], run: [hyphos, run, team.yaml]}
+  b: {at: [9, 0, 1]}
+)";
+
+TEST(CosimRealTime, a_scenario_names_programs_addresses_and_what_lag_it_takes) {
+  const auto plain = parse_scenario(kRobots, "cosim.yaml");
+  ASSERT_TRUE(plain.ok()) << plain.error().to_string();
+  EXPECT_EQ(plain->commands[0], (std::vector<std::string>{"hyphos", "run", "team.yaml"}));
+  EXPECT_TRUE(plain->commands[1].empty());
+  EXPECT_EQ(plain->realtime.limits.p99, Duration::from_ms(5));
+  EXPECT_EQ(plain->realtime.limits.longest, Duration::from_ms(20));
+  EXPECT_EQ(plain->realtime.address(0), "10.231.77.1");
+  const auto told = parse_scenario(
+      std::string(kRobots) +
+          "realtime: {lag_p99_ms: 0.5, lag_longest_ms: 7, subnet: 192.168.255.0/16, spin_us: 0}",
+      "cosim.yaml");
+  ASSERT_FALSE(told.ok());
+  const auto right = parse_scenario(
+      std::string(kRobots) +
+          "realtime: {lag_p99_ms: 0.5, lag_longest_ms: 7, subnet: 192.168.0.0/16, spin_us: 0}",
+      "cosim.yaml");
+  ASSERT_TRUE(right.ok()) << right.error().to_string();
+  EXPECT_EQ(right->realtime.limits.p99, Duration::from_us(500));
+  EXPECT_EQ(right->realtime.address(299), "192.168.1.44");
+}
+
+TEST(CosimRealTime, mistakes_in_what_concerns_real_time_are_told_with_their_line) {
+  for (const auto& [text, what] :
+       {std::tuple{"realtime: {lag_p99: 1}", "keys here are: lag_p99_ms"},
+        std::tuple{"realtime: {subnet: 10.0.0.0}", "expected an IPv4 network"},
+        std::tuple{"realtime: {subnet: 10.0.0.0/31}", "expected an IPv4 network"},
+        std::tuple{"realtime: {subnet: 10.0.0.1/24}", "expected an IPv4 network"},
+        std::tuple{"realtime: {priority: 100}", "realtime.priority"}}) {
+    const auto wrong = parse_scenario(std::string(kRobots) + text, "x.yaml");
+    ASSERT_FALSE(wrong.ok()) << text;
+    EXPECT_NE(wrong.error().to_string().find("x.yaml:6"), std::string::npos)
+        << wrong.error().to_string();
+    EXPECT_NE(wrong.error().to_string().find(what), std::string::npos) << wrong.error().to_string();
+  }
+  const auto words =
+      parse_scenario("robots: {a: {at: [0, 0, 0], run: 'ping b'}, b: {at: [1, 0, 0]}}", "x.yaml");
+  ASSERT_FALSE(words.ok());
+  EXPECT_NE(words.error().to_string().find("a list"), std::string::npos);
+  const auto many = parse_scenario(
+      "robots: {a: {at: [0, 0, 0]}, b: {at: [1, 0, 0]}, c: {at: [2, 0, 0]}}\n"
+      "realtime: {subnet: 10.0.0.0/30}",
+      "x.yaml");
+  ASSERT_FALSE(many.ok());
+  EXPECT_NE(many.error().to_string().find("too few addresses for 3 robots"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hyphos::cosim

@@ -1,0 +1,35 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "tests/gateway/convert/sample.hpp"
+
+// Messages in all forms, from outside and from channels. What was read can be written, and reads
+// again as the same.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace hyphos;
+  using namespace hyphos::gateway;
+  static const auto types = sample_types();
+  if (size < 1) return 0;
+  const bool ros2 = (data[0] & 1U) != 0;
+  const auto form = static_cast<Form>(data[0] >> 1U & 3U);
+  const auto input = std::as_bytes(std::span(data, size)).subspan(1);
+  const Converter& all =
+      (*types->default_carrier(ros2 ? "made/msg/All" : "made/All").or_throw()).converter;
+  const Form wire = ros2 ? Form::cdr : Form::ros1;
+  if (form == Form::cbor) {  // as a channel's message
+    const RawMessage message{Buffer::copy_of(input), {}};
+    for (const Form out : {Form::ros1, Form::cdr, Form::json, Form::cbor}) {
+      (void)all.write(out, message);
+    }
+    return 0;
+  }
+  const auto read = all.read(form, input, &WritableBuffer::on_heap, 0);
+  if (!read) return 0;
+  const auto written = all.write(wire, *read);
+  if (!written) return 0;  // JSON may hold times that ROS does not
+  const auto again = all.read(wire, written->bytes(), &WritableBuffer::on_heap, 0);
+  if (!again || all.write(wire, *again).or_throw().text() != written->text()) std::abort();
+  return 0;
+}

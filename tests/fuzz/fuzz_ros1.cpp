@@ -1,0 +1,143 @@
+// What nodes of ROS 1 send: calls and replies of XML-RPC, headers and answers of TCPROS, names and
+// URIs, parameters, and calls that are carried out. What is taken must survive being written and
+// read again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+
+#include "gateway/core/rules.hpp"
+#include "gateway/ros1/frame.hpp"
+#include "gateway/ros1/header.hpp"
+#include "gateway/ros1/methods.hpp"
+#include "gateway/ros1/names.hpp"
+#include "gateway/ros1/param_server.hpp"
+#include "gateway/ros1/param_tree.hpp"
+#include "gateway/ros1/reply_reader.hpp"
+#include "gateway/ros1/xmlrpc.hpp"
+
+using namespace hyphos;
+using namespace hyphos::gateway;
+using namespace hyphos::gateway::ros1;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// Compared as text: a NaN is not equal to itself.
+void try_call(std::string_view text) {
+  const auto call = parse_call(text);
+  if (!call) return;
+  const std::string written = write_call(call->method, call->params);
+  const auto again = parse_call(written);
+  require(again.ok() && write_call(again->method, again->params) == written);
+}
+
+void try_reply(std::string_view text) {
+  const auto value = parse_reply(text);
+  if (!value) return require(!value.error().message.empty());
+  const std::string written = write_reply(*value);
+  const auto again = parse_reply(written);
+  require(again.ok() && write_reply(*again) == written);
+}
+
+void try_header(std::span<const std::byte> bytes) {
+  const auto measured = measure_frame(bytes, kMaxHeader);
+  if (measured && measured->whole) require(measured->size <= kMaxHeader + 4);
+  const auto header = parse_header(bytes);
+  if (!header) return;
+  const auto written = write_header(*header);
+  const auto again = parse_header(std::span(written).subspan(4));
+  require(again.ok() && *again == *header);
+  (void)mismatch(*header, "a/B", "1");
+}
+
+// In two pieces, cut where the first byte says.
+void try_answer(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  ReplyReader reader(1000);
+  const std::size_t cut =
+      std::min<std::size_t>(std::to_integer<std::size_t>(bytes[0]), bytes.size() - 1);
+  const auto body = bytes.subspan(1);
+  if (!reader.take(body.first(cut)) || !reader.take(body.subspan(cut))) return;
+  const auto answer = reader.finish();
+  if (answer) require(answer->size() <= 1000 + 4);
+  require(reader.empty());
+}
+
+void try_names(std::string_view text) {
+  const std::size_t cut = text.find(' ');
+  const std::string_view first = text.substr(0, cut);
+  const std::string_view second = cut == std::string_view::npos ? "" : text.substr(cut + 1);
+  (void)Patterns(first).match(second);
+  require(resolve_name(first, second).starts_with('/'));
+  const auto uri = Uri::parse(first);
+  if (uri) require(uri->port != 0 && !uri->host.empty());
+}
+
+// Each line is "name" to erase or "name value" to set.
+void try_params(std::string_view text) {
+  ParamTree tree;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t space = line.find(' ');
+    const std::string name = resolve_name(line.substr(0, space), "/n");
+    if (space == std::string_view::npos) {
+      tree.erase(name);
+    } else if (tree.set(name, std::string(line.substr(space + 1)))) {
+      require(tree.get(name)->text() == line.substr(space + 1));
+    }
+    (void)tree.search("/a/b", line.substr(0, space));
+  }
+  (void)tree.names();
+}
+
+// A master's parameters, asked by call after call: each byte 0x00 ends one.
+void try_calls(std::string_view text) {
+  Registrations nodes;
+  ParamServer params(nodes, [](const std::string&, const std::string&, const Value&) {});
+  Methods methods;
+  params.add_to(methods);
+  while (!text.empty()) {
+    const std::string_view xml = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(xml.size() + 1, text.size()));
+    const auto call = parse_call(xml);
+    if (!call) continue;
+    if (const auto answer = methods.call(*call)) (void)write_reply(*answer);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(data + 1, size - 1));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  switch (data[0] % 7U) {
+    case 0:
+      try_call(text);
+      break;
+    case 1:
+      try_reply(text);
+      break;
+    case 2:
+      try_header(bytes);
+      break;
+    case 3:
+      try_answer(bytes);
+      break;
+    case 4:
+      try_names(text);
+      break;
+    case 5:
+      try_params(text);
+      break;
+    default:
+      try_calls(text);
+  }
+  return 0;
+}

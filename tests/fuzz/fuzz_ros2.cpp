@@ -1,0 +1,71 @@
+// What participants of ROS 2 send that DDS does not read itself: who has which endpoints, the heads
+// of calls, names of topics and types. What is read is what is written again from it.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "gateway/ros2/call_header.hpp"
+#include "gateway/ros2/entities.hpp"
+#include "gateway/ros2/names.hpp"
+
+using namespace hyphos::gateway::ros2;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void try_entities(std::span<const std::byte> bytes) {
+  for (const GidSize gid : {GidSize::iron, GidSize::humble}) {
+    const auto read = read_entities(bytes, gid);
+    if (!read) continue;
+    const auto again = read_entities(write_entities(*read, gid), gid);
+    require(again && again->gid == read->gid && again->nodes.size() == read->nodes.size());
+    for (std::size_t i = 0; i < read->nodes.size(); ++i) {
+      require(again->nodes[i].name == read->nodes[i].name &&
+              again->nodes[i].readers == read->nodes[i].readers &&
+              again->nodes[i].writers == read->nodes[i].writers);
+    }
+  }
+}
+
+void try_call(std::span<const std::byte> bytes) {
+  std::vector<std::byte> body;
+  const auto header = take_header(bytes, body);
+  if (header) require(std::ranges::equal(put_header(*header, body), bytes));
+}
+
+void try_names(std::string_view text) {
+  if (const auto topic = topic_of_dds(text)) require(dds_topic(*topic) == text);
+  if (const auto service = service_of_dds(text)) {
+    require((service->is_request ? dds_request(service->service) : dds_reply(service->service)) ==
+            text);
+  }
+  if (const auto type = type_of_dds(text)) require(type_of_dds(dds_type(*type)) == type);
+  (void)service_type_of_dds(text);
+  (void)is_name(text);
+  (void)split_node(text);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const auto bytes = std::as_bytes(std::span(data, size)).subspan(1);
+  switch (data[0] % 3U) {
+    case 0:
+      try_entities(bytes);
+      break;
+    case 1:
+      try_call(bytes);
+      break;
+    default:
+      try_names({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  return 0;
+}

@@ -1,0 +1,106 @@
+// What a client of ROS-TCP may do to a gateway: it connects, sends the input and goes. Now and then
+// a good client has to be served as always, and in the end nothing of the others may be left.
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "gateway/net/descriptor.hpp"
+#include "gateway/ros_tcp/ros_tcp.hpp"
+#include "tests/gateway/fake_door.hpp"
+
+using namespace hyphos;
+using namespace hyphos::gateway;
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+struct Served {
+  Served() {
+    door.add_type({.name = "a/B", .md5 = {}, .type_hash = {}, .text = {}});
+    door.add_service_type({.name = "a/S", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    gateway = open_ros_tcp(door, {}).or_throw();
+  }
+  /// From an address of its own: so many connections would use up the ports of one.
+  [[nodiscard]] net::Descriptor connect() {
+    net::Descriptor fd(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + ++clients % 60'000);
+    require(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(gateway->port());
+    require(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    return fd;
+  }
+
+  std::uint32_t clients = 0;
+  FakeDoor door;
+  std::unique_ptr<Protocol> gateway;
+};
+
+/// What comes, until `wanted` has come or the connection ends.
+std::string receive(int fd, std::string_view wanted) {
+  std::string all;
+  pollfd waited{.fd = fd, .events = POLLIN, .revents = 0};
+  while (wanted.empty() || all.find(wanted) == std::string::npos) {
+    require(::poll(&waited, 1, 10'000) > 0);
+    char bytes[4096];
+    const ssize_t got = ::recv(fd, bytes, sizeof bytes, 0);
+    if (got <= 0) break;
+    all.append(bytes, static_cast<std::size_t>(got));
+  }
+  return all;
+}
+
+void expect_good_client(Served& served) {
+  using namespace std::string_view_literals;
+  const net::Descriptor good = served.connect();
+  constexpr auto kPing = "\6\0\0\0__ping\x13\0\0\0{\"request_time\":77}"sv;
+  require(::send(good.get(), kPing.data(), kPing.size(), MSG_NOSIGNAL) ==
+          static_cast<ssize_t>(kPing.size()));
+  const std::string_view wanted = "{\"request_time\":77}";
+  require(receive(good.get(), wanted).ends_with(wanted));
+}
+
+/// libFuzzer's alarm is for another thread: here it would interrupt poll(), which looks as if
+/// nothing came.
+bool leave_alarms_to_others() {
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  return ::pthread_sigmask(SIG_BLOCK, &alarms, nullptr) == 0;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static Served served;
+  static const bool undisturbed = leave_alarms_to_others();  // once the others are there
+  require(undisturbed);
+  static int runs = 0;
+  {
+    const net::Descriptor client = served.connect();
+    (void)::send(client.get(), data, size, MSG_NOSIGNAL);
+    ::shutdown(client.get(), SHUT_WR);
+    (void)receive(client.get(), {});  // to the end: what was sent has been handled
+  }
+  if (++runs % 64 == 0) expect_good_client(served);
+  if (runs % 64 == 0) {
+    pollfd none{.fd = -1, .events = 0, .revents = 0};
+    for (int i = 0; i < 5000 && served.door.open() > 0; ++i) (void)::poll(&none, 1, 1);
+    require(served.door.open() == 0);
+  }
+  return 0;
+}

@@ -1,0 +1,62 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "gateway/rosbridge/session.hpp"
+#include "tests/gateway/fake_door.hpp"
+
+namespace {
+
+using namespace hyphos::gateway;
+using namespace hyphos::gateway::rosbridge;
+
+/// Every answer has to be JSON that the gateway's own parser reads, or CBOR.
+class Checking final : public Sink {
+ public:
+  std::size_t send(Lane, std::uint32_t, std::span<const Frame> unit) override {
+    for (const Frame& frame : unit) {
+      std::string text;
+      text.reserve(frame.size() + kPadding);
+      for (const hyphos::Buffer& part : frame.parts) text += part.text();
+      if (frame.binary) continue;
+      RequestParser parser;  // of its own: the session's may be in use
+      const ParsedRequest parsed = parser.parse(text);
+      if (parsed.request.op.empty()) std::abort();
+    }
+    return 0;
+  }
+  void close(CloseCode, std::string_view) override {}
+  void wake_at(std::int64_t) override {}
+};
+
+}  // namespace
+
+/// Messages cut from the input: each byte 0x00 ends one; what begins with 'B' is a binary one. The
+/// session takes them all, and leaves nothing open at its end.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  FakeDoor door;
+  door.add_type({"std_msgs/String", "", "", "string data\n"});
+  door.add_service_type({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
+  door.add_action_type({"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
+  Checking sink;
+  hyphos::gateway::Options options;
+  options.max_message = 4096;
+  {
+    Session session(door, {"fuzz"}, options, sink, true);
+    std::string_view rest(reinterpret_cast<const char*>(data), size);
+    while (!rest.empty()) {
+      std::string message(rest.substr(0, rest.find('\0')));
+      rest.remove_prefix(std::min(message.size() + 1, rest.size()));
+      message.reserve(message.size() + kPadding);
+      if (message.starts_with('B')) {
+        session.binary(std::as_bytes(std::span(message)).subspan(1));
+      } else {
+        session.text(message);
+      }
+      session.tick();
+    }
+  }
+  if (door.open() != 0) std::abort();
+  return 0;
+}

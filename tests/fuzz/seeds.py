@@ -1,0 +1,239 @@
+"""seeds.py CORPUS: puts what is well formed into CORPUS/<fuzzer>/, as a start for the fuzzers of
+the gateways and of recordings: what random bytes would hardly come upon."""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+Seed = tuple[str, bytes]
+
+
+def text(value: str, end: bytes = b"") -> bytes:
+    """A string with its length in front, as in ROS 1, TCPROS, ROS-TCP and CDR."""
+    data = value.encode() + end
+    return struct.pack("<I", len(data)) + data
+
+
+def convert() -> Iterator[Seed]:
+    """The first byte: bit 0 for ROS 2, then the form; made/All of tests/gateway/convert."""
+    everything = {
+        "flag": True,
+        "small": -3,
+        "wide": 1 << 60,
+        "real": 1.5,
+        "text": "grün",
+        "stamp": {"secs": 1, "nsecs": 2},
+        "bytes": "AQID",
+        "fixed": [1, -2, 3],
+        "floats": [0.5, None, "NaN", "-Infinity"],
+        "matrix": [1.0, 2.0],
+        "numbers": [-1, 1],
+        "texts": ["a", ""],
+        "inner": {"x": 7},
+        "parts": [{"x": 1}, {"x": -1}],
+        "nothing": [{}, {}],
+    }
+    yield "json_ros1", b"\4" + json.dumps(everything).encode()
+    everything["stamp"] = {"sec": 1, "nanosec": 2}
+    both = everything | {"few": [1, 2], "signs": "ab"}
+    yield "json_ros2", b"\5" + json.dumps(both).encode()
+    yield "nothing_ros1", b"\0" + bytes(80)
+    yield "nothing_ros2", b"\3" + b"\0\1\0\0" + bytes(160)
+    first = struct.pack("<?bQd", True, -3, 1 << 60, 1.5) + text("text") + struct.pack("<II", 1, 2)
+    rest = struct.pack("<I3s3b", 3, b"\1\2\3", 1, -2, 3) + struct.pack("<I2f2d", 2, 0.5, 1, 1, 2)
+    rest += struct.pack("<I2h", 2, -1, 1) + struct.pack("<I", 2) + text("a") + text("")
+    rest += struct.pack("<qI2qI", 7, 2, 1, -1, 2)
+    yield "all_ros1", b"\0" + first + rest
+    # As a channel carries it: fields 1, 5, 7 and 13 of protobuf.
+    yield "channel", b"\6" + b"\x08\1\x2a\4text\x3a\3\1\2\3\x6a\2\x08\7"
+
+
+def xml(method: str, *params: str) -> bytes:
+    inside = "".join(f"<param><value>{param}</value></param>" for param in params)
+    whole = f"<methodName>{method}</methodName><params>{inside}</params>"
+    return f"<?xml version='1.0'?><methodCall>{whole}</methodCall>".encode()
+
+
+def ros1() -> Iterator[Seed]:
+    """The first byte says what is read; see fuzz_ros1.cpp."""
+    tree = (
+        "<struct><member><name>speed</name><value><double>1.5</double></value></member>"
+        "<member><name>list</name><value><array><data><value><int>1</int></value>"
+        "<value><boolean>1</boolean></value><value><base64>AQID</base64></value>"
+        "<value><dateTime.iso8601>19980717T14:08:55</dateTime.iso8601></value>"
+        "</data></array></value></member></struct>"
+    )
+    calls = {
+        "set": xml("setParam", "/node", "/robot", tree),
+        "get": xml("getParam", "/node", "/robot/speed"),
+        "search": xml("searchParam", "/robot/node", "speed"),
+        "names": xml("getParamNames", "/node"),
+        "delete": xml("deleteParam", "/node", "/robot"),
+        "together": xml(
+            "system.multicall",
+            "<array><data><value><struct><member><name>methodName</name><value>hasParam</value>"
+            "</member><member><name>params</name><value><array><data><value>/n</value>"
+            "<value>/robot</value></data></array></value></member></struct></value></data></array>",
+        ),
+    }
+    for name, call in calls.items():
+        yield f"call_{name}", b"\0" + call
+        yield f"asked_{name}", b"\6" + call
+    value = f"<params><param><value>{tree}</value></param></params>"
+    yield "reply", b"\1" + f"<methodResponse>{value}</methodResponse>".encode()
+    fault = tree.replace("speed", "faultCode").replace("list", "faultString")
+    yield (
+        "fault",
+        b"\1" + f"<methodResponse><fault><value>{fault}</value></fault></methodResponse>".encode(),
+    )
+    fields = ("callerid=/talker", "topic=/chatter", "md5sum=*", "type=std_msgs/String", "a==b")
+    yield "header", b"\2" + b"".join(text(field) for field in fields)
+    yield "answer", b"\3\2" + b"\1" + text("yes")
+    yield "error", b"\3\4" + b"\0" + text("no")
+    yield "names", b"\4" + b"http://127.0.0.1:11311/ *,!/a/*"
+    yield "params", b"\5" + b"/a/b 1\n/a 2\n/a/c/d\n~e 3\n/a"
+
+
+def ros2() -> Iterator[Seed]:
+    def entities(gid: int) -> bytes:
+        message = b"\0\1\0\0" + bytes(range(gid)) + struct.pack("<I", 1)
+        message += text("/", b"\0") + b"\0\0" + text("hyphos", b"\0") + b"\0"
+        return message + struct.pack("<I", 1) + bytes(gid) + struct.pack("<I", 0)
+
+    yield "entities_iron", b"\0" + entities(16)
+    yield "entities_humble", b"\0" + entities(24)
+    yield "call", b"\1" + b"\0\1\0\0" + struct.pack("<Qq", 7, 1) + b"\1"
+    for name in ("rt/camera/image", "rq/addRequest", "rr/addReply", "/ns/node"):
+        yield name.replace("/", "_"), b"\2" + name.encode()
+    for name in ("sensor_msgs::msg::dds_::Image_", "std_srvs::srv::dds_::SetBool_Request_"):
+        yield name.replace("::", "_"), b"\2" + name.encode()
+
+
+def frame(name: str, payload: bytes) -> bytes:
+    return text(name) + struct.pack("<I", len(payload)) + payload
+
+
+def ros_tcp() -> Iterator[Seed]:
+    def command(name: str, **values: object) -> bytes:
+        return frame(name, json.dumps(values).encode())
+
+    chat = {"topic": "/chat", "message_name": "a/B"}
+    lamp = {"topic": "/lamp", "message_name": "a/S"}
+    yield "handshake", bytes(8) + command("__topic_list") + command("__ping", request_time="1")
+    yield (
+        "publish",
+        command("__publish", **chat, queue_size=10, latch=True) + frame("/chat", text("hi")),
+    )
+    ended = command("__remove_subscriber", topic="/chat")
+    yield "subscribe", command("__subscribe", **chat) + ended
+    yield (
+        "call",
+        command("__ros_service", **lamp) + command("__request", srv_id=1) + frame("/lamp", b"\1"),
+    )
+    yield (
+        "serve",
+        command("__unity_service", **lamp)
+        + command("__response", srv_id=1)
+        + frame("/lamp", b"\1"),
+    )
+
+
+OPERATIONS: list[dict[str, object]] = [
+    {"op": "advertise", "topic": "/a", "type": "std_msgs/String", "latch": True, "id": "1"},
+    {"op": "publish", "topic": "/a", "msg": {"data": "x"}},
+    {"op": "subscribe", "topic": "/a", "id": 7, "throttle_rate": 1, "queue_length": 2},
+    {"op": "subscribe", "topic": "/a", "compression": "png", "fragment_size": 10},
+    {"op": "subscribe", "topic": "/a", "compression": "cbor-raw"},
+    {"op": "unsubscribe", "topic": "/a", "id": 7},
+    {"op": "unadvertise", "topic": "/a"},
+    {"op": "advertise_service", "service": "/s", "type": "std_srvs/SetBool"},
+    {"op": "call_service", "service": "/s", "args": [True], "id": "c", "timeout": 0.1},
+    {"op": "call_service", "service": "/rosapi/topic_type", "args": {"topic": "/a"}},
+    {"op": "service_response", "service": "/s", "id": "service_request:0", "values": {}},
+    {"op": "unadvertise_service", "service": "/s"},
+    {"op": "fragment", "id": "f", "num": 0, "total": 2, "data": '{"op":"set_level",'},
+    {"op": "fragment", "id": "f", "num": 1, "total": 2, "data": '"level":"info"}'},
+    {"op": "advertise_action", "action": "/c", "type": "made/Count"},
+    {"op": "send_action_goal", "action": "/c", "id": "g", "args": [1], "feedback": True},
+    {"op": "send_action_goal", "action": "/c", "action_type": "made/Count", "args": {"to": 1}},
+    {"op": "action_feedback", "action": "/c", "id": "action_goal:0", "values": {"at": 1}},
+    {"op": "cancel_action_goal", "action": "/c", "id": "g"},
+    {"op": "action_result", "action": "/c", "id": "action_goal:0", "values": {}, "status": 4},
+    {"op": "unadvertise_action", "action": "/c"},
+    {"op": "set_level", "level": "warning"},
+    {"op": "auth", "token": "x"},
+]
+
+
+def rosbridge_session() -> Iterator[Seed]:
+    lines = [json.dumps(operation).encode() for operation in OPERATIONS]
+    for at, line in enumerate(lines):
+        yield f"one_{at}", line
+    yield "all", b"\0".join(lines)
+    yield "special", b'{"op":"publish","topic":"/a","type":"std_msgs/String","msg":{"data":NaN}}'
+    yield "binary", b"B\xa2bopdauthetokenax"
+
+
+def rosbridge_cbor() -> Iterator[Seed]:
+    yield "map", b"\xa3bopgpublishetopicb/acmsg\xa1ddataex\xc3\xa9y12"
+    yield "typed", b"\xa2ai\xd8U\x48\0\0\x80?\0\0\xc0?ab\xd8@C\1\2\3"
+    yield "endless", b"\xbfaa\x9f\1\x20\xf9\x3c\0\xfa?\x80\0\0\xfb?\xf0\0\0\0\0\0\0\xff\xff"
+
+
+def rosbridge_frames() -> Iterator[Seed]:
+    head = b"Host: 127.0.0.1:9090\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
+    head += b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+    head += b"Origin: http://localhost:8080\r\nAuthorization: Bearer x\r\n\r\n"
+    yield "handshake", b"GET /?a=b&token=%41%z HTTP/1.1\r\n" + head
+    mask = b"m@sk"
+
+    def masked(first: int, payload: bytes) -> bytes:
+        body = bytes(byte ^ mask[at % 4] for at, byte in enumerate(payload))
+        size = len(payload)
+        length = bytes([0x80 | size]) if size < 126 else b"\xfe" + struct.pack("!H", size)
+        return bytes([first]) + length + mask + body
+
+    yield "whole", masked(0x81, b'{"op":"auth"}') + masked(0x89, b"ping") + masked(0x88, b"\3\xe8")
+    yield "pieces", masked(0x01, b'{"op":') + masked(0x8A, b"") + masked(0x80, b'"auth"}')
+    yield "long", masked(0x82, b"\xa1" + bytes(300))
+
+
+def recording() -> Iterator[Seed]:
+    table = b"time_ms,from,to,delay_ms,"
+    yield "loss", table + b"loss\n0,*,*,0.00001,0\n0.0001,a,b,1.5,0.5\n0.0002,a,*,2,1\n"
+    yield "outcome", table + b"outcome # of each\n0,a,1,0.1,collision\n0,a,b,1,delivered\n"
+    yield (
+        "trace",
+        b"0 send 1 from 0 to 1 bytes 4 hash 9ae1\n0 send 2 from 1 to everyone bytes 0 hash f\n"
+        b"50 send 3 from 0 to 1 bytes 4 hash 9ae1\n90 delivered 1 to 1 read 100\n"
+        b"90 dropped 2 to everyone out_of_range copies 1\n95 dropped 2 to 2 collision\n",
+    )
+
+
+SEEDS = {
+    "fuzz_convert": convert,
+    "fuzz_cosim_recording": recording,
+    "fuzz_ros1": ros1,
+    "fuzz_ros2": ros2,
+    "fuzz_ros_tcp": ros_tcp,
+    "fuzz_ros_tcp_session": ros_tcp,
+    "fuzz_rosbridge_session": rosbridge_session,
+    "fuzz_rosbridge_cbor": rosbridge_cbor,
+    "fuzz_rosbridge_frames": rosbridge_frames,
+}
+
+
+def main() -> None:
+    for fuzzer, seeds in SEEDS.items():
+        folder = Path(sys.argv[1], fuzzer)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in seeds():
+            (folder / f"seed_{name}").write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+// Long texts go through wide instructions where the processor has them, the ends of them and short
+// ones through tables: every size here is checked against RFC 4648, read bit by bit.
+
+#include "gateway/convert/base64.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace hyphos::gateway {
+namespace {
+
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+std::string by_definition(const std::vector<std::byte>& bytes) {
+  std::string text;
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 6) {
+    std::size_t number = 0;
+    for (std::size_t i = bit; i < bit + 6; ++i) {
+      const bool set = i / 8 < bytes.size() &&
+                       (std::to_integer<unsigned>(bytes[i / 8]) >> (7 - i % 8) & 1U) != 0;
+      number = 2 * number + (set ? 1 : 0);
+    }
+    text += kAlphabet[number];
+  }
+  while (text.size() % 4 != 0) text += '=';
+  return text;
+}
+
+std::vector<std::byte> some_bytes(std::mt19937& random, std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+TEST(Base64, WritesInPiecesAndReadsBack) {
+  std::mt19937 random(1);  // NOLINT: the same every time
+  for (std::size_t size = 0; size < 300; ++size) {
+    const std::vector<std::byte> bytes = some_bytes(random, size);
+    std::string text = "before";
+    Base64Writer writer(text);
+    for (std::size_t at = 0; at < size;) {
+      const std::size_t piece = std::min<std::size_t>(random() % 99, size - at);
+      writer.write(std::span(bytes).subspan(at, piece));
+      at += piece;
+    }
+    writer.end();
+    ASSERT_EQ(text, "before" + by_definition(bytes));
+    text.erase(0, 6);
+    ASSERT_EQ(base64_size(text), size);
+    std::vector<std::byte> back(size + 1, std::byte{0xa5});
+    ASSERT_TRUE(decode_base64(text, back.data()));
+    EXPECT_EQ(back.back(), std::byte{0xa5}) << "written behind the end";
+    back.pop_back();
+    EXPECT_EQ(back, bytes);
+  }
+}
+
+TEST(Base64, RefusesWhatIsNone) {
+  std::byte out[8];
+  EXPECT_FALSE(decode_base64("ab c", out));
+  EXPECT_FALSE(decode_base64("abcde", out));
+  EXPECT_TRUE(decode_base64("YWI", out));  // padding may be missing
+}
+
+TEST(Base64, RefusesEveryOtherCharacterAtEveryPlace) {
+  const std::string good(70, 'Q');
+  std::vector<std::byte> out(base64_size(good));
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (int character = 0; character < 256; ++character) {
+      std::string text = good;
+      text[at] = static_cast<char>(character);
+      if (text[at] == '=' && text.find_first_not_of('=', at) == std::string::npos) continue;
+      ASSERT_EQ(decode_base64(text, out.data()), kAlphabet.find(text[at]) != std::string_view::npos)
+          << character << " at " << at;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hyphos::gateway

@@ -1,0 +1,153 @@
+#include <google/protobuf/dynamic_message.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gateway/convert/utf.hpp"
+#include "hyphos/msgs/sensor.pb.h"
+#include "tests/gateway/convert/sample.hpp"
+
+namespace hyphos::gateway {
+namespace {
+
+/// True if `part` lies in `text`; else a failure that shows both.
+testing::AssertionResult has(std::string_view text, std::string_view part) {
+  if (text.find(part) != std::string_view::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "no '" << part << "' in '" << text << "'";
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+const Converter& converter(Types& types, const std::string& name) {
+  return (*types.default_carrier(name).or_throw()).converter;
+}
+
+RawMessage read(const Converter& converter, Form form, std::string_view wire) {
+  return converter.read(form, bytes_of(wire), &WritableBuffer::on_heap, 5).or_throw();
+}
+
+std::string write(const Converter& converter, Form form, const RawMessage& message) {
+  return std::string(converter.write(form, message).or_throw().text());
+}
+
+std::string words(std::initializer_list<int> bytes) {
+  std::string made;
+  for (const int byte : bytes) made.push_back(static_cast<char>(byte));
+  return made;
+}
+
+// What a message is on ROS 1's wire, by hand.
+std::string golden_ros1() {
+  return words({1}) + words({0xfe}) + words({1, 2, 3, 4, 5, 6, 7, 0x88}) +
+         words({0, 0, 0, 0, 0, 0, 0xf8, 0x3f}) + words({2, 0, 0, 0}) + "hi" +
+         words({7, 0, 0, 0, 8, 0, 0, 0}) + words({2, 0, 0, 0, 9, 10}) + words({1, 0xff, 3}) +
+         words({1, 0, 0, 0, 0, 0, 0x20, 0x40}) + std::string(16, '\0') +
+         words({2, 0, 0, 0, 0xff, 0xff, 4, 0}) + words({2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}) + "a" +
+         words({5, 0, 0, 0, 0, 0, 0, 0}) + words({1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0}) +
+         words({3, 0, 0, 0});
+}
+
+constexpr std::string_view kGoldenJson =
+    R"({"flag":true,"small":-2,"wide":9801809732607083009,"real":1.5,"text":"hi",)"
+    R"("stamp":{"secs":7,"nsecs":8},"bytes":"CQo=","fixed":[1,-1,3],"floats":[2.5],)"
+    R"("matrix":[0,0],"numbers":[-1,4],"texts":["","a"],"inner":{"x":5},"parts":[{"x":6}],)"
+    R"("nothing":[{},{},{}]})";
+
+TEST(Convert, Ros1AndJsonAreTheSameMessage) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  const RawMessage message = read(all, Form::ros1, golden_ros1());
+  EXPECT_EQ(write(all, Form::json, message), kGoldenJson);
+  EXPECT_EQ(write(all, Form::ros1, message), golden_ros1());
+  const RawMessage again = read(all, Form::json, kGoldenJson);
+  EXPECT_EQ(write(all, Form::ros1, again), golden_ros1());
+}
+
+TEST(Convert, CdrAlignsFromTheEndOfItsHead) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/msg/All");
+  const RawMessage message =
+      read(all, Form::json, R"({"flag":true,"wide":1,"signs":"ä😀","few":[7]})");
+  const std::string wire = write(all, Form::cdr, message);
+  EXPECT_EQ(wire.substr(0, 4), words({0, 1, 0, 0}));
+  EXPECT_EQ(wire.substr(4, 16), words({1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}));
+  // Three UTF-16 units in four bytes each.
+  EXPECT_TRUE(has(wire, words({3, 0, 0, 0, 0xe4, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0, 0xde, 0, 0})));
+  EXPECT_EQ(write(all, Form::json, read(all, Form::cdr, wire)), write(all, Form::json, message));
+}
+
+TEST(Convert, AMessageThatCameInPiecesIsMergedAsProtobufDoes) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  // inner (13) twice: the later x counts; text twice: the last one; numbers (11) unpacked.
+  const std::string pieces = words({0x6a, 2, 8, 1, 0x6a, 2, 8, 3}) +
+                             words({0x2a, 1, 'a', 0x2a, 1, 'b'}) + words({0x58, 5, 0x58, 6}) +
+                             words({0xa0, 6, 1});  // an unknown field
+  const RawMessage message{Buffer::copy_of(pieces), {}};
+  const std::string json = write(all, Form::json, message);
+  EXPECT_TRUE(has(json, R"("inner":{"x":3})"));
+  EXPECT_TRUE(has(json, R"("text":"b")"));
+  EXPECT_TRUE(has(json, R"("numbers":[5,6])"));
+}
+
+TEST(Convert, TextsThatAreNoUtf8AreMended) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  std::string wire = golden_ros1();
+  wire[wire.find("hi") + 1] = static_cast<char>(0xff);
+  const RawMessage message = read(all, Form::ros1, wire);
+  EXPECT_TRUE(has(write(all, Form::json, message), "\"text\":\"h\xef\xbf\xbd\""));
+}
+
+TEST(Convert, WhatRosCannotHoldIsRefusedWithItsField) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  const RawMessage large{Buffer::copy_of(words({0x10, 0x80, 1})), {}};  // small: 128
+  const auto written = all.write(Form::ros1, large);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::corrupt);
+  EXPECT_TRUE(has(written.error().message, "'small' is 128, which 8 bits do not hold"));
+  const RawMessage early{
+      Buffer::copy_of(words({0x30, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})),
+      {}};  // stamp: -1 ns
+  EXPECT_TRUE(has(all.write(Form::ros1, early).error().message, "'stamp' is -1 ns"));
+  EXPECT_TRUE(converter(*types, "made/msg/All").write(Form::cdr, early));
+  const RawMessage three{Buffer::copy_of(words({0x42, 2, 1, 2})), {}};
+  EXPECT_TRUE(
+      has(all.write(Form::ros1, three).error().message, "'fixed' has 2 elements, ROS has 3"));
+}
+
+TEST(Convert, MessagesThatClaimMoreThanTheyHaveAreRefused) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  const std::string whole = golden_ros1();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(all.read(Form::ros1, bytes_of(whole).first(size), &WritableBuffer::on_heap, 0));
+  }
+  std::string endless = whole;
+  endless.replace(endless.size() - 4, 4, words({0xff, 0xff, 0xff, 0xff}));  // nothing
+  const auto read = all.read(Form::ros1, bytes_of(endless), &WritableBuffer::on_heap, 0);
+  ASSERT_FALSE(read);
+  EXPECT_TRUE(has(read.error().message, "'nothing' claims 4294967295 elements"));
+  EXPECT_TRUE(
+      has(all.read(Form::ros1, bytes_of(whole + "x"), &WritableBuffer::on_heap, 0).error().message,
+          "1 bytes are left over"));
+}
+
+TEST(Utf, KnowsWhatIsUtf8) {
+  EXPECT_TRUE(is_utf8("plain, and longer than eight"));
+  EXPECT_TRUE(is_utf8("ä€😀"));
+  for (const char* bad : {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+    EXPECT_FALSE(is_utf8(bad));
+    std::string mended;
+    append_utf8(std::string_view(bad), mended);
+    EXPECT_TRUE(is_utf8(mended));
+  }
+}
+
+}  // namespace
+}  // namespace hyphos::gateway

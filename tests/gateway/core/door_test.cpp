@@ -1,0 +1,312 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+#include <string>
+#include <thread>
+
+#include "gateway/core/graph_door.hpp"
+#include "hyphos/hyphos.hpp"
+#include "hyphos/msgs/sensor.pb.h"
+#include "tests/gateway/convert/sample.hpp"
+#include "tests/gateway/heard.hpp"
+
+namespace hyphos::gateway {
+namespace {
+
+/// True if `part` lies in `text`; else a failure that shows both.
+testing::AssertionResult has(std::string_view text, std::string_view part) {
+  if (text.find(part) != std::string_view::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "no '" << part << "' in '" << text << "'";
+}
+
+bool contains(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+/// Whether it is among what comes.
+bool eventually_hears(Heard& heard, const std::string& text) {
+  for (std::size_t count = 1;; ++count) {
+    const auto texts = heard.wait(count);
+    if (contains(texts, text)) return true;
+    if (texts.size() < count) return false;
+  }
+}
+
+/// A process with the door and a node of the robot's.
+class DoorTest : public testing::Test {
+ protected:
+  static RuntimeOptions alone() {
+    static int count = 0;
+    RuntimeOptions options;
+    options.domain = "door" + std::to_string(getpid()) + "_" + std::to_string(++count);
+    return options;
+  }
+  GraphDoor door_with(Rules rules) {
+    return {robot_.runtime().node("other").or_throw(), types_, std::move(rules)};
+  }
+
+  Node robot_ = Node::open("robot", alone()).or_throw();
+  std::shared_ptr<Types> types_ = sample_types();
+  GraphDoor door_{robot_.runtime().node("gateway").or_throw(), types_, {}};
+  const Client client_{"test"};
+};
+
+TEST_F(DoorTest, WhatOneClientPublishesAnotherHearsInItsOwnForm) {
+  Heard json;
+  Heard cdr;
+  const auto outlet =
+      door_.open_outlet(client_, "/part", "made/Part", Form::json, {}, json.take()).or_throw();
+  const auto second =
+      door_.open_outlet(client_, "/part", "made/Part", Form::ros1, {}, cdr.take()).or_throw();
+  const auto inlet = door_.open_inlet(client_, "part", "made/Part", Form::ros1, {}).or_throw();
+  EXPECT_TRUE(inlet->publish(bytes_of(std::string_view("\5\0\0\0\0\0\0\0", 8))));
+  EXPECT_TRUE(contains(json.wait(1), R"({"x":5})"));
+  EXPECT_TRUE(contains(cdr.wait(1), std::string("\5\0\0\0\0\0\0\0", 8)));
+  EXPECT_EQ(inlet->type().name, "made/Part");
+}
+
+TEST_F(DoorTest, FaultyMessagesAreRefusedAndCounted) {
+  const auto inlet = door_.open_inlet(client_, "/part", "made/Part", Form::json, {}).or_throw();
+  const auto told = inlet->publish(bytes_of(R"({"y":5})"));
+  ASSERT_FALSE(told);
+  EXPECT_TRUE(has(told.error().message, "has 'y', which made/Part has not"));
+  EXPECT_EQ(door_.counters().at("drop.gateway.corrupt"), 1U);
+}
+
+TEST_F(DoorTest, ALatchedMessageReachesWhoComesLater) {
+  const auto inlet =
+      door_.open_inlet(client_, "/part", "made/Part", Form::json, {.latched = true}).or_throw();
+  ASSERT_TRUE(inlet->publish(bytes_of(R"({"x":7})")));
+  Heard first;
+  Heard second;
+  const auto one =
+      door_.open_outlet(client_, "/part", "made/Part", Form::json, {}, first.take()).or_throw();
+  EXPECT_TRUE(contains(first.wait(1), R"({"x":7})"));
+  // It shares the subscription of the first.
+  const auto two =
+      door_.open_outlet(client_, "/part", "made/Part", Form::json, {}, second.take()).or_throw();
+  EXPECT_TRUE(contains(second.wait(1), R"({"x":7})"));
+}
+
+TEST_F(DoorTest, WhoComesLateGetsWhatEachPublisherOfAListSaidLast) {
+  const auto say = [](const std::unique_ptr<Inlet>& inlet, int number) {
+    return inlet->publish(bytes_of(R"({"parts":[{"x":)" + std::to_string(number) + "}]}"));
+  };
+  const auto open = [](GraphDoor& door, const Client& client) {
+    return door.open_inlet(client, "/many", "made/Many", Form::json, {.latched = true}).or_throw();
+  };
+  const auto hear = [](GraphDoor& door, const Client& client, Heard& heard) {
+    return door.open_outlet(client, "/many", "made/Many", Form::json, {}, heard.take()).or_throw();
+  };
+  auto first = open(door_, {"/first", "ros"});
+  const auto second = open(door_, {"/second", "ros"});
+  EXPECT_TRUE(say(first, 1));
+  EXPECT_TRUE(say(first, 2));
+  EXPECT_TRUE(say(second, 3));
+  // Another process of the robot.
+  RuntimeOptions same;
+  same.domain = robot_.runtime().domain();
+  GraphDoor base(Node::open("base", same).or_throw(), types_, {});
+  Heard at_base;
+  const auto robot = hear(base, client_, at_base);
+  EXPECT_TRUE(eventually_hears(at_base, R"({"parts":[{"x":2},{"x":3}]})"));
+  // What it says reaches ROS without what ROS says, and others with it.
+  const auto third = open(base, {"base"});
+  EXPECT_TRUE(say(third, 4));
+  Heard in_ros;
+  const auto inside = hear(door_, {"/late", "ros"}, in_ros);
+  EXPECT_EQ(in_ros.wait(1).back(), R"({"parts":[{"x":4}]})");
+  Heard outside;
+  const auto page = hear(door_, client_, outside);
+  EXPECT_EQ(outside.wait(1).back().size(),
+            std::string(R"({"parts":[{"x":2},{"x":3},{"x":4}]})").size());
+  first.reset();
+  EXPECT_TRUE(say(second, 5));
+  EXPECT_TRUE(eventually_hears(outside, R"({"parts":[{"x":4},{"x":5}]})"));
+}
+
+TEST_F(DoorTest, WhoComesLateGetsTheLastOfEachLatchedPublisher) {
+  const auto say = [](const std::unique_ptr<Inlet>& inlet, int number) {
+    return inlet->publish(bytes_of(R"({"x":)" + std::to_string(number) + "}"));
+  };
+  const auto open = [](GraphDoor& door, const std::string& name) {
+    return door.open_inlet({name, "ros"}, "/part", "made/Part", Form::json, {.latched = true})
+        .or_throw();
+  };
+  const auto hear = [](GraphDoor& door, Heard& heard) {
+    return door.open_outlet({"test"}, "/part", "made/Part", Form::json, {}, heard.take())
+        .or_throw();
+  };
+  using Texts = std::vector<std::string>;
+  auto first = open(door_, "/first");
+  const auto second = open(door_, "/second");
+  EXPECT_TRUE(say(first, 1));
+  EXPECT_TRUE(say(second, 2));
+  EXPECT_TRUE(say(first, 3));
+  // A node of another process, and clients of its gateway that come one after the other.
+  RuntimeOptions same;
+  same.domain = robot_.runtime().domain();
+  GraphDoor base(Node::open("base", same).or_throw(), types_, {});
+  Heard at_once;
+  const auto one = hear(base, at_once);
+  EXPECT_EQ(at_once.wait(2), (Texts{R"({"x":2})", R"({"x":3})"}));
+  Heard later;
+  const auto two = hear(base, later);
+  EXPECT_EQ(later.wait(2), (Texts{R"({"x":2})", R"({"x":3})"}));
+  // One that has gone, and has come again.
+  first.reset();
+  first = open(door_, "/first");
+  EXPECT_TRUE(say(first, 4));
+  EXPECT_TRUE(eventually_hears(later, R"({"x":4})"));
+  Heard last;
+  const auto three = hear(door_, last);
+  EXPECT_EQ(last.wait(2), (Texts{R"({"x":2})", R"({"x":4})"}));
+  Heard elsewhere;
+  GraphDoor third(Node::open("third", same).or_throw(), types_, {});
+  const auto four = hear(third, elsewhere);
+  EXPECT_EQ(elsewhere.wait(2), (Texts{R"({"x":2})", R"({"x":4})"}));
+}
+
+TEST_F(DoorTest, WhatTheDoorPublishesIsItsClients) {
+  const auto inlet = door_.open_inlet({"/talker"}, "/part", "made/Part", Form::json, {}).or_throw();
+  const auto topics = door_.topics();
+  const auto part = std::find_if(topics.begin(), topics.end(),
+                                 [](const TopicInfo& topic) { return topic.topic == "/part"; });
+  ASSERT_NE(part, topics.end());
+  EXPECT_EQ(part->publishers, std::vector<std::string>{"/talker"});
+}
+
+TEST_F(DoorTest, AServiceThatEndsLeavesNothingInTheGraph) {
+  Node node = robot_.runtime().node("serving").or_throw();
+  const auto types =
+      detail::service_types(type_support<msgs::LaserScan>(), type_support<msgs::LaserScan>());
+  const std::size_t before = robot_.runtime().endpoints().size();
+  for (int round = 0; round < 5; ++round) {
+    const auto server =
+        node.open_server("scanned", types, {}, [](const detail::ExchangeRef&) {}).or_throw();
+    EXPECT_GT(robot_.runtime().endpoints().size(), before);
+    server->close();
+    EXPECT_EQ(robot_.runtime().endpoints().size(), before);
+  }
+}
+
+TEST_F(DoorTest, AnOutletMayEndItself) {
+  std::unique_ptr<Outlet> outlet;
+  std::promise<void> ended;
+  outlet = door_
+               .open_outlet(client_, "/part", "made/Part", Form::json, {},
+                            [&](const Leaving&) {
+                              outlet.reset();
+                              ended.set_value();
+                            })
+               .or_throw();
+  const auto inlet = door_.open_inlet(client_, "/part", "made/Part", Form::json, {}).or_throw();
+  ASSERT_TRUE(inlet->publish(bytes_of("{}")));
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
+TEST_F(DoorTest, RulesAreKept) {
+  Rules rules;
+  rules.publish.deny = {"secret/*"};
+  rules.subscribe.allow = {"open"};
+  GraphDoor door = door_with(rules);
+  const auto inlet = door.open_inlet(client_, "/secret/part", "made/Part", Form::json, {});
+  ASSERT_FALSE(inlet);
+  EXPECT_EQ(inlet.error().code, Code::permission);
+  EXPECT_TRUE(door.open_inlet(client_, "/part", "made/Part", Form::json, {}));
+  EXPECT_FALSE(door.open_outlet(client_, "/part", "made/Part", Form::json, {}, [](auto&&) {}));
+}
+
+TEST_F(DoorTest, ARateBeyondTheRulesIsRefusedAndCounted) {
+  Rules rules;
+  rules.rate_hz = 2;
+  GraphDoor door = door_with(rules);
+  const auto inlet = door.open_inlet(client_, "/part", "made/Part", Form::json, {}).or_throw();
+  EXPECT_TRUE(inlet->publish(bytes_of("{}")));
+  EXPECT_TRUE(inlet->publish(bytes_of("{}")));
+  EXPECT_FALSE(inlet->publish(bytes_of("{}")));
+  EXPECT_EQ(door.counters().at("drop.gateway.rate"), 1U);
+}
+
+TEST_F(DoorTest, AnUnknownTypeIsNamedWithOneThatIsAlike) {
+  const auto inlet = door_.open_inlet(client_, "/a", "other/Part", Form::json, {});
+  ASSERT_FALSE(inlet);
+  EXPECT_EQ(inlet.error().code, Code::not_found);
+  EXPECT_TRUE(has(inlet.error().message, "there is 'made/"));
+}
+
+TEST_F(DoorTest, AChannelOfAnotherTypeIsRefusedByName) {
+  const auto scans = robot_.publisher<msgs::LaserScan>("scan");
+  const auto outlet =
+      door_.open_outlet(client_, "/scan", "made/Part", Form::json, {}, [](auto&&) {});
+  ASSERT_FALSE(outlet);
+  EXPECT_EQ(outlet.error().code, Code::type_mismatch);
+  EXPECT_TRUE(has(outlet.error().message, "hyphos.msgs.LaserScan"));
+}
+
+TEST_F(DoorTest, ClientsOfOneGroupDoNotHearEachOtherAndAreSeenByTheirNames) {
+  const Client talker{"/talker", "ros"};
+  const Client listener{"/listener", "ros"};
+  Heard inside;
+  Heard outside;
+  const auto in = door_.open_inlet(talker, "/part", "made/Part", Form::json, {}).or_throw();
+  const auto inner =
+      door_.open_outlet(listener, "/part", "made/Part", Form::json, {}, inside.take()).or_throw();
+  const auto outer =
+      door_.open_outlet(client_, "/part", "made/Part", Form::json, {}, outside.take()).or_throw();
+  EXPECT_TRUE(in->publish(bytes_of(R"({"x":1})")));
+  EXPECT_EQ(outside.wait(1).size(), 1U);
+  const auto other = door_.open_inlet(client_, "/part", "made/Part", Form::json, {}).or_throw();
+  EXPECT_TRUE(other->publish(bytes_of(R"({"x":2})")));
+  EXPECT_EQ(inside.wait(1), std::vector<std::string>{R"({"x":2})"});
+  const auto topics = door_.topics();
+  const auto part = std::find_if(topics.begin(), topics.end(),
+                                 [](const TopicInfo& topic) { return topic.topic == "/part"; });
+  ASSERT_NE(part, topics.end());
+  EXPECT_EQ(part->publishers, (std::vector<std::string>{"/talker", "test"}));
+  EXPECT_EQ(part->subscribers, (std::vector<std::string>{"/listener", "test"}));
+  EXPECT_FALSE(part->latched);
+}
+
+TEST_F(DoorTest, AGroupDoesNotGetItsOwnLatchedMessageEither) {
+  const Client talker{"/talker", "ros"};
+  const auto in =
+      door_.open_inlet(talker, "/part", "made/Part", Form::json, {.latched = true}).or_throw();
+  EXPECT_TRUE(in->publish(bytes_of(R"({"x":1})")));
+  Heard inside;
+  Heard outside;
+  const auto inner =
+      door_.open_outlet({"/listener", "ros"}, "/part", "made/Part", Form::json, {}, inside.take())
+          .or_throw();
+  const auto outer =
+      door_.open_outlet(client_, "/part", "made/Part", Form::json, {}, outside.take()).or_throw();
+  EXPECT_EQ(outside.wait(1), std::vector<std::string>{R"({"x":1})"});
+  EXPECT_TRUE(in->publish(bytes_of(R"({"x":2})")));
+  EXPECT_EQ(outside.wait(2).size(), 2U);
+  const auto other =
+      door_.open_inlet(client_, "/part", "made/Part", Form::json, {.latched = true}).or_throw();
+  EXPECT_TRUE(other->publish(bytes_of(R"({"x":3})")));
+  EXPECT_EQ(inside.wait(1), std::vector<std::string>{R"({"x":3})"});
+}
+
+TEST(Types, TheTextOfATypeHasThoseOfItsParts) {
+  const auto types = sample_types();
+  EXPECT_EQ(types->message("made/All").or_throw().text,
+            "Part inner\n\n" + std::string(80, '=') + "\nMSG: made/Part\nint64 x\n\n" +
+                std::string(80, '=') + "\nMSG: made/Nothing\n");
+  EXPECT_EQ(types->message("made/msg/All").or_throw().text, "");
+}
+
+TEST(Types, NamesOfBothFlavoursAreOneType) {
+  const auto types = sample_types();
+  EXPECT_EQ(types->message("made/msg/Part").or_throw().name, "made/msg/Part");
+  EXPECT_EQ(types->message("made/Part").or_throw().name, "made/Part");
+  EXPECT_EQ(ros1_name("sensor_msgs/msg/Image"), "sensor_msgs/Image");
+  EXPECT_EQ(types->ros_name("ros1.made.msg.Part", true), "made/msg/Part");
+  EXPECT_EQ(types->ros_name("hyphos.msgs.PointCloud", false), "sensor_msgs/PointCloud2");
+}
+
+}  // namespace
+}  // namespace hyphos::gateway

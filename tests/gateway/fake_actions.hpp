@@ -1,0 +1,185 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "gateway/core/door.hpp"
+
+namespace hyphos::gateway {
+
+/// The actions of a FakeDoor: a goal goes to whoever carries it out, byte for byte, and what that
+/// one says comes back. Callbacks come through `post`, in their order.
+class FakeActions {
+ public:
+  using Post = std::function<void(std::function<void()>)>;
+  explicit FakeActions(Post post) : post_(std::move(post)) {}
+
+  Result<std::unique_ptr<ActionServer>> open(const std::string& action, ActionCallbacks callbacks) {
+    const std::lock_guard lock(mutex_);
+    if (servers_.contains(action)) {
+      return Error{Code::already_exists, "action " + action + " has a server", action};
+    }
+    auto server = std::make_shared<Serving>(std::move(callbacks));
+    servers_.emplace(action, server);
+    return std::unique_ptr<ActionServer>(new FakeServer(*this, action, std::move(server)));
+  }
+
+  Result<std::unique_ptr<SentGoal>> send(const std::string& action,
+                                         std::span<const std::byte> bytes,
+                                         GoalCallbacks callbacks) {
+    const std::lock_guard lock(mutex_);
+    const auto found = servers_.find(action);
+    if (found == servers_.end()) {
+      return Error{Code::not_found, "there is no action '" + action + "'", action};
+    }
+    auto goal = std::make_shared<Goal>(post_, std::move(callbacks));
+    found->second->goals.push_back(goal);
+    post_([server = found->second, goal, bytes = Buffer::copy_of(bytes)] {
+      const auto handle = std::make_shared<FakeServed>(goal);
+      goal->on_cancel([weak = std::weak_ptr<ServedGoal>(handle), server] {
+        if (const auto alive = weak.lock()) server->callbacks.cancel(alive);
+      });
+      server->callbacks.execute(bytes, handle);
+    });
+    return std::unique_ptr<SentGoal>(new FakeSent(std::move(goal)));
+  }
+
+  [[nodiscard]] std::size_t open() const {
+    const std::lock_guard lock(mutex_);
+    return servers_.size();
+  }
+
+ private:
+  /// What both ends of a goal share. The sender's callbacks run under `ears`, so that the end of
+  /// its handle waits for them.
+  class Goal {
+   public:
+    Goal(Post post, GoalCallbacks callbacks)
+        : post_(std::move(post)), callbacks_(std::move(callbacks)) {}
+
+    void feedback(Buffer bytes, const std::shared_ptr<Goal>& self) {
+      post_([self, bytes = std::move(bytes)] {
+        const std::lock_guard lock(self->ears_);
+        if (self->callbacks_.feedback) self->callbacks_.feedback(bytes);
+      });
+    }
+    bool end(Result<GoalResult> end, const std::shared_ptr<Goal>& self) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (std::exchange(ended_, true)) return false;
+        cancel_ = nullptr;
+      }
+      post_([self, end = std::move(end)] {
+        const std::lock_guard lock(self->ears_);
+        if (const auto told = std::exchange(self->callbacks_, {}).end) told(end);
+      });
+      return true;
+    }
+    void on_cancel(std::function<void()> hook) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (!canceled_) {
+          cancel_ = std::move(hook);
+          return;
+        }
+      }
+      post_(std::move(hook));
+    }
+    void cancel() {
+      std::function<void()> hook;
+      {
+        const std::lock_guard lock(mutex_);
+        canceled_ = true;
+        hook = std::exchange(cancel_, nullptr);
+      }
+      if (hook) post_(std::move(hook));
+    }
+    void forget() {
+      const std::lock_guard lock(ears_);
+      callbacks_ = {};
+    }
+
+   private:
+    const Post post_;
+    std::mutex mutex_;
+    bool ended_ = false;
+    bool canceled_ = false;
+    std::function<void()> cancel_;
+    std::recursive_mutex ears_;
+    GoalCallbacks callbacks_;
+  };
+
+  struct Serving {
+    explicit Serving(ActionCallbacks called) : callbacks(std::move(called)) {}
+    const ActionCallbacks callbacks;
+    std::vector<std::weak_ptr<Goal>> goals;
+  };
+
+  class FakeSent final : public SentGoal {
+   public:
+    explicit FakeSent(std::shared_ptr<Goal> goal) : goal_(std::move(goal)) {}
+    ~FakeSent() override {
+      goal_->forget();
+      goal_->cancel();
+    }
+    FakeSent(const FakeSent&) = delete;
+    FakeSent& operator=(const FakeSent&) = delete;
+    void cancel() override { goal_->cancel(); }
+
+   private:
+    const std::shared_ptr<Goal> goal_;
+  };
+
+  class FakeServed final : public ServedGoal {
+   public:
+    explicit FakeServed(std::shared_ptr<Goal> goal) : goal_(std::move(goal)) {}
+    ~FakeServed() override { fail({Code::canceled, "nobody ended it", ""}); }
+    FakeServed(const FakeServed&) = delete;
+    FakeServed& operator=(const FakeServed&) = delete;
+    Result<void> feedback(std::span<const std::byte> message) override {
+      goal_->feedback(Buffer::copy_of(message), goal_);
+      return success();
+    }
+    Result<void> finish(GoalEnd end, std::span<const std::byte> result) override {
+      if (goal_->end(GoalResult{end, Buffer::copy_of(result)}, goal_)) return success();
+      return Error{Code::already_exists, "it has ended", ""};
+    }
+    void fail(const Error& error) override { goal_->end(error, goal_); }
+
+   private:
+    const std::shared_ptr<Goal> goal_;
+  };
+
+  class FakeServer final : public ActionServer {
+   public:
+    FakeServer(FakeActions& actions, std::string action, std::shared_ptr<Serving> serving)
+        : actions_(actions), action_(std::move(action)), serving_(std::move(serving)) {}
+    ~FakeServer() override {
+      const std::lock_guard lock(actions_.mutex_);
+      actions_.servers_.erase(action_);
+      for (const auto& weak : serving_->goals) {
+        if (const auto goal = weak.lock()) {
+          goal->end(Error{Code::disconnected, action_ + " has lost its server", action_}, goal);
+        }
+      }
+    }
+    FakeServer(const FakeServer&) = delete;
+    FakeServer& operator=(const FakeServer&) = delete;
+
+   private:
+    FakeActions& actions_;
+    const std::string action_;
+    const std::shared_ptr<Serving> serving_;
+  };
+
+  const Post post_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Serving>> servers_;
+};
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,467 @@
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gateway/core/door.hpp"
+#include "tests/gateway/fake_actions.hpp"
+#include "tests/gateway/fake_params.hpp"
+
+namespace hyphos::gateway {
+
+/// A graph in memory for tests of protocols: what comes in at a topic goes out at it, byte for
+/// byte, whatever the form. Callbacks come in one thread of its own, as those of the graph do on
+/// its pool. Types are those that a test adds.
+class FakeDoor final : public Door {
+ public:
+  FakeDoor() : worker_([this] { work(); }) {}
+  FakeDoor(const FakeDoor&) = delete;
+  FakeDoor& operator=(const FakeDoor&) = delete;
+  ~FakeDoor() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    worker_.join();
+    // What was not done any more: its end may say so to others.
+    for (std::deque<std::function<void()>> left; !tasks_.empty(); left.clear()) left.swap(tasks_);
+  }
+
+  void add_type(TypeInfo type) {
+    const std::lock_guard lock(mutex_);
+    std::string name = type.name;
+    types_.insert_or_assign(std::move(name), std::move(type));
+  }
+  void add_service_type(ServiceTypeInfo type) {
+    const std::lock_guard lock(mutex_);
+    std::string name = type.name;
+    service_types_.insert_or_assign(std::move(name), std::move(type));
+  }
+  void add_action_type(ActionTypeInfo type) {
+    const std::lock_guard lock(mutex_);
+    std::string name = type.name;
+    action_types_.insert_or_assign(std::move(name), std::move(type));
+  }
+  /// Nobody may open this topic or service.
+  void deny(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    denied_.insert(name);
+  }
+  /// Asked of each message that is published; what it refuses is counted and not passed on.
+  void check(std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> checked) {
+    const std::lock_guard lock(mutex_);
+    check_ = std::move(checked);
+  }
+  /// How often `why` was counted.
+  [[nodiscard]] std::uint64_t counted(std::string_view why) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = counts_.find(why);
+    return found == counts_.end() ? 0 : found->second;
+  }
+  /// Inlets, outlets and servers that are open.
+  [[nodiscard]] std::size_t open() const {
+    const std::lock_guard lock(mutex_);
+    std::size_t count = servers_.size() + actions_.open();
+    for (const auto& [name, topic] : topics_) {
+      count += topic.publishers.size() + topic.outlets.size();
+    }
+    return count;
+  }
+
+  Result<std::unique_ptr<Inlet>> open_inlet(const Client& client, const std::string& topic,
+                                            const std::string& type, Form,
+                                            const InletOptions& options) override {
+    const std::lock_guard lock(mutex_);
+    const auto known = admit(topic, type);
+    if (!known) return known.error();
+    Topic& carried = topics_[topic];
+    carried.type = *known;
+    carried.publishers.insert(client.name);
+    return std::unique_ptr<Inlet>(new FakeInlet(*this, client, topic, *known, options.latched));
+  }
+
+  Result<std::unique_ptr<Outlet>> open_outlet(
+      const Client& client, const std::string& topic, const std::string& type, Form,
+      const OutletOptions&, std::function<void(const Leaving&)> callback) override {
+    const std::lock_guard lock(mutex_);
+    const auto known = admit(topic, type);
+    if (!known) return known.error();
+    Topic& carried = topics_[topic];
+    carried.type = *known;
+    auto tap = std::make_shared<Tap>(client, std::move(callback));
+    carried.outlets.push_back(tap);
+    for (const Latched& last : carried.latched) {
+      if (!tap->hears(last.group)) continue;
+      tasks_.push_back([tap, bytes = last.bytes] { tap->give(bytes, true); });
+      changed_.notify_one();
+    }
+    return std::unique_ptr<Outlet>(new FakeOutlet(*this, topic, *known, std::move(tap)));
+  }
+
+  Result<std::unique_ptr<Server>> open_server(
+      const Client& client, const std::string& service, const std::string& type, Form,
+      std::function<void(const Buffer& request, Answer answer)> callback) override {
+    const std::lock_guard lock(mutex_);
+    const auto known = service_types_.find(type);
+    if (known == service_types_.end()) return no_type(type);
+    if (denied_.contains(service)) return not_allowed(service);
+    if (servers_.contains(service)) {
+      return Error{Code::already_exists, "service " + service + " has a server", service};
+    }
+    auto serving = std::make_shared<Serving>(client.name, known->second, std::move(callback));
+    servers_.emplace(service, serving);
+    return std::unique_ptr<Server>(new FakeServer(*this, service, std::move(serving)));
+  }
+
+  void call(const Client&, const std::string& service, const std::string&, Form,
+            std::span<const std::byte> request, Duration timeout, Answer answer) override {
+    const std::lock_guard lock(mutex_);
+    auto once = std::make_shared<Call>(std::move(answer));
+    const auto found = servers_.find(service);
+    if (found == servers_.end()) {
+      tasks_.push_back([once, service] {
+        once->end(Error{Code::disconnected, "service " + service + " has no server", service});
+      });
+    } else {
+      found->second->add(once);
+      later_.emplace(monotonic_now() + timeout, [once, service] {
+        once->end(Error{Code::timeout, "service " + service + " has not answered", service});
+      });
+      tasks_.push_back([once, serving = found->second, bytes = Buffer::copy_of(request)] {
+        serving->callback(bytes, [once](Result<Buffer> reply) { once->end(std::move(reply)); });
+      });
+    }
+    changed_.notify_one();
+  }
+
+  Result<std::unique_ptr<SentGoal>> send_goal(const Client&, const std::string& action,
+                                              const std::string&, Form,
+                                              std::span<const std::byte> goal,
+                                              GoalCallbacks callbacks) override {
+    return actions_.send(action, goal, std::move(callbacks));
+  }
+  Result<std::unique_ptr<ActionServer>> open_action(const Client&, const std::string& action,
+                                                    const std::string& type, Form,
+                                                    ActionCallbacks callbacks) override {
+    if (const auto known = action_type(type); !known) return known.error();
+    return actions_.open(action, std::move(callbacks));
+  }
+
+  [[nodiscard]] Result<TypeInfo> type(std::string_view name) const override {
+    const std::lock_guard lock(mutex_);
+    const auto found = types_.find(name);
+    return found == types_.end() ? Result<TypeInfo>(no_type(name)) : found->second;
+  }
+  [[nodiscard]] Result<ServiceTypeInfo> service_type(std::string_view name) const override {
+    const std::lock_guard lock(mutex_);
+    const auto found = service_types_.find(name);
+    return found == service_types_.end() ? Result<ServiceTypeInfo>(no_type(name)) : found->second;
+  }
+  std::unique_ptr<NodeParams> open_params(std::function<void()> changed) override {
+    return params_.open(std::move(changed));
+  }
+  /// Those of the robot's nodes.
+  [[nodiscard]] FakeParams& params() { return params_; }
+
+  [[nodiscard]] Result<ActionTypeInfo> action_type(std::string_view name) const override {
+    const std::lock_guard lock(mutex_);
+    const auto found = action_types_.find(name);
+    return found == action_types_.end() ? Result<ActionTypeInfo>(no_type(name)) : found->second;
+  }
+  [[nodiscard]] std::vector<TopicInfo> topics() const override {
+    const std::lock_guard lock(mutex_);
+    std::vector<TopicInfo> list;
+    for (const auto& [name, topic] : topics_) {
+      TopicInfo& info = list.emplace_back();
+      info.topic = name;
+      info.type = topic.type.name;
+      info.latched = !topic.latched.empty();
+      info.publishers.assign(topic.publishers.begin(), topic.publishers.end());
+      for (const auto& tap : topic.outlets) info.subscribers.push_back(tap->client);
+    }
+    return list;
+  }
+  [[nodiscard]] std::vector<ServiceInfo> services() const override {
+    const std::lock_guard lock(mutex_);
+    std::vector<ServiceInfo> list;
+    for (const auto& [name, serving] : servers_) {
+      list.push_back({name, serving->type.name, serving->client});
+    }
+    return list;
+  }
+  [[nodiscard]] std::vector<std::string> nodes() const override {
+    std::set<std::string> names;
+    for (const TopicInfo& topic : topics()) {
+      names.insert(topic.publishers.begin(), topic.publishers.end());
+      names.insert(topic.subscribers.begin(), topic.subscribers.end());
+    }
+    return {names.begin(), names.end()};
+  }
+  void count(const Client&, std::string_view why, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    ++counts_[std::string(why)];
+  }
+
+ private:
+  /// One outlet. Its callback runs under its lock, so that the end of the outlet waits for it.
+  struct Tap {
+    Tap(const Client& who, std::function<void(const Leaving&)> called)
+        : client(who.name), group(who.group), callback(std::move(called)) {}
+    [[nodiscard]] bool hears(const std::string& publisher) const {
+      return group.empty() || group != publisher;
+    }
+    void give(const Buffer& bytes, bool replayed) {
+      const std::lock_guard lock(running);
+      if (callback) callback({bytes, monotonic_now().ns, replayed});
+    }
+    void end() {
+      const std::lock_guard lock(running);
+      callback = nullptr;
+    }
+    const std::string client;
+    const std::string group;
+    std::function<void(const Leaving&)> callback;
+    std::recursive_mutex running;  ///< recursive: an outlet may be ended from inside its callback
+  };
+
+  struct Latched {
+    const Inlet* by = nullptr;
+    std::string group;
+    Buffer bytes;
+  };
+
+  struct Topic {
+    TypeInfo type;
+    std::multiset<std::string> publishers;
+    std::vector<std::shared_ptr<Tap>> outlets;
+    std::vector<Latched> latched;  ///< of each publisher that is there, the newest last
+  };
+
+  /// A call that ends once, by whoever is first.
+  class Call {
+   public:
+    explicit Call(Answer answer) : answer_(std::move(answer)) {}
+    void end(Result<Buffer> reply) {
+      Answer answer;
+      {
+        const std::lock_guard lock(mutex_);
+        answer = std::exchange(answer_, nullptr);
+      }
+      if (answer) answer(std::move(reply));
+    }
+
+   private:
+    std::mutex mutex_;
+    Answer answer_;
+  };
+
+  struct Serving {
+    Serving(std::string name, ServiceTypeInfo its_type,
+            std::function<void(const Buffer&, Answer)> called)
+        : client(std::move(name)), type(std::move(its_type)), callback(std::move(called)) {}
+    void add(const std::shared_ptr<Call>& call) {
+      std::erase_if(calls, [](const auto& each) { return each.expired(); });
+      calls.push_back(call);
+    }
+    const std::string client;
+    const ServiceTypeInfo type;
+    const std::function<void(const Buffer&, Answer)> callback;
+    std::vector<std::weak_ptr<Call>> calls;
+  };
+
+  class FakeInlet final : public Inlet {
+   public:
+    FakeInlet(FakeDoor& door, Client client, std::string topic, TypeInfo type, bool latched)
+        : door_(door),
+          client_(std::move(client)),
+          topic_(std::move(topic)),
+          type_(std::move(type)),
+          latched_(latched) {}
+    ~FakeInlet() override { door_.close_inlet(*this, topic_, client_.name); }
+    Result<void> publish(std::span<const std::byte> message) override {
+      return door_.publish(latched_ ? this : nullptr, client_, topic_, type_, message);
+    }
+    [[nodiscard]] const TypeInfo& type() const override { return type_; }
+
+   private:
+    FakeDoor& door_;
+    Client client_;
+    std::string topic_;
+    TypeInfo type_;
+    bool latched_;
+  };
+
+  class FakeOutlet final : public Outlet {
+   public:
+    FakeOutlet(FakeDoor& door, std::string topic, TypeInfo type, std::shared_ptr<Tap> tap)
+        : door_(door), topic_(std::move(topic)), type_(std::move(type)), tap_(std::move(tap)) {}
+    ~FakeOutlet() override {
+      door_.close_outlet(topic_, tap_);
+      tap_->end();
+    }
+    [[nodiscard]] const TypeInfo& type() const override { return type_; }
+
+   private:
+    FakeDoor& door_;
+    std::string topic_;
+    TypeInfo type_;
+    std::shared_ptr<Tap> tap_;
+  };
+
+  class FakeServer final : public Server {
+   public:
+    FakeServer(FakeDoor& door, std::string service, std::shared_ptr<Serving> serving)
+        : door_(door), service_(std::move(service)), serving_(std::move(serving)) {}
+    ~FakeServer() override { door_.close_server(service_, *serving_); }
+    [[nodiscard]] const ServiceTypeInfo& type() const override { return serving_->type; }
+
+   private:
+    FakeDoor& door_;
+    std::string service_;
+    std::shared_ptr<Serving> serving_;
+  };
+
+  static Error no_type(std::string_view name) {
+    return {Code::not_found, "no type '" + std::string(name) + "'", std::string(name)};
+  }
+  static Error not_allowed(const std::string& name) {
+    return {Code::permission, name + " is not allowed", name};
+  }
+
+  /// Under the lock: the type that a topic is opened with.
+  Result<TypeInfo> admit(const std::string& topic, const std::string& type) {
+    if (denied_.contains(topic)) return not_allowed(topic);
+    const auto carried = topics_.find(topic);
+    const bool used = carried != topics_.end() &&
+                      !(carried->second.publishers.empty() && carried->second.outlets.empty());
+    if (type.empty()) {
+      if (!used) return Error{Code::not_found, "no topic " + topic, topic};
+      return carried->second.type;
+    }
+    const auto known = types_.find(type);
+    if (known == types_.end()) return no_type(type);
+    if (used && carried->second.type.name != type) {
+      return Error{Code::type_mismatch, topic + " carries " + carried->second.type.name, topic};
+    }
+    return known->second;
+  }
+
+  /// `latched`: whose message it stays; nullptr: nobody's.
+  Result<void> publish(const Inlet* latched, const Client& client, const std::string& topic,
+                       const TypeInfo& type, std::span<const std::byte> message) {
+    {
+      std::unique_lock lock(mutex_);
+      if (const auto checked = check_) {
+        lock.unlock();
+        auto result = checked(type, message);
+        if (!result) {
+          count({}, "corrupt", topic);
+          return result;
+        }
+      }
+    }
+    Buffer bytes = Buffer::copy_of(message);
+    const std::lock_guard lock(mutex_);
+    Topic& carried = topics_[topic];
+    if (latched != nullptr) {
+      std::erase_if(carried.latched, [&](const Latched& one) { return one.by == latched; });
+      carried.latched.push_back({latched, client.group, bytes});
+    }
+    if (carried.outlets.empty()) return success();
+    tasks_.push_back([taps = carried.outlets, bytes = std::move(bytes), group = client.group] {
+      for (const auto& tap : taps) {
+        if (tap->hears(group)) tap->give(bytes, false);
+      }
+    });
+    changed_.notify_one();
+    return success();
+  }
+
+  void close_inlet(const Inlet& inlet, const std::string& topic, const std::string& client) {
+    const std::lock_guard lock(mutex_);
+    Topic& carried = topics_[topic];
+    carried.publishers.erase(carried.publishers.find(client));
+    if (carried.publishers.empty()) return;  // what the last of all has said stays
+    std::erase_if(carried.latched, [&](const Latched& one) { return one.by == &inlet; });
+  }
+  void close_outlet(const std::string& topic, const std::shared_ptr<Tap>& tap) {
+    const std::lock_guard lock(mutex_);
+    std::erase(topics_[topic].outlets, tap);
+  }
+  void close_server(const std::string& service, const Serving& serving) {
+    const std::lock_guard lock(mutex_);
+    servers_.erase(service);
+    for (const auto& call : serving.calls) {
+      tasks_.push_back([call = call.lock(), service] {
+        if (call) call->end(Error{Code::disconnected, service + " has lost its server", service});
+      });
+    }
+    changed_.notify_one();
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (!ending_) {
+      std::function<void()> task;
+      if (!later_.empty() && later_.begin()->first <= monotonic_now()) {
+        task = std::move(later_.begin()->second);
+        later_.erase(later_.begin());
+      } else if (!tasks_.empty()) {
+        task = std::move(tasks_.front());
+        tasks_.pop_front();
+      } else if (later_.empty()) {
+        changed_.wait(lock);
+        continue;
+      } else {
+        const auto left = later_.begin()->first - monotonic_now();
+        changed_.wait_for(lock, std::chrono::nanoseconds(left.ns));
+        continue;
+      }
+      lock.unlock();
+      task();
+      task = nullptr;
+      lock.lock();
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, TypeInfo, std::less<>> types_;
+  std::map<std::string, ServiceTypeInfo, std::less<>> service_types_;
+  std::map<std::string, ActionTypeInfo, std::less<>> action_types_;
+  std::map<std::string, Topic> topics_;
+  std::map<std::string, std::shared_ptr<Serving>> servers_;
+  std::set<std::string> denied_;
+  std::map<std::string, std::uint64_t, std::less<>> counts_;
+  std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> check_;
+  std::deque<std::function<void()>> tasks_;
+  std::multimap<Time, std::function<void()>> later_;
+  bool ending_ = false;
+  FakeActions actions_{[this](std::function<void()> task) {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_one();
+  }};
+  FakeParams params_{[this](std::function<void()> task) {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_one();
+  }};
+  std::thread worker_;  ///< last: it uses all of the above
+};
+
+}  // namespace hyphos::gateway

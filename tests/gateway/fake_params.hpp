@@ -1,0 +1,185 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gateway/core/node_params.hpp"
+
+namespace hyphos::gateway {
+
+/// Nodes with parameters, in memory, for tests of protocols. Thread-safe.
+class FakeParams {
+ public:
+  /// "" or why a node refuses a value.
+  using Check = std::function<std::string(const ParamVariant&)>;
+  using Post = std::function<void(std::function<void()>)>;
+
+  explicit FakeParams(Post post) : post_(std::move(post)) {}
+
+  /// A node has a parameter, or another value for it: it has changed it itself.
+  void put(const std::string& node, const std::string& name, ParamVariant value) {
+    const std::lock_guard lock(mutex_);
+    nodes_[node][name] = std::move(value);
+    tell();
+  }
+  void check(const std::string& node, Check check) {
+    const std::lock_guard lock(mutex_);
+    checks_[node] = std::move(check);
+  }
+  /// The node ends.
+  void end(const std::string& node) {
+    const std::lock_guard lock(mutex_);
+    nodes_.erase(node);
+  }
+  [[nodiscard]] std::optional<ParamVariant> value(const std::string& node,
+                                                  const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = nodes_.find(node);
+    if (found == nodes_.end() || !found->second.contains(name)) return std::nullopt;
+    return found->second.at(name);
+  }
+  /// How often a node was asked to set something.
+  [[nodiscard]] std::size_t asked() const {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+  /// What the gateway shows, and a change of it by the robot.
+  [[nodiscard]] std::optional<ParamVariant> shown(const std::string& name) const {
+    return value(kOwn, name);
+  }
+  void change_shown(const std::string& name, ParamVariant value) {
+    put(kOwn, name, std::move(value));
+  }
+
+  std::unique_ptr<NodeParams> open(std::function<void()> changed) {
+    const std::lock_guard lock(mutex_);
+    told_ = std::make_shared<Told>();
+    told_->changed = std::move(changed);
+    return std::make_unique<Handle>(*this, told_);
+  }
+
+ private:
+  static constexpr const char* kOwn = "gateway";
+  using Values = std::map<std::string, ParamVariant>;
+
+  /// Whom the tasks of the door tell, as long as there is one.
+  struct Told {
+    void tell(const std::function<void()>& what) {
+      const std::lock_guard lock(mutex);
+      if (changed) what();
+    }
+    std::mutex mutex;
+    std::function<void()> changed;
+  };
+
+  class Handle final : public NodeParams {
+   public:
+    Handle(FakeParams& all, std::shared_ptr<Told> told) : all_(all), told_(std::move(told)) {}
+    ~Handle() override {
+      {
+        const std::lock_guard lock(told_->mutex);
+        told_->changed = nullptr;
+      }
+      const std::lock_guard lock(all_.mutex_);
+      all_.nodes_.erase(kOwn);
+    }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+
+    [[nodiscard]] std::string node() const override { return kOwn; }
+    void look() override {}
+    [[nodiscard]] Sets all() const override {
+      const std::lock_guard lock(all_.mutex_);
+      Sets sets;
+      for (const auto& [node, values] : all_.nodes_) {
+        if (node != kOwn) sets.emplace(node, set_of(values));
+      }
+      return sets;
+    }
+    void set(const std::string& node, const std::string& name, ParamVariant value,
+             Done done) override {
+      const std::lock_guard lock(all_.mutex_);
+      ++all_.asked_;
+      const auto outcome = all_.set(node, name, std::move(value));
+      all_.post_(
+          [told = told_, done = std::move(done), outcome] { told->tell([&] { done(outcome); }); });
+      all_.tell();
+    }
+    [[nodiscard]] ParamSet own() const override {
+      const std::lock_guard lock(all_.mutex_);
+      const auto found = all_.nodes_.find(kOwn);
+      return found == all_.nodes_.end() ? ParamSet() : set_of(found->second);
+    }
+    std::map<std::string, std::string> show(const std::vector<ParamAssignment>& values) override {
+      const std::lock_guard lock(all_.mutex_);
+      Values shown;
+      std::map<std::string, std::string> left_out;
+      for (const ParamAssignment& value : values) {
+        if (value.name.find(' ') != std::string::npos) {
+          left_out.emplace(value.name, "no name of a parameter");
+        } else {
+          shown.emplace(value.name, value.value);
+        }
+      }
+      all_.nodes_[kOwn] = std::move(shown);
+      return left_out;
+    }
+
+   private:
+    FakeParams& all_;
+    const std::shared_ptr<Told> told_;
+  };
+
+  static ParamSet set_of(const Values& values) {
+    ParamSet::Infos infos;
+    for (const auto& [name, value] : values) {
+      ParamInfo info;
+      info.name = name;
+      info.value = value;
+      info.standard = value;
+      infos.push_back(std::make_shared<const ParamInfo>(std::move(info)));
+    }
+    return {std::move(infos), 1, {}};
+  }
+
+  /// As a node does: its type stays, a whole number becomes a real. Under mutex_.
+  Result<void> set(const std::string& node, const std::string& name, ParamVariant value) {
+    const auto found = nodes_.find(node);
+    if (found == nodes_.end() || !found->second.contains(name)) {
+      return Error{Code::not_found, "there is no parameter '" + name + "'", node};
+    }
+    ParamVariant& held = found->second.at(name);
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (whole != nullptr && type_of(held) == ParamType::real) {
+      value = static_cast<double>(*whole);
+    }
+    if (type_of(value) != type_of(held)) {
+      return Error{Code::type_mismatch, name + ": is of another type", node};
+    }
+    const auto check = checks_.find(node);
+    const std::string why = check == checks_.end() ? "" : check->second(value);
+    if (!why.empty()) return Error{Code::invalid_config, name + ": " + why, node};
+    held = std::move(value);
+    return {};
+  }
+
+  /// Under mutex_.
+  void tell() {
+    if (told_) post_([told = told_] { told->tell([&] { told->changed(); }); });
+  }
+
+  const Post post_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::string, Values> nodes_;
+  std::map<std::string, Check> checks_;
+  std::shared_ptr<Told> told_;
+  std::size_t asked_ = 0;
+};
+
+}  // namespace hyphos::gateway

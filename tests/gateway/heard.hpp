@@ -1,0 +1,42 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway/core/door.hpp"
+
+namespace hyphos::gateway {
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+/// What an outlet brings, one after the other.
+class Heard {
+ public:
+  std::function<void(const Leaving&)> take() {
+    return [this](const Leaving& message) {
+      const std::lock_guard lock(mutex_);
+      texts_.emplace_back(message.bytes.text());
+      changed_.notify_all();
+    };
+  }
+  std::vector<std::string> wait(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(30), [&] { return texts_.size() >= count; });
+    return texts_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> texts_;
+};
+
+}  // namespace hyphos::gateway

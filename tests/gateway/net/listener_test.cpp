@@ -1,0 +1,150 @@
+#include "gateway/net/listener.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gateway/net/address.hpp"
+#include "tests/gateway/raw_client.hpp"
+
+namespace hyphos::gateway::net {
+namespace {
+
+/// Keeps the connections that it accepts.
+struct Keeper {
+  [[nodiscard]] Listener::Callbacks callbacks() {
+    return {.accepted =
+                [this](Connection connection) {
+                  const std::lock_guard lock(mutex);
+                  accepted.push_back(std::move(connection));
+                },
+            .refused = [this](const Connection&) { ++refused; }};
+  }
+  [[nodiscard]] std::size_t count() {
+    const std::lock_guard lock(mutex);
+    return accepted.size();
+  }
+  std::mutex mutex;
+  std::vector<Connection> accepted;
+  std::atomic<int> refused = 0;
+};
+
+TEST(Listener, test_a_client_reaches_a_listener_and_is_known_by_its_address) {
+  Loop loop;
+  Keeper keeper;
+  const auto listener = Listener::open(loop, {}, keeper.callbacks()).or_throw();
+  EXPECT_EQ(listener->address(), "127.0.0.1:" + std::to_string(listener->port()));
+  RawClient client(listener->port());
+  ASSERT_TRUE(eventually([&] { return keeper.count() == 1; }));
+  EXPECT_EQ(keeper.accepted[0].peer, local_address(client.fd()).text());
+}
+
+TEST(Listener, test_a_port_that_is_taken_is_an_error_that_names_the_process) {
+  Loop loop;
+  Keeper keeper;
+  const auto first = Listener::open(loop, {}, keeper.callbacks()).or_throw();
+  const auto second = Listener::open(loop, {.port = first->port()}, keeper.callbacks());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::already_exists);
+  EXPECT_NE(second.error().message.find(std::to_string(first->port())), std::string::npos);
+  EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid())), std::string::npos)
+      << second.error().message;
+}
+
+TEST(Listener, test_a_port_is_free_when_its_listener_has_ended_and_clients_are_still_there) {
+  Loop loop;
+  Keeper keeper;
+  auto first = Listener::open(loop, {}, keeper.callbacks()).or_throw();
+  const std::uint16_t port = first->port();
+  RawClient client(port);
+  ASSERT_TRUE(eventually([&] { return keeper.count() == 1; }));
+  first.reset();
+  const auto second = Listener::open(loop, {.port = port}, keeper.callbacks());
+  EXPECT_TRUE(second) << second.error().to_string();
+}
+
+TEST(Listener, test_one_client_too_many_is_refused_until_another_goes) {
+  Loop loop;
+  Keeper keeper;
+  const auto listener = Listener::open(loop, {.max_clients = 2}, keeper.callbacks()).or_throw();
+  RawClient first(listener->port());
+  RawClient second(listener->port());
+  ASSERT_TRUE(eventually([&] { return keeper.count() == 2; }));
+  RawClient third(listener->port());
+  EXPECT_TRUE(third.sees_end());
+  EXPECT_EQ(keeper.refused, 1);
+  EXPECT_EQ(listener->clients(), 2U);
+  {
+    const std::lock_guard lock(keeper.mutex);
+    keeper.accepted.pop_back();
+  }
+  RawClient fourth(listener->port());
+  EXPECT_TRUE(eventually([&] { return keeper.count() == 2; }));
+}
+
+TEST(Listener, test_a_listener_may_end_in_its_own_callback) {
+  Loop loop;
+  std::unique_ptr<Listener> listener;
+  std::atomic<bool> gone = false;
+  std::promise<void> made;
+  Listener::Callbacks callbacks;
+  callbacks.accepted = [&, ready = made.get_future().share()](const Connection&) {
+    ready.wait();
+    listener.reset();
+    gone = true;
+  };
+  listener = Listener::open(loop, {}, std::move(callbacks)).or_throw();
+  const std::uint16_t port = listener->port();
+  made.set_value();
+  RawClient client(port);
+  EXPECT_TRUE(eventually([&] { return gone.load(); }));
+}
+
+TEST(Listener, test_a_host_that_does_not_exist_is_an_error) {
+  Loop loop;
+  const auto listener = Listener::open(loop, {.host = "no.such.host.invalid"}, {});
+  ASSERT_FALSE(listener);
+  EXPECT_EQ(listener.error().code, Code::not_found);
+}
+
+TEST(Connect, test_a_port_where_nobody_listens_is_an_error_at_once) {
+  std::uint16_t port = 0;
+  {
+    Loop loop;
+    Keeper keeper;
+    port = Listener::open(loop, {}, keeper.callbacks()).or_throw()->port();
+  }
+  const auto connection = connect("localhost", port, Duration::from_seconds(10));
+  ASSERT_FALSE(connection);
+  EXPECT_EQ(connection.error().code, Code::disconnected);
+}
+
+TEST(Connect, test_a_peer_that_does_not_answer_is_given_up_in_time) {
+  // Its queue of connections is full, so the kernel answers no more of them.
+  const Descriptor deaf(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(deaf.get(), reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
+  ASSERT_EQ(::listen(deaf.get(), 0), 0);
+  const std::uint16_t port = local_address(deaf.get()).port();
+  std::vector<Connection> filling;
+  Result<Connection> last = Connection{};
+  for (int i = 0; i < 4 && last; ++i) {
+    last = connect("127.0.0.1", port, Duration::from_ms(100));
+    if (last) filling.push_back(std::move(*last));
+  }
+  ASSERT_FALSE(last);
+  EXPECT_EQ(last.error().code, Code::timeout);
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::net

@@ -1,0 +1,385 @@
+#include "gateway/net/stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/gateway/net/stream_server.hpp"
+#include "tests/gateway/raw_client.hpp"
+
+namespace hyphos::gateway::net {
+namespace {
+
+const StreamServer::Unit kEcho = [](const auto& stream, const Buffer& unit) {
+  stream->send(1, Message(unit));
+};
+const StreamServer::Unit kIgnore = [](const auto&, const Buffer&) {};
+
+std::string receive_sized(RawClient& client) {
+  const std::string head = client.receive(4);
+  if (head.size() < 4) return {};
+  std::uint32_t size = 0;
+  std::memcpy(&size, head.data(), sizeof size);
+  return client.receive(size);
+}
+
+TEST(Stream, test_what_is_sent_comes_back_whatever_its_size) {
+  StreamServer server(kEcho);
+  RawClient client(server.port());
+  for (const std::size_t size :
+       {0UL, 1UL, 1000UL, 16'380UL, 16'381UL, 65'532UL, 65'533UL, 1'000'000UL, 10'000'000UL}) {
+    const std::string body(size, static_cast<char>('a' + size % 26));
+    std::thread sender([&] { client.send(sized(body)); });
+    EXPECT_EQ(receive_sized(client), body) << size;
+    sender.join();
+  }
+}
+
+TEST(Stream, test_messages_of_many_threads_are_never_mixed) {
+  StreamServer server(kIgnore, {.queue = {.depth = 100'000, .bytes = std::size_t{1} << 30}});
+  RawClient client(server.port());
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  const auto stream = server.stream(0);
+  constexpr int kEach = 300;
+  std::vector<std::thread> senders;
+  for (char who : {'a', 'b', 'c', 'd'}) {
+    senders.emplace_back([&stream, who] {
+      for (int i = 0; i < kEach; ++i) {
+        const std::size_t size = i % 50 == 0 ? 300'000 : static_cast<std::size_t>(i);
+        EXPECT_EQ(stream->send(static_cast<Key>(who), sized_message(std::string(1 + size, who))),
+                  0U);
+      }
+    });
+  }
+  std::map<char, int> count;
+  for (int i = 0; i < 4 * kEach; ++i) {
+    const std::string body = receive_sized(client);
+    ASSERT_FALSE(body.empty());
+    ASSERT_EQ(body.find_first_not_of(body[0]), std::string::npos);
+    const int nth = count[body[0]]++;
+    const std::size_t size = nth % 50 == 0 ? 300'000 : static_cast<std::size_t>(nth);
+    ASSERT_EQ(body.size(), 1 + size) << "order of one key";
+  }
+  for (std::thread& sender : senders) sender.join();
+}
+
+TEST(Stream, test_a_reader_that_takes_a_byte_at_a_time_gets_all_of_them) {
+  StreamServer server(kEcho);
+  RawClient client(server.port());
+  std::string body(6'000'000, '\0');  // more than a socket takes at once
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7);
+  std::thread sender([&] { client.send(sized(body)); });
+  const std::string head = client.receive(4);
+  std::string got;
+  std::mt19937 random(1);
+  while (got.size() < body.size()) {
+    const std::string more = client.some(got.size() < 2'000 ? 1 : 1 + random() % 50'000);
+    if (more.empty()) break;
+    got += more;
+  }
+  EXPECT_TRUE(got == body);
+  sender.join();
+}
+
+TEST(Stream, test_a_slow_reader_loses_its_oldest_which_are_counted_and_the_rest_is_whole) {
+  StreamServer server(kIgnore, {.queue = {.depth = 5, .bytes = std::size_t{64} << 20}});
+  RawClient slow(server.port());
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  const auto stream = server.stream(0);
+  constexpr std::uint32_t kCount = 60;
+  const std::string filling(1'000'000, 'f');
+  std::size_t dropped = 0;
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    std::string number(sizeof i, '\0');
+    std::memcpy(number.data(), &i, sizeof i);
+    dropped += stream->send(1, sized_message(number + filling));
+  }
+  EXPECT_GT(dropped, 0U);
+  EXPECT_LE(stream->waiting(), 5 * (filling.size() + 8));
+  std::uint32_t last = 0;
+  std::size_t received = 0;
+  while (received + dropped < kCount) {
+    const std::string body = receive_sized(slow);
+    ASSERT_EQ(body.size(), 4 + filling.size());
+    std::uint32_t number = 0;
+    std::memcpy(&number, body.data(), sizeof number);
+    ASSERT_TRUE(received == 0 || number > last);
+    last = number;
+    ++received;
+  }
+  EXPECT_EQ(last, kCount - 1) << "the newest is what is kept";
+}
+
+TEST(Stream, test_a_reader_that_has_stopped_does_not_stop_another) {
+  StreamServer server(kEcho, {.queue = {.depth = 3, .bytes = std::size_t{64} << 20}}, 1);
+  RawClient stopped(server.port());
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  for (int i = 0; i < 20; ++i) server.stream(0)->send(1, sized_message(std::string(1 << 20, 'x')));
+  RawClient quick(server.port());
+  for (int i = 0; i < 50; ++i) {
+    quick.send(sized("ping"));
+    ASSERT_EQ(receive_sized(quick), "ping");
+  }
+}
+
+TEST(Stream, test_a_peer_that_is_gone_is_told_once_however_it_went) {
+  StreamServer server(kIgnore);
+  RawClient closing(server.port());
+  RawClient resetting(server.port());
+  ASSERT_TRUE(eventually([&] { return server.clients() == 2; }));
+  closing.close();
+  resetting.send("\x40");  // the beginning of something
+  resetting.reset();
+  EXPECT_TRUE(eventually([&] { return server.closed == 2; }));
+  EXPECT_TRUE(eventually([&] { return server.clients() == 0; }));
+  server.end();
+  EXPECT_EQ(server.closed, 2);
+}
+
+TEST(Stream, test_a_peer_that_dies_while_much_is_sent_to_it_ends_the_stream) {
+  StreamServer server(kIgnore, {.queue = {.depth = 100, .bytes = std::size_t{1} << 30}});
+  RawClient client(server.port());
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  for (int i = 0; i < 30; ++i) server.stream(0)->send(1, sized_message(std::string(1 << 20, 'x')));
+  EXPECT_GT(server.stream(0)->waiting(), 0U);
+  client.reset();
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+  EXPECT_EQ(server.stream(0)->waiting(), 0U);
+  EXPECT_EQ(server.stream(0)->send(1, sized_message("late")), 0U);
+}
+
+TEST(Stream, test_it_may_be_closed_inside_its_callback_and_delivers_nothing_after_that) {
+  std::atomic<int> units = 0;
+  StreamServer server([&](const auto& stream, const Buffer&) {
+    ++units;
+    stream->close();
+  });
+  RawClient client(server.port());
+  client.send(sized("one") + sized("two") + sized("three"));
+  EXPECT_TRUE(client.sees_end());
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+  EXPECT_EQ(units, 1);
+}
+
+TEST(Stream, test_finish_sends_what_waits_and_delivers_nothing_more) {
+  std::atomic<int> units = 0;
+  StreamServer server(
+      [&](const auto& stream, const Buffer&) {
+        ++units;
+        for (int i = 0; i < 8; ++i) stream->send(1, sized_message(std::string(1 << 20, 'x')));
+        stream->send(2, sized_message("last words"));
+        stream->finish();
+        stream->send(2, sized_message("too late"));
+      },
+      {.linger = Duration::from_seconds(20)});
+  RawClient client(server.port());
+  // What was never read must not turn the end into a reset, which would eat the last words.
+  client.send(sized("go") + sized("not taken") + sized(std::string(200'000, 'y')));
+  int words = 0;
+  for (int i = 0; i < 9; ++i) {
+    const std::string body = receive_sized(client);
+    if (body == "last words") ++words;
+    EXPECT_TRUE(body == "last words" || body.size() == 1 << 20);
+  }
+  EXPECT_EQ(words, 1);
+  EXPECT_TRUE(client.some(1).empty());
+  client.close();
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+  EXPECT_EQ(units, 1);
+}
+
+TEST(Stream, test_finish_does_not_wait_for_ever_for_a_peer_that_does_not_close) {
+  StreamServer server([&](const auto& stream, const Buffer&) { stream->finish(); },
+                      {.linger = Duration::from_ms(20)});
+  RawClient client(server.port());
+  client.send(sized("go"));
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+}
+
+TEST(Stream, test_a_refused_unit_gets_last_words_and_the_end) {
+  StreamServer server(kEcho);
+  RawClient client(server.port());
+  client.send("\xff\xff\xff\xff some garbage");
+  EXPECT_EQ(receive_sized(client), "too large");
+  EXPECT_TRUE(client.sees_end());
+  client.close();
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+  EXPECT_EQ(server.refused, 1);
+}
+
+TEST(Stream, test_a_unit_that_is_kept_stays_as_it_was) {
+  std::mutex mutex;
+  std::vector<Buffer> kept;
+  StreamServer server([&](const auto&, const Buffer& unit) {
+    const std::lock_guard lock(mutex);
+    kept.push_back(unit);
+  });
+  RawClient client(server.port());
+  std::vector<std::string> sent;
+  for (int i = 0; i < 200; ++i) {
+    sent.push_back(sized(std::string(i % 9 == 0 ? 100'000 : 1'000, static_cast<char>(i))));
+    client.send(sent.back());
+  }
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return kept.size() == sent.size();
+  }));
+  for (std::size_t i = 0; i < sent.size(); ++i) EXPECT_TRUE(kept[i].text() == sent[i]) << i;
+}
+
+TEST(Stream, test_the_end_of_the_loop_closes_streams_and_they_may_outlive_it) {
+  auto server = std::make_unique<StreamServer>(kEcho);
+  RawClient client(server->port());
+  client.send(sized("ping"));
+  ASSERT_EQ(receive_sized(client), "ping");
+  const auto stream = server->stream(0);
+  server->end();
+  EXPECT_EQ(server->closed, 1);
+  EXPECT_TRUE(client.sees_end());
+  EXPECT_FALSE(stream->is_open());
+  EXPECT_EQ(stream->send(1, sized_message("nobody hears it")), 0U);
+  stream->finish();
+  stream->close();
+}
+
+TEST(Stream, test_the_end_of_the_loop_waits_for_threads_that_are_sending) {
+  for (int round = 0; round < 100; ++round) {
+    auto server = std::make_unique<StreamServer>(kIgnore);
+    RawClient client(server->port());
+    ASSERT_TRUE(eventually([&] { return server->accepted() == 1; }));
+    const auto stream = server->stream(0);
+    std::atomic<bool> sending = false;
+    std::thread sender([&] {
+      while (stream->is_open()) {
+        stream->send(1, sized_message(std::string(300'000, 's')));
+        sending = true;
+      }
+    });
+    ASSERT_TRUE(eventually([&] { return sending.load(); }));
+    server->end();
+    EXPECT_EQ(server->closed, 1);
+    server.reset();
+    sender.join();
+  }
+}
+
+TEST(Stream, test_one_that_is_never_started_can_send_and_ends_with_the_loop) {
+  auto loop = std::make_unique<Loop>();
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Stream>> streams;
+  Listener::Callbacks callbacks;
+  callbacks.accepted = [&](Connection connection) {
+    const std::lock_guard lock(mutex);
+    streams.push_back(Stream::open(*loop, std::move(connection), {}));
+    streams.back()->send(1, sized_message("hello"));
+  };
+  auto listener = Listener::open(*loop, {}, std::move(callbacks)).or_throw();
+  RawClient client(listener->port());
+  EXPECT_EQ(receive_sized(client), "hello");
+  listener.reset();
+  loop.reset();
+  EXPECT_TRUE(client.sees_end());
+}
+
+TEST(Stream, test_one_that_is_closed_before_it_starts_still_tells_its_end) {
+  Loop loop;
+  std::atomic<int> closed = 0;
+  Listener::Callbacks callbacks;
+  callbacks.accepted = [&](Connection connection) {
+    const auto stream = Stream::open(loop, std::move(connection), {});
+    stream->close();
+    Stream::Callbacks its;
+    its.measure = measure_sized;
+    its.unit = [](const Buffer&) {};
+    its.closed = [&] { ++closed; };
+    stream->start(std::move(its));
+  };
+  const auto listener = Listener::open(loop, {}, std::move(callbacks)).or_throw();
+  RawClient client(listener->port());
+  EXPECT_TRUE(client.sees_end());
+  EXPECT_TRUE(eventually([&] { return closed == 1; }));
+}
+
+TEST(Stream, test_control_that_does_not_fit_closes_the_stream) {
+  StreamServer server(kIgnore, {.queue = {.depth = 5, .bytes = 1 << 20}});
+  RawClient client(server.port());
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  const auto stream = server.stream(0);
+  for (int i = 0; i < 100 && stream->is_open(); ++i) {
+    stream->send(kControl, sized_message(std::string(1 << 18, 'c')));
+  }
+  EXPECT_FALSE(stream->is_open());
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+}
+
+TEST(Stream, test_many_streams_that_end_at_any_instant_each_end_once) {
+  std::atomic<unsigned> seed = 1;
+  StreamServer server(
+      [&](const auto& stream, const Buffer& unit) {
+        std::mt19937 random(seed++);
+        stream->send(random() % 3, Message(unit));
+        if (random() % 40 == 0) stream->close();
+        if (random() % 40 == 0) stream->finish();
+      },
+      {.queue = {.depth = 4, .bytes = 1 << 20}, .linger = Duration::from_ms(5)});
+  std::vector<std::thread> clients;
+  constexpr int kThreads = 4;
+  constexpr int kEach = 50;
+  for (int t = 0; t < kThreads; ++t) {
+    clients.emplace_back([&server, t] {
+      std::mt19937 random(static_cast<unsigned>(t) + 100);
+      for (int i = 0; i < kEach; ++i) {
+        RawClient client(server.port());
+        for (unsigned k = random() % 30; k > 0; --k) {
+          if (!client.send(sized(std::string(random() % 60'000, 'q')))) break;
+          if (random() % 4 == 0) (void)client.some(random() % 100'000 + 1);
+        }
+        if (random() % 2 == 0) client.reset();
+      }
+    });
+  }
+  std::atomic<bool> done = false;
+  std::thread sender([&] {
+    while (!done) {
+      const std::size_t count = server.accepted();
+      if (count > 0) server.stream(count - 1)->send(9, sized_message(std::string(30'000, 's')));
+      if (count > 7) server.stream(count - 7)->close();
+    }
+  });
+  for (std::thread& client : clients) client.join();
+  done = true;
+  sender.join();
+  EXPECT_TRUE(eventually([&] { return server.closed == kThreads * kEach; })) << server.closed;
+  EXPECT_EQ(server.clients(), 0U);
+  EXPECT_FALSE(server.concurrent);
+}
+
+TEST(Loop, test_a_timer_calls_once_and_not_at_all_when_it_is_dropped) {
+  Loop loop;
+  std::atomic<int> called = 0;
+  const Timer kept = loop.after(Duration::from_ms(1), [&] { ++called; });
+  {
+    const Timer dropped = loop.after(Duration::from_seconds(3600), [&] { called += 100; });
+  }
+  EXPECT_TRUE(eventually([&] { return called == 1; }));
+}
+
+TEST(Loop, test_its_end_does_not_wait_for_timers_and_they_may_outlive_it) {
+  Timer timer;
+  {
+    Loop loop;
+    timer = loop.after(Duration::from_seconds(3600), [] { FAIL(); });
+  }
+  timer = {};
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::net

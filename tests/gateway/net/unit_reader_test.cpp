@@ -1,0 +1,127 @@
+#include "gateway/net/unit_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hyphos::gateway::net {
+namespace {
+
+/// Units of these tests: a length of 32 bits, which counts itself too.
+Result<Measured> measure(std::span<const std::byte> bytes) {
+  std::uint32_t size = 0;
+  if (bytes.size() < sizeof size) return Measured::at_least(sizeof size);
+  std::memcpy(&size, bytes.data(), sizeof size);
+  if (size > 100'000'000) return Error{Code::overloaded, "too large", {}};
+  return Measured::unit(size);
+}
+
+std::string unit_of(std::size_t body, char with) {
+  const auto size = static_cast<std::uint32_t>(body + 4);
+  std::string unit(sizeof size, '\0');
+  std::memcpy(unit.data(), &size, sizeof size);
+  return unit + std::string(body, with);
+}
+
+/// Gives the reader at most `most` of the bytes, as a socket would.
+std::size_t feed(UnitReader& reader, std::string_view bytes, std::size_t most) {
+  std::size_t given = 0;
+  bytes = bytes.substr(0, most);
+  for (const iovec& part : reader.space()) {
+    const std::size_t size = std::min(part.iov_len, bytes.size());
+    if (size > 0) std::memcpy(part.iov_base, bytes.data(), size);
+    bytes.remove_prefix(size);
+    given += size;
+  }
+  reader.filled(given);
+  return given;
+}
+
+std::vector<Buffer> read_all(UnitReader& reader, std::string_view bytes, std::size_t most) {
+  std::vector<Buffer> units;
+  while (!bytes.empty()) {
+    bytes.remove_prefix(feed(reader, bytes, most));
+    while (auto unit = reader.next(measure).or_throw()) units.push_back(std::move(*unit));
+  }
+  return units;
+}
+
+TEST(UnitReader, test_units_come_out_as_they_went_in_however_they_are_cut) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 40; ++round) {
+    std::string bytes;
+    std::vector<std::string> sent;
+    for (int i = 0; i < 60; ++i) {
+      const std::size_t sizes[] = {0, 5, 300, 20'000, UnitReader::kLarge, 70'000, 200'000};
+      sent.push_back(unit_of(sizes[random() % 7] + random() % 3, static_cast<char>('a' + i % 26)));
+      bytes += sent.back();
+    }
+    UnitReader reader;
+    const auto units = read_all(reader, bytes, 1 + random() % 100'000);
+    ASSERT_EQ(units.size(), sent.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) ASSERT_EQ(units[i].text(), sent[i]);
+  }
+}
+
+TEST(UnitReader, test_a_unit_comes_whole_if_its_bytes_come_one_by_one) {
+  UnitReader reader;
+  const std::string bytes = unit_of(3, 'x') + unit_of(0, 'y');
+  const auto units = read_all(reader, bytes, 1);
+  ASSERT_EQ(units.size(), 2U);
+  EXPECT_EQ(units[0].text(), unit_of(3, 'x'));
+}
+
+TEST(UnitReader, test_a_large_unit_that_is_kept_is_not_written_over) {
+  UnitReader reader;
+  const auto first = read_all(reader, unit_of(100'000, 'a'), 1 << 20);
+  const auto second = read_all(reader, unit_of(100'000, 'b'), 1 << 20);
+  EXPECT_EQ(first.at(0).text(), unit_of(100'000, 'a'));
+  EXPECT_EQ(second.at(0).text(), unit_of(100'000, 'b'));
+}
+
+TEST(UnitReader, test_the_memory_of_a_large_unit_is_used_again_when_nobody_keeps_it) {
+  UnitReader reader;
+  const std::byte* first = read_all(reader, unit_of(100'000, 'a'), 1 << 20).at(0).data();
+  const std::byte* second = read_all(reader, unit_of(90'000, 'b'), 1 << 20).at(0).data();
+  EXPECT_EQ(first, second);
+}
+
+TEST(UnitReader, test_the_rest_of_a_large_unit_is_read_to_where_it_stays) {
+  UnitReader reader;
+  const std::string unit = unit_of(1'000'000, 'z');
+  feed(reader, unit, 10'000);
+  ASSERT_FALSE(reader.next(measure).or_throw());
+  const auto space = reader.space();
+  EXPECT_EQ(space[0].iov_len, unit.size() - 10'000);
+}
+
+TEST(UnitReader, test_what_the_measure_refuses_is_an_error_before_memory_is_taken) {
+  UnitReader reader;
+  feed(reader, "\xff\xff\xff\x7f", 4);
+  const auto unit = reader.next(measure);
+  ASSERT_FALSE(unit);
+  EXPECT_EQ(unit.error().code, Code::overloaded);
+}
+
+TEST(UnitReader, test_a_head_beyond_the_block_is_an_error) {
+  UnitReader reader;
+  feed(reader, "x", 1);
+  const auto unit = reader.next([](auto) { return Measured::at_least(UnitReader::kBlock + 1); });
+  ASSERT_FALSE(unit);
+  EXPECT_EQ(unit.error().code, Code::corrupt);
+}
+
+TEST(UnitReader, test_a_measure_that_asks_for_what_is_there_is_an_error_and_no_endless_loop) {
+  UnitReader reader;
+  feed(reader, "xyz", 3);
+  EXPECT_FALSE(reader.next([](auto) { return Measured::at_least(2); }));
+  EXPECT_FALSE(reader.next([](auto) { return Measured::unit(0); }));
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::net

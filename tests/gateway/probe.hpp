@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/gateway/fake_door.hpp"
+
+/// What gateways on a graph in memory, which obey lines, have in common.
+namespace hyphos::gateway {
+
+inline std::string to_hex(const Buffer& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const std::byte byte : bytes.bytes()) {
+    hex += kDigits[std::to_integer<std::size_t>(byte) >> 4U];
+    hex += kDigits[std::to_integer<std::size_t>(byte) & 0xFU];
+  }
+  return hex;
+}
+
+inline std::vector<std::byte> from_hex(const std::string& hex) {
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
+    bytes.push_back(static_cast<std::byte>(std::stoi(hex.substr(at, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+/// The reply as hex, or "error TEXT".
+inline std::string call(FakeDoor& door, const std::string& service, const std::string& request) {
+  auto said = std::make_shared<std::promise<std::string>>();
+  auto answer = said->get_future();
+  door.call({"/robot"}, service, {}, Form::ros1, from_hex(request), Duration::from_seconds(20),
+            [said](const Result<Buffer>& reply) {
+              said->set_value(reply ? to_hex(*reply) : "error " + reply.error().to_string());
+            });
+  return answer.get();
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,248 @@
+// Parameters of a robot's nodes on the server of ROS, and the other way round.
+#include <gtest/gtest.h>
+
+#include "gateway/ros1/param_value.hpp"
+#include "gateway/ros1/ros1.hpp"
+#include "tests/gateway/raw_client.hpp"
+#include "tests/gateway/ros1/master_host.hpp"
+#include "tests/gateway/ros1/rpc_harness.hpp"
+#include "tests/gateway/ros1/types.hpp"
+
+using namespace hyphos;
+using namespace hyphos::gateway;
+using namespace hyphos::gateway::ros1;
+
+namespace {
+
+class JoinedParamsTest : public ::testing::Test {
+ protected:
+  JoinedParamsTest() {
+    door_.params().check("cruise", [](const ParamVariant& value) {
+      const auto* speed = std::get_if<double>(&value);
+      return speed != nullptr && *speed > 2 ? "is not in 0 to 2" : "";
+    });
+    door_.params().put("cruise", "speed", 0.5);
+    door_.params().put("cruise", "laser.rate_hz", std::int64_t{10});
+    begin();
+  }
+  void begin(const std::map<std::string, std::string>& own = {}) {
+    gateway_.reset();
+    options_.own = {{"master_uri", master_.uri()}};
+    options_.own.insert(own.begin(), own.end());
+    gateway_ = open_ros1(door_, options_).or_throw();
+  }
+
+  Result<Value> ask(const std::string& method, std::vector<Value> params) {
+    params.insert(params.begin(), "/test");
+    return harness_.ask(master_.uri(), method, params);
+  }
+  void set(const std::string& name, const Value& value) {
+    ASSERT_TRUE(ask("setParam", {name, value}).ok()) << name;
+  }
+  [[nodiscard]] bool has(const std::string& name, const Value& value) {
+    const auto now = ask("getParam", {name});
+    return now.ok() && *now == value;
+  }
+  [[nodiscard]] bool is_set(const std::string& name) {
+    return *ask("hasParam", {name}).or_throw().get_if<bool>();
+  }
+  [[nodiscard]] bool node_has(const std::string& name, const ParamVariant& value) const {
+    return door_.params().value("cruise", name) == value;
+  }
+
+  MasterHost master_;
+  RpcHarness harness_;
+  mutable FakeDoor door_;
+  Options options_;
+  std::unique_ptr<Protocol> gateway_;
+};
+
+}  // namespace
+
+TEST(ParamValue, what_both_sides_have_goes_there_and_back) {
+  const std::vector<ParamVariant> all{true,
+                                      std::int64_t{-7},
+                                      0.1,
+                                      std::string("häß"),
+                                      ParamBytes{std::byte{0}, std::byte{255}},
+                                      std::vector<bool>{true, false},
+                                      std::vector<std::int64_t>{1, 2},
+                                      std::vector<double>{0.5, 1},
+                                      std::vector<std::string>{"a", ""}};
+  for (const ParamVariant& value : all) {
+    const auto there = to_ros(value);
+    ASSERT_TRUE(there.ok());
+    EXPECT_EQ(from_ros(*there).or_throw(), value) << to_yaml(value);
+  }
+}
+
+TEST(ParamValue, what_one_side_does_not_have_is_refused) {
+  EXPECT_EQ(to_ros(std::int64_t{1} << 31).error().code, Code::unsupported);
+  EXPECT_TRUE(to_ros(-(std::int64_t{1} << 31)).ok());
+  EXPECT_EQ(to_ros(std::vector<std::int64_t>{0, std::int64_t{1} << 40}).error().code,
+            Code::unsupported);
+  EXPECT_EQ(from_ros(Value::Array{1, "two"}).error().code, Code::unsupported);
+  EXPECT_EQ(from_ros(list_of(Value::Array{1})).error().code, Code::unsupported);
+  EXPECT_EQ(from_ros(DateTime{"20261122T00:00:00"}).error().code, Code::unsupported);
+  EXPECT_EQ(from_ros(Value::Array{1, 2.5}).or_throw(), ParamVariant(std::vector<double>{1, 2.5}));
+}
+
+TEST(ParamValue, names_are_those_of_the_other_side) {
+  EXPECT_EQ(ros_param("left-arm", "laser.rate-hz"), "/left_arm/laser/rate_hz");
+  EXPECT_EQ(dotted("/left_arm/laser/rate_hz"), "left_arm.laser.rate_hz");
+}
+
+TEST_F(JoinedParamsTest, those_of_nodes_are_on_the_server_and_follow) {
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  EXPECT_TRUE(eventually([&] { return has("/cruise/laser/rate_hz", 10); }));
+  door_.params().put("cruise", "speed", 0.75);
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.75); }));
+  EXPECT_EQ(door_.params().asked(), 0U) << "what came from a node is not asked of it";
+}
+
+TEST_F(JoinedParamsTest, what_ros_sets_is_set_at_the_node) {
+  ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  set("/cruise/speed", 1.5);
+  EXPECT_TRUE(eventually([&] { return node_has("speed", 1.5); }));
+  set("/cruise", Value::Struct{{"speed", 0.25}, {"laser", Value::Struct{{"rate_hz", 20}}}});
+  EXPECT_TRUE(eventually(
+      [&] { return node_has("speed", 0.25) && node_has("laser.rate_hz", std::int64_t{20}); }));
+  EXPECT_EQ(door_.counted("param"), 0U);
+}
+
+TEST_F(JoinedParamsTest, what_the_node_refuses_is_written_over_and_counted) {
+  ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  set("/cruise/speed", 7.0);
+  EXPECT_TRUE(eventually([&] { return door_.counted("param") == 1; }));
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  set("/cruise/speed", "fast");
+  EXPECT_TRUE(eventually([&] { return door_.counted("param") == 2; }));
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  set("/cruise/speed/deep", 1);
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  EXPECT_TRUE(node_has("speed", 0.5));
+}
+
+TEST_F(JoinedParamsTest, a_whole_number_becomes_the_real_that_the_node_has) {
+  ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  set("/cruise/speed", 1);
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 1.0); }));
+  EXPECT_TRUE(node_has("speed", 1.0));
+  EXPECT_EQ(door_.params().asked(), 1U);
+}
+
+TEST_F(JoinedParamsTest, names_of_a_node_that_are_deleted_come_back_and_go_with_the_node) {
+  set("/cruise/of_ros", 1);
+  ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  ASSERT_TRUE(ask("deleteParam", {"/cruise/speed"}).ok());
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  door_.params().end("cruise");
+  EXPECT_TRUE(
+      eventually([&] { return !is_set("/cruise/speed") && !is_set("/cruise/laser/rate_hz"); }));
+  EXPECT_TRUE(has("/cruise/of_ros", 1)) << "which is not the node's";
+  door_.params().put("cruise", "speed", 0.1);
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.1); }));
+}
+
+TEST_F(JoinedParamsTest, the_namespace_of_a_node_goes_with_it_and_with_the_gateway) {
+  ASSERT_TRUE(eventually([&] { return is_set("/cruise/laser/rate_hz"); }));
+  door_.params().end("cruise");
+  EXPECT_TRUE(eventually([&] { return !is_set("/cruise"); }));
+  door_.params().put("walk", "gait", std::string("trot"));
+  ASSERT_TRUE(eventually([&] { return is_set("/walk/gait"); }));
+  gateway_.reset();
+  EXPECT_FALSE(is_set("/walk"));
+}
+
+TEST_F(JoinedParamsTest, a_master_that_comes_back_gets_them_again) {
+  ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  master_.end();
+  master_.begin(master_.port());
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  set("/cruise/speed", 1.5);
+  EXPECT_TRUE(eventually([&] { return node_has("speed", 1.5); })) << "it is watched again";
+}
+
+TEST_F(JoinedParamsTest, what_the_node_has_when_it_comes_holds) {
+  set("/walk/gait", "gallop");
+  ASSERT_TRUE(eventually([&] { return door_.params().shown("walk.gait").has_value(); }));
+  door_.params().put("walk", "gait", std::string("trot"));
+  EXPECT_TRUE(eventually([&] { return has("/walk/gait", "trot"); }));
+  EXPECT_EQ(door_.params().asked(), 0U);
+  EXPECT_TRUE(eventually([&] { return !door_.params().shown("walk.gait"); }))
+      << "it is the node's now, and no more one of ROS alone";
+}
+
+TEST_F(JoinedParamsTest, when_both_sides_change_at_once_they_end_with_one_value_and_no_storm) {
+  ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  constexpr int kRounds = 50;
+  for (int round = 1; round <= kRounds; ++round) {
+    door_.params().put("cruise", "speed", round * 0.01);
+    set("/cruise/speed", 1 + round * 0.01);
+  }
+  const auto agree = [&] {
+    const auto server = ask("getParam", {"/cruise/speed"}).or_throw();
+    const auto node = door_.params().value("cruise", "speed");
+    return node && from_ros(server).or_throw() == *node;
+  };
+  ASSERT_TRUE(eventually(agree));
+  set("/cruise/speed", 1.25);
+  ASSERT_TRUE(eventually([&] { return node_has("speed", 1.25) && agree(); }));
+  EXPECT_LE(door_.params().asked(), std::size_t{kRounds} + 1) << "once for each change of ROS";
+}
+
+TEST_F(JoinedParamsTest, those_of_ros_are_shown_to_the_robot_and_follow) {
+  set("/move_base/speed", 1.5);
+  set("/use_sim_time", true);
+  set("/mixed", Value::Array{1, "two"});
+  EXPECT_TRUE(eventually([&] {
+    return door_.params().shown("move_base.speed") == ParamVariant(1.5) &&
+           door_.params().shown("use_sim_time") == ParamVariant(true);
+  }));
+  EXPECT_FALSE(door_.params().shown("mixed"));
+  EXPECT_FALSE(door_.params().shown("cruise.speed")) << "which the robot has anyway";
+  set("/move_base/speed", "slow");
+  EXPECT_TRUE(eventually([&] {
+    return door_.params().shown("move_base.speed") == ParamVariant(std::string("slow"));
+  })) << "of another type now";
+  ASSERT_TRUE(ask("deleteParam", {"/move_base"}).ok());
+  EXPECT_TRUE(eventually([&] { return !door_.params().shown("move_base.speed"); }));
+}
+
+TEST_F(JoinedParamsTest, what_the_robot_sets_of_what_is_shown_is_set_in_ros) {
+  NodeStub watcher;
+  set("/move_base/speed", 1.5);
+  ASSERT_TRUE(ask("subscribeParam", {watcher.uri(), "/move_base/speed"}).ok());
+  ASSERT_TRUE(eventually([&] { return door_.params().shown("move_base.speed").has_value(); }));
+  door_.params().change_shown("move_base.speed", 0.5);
+  EXPECT_TRUE(eventually([&] { return has("/move_base/speed", 0.5); }));
+  EXPECT_TRUE(eventually(
+      [&] { return watcher.was_told("paramUpdate", {"/master", "/move_base/speed", 0.5}); }));
+  set("/move_base/speed", 2.5);
+  EXPECT_TRUE(
+      eventually([&] { return door_.params().shown("move_base.speed") == ParamVariant(2.5); }));
+}
+
+TEST_F(JoinedParamsTest, only_what_is_told_to_is_joined) {
+  set("/open/a", 1);
+  set("/secret/a", 1);
+  begin({{"params", "*,!*/laser/*"}, {"rosparams", "/open/*"}});
+  EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
+  EXPECT_TRUE(eventually([&] { return door_.params().shown("open.a").has_value(); }));
+  EXPECT_FALSE(is_set("/cruise/laser/rate_hz"));
+  EXPECT_FALSE(door_.params().shown("secret.a"));
+}
+
+TEST_F(JoinedParamsTest, two_robots_with_a_node_of_one_name_end_with_one_value) {
+  FakeDoor other;
+  other.params().put("cruise", "speed", 0.1);
+  Options options;
+  options.own = {{"master_uri", master_.uri()}, {"node", "/other"}};
+  const auto second = open_ros1(other, options).or_throw();
+  const auto same = [&] {
+    return other.params().value("cruise", "speed") == door_.params().value("cruise", "speed");
+  };
+  EXPECT_TRUE(eventually(same));
+  door_.params().put("cruise", "speed", 1.75);
+  EXPECT_TRUE(eventually([&] { return same() && node_has("speed", 1.75); }));
+}

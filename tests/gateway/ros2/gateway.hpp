@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gateway/ros2/ros2.hpp"
+#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/heard.hpp"
+#include "tests/gateway/ros2/ros_side.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+inline const std::string kString = "std_msgs::msg::dds_::String_";
+
+/// Waits for what the gateway does in its own time.
+template <typename Condition>
+bool eventually(Condition condition) {
+  for (int i = 0; i < 3000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+inline Options with(std::map<std::string, std::string> own) {
+  Options options;
+  options.own = std::move(own);
+  return options;
+}
+
+/// A gateway on a graph in memory.
+struct Gateway {
+  explicit Gateway(Options options = {}) {
+    use_the_wire();
+    for (const char* name : {"std_msgs/msg/String", "sensor_msgs/msg/Image"}) {
+      door.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+    }
+    door.add_service_type(
+        {.name = "std_srvs/srv/SetBool", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    options.own.emplace("domain_id", std::to_string(test_domain()));
+    protocol = open_ros2(door, options).or_throw();
+  }
+  /// What the robot publishes.
+  std::unique_ptr<Inlet> inlet(const std::string& topic, bool latched = false) {
+    return door.open_inlet({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {.latched = latched})
+        .or_throw();
+  }
+  std::unique_ptr<Outlet> outlet(const std::string& topic, Heard& heard) {
+    return door.open_outlet({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {}, heard.take())
+        .or_throw();
+  }
+  [[nodiscard]] std::vector<std::string> publishers(const std::string& topic) const {
+    for (const TopicInfo& info : door.topics()) {
+      if (info.topic == topic) return info.publishers;
+    }
+    return {};
+  }
+
+  FakeDoor door;
+  std::unique_ptr<Protocol> protocol;
+};
+
+}  // namespace hyphos::gateway::ros2

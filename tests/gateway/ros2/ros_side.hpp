@@ -1,0 +1,261 @@
+#pragma once
+
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastrtps/xmlparser/XMLProfileManager.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <fastdds/dds/domain/DomainParticipant.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/DataWriterListener.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/SampleInfo.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+#include <fastdds/dds/topic/TopicDataType.hpp>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace hyphos::gateway::ros2 {
+
+namespace dds = eprosima::fastdds::dds;
+namespace rtps = eprosima::fastrtps::rtps;
+
+/// What is lost while participants find each other is said again every few seconds.
+inline constexpr std::chrono::seconds kPatience(60);
+
+/// One for each process of tests, so that those that run at once do not meet: it is this process's
+/// as long as it holds a lock. Above 100 the ports of DDS are among those that the kernel gives to
+/// others.
+inline std::uint32_t test_domain() {
+  static const std::uint32_t own = [] {
+    const auto first = static_cast<std::uint32_t>(::getpid());
+    for (std::uint32_t next = 0; next < 100; ++next) {
+      const std::uint32_t domain = 1 + (first + next) % 100;
+      const std::string path = "/tmp/hyphos-test-dds-" + std::to_string(domain);
+      const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return domain;  // held for good
+      if (file >= 0) ::close(file);
+    }
+    throw std::runtime_error("a hundred processes of tests hold all domains of DDS");
+  }();
+  return own;
+}
+
+/// Participants of one process talk as those of two do. Before the first of them.
+inline void use_the_wire() {
+  eprosima::fastrtps::LibrarySettingsAttributes settings;
+  settings.intraprocess_delivery = eprosima::fastrtps::INTRAPROCESS_OFF;
+  eprosima::fastrtps::xmlparser::XMLProfileManager::library_settings(settings);
+}
+
+/// CDR of std_msgs/String, by hand. DDS fills up the last word.
+inline std::string string_cdr(std::string_view text) {
+  std::string bytes("\0\1\0\0", 4);
+  const auto size = static_cast<std::uint32_t>(text.size() + 1);
+  bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+  bytes.append(text);
+  bytes.resize((bytes.size() + 1 + 3) / 4 * 4);
+  return bytes;
+}
+inline std::string text_of(std::string_view cdr) {
+  std::uint32_t size = 0;
+  std::memcpy(&size, cdr.data() + 4, sizeof size);
+  return std::string(cdr.substr(8, size - 1));
+}
+
+/// Messages as strings of bytes, encapsulation and all.
+class TextType final : public dds::TopicDataType {
+ public:
+  explicit TextType(const std::string& name) {
+    setName(name.c_str());
+    m_typeSize = 64;
+    m_isGetKeyDefined = false;
+  }
+  bool serialize(void* data, rtps::SerializedPayload_t* payload) override {
+    const auto& text = *static_cast<const std::string*>(data);
+    std::memcpy(payload->data, text.data(), text.size());
+    payload->length = static_cast<std::uint32_t>(text.size());
+    payload->encapsulation = CDR_LE;
+    return true;
+  }
+  bool deserialize(rtps::SerializedPayload_t* payload, void* data) override {
+    static_cast<std::string*>(data)->assign(reinterpret_cast<const char*>(payload->data),
+                                            payload->length);
+    return true;
+  }
+  std::function<std::uint32_t()> getSerializedSizeProvider(void* data) override {
+    const auto size = static_cast<std::uint32_t>(static_cast<const std::string*>(data)->size());
+    return [size] { return size; };
+  }
+  void* createData() override { return new std::string; }
+  void deleteData(void* data) override { delete static_cast<std::string*>(data); }
+  bool getKey(void*, rtps::InstanceHandle_t*, bool) override { return false; }
+};
+
+struct RosQos {
+  bool reliable = true;
+  bool latched = false;
+  std::int32_t depth = 100;
+
+  template <class DdsQos>
+  void set(DdsQos& qos) const {
+    qos.reliability().kind =
+        reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
+    qos.durability().kind =
+        latched ? dds::TRANSIENT_LOCAL_DURABILITY_QOS : dds::VOLATILE_DURABILITY_QOS;
+    qos.history().kind = dds::KEEP_LAST_HISTORY_QOS;
+    qos.history().depth = depth;
+    qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+  }
+};
+
+/// What a reader has got, for a test to wait for.
+class RosReader final : public dds::DataReaderListener {
+ public:
+  struct Got {
+    std::string bytes;
+    dds::SampleInfo info;
+  };
+
+  void on_data_available(dds::DataReader*) override {
+    Got got;
+    while (reader->take_next_sample(&got.bytes, &got.info) == ReturnCode_t::RETCODE_OK) {
+      if (!got.info.valid_data) continue;
+      const std::lock_guard lock(mutex_);
+      got_.push_back(got);
+      changed_.notify_all();
+    }
+  }
+  void on_subscription_matched(dds::DataReader*,
+                               const dds::SubscriptionMatchedStatus& info) override {
+    const std::lock_guard lock(mutex_);
+    matched_ = info.current_count;
+    changed_.notify_all();
+  }
+
+  std::vector<Got> wait(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kPatience, [&] { return got_.size() >= count; });
+    return got_;
+  }
+  std::vector<std::string> texts(std::size_t count) {
+    std::vector<std::string> all;
+    for (const Got& got : wait(count)) all.push_back(got.bytes);
+    return all;
+  }
+  bool wait_matched(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return matched_ == count; });
+  }
+  [[nodiscard]] rtps::GUID_t guid() const { return reader->guid(); }
+
+  dds::DataReader* reader = nullptr;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Got> got_;
+  int matched_ = 0;
+};
+
+/// A writer that knows how many read it.
+class RosWriter final : public dds::DataWriterListener {
+ public:
+  void on_publication_matched(dds::DataWriter*,
+                              const dds::PublicationMatchedStatus& info) override {
+    const std::lock_guard lock(mutex_);
+    matched_ = info.current_count;
+    changed_.notify_all();
+  }
+  bool wait_matched(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return matched_ == count; });
+  }
+  rtps::SampleIdentity write(std::string bytes,
+                             const rtps::SampleIdentity& related = rtps::SampleIdentity()) {
+    rtps::WriteParams params;
+    params.related_sample_identity(related);
+    if (!writer->write(&bytes, params)) throw std::runtime_error("cannot write");
+    return params.sample_identity();
+  }
+
+  dds::DataWriter* writer = nullptr;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int matched_ = 0;
+};
+
+/// A program of ROS 2, made of plain DDS. Talks to the gateway as another process would.
+class RosSide {
+ public:
+  explicit RosSide(std::uint32_t domain = test_domain()) {
+    use_the_wire();
+    dds::DomainParticipantQos qos;
+    qos.transport().use_builtin_transports = false;
+    const auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
+    udp->interfaceWhiteList.push_back("127.0.0.1");
+    udp->receiveBufferSize = 4U << 20U;
+    qos.transport().user_transports.push_back(udp);
+    auto* const factory = dds::DomainParticipantFactory::get_instance();
+    participant_ = factory->create_participant(domain, qos);
+    if (participant_ == nullptr) throw std::runtime_error("no participant");
+    publisher_ = participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT);
+    subscriber_ = participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT);
+  }
+  ~RosSide() {
+    participant_->delete_contained_entities();
+    dds::DomainParticipantFactory::get_instance()->delete_participant(participant_);
+  }
+  RosSide(const RosSide&) = delete;
+  RosSide& operator=(const RosSide&) = delete;
+
+  RosWriter& writer(const std::string& topic, const std::string& type, RosQos ros = {}) {
+    auto& made = *writers_.emplace_back(std::make_unique<RosWriter>());
+    dds::DataWriterQos qos;
+    ros.set(qos);
+    qos.reliable_writer_qos().times.heartbeatPeriod = eprosima::fastrtps::Duration_t(0.1);
+    made.writer = publisher_->create_datawriter(this->topic(topic, type), qos, &made);
+    if (made.writer == nullptr) throw std::runtime_error("no writer");
+    return made;
+  }
+  RosReader& reader(const std::string& topic, const std::string& type, RosQos ros = {}) {
+    auto& made = *readers_.emplace_back(std::make_unique<RosReader>());
+    dds::DataReaderQos qos;
+    ros.set(qos);
+    made.reader = subscriber_->create_datareader(this->topic(topic, type), qos, &made);
+    if (made.reader == nullptr) throw std::runtime_error("no reader");
+    return made;
+  }
+  void end(RosWriter& writer) { publisher_->delete_datawriter(writer.writer); }
+  [[nodiscard]] rtps::GUID_t guid() const { return participant_->guid(); }
+
+ private:
+  dds::Topic* topic(const std::string& name, const std::string& type) {
+    if (auto* const known = participant_->lookup_topicdescription(name)) {
+      return dynamic_cast<dds::Topic*>(known);
+    }
+    dds::TypeSupport support(new TextType(type));
+    support.register_type(participant_);
+    return participant_->create_topic(name, type, dds::TOPIC_QOS_DEFAULT);
+  }
+
+  dds::DomainParticipant* participant_ = nullptr;
+  dds::Publisher* publisher_ = nullptr;
+  dds::Subscriber* subscriber_ = nullptr;
+  std::vector<std::unique_ptr<RosWriter>> writers_;
+  std::vector<std::unique_ptr<RosReader>> readers_;
+};
+
+}  // namespace hyphos::gateway::ros2

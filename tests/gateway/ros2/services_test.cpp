@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string>
+
+#include "tests/gateway/ros2/gateway.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+const std::string kRequest = "std_srvs::srv::dds_::SetBool_Request_";
+const std::string kResponse = "std_srvs::srv::dds_::SetBool_Response_";
+const std::string kSetBool = "std_srvs/srv/SetBool";
+
+/// A server of ROS that answers each request with "re: " and what was asked, as those on Fast DDS
+/// do: once it has found the client, too.
+struct RosServer {
+  explicit RosServer(RosSide& ros)
+      : requests(ros.reader("rq/setRequest", kRequest)),
+        replies(ros.writer("rr/setReply", kResponse)) {}
+  void answer(std::size_t nth) {
+    const auto got = requests.wait(nth + 1).at(nth);
+    ASSERT_TRUE(replies.wait_matched(1));
+    rtps::SampleIdentity call = got.info.sample_identity;
+    const auto& reader = got.info.related_sample_identity.writer_guid();
+    if (reader != rtps::GUID_t::unknown()) call.writer_guid(reader);
+    replies.write(string_cdr("re: " + text_of(got.bytes)), call);
+  }
+  RosReader& requests;
+  RosWriter& replies;
+};
+
+/// A client of ROS, as Fast DDS's is.
+struct RosClient {
+  explicit RosClient(RosSide& ros)
+      : requests(ros.writer("rq/setRequest", kRequest)),
+        replies(ros.reader("rr/setReply", kResponse)) {}
+  rtps::SampleIdentity ask(const std::string& text) {
+    rtps::SampleIdentity related;
+    related.writer_guid(replies.guid());
+    return requests.write(string_cdr(text), related);
+  }
+  RosWriter& requests;
+  RosReader& replies;
+};
+
+std::future<Result<Buffer>> call(FakeDoor& door, const std::string& text,
+                                 Duration timeout = Duration::from_seconds(30)) {
+  auto promise = std::make_shared<std::promise<Result<Buffer>>>();
+  auto future = promise->get_future();
+  door.call({"robot"}, "/set", kSetBool, Form::cdr, bytes_of(string_cdr(text)), timeout,
+            [promise](Result<Buffer> reply) { promise->set_value(std::move(reply)); });
+  return future;
+}
+
+bool is_served(const FakeDoor& door) { return !door.services().empty(); }
+
+std::unique_ptr<Server> serve(FakeDoor& door) {
+  return door
+      .open_server({"robot"}, "/set", kSetBool, Form::cdr,
+                   [](const Buffer& request, const Answer& answer) {
+                     const std::string reply = string_cdr("re: " + text_of(request.text()));
+                     answer(Buffer::copy_of(std::string_view(reply)));
+                   })
+      .or_throw();
+}
+
+TEST(Ros2Services, test_the_robot_calls_a_service_of_ros) {
+  Gateway gateway;
+  RosSide ros;
+  RosServer server(ros);
+  ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
+  auto first = call(gateway.door, "one");
+  auto second = call(gateway.door, "two");
+  server.answer(1);
+  server.answer(0);
+  EXPECT_EQ(first.get().or_throw().text(), string_cdr("re: one"));
+  EXPECT_EQ(second.get().or_throw().text(), string_cdr("re: two"));
+}
+
+TEST(Ros2Services, test_ros_calls_a_service_of_the_robot) {
+  Gateway gateway;
+  const auto server = serve(gateway.door);
+  RosSide ros;
+  RosClient client(ros);
+  ASSERT_TRUE(client.requests.wait_matched(1));
+  const auto first = client.ask("one");
+  const auto got = client.replies.wait(1).at(0);
+  EXPECT_EQ(got.bytes, string_cdr("re: one"));
+  EXPECT_EQ(got.info.related_sample_identity.sequence_number(), first.sequence_number());
+  EXPECT_EQ(got.info.related_sample_identity.writer_guid(), client.replies.guid());
+}
+
+TEST(Ros2Services, test_two_clients_of_ros_each_know_their_answers) {
+  Gateway gateway;
+  const auto server = serve(gateway.door);
+  RosSide ros;
+  RosSide other_ros;
+  RosClient client(ros);
+  RosClient other(other_ros);
+  ASSERT_TRUE(client.requests.wait_matched(1));
+  ASSERT_TRUE(other.requests.wait_matched(1));
+  for (int i = 0; i < 20; ++i) {
+    client.ask("a");
+    other.ask("b");
+  }
+  for (RosClient* one : {&client, &other}) {
+    int own = 0;
+    for (const auto& got : one->replies.wait(40)) {
+      if (got.info.related_sample_identity.writer_guid() != one->replies.guid()) continue;
+      EXPECT_EQ(got.bytes, string_cdr(one == &client ? "re: a" : "re: b"));
+      ++own;
+    }
+    EXPECT_EQ(own, 20);
+  }
+}
+
+TEST(Ros2Services, test_calls_of_a_server_that_goes_end_at_once) {
+  Gateway gateway;
+  std::future<Result<Buffer>> asked;
+  {
+    RosSide ros;
+    RosServer server(ros);
+    ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
+    asked = call(gateway.door, "anyone?");
+    EXPECT_EQ(server.requests.wait(1).size(), 1U);
+  }
+  const auto answer = asked.get();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::disconnected);
+  EXPECT_TRUE(eventually([&] { return !is_served(gateway.door); }));
+}
+
+TEST(Ros2Services, test_a_server_that_does_not_answer_is_given_up) {
+  Gateway gateway(with({{"call_timeout_s", "0.1"}}));
+  RosSide ros;
+  RosServer server(ros);
+  ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
+  const auto answer = call(gateway.door, "anyone?").get();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, Code::timeout);
+}
+
+TEST(Ros2Services, test_a_service_of_ros_is_not_offered_to_ros_again) {
+  Gateway gateway;
+  RosSide ros;
+  RosServer server(ros);
+  ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
+  // The robot's graph has been looked at once more when something newer has come out.
+  const auto inlet = gateway.inlet("/other");
+  ASSERT_TRUE(ros.reader("rt/other", kString).wait_matched(1));
+  EXPECT_TRUE(server.replies.wait_matched(1));
+  EXPECT_TRUE(server.requests.wait_matched(1));
+}
+
+TEST(Ros2Services, test_a_call_that_fails_is_counted) {
+  Gateway gateway;
+  const auto server = gateway.door
+                          .open_server({"robot"}, "/set", kSetBool, Form::cdr,
+                                       [](const Buffer&, const Answer& answer) {
+                                         answer(Error{Code::overloaded, "not now", {}});
+                                       })
+                          .or_throw();
+  RosSide ros;
+  RosClient client(ros);
+  ASSERT_TRUE(client.requests.wait_matched(1));
+  client.ask("one");
+  EXPECT_TRUE(eventually([&] { return gateway.door.counted("call_failed") == 1; }));
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,269 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/gateway/ros2/gateway.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+TEST(Ros2Topics, test_what_ros_publishes_the_robot_hears_byte_for_byte) {
+  Gateway gateway;
+  Heard heard;
+  const auto outlet = gateway.outlet("/chatter", heard);
+  RosSide ros;
+  auto& talker = ros.writer("rt/chatter", kString);
+  ASSERT_TRUE(talker.wait_matched(1));
+  for (const char* text : {"one", "two", "three"}) talker.write(string_cdr(text));
+  EXPECT_EQ(heard.wait(3), (Texts{string_cdr("one"), string_cdr("two"), string_cdr("three")}));
+}
+
+TEST(Ros2Topics, test_what_the_robot_publishes_ros_hears_byte_for_byte) {
+  Gateway gateway;
+  const auto inlet = gateway.inlet("/status");
+  RosSide ros;
+  auto& listener = ros.reader("rt/status", kString);
+  ASSERT_TRUE(listener.wait_matched(1));
+  ASSERT_TRUE(gateway.protocol);
+  // The reader has found the writer; the writer may need a moment more to find the reader.
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("good"))));
+    return !listener.texts(0).empty();
+  }));
+  EXPECT_EQ(listener.texts(1).at(0), string_cdr("good"));
+}
+
+TEST(Ros2Topics, test_a_latched_topic_of_ros_is_latched_in_the_robot) {
+  RosSide ros;
+  ros.writer("rt/map", kString, {.latched = true, .depth = 1}).write(string_cdr("all of it"));
+  Gateway gateway;
+  ASSERT_TRUE(eventually([&] {
+    const auto topics = gateway.door.topics();
+    return !topics.empty() && topics[0].latched;
+  }));
+  Heard late;
+  const auto outlet = gateway.outlet("/map", late);
+  EXPECT_EQ(late.wait(1), Texts{string_cdr("all of it")});
+}
+
+TEST(Ros2Topics, test_a_latched_channel_is_transient_local_in_ros) {
+  Gateway gateway;
+  const auto inlet = gateway.inlet("/map", true);
+  EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("all of it"))));
+  RosSide ros;
+  EXPECT_EQ(ros.reader("rt/map", kString, {.latched = true}).texts(1),
+            Texts{string_cdr("all of it")});
+}
+
+TEST(Ros2Topics, test_writers_that_are_not_all_reliable_are_all_heard) {
+  Gateway gateway;
+  Heard heard;
+  const auto outlet = gateway.outlet("/scan", heard);
+  RosSide ros;
+  auto& reliable = ros.writer("rt/scan", kString);
+  ASSERT_TRUE(reliable.wait_matched(1));
+  auto& best_effort = ros.writer("rt/scan", kString, {.reliable = false});
+  ASSERT_TRUE(best_effort.wait_matched(1));
+  // The reader was opened anew for both.
+  ASSERT_TRUE(eventually([&] {
+    reliable.write(string_cdr("r"));
+    best_effort.write(string_cdr("b"));
+    const auto all = heard.wait(0);
+    return std::ranges::find(all, string_cdr("r")) != all.end() &&
+           std::ranges::find(all, string_cdr("b")) != all.end();
+  }));
+}
+
+TEST(Ros2Topics, test_a_reader_that_is_opened_anew_brings_no_latched_message_twice) {
+  Gateway gateway;
+  Heard heard;
+  const auto outlet = gateway.outlet("/map", heard);
+  RosSide ros;
+  const RosQos latched{.latched = true, .depth = 1};
+  ros.writer("rt/map", kString, latched).write(string_cdr("first"));
+  EXPECT_EQ(heard.wait(1).size(), 1U);
+  auto& second = ros.writer("rt/map", kString, {.reliable = false, .latched = true, .depth = 1});
+  ASSERT_TRUE(second.wait_matched(1));
+  ASSERT_TRUE(eventually([&] {
+    second.write(string_cdr("second"));
+    return heard.wait(0).size() > 1;
+  }));
+  const auto all = heard.wait(2);
+  EXPECT_EQ(std::ranges::count(all, string_cdr("first")), 1);
+}
+
+TEST(Ros2Topics, test_both_sides_on_one_topic_hear_each_message_once) {
+  Gateway gateway;
+  Heard heard;
+  const auto outlet = gateway.outlet("/chat", heard);
+  const auto inlet = gateway.inlet("/chat");
+  RosSide ros;
+  auto& talker = ros.writer("rt/chat", kString);
+  auto& listener = ros.reader("rt/chat", kString);
+  ASSERT_TRUE(talker.wait_matched(2));    // the listener and the gateway
+  ASSERT_TRUE(listener.wait_matched(2));  // the talker and the gateway
+  ASSERT_TRUE(eventually([&] {
+    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("found"))));
+    return !listener.texts(0).empty();
+  }));
+  const std::size_t before = listener.texts(1).size();
+  const std::size_t heard_before = heard.wait(before).size();
+  constexpr std::size_t kEach = 50;
+  for (std::size_t i = 0; i < kEach; ++i) {
+    talker.write(string_cdr("of ros"));
+    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("of the robot"))));
+  }
+  // What went in a circle would come before these: both ways keep the order.
+  talker.write(string_cdr("end of ros"));
+  EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("end of the robot"))));
+  const auto in_ros = listener.texts(before + 2 * kEach + 2);
+  const auto in_robot = heard.wait(heard_before + 2 * kEach + 2);
+  EXPECT_EQ(std::ranges::count(in_ros, string_cdr("of ros")), kEach);
+  EXPECT_EQ(std::ranges::count(in_ros, string_cdr("of the robot")), kEach);
+  EXPECT_EQ(std::ranges::count(in_robot, string_cdr("of ros")), kEach);
+  EXPECT_EQ(std::ranges::count(in_robot, string_cdr("of the robot")), kEach);
+}
+
+TEST(Ros2Topics, test_a_channel_that_only_ros_publishes_is_not_brought_back) {
+  Gateway gateway;
+  RosSide ros;
+  auto& talker = ros.writer("rt/chat", kString);
+  auto& listener = ros.reader("rt/chat", kString);
+  ASSERT_TRUE(talker.wait_matched(2));
+  ASSERT_TRUE(eventually([&] { return gateway.publishers("/chat") == Texts{"ros2 /chat"}; }));
+  // The robot's graph has been looked at once more when something newer has come out.
+  const auto inlet = gateway.inlet("/other");
+  ASSERT_TRUE(ros.reader("rt/other", kString).wait_matched(1));
+  EXPECT_TRUE(listener.wait_matched(1));
+}
+
+TEST(Ros2Topics, test_only_what_the_patterns_name_passes) {
+  Gateway gateway(with({{"topics", "*,!secret/*"}, {"channels", "out/*"}}));
+  const auto hidden = gateway.inlet("/inner");
+  const auto shown = gateway.inlet("/out/it");
+  RosSide ros;
+  auto& secret = ros.writer("rt/secret/plan", kString);
+  ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
+  ASSERT_TRUE(ros.reader("rt/out/it", kString).wait_matched(1));
+  EXPECT_TRUE(secret.wait_matched(0));
+  EXPECT_TRUE(ros.reader("rt/inner", kString).wait_matched(0));
+  EXPECT_TRUE(gateway.publishers("/secret/plan").empty());
+}
+
+TEST(Ros2Topics, test_what_every_node_of_ros_has_is_left_out) {
+  Gateway gateway;
+  RosSide ros;
+  auto& log = ros.writer("rt/rosout", "rcl_interfaces::msg::dds_::Log_");
+  auto& feedback = ros.writer("rt/go/_action/feedback", kString);
+  ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
+  EXPECT_TRUE(log.wait_matched(0));
+  EXPECT_TRUE(feedback.wait_matched(0));
+  EXPECT_EQ(gateway.door.counted("not_found"), 0U);
+}
+
+TEST(Ros2Topics, test_a_topic_of_an_unknown_type_is_counted_once_and_left_out) {
+  Gateway gateway;
+  RosSide ros;
+  ros.writer("rt/odd", "odd_msgs::msg::dds_::Odd_");
+  EXPECT_TRUE(eventually([&] { return gateway.door.counted("not_found") == 1; }));
+  ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
+  EXPECT_EQ(gateway.door.counted("not_found"), 1U);
+}
+
+TEST(Ros2Topics, test_a_topic_whose_channel_has_another_type_is_refused_by_name) {
+  Gateway gateway;
+  const auto inlet = gateway.inlet("/camera");
+  RosSide ros;
+  auto& camera = ros.writer("rt/camera", "sensor_msgs::msg::dds_::Image_");
+  EXPECT_TRUE(eventually([&] { return gateway.door.counted("type_mismatch") == 1; }));
+  EXPECT_TRUE(camera.wait_matched(0));
+}
+
+TEST(Ros2Topics, test_a_subscriber_that_asks_for_more_than_there_is_is_counted) {
+  Gateway gateway;
+  const auto inlet = gateway.inlet("/state");
+  RosSide ros;
+  auto& latched = ros.reader("rt/state", kString, {.latched = true});
+  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") > 0; }));
+  EXPECT_TRUE(latched.wait_matched(0));
+}
+
+TEST(Ros2Topics, test_large_messages_pass_both_ways) {
+  Gateway gateway;
+  Heard heard;
+  const auto outlet = gateway.outlet("/in", heard);
+  const auto inlet = gateway.inlet("/out");
+  RosSide ros;
+  auto& talker = ros.writer("rt/in", kString);
+  auto& listener = ros.reader("rt/out", kString);
+  ASSERT_TRUE(talker.wait_matched(1));
+  ASSERT_TRUE(listener.wait_matched(1));
+  const std::string large = string_cdr(std::string(5'000'000, 'x'));
+  talker.write(large);
+  EXPECT_TRUE(heard.wait(1) == Texts{large});
+  ASSERT_TRUE(eventually([&] {
+    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("found"))));
+    return !listener.texts(0).empty();
+  }));
+  EXPECT_TRUE(inlet->publish(bytes_of(large)));
+  EXPECT_TRUE(eventually([&] { return listener.texts(1).back() == large; }));
+}
+
+TEST(Ros2Topics, test_messages_larger_than_allowed_are_counted_both_ways) {
+  Options options;
+  options.max_message = 1000;
+  Gateway gateway(options);
+  Heard heard;
+  const auto outlet = gateway.outlet("/in", heard);
+  const auto inlet = gateway.inlet("/out");
+  RosSide ros;
+  auto& talker = ros.writer("rt/in", kString);
+  ASSERT_TRUE(talker.wait_matched(1));
+  ASSERT_TRUE(ros.reader("rt/out", kString).wait_matched(1));
+  talker.write(string_cdr(std::string(2000, 'x')));
+  talker.write(string_cdr("small"));
+  EXPECT_EQ(heard.wait(1), Texts{string_cdr("small")});
+  EXPECT_EQ(gateway.door.counted("too_large"), 1U);
+  EXPECT_TRUE(inlet->publish(bytes_of(string_cdr(std::string(2000, 'x')))));
+  EXPECT_TRUE(eventually([&] { return gateway.door.counted("too_large") == 2; }));
+}
+
+TEST(Ros2Topics, test_a_peer_that_comes_back_is_heard_again_and_leaves_nothing_behind) {
+  Gateway gateway;
+  Heard heard;
+  const auto outlet = gateway.outlet("/chat", heard);
+  const auto inlet = gateway.inlet("/status");
+  for (std::size_t life = 1; life <= 3; ++life) {
+    RosSide ros;
+    auto& talker = ros.writer("rt/chat", kString);
+    auto& listener = ros.reader("rt/status", kString);
+    ASSERT_TRUE(talker.wait_matched(1));
+    talker.write(string_cdr("life " + std::to_string(life)));
+    EXPECT_EQ(heard.wait(life).back(), string_cdr("life " + std::to_string(life)));
+    EXPECT_TRUE(eventually([&] {
+      EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("here"))));
+      return !listener.texts(0).empty();
+    }));
+  }
+  EXPECT_TRUE(eventually([&] { return gateway.publishers("/chat").empty(); }));
+}
+
+TEST(Ros2Topics, test_a_gateway_that_ends_gives_everything_back) {
+  Gateway gateway;
+  const auto inlet = gateway.inlet("/status");
+  RosSide ros;
+  auto& talker = ros.writer("rt/chat", kString);
+  auto& listener = ros.reader("rt/status", kString);
+  ASSERT_TRUE(talker.wait_matched(1));
+  ASSERT_TRUE(listener.wait_matched(1));
+  gateway.protocol.reset();
+  EXPECT_EQ(gateway.door.open(), 1U);  // the robot's own
+  EXPECT_TRUE(talker.wait_matched(0));
+  EXPECT_TRUE(listener.wait_matched(0));
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,97 @@
+#include "gateway/ros_tcp/command.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace hyphos::gateway::ros_tcp {
+namespace {
+
+Command read(std::string_view name, std::string_view json) {
+  return parse_command(name, json).or_throw();
+}
+
+TEST(Command, test_what_the_connector_sends_is_read) {
+  const Command publish = read(
+      "__publish",
+      R"({"topic":"/camera","message_name":"sensor_msgs/Image","queue_size":10,"latch":true})");
+  EXPECT_EQ(publish.kind, Kind::publish);
+  EXPECT_EQ(publish.topic, "/camera");
+  EXPECT_EQ(publish.type, "sensor_msgs/Image");
+  EXPECT_TRUE(publish.latch);
+
+  const Command subscribe =
+      read("__subscribe", R"({"topic":"pos","message_name":"geometry_msgs/Pose"})");
+  EXPECT_EQ(subscribe.kind, Kind::subscribe);
+  EXPECT_EQ(subscribe.topic, "pos");
+  EXPECT_FALSE(subscribe.latch);
+
+  EXPECT_EQ(read("__request", R"({"srv_id":101})").id, 101);
+  EXPECT_EQ(read("__response", R"({"srv_id":1001})").kind, Kind::response);
+  EXPECT_EQ(read("__topic_list", "{}").kind, Kind::topic_list);
+  EXPECT_EQ(read("__topic_list", "").kind, Kind::topic_list);
+  EXPECT_EQ(read("__remove_unity_service", R"({"topic":"s"})").kind, Kind::remove_unity_service);
+}
+
+TEST(Command, test_keys_that_are_not_known_are_passed_over) {
+  const Command command =
+      read("__subscribe", R"({"qos":{"depth":[1,2]},"topic":"a","message_name":"b/C","x":1})");
+  EXPECT_EQ(command.topic, "a");
+  EXPECT_EQ(command.type, "b/C");
+}
+
+TEST(Command, test_what_is_wrong_is_said) {
+  const auto wrong = [](std::string_view name, std::string_view json) {
+    const auto command = parse_command(name, json);
+    EXPECT_FALSE(command) << json;
+    return command ? std::string() : command.error().message;
+  };
+  EXPECT_EQ(wrong("__dance", "{}"), "no command '__dance' is known");
+  EXPECT_EQ(wrong("__publish", R"({"message_name":"b/C"})"), "__publish needs 'topic', a name");
+  EXPECT_EQ(wrong("__publish", R"({"topic":5,"message_name":"b/C"})"),
+            "__publish needs 'topic', a name");
+  EXPECT_EQ(wrong("__subscribe", R"({"topic":"a"})"),
+            "__subscribe needs 'message_name', such as 'std_msgs/String'");
+  EXPECT_EQ(wrong("__request", R"({"srv_id":"1"})"), "__request needs 'srv_id', a number");
+  EXPECT_NE(wrong("__subscribe", "{").find("no JSON object"), std::string::npos);
+  EXPECT_NE(wrong("__subscribe", "[]").find("no JSON object"), std::string::npos);
+  EXPECT_NE(wrong("__subscribe", "\xff\xfe").find("no JSON object"), std::string::npos);
+  EXPECT_NE(wrong("__subscribe", std::string(kMostCommand + 1, ' ')).find("bytes"),
+            std::string::npos);
+  EXPECT_NE(wrong("__subscribe", std::string(50'000, '[')).find("no JSON object"),
+            std::string::npos);
+}
+
+TEST(Command, test_the_greeting_is_what_the_connector_wants) {
+  EXPECT_EQ(handshake(false), R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS1\"}"})");
+  EXPECT_EQ(handshake(true), R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS2\"}"})");
+}
+
+TEST(Command, test_a_ping_comes_back_as_it_was) {
+  for (const char* time : {"1.5", R"("12:30 \"noon\"")", R"({"sec":1,"nanosec":2})"}) {
+    const auto ping = read("__ping", std::string(R"({"request_time":)") + time + "}");
+    EXPECT_EQ(ping_response(ping.request_time), std::string(R"({"request_time":)") + time + "}");
+  }
+  EXPECT_EQ(ping_response(read("__ping", "{}").request_time), "{}");
+}
+
+TEST(Command, test_topics_and_types_are_two_lists) {
+  EXPECT_EQ(topic_list({}), R"({"topics":[],"types":[]})");
+  EXPECT_EQ(
+      topic_list({{.topic = "/a", .type = "std_msgs/String", .publishers = {}, .subscribers = {}},
+                  {.topic = "/b", .type = "x/Y", .publishers = {}, .subscribers = {}}}),
+      R"({"topics":["/a","/b"],"types":["std_msgs/String","x/Y"]})");
+}
+
+TEST(Command, test_any_bytes_become_a_string_of_json) {
+  EXPECT_EQ(json_string("a\"b\\c\n\x01"), R"("a\"b\\c\u000a\u0001")");
+  EXPECT_EQ(json_string("é 漢 🤖"), "\"é 漢 🤖\"");
+  EXPECT_EQ(json_string("\xff"
+                        "a\xc3"
+                        "b\xed\xa0\x80"
+                        "c\xe6\xbc"),
+            R"("?a?b???c??")");
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::ros_tcp

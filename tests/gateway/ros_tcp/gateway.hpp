@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "gateway/ros_tcp/ros_tcp.hpp"
+#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/ros_tcp/frame_client.hpp"
+
+namespace hyphos::gateway::ros_tcp {
+
+/// std_msgs/String as ROS 1 writes it has to be as long as it says.
+inline Result<void> check_string(const TypeInfo& type, std::span<const std::byte> bytes) {
+  if (!type.name.ends_with("/String")) return success();
+  std::uint32_t size = 0;
+  if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
+  if (bytes.size() == sizeof size + size) return success();
+  return Error{Code::corrupt, "field 'data' claims " + std::to_string(size) + " bytes", type.name};
+}
+
+inline void add_types(FakeDoor& door) {
+  for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String"}) {
+    door.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+  }
+  for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {
+    door.add_service_type({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+  }
+}
+
+/// Options that are the standard ones but for this.
+template <typename T>
+Options with(T Options::* option, std::type_identity_t<T> value) {
+  Options options;
+  options.*option = std::move(value);
+  return options;
+}
+
+/// A gateway on a graph in memory.
+struct Gateway {
+  explicit Gateway(Options options = {}) {
+    add_types(door);
+    door.check(check_string);
+    protocol = open_ros_tcp(door, options).or_throw();
+  }
+  [[nodiscard]] std::uint16_t port() const { return protocol->port(); }
+  [[nodiscard]] FrameClient client() const { return FrameClient::greeted(port()); }
+
+  FakeDoor door;
+  std::unique_ptr<Protocol> protocol;
+};
+
+/// A message of std_msgs/String as ROS 1 writes it.
+inline std::string string_message(std::string_view text) {
+  std::string bytes(4, '\0');
+  const auto size = static_cast<std::uint32_t>(text.size());
+  std::memcpy(bytes.data(), &size, sizeof size);
+  return bytes + std::string(text);
+}
+
+inline std::string registration(const std::string& topic, const std::string& type) {
+  return R"({"topic":")" + topic + R"(","message_name":")" + type + "\"}";
+}
+
+}  // namespace hyphos::gateway::ros_tcp

@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/gateway/ros_tcp/gateway.hpp"
+
+namespace hyphos::gateway::ros_tcp {
+namespace {
+
+using Sent = std::pair<std::string, std::string>;
+
+const std::string kChat = registration("/chat", "std_msgs/String");
+
+TEST(RosTcpTopics, test_the_gateway_speaks_first) {
+  Gateway gateway;
+  FrameClient client(gateway.port());
+  EXPECT_EQ(client.next(),
+            Sent("__handshake", R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS1\"}"})"));
+}
+
+TEST(RosTcpTopics, test_what_one_client_publishes_another_hears_and_so_does_the_graph) {
+  Gateway gateway;
+  std::atomic<int> heard = 0;
+  const auto outlet = gateway.door.open_outlet(
+      {"graph"}, "/chat", "std_msgs/String", Form::ros1, {}, [&](const Leaving& message) {
+        if (message.bytes.text() == string_message("hello")) ++heard;
+      });
+  auto listener = gateway.client();
+  listener.say("__subscribe", kChat);
+  listener.sync();
+  auto talker = gateway.client();
+  talker.say("__publish", kChat);
+  talker.say("/chat", string_message("hello"));
+  EXPECT_EQ(listener.next(), Sent("/chat", string_message("hello")));
+  EXPECT_TRUE(eventually([&] { return heard == 1; }));
+}
+
+TEST(RosTcpTopics, test_each_of_many_clients_gets_all_that_it_subscribed_to) {
+  Gateway gateway(with(&Options::queue_depth, 1000));
+  std::vector<FrameClient> listeners;
+  for (int i = 0; i < 8; ++i) {
+    listeners.push_back(gateway.client());
+    listeners.back().say("__subscribe", kChat);
+    if (i % 2 == 0) {
+      listeners.back().say("__subscribe", registration("/other", "std_msgs/String"));
+    }
+    listeners.back().sync();
+  }
+  auto talker = gateway.client();
+  talker.say("__publish", kChat);
+  talker.say("__publish", registration("/other", "std_msgs/String"));
+  for (int i = 0; i < 100; ++i) {
+    talker.say("/chat", string_message("c" + std::to_string(i)));
+    talker.say("/other", string_message("o" + std::to_string(i)));
+  }
+  for (std::size_t k = 0; k < listeners.size(); ++k) {
+    int chats = 0;
+    int others = 0;
+    while (chats + others < (k % 2 == 0 ? 200 : 100)) {
+      const auto [topic, message] = listeners[k].next();
+      int& count = topic == "/chat" ? chats : others;
+      ASSERT_EQ(message, string_message((topic == "/chat" ? "c" : "o") + std::to_string(count)));
+      ++count;
+    }
+  }
+}
+
+TEST(RosTcpTopics, test_registering_twice_does_not_tear_down_what_is_there) {
+  Gateway gateway;
+  auto client = gateway.client();
+  for (int i = 0; i < 2; ++i) {
+    client.say("__publish", kChat);
+    client.say("__subscribe", kChat);
+  }
+  client.sync();
+  EXPECT_EQ(gateway.door.open(), 2U);
+  client.say("/chat", string_message("once"));
+  client.say("__publish", kChat);
+  client.say("__subscribe", kChat);
+  client.say("/chat", string_message("twice"));
+  EXPECT_EQ(client.next(), Sent("/chat", string_message("once")));
+  EXPECT_EQ(client.next(), Sent("/chat", string_message("twice")));
+}
+
+TEST(RosTcpTopics, test_a_client_hears_of_a_topic_by_the_name_it_gave) {
+  Gateway gateway;
+  auto plain = gateway.client();
+  plain.say("__subscribe", registration("chat", "std_msgs/String"));
+  plain.sync();
+  auto talker = gateway.client();
+  talker.say("__publish", kChat);
+  talker.say("/chat", string_message("hello"));
+  EXPECT_EQ(plain.next().first, "chat");
+  // But the name of a frame is literal: this one is not registered.
+  talker.say("chat", string_message("hello"));
+  EXPECT_NE(talker.next("__error").find("'chat' is not registered"), std::string::npos);
+}
+
+TEST(RosTcpTopics, test_a_latched_message_reaches_who_comes_later) {
+  Gateway gateway;
+  auto talker = gateway.client();
+  talker.say("__publish", R"({"topic":"/map","message_name":"std_msgs/String","latch":true})");
+  talker.say("/map", string_message("all of it"));
+  talker.sync();
+  auto late = gateway.client();
+  late.say("__subscribe", registration("/map", "std_msgs/String"));
+  EXPECT_EQ(late.next(), Sent("/map", string_message("all of it")));
+}
+
+TEST(RosTcpTopics, test_what_is_removed_ends_and_what_was_not_there_is_said) {
+  Gateway gateway;
+  auto client = gateway.client();
+  client.say("__publish", kChat);
+  client.say("__subscribe", kChat);
+  client.say("__remove_subscriber", R"({"topic":"/chat"})");
+  client.say("__remove_publisher", R"({"topic":"/chat"})");
+  client.sync();
+  EXPECT_EQ(gateway.door.open(), 0U);
+  client.say("__remove_subscriber", R"({"topic":"/chat"})");
+  EXPECT_EQ(client.next(), Sent("__warn", R"({"text":"no subscriber /chat was registered"})"));
+}
+
+TEST(RosTcpTopics, test_the_list_of_topics_has_types_as_unity_writes_them) {
+  Gateway gateway;
+  auto client = gateway.client();
+  client.say("__publish", kChat);
+  client.say("__subscribe", registration("/two", "std_msgs/msg/String"));
+  client.say("__topic_list", "{}");
+  EXPECT_EQ(client.next("__topic_list"),
+            R"({"topics":["/chat","/two"],"types":["std_msgs/String","std_msgs/String"]})");
+}
+
+TEST(RosTcpTopics, test_for_ros_2_the_greeting_and_the_types_are_those_of_ros_2) {
+  Gateway gateway(with(&Options::own, {{"ros", "2"}}));
+  FrameClient client(gateway.port());
+  EXPECT_EQ(client.next().second, R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS2\"}"})");
+  client.say("__subscribe", kChat);
+  client.sync();
+  EXPECT_EQ(gateway.door.topics().at(0).type, "std_msgs/msg/String");
+}
+
+TEST(RosTcpTopics, test_large_messages_pass_both_ways) {
+  Gateway gateway;
+  auto client = gateway.client();
+  const std::string cloud = registration("/cloud", "sensor_msgs/PointCloud2");
+  client.say("__subscribe", cloud);
+  client.say("__publish", cloud);
+  for (const std::size_t size : {10'000UL, 100'000UL, 1'000'000UL, 10'000'000UL}) {
+    const std::string points(size, static_cast<char>('a' + size % 23));
+    std::thread sender([&] { client.say("/cloud", points); });
+    EXPECT_TRUE(client.next("/cloud") == points) << size;
+    sender.join();
+  }
+}
+
+TEST(RosTcpTopics, test_a_client_that_does_not_read_loses_its_oldest_and_no_other_does) {
+  Gateway gateway(with(&Options::queue_depth, 3));
+  const std::string cloud = registration("/cloud", "sensor_msgs/PointCloud2");
+  auto stopped = gateway.client();
+  stopped.say("__subscribe", cloud);
+  stopped.sync();
+  auto quick = gateway.client();
+  quick.say("__subscribe", cloud);
+  quick.sync();
+  auto talker = gateway.client();
+  talker.say("__publish", cloud);
+  for (int i = 0; i < 40; ++i) {
+    const std::string points(1'000'000, static_cast<char>('A' + i));
+    talker.say("/cloud", points);
+    ASSERT_TRUE(quick.next("/cloud") == points);
+  }
+  EXPECT_GT(gateway.door.counted("slow_client"), 0U);
+  std::string last;
+  for (std::size_t i = gateway.door.counted("slow_client"); i < 40; ++i) {
+    last = stopped.next("/cloud");
+  }
+  EXPECT_EQ(last.substr(0, 1), std::string(1, static_cast<char>('A' + 39)));
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::ros_tcp

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gateway/rosbridge/session.hpp"
+#include "tests/gateway/fake_door.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+/// Keeps what a session sends.
+class FakeSink final : public Sink {
+ public:
+  struct Sent {
+    Lane lane = 0;
+    std::uint32_t depth = 0;
+    bool binary = false;
+    std::string bytes;
+  };
+
+  std::size_t send(Lane lane, std::uint32_t depth, std::span<const Frame> unit) override {
+    const std::lock_guard lock(mutex_);
+    for (const Frame& frame : unit) {
+      Sent& sent = sent_.emplace_back();
+      sent.lane = lane;
+      sent.depth = depth;
+      sent.binary = frame.binary;
+      for (const Buffer& part : frame.parts) sent.bytes += part.text();
+    }
+    changed_.notify_all();
+    return drops_;
+  }
+  void close(CloseCode code, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    closed_ = code;
+  }
+  void wake_at(std::int64_t) override {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+  }
+
+  /// The next that was sent; it fails the test if nothing comes.
+  Sent next() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return !sent_.empty(); })) {
+      ADD_FAILURE() << "nothing was sent";
+      return {};
+    }
+    Sent sent = std::move(sent_.front());
+    sent_.pop_front();
+    return sent;
+  }
+  [[nodiscard]] bool empty() {
+    const std::lock_guard lock(mutex_);
+    return sent_.empty();
+  }
+  [[nodiscard]] std::optional<CloseCode> closed() {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+  }
+  bool wait_for_wake() {
+    std::unique_lock lock(mutex_);
+    const bool woken = changed_.wait_for(lock, std::chrono::seconds(20), [&] { return woken_; });
+    woken_ = false;
+    return woken;
+  }
+  /// As if so many had to go for each that is sent.
+  void drop(std::size_t drops) {
+    const std::lock_guard lock(mutex_);
+    drops_ = drops;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Sent> sent_;
+  std::optional<CloseCode> closed_;
+  bool woken_ = false;
+  std::size_t drops_ = 0;
+};
+
+/// A client without a socket.
+class FakeClient {
+ public:
+  explicit FakeClient(Door& door, const Options& options = {}, bool authorized = true,
+                      const std::string& name = "rosbridge test")
+      : session(door, {name}, options, sink, authorized) {}
+
+  void say(std::string json) {
+    json.reserve(json.size() + kPadding);
+    session.text(json);
+  }
+  void say_bytes(std::string bytes) {
+    bytes.reserve(bytes.size() + kPadding);
+    session.binary(std::as_bytes(std::span(bytes)));
+  }
+  std::string hear() { return sink.next().bytes; }
+  /// What was sent before an answer that is asked for now: to see that there is nothing else.
+  bool hears_nothing() {
+    say(R"({"op":"call_service","service":"/rosapi/get_param_names","id":"mark"})");
+    return hear() == R"({"op":"service_response","service":"/rosapi/get_param_names",)"
+                     R"("values":{"names":[]},"result":true,"id":"mark"})";
+  }
+
+  FakeSink sink;
+  Session session;
+};
+
+/// A door that knows a few types.
+class Robot : public testing::Test {
+ protected:
+  Robot() {
+    door.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
+    door.add_type({"std_msgs/Float64", "fdb28210bfa9d7c91146260178d9a584", "", "float64 data\n"});
+    door.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+    door.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+    door.add_service_type({"rospy_tutorials/AddTwoInts", "", "",
+                           "rospy_tutorials/AddTwoIntsRequest",
+                           "rospy_tutorials/AddTwoIntsResponse"});
+  }
+  FakeDoor door;
+};
+
+}  // namespace hyphos::gateway::rosbridge

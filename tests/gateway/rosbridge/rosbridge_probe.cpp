@@ -1,0 +1,80 @@
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "gateway/rosbridge/rosbridge.hpp"
+#include "tests/gateway/fake_door.hpp"
+
+// A rosbridge on a graph in memory: what a client publishes comes to those that subscribe, byte for
+// byte. It tells its address, and on each line of its input what is open and what was counted.
+//
+// rosbridge_probe [port=…] [token=…] [cert=… key=…] [max_message=…] [queue_bytes=…] [ping_s=…]
+
+namespace {
+
+using namespace hyphos::gateway;
+
+constexpr const char* kCloud =
+    "uint32 width\nuint8[] data\nfloat32[] ranges\nHeader header\n"
+    "================================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\n"
+    "string frame_id\n";
+
+void add_types(FakeDoor& door) {
+  door.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
+  door.add_type({"test_msgs/Cloud", "", "", kCloud});
+  door.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+  door.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+  door.add_service_type({"rospy_tutorials/AddTwoInts", "", "", "rospy_tutorials/AddTwoIntsRequest",
+                         "rospy_tutorials/AddTwoIntsResponse"});
+}
+
+bool read_option(Options& options, std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view key = word.substr(0, equals);
+  const std::string value(word.substr(equals + 1));
+  if (key == "token") {
+    options.tokens.push_back(value);
+  } else if (key == "cert" || key == "key") {
+    if (!options.tls) options.tls.emplace();
+    (key == "cert" ? options.tls->certificate : options.tls->key) = value;
+  } else if (key == "port") {
+    options.port = static_cast<std::uint16_t>(std::stoul(value));
+  } else if (key == "max_message") {
+    options.max_message = std::stoul(value);
+  } else if (key == "queue_bytes") {
+    options.queue_bytes = std::stoul(value);
+  } else {
+    options.own[std::string(key)] = value;
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    if (!read_option(options, argv[i])) return 2;
+  }
+  FakeDoor door;
+  add_types(door);
+  auto protocol = open_rosbridge(door, options);
+  if (!protocol) {
+    std::fprintf(stderr, "error: %s\n", protocol.error().to_string().c_str());
+    return 1;
+  }
+  std::printf("%s\n", (*protocol)->address().c_str());
+  std::fflush(stdout);
+  char why[64];
+  while (std::fgets(why, sizeof why, stdin) != nullptr) {
+    why[std::strcspn(why, "\n")] = '\0';
+    std::printf("%zu %llu\n", door.open(), static_cast<unsigned long long>(door.counted(why)));
+    std::fflush(stdout);
+  }
+  protocol->reset();
+  std::printf("%zu\n", door.open());
+  return 0;
+}

@@ -1,0 +1,327 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "gateway/rosbridge/handshake.hpp"
+#include "gateway/rosbridge/rosbridge.hpp"
+#include "tests/gateway/rosbridge/fake_client.hpp"
+#include "tests/gateway/rosbridge/web_client.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+constexpr const char* kSubscribe =
+    R"({"op":"subscribe","topic":"/chatter","type":"std_msgs/String"})";
+constexpr const char* kAdvertise =
+    R"({"op":"advertise","topic":"/chatter","type":"std_msgs/String"})";
+
+std::string publish(const std::string& data) {
+  return R"({"op":"publish","topic":"/chatter","msg":{"data":")" + data + R"("}})";
+}
+
+class Server : public Robot {
+ protected:
+  void open(const Options& options = {}) { server = open_rosbridge(door, options).or_throw(); }
+  /// Once all subscriptions of the test are there.
+  bool until_open(std::size_t count) {
+    return eventually([&] { return door.open() == count; });
+  }
+  std::unique_ptr<Protocol> server;
+};
+
+TEST_F(Server, messages_of_all_sizes_reach_every_client_whole) {
+  open();
+  EXPECT_EQ(server->address(), "ws://127.0.0.1:" + std::to_string(server->port()));
+  WebClient talker(server->port());
+  std::vector<std::unique_ptr<WebClient>> listeners;
+  for (int i = 0; i < 3; ++i) {
+    listeners.push_back(std::make_unique<WebClient>(server->port()));
+    listeners.back()->say(kSubscribe);
+  }
+  talker.say(kAdvertise);
+  ASSERT_TRUE(until_open(4));
+  for (const std::size_t size : {0UL, 1UL, 66UL, 67UL, 65'000UL, 65'600UL, 5'000'000UL}) {
+    const std::string data(size, 'x');
+    talker.say(publish(data));
+    for (const auto& listener : listeners) EXPECT_EQ(listener->text(), publish(data)) << size;
+  }
+}
+
+TEST_F(Server, a_message_may_come_in_pieces_with_a_ping_between) {
+  open();
+  WebClient client(server->port());
+  client.say(kSubscribe);
+  client.say(kAdvertise);
+  const std::string message = publish(std::string(10'000, 'y'));
+  for (std::size_t from = 0; from < message.size(); from += 1024) {
+    client.frame(from == 0 ? Opcode::binary : Opcode::continuation, message.substr(from, 1024),
+                 from + 1024 >= message.size());
+    if (from == 2048) client.frame(Opcode::ping, "are you there");
+  }
+  const auto pong = client.hear();
+  EXPECT_EQ(pong.opcode, 10);
+  EXPECT_EQ(pong.payload, "are you there");
+  EXPECT_EQ(client.text(), message);
+}
+
+TEST_F(Server, a_close_is_answered_and_ends_what_the_client_began) {
+  open();
+  WebClient client(server->port());
+  client.say(kSubscribe);
+  ASSERT_TRUE(until_open(1));
+  client.frame(Opcode::close,
+               "\x03\xe8"
+               "bye");
+  const auto answer = client.hear();
+  EXPECT_EQ(answer.opcode, 8);
+  EXPECT_EQ(answer.payload, "\x03\xe8");
+  EXPECT_TRUE(client.sees_end());
+  EXPECT_TRUE(until_open(0));
+}
+
+TEST_F(Server, what_is_against_the_protocol_closes_the_connection_with_a_reason) {
+  Options options;
+  options.max_message = 1000;
+  open(options);
+  const auto told = [&](const std::string& bytes) {
+    WebClient client(server->port());
+    client.send(bytes);
+    const auto answer = client.hear();
+    EXPECT_EQ(answer.opcode, 8);
+    EXPECT_TRUE(client.sees_end());
+    return answer.payload;
+  };
+  EXPECT_EQ(told(std::string("\x81\x05Hello")),
+            "\x03\xea"
+            "a client's frame is not masked");
+  EXPECT_EQ(told(std::string("\x82\xfe\x03\xe9____", 8)),
+            "\x03\xf1"
+            "a message is larger than the 1000 bytes that are allowed");
+  EXPECT_EQ(told(std::string("\x80\x80____", 6)),
+            "\x03\xea"
+            "a piece continues a message that never began");
+  WebClient good(server->port());
+  good.say(kSubscribe);
+  EXPECT_TRUE(until_open(1)) << "others are served";
+  EXPECT_EQ(door.counted("corrupt"), 2U);
+  EXPECT_EQ(door.counted("exhausted"), 1U);
+}
+
+TEST_F(Server, who_does_not_speak_websocket_is_told_in_http) {
+  open();
+  RawClient browser(server->port());
+  browser.send("GET /index.html HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_EQ(browser.receive(29), "HTTP/1.1 426 Upgrade Required");
+  EXPECT_TRUE(browser.sees_end());
+  RawClient endless(server->port());
+  endless.send(std::string(kMaxRequestHead + 1, 'x'));
+  EXPECT_EQ(endless.receive(24), "HTTP/1.1 400 Bad Request");
+  EXPECT_TRUE(endless.sees_end());
+}
+
+TEST_F(Server, tokens_are_taken_from_the_address_or_by_auth) {
+  Options options;
+  options.tokens = {"secret"};
+  open(options);
+  EXPECT_TRUE(WebClient(server->port(), "/?token=wrong")
+                  .reply.starts_with("HTTP/1.1 401 Unauthorized\r\n"));
+  WebClient known(server->port(), "/?token=secret");
+  known.say(kSubscribe);
+  EXPECT_TRUE(until_open(1));
+  WebClient later(server->port());
+  later.say(kSubscribe);
+  EXPECT_TRUE(later.text().starts_with(R"({"op":"status","level":"error")"));
+  later.say(R"({"op":"auth","token":"secret"})");
+  later.say(kSubscribe);
+  EXPECT_TRUE(until_open(2));
+  WebClient wrong(server->port());
+  wrong.say(R"({"op":"auth","token":"guess"})");
+  EXPECT_TRUE(wrong.text().starts_with(R"({"op":"status","level":"error")"));
+  EXPECT_EQ(wrong.hear().payload,
+            "\x03\xf0"
+            "this token is not known");
+  EXPECT_TRUE(wrong.sees_end());
+}
+
+TEST_F(Server, a_page_from_elsewhere_is_refused_unless_it_is_let_in_or_shows_a_token) {
+  constexpr const char* kElsewhere = "https://elsewhere.example";
+  const auto enters = [&](const std::string& origin, const std::string& target = "/") {
+    return WebClient(server->port(), target, origin).reply.starts_with("HTTP/1.1 101");
+  };
+  open();
+  EXPECT_TRUE(enters(""));
+  EXPECT_TRUE(enters("file://"));
+  EXPECT_TRUE(enters("null")) << "what browsers say of files";
+  EXPECT_TRUE(enters("http://localhost:8080"));
+  EXPECT_EQ(door.counted("origin"), 0U);
+  const WebClient refused(server->port(), "/", kElsewhere);
+  EXPECT_TRUE(refused.reply.starts_with("HTTP/1.1 403 Forbidden\r\n")) << refused.reply;
+  EXPECT_EQ(door.counted("origin"), 1U);
+  Options options;
+  options.own["origins"] = "https://*.example";
+  open(options);
+  EXPECT_TRUE(enters(kElsewhere));
+  EXPECT_FALSE(enters("null"));
+  EXPECT_FALSE(enters("http://elsewhere.example"));
+  options.own.clear();
+  options.tokens = {"secret"};
+  open(options);
+  EXPECT_TRUE(enters(kElsewhere, "/?token=secret"));
+  EXPECT_FALSE(enters(kElsewhere));
+}
+
+TEST_F(Server, one_client_too_many_is_told_so) {
+  Options options;
+  options.max_clients = 1;
+  open(options);
+  WebClient first(server->port());
+  EXPECT_TRUE(WebClient(server->port()).reply.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  EXPECT_EQ(door.counted("max_clients"), 1U);
+  first.close();
+  EXPECT_TRUE(
+      eventually([&] { return WebClient(server->port()).reply.starts_with("HTTP/1.1 101"); }));
+}
+
+TEST_F(Server, a_client_that_does_not_read_slows_nobody_and_loses_the_oldest) {
+  Options options;
+  options.queue_bytes = std::size_t{4} << 20;
+  open(options);
+  WebClient slow(server->port());
+  slow.say(kSubscribe);
+  WebClient quick(server->port());
+  quick.say(kSubscribe);
+  WebClient talker(server->port());
+  talker.say(kAdvertise);
+  ASSERT_TRUE(until_open(3));
+  constexpr int kCount = 150;
+  const std::string filler(200'000, 'z');
+  for (int i = 0; i < kCount; ++i) {
+    const std::string message = publish(std::to_string(i) + filler);
+    talker.say(message);
+    EXPECT_EQ(quick.text(), message);
+  }
+  // What is not dropped is whole and in order, and the newest is among it.
+  int received = 0;
+  int last = -1;
+  while (last != kCount - 1) {
+    const std::string message = slow.text();
+    ASSERT_FALSE(message.empty());
+    const int number = std::atoi(message.c_str() + publish("").size() - 3);
+    EXPECT_GT(number, last);
+    EXPECT_EQ(message, publish(std::to_string(number) + filler));
+    last = number;
+    ++received;
+  }
+  EXPECT_EQ(door.counted("slow_client"), static_cast<std::uint64_t>(kCount - received));
+  EXPECT_LT(received, kCount);
+}
+
+TEST_F(Server, a_client_that_gives_no_sign_of_life_is_given_up) {
+  Options options;
+  options.own["ping_s"] = "0.05";
+  open(options);
+  WebClient client(server->port());
+  client.say(kSubscribe);
+  ASSERT_TRUE(until_open(1));
+  EXPECT_EQ(client.hear().opcode, 9);
+  client.frame(Opcode::pong, "");
+  EXPECT_EQ(client.hear().opcode, 9);
+  EXPECT_TRUE(until_open(0));
+  EXPECT_TRUE(client.sees_end());
+  EXPECT_EQ(door.counted("dead"), 1U);
+}
+
+TEST_F(Server, clients_that_die_leave_nothing) {
+  open();
+  WebClient talker(server->port());
+  talker.say(kAdvertise);
+  ASSERT_TRUE(until_open(1));
+  for (int i = 0; i < 200; ++i) {
+    WebClient client(server->port());
+    client.say(kSubscribe);
+    client.say(R"({"op":"advertise_service","service":"/s)" + std::to_string(i) +
+               R"(","type":"rospy_tutorials/AddTwoInts"})");
+    if (i % 3 == 0) client.send(std::string("\x82\xff\x00\x00\x00", 5));  // in the middle of a head
+    talker.say(publish(std::string(static_cast<std::size_t>(i) * 1000, 'k')));
+    client.reset();
+  }
+  EXPECT_TRUE(until_open(1));
+  talker.say(kSubscribe);
+  talker.say(publish("alive"));
+  EXPECT_EQ(talker.text(), publish("alive"));
+}
+
+TEST_F(Server, calls_go_from_one_connection_to_another) {
+  open();
+  WebClient serving(server->port());
+  serving.say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
+  ASSERT_TRUE(until_open(1));
+  WebClient asking(server->port());
+  for (int i = 0; i < 100; ++i) {
+    const std::string number = std::to_string(i);
+    asking.say(R"({"op":"call_service","service":"/add","id":)" + number + "}");
+    EXPECT_EQ(serving.text(), R"({"op":"call_service","id":"service_request:)" + number +
+                                  R"(","service":"/add","args":{}})");
+    serving.say(R"({"op":"service_response","id":"service_request:)" + number +
+                R"(","result":true,"values":{"sum":)" + number + "}}");
+    EXPECT_EQ(asking.text(), R"({"op":"service_response","service":"/add","values":{"sum":)" +
+                                 number + R"(},"result":true,"id":)" + number + "}");
+  }
+}
+
+TEST_F(Server, its_end_says_goodbye_and_leaves_nothing) {
+  open();
+  WebClient client(server->port());
+  client.say(kSubscribe);
+  WebClient silent(server->port());
+  ASSERT_TRUE(until_open(1));
+  server.reset();
+  EXPECT_EQ(door.open(), 0U);
+  const auto last = client.hear();
+  EXPECT_EQ(last.opcode, 8);
+  EXPECT_EQ(last.payload,
+            "\x03\xe9"
+            "the gateway ends");
+  EXPECT_TRUE(client.sees_end());
+}
+
+TEST_F(Server, it_may_end_while_messages_and_calls_are_under_way) {
+  for (int round = 0; round < 20; ++round) {
+    open();
+    std::vector<std::unique_ptr<WebClient>> clients;
+    for (int i = 0; i < 4; ++i) {
+      clients.push_back(std::make_unique<WebClient>(server->port()));
+      clients.back()->say(kSubscribe);
+      clients.back()->say(kAdvertise);
+      clients.back()->say(R"({"op":"call_service","service":"/nobody","timeout":0.001})");
+      clients.back()->say(R"({"op":"subscribe","topic":"/chatter","throttle_rate":1,)"
+                          R"("queue_length":3,"id":"t"})");
+      for (int k = 0; k < 10; ++k) clients.back()->say(publish(std::string(1000, 'm')));
+    }
+    server.reset();
+    EXPECT_EQ(door.open(), 0U);
+  }
+}
+
+TEST_F(Server, wrong_options_and_a_taken_port_are_told) {
+  Options options;
+  options.own["pingg"] = "1";
+  EXPECT_EQ(open_rosbridge(door, options).error().message,
+            "rosbridge has no option 'pingg'; it has origins, ping_s");
+  options.own = {{"ping_s", "soon"}};
+  EXPECT_EQ(open_rosbridge(door, options).error().code, Code::invalid_config);
+  options.own.clear();
+  options.tls = Tls{"/nowhere.pem", "/nowhere.key"};
+  const Error error = open_rosbridge(door, options).error();
+  EXPECT_EQ(error.code, Code::invalid_config);
+  EXPECT_EQ(error.where, "/nowhere.pem");
+  open();
+  options.tls.reset();
+  options.port = server->port();
+  EXPECT_EQ(open_rosbridge(door, options).error().code, Code::already_exists);
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::rosbridge

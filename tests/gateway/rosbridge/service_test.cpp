@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/gateway/rosbridge/fake_client.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+class Service : public Robot {
+ protected:
+  Service() : server(door), client(door) {}
+  void serve() {
+    server.say(
+        R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
+  }
+  FakeClient server;
+  FakeClient client;
+};
+
+TEST_F(Service, a_client_asks_another_one_and_gets_its_answer) {
+  serve();
+  client.say(R"({"op":"call_service","id":"c:1","service":"/add","args":{"a":1,"b":2}})");
+  EXPECT_EQ(server.hear(), R"({"op":"call_service","id":"service_request:0","service":"/add",)"
+                           R"("args":{"a":1,"b":2}})");
+  server.say(R"({"op":"service_response","id":"service_request:0","service":"/add",)"
+             R"("values":{"sum":3},"result":true})");
+  EXPECT_EQ(client.hear(), R"({"op":"service_response","service":"/add","values":{"sum":3},)"
+                           R"("result":true,"id":"c:1"})");
+  EXPECT_TRUE(server.hears_nothing());
+}
+
+TEST_F(Service, arguments_in_a_list_get_their_names_from_the_type) {
+  serve();
+  client.say(R"({"op":"call_service","service":"add","args":[1, NaN],"id":5})");
+  EXPECT_EQ(server.hear(), R"({"op":"call_service","id":"service_request:0","service":"/add",)"
+                           R"("args":{"a":1,"b":"NaN"}})");
+  client.say(R"({"op":"call_service","service":"/add","args":[1,2,3],"id":6})");
+  EXPECT_EQ(client.hear(),
+            R"({"op":"service_response","service":"/add","values":"'args' has 3 items, but )"
+            R"j(rospy_tutorials/AddTwoIntsRequest has 2 fields (/add)","result":false,"id":6})j");
+  client.say(R"({"op":"call_service","service":"/add","args":[]})");
+  EXPECT_EQ(server.hear(), R"({"op":"call_service","id":"service_request:1","service":"/add",)"
+                           R"("args":{}})");
+}
+
+TEST_F(Service, a_failure_is_told_with_its_text) {
+  serve();
+  client.say(R"({"op":"call_service","id":"c","service":"/add"})");
+  EXPECT_EQ(server.hear(),
+            R"({"op":"call_service","id":"service_request:0","service":"/add","args":{}})");
+  server.say(R"({"op":"service_response","id":"service_request:0","service":"/add",)"
+             R"("values":"arm is \"off\"","result":false})");
+  EXPECT_EQ(client.hear(),
+            R"({"op":"service_response","service":"/add","values":"the service failed: arm is )"
+            R"j(\"off\" (/add)","result":false,"id":"c"})j");
+}
+
+TEST_F(Service, a_call_that_nobody_serves_is_answered) {
+  client.say(
+      R"({"op":"call_service","id":"c","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
+  EXPECT_EQ(client.hear(),
+            R"({"op":"service_response","service":"/add","values":"service /add has no server )"
+            R"j((/add)","result":false,"id":"c"})j");
+}
+
+TEST_F(Service, a_call_ends_when_its_time_is_over) {
+  serve();
+  client.say(R"({"op":"call_service","id":"c","service":"/add","timeout":0.02})");
+  EXPECT_EQ(client.hear(),
+            R"({"op":"service_response","service":"/add","values":"service /add has not answered )"
+            R"j((/add)","result":false,"id":"c"})j");
+  (void)server.hear();
+  server.say(R"({"op":"service_response","id":"service_request:0","values":{},"result":true})");
+  EXPECT_TRUE(client.hears_nothing()) << "an answer that comes too late";
+}
+
+TEST_F(Service, calls_end_when_the_service_is_taken_back) {
+  serve();
+  client.say(R"({"op":"call_service","id":"c","service":"/add"})");
+  (void)server.hear();
+  server.say(R"({"op":"unadvertise_service","service":"/add"})");
+  EXPECT_TRUE(client.hear().ends_with(R"("result":false,"id":"c"})"));
+  EXPECT_EQ(door.open(), 0U);
+}
+
+TEST_F(Service, calls_end_when_the_client_that_serves_is_gone) {
+  auto gone = std::make_unique<FakeClient>(door);
+  gone->say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
+  client.say(R"({"op":"call_service","id":"c","service":"/add"})");
+  (void)gone->hear();
+  gone.reset();
+  EXPECT_TRUE(client.hear().ends_with(R"("result":false,"id":"c"})"));
+}
+
+TEST_F(Service, an_answer_to_nothing_is_an_error) {
+  server.say(R"({"op":"service_response","id":"x","service":"/add","values":{},"result":true})");
+  EXPECT_EQ(server.hear(),
+            R"({"op":"status","level":"error","msg":"service_response: no call waits )"
+            R"j(for an answer with this id (/add)","id":"x"})j");
+}
+
+TEST_F(Service, a_server_that_never_answers_is_not_asked_without_bound) {
+  serve();
+  for (std::size_t i = 0; i < Servings::kMaxPending; ++i) {
+    client.say(R"({"op":"call_service","service":"/add"})");
+    (void)server.hear();
+  }
+  client.say(R"({"op":"call_service","id":"one too many","service":"/add"})");
+  EXPECT_EQ(client.hear(),
+            R"({"op":"service_response","service":"/add","values":"256 calls of this )"
+            R"j(client wait for their answers (/add)","result":false,)j"
+            R"("id":"one too many"})");
+  FakeClient other(door);
+  other.say(R"({"op":"call_service","id":"o","service":"/add"})");
+  (void)server.hear();
+  EXPECT_TRUE(client.hear().starts_with(
+      R"({"op":"service_response","service":"/add","values":"the client that serves it has left)"));
+}
+
+TEST_F(Service, answers_come_in_fragments_or_as_png_if_that_is_asked) {
+  client.say(
+      R"({"op":"call_service","id":"c","service":"/rosapi/get_param_names","fragment_size":50})");
+  EXPECT_TRUE(client.hear().starts_with(R"({"op":"fragment","id":"fragments 0","data":")"));
+  while (!client.sink.empty()) (void)client.hear();
+  client.say(R"({"op":"call_service","service":"/rosapi/get_param_names","compression":"png"})");
+  EXPECT_TRUE(client.hear().starts_with(R"({"op":"png","data":"iVBORw0KGgo)"));
+  client.say(R"({"op":"call_service","service":"/rosapi/nodes","compression":"cbor","id":1})");
+  EXPECT_EQ(client.hear(),
+            R"({"op":"status","level":"error","msg":"call_service: an answer can be )"
+            R"(compressed by png or none, not by 'cbor'","id":1})");
+}
+
+class RosapiTest : public Robot {
+ protected:
+  RosapiTest() : client(door), other(door, {}, true, "/other") {
+    other.say(R"({"op":"advertise","topic":"/chatter","type":"std_msgs/String"})");
+    client.say(R"({"op":"subscribe","topic":"/chatter"})");
+    other.say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
+  }
+  /// The values of an answer.
+  std::string ask(const std::string& service, const std::string& args = "{}") {
+    client.say(R"({"op":"call_service","service":"rosapi/)" + service + R"(","args":)" + args +
+               "}");
+    const std::string answer = client.hear();
+    const std::string before =
+        R"({"op":"service_response","service":"rosapi/)" + service + R"(","values":)";
+    EXPECT_TRUE(answer.starts_with(before)) << answer;
+    const std::string rest = answer.substr(before.size());
+    return rest.substr(0, rest.rfind(R"(,"result":)"));
+  }
+  FakeClient client;
+  FakeClient other;
+};
+
+TEST_F(RosapiTest, topics_and_who_uses_them) {
+  EXPECT_EQ(ask("topics"), R"({"topics":["/chatter"],"types":["std_msgs/String"]})");
+  EXPECT_EQ(ask("topics_for_type", R"({"type":"std_msgs/msg/String"})"),
+            R"({"topics":["/chatter"]})");
+  EXPECT_EQ(ask("topics_for_type", R"(["std_msgs/Int8"])"), R"({"topics":[]})");
+  EXPECT_EQ(ask("topic_type", R"({"topic":"chatter"})"), R"({"type":"std_msgs/String"})");
+  EXPECT_EQ(ask("topic_type", R"({"topic":"/other"})"), R"({"type":""})");
+  EXPECT_EQ(ask("publishers", R"({"topic":"/chatter"})"), R"({"publishers":["/other"]})");
+  EXPECT_EQ(ask("subscribers", R"({"topic":"/chatter"})"), R"({"subscribers":["rosbridge test"]})");
+  EXPECT_EQ(ask("topics_and_raw_types"), R"({"topics":["/chatter"],"types":["std_msgs/String"],)"
+                                         R"("typedefs_full_text":["string data\n"]})");
+}
+
+TEST_F(RosapiTest, services_and_nodes) {
+  EXPECT_TRUE(ask("services").starts_with(R"({"services":["/add","/rosapi/topics",)"));
+  EXPECT_EQ(ask("services_for_type", R"({"type":"rospy_tutorials/AddTwoInts"})"),
+            R"({"services":["/add"]})");
+  EXPECT_EQ(ask("service_type", R"({"service":"/add"})"),
+            R"({"type":"rospy_tutorials/AddTwoInts"})");
+  EXPECT_EQ(ask("service_type", R"({"service":"/rosapi/nodes"})"), R"({"type":"rosapi/Nodes"})");
+  EXPECT_EQ(ask("service_node", R"({"service":"/add"})"), R"({"node":"/other"})");
+  EXPECT_EQ(ask("nodes"), R"({"nodes":["/other","rosbridge test"]})");
+  EXPECT_EQ(ask("node_details", R"({"node":"/other"})"),
+            R"({"subscribing":[],"publishing":["/chatter"],"services":["/add"]})");
+}
+
+TEST_F(RosapiTest, details_of_types) {
+  EXPECT_EQ(ask("message_details", R"({"type":"std_msgs/String"})"),
+            R"({"typedefs":[{"type":"std_msgs/String","fieldnames":["data"],)"
+            R"("fieldtypes":["string"],"fieldarraylen":[-1],"examples":[""],)"
+            R"("constnames":[],"constvalues":[]}]})");
+  EXPECT_EQ(ask("service_request_details", R"({"type":"rospy_tutorials/AddTwoInts"})"),
+            R"({"typedefs":[{"type":"rospy_tutorials/AddTwoIntsRequest","fieldnames":["a","b"],)"
+            R"("fieldtypes":["int64","int64"],"fieldarraylen":[-1,-1],"examples":["0","0"],)"
+            R"("constnames":[],"constvalues":[]}]})");
+  EXPECT_TRUE(ask("service_response_details", R"({"type":"rospy_tutorials/AddTwoInts"})")
+                  .starts_with(R"({"typedefs":[{"type":"rospy_tutorials/AddTwoIntsResponse",)"));
+  EXPECT_EQ(ask("message_details", R"({"type":"no/Such"})"), R"j("no type 'no/Such' (no/Such)")j");
+}
+
+TEST_F(RosapiTest, each_type_of_the_text_is_told_once) {
+  door.add_type(
+      {"pkg/Log", "", "",
+       "Line[] lines\nLine last\nLost lost\n====\nMSG: pkg/Line\nduration age\nLog all\n"});
+  const std::string details = ask("message_details", R"({"type":"pkg/Log"})");
+  std::vector<std::string> types;
+  constexpr std::string_view kType = R"({"type":")";
+  for (std::size_t at = 0; (at = details.find(kType, at)) != std::string::npos;) {
+    at += kType.size();
+    types.push_back(details.substr(at, details.find('"', at) - at));
+  }
+  EXPECT_EQ(types, (std::vector<std::string>{"pkg/Log", "pkg/Line", "duration"}));
+}
+
+TEST_F(RosapiTest, time_and_parameters) {
+  EXPECT_TRUE(ask("get_time").starts_with(R"({"time":{"secs":)"));
+  EXPECT_EQ(ask("has_param", R"({"name":"/x"})"), R"({"exists":false})");
+  EXPECT_EQ(ask("get_param", R"({"name":"/x","default":"7"})"), R"({"value":"7"})");
+  EXPECT_TRUE(ask("set_param", R"({"name":"/x","value":"7"})").starts_with("\"parameters of ROS"));
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::rosbridge

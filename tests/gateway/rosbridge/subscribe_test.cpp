@@ -1,0 +1,244 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <array>
+#include <cmath>
+#include <thread>
+
+#include "gateway/convert/base64.hpp"
+#include "tests/gateway/rosbridge/fake_client.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+class Subscribe : public Robot {
+ protected:
+  Subscribe() : talker(door) {
+    talker.say(R"({"op":"advertise","topic":"/chatter","type":"std_msgs/String"})");
+  }
+  void publish(const std::string& msg) {
+    talker.say(R"({"op":"publish","topic":"/chatter","msg":)" + msg + "}");
+  }
+  static std::string subscribe(const std::string& more) {
+    return R"({"op":"subscribe","topic":"/chatter","type":"std_msgs/String",)" + more + "}";
+  }
+  FakeClient talker;
+};
+
+// The JSON in a png message, taken out by what PNG's standard says and not by its encoder.
+std::string json_of_png(const std::string& message) {
+  const std::string before = R"({"op":"png","data":")";
+  EXPECT_TRUE(message.starts_with(before));
+  const std::string text = message.substr(before.size(), message.size() - before.size() - 2);
+  std::string file(base64_size(text), '\0');
+  EXPECT_TRUE(decode_base64(text, reinterpret_cast<std::byte*>(file.data())));
+  const auto u32 = [&](std::size_t at) {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      value = value << 8 | static_cast<unsigned char>(file[at + i]);
+    return value;
+  };
+  const std::size_t width = u32(16);
+  const std::size_t height = u32(20);
+  EXPECT_EQ(file.substr(24, 5), std::string("\x08\x02\x00\x00\x00", 5));
+  const std::size_t row = 3 * width + 1;
+  std::string rows(row * height, '\0');
+  uLongf size = rows.size();
+  const std::size_t data = 33;
+  EXPECT_EQ(file.substr(data + 4, 4), "IDAT");
+  EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(rows.data()), &size,
+                       reinterpret_cast<const Bytef*>(file.data() + data + 8), u32(data)),
+            Z_OK);
+  EXPECT_EQ(crc32(0, reinterpret_cast<const Bytef*>(file.data() + data + 4), u32(data) + 4),
+            u32(data + 8 + u32(data)));
+  std::string json;
+  for (std::size_t y = 0; y < height; ++y) json += rows.substr(y * row + 1, row - 1);
+  return json.substr(0, json.find_last_not_of('\n') + 1);
+}
+
+TEST_F(Subscribe, png_holds_the_same_json_in_ascii) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("compression":"png")"));
+  publish(R"({"data":"gr\u00fcn"})");
+  EXPECT_EQ(json_of_png(listener.hear()),
+            R"({"op":"publish","topic":"/chatter","msg":{"data":"gr\u00fcn"}})");
+  publish("{\"data\":\"gr\xc3\xbcn \xf0\x9f\xa4\x96\"}");
+  EXPECT_EQ(json_of_png(listener.hear()),
+            R"({"op":"publish","topic":"/chatter","msg":{"data":"gr\u00fcn \ud83e\udd16"}})");
+}
+
+TEST_F(Subscribe, cbor_wraps_the_message_in_a_map) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("compression":"cbor")"));
+  publish("{}");  // the door of this test passes bytes on, whatever the form
+  const auto sent = listener.sink.next();
+  EXPECT_TRUE(sent.binary);
+  EXPECT_EQ(sent.bytes, "\xa3\x62op\x67publish\x65topic\x68/chatter\x63msg{}");
+}
+
+TEST_F(Subscribe, cbor_raw_tells_the_time_and_the_bytes) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("compression":"cbor-raw")"));
+  publish(R"({"data":"0123456789012345678"})");
+  const auto sent = listener.sink.next();
+  EXPECT_TRUE(sent.binary);
+  const std::string head = "\xa3\x62op\x67publish\x65topic\x68/chatter\x63msg\xa3\x64secs\x1a";
+  ASSERT_EQ(sent.bytes.substr(0, head.size()), head);
+  std::int64_t seconds = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    seconds = seconds << 8 | static_cast<unsigned char>(sent.bytes[head.size() + i]);
+  }
+  const std::int64_t now = wall_now().ns / 1'000'000'000;
+  EXPECT_GE(now, seconds);
+  EXPECT_LE(now - seconds, 60);
+  const std::string tail =
+      "\x65"
+      "bytes\x58\x1e"
+      R"({"data":"0123456789012345678"})";
+  EXPECT_TRUE(sent.bytes.ends_with(tail)) << sent.bytes;
+}
+
+TEST_F(Subscribe, a_large_message_comes_in_fragments_that_join_to_it) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("fragment_size":20)"));
+  publish("{\"data\":\"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\"}");
+  Fragments fragments(1000);
+  RequestParser parser;
+  std::optional<std::string> whole;
+  int count = 0;
+  while (!whole) {
+    std::string text = listener.hear();
+    ASSERT_FALSE(text.empty());
+    text.reserve(text.size() + kPadding);
+    auto parsed = parser.parse(text);
+    ASSERT_EQ(parsed.request.op, "fragment");
+    EXPECT_EQ(parsed.request.num, count++);
+    EXPECT_LE(parsed.request.data.size(), 20U);
+    whole = fragments.take(std::move(parsed.request)).or_throw();
+  }
+  EXPECT_EQ(*whole,
+            "{\"op\":\"publish\",\"topic\":\"/"
+            "chatter\",\"msg\":{\"data\":\"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\"}}");
+  EXPECT_EQ(count, 4);
+}
+
+TEST_F(Subscribe, without_a_queue_what_comes_too_soon_is_left_out) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("throttle_rate":3600000)"));
+  for (int i = 0; i < 3; ++i) publish("{\"data\":" + std::to_string(i) + "}");
+  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{"data":0}})");
+  FakeClient witness(door);
+  witness.say(subscribe(R"("id":"w")"));
+  publish(R"({"data":"end"})");
+  (void)witness.hear();
+  EXPECT_TRUE(listener.hears_nothing());
+  EXPECT_EQ(door.counted("throttled"), 0U) << "that is what it asked for";
+}
+
+TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("throttle_rate":20,"queue_length":2)"));
+  FakeClient witness(door);
+  witness.say(subscribe(R"("id":"w")"));
+  const std::int64_t begin = monotonic_now().ns;
+  for (int i = 0; i < 5; ++i) publish("{\"data\":" + std::to_string(i) + "}");
+  for (int i = 0; i < 5; ++i) (void)witness.hear();
+  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{"data":0}})");
+  const auto after_ticks = [&] {
+    while (listener.sink.empty()) {
+      listener.session.tick();
+      std::this_thread::yield();
+    }
+    return listener.hear();
+  };
+  EXPECT_TRUE(listener.sink.wait_for_wake());
+  const std::string next = after_ticks();
+  const std::string last = after_ticks();
+  // On a machine that was slow to publish, some may have gone in between.
+  if (monotonic_now().ns - begin < Duration::from_ms(100).ns) {
+    EXPECT_EQ(next, R"({"op":"publish","topic":"/chatter","msg":{"data":3}})");
+    EXPECT_EQ(door.counted("throttled"), 2U);
+  }
+  EXPECT_EQ(last, R"({"op":"publish","topic":"/chatter","msg":{"data":4}})");
+  EXPECT_GE(monotonic_now().ns - begin, Duration::from_ms(40).ns);
+}
+
+TEST_F(Subscribe, several_ids_get_a_message_once_until_the_last_is_gone) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("id":"a")"));
+  listener.say(subscribe(R"("id":"b","queue_length":5)"));
+  publish("{}");
+  EXPECT_EQ(listener.sink.next().depth, 5U);
+  EXPECT_TRUE(listener.hears_nothing());
+  listener.say(R"({"op":"unsubscribe","id":"b","topic":"/chatter"})");
+  publish("{}");
+  EXPECT_EQ(listener.sink.next().depth, Options().queue_depth);
+  listener.say(R"({"op":"unsubscribe","id":"a","topic":"/chatter"})");
+  EXPECT_EQ(door.open(), 1U) << "the publisher";
+}
+
+TEST_F(Subscribe, the_strongest_wish_of_several_ids_decides) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("id":"a")"));
+  listener.say(subscribe(R"("id":"b","compression":"cbor")"));
+  publish("{}");
+  EXPECT_TRUE(listener.sink.next().binary);
+  listener.say(R"({"op":"unsubscribe","id":"b","topic":"/chatter"})");
+  publish("{}");
+  EXPECT_FALSE(listener.sink.next().binary);
+}
+
+TEST_F(Subscribe, unsubscribe_without_an_id_ends_all) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("id":"a")"));
+  listener.say(subscribe(R"("id":"b")"));
+  listener.say(R"({"op":"unsubscribe","topic":"/chatter"})");
+  EXPECT_EQ(door.open(), 1U) << "the publisher";
+  listener.say(R"({"op":"set_level","level":"warning"})");
+  listener.say(R"({"op":"unsubscribe","id":"x","topic":"/chatter"})");
+  EXPECT_EQ(listener.hear(), R"({"op":"status","level":"warning",)"
+                             R"("msg":"unsubscribe: nothing subscribed to /chatter","id":"x"})");
+}
+
+TEST_F(Subscribe, what_is_dropped_for_a_slow_client_is_counted) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("id":"a")"));
+  listener.sink.drop(3);
+  publish("{}");
+  (void)listener.hear();
+  for (int i = 0; i < 20'000 && door.counted("slow_client") < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(door.counted("slow_client"), 3U);
+}
+
+TEST_F(Subscribe, a_message_above_the_bound_is_counted_and_not_sent) {
+  Options options;
+  options.max_message = 100;
+  FakeClient listener(door, options);
+  listener.say(subscribe(R"("id":"a")"));
+  publish(R"({"data":")" + std::string(100, 'x') + R"("})");
+  publish("{}");
+  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{}})");
+  EXPECT_EQ(door.counted("too_big"), 1U);
+}
+
+TEST_F(Subscribe, wrong_wishes_are_refused_by_name) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("compression":"zip","id":"s")"));
+  EXPECT_EQ(listener.hear(),
+            R"({"op":"status","level":"error","msg":"subscribe: there is no compression 'zip', )"
+            R"(only none, png, cbor and cbor-raw","id":"s"})");
+  listener.say(subscribe(R"("throttle_rate":-1)"));
+  EXPECT_EQ(listener.hear(),
+            R"({"op":"status","level":"error","msg":"subscribe: 'throttle_rate' has )"
+            R"(to be 0 to 86400000 milliseconds"})");
+  listener.say(R"({"op":"subscribe","topic":"/nothing","id":1})");
+  EXPECT_EQ(listener.hear(),
+            R"({"op":"status","level":"error","msg":"subscribe: no topic /nothing )"
+            R"j((/nothing)","id":1})j");
+  EXPECT_EQ(door.open(), 1U) << "the publisher";
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::rosbridge

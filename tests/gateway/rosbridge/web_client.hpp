@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "gateway/rosbridge/web_socket.hpp"
+#include "tests/gateway/raw_client.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+/// A WebSocket client that does nothing by itself: no pong, no close.
+class WebClient : public RawClient {
+ public:
+  struct Received {
+    int opcode = -1;  ///< -1: the connection is gone
+    std::string payload;
+  };
+
+  /// `origin`: of the page that it is; empty for a program.
+  explicit WebClient(std::uint16_t port, const std::string& target = "/",
+                     const std::string& origin = "")
+      : RawClient(port) {
+    send("GET " + target + " HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+         (origin.empty() ? "" : "Origin: " + origin + "\r\n") +
+         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+    while (!reply.ends_with("\r\n\r\n")) {
+      const std::string more = some(1);
+      if (more.empty()) break;
+      reply += more;
+    }
+  }
+
+  bool frame(Opcode opcode, std::string payload, bool last = true) {
+    constexpr std::string_view kMask = "m@sk";
+    std::array<std::byte, kMaxServerHead> head;
+    const std::size_t size = write_frame_head(head, opcode, payload.size());
+    std::string bytes(reinterpret_cast<const char*>(head.data()), size);
+    bytes[0] = static_cast<char>(static_cast<unsigned>(opcode) | (last ? 0x80U : 0U));
+    bytes[1] = static_cast<char>(static_cast<unsigned char>(bytes[1]) | 0x80U);
+    bytes += kMask;
+    for (std::size_t i = 0; i < payload.size(); ++i) {
+      payload[i] = static_cast<char>(payload[i] ^ kMask[i % kMask.size()]);
+    }
+    return send(bytes + payload);
+  }
+  bool say(std::string_view json) { return frame(Opcode::text, std::string(json)); }
+
+  Received hear() {
+    const std::string head = receive(2);
+    if (head.size() < 2) return {};
+    const auto byte = [](char c) { return static_cast<unsigned char>(c); };
+    std::size_t size = byte(head[1]);
+    if (size >= 126) {
+      const std::string more = receive(size == 126 ? 2 : 8);
+      size = 0;
+      for (const char c : more) size = size << 8 | byte(c);
+    }
+    return {byte(head[0]) & 0x0f, receive(size)};
+  }
+  /// The next text; pings are passed over.
+  std::string text() {
+    Received received = hear();
+    while (received.opcode == static_cast<int>(Opcode::ping)) received = hear();
+    EXPECT_EQ(received.opcode, 1) << received.payload;
+    return received.payload;
+  }
+
+  std::string reply;  ///< to the handshake
+};
+
+}  // namespace hyphos::gateway::rosbridge

@@ -1,0 +1,177 @@
+"""Programs of ROS 1 and of ROS 2 talk to each other through both gateways of one plan."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import Program, Start, write_program
+from ros1_programs import Ros, needs_ros1
+
+pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
+import ros2_program as ros2
+from ros2_program import RosProgram, take
+
+PLAN = Path(__file__).parents[2] / "examples/15_ros1_and_ros2/robot.yaml"
+ROSCPP = Path(__file__).parents[2] / "build/release/tests/gateway/ros1/ros1_roscpp_node"
+DOMAIN_ID = 101 - 1 - os.getpid() % 50  # apart from the other tests with DDS
+LOOPBACK = (
+    "<CycloneDDS><Domain><General><Interfaces>"
+    '<NetworkInterface name="lo" multicast="true"/>'
+    "</Interfaces></General></Domain></CycloneDDS>"
+)
+pytestmark = needs_ros1
+
+SCANNER = """
+import rospy
+from sensor_msgs.msg import Joy, LaserScan
+rospy.init_node("scanner")
+scans = rospy.Publisher("/scan", LaserScan, queue_size=10)
+sticks = rospy.Publisher("/joy", Joy, queue_size=10)
+rate = rospy.Rate(20)
+while not rospy.is_shutdown():
+    scan = LaserScan(range_max=8.0, ranges=[0.5, 1.5])
+    scan.header.frame_id = "laser"
+    scan.header.stamp = rospy.Time(12, 345)
+    scans.publish(scan)
+    stick = Joy(axes=[0.25, -1.0], buttons=[1, 0])
+    stick.header.stamp = rospy.Time(7, 8)
+    sticks.publish(stick)
+    rate.sleep()
+"""
+
+CALLER = """
+import rospy
+from std_srvs.srv import SetBool
+rospy.init_node("caller")
+rospy.wait_for_service("/lamp")
+lamp = rospy.ServiceProxy("/lamp", SetBool)
+for value in (True, False):
+    answer = lamp(value)
+    print(answer.success, answer.message)
+rospy.spin()
+"""
+
+
+@pytest.fixture(scope="module")
+def dds() -> Iterator[RosProgram]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CYCLONEDDS_URI", LOOPBACK)
+        yield RosProgram(DOMAIN_ID)
+
+
+def _free_port() -> int:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])
+
+
+def _std_srvs(folder: Path, system: str) -> Path:
+    """The package as one ROS has it: messages come with Hyphos, services do not."""
+    package = folder / system / "std_srvs"
+    (package / "srv").mkdir(parents=True)
+    depend = {"catkin": "catkin", "rosidl": "rosidl_default_generators"}[system]
+    text = f"<name>std_srvs</name><buildtool_depend>{depend}</buildtool_depend>"
+    (package / "package.xml").write_text(f"<package>{text}</package>")
+    (package / "srv/SetBool.srv").write_text("bool data\n---\nbool success\nstring message\n")
+    return package
+
+
+@pytest.fixture
+def bridge(start: Start, domain: str, tmp_path: Path) -> Ros:
+    """The plan, with a master and a domain of DDS that nobody else has."""
+    known = f"--ros, {_std_srvs(tmp_path, 'catkin')}, --ros, {_std_srvs(tmp_path, 'rosidl')}"
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    write_program(folder / "hyphos", f'#!/bin/sh\nexec {sys.executable} -m hyphos "$@"\n')
+    port = _free_port()
+    one = f"[gateway, ros1, --master, --set, master_port={port}, {known}]"
+    two = f"[gateway, ros2, --set, domain_id={DOMAIN_ID}, {known}]"
+    settings = [f"domain={domain}", f"nodes.ros1.args={one}", f"nodes.ros2.args={two}"]
+    words = [sys.executable, "-m", "hyphos", "run", str(PLAN), "--logs", str(tmp_path / "logs")]
+    words += [word for setting in settings for word in ("--set", setting)]
+    program: Program = start("env", f"PATH={folder}:{os.environ['PATH']}", *words)
+    told = ""
+    while "dds://" not in told or "http://" not in told:
+        told += program.line()
+        if "install libfastrtps-dev" in told:
+            pytest.skip("this build has no ros2")
+    return Ros(start, f"http://127.0.0.1:{port}/", tmp_path)
+
+
+@pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")
+def test_a_talker_of_roscpp_is_heard_by_a_listener_of_ros_2(bridge: Ros, dds: RosProgram) -> None:
+    bridge.start(str(ROSCPP), "talker")
+    reader = dds.reader("rt/in", ros2.String)
+    assert [take(reader).data for _ in range(20)] == ["hi"] * 20
+
+
+@pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")
+def test_a_talker_of_ros_2_is_heard_by_a_listener_of_roscpp(bridge: Ros, dds: RosProgram) -> None:
+    listener = bridge.start(str(ROSCPP), "listener")
+    writer = dds.writer("rt/out", ros2.String)
+    ended = threading.Event()
+
+    def talk() -> None:
+        count = 0
+        while not ended.wait(0.02):
+            writer.write(ros2.String(str(count)))
+            count += 1
+
+    talker = threading.Thread(target=talk)
+    talker.start()
+    try:
+        heard = [int(listener.line()) for _ in range(50)]
+    finally:
+        ended.set()
+        talker.join()
+    assert heard == sorted(set(heard)), "each once, in order"
+
+
+def test_types_are_those_of_the_other_side(bridge: Ros, dds: RosProgram) -> None:
+    bridge.script(SCANNER)
+    scan = take(dds.reader("rt/scan", ros2.LaserScan))
+    assert (scan.header.frame_id, scan.header.stamp) == ("laser", ros2.Time(12, 345))
+    assert (list(scan.ranges), scan.range_max) == ([0.5, 1.5], 8.0)
+    # A type that is none of the standard messages.
+    stick = take(dds.reader("rt/joy", ros2.Joy))
+    assert stick.header.stamp == ros2.Time(7, 8)
+    assert (list(stick.axes), list(stick.buttons)) == ([0.25, -1.0], [1, 0])
+
+
+def test_ros_1_calls_a_service_of_ros_2(bridge: Ros, dds: RosProgram) -> None:
+    replies = dds.writer("rr/lampReply", ros2.SetBoolResponse)
+    requests = dds.reader("rq/lampRequest", ros2.SetBoolRequest)
+    ended = threading.Event()
+
+    def serve() -> None:
+        while not ended.wait(0.02):
+            for ask in requests.take(N=10):
+                answer = ros2.SetBoolResponse(ask.client, ask.call, not ask.data, "from ROS 2")
+                replies.write(answer)
+
+    server = threading.Thread(target=serve)
+    server.start()
+    try:
+        caller = bridge.script(CALLER)
+        assert [caller.line(), caller.line()] == ["False from ROS 2", "True from ROS 2"]
+    finally:
+        ended.set()
+        server.join()
+
+
+@pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")
+def test_ros_2_calls_a_service_of_ros_1(bridge: Ros, dds: RosProgram) -> None:
+    server = bridge.start(str(ROSCPP), "server")
+    assert server.line() == "ready"
+    replies = dds.reader("rr/assentReply", ros2.SetBoolResponse)
+    requests = dds.writer("rq/assentRequest", ros2.SetBoolRequest)
+    calls = iter(range(1, 1_000_000))
+    answer: Any = take(replies, lambda: requests.write(ros2.SetBoolRequest(9, next(calls), True)))
+    assert (answer.client, answer.success, answer.message) == (9, True, "yes")

@@ -1,0 +1,183 @@
+"""hyphos gateway ros1: a robot's own messages in a graph of ROS 1."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import hyphos
+import pytest
+from helpers import Inbox, Start, wait_until
+from hyphos.msgs import LaserScan, String
+from ros1_programs import PROGRAMS, Ros, listener_of, needs_ros1, next_data
+
+PROGRAM = PROGRAMS.parents[2] / "gateway/hyphos-gateway"
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.exists(), reason="the gateways are not built"),
+    needs_ros1,
+]
+
+
+COUNTER = """
+import rospy
+from std_msgs.msg import String
+rospy.init_node("counter")
+publisher = rospy.Publisher("/both", String, queue_size=10)
+rate = rospy.Rate(50)
+count = 0
+while not rospy.is_shutdown():
+    publisher.publish(str(-count))
+    count += 1
+    rate.sleep()
+"""
+
+
+# Two nodes, each with a latched publisher, for as long as they run.
+LATCHED = """
+import rospy
+from std_msgs.msg import String
+rospy.init_node("{name}")
+publisher = rospy.Publisher("/names", String, queue_size=10, latch=True)
+publisher.publish("{name}")
+rospy.spin()
+"""
+
+# A node of ROS that tunes the robot's: what it sees there, and what becomes of what it sets.
+TUNER = """
+import sys
+import time
+import rospy
+def say(*words):
+    sys.stdout.write(" ".join(map(str, words)) + "\\n")
+    sys.stdout.flush()
+while True:
+    try:
+        rospy.get_master().getPid()
+        break
+    except OSError:
+        time.sleep(0.05)
+rospy.init_node("tuner")
+while rospy.get_param("/tester/speed", None) != 0.5:
+    time.sleep(0.05)
+say(rospy.get_param("/tester/laser/names"))
+rospy.set_param("/tester", {"speed": 1, "laser": {"names": ["c"]}})
+while not isinstance(rospy.get_param("/tester/speed"), float):
+    time.sleep(0.05)
+say("set")
+rospy.set_param("/tester/speed", 7.0)
+while rospy.get_param("/tester/speed") != 1.0:
+    time.sleep(0.05)
+say("refused")
+rospy.set_param("/tuner/gains", [0.5, 1.5])
+rospy.spin()
+"""
+
+
+@pytest.fixture
+def ros(hyphos_start: Start, start: Start, domain: str, tmp_path: Path) -> Ros:
+    gateway = hyphos_start("gateway", "ros1", "--master", "--set", "master_port=0", "-d", domain)
+    return Ros(start, gateway.line().strip(), tmp_path)
+
+
+def test_what_the_robot_publishes_is_a_topic_of_ros(node: hyphos.Node, ros: Ros) -> None:
+    scans = node.publisher("scan", LaserScan)
+    words = node.publisher("words", String)
+    node.every(lambda: words.publish(String(data="to ROS")), rate_hz=50)
+    wait_until(lambda: "/scan" in ros.run("rostopic", "list"), "the topic")
+    assert ros.run("rostopic", "type", "/scan").strip() == "sensor_msgs/LaserScan"
+    assert next_data(ros.start("rostopic", "echo", "/words")) == "to ROS"
+    del scans
+
+
+def test_what_ros_publishes_reaches_the_robot(node: hyphos.Node, ros: Ros) -> None:
+    inbox = Inbox()
+    node.subscribe("in", String, inbox)
+    ros.start("rostopic", "pub", "-r", "20", "/in", "std_msgs/String", "data: from ROS")
+    assert inbox.wait(1)[0].data == "from ROS"
+
+
+def test_a_topic_that_goes_both_ways_has_no_echo(node: hyphos.Node, ros: Ros) -> None:
+    numbers = iter(range(1, 1_000_000))
+    words = node.publisher("both", String)
+    node.every(lambda: words.publish(String(data=str(next(numbers)))), rate_hz=50)
+    inbox = Inbox()
+    node.subscribe("both", String, inbox)
+    listener = ros.script(listener_of("/both"))
+    ros.script(COUNTER)
+    wait_until(lambda: any(int(each.data) < 0 for each in inbox.items), "what ROS says")
+    said = [int(listener.line()) for _ in range(200)]
+    from_robot = [each for each in said if each > 0]
+    from_ros = [-each for each in said if each < 0]
+    for heard in (from_robot, from_ros):
+        assert len(heard) > 10
+        assert heard == sorted(set(heard)), "each once"
+    at_the_robot = [int(each.data) for each in list(inbox.items)]
+    assert len(at_the_robot) == len(set(at_the_robot))
+    assert ros.run("rosnode", "info", "/hyphos").count("* topic: /both") >= 2
+
+
+@pytest.fixture(params=["ours", "rosmaster"])
+def either(
+    request: pytest.FixtureRequest, hyphos_start: Start, start: Start, domain: str, tmp_path: Path
+) -> Ros:
+    """A graph with a master of ours, or with ROS's own."""
+    if request.param == "ours":
+        ours: Ros = request.getfixturevalue("ros")
+        return ours
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    made = Ros(start, f"http://127.0.0.1:{port}/", tmp_path)
+    made.start("rosmaster", "--core", "-p", str(port))
+    # The gateway is there before the master.
+    hyphos_start(
+        "gateway", "ros1", "--set", f"master_uri={made.variables['ROS_MASTER_URI']}", "-d", domain
+    ).line()
+    return made
+
+
+def test_parameters_of_a_node_are_ros_s_as_well(node: hyphos.Node, either: Ros) -> None:
+    ros = either
+    params = node.params()
+    speed = params.declare("speed", 0.5, range=(0, 2))
+    names = params.declare("laser.names", ["a", "b"])
+    tuner = ros.script(TUNER)
+    assert tuner.line().strip() == "['a', 'b']"
+    assert tuner.line().strip() == "set"
+    wait_until(lambda: names.value == ["c"], "what ROS has set")
+    assert speed.value == 1.0
+    assert tuner.line().strip() == "refused"
+    assert speed.value == 1.0
+    of_ros = node.remote_params("ros1")
+    wait_until(lambda: "tuner.gains" in of_ros.values(), "the parameters of ROS")
+    assert of_ros.values()["tuner.gains"] == [0.5, 1.5]
+    of_ros.set({"tuner.gains": [2.5]})
+    wait_until(lambda: "2.5" in ros.run("rosparam", "get", "/tuner/gains"), "what the robot sets")
+
+
+def test_who_comes_late_gets_what_each_latched_publisher_of_ros_said(
+    node: hyphos.Node, ros: Ros, domain: str
+) -> None:
+    for name in ("one", "two"):
+        ros.script(LATCHED.format(name=name))
+    first = Inbox()
+    latched = hyphos.Policy(latched=True)
+    node.subscribe("names", String, first, policy=latched)
+    wait_until(lambda: {each.data for each in first.items} == {"one", "two"}, "both")
+    with hyphos.Node.open("late", domain=domain) as late:
+        inbox = Inbox()
+        late.subscribe("names", String, inbox, policy=latched)
+        assert {each.data for each in inbox.wait(2)} == {"one", "two"}
+
+
+def test_who_comes_late_in_ros_gets_what_each_latched_publisher_said(
+    node: hyphos.Node, ros: Ros
+) -> None:
+    latched = hyphos.Policy(latched=True)
+    publishers = [node.publisher("place", String, policy=latched) for _ in range(2)]
+    for number, publisher in enumerate(publishers):
+        publisher.publish(String(data=f"place {number}"))
+    wait_until(lambda: "/place" in ros.run("rostopic", "list"), "the topic")
+    for name in ("first", "second"):  # who opens the way, and who comes late to it
+        echo = ros.script(listener_of("/place", name=name))
+        assert {echo.line().strip(), echo.line().strip()} == {"place 0", "place 1"}

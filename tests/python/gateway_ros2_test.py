@@ -1,0 +1,241 @@
+"""hyphos gateway ros2, with Cyclone DDS as ROS 2: another implementation than the gateway's own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import hyphos
+import numpy as np
+import pytest
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.message_factory import GetMessageClass
+from helpers import PATIENCE_S, Inbox, Program, Start, wait_until
+from hyphos import _hyphos
+from hyphos.msgs import LaserScan, String
+from hyphos.ros.known import descriptors
+
+pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
+import ros2_program as ros
+from ros2_program import RosProgram, take
+
+# Above 100, the ports of DDS are among those that the kernel gives to others.
+DOMAIN_ID = 1 + os.getpid() % 100
+LOOPBACK = (
+    "<CycloneDDS><Domain><General><Interfaces>"
+    '<NetworkInterface name="lo" multicast="true"/>'
+    "</Interfaces></General></Domain></CycloneDDS>"
+)
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[RosProgram]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CYCLONEDDS_URI", LOOPBACK)
+        yield RosProgram(DOMAIN_ID)
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with std_srvs, as ROS 2 has it: messages come with Hyphos, services do not."""
+    folder = tmp_path_factory.mktemp("share")
+    (folder / "std_srvs/srv").mkdir(parents=True)
+    (folder / "std_srvs/package.xml").write_text(
+        "<package><name>std_srvs</name><depend>rosidl_default_runtime</depend></package>"
+    )
+    (folder / "std_srvs/srv/SetBool.srv").write_text(
+        "bool data\n---\nbool success\nstring message\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def gateway(hyphos_start: Start, domain: str, services: Path) -> Program:
+    words = ["--set", f"domain_id={DOMAIN_ID}", "--domain", domain, "--ros", str(services)]
+    started = hyphos_start("gateway", "ros2", *words)
+    try:
+        assert started.line() == f"dds://127.0.0.1/{DOMAIN_ID}"
+    except AssertionError as error:
+        if "install libfastrtps-dev" in str(error):
+            pytest.skip(str(error))
+        raise
+    return started
+
+
+@pytest.fixture(scope="module")
+def set_bool(services: Path) -> tuple[Any, Any]:
+    """Request and reply of std_srvs/srv/SetBool, as channels carry them."""
+    pool = descriptor_pool.DescriptorPool()
+    for file in FileDescriptorSet.FromString(descriptors([services])).file:
+        pool.Add(file)
+    names = [f"ros2.std_srvs.srv.SetBool_{part}" for part in ("Request", "Response")]
+    request, response = (GetMessageClass(pool.FindMessageTypeByName(name)) for name in names)
+    return request, response
+
+
+def scan(ranges: list[float]) -> Any:
+    return ros.LaserScan(
+        ros.Header(ros.Time(12, 345), "laser"), -1.0, 1.0, 0.5, 0.0, 0.1, 0.05, 30.0, ranges, []
+    )
+
+
+@pytest.mark.usefixtures("gateway")
+def test_a_scan_of_ros_2_is_a_laser_scan_of_the_robot(
+    node: hyphos.Node, inbox: Inbox, program: RosProgram
+) -> None:
+    node.subscribe("scan", LaserScan, inbox)
+    writer = program.writer("rt/scan", ros.LaserScan)
+    wait_until(lambda: writer.write(scan([1.0, 2.5])) or bool(inbox.items), "a scan")
+    heard = inbox.items[0]
+    assert heard.header.frame_id == "laser"
+    assert heard.header.stamp_ns == 12_000_000_345
+    assert np.asarray(heard.ranges).tolist() == [1.0, 2.5]
+    assert heard.range_max == 30.0
+
+
+@pytest.mark.usefixtures("gateway")
+def test_a_scan_of_the_robot_is_one_of_ros_2(node: hyphos.Node, program: RosProgram) -> None:
+    publisher = node.publisher("front_scan", LaserScan)
+    message = LaserScan(range_max=8.0, ranges=[0.5, 1.5, 2.5])
+    message.header.frame_id = "front"
+    reader = program.reader("rt/front_scan", ros.LaserScan)
+    heard = take(reader, lambda: publisher.publish(message))
+    assert heard.header.frame_id == "front"
+    assert heard.range_max == 8.0
+    assert list(heard.ranges) == [0.5, 1.5, 2.5]
+
+
+@pytest.mark.usefixtures("gateway")
+def test_text_goes_both_ways_on_one_topic_and_none_twice(
+    node: hyphos.Node, inbox: Inbox, program: RosProgram
+) -> None:
+    publisher = node.publisher("chatter", String)
+    node.subscribe("chatter", String, inbox)
+    writer = program.writer("rt/chatter", ros.String)
+    reader = program.reader("rt/chatter", ros.String)
+    heard: list[str] = []
+
+    def both() -> set[str]:
+        """What has come to both sides."""
+        heard.extend(message.data for message in reader.take(N=100))
+        return set(heard) & {item.data for item in inbox.items}
+
+    def found() -> bool:
+        writer.write(ros.String("ping"))
+        publisher.publish(String(data="pong"))
+        return both() >= {"ping", "pong"}
+
+    wait_until(found, "both ways")
+    for i in range(20):
+        writer.write(ros.String(f"ros {i}"))
+        publisher.publish(String(data=f"robot {i}"))
+        # One at a time: none is dropped for want of room.
+        wait_until(partial(lambda *wanted: both().issuperset(wanted), f"ros {i}", f"robot {i}"))
+    for texts in (heard, [item.data for item in inbox.items]):
+        for i in range(20):
+            assert texts.count(f"ros {i}") == 1
+            assert texts.count(f"robot {i}") == 1
+
+
+@pytest.mark.usefixtures("gateway")
+def test_what_is_latched_reaches_who_comes_late(
+    node: hyphos.Node, inbox: Inbox, program: RosProgram, domain: str
+) -> None:
+    writer = program.writer("rt/map_name", ros.String, latched=True)
+    writer.write(ros.String("hall"))
+    wait_until(lambda: _has_publisher(domain, "map_name"), "the channel")
+    node.subscribe("map_name", String, inbox, policy=hyphos.Policy(latched=True))
+    assert inbox.wait(1)[0].data == "hall"
+    publisher = node.publisher("place", String, policy=hyphos.Policy(latched=True))
+    publisher.publish(String(data="kitchen"))
+    assert take(program.reader("rt/place", ros.String, latched=True)).data == "kitchen"
+
+
+@pytest.mark.usefixtures("gateway")
+def test_ros_2_calls_a_service_of_the_robot(
+    node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
+) -> None:
+    request, response = set_bool
+    node.service(
+        "switch", request, response, lambda ask: response(success=ask.data, message="done")
+    )
+    replies = program.reader("rr/switchReply", ros.SetBoolResponse)
+    requests = program.writer("rq/switchRequest", ros.SetBoolRequest)
+    answer = take(replies, lambda: requests.write(ros.SetBoolRequest(77, 5, True)))
+    assert answer == ros.SetBoolResponse(77, 5, True, "done")
+
+
+@pytest.mark.usefixtures("gateway")
+def test_the_robot_calls_a_service_of_ros_2(
+    node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
+) -> None:
+    replies = program.writer("rr/lampReply", ros.SetBoolResponse)
+    requests = program.reader("rq/lampRequest", ros.SetBoolRequest)
+    stopped = threading.Event()
+
+    def serve() -> None:
+        while not stopped.wait(0.02):
+            for ask in requests.take(N=10):
+                replies.write(ros.SetBoolResponse(ask.client, ask.call, not ask.data, "lit"))
+
+    server = threading.Thread(target=serve)
+    server.start()
+    try:
+        client = node.client("lamp", *set_bool)
+        for wanted in (True, False):
+            answer = client.call(set_bool[0](data=wanted), timeout_ms=PATIENCE_S * 1000)
+            assert (answer.success, answer.message) == (not wanted, "lit")
+    finally:
+        stopped.set()
+        server.join()
+
+
+@pytest.mark.usefixtures("gateway")
+def test_ros_2_sees_a_node_with_its_topics(node: hyphos.Node, program: RosProgram) -> None:
+    publisher = node.publisher("seen", String)
+    reader = program.reader("ros_discovery_info", ros.Entities, latched=True)
+    told = take(reader)
+    while not (told.nodes and told.nodes[0].writers):
+        told = take(reader)
+    assert (told.nodes[0].node_namespace, told.nodes[0].node_name) == ("/", "hyphos")
+    assert publisher.channel == "seen"  # it is there all the while
+
+
+@pytest.mark.usefixtures("gateway")
+def test_the_robot_is_heard_again_after_the_gateway_was_killed(
+    gateway: Program, hyphos_start: Start, node: hyphos.Node, program: RosProgram, domain: str
+) -> None:
+    publisher = node.publisher("again", String)
+    reader = program.reader("rt/again", ros.String)
+    take(reader, lambda: publisher.publish(String(data="first life")))
+    gateway.signal(signal.SIGKILL)
+    gateway.end()
+    hyphos_start("gateway", "ros2", "--set", f"domain_id={DOMAIN_ID}", "--domain", domain).line()
+    while take(reader, lambda: publisher.publish(String(data="second"))).data != "second":
+        pass
+
+
+def test_ctrl_c_ends_it_with_code_0(gateway: Program) -> None:
+    code, _, errors = gateway.stop()
+    assert (code, errors) == (0, "")
+
+
+def test_a_wrong_option_is_named(hyphos_start: Start, domain: str) -> None:
+    ended = hyphos_start("gateway", "ros2", "--set", "domain_id=x", "--domain", domain)
+    code, _, errors = ended.end()
+    assert code == 1
+    assert "domain_id='x': it is a number from 0 to 232" in errors
+
+
+def _has_publisher(domain: str, channel: str) -> bool:
+    return any(
+        end.channel == channel and end.is_publisher
+        for process in _hyphos.inspect(domain)
+        for end in process.endpoints
+    )
