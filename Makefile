@@ -48,8 +48,12 @@ demo: build ## a robot maps a building in three processes; leaves a map, a recor
 .PHONY: test
 test: build ## everything that must pass: C++, Python, examples, rooms, installed package, style
 	@$(MAKE) style
-	@$(STEP) -t "ctest" ctest --test-dir build/release -j $(JOBS) --output-on-failure --no-tests=error
-	@$(STEP) -t "pytest" $(VENV)/python -m pytest
+	@$(STEP) -t "ctest" scripts/steady.py 8 \
+	  ctest --test-dir build/release -j $(JOBS) --output-on-failure --no-tests=error -- \
+	  ctest --test-dir build/release --rerun-failed --output-on-failure --no-tests=error
+	@rm -rf build/pytest
+	@$(STEP) -t "pytest" scripts/steady.py 1 $(VENV)/python -m pytest -o cache_dir=build/pytest -- \
+	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
 
 .PHONY: bench
 bench: build ## compare with the floors and the peers: three quarters of an hour; BENCH=--quick for a look

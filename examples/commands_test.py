@@ -138,12 +138,17 @@ class Terminal:
             words += ["--logs", str(self._folder / "logs")]
         elif any("--domain" in option.opts for option in command.params) and "-d" not in words:
             words += ["-d", self._domain]
+        for patience in ("--timeout", "--accept"):  # whoever answers may stand still for a while
+            if any(patience in option.opts for option in command.params) and patience not in words:
+                words += [patience, str(PATIENCE_S)]
         if "pub" in words and "--rate" in words and "--static" not in words:
             words += ["-n", "5"]
+        if words[:2] in (["tf", "tree"], ["tf", "monitor"]):
+            words += ["-w", "5"]  # nothing comes while the robot stands still
         if words[0] == "foxglove":
             words += ["--port", "0"]  # this machine may have one
         if words[0] == "record" and not {"--ring-s", "--snapshot"} & set(words):
-            words += ["--for", "2"]
+            words += ["--for", "5"]
         return words
 
     def start(self, *words: str) -> tuple[subprocess.Popen[bytes], Path]:

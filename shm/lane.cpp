@@ -65,29 +65,4 @@ HYPHOS_HOT Lane::Outcome Lane::push(const Descriptor& message) {
   return Outcome::ok;
 }
 
-HYPHOS_HOT Lane::Outcome Lane::pop(Descriptor& message) {
-  std::uint64_t head = header().head.load(std::memory_order_acquire);
-  for (;;) {
-    const std::uint64_t used = header().tail.load(std::memory_order_acquire) - head;
-    if (used == 0) return Outcome::empty;
-    if (used > depth_) {
-      // Either the lane is broken, or head moved on between the two loads.
-      const std::uint64_t again = header().head.load(std::memory_order_acquire);
-      if (again == head) return Outcome::corrupt;
-      head = again;
-      continue;
-    }
-    const LaneCell& at = cell(head);
-    const std::uint64_t where = at.where.load(std::memory_order_relaxed);
-    const std::uint64_t flags = at.flags.load(std::memory_order_relaxed);
-    if (header().head.compare_exchange_weak(head, head + 1, std::memory_order_seq_cst,
-                                            std::memory_order_acquire)) {
-      message.segment = static_cast<std::uint32_t>(where >> 32);
-      message.slot = static_cast<std::uint32_t>(where);
-      message.replayed = (flags & kReplayed) != 0;
-      return Outcome::ok;
-    }
-  }
-}
-
 }  // namespace hyphos::shm

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/hot.hpp"
 #include "shm/domain.hpp"
 #include "shm/layout.hpp"
 
@@ -42,8 +43,14 @@ class Lane {
 
   /// Sender only, one thread at a time.
   [[nodiscard]] Outcome push(const Descriptor& message);
-  /// Either side, any thread.
-  [[nodiscard]] Outcome pop(Descriptor& message);
+  /// Either side, any thread. `prepare(message)` comes before the message is taken: what it needs
+  /// of a sender that leaves once its lanes are empty. It may be called for a message that the
+  /// other side then takes, or whose cell is being written anew.
+  template <class Prepare>
+  [[nodiscard]] Outcome pop(Descriptor& message, Prepare&& prepare);
+  [[nodiscard]] Outcome pop(Descriptor& message) {
+    return pop(message, [](const Descriptor&) {});
+  }
   /// Wakes senders that wait for room; the receiver calls it after its pops.
   void made_room() { ring(header().space_waiters); }
 
@@ -80,5 +87,32 @@ class Lane {
   std::uint32_t depth_ = 0;  // checked copies: the file may change under us
   std::uint32_t index_ = 0;
 };
+
+template <class Prepare>
+HYPHOS_HOT Lane::Outcome Lane::pop(Descriptor& message, Prepare&& prepare) {
+  std::uint64_t head = header().head.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint64_t used = header().tail.load(std::memory_order_acquire) - head;
+    if (used == 0) return Outcome::empty;
+    if (used > depth_) {
+      // Either the lane is broken, or head moved on between the two loads.
+      const std::uint64_t again = header().head.load(std::memory_order_acquire);
+      if (again == head) return Outcome::corrupt;
+      head = again;
+      continue;
+    }
+    const LaneCell& at = cell(head);
+    const std::uint64_t where = at.where.load(std::memory_order_relaxed);
+    const std::uint64_t flags = at.flags.load(std::memory_order_relaxed);
+    const Descriptor read{static_cast<std::uint32_t>(where >> 32),
+                          static_cast<std::uint32_t>(where), (flags & kReplayed) != 0};
+    prepare(read);
+    if (header().head.compare_exchange_weak(head, head + 1, std::memory_order_seq_cst,
+                                            std::memory_order_acquire)) {
+      message = read;
+      return Outcome::ok;
+    }
+  }
+}
 
 }  // namespace hyphos::shm

@@ -103,7 +103,11 @@ HYPHOS_HOT bool Shm::visit(std::uint32_t index) {
   const std::uint64_t half = lane.lane.depth() / 2;
   for (int i = 0; i < kBatch; ++i) {
     shm::Descriptor next;
-    const shm::Lane::Outcome outcome = lane.lane.pop(next);
+    // A sender that leaves takes an empty lane for one whose messages were received, and its files
+    // go with it: the memory of a message is mapped before the message is taken.
+    const shm::Lane::Outcome outcome = lane.lane.pop(next, [&](const shm::Descriptor& message) {
+      if (!lane.has_lease(message.segment)) (void)this->lease(lane, message.segment);
+    });
     if (outcome != shm::Lane::Outcome::ok) {
       // A lane that breaks its rules is finished, whoever broke it (L5).
       if (outcome == shm::Lane::Outcome::corrupt) port.inlet->dropped(kName, Drop::corrupt, 1);
@@ -158,9 +162,7 @@ HYPHOS_HOT void Shm::on_space(PortId id) {
 }
 
 HYPHOS_HOT std::shared_ptr<const shm::Lease> Shm::lease(RxLane& lane, std::uint32_t number) {
-  if (number < lane.segments.size() && lane.segments[number] != nullptr) {
-    return lane.segments[number];
-  }
+  if (lane.has_lease(number)) return lane.segments[number];
   if (number >= shm::kMaxSegments) return nullptr;
   auto segment = segments_.get(self_->domain(), lane.peer->id, number);
   if (!segment) return nullptr;

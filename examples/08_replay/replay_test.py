@@ -18,7 +18,7 @@ def run(*words: str) -> str:
 def test_a_replay_in_lock_step_is_a_regression_test(tmp_path: Path) -> None:
     recorded = tmp_path / "run.mcap"
     settings = [f"domain=smoother-{os.getpid()}", f"record.path={recorded}"]
-    words = ["-m", "hyphos", "run", PLAN, "--record", "--for", "4", "--logs", str(tmp_path)]
+    words = ["-m", "hyphos", "run", PLAN, "--record", "--for", "10", "--logs", str(tmp_path)]
     run(*words, *(word for setting in settings for word in ("--set", setting)))
 
     def replay(name: str, *more: str) -> bytes:

@@ -15,9 +15,11 @@ PLAN = Path(__file__).parent / "robot.yaml"
 
 
 @pytest.fixture
-def robot(tmp_path: Path) -> Iterator[IO[str]]:
-    """The output of a run."""
+def robot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[IO[str]]:
+    """The output of a run; a parameter is what is set."""
     words = ["--set", f"domain=phoenix-{os.getpid()}", "--logs", str(tmp_path)]
+    if hasattr(request, "param"):
+        words += ["--set", request.param]
     command = [sys.executable, "-m", "hyphos", "run", str(PLAN), *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
@@ -42,6 +44,8 @@ def test_the_body_comes_back(robot: IO[str], blow: signal.Signals) -> None:
         pass
 
 
+# Only a body whose heart does not stand still for long with the machine stays the same.
+@pytest.mark.parametrize("robot", ["processes.body.health.heartbeat_ms=20000"], indirect=True)
 def test_the_brain_comes_back_and_knows_the_body(robot: IO[str]) -> None:
     found = find(robot, r"│ (\d+) hears counter (\d+)")
     os.kill(int(found[1]), signal.SIGKILL)

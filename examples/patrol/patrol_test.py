@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-SECONDS = "6"
+SECONDS = "12"
 
 
 def run(plan: str, folder: Path, *before: str) -> str:

@@ -39,7 +39,7 @@ def test_step_3_drives_a_circle() -> None:
     command = [sys.executable, "-m", "hyphos", "run", str(HERE / "step_3_robot.yaml")]
     domain = f"domain=step{os.getpid()}"
     done = subprocess.run(
-        [*command, "--for", "4", "--set", domain], stdout=subprocess.PIPE, text=True, check=True
+        [*command, "--for", "10", "--set", domain], stdout=subprocess.PIPE, text=True, check=True
     )
     found = re.search(r"so far ([\d.]+) m across", done.stdout)
     assert found is not None

@@ -48,4 +48,15 @@ class NodeParams {
   return name.append("/").append(end);
 }
 
+/// ROS's name: "/left_arm/laser/rate_hz" of node "left-arm" and "laser.rate_hz".
+[[nodiscard]] inline std::string ros_param(std::string_view node, std::string_view param) {
+  std::string name = "/";
+  name.append(node).append("/").append(param);
+  for (char& letter : name) {
+    if (letter == '.') letter = '/';
+    if (letter == '-') letter = '_';
+  }
+  return name;
+}
+
 }  // namespace hyphos::gateway

@@ -101,16 +101,6 @@ Result<ParamVariant> from_ros(const Value& value) {
   });
 }
 
-std::string ros_param(std::string_view node, std::string_view param) {
-  std::string name = "/";
-  name.append(node).append("/").append(param);
-  for (char& letter : name) {
-    if (letter == '.') letter = '/';
-    if (letter == '-') letter = '_';
-  }
-  return name;
-}
-
 std::string dotted(std::string_view ros_param) {
   std::string name(ros_param.substr(ros_param.starts_with('/') ? 1 : 0));
   std::ranges::replace(name, '/', '.');

@@ -17,8 +17,6 @@ namespace hyphos::gateway::ros1 {
 /// namespace; a time; lists in lists; lists of several kinds).
 [[nodiscard]] Result<ParamVariant> from_ros(const Value& value);
 
-/// "/left_arm/laser/rate_hz" of node "left-arm" and "laser.rate_hz".
-[[nodiscard]] std::string ros_param(std::string_view node, std::string_view param);
 /// "left_arm.laser.rate_hz" of "/left_arm/laser/rate_hz".
 [[nodiscard]] std::string dotted(std::string_view ros_param);
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <span>
@@ -50,9 +51,10 @@ struct EndpointEvents {
 };
 
 struct Received {
-  std::span<const std::byte> bytes;  ///< valid during the call
+  std::span<const std::byte> bytes;  ///< valid during the call; none if there is a `converted`
   std::size_t too_large = 0;         ///< its size, if it is larger than messages may be; no bytes
   const eprosima::fastdds::dds::SampleInfo& info;
+  std::optional<Result<RawMessage>>& converted;
 };
 
 /// Reads a topic. What the participant itself writes is left out. Thread-safe.
@@ -61,7 +63,10 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
   /// `hear` is called one at a time.
   using Hear = std::function<void(const Received&)>;
 
-  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events);
+  /// `convert` may be null. It may be called for messages that are not heard, and in several
+  /// threads.
+  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events,
+         Convert convert = {});
   ~Reader() override { close(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -83,6 +88,7 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
 
   const std::shared_ptr<Participant> participant_;
   const EndpointEvents events_;
+  const Convert convert_;
   eprosima::fastdds::dds::DataReader* reader_ = nullptr;
   std::string topic_;
   GUID_t guid_;

@@ -16,7 +16,7 @@ constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
 constexpr std::size_t kMostCalls = 256;
 /// Answers that wait until their client has found us.
 constexpr std::size_t kMostEarly = 64;
-constexpr Duration kEarly = Duration::from_seconds(5);
+constexpr Duration kEarly = Duration::from_seconds(30);
 
 }  // namespace
 

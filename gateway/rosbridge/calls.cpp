@@ -67,31 +67,38 @@ Result<void> Calls::call(const Request& request) {
 
 Result<void> Calls::start(const Request& request, const Shape& shape) {
   const std::string name = absolute(request.service);
-  if (const auto own = rosapi_.answer(name, request.args)) {
-    if (!*own) return own->error();
-    answer(context_, request.service, request.id, shape, Buffer::copy_of(**own));
-    return success();
-  }
   if (pending_->load() >= kMaxPending) {
     return Error{Code::overloaded, "256 calls of this client wait for their answers", name};
   }
+  if (rosapi_.owns(name)) {
+    rosapi_.answer(name, request.args,
+                   [respond = responder(request, shape)](const Result<std::string>& values) {
+                     respond(values ? Result<Buffer>(Buffer::copy_of(*values)) : values.error());
+                   });
+    return success();
+  }
   const auto args = arguments_object(request.args, name, [&] { return request_type(name); });
   if (!args) return args.error();
-  pending_->fetch_add(1);
   context_.door.call(context_.client, name, request.type, Form::json,
                      std::as_bytes(std::span(*args)), timeout_of(request),
-                     [gate = gate_, pending = pending_, service = request.service, id = request.id,
-                      shape](Result<Buffer> result) {
-                       pending->fetch_sub(1);
-                       gate->pass([&](Context& context) {
-                         if (result) {
-                           answer(context, service, id, shape, *result);
-                         } else {
-                           fail(context, service, id, shape, result.error());
-                         }
-                       });
-                     });
+                     responder(request, shape));
   return success();
+}
+
+// One more call is under way until it is called.
+std::function<void(Result<Buffer>)> Calls::responder(const Request& request, const Shape& shape) {
+  pending_->fetch_add(1);
+  return [gate = gate_, pending = pending_, service = request.service, id = request.id,
+          shape](const Result<Buffer>& result) {
+    pending->fetch_sub(1);
+    gate->pass([&](Context& context) {
+      if (result) {
+        answer(context, service, id, shape, *result);
+      } else {
+        fail(context, service, id, shape, result.error());
+      }
+    });
+  };
 }
 
 Result<TypeInfo> Calls::request_type(const std::string& service) const {

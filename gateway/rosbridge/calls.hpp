@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "gateway/rosbridge/context.hpp"
@@ -13,8 +14,8 @@ class Calls {
  public:
   static constexpr std::uint32_t kMaxPending = 256;
 
-  Calls(Context& context, std::shared_ptr<Gate> gate)
-      : context_(context), gate_(std::move(gate)), rosapi_(context.door) {}
+  Calls(Context& context, std::shared_ptr<Gate> gate, NodeParams& params)
+      : context_(context), gate_(std::move(gate)), rosapi_(context.door, params) {}
 
   /// What fails later is answered with `result: false`, as the original does. Errors: of the
   /// request itself.
@@ -22,6 +23,8 @@ class Calls {
 
  private:
   Result<void> start(const Request& request, const Shape& shape);
+  [[nodiscard]] std::function<void(Result<Buffer>)> responder(const Request& request,
+                                                              const Shape& shape);
   [[nodiscard]] Result<TypeInfo> request_type(const std::string& service) const;
 
   Context& context_;

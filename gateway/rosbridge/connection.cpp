@@ -78,6 +78,7 @@ std::shared_ptr<Connection> Connection::start(const Setup& setup, net::Connectio
 
 Connection::Connection(const Setup& setup, const std::string& peer)
     : door_(setup.door),
+      params_(setup.params),
       options_(setup.options),
       loop_(setup.loop),
       ping_(setup.ping),
@@ -154,7 +155,7 @@ void Connection::open(std::string_view request) {
   }
   if (handshake.accepted) {
     const std::lock_guard lock(session_mutex_);
-    session_ = std::make_unique<Session>(door_, client_, options_, *this,
+    session_ = std::make_unique<Session>(door_, params_, client_, options_, *this,
                                          options_.tokens.empty() || has_token);
   }
   stream_->send(net::kControl, net::Message(Buffer::copy_of(handshake.reply)));
@@ -226,14 +227,19 @@ void Connection::check_entry() {
 }
 
 void Connection::pulse() {
-  const Duration silent = monotonic_now() - stream_->heard();
+  const Time heard = stream_->heard();
+  const Duration silent = monotonic_now() - heard;
+  if (std::exchange(heard_, heard) != heard) asked_ = 0;
   // What waits to be written shows that the way is slow, not that nobody is there: the kernel
-  // watches over that.
-  if (silent > ping_ * kPatience && stream_->waiting() == 0) {
+  // watches over that. Nor does silence show it while we stood still ourselves and have not asked.
+  if (silent > ping_ * kPatience && asked_ >= kPatience - 1 && stream_->waiting() == 0) {
     door_.count(client_, "dead", "no sign of life");
     return stream_->close();
   }
-  if (silent >= ping_) send_control(Opcode::ping, {});
+  if (silent >= ping_) {
+    ++asked_;
+    send_control(Opcode::ping, {});
+  }
   const std::lock_guard lock(timer_mutex_);
   if (closed_) return;
   pulse_ = loop_.after(ping_, [weak = weak_from_this()] {

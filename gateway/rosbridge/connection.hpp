@@ -26,6 +26,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
  public:
   struct Setup {
     Door& door;
+    NodeParams& params;
     const Options& options;
     net::Loop& loop;
     Duration ping;
@@ -60,6 +61,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   void wake();
 
   Door& door_;
+  NodeParams& params_;
   const Options options_;
   net::Loop& loop_;
   const Duration ping_;
@@ -75,6 +77,10 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   std::unique_ptr<Session> session_;  // under session_mutex_
 
   net::Timer entry_;
+
+  // Of pulse(), which is one at a time.
+  Time heard_;
+  std::int64_t asked_ = 0;  // how often since then
 
   std::mutex timer_mutex_;
   net::Timer pulse_;

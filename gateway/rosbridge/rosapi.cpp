@@ -1,6 +1,8 @@
 #include "gateway/rosbridge/rosapi.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "gateway/rosbridge/context.hpp"
@@ -59,9 +61,18 @@ std::optional<TopicInfo> find_topic(const Door& door, std::string_view args) {
   return at == topics.end() ? std::nullopt : std::optional(*at);
 }
 
-const Error kNoParameters{
-    Code::unsupported,
-    "parameters of ROS are not served here; those of nodes are reached by 'hyphos param'", ""};
+/// An argument by its name, or by its place in a list.
+std::string argument(std::string_view args, std::string_view key, std::size_t place) {
+  if (!args.starts_with('[')) return text_argument(args, key);
+  const auto items = list_items(args);
+  return items && place < items->size() ? plain_text((*items)[place]) : std::string();
+}
+
+Error no_param(const std::string& name) {
+  return {Code::not_found,
+          "no node has a parameter of this name: /rosapi/get_param_names tells which there are",
+          name};
+}
 
 }  // namespace
 
@@ -85,25 +96,30 @@ const Rosapi::Entry Rosapi::kEntries[] = {
     {"get_param_names", "rosapi/GetParamNames", &Rosapi::param_names},
     {"has_param", "rosapi/HasParam", &Rosapi::has_param},
     {"get_param", "rosapi/GetParam", &Rosapi::get_param},
-    {"set_param", "rosapi/SetParam", &Rosapi::change_param},
-    {"delete_param", "rosapi/DeleteParam", &Rosapi::change_param},
+    {"search_param", "rosapi/SearchParam", &Rosapi::search_param},
+    {"set_param", "rosapi/SetParam", nullptr},  // answered later
+    {"delete_param", "rosapi/DeleteParam", &Rosapi::delete_param},
     {"action_servers", "rosapi/GetActionServers", &Rosapi::action_servers},
     {"get_time", "rosapi/GetTime", &Rosapi::time},
 };
 
-std::optional<Result<std::string>> Rosapi::answer(std::string_view service,
-                                                  std::string_view args) const {
-  if (!service.starts_with(kPrefix)) return std::nullopt;
-  const std::string_view name = service.substr(kPrefix.size());
-  const auto* const at = std::ranges::find(kEntries, name, &Entry::name);
-  if (at == std::end(kEntries)) return std::nullopt;
-  return (this->*at->answer)(args);
+const Rosapi::Entry* Rosapi::find(std::string_view service) {
+  if (!service.starts_with(kPrefix)) return nullptr;
+  const auto* const at = std::ranges::find(kEntries, service.substr(kPrefix.size()), &Entry::name);
+  return at == std::end(kEntries) ? nullptr : at;
+}
+
+bool Rosapi::owns(std::string_view service) { return find(service) != nullptr; }
+
+void Rosapi::answer(std::string_view service, std::string_view args, Done done) const {
+  const Entry* const entry = find(service);
+  if (entry == nullptr) return done(Error{Code::not_found, "no service of rosapi", ""});
+  if (entry->answer == nullptr) return set_param(args, std::move(done));
+  done((this->*entry->answer)(args));
 }
 
 std::string Rosapi::service_type(std::string_view service) const {
-  for (const Entry& entry : kEntries) {
-    if (service == std::string(kPrefix) + std::string(entry.name)) return std::string(entry.type);
-  }
+  if (const Entry* own = find(service)) return std::string(own->type);
   const auto services = door_.services();
   const auto at = std::ranges::find(services, service, &ServiceInfo::name);
   return at == services.end() ? std::string() : at->type;
@@ -237,19 +253,53 @@ Result<std::string> Rosapi::response_details(std::string_view args) const {
   return typedefs(info->reply);
 }
 
-Result<std::string> Rosapi::param_names(std::string_view) const { return member("names", Texts()); }
-
-Result<std::string> Rosapi::has_param(std::string_view) const {
-  return std::string(R"({"exists":false})");
+ParamNames Rosapi::params() const {
+  params_.look();
+  return ParamNames(params_.all());
 }
 
-// The default that the client gave, as the original answers where there is no such parameter.
+Result<std::string> Rosapi::param_names(std::string_view) const {
+  return member("names", params().all());
+}
+
+Result<std::string> Rosapi::has_param(std::string_view args) const {
+  const bool exists = params().json(argument(args, "name", 0)).has_value();
+  return std::string(R"({"exists":)") + (exists ? "true}" : "false}");
+}
+
+// A value is JSON within JSON, as the original has it. So is the default that the client gives.
 Result<std::string> Rosapi::get_param(std::string_view args) const {
-  const std::string value = text_argument(args, "default");
-  return member("value", value.empty() ? "null" : std::string_view(value));
+  if (const auto value = params().json(argument(args, "name", 0))) return member("value", *value);
+  std::string otherwise = argument(args, "default", 1);
+  if (otherwise.empty()) otherwise = argument(args, "default_value", 1);
+  return member("value", otherwise.empty() ? "null" : std::string_view(otherwise));
 }
 
-Result<std::string> Rosapi::change_param(std::string_view) const { return kNoParameters; }
+Result<std::string> Rosapi::search_param(std::string_view args) const {
+  const std::string name = ParamNames::normal(argument(args, "name", 0));
+  return member("global_name", params().json(name) ? name : std::string());
+}
+
+Result<std::string> Rosapi::delete_param(std::string_view args) const {
+  const std::string name = argument(args, "name", 0);
+  if (params().find(name) == nullptr) return no_param(name);
+  return Error{Code::unsupported, "a node's parameter stays as long as the node declares it", name};
+}
+
+void Rosapi::set_param(std::string_view args, Done done) const {
+  const std::string name = argument(args, "name", 0);
+  const std::string value = argument(args, "value", 1);
+  const ParamNames names = params();
+  const ParamNames::Found* const found = names.find(name);
+  if (found == nullptr) return done(no_param(name));
+  if (value.empty()) return done(Error{Code::corrupt, "'value' has to be a text of JSON", name});
+  auto read = parse_param(type_of(found->value), value);  // JSON is YAML
+  if (!read) return done(Error{read.error().code, read.error().message, name});
+  params_.set(found->node, found->param, *std::move(read),
+              [done = std::move(done)](const Result<void>& set) {
+                done(set ? Result<std::string>(std::string("{}")) : set.error());
+              });
+}
 
 Result<std::string> Rosapi::action_servers(std::string_view) const {
   constexpr std::string_view kStatus = "/status";

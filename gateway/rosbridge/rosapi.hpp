@@ -1,23 +1,28 @@
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "gateway/core/door.hpp"
+#include "gateway/rosbridge/params.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
-/// The services below /rosapi, by which tools find topics, services, types and nodes. They are
-/// answered here, from what the door shows.
+/// The services below /rosapi, by which tools find topics, services, types, nodes and parameters.
+/// They are answered here, from what the door shows.
 class Rosapi {
  public:
-  explicit Rosapi(const Door& door) : door_(door) {}
+  using Done = std::function<void(Result<std::string>)>;
 
-  /// The answer as JSON; nothing if `service` is none of these. `args`: JSON, or empty. Errors:
-  /// not_found (a type), unsupported (parameters: a channel of Hyphos has no names for them).
-  [[nodiscard]] std::optional<Result<std::string>> answer(std::string_view service,
-                                                          std::string_view args) const;
+  Rosapi(const Door& door, NodeParams& params) : door_(door), params_(params) {}
+
+  [[nodiscard]] static bool owns(std::string_view service);
+  /// Gives the answer of a service that is one of these as JSON to `done`, once, now or later and
+  /// then in any thread. `args`: JSON, or empty. Errors: not_found (a type, a parameter), corrupt
+  /// (a value), unsupported (what nodes declare stays as long as they do), and those of
+  /// NodeParams::set().
+  void answer(std::string_view service, std::string_view args, Done done) const;
   /// Empty if there is no such service.
   [[nodiscard]] std::string service_type(std::string_view service) const;
 
@@ -29,6 +34,7 @@ class Rosapi {
     Answer answer;
   };
   static const Entry kEntries[];
+  static const Entry* find(std::string_view service);
 
   Result<std::string> topics(std::string_view args) const;
   Result<std::string> topics_and_raw_types(std::string_view args) const;
@@ -49,13 +55,17 @@ class Rosapi {
   Result<std::string> param_names(std::string_view args) const;
   Result<std::string> has_param(std::string_view args) const;
   Result<std::string> get_param(std::string_view args) const;
-  Result<std::string> change_param(std::string_view args) const;
+  Result<std::string> search_param(std::string_view args) const;
+  Result<std::string> delete_param(std::string_view args) const;
   Result<std::string> action_servers(std::string_view args) const;
   Result<std::string> time(std::string_view args) const;
 
+  void set_param(std::string_view args, Done done) const;
+  [[nodiscard]] ParamNames params() const;
   [[nodiscard]] Result<std::string> typedefs(const std::string& type) const;
 
   const Door& door_;
+  NodeParams& params_;
 };
 
 }  // namespace hyphos::gateway::rosbridge

@@ -18,6 +18,7 @@ namespace {
 
 // One may be busy with the text of a large message while the other serves the rest.
 constexpr unsigned kThreads = 2;
+constexpr Duration kLook = Duration::from_seconds(1);
 constexpr Duration kPing = Duration::from_ms(10'000);
 
 struct Settings {
@@ -50,11 +51,15 @@ class Rosbridge final : public Protocol {
       : options_(std::move(options)),
         settings_(std::move(settings)),
         tls_(std::move(tls)),
+        params_(door.open_params([] {})),
         loop_(kThreads),
-        setup_{door, options_, loop_, settings_.ping, settings_.origins} {}
+        setup_{door, *params_, options_, loop_, settings_.ping, settings_.origins} {
+    look();
+  }
 
   ~Rosbridge() override {
     listener_.reset();
+    looking_ = {};
     for (const auto& weak : connections_) {
       if (const auto alive = weak.lock()) alive->close(CloseCode::going_away, "the gateway ends");
     }
@@ -80,6 +85,12 @@ class Rosbridge final : public Protocol {
   [[nodiscard]] std::uint16_t port() const override { return listener_->port(); }
 
  private:
+  // So that the parameters of a node are known before somebody asks.
+  void look() {
+    params_->look();
+    looking_ = loop_.after(kLook, [this] { look(); });
+  }
+
   void accept(net::Connection connection) {
     Connection::limit_silence(connection.fd.get(), setup_.ping);
     if (tls_ != nullptr) {
@@ -114,8 +125,10 @@ class Rosbridge final : public Protocol {
   const Options options_;
   const Settings settings_;
   const std::unique_ptr<TlsFront> tls_;
+  const std::unique_ptr<NodeParams> params_;
   net::Loop loop_;
   const Connection::Setup setup_;
+  net::Timer looking_;
   std::vector<std::weak_ptr<Connection>> connections_;  // of the listener's callbacks
   std::unique_ptr<net::Listener> listener_;
 };

@@ -44,13 +44,14 @@ const Session::Entry Session::kEntries[] = {
     {"auth", &Session::auth},
 };
 
-Session::Session(Door& door, Client client, const Options& options, Sink& sink, bool authorized)
+Session::Session(Door& door, NodeParams& params, Client client, const Options& options, Sink& sink,
+                 bool authorized)
     : context_(door, std::move(client), options, sink),
       gate_(std::make_shared<Gate>(context_)),
       authorized_(authorized),
       fragments_(options.max_message),
       publications_(context_),
-      calls_(context_, gate_),
+      calls_(context_, gate_, params),
       servings_(context_, gate_),
       goals_(context_, gate_),
       action_servings_(context_, gate_) {}

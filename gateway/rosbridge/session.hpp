@@ -28,7 +28,8 @@ class Session {
   static constexpr std::size_t kMaxTopics = 1024;
 
   /// `authorized`: the client has shown a token already, or needs none.
-  Session(Door& door, Client client, const Options& options, Sink& sink, bool authorized);
+  Session(Door& door, NodeParams& params, Client client, const Options& options, Sink& sink,
+          bool authorized);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -43,6 +43,7 @@ class Role {
  private:
   /// A source so late does not go on: nothing new would be learnt.
   static constexpr std::int64_t kGiveUp = 5'000'000'000;
+  static constexpr std::int64_t kNoProgress = 4'000'000'000;
 
   [[nodiscard]] bool echoes() const { return o_.shape == Shape::kEcho; }
 
@@ -210,7 +211,7 @@ class Role {
     }
   }
 
-  /// Until everything arrived, or nothing has for a second (lost, and counted so).
+  /// Until everything arrived, or nothing has for so long (lost, and counted so).
   void drain() {
     const std::int64_t expected = source().sent.load() * flows_here();
     std::int64_t seen = total(&Sheet::Flow::received);
@@ -218,7 +219,7 @@ class Role {
       sleep_until(now_ns() + 5'000'000);
       const std::int64_t now_seen = total(&Sheet::Flow::received);
       if (now_seen != seen) last_progress = now_ns();
-      if (now_ns() - last_progress > 1'000'000'000) return;
+      if (now_ns() - last_progress > kNoProgress) return;
       seen = now_seen;
     }
   }

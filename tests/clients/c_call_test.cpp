@@ -87,7 +87,7 @@ TEST(CCall, ACallbackOfACppNodeIsAskedAndANodeInCAnswersIt) {
   EXPECT_EQ(call(square, 7, &answer, nullptr), HYPHOS_OK);
   EXPECT_EQ(answer, 49);
   const auto asked = cpp.client<Number, Number>("twice");
-  EXPECT_EQ(asked.call({8}).or_throw().value, 16);
+  EXPECT_EQ(asked.call({8}, Duration{kLong}).or_throw().value, 16);
 }
 
 TEST(CCall, AQuestionMayBeAnsweredLaterAndADroppedOneIsAnError) {

@@ -111,10 +111,10 @@ TEST(CosimTeam, a_robot_whose_process_is_killed_is_named) {
 }
 
 TEST(CosimTeam, a_robot_that_hangs_is_ended_after_its_timeout) {
-  const Error error = ends_with("hang", "nodes: {timeout_s: 5}\n");
+  const Error error = ends_with("hang", "nodes: {timeout_s: 10}\n");
   EXPECT_EQ(error.code, Code::timeout);
   EXPECT_NE(error.message.find("robot 'anna'"), std::string::npos);
-  EXPECT_NE(error.message.find("for 5000 ms"), std::string::npos);
+  EXPECT_NE(error.message.find("for 10000 ms"), std::string::npos);
 }
 
 TEST(CosimTeam, however_many_run_at_once_the_trace_is_the_same) {

@@ -1,5 +1,5 @@
 """Kills an emulation at random instants, with SIGKILL, and checks after every kill that nothing of
-it is left within five seconds: no process, namespace, device, mount or folder. In turn it is the
+it stays, and how soon it is gone: no process, namespace, device, mount or folder. In turn it is the
 program itself, the program with its reaper, and the simulated radio.
 
     cosim_kill.py KILLS [SEED]

@@ -46,6 +46,8 @@ constexpr int kForwarders = 2;
 constexpr int kSubscribers = 2;
 constexpr int kProcesses = kPublishers + kForwarders + kSubscribers;
 constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kPatienceMs = 60'000;
+constexpr int kLooks = 20;
 
 enum Fault { corrupt, duplicate, dropped_corrupt, kFaults };
 
@@ -321,8 +323,9 @@ int main(int argc, char** argv) {
     Crew crew(base);
     for (int i = 0; i < kProcesses; ++i) crew.start(i);
     Listener witness(base, "witness", -1);
-    const bool running = wait_until(
-        20'000, [] { return shared->forwarded.load() > 1000 && shared->received.load() > 10000; });
+    const bool running = wait_until(kPatienceMs, [] {
+      return shared->forwarded.load() > 1000 && shared->received.load() > 10000;
+    });
     check(running, "everything runs");
     const std::size_t descriptors = open_descriptors();
 
@@ -349,7 +352,9 @@ int main(int argc, char** argv) {
         // Everybody else goes on.
         if (i % 10 != 9) continue;
         const auto before = shared->received.load();
-        if (!wait_until(5000, [&] { return shared->received.load() > before + 100; })) ++stuck;
+        if (!wait_until(kPatienceMs, [&] { return shared->received.load() > before + 100; })) {
+          ++stuck;
+        }
       }
     });
     calm = std::max(calm, calm_down());
@@ -357,10 +362,12 @@ int main(int argc, char** argv) {
     std::printf("     longest pause of a survivor: %.1f ms calm, %.1f ms under fire\n", calm,
                 storm);
     // A time is judged only at full scale, where nothing else is to run on the machine.
-    if (kills >= 1000) check(storm < std::max(100.0, 3 * calm), "no survivor stalls over 100 ms");
+    const bool full = kills >= 1000;
+    if (full) check(storm < std::max(100.0, 3 * calm), "no survivor stalls over 100 ms");
 
     // A stopped subscriber. What else runs on the machine changes the rate as well, so the rate is
-    // taken before, during and after, and a second and third look decide in doubt.
+    // taken before, during and after, and more looks decide in doubt: one without a disturbance is
+    // enough, and a publisher that waits for the stopped one has none.
     const int sleeper = kProcesses - 1;
     const auto rate = [&] {
       const auto from = shared->count[kPublishers - 1].load();
@@ -371,7 +378,7 @@ int main(int argc, char** argv) {
     };
     bool listed = true;
     double ratio = 0;
-    for (int look = 0; look < 3 && ratio < 0.95; ++look) {
+    for (int look = 0; look < kLooks && ratio < 0.95; ++look) {
       const double first = rate();
       ::kill(crew.pid(sleeper), SIGSTOP);
       const double during = rate();
@@ -387,7 +394,7 @@ int main(int argc, char** argv) {
     check(ratio >= 0.95, "a stopped subscriber slows nobody");
     const auto woken = shared->count[static_cast<std::size_t>(sleeper)].load();
     check(wait_until(
-              5000,
+              kPatienceMs,
               [&] { return shared->count[static_cast<std::size_t>(sleeper)].load() > woken + 10; }),
           "it goes on afterwards");
 
@@ -396,11 +403,12 @@ int main(int argc, char** argv) {
     witness.transport.reset();
     witness.ins.clear();
     // The publishers have no receivers now. Whatever is held is leaked.
-    check(wait_until(1000, [&] { return left_behind(base).used == 0; }), "no slot leaks");
+    const std::int64_t soon_ms = full ? 1000 : kPatienceMs;
+    check(wait_until(soon_ms, [&] { return left_behind(base).used == 0; }), "no slot leaks");
     Listener second(base, "witness", -1);
     for (int i = 0; i < kPublishers; ++i) crew.kill(i);
-    check(wait_until(1000, [&] { return left_behind(base).files <= 3 + 2; }),
-          "the files of the dead are gone within a second");
+    check(wait_until(soon_ms, [&] { return left_behind(base).files <= 3 + 2; }),
+          std::string("the files of the dead are gone") + (full ? " within a second" : ""));
     const std::size_t now = open_descriptors();
     check(now <= descriptors,
           "no descriptor leaks: " + std::to_string(now) + " of " + std::to_string(descriptors));

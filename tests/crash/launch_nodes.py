@@ -6,7 +6,10 @@ from __future__ import annotations
 import os
 
 import hyphos
+from hyphos import MessageInfo
 from hyphos.msgs import Int64, String
+
+LIFE = 10**9  # above its count, each number has the pid of the source
 
 
 class Source:
@@ -16,7 +19,7 @@ class Source:
         self.born = node.publisher("born", String)
         self.born.publish(String(data=str(os.getpid())))
         self.number = node.publisher("number", Int64)
-        self.count = 0
+        self.count = os.getpid() * LIFE
         node.every(self.tick, rate_hz=100)
 
     def tick(self) -> None:
@@ -25,7 +28,8 @@ class Source:
 
 
 class Sink:
-    """Repeats what comes out of the plug-in, with its own pid and that of the source it knows."""
+    """Repeats what comes out of the plug-in, with its own pid, that of the source it knows, and who
+    sent it."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.seen = node.publisher("seen", String)
@@ -36,5 +40,5 @@ class Sink:
     def on_born(self, born: String) -> None:
         self.born = born.data
 
-    def on_doubled(self, doubled: Int64) -> None:
-        self.seen.publish(String(data=f"{os.getpid()} {self.born} {doubled.data}"))
+    def on_doubled(self, doubled: Int64, info: MessageInfo) -> None:
+        self.seen.publish(String(data=f"{os.getpid()} {self.born} {info.sender} {doubled.data}"))

@@ -40,10 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   door.add_service_type({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
   door.add_action_type({"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
   Checking sink;
+  door.params().put("walk", "speed.max", 0.5);
   hyphos::gateway::Options options;
   options.max_message = 4096;
   {
-    Session session(door, {"fuzz"}, options, sink, true);
+    const auto params = door.open_params([] {});
+    Session session(door, *params, {"fuzz"}, options, sink, true);
     std::string_view rest(reinterpret_cast<const char*>(data), size);
     while (!rest.empty()) {
       std::string message(rest.substr(0, rest.find('\0')));

@@ -19,10 +19,10 @@ class Arrivals {
     values_.push_back(value);
     changed_.notify_all();
   }
-  /// Waits until at least `count` came; false after ten seconds, which only a broken build needs.
+  /// Waits until at least `count` came; false after a minute, which only a broken build needs.
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10),
+    return changed_.wait_for(lock, std::chrono::seconds(60),
                              [&] { return values_.size() >= count; });
   }
   std::vector<std::int64_t> values() {

@@ -94,8 +94,9 @@ TEST(Timers, OnceIsOnceAndInOrder) {
   Executor executor(1);
   Timers timers(executor, std::make_shared<detail::ClockCore>(ClockMode::real));
   const std::int64_t now = monotonic_now().ns;
-  timers.at(now + 200'000'000, [&] { got.add(2); });
-  timers.at(now + 100'000'000, [&] { got.add(1); });
+  // Late enough that all of them wait together, even if this thread stands still in between.
+  timers.at(now + 4'100'000'000, [&] { got.add(2); });
+  timers.at(now + 4'000'000'000, [&] { got.add(1); });
   timers.at(now - 1, [&] { got.add(0); });
   const auto never = timers.at(now + 3'600'000'000'000, [&] { got.add(9); });
   ASSERT_TRUE(got.wait_for(3));

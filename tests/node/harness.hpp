@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "hyphos/hyphos.hpp"
+#include "hyphos/inspect.hpp"
 #include "tests/graph/harness.hpp"
 #include "tests/node/number.hpp"
 
@@ -31,13 +32,23 @@ inline Runtime open_runtime(const std::string& domain, const std::string& proces
 
 /// Waits for something that another thread brings about.
 template <typename F>
-bool eventually(F condition) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+bool eventually(F condition, std::chrono::seconds patience = std::chrono::seconds(60)) {
+  const auto limit = std::chrono::steady_clock::now() + patience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > limit) return false;
     std::this_thread::yield();
   }
   return true;
+}
+
+/// Waits until a process spins: it may answer before, but signals are still the end of it.
+inline bool comes_to_spin(const std::string& domain, const std::string& process) {
+  return eventually([&] {
+    for (const ProcessInfo& one : inspect(domain).or_throw()) {
+      if (one.name == process && one.state == ProcessState::ready) return true;
+    }
+    return false;
+  });
 }
 
 /// A plan file in a directory of its own, removed with the object.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -44,6 +46,11 @@ class Lines {
   std::vector<Log> all_;
 };
 
+// The first line of a process waits a tenth of a second for those who listen. If the machine stands
+// still meanwhile it is gone, and another process has to say it.
+constexpr int kMostTimes = 20;
+constexpr std::chrono::seconds kWhile{3};
+
 void hear(const Node& node, Lines& lines) {
   SubscriptionOptions deep;
   deep.policy = Policy{.depth = 4096};
@@ -68,11 +75,18 @@ class LogChannelTest : public testing::Test {
 TEST_F(LogChannelTest, ReachesAnotherProcessWithEverythingThatIsKnown) {
   const Node listener = open_runtime(domain_, "ears").node("listener").or_throw();
   hear(listener, lines_);
-  const Node node = open_runtime(domain_, "body").node("mapper").or_throw();
-  const std::int64_t before = node.clock().now().ns;
-  node.log().warn("battery at ", 11.5, " V, ", 3, ' ', true, " ", std::string("at "), Point{});
-  const unsigned line = __LINE__ - 1;
-  ASSERT_TRUE(eventually([&] { return lines_.find("battery").has_value(); }));
+  std::optional<Node> node;
+  std::int64_t before = 0;
+  unsigned line = 0;
+  for (int i = 0; i < kMostTimes && !lines_.find("battery"); ++i) {
+    node.reset();
+    node = open_runtime(domain_, "body").node("mapper").or_throw();
+    if (before == 0) before = node->clock().now().ns;
+    node->log().warn("battery at ", 11.5, " V, ", 3, ' ', true, " ", std::string("at "), Point{});
+    line = __LINE__ - 1;
+    (void)eventually([&] { return lines_.find("battery").has_value(); }, kWhile);
+  }
+  ASSERT_TRUE(lines_.find("battery"));
   const Log got = *lines_.find("battery");
   EXPECT_EQ(got.msg(), "battery at 11.5 V, 3 true at (1, 2)");
   EXPECT_EQ(got.level(), Log::WARN);
@@ -81,7 +95,7 @@ TEST_F(LogChannelTest, ReachesAnotherProcessWithEverythingThatIsKnown) {
   EXPECT_EQ(got.line(), line);
   EXPECT_EQ(got.function(), "TestBody");
   EXPECT_GE(got.stamp_ns(), before);
-  EXPECT_LE(got.stamp_ns(), node.clock().now().ns);
+  EXPECT_LE(got.stamp_ns(), node->clock().now().ns);
 }
 
 TEST_F(LogChannelTest, EveryLevelHasItsNumber) {
@@ -131,14 +145,19 @@ TEST_F(LogChannelTest, PlanSaysTheLevelOfAProcess) {
 }
 
 TEST_F(LogChannelTest, LinesOfHyphosItselfComeToo) {
-  const Runtime runtime = open_runtime(domain_, "body");
-  log::warn("shm", "before there was a node");
-  const Node node = Runtime(runtime).node("a").or_throw();
-  hear(node, lines_);
-  ASSERT_TRUE(eventually([&] { return lines_.find("before").has_value(); }));
+  std::optional<Node> node;
+  for (int i = 0; i < kMostTimes && !lines_.find("before"); ++i) {
+    node.reset();
+    Runtime runtime = open_runtime(domain_, "body");
+    log::warn("shm", "before there was a node");
+    node = runtime.node("a").or_throw();
+    hear(*node, lines_);
+    (void)eventually([&] { return lines_.find("before").has_value(); }, kWhile);
+  }
+  ASSERT_TRUE(lines_.find("before"));
   EXPECT_EQ(lines_.find("before")->name(), "body.shm");
-  node.subscribe<msgs::Log>("log", serial, [](const auto&) { throw std::runtime_error("oh"); });
-  node.log().info("whoever hears this throws");
+  node->subscribe<msgs::Log>("log", serial, [](const auto&) { throw std::runtime_error("oh"); });
+  node->log().info("whoever hears this throws");
   ASSERT_TRUE(eventually([&] { return lines_.find("threw: oh").has_value(); }));
   EXPECT_EQ(lines_.find("threw: oh")->level(), Log::ERROR);
 }
@@ -210,13 +229,19 @@ TEST_F(LogChannelTest, TheLastLinesBeforeTheEndAreSent) {
   hear(listener, lines_);
   {
     const Node node = open_runtime(domain_, "body").node("b").or_throw();
-    node.log().info("opens the channel");
-    ASSERT_TRUE(eventually([&] { return lines_.find("opens").has_value(); }));
+    ASSERT_TRUE(eventually([&] {
+      node.log().info("opens the channel");
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      return lines_.find("opens").has_value();
+    }));
     for (int i = 0; i < 50; ++i) node.log().info("line ", i);
     node.log().fatal("the end");
   }
   ASSERT_TRUE(eventually([&] { return lines_.find("the end").has_value(); }));
-  EXPECT_EQ(lines_.all().size(), 52U);
+  const std::vector<Log> all = lines_.all();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(),
+                          [](const Log& one) { return one.msg() != "opens the channel"; }),
+            51);
 }
 
 TEST_F(LogChannelTest, AClosedNodeWritesToStderrAlone) {

@@ -223,7 +223,8 @@ channels:
 /// The same node, moved by one word of the plan: here it runs in a process of its own.
 TEST(Plan, AHostProcessRunsPluginsUntilItIsTold) {
   Arrivals got;
-  const PlanFile file(plan_text(fresh_domain(), R"(
+  const std::string domain = fresh_domain();
+  const PlanFile file(plan_text(domain, R"(
 processes: {main: {}, other: {}}
 nodes:
   echo: {plugin: )" + plugin("echo") + R"(, process: other, params: {add: 100}}
@@ -242,6 +243,7 @@ nodes:
     std::this_thread::yield();
   }
   EXPECT_EQ(got.values().front(), 105);
+  ASSERT_TRUE(comes_to_spin(domain, "other"));
   EXPECT_EQ(host.stop(SIGINT), 0);
   EXPECT_TRUE(eventually([&] { return in.listeners() == 0; }));
 }

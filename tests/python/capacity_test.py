@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import Cli, until
+from helpers import Cli, Start, until
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
@@ -100,6 +100,22 @@ def test_the_graph_survives_its_own_plan(robot: Path, tmp_path: Path) -> None:
     again.write_text(graph.robot_yaml())
     back = _graph(again)
     assert list(back.deliveries()) == list(graph.deliveries())
+
+
+@pytest.mark.parametrize("way", [POINTER, SHM])
+def test_each_publisher_of_a_channel_pays_for_itself(way: str) -> None:
+    costs = {way: Costs(100.0, 1e-9, 1e-9, wake_us=1e-9, batch_us=1e-9, serial=1e-9)}
+
+    def holds(publishers: int) -> float:
+        graph = families.fanin(publishers, 64, way)
+        if way == SHM:  # all in one process, and the subscriber in another
+            nodes = [
+                replace(node, process="s" if node.name == "s" else "p0") for node in graph.nodes
+            ]
+            graph = replace(graph, nodes=tuple(nodes), processes={"p0": "here", "s": "here"})
+        return knee(graph, costs, HOST)
+
+    assert holds(4) == pytest.approx(holds(1) / 4, rel=1e-3)
 
 
 def test_copies_are_as_many_robots(robot: Path) -> None:
@@ -452,9 +468,7 @@ def _second(bench: Bench, graph: Graph) -> Callable[[], Trial]:
 
 
 def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
-    trial = until(lambda one: one.holds or not one.load.disturbed, _second(bench, _graph(robot)))[
-        -1
-    ]
+    trial = until(lambda one: one.holds, _second(bench, _graph(robot)), most=30)[-1]
     flows = {(flow["channel"], flow["node"]): flow for flow in trial.result["flows"]}
     assert flows["image", "mapper"]["received"] == 30
     assert flows["map", "planner"]["received"] == 10
@@ -466,7 +480,7 @@ def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
 def test_what_computes_too_long_does_not_hold(bench: Bench) -> None:
     busy = families.fanout(1, 64, SHM, work_us=15_000)  # 150 % of a core
     # Of a machine that is called away for most of the second not enough is left to see.
-    trials = until(lambda one: one.behind() > 0.2 or not one.load.disturbed, _second(bench, busy))
+    trials = until(lambda one: one.behind() > 0.2, _second(bench, busy), most=30)
     assert not any(one.holds for one in trials)
     assert trials[-1].behind() > 0.2
 
@@ -476,16 +490,17 @@ def test_a_plan_that_cannot_be_run_says_why(bench: Bench) -> None:
         bench.run(families.echo(1, 64, LINK))
 
 
-def test_verify_measures_a_plan(hyphos_cli: Cli, robot: Path) -> None:
+def test_verify_measures_a_plan(hyphos_start: Start, robot: Path) -> None:
     # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
     robot.write_text(ROBOT.replace("rate_hz: 30", "rate_hz: 125"))
 
     def measured() -> float:
-        code, out, err = hyphos_cli("lab", "verify", str(robot), "--measure-only", "--json")
-        assert code == 0, err
+        program = hyphos_start("lab", "verify", str(robot), "--measure-only", "--json").popen
+        out, err = program.communicate(timeout=600)  # each of its trials takes more than a second
+        assert program.returncode == 0, err
         return float(json.loads(out)["knee"])
 
-    assert 1 < until(lambda found: found > 1, measured, most=4)[-1] < 4.2
+    assert 1 < until(lambda found: found > 1, measured, most=8)[-1] < 4.2
 
 
 # Comparing.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import hyphos
 import numpy as np
 import pytest
-from helpers import Cli, Inbox, OnTerminalStart, Start, wait_until
+from helpers import Cli, Inbox, OnTerminalStart, Start, until, wait_until
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, LaserScan, Twist
 from hyphos.tools.doctor import all_checks
@@ -31,7 +32,8 @@ def robot(domain: str) -> Iterator[hyphos.Node]:
         scan = node.publisher("scan", LaserScan)
         camera = node.publisher("front/camera", Attached[Image])
         raw = node.publisher("raw", bytes)
-        node.subscribe("scan", LaserScan, lambda _scan: None)
+        heard = Inbox()
+        node.subscribe("scan", LaserScan, heard)
         message = LaserScan(ranges=range(100), range_max=30)
         pixels = np.arange(1200, dtype=np.uint8).reshape(20, 20, 3)
 
@@ -41,6 +43,7 @@ def robot(domain: str) -> Iterator[hyphos.Node]:
             raw.publish(b"raw \x00\x01 bytes")
 
         node.every(tick, rate_hz=100)
+        heard.wait(2)  # the first one is counted at both ends
         yield node
 
 
@@ -178,14 +181,22 @@ def test_channel_and_node_info(hyphos_cli: Cli, domain: str) -> None:
 @pytest.mark.usefixtures("robot")
 def test_hz_bw_and_delay_read_the_counters(hyphos_cli: Cli, domain: str) -> None:
     words = ("scan", "-d", domain, "-n", "2", "-w", "0.3")
-    code, out, _ = hyphos_cli("channel", "hz", *words)
-    lines = out.splitlines()
-    assert (code, len(lines)) == (0, 2)
-    assert all(float(line.split()[0]) > 0 for line in lines)
-    _, out, _ = hyphos_cli("channel", "bw", *words)
-    assert all(float(line.split()[0]) > 0 for line in out.splitlines())
-    _, out, _ = hyphos_cli("channel", "delay", *words)
-    assert all(line.startswith("robot") and "p99" in line for line in out.splitlines())
+
+    def lines(command: str) -> list[str]:
+        code, out, _ = hyphos_cli("channel", command, *words)
+        assert code == 0
+        return out.splitlines()
+
+    def flows(shown: list[str]) -> bool:
+        return all(float(line.split()[0]) > 0 for line in shown)
+
+    def is_timed(shown: list[str]) -> bool:
+        return all(line.startswith("robot") and "p99" in line for line in shown)
+
+    for command, fine in (("hz", flows), ("bw", flows), ("delay", is_timed)):
+        shown = until(fine, partial(lines, command), most=20)[-1]
+        assert len(shown) == 2
+        assert fine(shown)
     _, out, _ = hyphos_cli("channel", "delay", "raw", "-d", domain, "-n", "1", "-w", "0.1")
     assert "nobody subscribes" in out
 
@@ -237,7 +248,7 @@ def test_pub_is_heard(hyphos_cli: Cli, domain: str, inbox: Inbox) -> None:
     with hyphos.Node.open("hearer", domain=domain) as node:
         node.subscribe("cmd_vel", Twist, inbox)
         words = ("channel", "pub", "cmd_vel", "Twist", "{linear: {x: 0.5}}", "-d", domain)
-        code, _, err = hyphos_cli(*words, "--rate", "50", "--count", "3")
+        code, _, err = hyphos_cli(*words, "--rate", "50", "--count", "3", "--wait", "60")
         assert code == 0, err
         assert [twist.linear.x for twist in inbox.wait(3)] == [0.5] * 3
 
@@ -250,10 +261,11 @@ def test_pub_attaches_files_and_sends_bytes(hyphos_cli: Cli, domain: str, tmp_pa
         node.subscribe("camera", Attached[Image], images)
         node.subscribe("raw", bytes, lambda view: raw(bytes(view)))
         value = "{width: 2, height: 1, encoding: mono8, step: 2}"
-        hyphos_cli("channel", "pub", "camera", "Image", value, "-b", str(pixels), "-d", domain)
+        late = ("--wait", "60", "-d", domain)
+        hyphos_cli("channel", "pub", "camera", "Image", value, "-b", str(pixels), *late)
         [image] = images.wait(1)
         assert hyphos.image_to_numpy(image).tolist() == [[1, 2]]
-        hyphos_cli("channel", "pub", "raw", "bytes", "4869", "--hex", "-d", domain)
+        hyphos_cli("channel", "pub", "raw", "bytes", "4869", "--hex", *late)
         assert raw.wait(1) == [b"Hi"]
 
 

@@ -60,7 +60,7 @@ node.spin()
 def test_a_busy_callback_does_not_starve_another_channel(
     python: Start, node: hyphos.Node, domain: str, kind: str, threads: int
 ) -> None:
-    arguments = [domain, kind, str(threads), str(ENOUGH), str(PATIENCE_S / 4)]
+    arguments = [domain, kind, str(threads), str(ENOUGH), str(PATIENCE_S)]
     listener = python(LISTENER, *arguments)
     slow = node.publisher("slow", Int64)
     quick = node.publisher("quick", Int64, policy=Policy(depth=10_000))

@@ -78,20 +78,26 @@ for persistent in (False, True):
 
 def test_the_tools_of_ros_see_the_robot_s_topics_and_services(ros: Ros) -> None:
     assert ros.run("rostopic", "type", "/out").strip() == "std_msgs/String"
-    assert ros.run("rosservice", "list").split() == ["/negate"]
+    wait_until(lambda: ros.run("rosservice", "list").split() == ["/negate"], "the service")
     assert ros.run("rosservice", "type", "/negate").strip() == "std_srvs/SetBool"
     assert "success: False" in ros.run("rosservice", "call", "/negate", "true")
 
 
 def test_the_gateway_is_a_node_like_others(ros: Ros) -> None:
     assert ros.run("rosnode", "list").split() == ["/hyphos"]
-    assert "xmlrpc reply" in ros.run("rosnode", "ping", "-c", "1", "/hyphos")
+    # It gives up after 3 s.
+    wait_until(lambda: "xmlrpc reply" in ros.run("rosnode", "ping", "-c", "1", "/hyphos"), "a ping")
     echo = ros.start("rostopic", "echo", "/out")
-    wait_until(lambda: "rostopic" in ros.run("rosnode", "info", "/hyphos"), "the connection")
-    info = ros.run("rosnode", "info", "/hyphos")
+    info = ""
+
+    def is_whole() -> bool:
+        nonlocal info
+        info = ros.run("rosnode", "info", "/hyphos")
+        return "rostopic" in info and " * /negate" in info
+
+    wait_until(is_whole, "the connection and the service")
     assert " * /out [std_msgs/String]" in info
     assert " * direction: outbound" in info
-    assert " * /negate" in info
     echo.popen.kill()
 
 
@@ -237,6 +243,7 @@ def test_the_gateway_survives_a_restart_of_ros_s_own_master(
         talker = ros.start("rostopic", "pub", "-r", "20", "/in", "std_msgs/String", "data: hi")
         assert next_data(echo) == "hi"
         assert probe.heard > before
+        wait_until(lambda: "/negate" in ros.run("rosservice", "list"), "the service")  # noqa: B023
         assert "success: True" in ros.run("rosservice", "call", "/negate", "false")
         for each in (talker, echo, master):
             each.popen.send_signal(signal.SIGKILL)

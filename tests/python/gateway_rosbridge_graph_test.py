@@ -12,11 +12,12 @@ from typing import Any
 import hyphos
 import numpy as np
 import pytest
-from helpers import Inbox, Program, Start, wait_until
+from helpers import PATIENCE_S, Inbox, Program, Start, wait_until
 from hyphos.msgs import LaserScan, String
 from rosbridge_probe import RawClient, connected, needs_probe
 
 cbor2 = pytest.importorskip("cbor2")
+roslibpy = pytest.importorskip("roslibpy")
 pytestmark = needs_probe
 
 SCAN = {"topic": "/scan", "type": "sensor_msgs/LaserScan"}
@@ -128,6 +129,32 @@ def test_types_and_topics_are_those_of_ros(node: hyphos.Node, client: RawClient)
     details = ask("message_details", type="sensor_msgs/LaserScan")["typedefs"]
     assert [one["type"] for one in details] == ["sensor_msgs/LaserScan", "std_msgs/Header", "time"]
     assert "/scan" in ask("node_details", node="/tester")["publishing"]
+
+
+def test_parameters_of_nodes_are_those_of_ros(node: hyphos.Node, address: str) -> None:
+    roslibpy.set_rosapi_timeout(PATIENCE_S)
+    params = node.params()
+    speed = params.declare("walk.speed", 0.5, range=(0, 2), unit="m/s")
+    params.declare("walk.feet", ["left", "right"])
+    ros = roslibpy.Ros("127.0.0.1", int(address.rpartition(":")[2].strip("/")))
+    ros.run(timeout=PATIENCE_S)
+    try:
+        names = ["/tester/walk/feet", "/tester/walk/speed"]
+        wait_until(lambda: ros.get_params() == names, "the parameters to be seen")
+        assert ros.get_param("/tester/walk/speed") == 0.5
+        assert ros.get_param("/tester/walk") == {"feet": ["left", "right"], "speed": 0.5}
+        param = roslibpy.Param(ros, "/tester/walk/speed")
+        param.set(1, timeout=PATIENCE_S)
+        assert speed.value == 1.0
+        wait_until(lambda: param.get(timeout=PATIENCE_S) == 1.0, "the new value")
+        refused = Inbox()
+        param.set(3, callback=print, errback=refused)
+        assert "walk.speed" in refused.wait(1)[0]
+        param.delete(callback=print, errback=refused)
+        assert "as long as the node declares it" in refused.wait(2)[1]
+        assert speed.value == 1.0
+    finally:
+        ros.close()
 
 
 def test_twenty_viewers_all_see_the_same(node: hyphos.Node, address: str) -> None:

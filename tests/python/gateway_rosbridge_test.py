@@ -22,6 +22,7 @@ from rosbridge_probe import Gateway, Serve, connected, make_serve, needs_probe
 
 cbor2 = pytest.importorskip("cbor2")
 roslibpy = pytest.importorskip("roslibpy")
+roslibpy.set_rosapi_timeout(PATIENCE_S)
 pytestmark = needs_probe
 
 CHATTER = {"topic": "/chatter", "type": "std_msgs/String"}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import hyphos
 import pytest
-from helpers import Cli, OnTerminalStart, Program, Start, wait_until
+from helpers import Cli, OnTerminalStart, Program, Start, until, wait_until
 from hyphos.msgs import Int64
 from hyphos.supervise.children import Usage
 from hyphos.tools.observe import ChannelState, Delays
@@ -18,7 +20,8 @@ ROBOT = """
 import sys, threading, hyphos
 from hyphos.msgs import Int64
 node = hyphos.Node.open("talker", domain=sys.argv[1], process="body")
-count = node.publisher("count", Int64)
+deep = hyphos.Policy(depth=10_000)  # none is dropped, however long a thread stands still
+count = node.publisher("count", Int64, policy=deep)
 busy = node.publisher("busy", Int64, policy=hyphos.Policy(depth=2))
 gate = threading.Event()
 node.subscribe("count", Int64, lambda _: None)
@@ -44,9 +47,17 @@ def robot(python: Start, domain: str) -> Iterator[Program]:
 
 
 def test_top_tells_processes_and_channels(robot: Program, hyphos_cli: Cli, domain: str) -> None:
-    code, out, err = hyphos_cli("top", "--json", "-i", "0.5", "-s", "drops", "-d", domain)
-    assert code == 0, err
-    told = json.loads(out)
+    def look() -> Any:
+        code, out, err = hyphos_cli("top", "--json", "-i", "0.5", "-s", "drops", "-d", domain)
+        assert code == 0, err
+        return json.loads(out)
+
+    def flows(told: Any) -> bool:
+        [count] = [c for c in told["channels"] if c["name"] == "count"]
+        whole, queue = count["latency_ns"], count["queue_ns"]
+        return bool(min(count["rate_hz"], whole["count"]) > 0 and queue["p99"] <= whole["p99"] * 2)
+
+    told = until(flows, look, most=20)[-1]
     [process] = [p for p in told["processes"] if p["name"] == "body"]
     assert (process["pid"], process["nodes"]) == (robot.popen.pid, ["talker"])
     assert process["memory_bytes"] > 1e6
@@ -101,9 +112,16 @@ def test_top_sorts_each_table_by_what_it_has() -> None:
 
 @pytest.mark.usefixtures("robot")
 def test_graph_says_rate_latency_and_drops_on_the_edges(hyphos_cli: Cli, domain: str) -> None:
-    code, out, err = hyphos_cli("graph", "-f", "json", "-w", "0.5", "-d", domain)
-    assert code == 0, err
-    told = json.loads(out)
+    def look() -> Any:
+        code, out, err = hyphos_cli("graph", "-f", "json", "-w", "0.5", "-d", domain)
+        assert code == 0, err
+        return json.loads(out)
+
+    def flows(told: Any) -> bool:
+        ends = [edge for edge in told["edges"] if edge["channel"] == "count"]
+        return all(end["rate_hz"] > 0 for end in ends)
+
+    told = until(flows, look, most=20)[-1]
     assert [p["nodes"] for p in told["processes"] if p["name"] == "body"] == [["talker"]]
     assert {c["name"]: c["type"] for c in told["channels"]} == {
         "busy": "hyphos.msgs.Int64",
@@ -176,7 +194,9 @@ def test_names_of_the_running_robot_are_completed(complete: Complete, domain: st
     assert complete(f"hyphos node info {at} ") == ["talker"]
     assert complete(f"hyphos service call {at} ma") == ["map/save"]
     assert complete(f"hyphos param get {at} tal") == ["talker"]
-    assert complete(f"hyphos param get {at} talker spe") == ["speed_limit"]
+    # A shell that completes does not wait for a node that stands still.
+    speed = partial(complete, f"hyphos param get {at} talker spe")
+    assert until(lambda found: found == ["speed_limit"], speed, most=20)[-1] == ["speed_limit"]
     assert complete(f"hyphos log {at} --node ") == ["talker"]
     assert complete(f"hyphos foxglove {at} busy co") == ["count"]
 

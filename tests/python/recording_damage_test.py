@@ -51,6 +51,8 @@ def test_a_ring_is_written_on_request(
     assert not path.exists()
     assert len(everything(first)["raw"]) > 5
     assert check(hyphos_cli, first)[0] == 0
+    so_far = _received(domain, pid)
+    wait_until(lambda: _received(domain, pid) > so_far + 8, "more on each of four channels")
     program.signal(signal.SIGUSR1)
     wait_until(lambda: bool(list(tmp_path.glob("crash_*.mcap"))), "the second snapshot")
     code, _, err = program.stop()

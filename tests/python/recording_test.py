@@ -12,6 +12,7 @@ import pytest
 from helpers import Cli, Inbox, Start, wait_until
 from hyphos import Attached
 from hyphos.msgs import Image, LaserScan
+from hyphos.recording.control import recorders
 from hyphos.tools.observe import look
 from mcap.reader import make_reader
 from mcap_protobuf.decoder import DecoderFactory
@@ -24,6 +25,9 @@ from recordings import (
     record,
     wait_for_size,
 )
+
+# What is played at a rate waits for no subscriber: a test that stands still must not lose any.
+ROOMY = hyphos.Policy(depth=2000)
 
 
 @pytest.mark.usefixtures("numbers_robot")
@@ -53,10 +57,11 @@ def test_what_is_recorded_is_what_was_sent(
 
 
 @pytest.mark.usefixtures("numbers_robot")
-def test_record_takes_patterns(hyphos_cli: Cli, domain: str, tmp_path: Path) -> None:
+def test_record_takes_patterns(hyphos_start: Start, domain: str, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
-    words = ("record", "s*", "raw", "absent", "-x", "sc?n", "-d", domain, "-o", str(path))
-    code, _, err = hyphos_cli(*words, "--for", "1")
+    program = record(hyphos_start, domain, path, "s*", "raw", "absent", "-x", "sc?n")
+    wait_until(lambda: bool(recorders(domain)) and counted(domain, "raw") > 0, "messages")
+    code, _, err = program.stop()
     assert code == 0, err
     assert "nobody published 'absent'" in err
     assert set(everything(path)) == {"raw"}
@@ -146,6 +151,7 @@ def test_late_channels_join_the_recording(hyphos_start: Start, domain: str, tmp_
         node.every(lambda: late.publish(b"here"), rate_hz=50)
         wait_until(lambda: late.listeners == 1, "the recorder")
         wait_for_size(path, path.stat().st_size + 20_000)
+        wait_until(lambda: counted(domain, "late") > 0, "a message of the late channel")
         assert program.stop()[0] == 0
     assert everything(path)["late"]
 
@@ -155,8 +161,8 @@ def test_replay_gives_back_what_was_recorded(hyphos_cli: Cli, domain: str, tmp_p
     make_recording(path)
     scans, images = Inbox(), Inbox()
     with hyphos.Node.open("hearer", domain=domain) as node:
-        node.subscribe("laser", LaserScan, lambda scan: scans(scan.range_max))
-        node.subscribe("camera", Attached[Image], images)
+        node.subscribe("laser", LaserScan, lambda scan: scans(scan.range_max), policy=ROOMY)
+        node.subscribe("camera", Attached[Image], images, policy=ROOMY)
         words = ("--wait", "30", "--remap", "scan:=laser", "-d", domain)
         code, _, err = hyphos_cli("replay", str(path), *words)
         assert code == 0, err
@@ -185,7 +191,7 @@ def test_replay_loops_until_stopped(hyphos_start: Start, domain: str, tmp_path: 
     make_recording(path, 3)
     scans = Inbox()
     with hyphos.Node.open("hearer", domain=domain) as node:
-        node.subscribe("scan", LaserScan, lambda scan: scans(scan.range_max))
+        node.subscribe("scan", LaserScan, lambda scan: scans(scan.range_max), policy=ROOMY)
         program = hyphos_start("replay", str(path), "--loop", "-d", domain, "--wait", "30")
         assert scans.wait(9)[:9] == [0, 1, 2] * 3
         assert program.stop()[0] == 0

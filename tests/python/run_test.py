@@ -11,6 +11,8 @@ import hyphos
 import pytest
 from helpers import Cli, Inbox, Start, wait_until, write_program
 from hyphos.msgs import String
+from hyphos.recording.control import recorders
+from recordings import counted, record
 
 NODES = """
 import os, signal, sys, time
@@ -106,15 +108,17 @@ def test_tools_take_part_in_what_goes_by_zeromq(
     assert out.count("data: hello") == 2
     assert "Hz" in hyphos_cli("channel", "hz", "word", "-n", "1", *here)[1]
     file = robot.folder / "run.mcap"
-    code, _, err = hyphos_cli(
-        "record", "word", "-o", str(file), "--for", "1", "--domain", robot.domain
-    )
+    recorder = record(hyphos_start, robot.domain, file, "word")
+    wait_until(lambda: recorded(robot, "word"), "the recorder")
+    code, _, err = recorder.stop()
     assert code == 0, err
     assert re.search(r"\bword\b.*\b[1-9]", hyphos_cli("replay", "--list", str(file))[1])
     heard = Inbox()
     with hyphos.Node.open("outside", domain=robot.domain) as node:
         node.subscribe("word", String, heard)
-        code, out, _ = hyphos_cli("channel", "pub", "word", "String", "{data: outside}", *here)
+        # For long enough that both are connected, and not only the first.
+        words = ("pub", "word", "String", "{data: outside}", "--rate", "50", "-n", "250")
+        code, out, _ = hyphos_cli("channel", *words, *here)
         assert code == 0
         wait_until(lambda: any(word.data == "outside" for word in heard.items), "the publication")
     # The listener and this test: both got what the tool published.
@@ -122,28 +126,37 @@ def test_tools_take_part_in_what_goes_by_zeromq(
     assert program.stop()[0] == 0
 
 
+def recorded(robot: Robot, channel: str) -> bool:
+    """Whether a recorder has got something of a channel."""
+    return bool(recorders(robot.domain)) and counted(robot.domain, channel) > 0
+
+
 def log(robot: Robot, process: str) -> str:
     path = robot.folder / "logs" / f"{process}.log"
     return path.read_text() if path.exists() else ""
 
 
-def test_the_plan_decides_who_shares_a_process(hyphos_cli: Cli, robot: Robot) -> None:
+def test_the_plan_decides_who_shares_a_process(hyphos_start: Start, robot: Robot) -> None:
     path = robot.folder / "one.yaml"
     path.write_text(
         f"hyphos: 1\ndomain: {robot.domain}\nprocesses: {{all: {{nodes: [a, b]}}}}\n"
         'nodes:\n  a: {python: "nodes.py:Talker", params: {word: shared}}\n'
         '  b: {python: "nodes:Listener"}\n'
     )
-    code, out, _ = hyphos_cli("run", str(path), "--for", "3")
-    assert code == 0
-    assert "all │ heard shared" in out
+    program = hyphos_start("run", str(path))
+    while program.line() != "all │ heard shared":
+        pass
+    assert program.stop()[0] == 0
 
 
-def test_set_changes_the_plan(hyphos_cli: Cli, robot: Robot) -> None:
+def test_set_changes_the_plan(hyphos_start: Start, robot: Robot) -> None:
     plan = robot.plan({"talker": "Talker", "listener": "Listener"})
-    words = ("--for", "3", "--set", "nodes.talker.params.word=changed")
-    _, out, _ = hyphos_cli("run", plan, *words)
-    assert "heard changed" in out
+    program = hyphos_start("run", plan, "--set", "nodes.talker.params.word=changed")
+    line = ""
+    while "│ heard" not in line:
+        line = program.line()
+    assert line.endswith("heard changed")
+    assert program.stop()[0] == 0
 
 
 def test_live_shows_processes_and_channels(hyphos_start: Start, robot: Robot) -> None:
@@ -225,9 +238,11 @@ def test_an_executable_is_a_node(
     assert hyphos_cli("run", path.name)[0] == 0
 
 
-def test_a_plan_may_be_recorded(hyphos_cli: Cli, robot: Robot) -> None:
+def test_a_plan_may_be_recorded(hyphos_start: Start, hyphos_cli: Cli, robot: Robot) -> None:
     plan = robot.plan({"talker": "Talker"}, "record: {path: out/run.mcap}\n")
-    code, _, err = hyphos_cli("run", plan, "--record", "--for", "3")
+    program = hyphos_start("run", plan, "--record")
+    wait_until(lambda: recorded(robot, "word"), "the recorder")
+    code, _, err = program.stop()
     assert code == 0, err
     code, out, _ = hyphos_cli("replay", str(robot.folder / "out/run.mcap"), "--list")
     assert "word" in out

@@ -11,7 +11,7 @@ from typing import Any
 import hyphos
 import numpy as np
 import pytest
-from helpers import Cli, Inbox, Start, wait_until
+from helpers import Cli, Inbox, Start, until, wait_until
 from hyphos import Attached, _hyphos
 from hyphos.msgs import Image, String, Twist
 from hyphos.tools.observe import look
@@ -74,7 +74,7 @@ def server(python: Start, domain: str) -> Any:
 def test_a_call_is_answered_and_errors_keep_their_words(node: hyphos.Node) -> None:
     upper = node.client("upper", String, String)
     assert upper.call(String(data="abc"), timeout_ms=FOR_EVER_MS).data == "ABC"
-    upper.wait_for_server()
+    upper.wait_for_server(timeout_ms=FOR_EVER_MS)
     assert upper.ready
     for name, code, words in (
         ("refuse", "unsupported", "not on Sundays"),
@@ -92,8 +92,10 @@ def test_a_call_is_answered_and_errors_keep_their_words(node: hyphos.Node) -> No
     with pytest.raises(hyphos.Error) as caught:
         node.client("nobody", String, String).call(String(), timeout_ms=1)
     assert caught.value.code == "not_found"
+    never = node.client("never", String, String)
+    never.wait_for_server(timeout_ms=FOR_EVER_MS)
     with pytest.raises(hyphos.Error) as caught:
-        node.client("never", String, String).call(String(), timeout_ms=50)
+        never.call(String(), timeout_ms=50)
     assert caught.value.code == "timeout"
     with pytest.raises(TypeError):
         upper.call(Twist())
@@ -137,6 +139,7 @@ def test_ctrl_c_ends_a_call(python: Start, domain: str) -> None:
 def test_calls_can_be_awaited(node: hyphos.Node) -> None:
     upper = node.client("upper", String, String)
     never = node.client("never", String, String)
+    never.wait_for_server(timeout_ms=FOR_EVER_MS)
 
     async def ask() -> list[str]:
         replies = await asyncio.gather(
@@ -309,7 +312,11 @@ def test_the_command_line_lists_and_calls(hyphos_cli: Cli, domain: str) -> None:
     code, _, err = hyphos_cli("service", "call", "upper", "{dat: x}", *at)
     assert code == 1
     assert "its fields are data" in err
-    code, _, err = hyphos_cli("service", "call", "never", "--timeout", "0.05", *at)
+    # On a machine that is called away it may not even have found the server by then.
+    code, _, err = until(
+        lambda told: "did not answer" in told[2],
+        lambda: hyphos_cli("service", "call", "never", "--timeout", "0.05", *at),
+    )[-1]
     assert code == 1
     assert "did not answer" in err
     code, out, _ = hyphos_cli("service", "info", "upper", *at)

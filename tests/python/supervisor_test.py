@@ -322,7 +322,7 @@ def test_what_cannot_be_killed_is_left_behind() -> None:
     scene = Scene(process("a"), grace_s=0.5)
     scene.up("a")
     scene.sup.stop(scene.now)
-    scene.later(4.4)
+    scene.later(12.4)
     assert not scene.over()
     scene.later(0.2)
     assert scene.over()

@@ -32,6 +32,7 @@ class RecorderTest : public ::testing::Test {
     if (!file.empty()) options.path = folder_ / file;
     options.compression = Compression::none;
     options.clock = [this] { return time_.load(); };
+    options.flush_ns = 3'600'000'000'000;  // a chunk ends by what a test does, not in time
     return options;
   }
   static std::uint16_t add(Recorder& recorder, const std::string& name, bool latched = false) {

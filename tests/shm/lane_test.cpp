@@ -63,6 +63,28 @@ TEST_F(LaneTest, NumbersThatCannotBeAreCorrupt) {
   EXPECT_EQ(sender.push({}), Lane::Outcome::corrupt);
 }
 
+// A sender that leaves once its lanes are empty takes its memory with it.
+TEST_F(LaneTest, WhatAMessageNeedsIsPreparedBeforeItIsTaken) {
+  Lane receiver = make(4);
+  Lane sender = other_side();
+  ASSERT_EQ(sender.push({7, 8, true}), Lane::Outcome::ok);
+  int prepared = 0;
+  Descriptor got;
+  const auto prepare = [&](const Descriptor& message) {
+    ++prepared;
+    EXPECT_EQ(message.segment, 7U);
+    EXPECT_EQ(message.slot, 8U);
+    EXPECT_TRUE(message.replayed);
+    EXPECT_FALSE(sender.empty());
+  };
+  EXPECT_EQ(receiver.pop(got, prepare), Lane::Outcome::ok);
+  EXPECT_EQ(prepared, 1);
+  EXPECT_EQ(got.slot, 8U);
+  EXPECT_TRUE(sender.empty());
+  EXPECT_EQ(receiver.pop(got, prepare), Lane::Outcome::empty);
+  EXPECT_EQ(prepared, 1);
+}
+
 TEST_F(LaneTest, RefusesAnotherSendersLane) {
   Lane receiver = make(4);
   EXPECT_EQ(Lane::open(self_->domain(), self_->id(), serial_, 78).error().code, Code::corrupt);

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import hyphos
@@ -110,7 +110,10 @@ class Held:
 
     def __init__(self, pid: int) -> None:
         process = Path("/proc", str(pid))
-        names = [(task / "comm").read_text().strip() for task in (process / "task").iterdir()]
+        names = []
+        for task in (process / "task").iterdir():
+            with suppress(OSError):  # it has ended meanwhile
+                names.append((task / "comm").read_text().strip())
         logs = names.count(LOG_THREAD)
         self.threads = len(names) - logs
         self.descriptors = sum(1 for _ in (process / "fd").iterdir()) - logs * LOG_DESCRIPTORS

@@ -175,7 +175,7 @@ TEST_P(Conformance, LateSubscriberGetsTheLatchedValueOfEachPublisherThatIsThere)
   outlet_.gone = 3;  // who sent 2 and 5
   subscriber_ = factory_->subscriber("late");
   in_ = subscriber_->open(spec("map", policy), &inlet_, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 2; }));
+  ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && inlet_.messages.size() >= 2; }));
   send_samples(7, 7);
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 3; }));
   ASSERT_EQ(inlet_.messages.size(), 3U);

@@ -16,6 +16,7 @@ namespace Hyphos.Lab
     internal sealed unsafe class Worker
     {
         private const long GiveUpNs = 5000000000;
+        private const long NoProgressNs = 4000000000;
 
         private readonly Options o_;
         private readonly Sheet sheet_;
@@ -179,12 +180,12 @@ namespace Hyphos.Lab
             }
         }
 
-        /// Until everything arrived, or nothing has for a second.
+        /// Until everything arrived, or nothing has for so long.
         private void Drain()
         {
             long seen = Volatile.Read(ref sheet_.Flow->Received);
             long progress = Node.MonotonicNs;
-            while (seen < sheet_.Source->Sent && Node.MonotonicNs - progress <= 1000000000)
+            while (seen < sheet_.Source->Sent && Node.MonotonicNs - progress <= NoProgressNs)
             {
                 Sheet.SleepUntil(Node.MonotonicNs + 5000000);
                 long now = Volatile.Read(ref sheet_.Flow->Received);

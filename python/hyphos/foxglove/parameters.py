@@ -13,7 +13,7 @@ from hyphos._hyphos import ParamInfo, ParamSet
 from hyphos.node import Node
 from hyphos.params import RemoteParams, nodes_with_params
 
-_SET_MS = 2000  # so long an owner may think about a change
+_SET_MS = 5000  # so long an owner may think about a change
 
 
 class Parameters:

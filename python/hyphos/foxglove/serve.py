@@ -344,11 +344,11 @@ def serve(options: Options) -> int:
         session = Session(options)
         try:
             address = _address(options, session.relay.port)
+            if not session.offers.by_name:  # said before clients know where to come
+                session.events.say(f"nobody publishes in domain '{options.domain}' yet")
             if not options.quiet:
                 print(f"domain {options.domain} for Foxglove at {address}; Ctrl-C ends it")
                 print(f"open {app_url(address)}", flush=True)
-            if not session.offers.by_name:
-                session.events.say(f"nobody publishes in domain '{options.domain}' yet")
             _watch(session, stop, address, options.quiet)
         finally:
             summary = _closing_lines(session)

@@ -39,7 +39,7 @@ NETNS = Path("/run/netns")
 FOLDERS = Path("/run")
 SHM = Path("/dev/shm")
 _OWNED = re.compile(rf"{PREFIX}(\d+)-(\d+)-.+")
-_GRACE_S = 1.0  # between SIGTERM and SIGKILL
+_GRACE_S = 5.0  # between SIGTERM and SIGKILL
 _PATIENCE_S = 10.0  # for the kernel to let go
 _LONGEST = 4096  # bytes of a message: so long it goes into a pipe in one piece
 

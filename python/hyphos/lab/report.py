@@ -42,7 +42,7 @@ WORDS = {
     "from due": "Counted from the instant at which a message should have been sent, not from when "
     "it was: if something stalls, all messages that were due meanwhile count with the whole wait. "
     "A sender that waits for its own late message would hide them.",
-    "lost": "Messages that did not arrive within a second of the last progress.",
+    "lost": "Messages that did not arrive within four seconds of the last progress.",
     "disturbed": "Runs beside which something else used the machine.",
 }
 _KNEE_WORDS = {

@@ -20,6 +20,7 @@ from hyphos._errors import Error
 
 _PREFIX = "hyphos-record"
 _TIMEOUT_S = 600.0  # a snapshot of some GB on a slow disk
+_LISTENING = "00010000"  # among the flags of a socket in /proc/net/unix
 _MOST_BYTES = 64 * 1024
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 
@@ -89,7 +90,8 @@ def recorders(domain: str) -> list[int]:
     found = set()
     for line in Path("/proc/net/unix").read_text().splitlines():
         name = line.rpartition(" ")[2]
-        if name.startswith(prefix) and name.removeprefix(prefix).isdigit():
+        listens = line.split()[3:4] == [_LISTENING]  # else it would refuse whoever comes now
+        if listens and name.startswith(prefix) and name.removeprefix(prefix).isdigit():
             found.add(int(name.removeprefix(prefix)))
     return sorted(found)
 

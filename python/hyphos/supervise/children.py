@@ -18,7 +18,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _LONGEST_LINE = 65_536  # bytes; a longer one is cut in pieces
 _REST_S = 1.0  # for processes that an ended one has left in its group
-_DRAIN_S = 1.0  # for its last output
+_DRAIN_S = 5.0  # for its last output
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 
 

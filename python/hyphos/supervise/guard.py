@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 _GRACE_S = 2.0  # between SIGTERM and SIGKILL
+_KILL_S = 10.0  # for the kernel to end them after SIGKILL
 _WORD = struct.Struct("=i")
 
 
@@ -44,7 +45,7 @@ def members(group: int) -> list[int]:
 
 def end_groups(groups: set[int], grace_s: float) -> None:
     """SIGTERM, and SIGKILL for what is left after so long."""
-    for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 0.0)):
+    for number, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILL_S)):
         left = {group for group in groups if members(group)}
         for group in left:
             with suppress(OSError):

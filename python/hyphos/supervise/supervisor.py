@@ -28,7 +28,7 @@ from hyphos.supervise.place import Place
 
 _MINUTE_S = 60.0
 _TERM_S = 2.0  # between SIGTERM and SIGKILL
-_KILL_S = 2.0  # for the kernel to end a process after SIGKILL
+_KILL_S = 10.0  # for the kernel to end a process after SIGKILL
 _STEPS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 _ASKED = (-signal.SIGINT, -signal.SIGTERM, 130, 143)  # good ends of one that was told to end
 

@@ -19,8 +19,8 @@ from hyphos.tools.console import console, print_json, table
 from hyphos.tools.join import open_tool
 from hyphos.tools.observe import duration, look
 
-_ANSWER_S = 5.0
-_LISTENER_S = 2.0
+_ANSWER_S = 10.0
+_LISTENER_S = 5.0
 _YEAR_NS = 365 * 86_400 * 10**9
 _POOR_NS = 1_000_000  # wall clocks that differ by more disturb what compares stamps
 

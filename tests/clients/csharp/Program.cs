@@ -106,6 +106,9 @@ internal static unsafe class Robot
             int heard = scripts.ExecuteAssembly(self, new string[] { "loaded", domain });
             if (publisher.Listeners != 1) return 4;
             AppDomain.Unload(scripts);
+            // A thread of Hyphos hears of it, and may stand still for a while.
+            long limit = Node.MonotonicNs + 20000000000;
+            while (publisher.Listeners != 0 && Node.MonotonicNs < limit) System.Threading.Thread.Yield();
             if (heard < 100 || publisher.Listeners != 0) return 3;
         }
         System.Threading.Volatile.Write(ref ended, true);

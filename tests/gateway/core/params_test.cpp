@@ -102,7 +102,7 @@ TEST_F(ParamsTest, WhatIsShownIsTheParametersOfTheGateway) {
     return seen.values().size() == 1 && seen.values().find("a.b")->type() == ParamType::text;
   }));
   changes_ = 0;
-  EXPECT_TRUE(seen.set("a.b", "slow").ok());
+  EXPECT_TRUE(seen.set("a.b", "slow", Duration::from_seconds(60)).ok());
   EXPECT_TRUE(eventually([&] { return changes_ > 0; }));
   EXPECT_EQ(params->own().get<std::string>("a.b"), "slow");
   params.reset();

@@ -212,7 +212,8 @@ TEST(RpcClient, only_the_latest_of_calls_that_replace_each_other_is_made) {
   harness.loop().post([&] {
     const auto ends = std::make_shared<std::vector<bool>>();
     for (int count = 0; count < 4; ++count) {
-      harness.client().call(node.uri(), "update", {"/x", count}, {.replaces = "update"},
+      harness.client().call(node.uri(), "update", {"/x", count},
+                            {.timeout = Duration::from_seconds(60), .replaces = "update"},
                             [&made, ends](const Result<Value>& result) {
                               ends->push_back(result.ok());
                               if (ends->size() == 4) made.set_value(*ends);

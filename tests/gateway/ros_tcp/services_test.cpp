@@ -81,10 +81,11 @@ TEST(RosTcpServices, test_a_service_without_server_ends_with_an_error_and_an_emp
 
 TEST(RosTcpServices, test_a_server_that_does_not_answer_is_given_up) {
   Gateway gateway(with(&Options::own, {{"service_timeout_ms", "50"}}));
-  std::vector<Answer> never;
+  // Shared: the call may be given up before the server has got it, and the test end before that.
+  const auto never = std::make_shared<std::vector<Answer>>();
   const auto server = gateway.door.open_server(
       {"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
-      [&](const Buffer&, Answer answer) { never.push_back(std::move(answer)); });
+      [never](const Buffer&, Answer answer) { never->push_back(std::move(answer)); });
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));

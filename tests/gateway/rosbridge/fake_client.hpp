@@ -93,7 +93,8 @@ class FakeClient {
  public:
   explicit FakeClient(Door& door, const Options& options = {}, bool authorized = true,
                       const std::string& name = "rosbridge test")
-      : session(door, {name}, options, sink, authorized) {}
+      : params(door.open_params([] {})),
+        session(door, *params, {name}, options, sink, authorized) {}
 
   void say(std::string json) {
     json.reserve(json.size() + kPadding);
@@ -112,6 +113,7 @@ class FakeClient {
   }
 
   FakeSink sink;
+  std::unique_ptr<NodeParams> params;
   Session session;
 };
 

@@ -207,11 +207,58 @@ TEST_F(RosapiTest, each_type_of_the_text_is_told_once) {
   EXPECT_EQ(types, (std::vector<std::string>{"pkg/Log", "pkg/Line", "duration"}));
 }
 
-TEST_F(RosapiTest, time_and_parameters) {
-  EXPECT_TRUE(ask("get_time").starts_with(R"({"time":{"secs":)"));
-  EXPECT_EQ(ask("has_param", R"({"name":"/x"})"), R"({"exists":false})");
+TEST_F(RosapiTest, the_time) { EXPECT_TRUE(ask("get_time").starts_with(R"({"time":{"secs":)")); }
+
+TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
+  EXPECT_EQ(ask("get_param_names"), R"({"names":[]})");
+  door.params().put("left-arm", "laser.rate_hz", 40.5);
+  door.params().put("left-arm", "laser.frame", std::string("a \"b\""));
+  door.params().put("left-arm", "on", true);
+  door.params().put("walk", "gait", std::vector<std::int64_t>{1, -2});
+  EXPECT_EQ(ask("get_param_names"), R"({"names":["/left_arm/laser/frame",)"
+                                    R"("/left_arm/laser/rate_hz","/left_arm/on","/walk/gait"]})");
+  const auto value = [&](const std::string& name) {
+    return ask("get_param", R"({"name":")" + name + R"("})");
+  };
+  EXPECT_EQ(value("/left_arm/laser/rate_hz"), R"({"value":"40.5"})");
+  EXPECT_EQ(value("left-arm:laser.rate_hz"), R"({"value":"40.5"})") << "as ROS 2 names it";
+  EXPECT_EQ(value("left_arm/on"), R"({"value":"true"})");
+  EXPECT_EQ(value("/left_arm/laser/frame"), R"({"value":"\"a \\\"b\\\"\""})");
+  EXPECT_EQ(value("/walk/gait"), R"({"value":"[1,-2]"})");
+  EXPECT_EQ(value("/walk/"), R"({"value":"{\"gait\":[1,-2]}"})") << "a namespace";
+  EXPECT_EQ(value("/left_arm"),
+            R"({"value":"{\"laser\":{\"frame\":\"a \\\"b\\\"\",\"rate_hz\":40.5},)"
+            R"(\"on\":true}"})");
+  EXPECT_EQ(value("/x"), R"({"value":"null"})");
   EXPECT_EQ(ask("get_param", R"({"name":"/x","default":"7"})"), R"({"value":"7"})");
-  EXPECT_TRUE(ask("set_param", R"({"name":"/x","value":"7"})").starts_with("\"parameters of ROS"));
+  EXPECT_EQ(ask("get_param", R"(["/x","7"])"), R"({"value":"7"})");
+  EXPECT_EQ(ask("has_param", R"({"name":"/walk/gait"})"), R"({"exists":true})");
+  EXPECT_EQ(ask("has_param", R"({"name":"/walk/gai"})"), R"({"exists":false})");
+  EXPECT_EQ(ask("search_param", R"({"name":"walk/gait"})"), R"({"global_name":"/walk/gait"})");
+  EXPECT_EQ(ask("search_param", R"({"name":"trot"})"), R"({"global_name":""})");
+}
+
+TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
+  door.params().put("walk", "speed", 0.5);
+  door.params().put("walk", "frame", std::string("odom"));
+  door.params().check("walk", [](const ParamVariant& value) {
+    const auto* speed = std::get_if<double>(&value);
+    return speed != nullptr && *speed > 2 ? "is at most 2" : "";
+  });
+  const auto set = [&](const std::string& name, const std::string& value) {
+    return ask("set_param", R"({"name":")" + name + R"(","value":)" + value + "}");
+  };
+  EXPECT_EQ(set("/walk/speed", R"("2")"), "{}");
+  EXPECT_EQ(door.params().value("walk", "speed"), ParamVariant(2.0));
+  EXPECT_EQ(ask("get_param", R"({"name":"/walk/speed"})"), R"({"value":"2"})");
+  EXPECT_EQ(ask("set_param", R"(["/walk/frame","\"map\""])"), "{}");
+  EXPECT_EQ(door.params().value("walk", "frame"), ParamVariant(std::string("map")));
+  EXPECT_NE(set("/walk/speed", R"("3")").find("is at most 2"), std::string::npos);
+  EXPECT_TRUE(set("/walk/speed", R"("fast")").starts_with("\"")) << "of another type";
+  EXPECT_NE(set("/walk/speed", "1").find("a text of JSON"), std::string::npos);
+  EXPECT_NE(set("/walk/height", R"("1")").find("no node has"), std::string::npos);
+  EXPECT_EQ(door.params().value("walk", "speed"), ParamVariant(2.0));
+  EXPECT_NE(ask("delete_param", R"({"name":"/walk/speed"})").find("as long as"), std::string::npos);
 }
 
 }  // namespace

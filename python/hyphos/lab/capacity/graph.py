@@ -51,7 +51,8 @@ class Delivery:
     """A channel from one process to another: messages a second, and how they travel."""
 
     channel: Channel
-    sender: str  # process
+    publisher: str  # node
+    sender: str  # its process
     receiver: str
     rate_hz: float
     way: str  # pointer, shm, tcp, link
@@ -107,7 +108,7 @@ class Graph:
                 rate = self.rate_of(channel, publisher)
                 for receiver in dict.fromkeys(self.node(n).process for n in channel.subscribers):
                     way = self.way(channel, sender, receiver)
-                    yield Delivery(channel, sender, receiver, rate, way)
+                    yield Delivery(channel, publisher, sender, receiver, rate, way)
 
     def with_sizes(self, factor: float) -> Graph:
         """The same with all messages larger."""

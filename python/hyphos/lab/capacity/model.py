@@ -3,8 +3,8 @@
 A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
 gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up falls on the sender.
 
-    copy = alone_us·min(1, S / alone_kb) + byte_ns·S   small ones travel together through a socket
-    wake = wake_us / (1 + r·batch_us·b²)               r: messages a second between the two
+    copy = alone_us·min(1, S / alone_kb)^1.5 + byte_ns·S   small ones share packets of a socket
+    wake = wake_us / (1 + r·batch_us·b²)                   r: messages a second between the two
 
 Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
 and lies in the cache.
@@ -42,6 +42,8 @@ NORM = 6.0
 # comes of it is for the one who wakes.
 COPY_OF_SENDER = 1 / 2
 WAKE_OF_SENDER = 1 / 5
+# How sharply small messages share packets.
+SHARING = 1.5
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
 Vector = NDArray[np.float64]
@@ -157,7 +159,7 @@ class Load:
             machines = (self._machine(graph, one.sender), self._machine(graph, one.receiver))
             sender = self._actors(_sender(one))
             for actor in _receivers(graph, one):
-                message = (one.channel.name, one.sender, one.way)
+                message = (one.channel.name, one.publisher, one.way)
                 further = float(message in seen)
                 seen.add(message)
                 pair = self._pairs(f"{one.sender} → {actor}")
@@ -193,7 +195,7 @@ class Load:
         seen: set[tuple[str, str, str]] = set()
         rows: list[tuple[float, ...]] = []
         for one in deliveries:
-            key = (one.channel.name, one.sender, one.way)
+            key = (one.channel.name, one.publisher, one.way)
             if key not in seen:
                 seen.add(key)
                 actor = self._actors(_sender(one))
@@ -208,7 +210,7 @@ class Load:
         seen: set[tuple[str, str]] = set()
         rows: list[tuple[float, ...]] = []
         for one in deliveries:
-            key = (one.channel.name, one.sender)
+            key = (one.channel.name, one.publisher)
             if not one.channel.after and key not in seen:
                 seen.add(key)
                 numbers = (WAYS.index(one.way), self._actors(_sender(one)))
@@ -237,6 +239,7 @@ class Load:
     def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
         alone = np.minimum(1.0, self._size / (1024 * table["alone_kb"][self._way] + 1e-9))
+        alone **= SHARING
         copy = table["alone_us"][self._way] * alone
         copy += table["byte_ns"][self._way] * self._size / 1e3
         # 1 of the first who gets a message, and where bytes travel of all.
@@ -322,7 +325,7 @@ def _sender(delivery: Delivery) -> str:
     if delivery.way != POINTER:
         return f"process {delivery.sender}"
     channel = delivery.channel
-    return f"{channel.publishers[0]} on {channel.after or channel.name}"
+    return f"{delivery.publisher} on {channel.after or channel.name}"
 
 
 def _receivers(graph: Graph, delivery: Delivery) -> list[str]:

@@ -17,6 +17,7 @@ from .sheet import MEASURING, STOPPING, WARMING_UP, Sheet
 HEADER = struct.Struct("<qIHH")  # stamp_ns, sequence, source, kind
 MEASURED, WARMUP, BYE = 1, 2, 3
 GIVE_UP_NS = 5_000_000_000
+NO_PROGRESS_NS = 4_000_000_000
 PR_SET_TIMERSLACK = 29
 
 now_ns = time.monotonic_ns
@@ -226,11 +227,11 @@ class Role:
             own.sent += 1
 
     def _drain(self) -> None:
-        """Until everything arrived, or nothing has for a second."""
+        """Until everything arrived, or nothing has for so long."""
         flows = self._totals("received")
         expected = self._sheet.head.sources[self._o.index].sent * len(flows)
         seen, progress = sum(flows), now_ns()
-        while seen < expected and now_ns() - progress <= 1_000_000_000:
+        while seen < expected and now_ns() - progress <= NO_PROGRESS_NS:
             sleep_until(now_ns() + 5_000_000)
             before, seen = seen, sum(self._totals("received"))
             if seen != before:
