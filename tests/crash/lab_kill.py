@@ -1,6 +1,7 @@
 """Kills a program that makes networks and limits, with SIGKILL at random instants, and checks after
 every kill that nothing of it stays, and how soon it is gone: no process, namespace, cgroup, mount
-or folder. Every fifth time its reaper is killed in the same instant, and the next program cleans up.
+or folder. Every fifth time its reaper is killed in the same instant, and the next program cleans
+up.
 
     lab_kill.py KILLS
 """
