@@ -11,7 +11,6 @@
 
 #include "gateway/core/node_params.hpp"
 #include "hyphos/buffer.hpp"
-#include "hyphos/message.hpp"
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
@@ -69,10 +68,6 @@ class Inlet {
   /// Converts and publishes. Errors: corrupt (the message says which field and where), overloaded
   /// and exhausted (nobody could take it), permission (over the limits of the client).
   virtual Result<void> publish(std::span<const std::byte> message) = 0;
-  /// The same in two steps, for memory that is gone before it is known whether to publish: nothing
-  /// is counted before the second.
-  [[nodiscard]] virtual Result<RawMessage> convert(std::span<const std::byte> message) = 0;
-  virtual Result<void> publish_converted(Result<RawMessage> message) = 0;
   [[nodiscard]] virtual const TypeInfo& type() const = 0;
 };
 

@@ -44,31 +44,14 @@ class GraphInlet final : public Inlet {
   GraphInlet& operator=(const GraphInlet&) = delete;
 
   Result<void> publish(std::span<const std::byte> message) override {
-    if (auto allowed = let(); !allowed) return allowed;
-    return send(convert(message));
-  }
-  [[nodiscard]] Result<RawMessage> convert(std::span<const std::byte> message) override {
-    return carrier_.converter.read(
+    if (!let()) {
+      door_.count(client_, "rate", publisher_.channel());
+      return Error{Code::permission, "more messages a second than the rules allow",
+                   publisher_.channel()};
+    }
+    auto made = carrier_.converter.read(
         form_, message, [this](std::size_t size) { return publisher_.loan_bytes(size); },
         clock_.now().ns);
-  }
-  Result<void> publish_converted(Result<RawMessage> message) override {
-    if (auto allowed = let(); !allowed) return allowed;
-    return send(message);
-  }
-  [[nodiscard]] const TypeInfo& type() const override { return type_; }
-
- private:
-  Result<void> let() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (limit_.take(monotonic_now().ns)) return {};
-    }
-    door_.count(client_, "rate", publisher_.channel());
-    return Error{Code::permission, "more messages a second than the rules allow",
-                 publisher_.channel()};
-  }
-  Result<void> send(const Result<RawMessage>& made) {
     if (!made) {
       door_.count(client_, "corrupt", made.error().message);
       return made.error();
@@ -76,6 +59,13 @@ class GraphInlet final : public Inlet {
     const Published published = publisher_.publish(made->payload, made->buffers);
     if (published) return {};
     return Error{*published.failure, "could not be published", publisher_.channel()};
+  }
+  [[nodiscard]] const TypeInfo& type() const override { return type_; }
+
+ private:
+  bool let() {
+    const std::lock_guard lock(mutex_);
+    return limit_.take(monotonic_now().ns);
   }
 
   GraphDoor& door_;

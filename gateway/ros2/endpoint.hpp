@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <span>
@@ -51,10 +50,9 @@ struct EndpointEvents {
 };
 
 struct Received {
-  std::span<const std::byte> bytes;  ///< valid during the call; none if there is a `converted`
+  std::span<const std::byte> bytes;  ///< valid during the call
   std::size_t too_large = 0;         ///< its size, if it is larger than messages may be; no bytes
   const eprosima::fastdds::dds::SampleInfo& info;
-  std::optional<Result<RawMessage>>& converted;
 };
 
 /// Reads a topic. What the participant itself writes is left out. Thread-safe.
@@ -63,10 +61,7 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
   /// `hear` is called one at a time.
   using Hear = std::function<void(const Received&)>;
 
-  /// `convert` may be null. It may be called for messages that are not heard, and in several
-  /// threads.
-  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events,
-         Convert convert = {});
+  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events);
   ~Reader() override { close(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -88,7 +83,6 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
 
   const std::shared_ptr<Participant> participant_;
   const EndpointEvents events_;
-  const Convert convert_;
   eprosima::fastdds::dds::DataReader* reader_ = nullptr;
   std::string topic_;
   GUID_t guid_;

@@ -31,14 +31,8 @@ bool RawType::serialize(void* data, eprosima::fastrtps::rtps::SerializedPayload_
 bool RawType::deserialize(eprosima::fastrtps::rtps::SerializedPayload_t* payload, void* data) {
   RawSample& sample = *static_cast<RawSample*>(data);
   sample.bytes = {};
-  sample.converted.reset();
   sample.too_large = payload->length > max_message_ ? payload->length : 0;
   if (sample.too_large > 0) return true;
-  if (sample.convert != nullptr) {
-    sample.converted = (*sample.convert)(
-        std::as_bytes(std::span<const unsigned char>(payload->data, payload->length)));
-    return true;
-  }
   if (sample.capacity < payload->length) {
     sample.storage.reset(new std::byte[payload->length]);
     sample.capacity = payload->length;

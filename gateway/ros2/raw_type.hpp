@@ -4,23 +4,13 @@
 #include <fastdds/dds/topic/TopicDataType.hpp>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
-#include "hyphos/message.hpp"
-#include "hyphos/result.hpp"
-
 namespace hyphos::gateway::ros2 {
-
-/// Takes a message out of DDS's memory, in place of a copy. DDS holds a lock meanwhile.
-using Convert = std::function<Result<RawMessage>(std::span<const std::byte>)>;
 
 /// A message as DDS carries it: CDR with its encapsulation.
 struct RawSample {
-  const Convert* convert = nullptr;             ///< null: `bytes` are received
-  std::optional<Result<RawMessage>> converted;  ///< received through it
-
   std::span<const std::byte> bytes;
   std::size_t too_large = 0;  ///< received, and larger than the type takes: its size; no bytes
 

@@ -71,15 +71,7 @@ class TopicsIn::Inbound {
                         "a publisher does not offer the " + policy + " that the others do");
     };
     reader_.reset();
-    // Of latched writers it is not known beforehand whose inlet a message is for.
-    Convert convert;
-    if (!qos_.transient_local) {
-      convert = [inlet = inlet_](std::span<const std::byte> bytes) {
-        return inlet->convert(bytes);
-      };
-    }
-    reader_.emplace(
-        place_.participant, [this](const Received& message) { hear(message); }, events, convert);
+    reader_.emplace(place_.participant, [this](const Received& message) { hear(message); }, events);
     return reader_->open(
         {dds_topic(topic_), dds_type(type_), qos_, type_hash_of(place_.door, type_)});
   }
@@ -92,10 +84,8 @@ class TopicsIn::Inbound {
       return;
     }
     if (!is_new(message.info.sample_identity)) return;
-    const auto inlet = inlet_for(message.info.sample_identity.writer_guid());
-    const auto published = message.converted
-                               ? inlet->publish_converted(*std::move(message.converted))
-                               : inlet->publish(message.bytes);
+    const auto published =
+        inlet_for(message.info.sample_identity.writer_guid())->publish(message.bytes);
     if (published) return;
     // The door has counted what it refuses itself.
     const Code code = published.error().code;

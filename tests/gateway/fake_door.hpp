@@ -295,12 +295,6 @@ class FakeDoor final : public Door {
     Result<void> publish(std::span<const std::byte> message) override {
       return door_.publish(latched_ ? this : nullptr, client_, topic_, type_, message);
     }
-    [[nodiscard]] Result<RawMessage> convert(std::span<const std::byte> message) override {
-      return RawMessage{Buffer::copy_of(message), {}};
-    }
-    Result<void> publish_converted(Result<RawMessage> message) override {
-      return message ? publish(message->payload.bytes()) : message.error();
-    }
     [[nodiscard]] const TypeInfo& type() const override { return type_; }
 
    private:
