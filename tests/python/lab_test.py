@@ -443,6 +443,9 @@ def test_every_workload_loses_nothing_and_counts_everything(name: str, workload:
     assert result["flow_received"] == [case.count] * flows
 
 
+RESOLUTION = 0.999  # of histograms: what took 20 ms may be said to have taken 19.98
+
+
 def least_us(one: Row) -> float:
     """What the fastest message took: no machine that is called away makes it longer."""
     return min(float(run.histogram("histogram_ns").values[0]) for run in one.used) / 1e3
@@ -473,7 +476,7 @@ def test_injected_delays_and_losses_are_found(tmp_path: Path) -> None:
         lambda row: row.estimate("lost_share").value < 0.28,
         lambda: measured_row(lossy, peer, tmp_path),
     )[-1]
-    assert least_us(delayed) >= 20_000
+    assert least_us(delayed) >= 20_000 * RESOLUTION
     assert 19_800 * 0.9 < least_us(delayed) - least_us(reference) < 19_800 * 1.1
     assert selftest.loss_check(lost).measured.endswith("%")
     share = lost.estimate("lost_share")
@@ -519,7 +522,7 @@ def test_a_case_may_lie_across_a_link_and_within_limits(tmp_path: Path) -> None:
         assert one.total("lost") == 0
     # There and back.
     assert least_us(near) < 10_000
-    assert 20_000 <= least_us(far) < 30_000
+    assert 20_000 * RESOLUTION <= least_us(far) < 30_000
     assert not list(Path("/run/netns").glob(f"hyphos-lab-{os.getpid()}-*"))
 
 
