@@ -106,7 +106,7 @@ class AnnouncerTest : public ::testing::Test {
     c.session = session;
     c.endpoints = {"tcp://127.0.0.1:" + std::to_string(1000 + session)};
     c.interfaces = {"127.0.0.1"};
-    c.port = static_cast<std::uint16_t>(20000 + getpid() % 20000);
+    c.port = static_cast<std::uint16_t>(12000 + getpid() % 20000);
     c.period_ms = 1000;  // whoever stands still for some seconds is not taken for gone
     return c;
   }
