@@ -154,12 +154,13 @@ struct RxLane {
 
   // Of the receiving thread.
   std::vector<std::shared_ptr<const shm::Lease>> segments;  ///< of the sender, by number
-  [[nodiscard]] bool has_lease(std::uint32_t segment) const {
-    return segment < segments.size() && segments[segment] != nullptr;
-  }
   std::vector<KnownForward> forwards;
   std::optional<Envelope> kept;  ///< deliver() said false
   std::uint64_t kept_epoch = 0;
+
+  [[nodiscard]] bool has_lease(std::uint32_t segment) const {
+    return segment < segments.size() && segments[segment] != nullptr;
+  }
 };
 
 }  // namespace hyphos::transport::shm_detail

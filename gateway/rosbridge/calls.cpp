@@ -70,8 +70,8 @@ Result<void> Calls::start(const Request& request, const Shape& shape) {
   if (pending_->load() >= kMaxPending) {
     return Error{Code::overloaded, "256 calls of this client wait for their answers", name};
   }
-  if (rosapi_.owns(name)) {
-    rosapi_.answer(name, request.args,
+  if (const Rosapi::Entry* own = Rosapi::find(name)) {
+    rosapi_.answer(*own, request.args,
                    [respond = responder(request, shape)](const Result<std::string>& values) {
                      respond(values ? Result<Buffer>(Buffer::copy_of(*values)) : values.error());
                    });

@@ -76,6 +76,12 @@ Error no_param(const std::string& name) {
 
 }  // namespace
 
+struct Rosapi::Entry {
+  std::string_view name;
+  std::string_view type;
+  Result<std::string> (Rosapi::*answer)(std::string_view args) const;
+};
+
 const Rosapi::Entry Rosapi::kEntries[] = {
     {"topics", "rosapi/Topics", &Rosapi::topics},
     {"topics_and_raw_types", "rosapi/TopicsAndRawTypes", &Rosapi::topics_and_raw_types},
@@ -109,13 +115,9 @@ const Rosapi::Entry* Rosapi::find(std::string_view service) {
   return at == std::end(kEntries) ? nullptr : at;
 }
 
-bool Rosapi::owns(std::string_view service) { return find(service) != nullptr; }
-
-void Rosapi::answer(std::string_view service, std::string_view args, Done done) const {
-  const Entry* const entry = find(service);
-  if (entry == nullptr) return done(Error{Code::not_found, "no service of rosapi", ""});
-  if (entry->answer == nullptr) return set_param(args, std::move(done));
-  done((this->*entry->answer)(args));
+void Rosapi::answer(const Entry& service, std::string_view args, Done done) const {
+  if (service.answer == nullptr) return set_param(args, std::move(done));
+  done((this->*service.answer)(args));
 }
 
 std::string Rosapi::service_type(std::string_view service) const {

@@ -17,24 +17,18 @@ class Rosapi {
 
   Rosapi(const Door& door, NodeParams& params) : door_(door), params_(params) {}
 
-  [[nodiscard]] static bool owns(std::string_view service);
-  /// Gives the answer of a service that is one of these as JSON to `done`, once, now or later and
-  /// then in any thread. `args`: JSON, or empty. Errors: not_found (a type, a parameter), corrupt
-  /// (a value), unsupported (what nodes declare stays as long as they do), and those of
-  /// NodeParams::set().
-  void answer(std::string_view service, std::string_view args, Done done) const;
+  struct Entry;  ///< one of these services
+  /// Null if `service` is none of them.
+  [[nodiscard]] static const Entry* find(std::string_view service);
+  /// Gives the answer as JSON to `done`, once, now or later and then in any thread. `args`: JSON,
+  /// or empty. Errors: not_found (a type, a parameter), corrupt (a value), unsupported (what nodes
+  /// declare stays as long as they do), and those of NodeParams::set().
+  void answer(const Entry& service, std::string_view args, Done done) const;
   /// Empty if there is no such service.
   [[nodiscard]] std::string service_type(std::string_view service) const;
 
  private:
-  using Answer = Result<std::string> (Rosapi::*)(std::string_view args) const;
-  struct Entry {
-    std::string_view name;
-    std::string_view type;
-    Answer answer;
-  };
   static const Entry kEntries[];
-  static const Entry* find(std::string_view service);
 
   Result<std::string> topics(std::string_view args) const;
   Result<std::string> topics_and_raw_types(std::string_view args) const;

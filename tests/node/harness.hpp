@@ -12,6 +12,7 @@
 #include "hyphos/inspect.hpp"
 #include "tests/graph/harness.hpp"
 #include "tests/node/number.hpp"
+#include "tests/own_port.hpp"
 
 namespace hyphos::test {
 

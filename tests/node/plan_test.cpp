@@ -173,7 +173,7 @@ channels:
 /// Network namespaces divide a machine into hosts, but not its shared memory.
 TEST(Plan, HostsThatShareAMachineHearEachMessageOnce) {
   const std::string domain = fresh_domain();
-  const int port = 12000 + getpid() % 20000;  // below those that connections get
+  const int port = own_port();
   const PlanFile file(plan_text(domain, R"(
 hosts: {ugv: {address: 127.0.0.1}, base: {address: 127.0.0.2}}
 processes:
@@ -262,7 +262,7 @@ TEST(Plan, AHostProcessWithABadPlanSaysSoAndExits) {
 /// Two hosts, as the plan sees it: what crosses between them goes by ZeroMQ over TCP.
 TEST(Plan, ProcessesOnTwoHostsTalkOverTcp) {
   Arrivals got;
-  const int port = 12000 + getpid() % 20000;
+  const int port = own_port();
   const PlanFile file(plan_text(fresh_domain(), R"(
 hosts:
   ugv: {address: 127.0.0.1}
@@ -303,7 +303,7 @@ channels:
 /// Another process of the network hears who is there and where it can be reached.
 TEST(Plan, MulticastDiscoveryAnnouncesTheProcess) {
   const std::string domain = fresh_domain();
-  const int port = 12000 + getpid() % 20000;
+  const int port = own_port();
   const PlanFile file(plan_text(domain, R"(
 processes:
   sense: {endpoint: "tcp://127.0.0.1:)" + std::to_string(port) +

@@ -232,7 +232,7 @@ TEST(RemoteParams, AKeptValueThatNoLongerFitsIsLeftOut) {
 
 /// Two hosts of a plan, both of them this machine: nothing goes by shared memory between them.
 TEST(RemoteParams, AreReadAndSetFromAnotherHostOfThePlan) {
-  const std::string port = std::to_string(12'000 + getpid() % 20'000);
+  const std::string port = std::to_string(own_port());
   const PlanFile file("hyphos: 1\ndomain: \"" + fresh_domain() + R"("
 hosts: {robot: {address: 127.0.0.1}, desk: {address: 127.0.0.2}}
 processes: {main: {host: robot}, desk: {host: desk}}

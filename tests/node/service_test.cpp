@@ -267,7 +267,7 @@ TEST(Service, BadNamesAndBoundsAreRefused) {
 /// Two hosts as the plan sees them. Different domains, so that they do not meet in shared memory.
 TEST(Service, ThePlanTakesServicesAndActionsBetweenMachines) {
   Arrivals feedback;
-  const int port = 12000 + getpid() % 20000;
+  const int port = own_port();
   const std::string domain = fresh_domain();
   const PlanFile file("hyphos: 1\nrobot: test\n" + std::string(R"(
 hosts:

@@ -8,6 +8,7 @@
 
 #include <thread>
 
+#include "tests/own_port.hpp"
 #include "tests/transport/zmq_factory.hpp"
 #include "transport/announce_table.hpp"
 #include "transport/host_clock.hpp"
@@ -106,7 +107,7 @@ class AnnouncerTest : public ::testing::Test {
     c.session = session;
     c.endpoints = {"tcp://127.0.0.1:" + std::to_string(1000 + session)};
     c.interfaces = {"127.0.0.1"};
-    c.port = static_cast<std::uint16_t>(12000 + getpid() % 20000);
+    c.port = test::own_port();
     c.period_ms = 1000;  // whoever stands still for some seconds is not taken for gone
     return c;
   }
