@@ -46,7 +46,7 @@ TEST(Node, AMessageFromAnotherProcessMayBeKeptAndForwarded) {
   const Node sink = c.node("sink").or_throw();
   const auto out = relay.publisher<Buffer>("second");
   std::vector<Message<Buffer>> kept;
-  relay.subscribe<Buffer>("first", serial, [&](const Message<Buffer>& m) { out.publish(*m); });
+  relay.subscribe<Buffer>("first", serial, [out](const Message<Buffer>& m) { out.publish(*m); });
   sink.subscribe<Buffer>("second", serial, [&](const Message<Buffer>& m) {
     kept.push_back(m);
     got.add();
