@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(HYPHOS_INSTALL_PROTO_DIR ${CMAKE_INSTALL_DATADIR}/hyphos/proto)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hyphos)
 
-install(TARGETS hyphos hyphos_msgs hyphos_c EXPORT hyphosTargets
+install(TARGETS hyphos hyphos_msgs hyphos_c hyphos_gateway EXPORT hyphosTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT devel)
 install(TARGETS hyphos_cosim_adapter hyphos-cosim hyphos-cosim-worker hyphos-cosim-emulate
   EXPORT hyphosTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT devel)

@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/core/arguments.hpp"
-#include "gateway/core/graph_door.hpp"
-#include "gateway/core/registry.hpp"
+#include "hyphos/gateway.hpp"
 #include "hyphos/hyphos.hpp"
 
 // Runs one gateway. `hyphos gateway` starts it: with the types that it is to speak as a file of
@@ -22,8 +20,6 @@
 namespace {
 
 using hyphos::Error;
-using hyphos::Result;
-using namespace hyphos::gateway;
 
 int fail(const Error& error) {
   std::fprintf(stderr, "error: %s\n", error.to_string().c_str());
@@ -44,18 +40,11 @@ std::vector<std::string> own_words(int argc, char** argv) {
 }
 
 /// In a plan it is the one node of its process.
-std::string node_name(const Arguments& arguments, int argc, char** argv) {
+std::string node_name(const std::string& protocol, int argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) == "--hyphos-process") return argv[i + 1];
   }
-  return arguments.protocol;
-}
-
-Result<std::unique_ptr<Protocol>> open_protocol(Door& door, const Arguments& arguments) {
-  for (const Known& known : protocols()) {
-    if (known.name == arguments.protocol) return known.open(door, arguments.options);
-  }
-  return Error{hyphos::Code::not_found, "no such protocol", arguments.protocol};
+  return protocol;
 }
 
 /// Ends the runtime on SIGINT and SIGTERM from its making on, and not only when spin() has begun:
@@ -102,21 +91,20 @@ class EndsOnSignal {
 
 int run(int argc, char** argv) {
   EndsOnSignal signals;
-  auto arguments = parse_arguments(own_words(argc, argv));
-  if (!arguments) return fail(arguments.error());
-  auto types = Types::read(arguments->types);
-  if (!types) return fail(types.error());
-  auto node = hyphos::Node::open(node_name(*arguments, argc, argv), argc, argv);
+  const std::vector<std::string> words = own_words(argc, argv);
+  if (words.empty()) {
+    return fail({hyphos::Code::invalid_config, "hyphos-gateway needs the name of a protocol", {}});
+  }
+  auto node = hyphos::Node::open(node_name(words[0], argc, argv), argc, argv);
   if (!node) return fail(node.error());
   signals.start(node->runtime());
-  GraphDoor door(*node, *types, arguments->rules);
-  auto protocol = open_protocol(door, *arguments);
-  if (!protocol) return fail(protocol.error());
-  std::printf("%s\n", (*protocol)->address().c_str());
+  auto gateway = hyphos::Gateway::open(*node, words);
+  if (!gateway) return fail(gateway.error());
+  std::printf("%s\n", gateway->address().c_str());
   std::fflush(stdout);
   const int code = node->spin();
-  protocol->reset();
-  for (const auto& [name, count] : door.counters()) {
+  gateway->close();
+  for (const auto& [name, count] : gateway->counters()) {
     std::printf("%s %llu\n", name.c_str(), static_cast<unsigned long long>(count));
   }
   return code;

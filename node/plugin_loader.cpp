@@ -60,4 +60,22 @@ Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const
   }
 }
 
+Result<LoadedPlugin> LoadedPlugin::load_gateway(const Node& node) {
+  constexpr auto kGatewayLibrary = "libhyphos_gateway.so.0";
+  static const char mark = 0;
+  Dl_info own{};
+  const bool known = dladdr(&mark, &own) != 0 && own.dli_fname != nullptr;
+  const auto here = std::filesystem::path(known ? own.dli_fname : "").parent_path();
+  // In a build tree, and in all that is installed.
+  for (const std::filesystem::path& file :
+       {here / "gateway" / kGatewayLibrary, here / kGatewayLibrary}) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) return load(file, node);
+  }
+  return Error{Code::not_found,
+               "node '" + node.name() + "' is a gateway, and " + kGatewayLibrary +
+                   " is not beside the library of Hyphos; install Hyphos anew",
+               here.string()};
+}
+
 }  // namespace hyphos

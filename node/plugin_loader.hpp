@@ -14,6 +14,8 @@ class LoadedPlugin {
  public:
   /// Maps the file, checks its plug-in version, and constructs its node object.
   static Result<LoadedPlugin> load(const std::filesystem::path& file, const Node& node);
+  /// The gateway that the plan makes of a node; its library is looked for beside this one.
+  static Result<LoadedPlugin> load_gateway(const Node& node);
   LoadedPlugin(LoadedPlugin&& other) noexcept;
   LoadedPlugin& operator=(LoadedPlugin&& other) noexcept;
   ~LoadedPlugin();

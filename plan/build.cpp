@@ -118,12 +118,13 @@ void read_program(const Section& section, NodePlan& node, Draft& draft) {
   };
   constexpr Form kForms[] = {{"plugin", NodeKind::plugin, &file_name_problem},
                              {"python", NodeKind::python, &python_problem},
-                             {"executable", NodeKind::executable, &file_name_problem}};
+                             {"executable", NodeKind::executable, &file_name_problem},
+                             {"gateway", NodeKind::gateway, &name_problem}};
   for (const Form& form : kForms) {
     if (!section.has(form.key)) continue;
     if (node.kind != NodeKind::external) {
       section.error(form.key, "the node is already a " + std::string(to_string(node.kind)) +
-                                  "; keep one of plugin, python, executable");
+                                  "; keep one of plugin, python, executable, gateway");
       continue;
     }
     node.kind = form.kind;
@@ -139,10 +140,11 @@ void read_program(const Section& section, NodePlan& node, Draft& draft) {
     }
   }
   for (const Word& word : section.words("args")) node.args.push_back(word.text);
-  if (section.has("args") && node.kind != NodeKind::executable) {
-    draft.error(section.at("args"), section.path("args") +
-                                        ": only an executable takes arguments; give values to a " +
-                                        std::string(to_string(node.kind)) + " node as params");
+  if (section.has("args") && node.kind != NodeKind::executable && node.kind != NodeKind::gateway) {
+    draft.error(section.at("args"),
+                section.path("args") +
+                    ": only executables and gateways take arguments; give values to a " +
+                    std::string(to_string(node.kind)) + " node as params");
   }
 }
 
@@ -280,8 +282,8 @@ void read_nodes(const Value* value, Draft& draft) {
   for (const Entry& entry : named_entries(value, "nodes", kMaxNodes, draft.problems)) {
     check_name(entry, "nodes", draft);
     const Section section(&entry.value, "nodes." + entry.key, draft.problems,
-                          {"plugin", "python", "executable", "args", "params", "persist", "remap",
-                           "process", "services", "calls", "actions", "goals", "load"});
+                          {"plugin", "python", "executable", "gateway", "args", "params", "persist",
+                           "remap", "process", "services", "calls", "actions", "goals", "load"});
     NodePlan node;
     node.name = entry.key;
     node.source = to_line(entry.source);

@@ -123,6 +123,8 @@ std::string_view to_string(NodeKind value) {
       return "python";
     case NodeKind::executable:
       return "executable";
+    case NodeKind::gateway:
+      return "gateway";
     case NodeKind::external:
       return "external";
   }

@@ -69,9 +69,11 @@ Result<std::vector<std::string>> command(const RobotOptions& robot, const RunOpt
     if (node.kind == NodeKind::plugin || node.kind == NodeKind::python) continue;
     return Error{Code::unsupported,
                  "node '" + node.name +
-                     "' has a process of its own, which cannot be stepped; make it a plug-in, or "
-                     "name the nodes that robots." +
-                     robot.name + " is to run under `nodes`",
+                     (node.kind == NodeKind::gateway
+                          ? "' is a gateway, whose clients cannot be stepped; "
+                          : "' has a process of its own, which cannot be stepped; make it a "
+                            "plug-in, or ") +
+                     "name the nodes that robots." + robot.name + " is to run under `nodes`",
                  robot.plan.string()};
   }
   std::vector<std::string> words{(program_folder(options) / "hyphos-cosim-robot").string()};

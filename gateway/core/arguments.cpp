@@ -47,6 +47,13 @@ Take names(std::vector<std::string>& place) {
   };
 }
 
+Take more(std::vector<std::string>& place) {
+  return [&place](const std::string& value) -> Result<void> {
+    place.push_back(value);
+    return {};
+  };
+}
+
 Error unknown(const std::string& protocol) {
   for (const Absent& absent : absent_protocols()) {
     if (absent.name != protocol) continue;
@@ -55,7 +62,9 @@ Error unknown(const std::string& protocol) {
                 ", then build again",
             {}};
   }
-  return wrong("'" + protocol + "'", "is no protocol of this gateway");
+  std::string known;
+  for (const Known& one : protocols()) known += (known.empty() ? "" : ", ") + std::string(one.name);
+  return wrong("'" + protocol + "'", "is no protocol of a gateway; there are " + known);
 }
 
 /// One token in a line; they are secrets, so they do not stand among the arguments.
@@ -77,15 +86,23 @@ Result<void> read_own(const std::string& pair, std::map<std::string, std::string
   return {};
 }
 
+const std::string& long_name(const std::string& word) {
+  static const std::map<std::string, std::string> shorts = {{"-p", "--port"},
+                                                            {"-I", "--proto-path"}};
+  const auto found = shorts.find(word);
+  return found == shorts.end() ? word : found->second;
+}
+
 }  // namespace
 
 Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
   Arguments made;
   Tls tls;
   std::string types;
+  unsigned ros_version = 0;
   Options& options = made.options;
   Rules& rules = made.rules;
-  if (words.empty()) return wrong("hyphos-gateway", "needs the name of a protocol");
+  if (words.empty()) return wrong("a gateway", "needs the name of a protocol");
   made.protocol = words[0];
   const Known* known = nullptr;
   for (const Known& one : protocols()) {
@@ -96,6 +113,9 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
   const std::map<std::string, Take> keys = {
       {"--types", text(types)},
+      {"--ros", more(made.types.ros)},
+      {"--proto-path", more(made.types.proto_path)},
+      {"--ros-version", number("--ros-version", ros_version, 1U, 2U)},
       {"--host", text(options.host)},
       {"--port", number<std::uint16_t>("--port", options.port, 0, UINT16_MAX)},
       {"--tls-certificate", text(tls.certificate)},
@@ -118,18 +138,23 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
       {"--no-serve", names(rules.serve.deny)},
       {"--set", [&](const std::string& pair) { return read_own(pair, options.own); }},
   };
-  for (std::size_t i = 1; i < words.size(); i += 2) {
-    const auto key = keys.find(words[i]);
-    if (key == keys.end()) return wrong("'" + words[i] + "'", "is no option");
-    if (i + 1 == words.size()) return wrong(words[i], "needs a value");
-    if (auto taken = key->second(words[i + 1]); !taken) return taken.error();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "--master") {
+      options.own["master"] = "true";
+      continue;
+    }
+    const std::string& name = long_name(words[i]);
+    const auto key = keys.find(name);
+    if (key == keys.end()) return wrong("'" + name + "'", "is no option");
+    if (i + 1 == words.size()) return wrong(name, "needs a value");
+    if (auto taken = key->second(words[++i]); !taken) return taken.error();
   }
+  if (ros_version > 0) options.own["ros"] = std::to_string(ros_version);
   if (tls.certificate.empty() != tls.key.empty()) {
     return wrong("--tls-certificate and --tls-key", "go together");
   }
   if (!tls.key.empty()) options.tls = tls;
-  if (types.empty()) return wrong("--types", "is missing: a FileDescriptorSet");
-  made.types = types;
+  made.types.file = types;
   return made;
 }
 

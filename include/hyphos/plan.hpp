@@ -76,12 +76,13 @@ enum class NodeKind : std::uint8_t {
   plugin,      ///< a shared object with HYPHOS_NODE, loaded into the process
   python,      ///< a Python module or class, run by the process's interpreter
   executable,  ///< a program of its own, alone in its process
+  gateway,     ///< a gateway to another world, in the process (hyphos/gateway.hpp)
   external,    ///< no program named: something started by hand takes this name
 };
 
 /// What `hyphos run` starts for a process.
 enum class ProcessKind : std::uint8_t {
-  native,      ///< only plug-ins (or nothing yet)
+  native,      ///< only plug-ins and gateways (or nothing yet)
   python,      ///< at least one Python node; plug-ins are loaded into the same interpreter
   executable,  ///< exactly one executable node
 };
@@ -179,9 +180,9 @@ struct NodePlan {
   std::string name;
   std::string process;
   NodeKind kind = NodeKind::external;
-  std::string program;            ///< plug-in file, executable, or Python module
+  std::string program;            ///< plug-in file, executable, Python module, or protocol
   std::string python_class;       ///< after the colon of `python: module:Class`; may be empty
-  std::vector<std::string> args;  ///< for executables
+  std::vector<std::string> args;  ///< for executables and gateways
   ParamValue params;              ///< a map, or null
   std::string persist;            ///< file that keeps parameters set at run time; empty: none
   std::vector<std::pair<std::string, std::string>> remap;  ///< name in the code → channel

@@ -240,7 +240,7 @@ class ClientPeer final : public Peer {
   OnMessage on_message_;
 };
 
-class GatewayPeer final : public GatewayEnd<ClientPeer> {
+class GatewayPeer final : public GatewayEnd<GatewayPeer, ClientPeer> {
  public:
   using GatewayEnd::GatewayEnd;
   static constexpr const char* kName = "gateway";
@@ -253,9 +253,9 @@ class GatewayPeer final : public GatewayEnd<ClientPeer> {
             {"rosbridge_out", viewers, 64u << 20, false, true},
             {"rosbridge_cbor_out", viewers, 64u << 20, false, true}};
   }
-  static std::vector<std::string> daemon(const Options& options) {
-    return gateway_command(options, protocol_of(options.variant),
-                           {"--port", std::to_string(gateway_port(options))});
+  static std::vector<std::string> words(const Options& options) {
+    return {protocol_of(options.variant), "--host", gateway_host(options), "--port",
+            std::to_string(gateway_port(options))};
   }
 };
 

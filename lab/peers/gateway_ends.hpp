@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hyphos/gateway.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
 #include "lab/common/peer.hpp"
@@ -15,8 +17,8 @@
 namespace hyphos::lab {
 
 // What the peers beside a gateway share: a node of Hyphos at one end, a program of another world at
-// the other, and the gateway as their daemon, on the node's machine. Messages are images: the
-// payload is their pixels.
+// the other, and the gateway on the node's machine: as their daemon, or in the node's process.
+// Messages are images: the payload is their pixels.
 
 /// Whether messages leave the robot: the node publishes, the other program hears.
 inline bool goes_out(std::string_view variant) { return variant.ends_with("out"); }
@@ -34,23 +36,26 @@ inline std::string gateway_domain(const Options& options) {
   return "lab" + std::to_string(options.run_id);
 }
 
-/// The command line of the gateway; `more` is its protocol's own.
-inline std::vector<std::string> gateway_command(const Options& options, const std::string& protocol,
-                                                const std::vector<std::string>& more) {
+/// Whether the gateway is in the node's process, and not in one of its own.
+inline bool is_direct(std::string_view variant) { return variant.starts_with("direct_"); }
+
+/// The command line of a gateway with a process of its own.
+inline std::vector<std::string> gateway_command(const Options& options,
+                                                const std::vector<std::string>& words) {
   if (options.worker_python.empty()) {
     throw std::invalid_argument("--worker-python: `hyphos lab` names it");
   }
-  std::vector<std::string> words = {options.worker_python,
-                                    "-m",
-                                    "hyphos",
-                                    "gateway",
-                                    protocol,
-                                    "--host",
-                                    gateway_host(options),
-                                    "--domain",
-                                    gateway_domain(options)};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  std::vector<std::string> command = {options.worker_python, "-m", "hyphos", "gateway"};
+  command.insert(command.end(), words.begin(), words.end());
+  command.insert(command.end(), {"--domain", gateway_domain(options)});
+  return command;
+}
+
+/// The gateway in the node's process.
+inline Gateway open_gateway(Runtime runtime, const Options& options,
+                            const std::vector<std::string>& words) {
+  setenv("HYPHOS_PYTHON", options.worker_python.c_str(), 1);
+  return Gateway::open(runtime.node("gateway").or_throw(), words).or_throw();
 }
 
 /// The node. Pixels are written and read where they lie.
@@ -62,6 +67,8 @@ class ImageNode final : public Peer {
     how.process = process_name(options.role, options.index);
     node_ = Node::open(how.process, how).or_throw();
   }
+  /// The runtime that a gateway may have a node in, too.
+  [[nodiscard]] Runtime runtime() const { return node_->runtime(); }
 
   void open_publisher(const Edge& edge) override {
     publisher_ = node_->publisher<Image>(edge.name, {.policy = policy()});
@@ -102,18 +109,26 @@ class ImageNode final : public Peer {
 };
 
 /// One process of a run: the node, or on the other side of the gateway an `Outside`, which is a
-/// peer of its own world.
-template <class Outside>
+/// peer of its own world. `Self` has words(options), as they stand behind `hyphos gateway`.
+template <class Self, class Outside>
 class GatewayEnd : public Peer {
  public:
+  static std::vector<std::string> daemon(const Options& options) {
+    if (is_direct(options.variant)) return {};
+    return gateway_command(options, Self::words(options));
+  }
   static bool daemon_is_far(const Options& options) { return !goes_out(options.variant); }
 
   explicit GatewayEnd(const Options& options) : Peer(options) {
-    if ((options.role == "pub") == goes_out(options.variant)) {
-      end_ = std::make_unique<ImageNode>(options);
-    } else {
+    if ((options.role == "pub") != goes_out(options.variant)) {
       end_ = std::make_unique<Outside>(options);
+      return;
     }
+    auto node = std::make_unique<ImageNode>(options);
+    if (is_direct(options.variant)) {
+      gateway_ = open_gateway(node->runtime(), options, Self::words(options));
+    }
+    end_ = std::move(node);
   }
   void open_publisher(const Edge& edge) override { end_->open_publisher(edge); }
   void open_subscriber(const Edge& edge, OnMessage on_message) override {
@@ -124,6 +139,7 @@ class GatewayEnd : public Peer {
 
  private:
   std::unique_ptr<Peer> end_;
+  std::optional<Gateway> gateway_;
 };
 
 }  // namespace hyphos::lab

@@ -1,7 +1,7 @@
 // A node of roscpp at one end, a node of Hyphos at the other, and between them the ros1 gateway,
 // which is the master besides: no rosmaster runs. `in`: roscpp publishes and the robot hears;
-// `out`: the other way round. What the peer ros1 is without a gateway, but that its messages are
-// sensor_msgs/Image.
+// `out`: the other way round; with `direct_` the gateway is in the process of the node. What the
+// peer ros1 is without a gateway, but that its messages are sensor_msgs/Image.
 
 #include "lab/common/main.hpp"
 #include "lab/peers/gateway_ends.hpp"
@@ -30,7 +30,7 @@ class RosNode final : public RoscppPeer<RosImage> {
   explicit RosNode(const Options& options) : RoscppPeer(options, gateway_host(options)) {}
 };
 
-class Ros1GatewayPeer final : public GatewayEnd<RosNode> {
+class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
  public:
   using GatewayEnd::GatewayEnd;
   static constexpr const char* kName = "gateway_ros1";
@@ -38,11 +38,14 @@ class Ros1GatewayPeer final : public GatewayEnd<RosNode> {
     // A little less than what a gateway lets through unless told otherwise: there is a head, too.
     constexpr std::size_t kLargest = 63u << 20;
     return {{"in", {Shape::kPair}, kLargest, false, true},
-            {"out", {Shape::kPair, Shape::kFanout}, kLargest, false, true}};
+            {"out", {Shape::kPair, Shape::kFanout}, kLargest, false, true},
+            {"direct_in", {Shape::kPair}, kLargest, false, true},
+            {"direct_out", {Shape::kPair}, kLargest, false, true}};
   }
-  static std::vector<std::string> daemon(const Options& options) {
-    return gateway_command(options, "ros1",
-                           {"--master", "--port", std::to_string(master_port(options))});
+  static std::vector<std::string> words(const Options& options) {
+    return {
+        "ros1",    "--host", gateway_host(options), "--port", std::to_string(master_port(options)),
+        "--master"};
   }
 };
 

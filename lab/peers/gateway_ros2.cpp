@@ -1,8 +1,9 @@
 // A program of ROS 2 as DDS sees it at one end, a node of Hyphos at the other, and the ros2 gateway
-// between them. The program is the participant of the peer fastdds, with the names, the type and
-// the QoS of sensor_msgs/msg/Image. `in`: it publishes and the robot hears; `out`: the other way
-// round. On one machine they talk through shared memory, as fastdds/shm_udp does; with `udp_in` and
-// `udp_out` through the loopback, as the gateway does unless told otherwise.
+// between them, in the node's process with `direct_`. The program is the participant of the peer
+// fastdds, with the names, the type and the QoS of sensor_msgs/msg/Image. `in`: it publishes and
+// the robot hears; `out`: the other way round. On one machine they talk through shared memory, as
+// fastdds/shm_udp does; with `udp_in` and `udp_out` through the loopback, as the gateway does
+// unless told otherwise.
 
 #include "lab/common/main.hpp"
 #include "lab/peers/fastdds.hpp"
@@ -22,7 +23,7 @@ struct DdsImage {
   }
 };
 
-class Ros2GatewayPeer final : public GatewayEnd<FastddsEnd<DdsImage>> {
+class Ros2GatewayPeer final : public GatewayEnd<Ros2GatewayPeer, FastddsEnd<DdsImage>> {
  public:
   using GatewayEnd::GatewayEnd;
   static constexpr const char* kName = "gateway_ros2";
@@ -31,14 +32,19 @@ class Ros2GatewayPeer final : public GatewayEnd<FastddsEnd<DdsImage>> {
     const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout};
     return {{"in", one_way, kLargestSample, false, true},
             {"out", viewers, kLargestSample, false, true},
+            {"direct_in", one_way, kLargestSample, false, true},
+            {"direct_out", one_way, kLargestSample, false, true},
             {"udp_in", one_way, kLargestSample},
             {"udp_out", viewers, kLargestSample}};
   }
-  static std::vector<std::string> daemon(const Options& options) {
-    const std::string memory = through_udp(options) ? "false" : "true";
-    return gateway_command(options, "ros2",
-                           {"--set", "domain_id=" + std::to_string(dds_domain(options)), "--set",
-                            "shared_memory=" + memory});
+  static std::vector<std::string> words(const Options& options) {
+    return {"ros2",
+            "--host",
+            gateway_host(options),
+            "--set",
+            "domain_id=" + std::to_string(dds_domain(options)),
+            "--set",
+            std::string("shared_memory=") + (through_udp(options) ? "false" : "true")};
   }
 };
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -85,6 +86,7 @@ def make_nodes(
     later one fails."""
     made = [] if made is None else made
     plan = json.loads(Plan.load(file, settings, False).json())
+    os.environ.setdefault("HYPHOS_PYTHON", sys.executable)  # for gateways
     sys.path.insert(0, str(Path(file).resolve().parent))
     for entry in plan["nodes"]:
         if entry["process"] != runtime.process or entry["kind"] != "python":

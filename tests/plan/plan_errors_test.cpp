@@ -207,10 +207,13 @@ TEST(PlanErrors, Placement) {
        "5:22: nodes.n.process: 'b' here, but process 'a' names the node at r.yaml:3:15; keep one"},
       {"nodes: {n: {plugin: a.so, executable: b}}",
        "2:39: nodes.n.executable: the node is already a plugin; keep one of plugin, python, "
-       "executable"},
+       "executable, gateway"},
       {"nodes: {n: {plugin: a.so, args: [x]}}",
-       "2:33: nodes.n.args: only an executable takes arguments; give values to a plugin node as "
-       "params"},
+       "2:33: nodes.n.args: only executables and gateways take arguments; give values to a plugin "
+       "node as params"},
+      {"nodes: {n: {gateway: ../ros1}}",
+       "2:22: nodes.n.gateway: '../ros1': a name is letters, digits, '_' and '-', starting with a "
+       "letter"},
       {"processes: {p: {nodes: [a, b]}}\nnodes: {a: {plugin: a.so}, b: {executable: x}}",
        "3:28: nodes.b: shares process 'p' with node 'a', but an executable is a process of its "
        "own; "

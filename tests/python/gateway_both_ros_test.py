@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Program, Start, write_program
+from helpers import Program, Start
 from ros1_programs import Ros, needs_ros1
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
@@ -87,16 +87,13 @@ def _std_srvs(folder: Path, system: str) -> Path:
 def bridge(start: Start, domain: str, tmp_path: Path) -> Ros:
     """The plan, with a master and a domain of DDS that nobody else has."""
     known = f"--ros, {_std_srvs(tmp_path, 'catkin')}, --ros, {_std_srvs(tmp_path, 'rosidl')}"
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    write_program(folder / "hyphos", f'#!/bin/sh\nexec {sys.executable} -m hyphos "$@"\n')
     port = _free_port()
-    one = f"[gateway, ros1, --master, --set, master_port={port}, {known}]"
-    two = f"[gateway, ros2, --set, domain_id={DOMAIN_ID}, {known}]"
+    one = f"[--master, --set, master_port={port}, {known}]"
+    two = f"[--set, domain_id={DOMAIN_ID}, {known}]"
     settings = [f"domain={domain}", f"nodes.ros1.args={one}", f"nodes.ros2.args={two}"]
     words = [sys.executable, "-m", "hyphos", "run", str(PLAN), "--logs", str(tmp_path / "logs")]
     words += [word for setting in settings for word in ("--set", setting)]
-    program: Program = start("env", f"PATH={folder}:{os.environ['PATH']}", *words)
+    program: Program = start(*words)
     told = ""
     while "dds://" not in told or "http://" not in told:
         told += program.line()

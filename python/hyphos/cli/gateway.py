@@ -126,6 +126,7 @@ def gateway(
         "--tls-certificate": tls_certificate,
         "--tls-key": tls_key,
         "--tokens": tokens,
+        "--ros-version": ros_version,
     }
     rules = {
         "--publish": publish,
@@ -137,18 +138,14 @@ def gateway(
         "--serve": serve_,
         "--no-serve": no_serve,
     }
-    settings = list(own or [])
-    if master:
-        settings.append("master=true")
-    if ros_version is not None:
-        settings.append(f"ros={ros_version}")
     options = Options(
         protocol=protocol,
         ros=ros or [],
         proto_path=proto_path or [],
         values={key: str(value) for key, value in values.items() if value is not None},
         rules=[(key, one) for key, patterns in rules.items() for one in patterns or []],
-        own=settings,
+        own=own or [],
+        master=master,
         graph=context.args or ["--hyphos-domain", domain],
     )
     serve(options)

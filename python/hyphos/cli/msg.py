@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson, Descriptor
+from hyphos.cli.options import AsJson, Descriptor, ProtoPath
 
 if TYPE_CHECKING:
     from hyphos.ros.definition import Flavour
@@ -77,6 +77,38 @@ def show(
     from hyphos.ros.importing import show_type  # noqa: PLC0415
 
     raise typer.Exit(show_type(name, paths, _flavour(ros1, ros2), as_json=as_json))
+
+
+@app.command("descriptors")
+def descriptors_(
+    ros: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--ros",
+            metavar="PATH",
+            help="Package, or folder of packages, with more types of ROS; may be given again.",
+        ),
+    ] = None,
+    proto_path: ProtoPath = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write. Default: the output.",
+            dir_okay=False,
+        ),
+    ] = None,
+) -> None:
+    """All types that a gateway speaks, as one FileDescriptorSet: those of ROS that are installed,
+    the common ones, and yours. For gateways that C++ programs open.
+
+    hyphos msg descriptors --ros src/my_msgs -o types.pb
+    """
+    from hyphos.ros.known import write_descriptors  # noqa: PLC0415
+
+    raise typer.Exit(write_descriptors(ros or [], proto_path or [], output))
 
 
 @app.command("csharp")

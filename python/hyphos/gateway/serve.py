@@ -24,6 +24,7 @@ class Options:
     values: dict[str, str] = field(default_factory=dict)  # --host, --port, …
     rules: list[tuple[str, str]] = field(default_factory=list)  # (--no-publish, "tf*")
     own: list[str] = field(default_factory=list)  # KEY=VALUE
+    master: bool = False
     graph: list[str] = field(default_factory=list)  # --hyphos-domain, …: as every process gets them
 
 
@@ -45,7 +46,7 @@ def serve(options: Options) -> NoReturn:
 
 
 def words(options: Options) -> list[str]:
-    found: list[str] = []
+    found = ["--master"] if options.master else []
     for key, value in options.values.items():
         found += [key, value]
     for key, value in options.rules:

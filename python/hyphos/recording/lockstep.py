@@ -121,7 +121,8 @@ def choose(
                 notes.append(f"{name} does not run: the recording has its {', '.join(replaced)}")
         for node in plan["nodes"]:
             if node["kind"] not in ("plugin", "python"):
-                notes.append(f"{node['name']} does not run: it is a program of its own")
+                what = "a gateway" if node["kind"] == "gateway" else "a program of its own"
+                notes.append(f"{node['name']} does not run: it is {what}")
     if not names:
         raise Error("invalid_config", "no node is left to be tested", str(options.plan), "--node")
     return _Choice([hosted[name] for name in names], tracks, notes)

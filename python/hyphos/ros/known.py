@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -41,6 +42,28 @@ def descriptors(paths: Sequence[Path] = (), proto_paths: Sequence[Path] = ()) ->
     made = _make(chosen, proto_paths)
     _keep(kept, made)
     return made
+
+
+def write_descriptors(
+    paths: Sequence[Path], proto_paths: Sequence[Path], output: Path | None
+) -> int:
+    """The same, into a file; or as the output, unless that is a terminal."""
+    if output is None and sys.stdout.isatty():
+        raise Error("invalid_config", "this is nothing to read", advice="-o FILE")
+    made = descriptors(paths, proto_paths)
+    if output is None:
+        sys.stdout.buffer.write(made)
+        return 0
+    draft = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(made)
+        draft.replace(output)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise Error(
+            "io", f"cannot write: {error.strerror}", str(output), "give another -o"
+        ) from error
+    return 0
 
 
 def package_folders(path: Path) -> list[Path]:

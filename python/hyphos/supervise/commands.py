@@ -156,6 +156,7 @@ def command_of(
         words = [*_enter(netns, process["name"]), *words]
     env = dict(process["env"])
     env.setdefault("PYTHONPATH", python_path())
+    env.setdefault("HYPHOS_PYTHON", sys.executable)
     return Command(process["name"], words, env, Path(plan["directory"] or ".").resolve())
 
 

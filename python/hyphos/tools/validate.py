@@ -105,7 +105,7 @@ def _look_into(graph: Graph, file: Path, settings: Sequence[str], limit_s: float
     by_process: dict[str, dict[str, Any]] = {}
     for process in graph.plan["processes"]:
         nodes = [n for n in graph.plan["nodes"] if n["process"] == process["name"]]
-        closed = [n["name"] for n in nodes if n["kind"] in ("executable", "external")]
+        closed = [n["name"] for n in nodes if n["kind"] not in ("plugin", "python")]
         graph.unknown.update(closed)
         if process["host"] not in here:
             graph.unknown.update(n["name"] for n in nodes)

@@ -95,9 +95,10 @@ def priors_for(way: str, medium: Medium | None, tcp: Costs | None = None) -> Pri
         priors |= {name: (getattr(tcp, name), 1.5) for name in Costs.names(TCP)}
     rate = getattr(medium, "rate_mbit", None) or 10_000.0
     shared = isinstance(medium, Wifi)
-    priors["wire_byte_ns"] = ((1.8 if shared else 1.06) * 8e3 / rate, 1.5 if shared else 1.15)
+    priors["wire_byte_ns"] = (8e3 / rate, 1.3 if shared else 1.1)
     priors["wire_batch_us"] = (1000.0, 3.0) if shared else (10.0, 5.0)
-    priors["wire_us"] = (400.0, 3.0) if shared else (0.1 * 8e3 / rate, 4.0)
+    # What each packet costs: spaces and acknowledgements on the air; some 100 bytes on a cable.
+    priors["wire_us"] = (250.0, 2.0) if shared else (0.1 * 8e3 / rate, 2.0)
     return priors
 
 

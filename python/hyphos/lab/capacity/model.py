@@ -16,9 +16,13 @@ a process is, compared to the busiest. A source is woken too, by its timer.
 
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
-channel meanwhile). A link adds `wire_us / (1 + r·wire_batch_us) + wire_byte_ns·S` of its own time
-to each message, since those that wait share packets: in each direction or, where the medium is
-shared, in all. Resources near their limit together carry less than each alone: utilisations are
+channel meanwhile). A link adds `wire_us·packets + wire_byte_ns·S` of its own time to each message,
+in each direction or, where the medium is shared, in all. A message fills S / 1448 packets; what is
+less than one has one to itself, unless others wait that share it:
+
+    packets = S / 1448 + max(0, 1 - S / 1448) / (1 + r·wire_batch_us)
+
+Resources near their limit together carry less than each alone: utilisations are
 combined with the norm of order 6.
 
 The form extends 1/X = a + b·S, which measurements of ROS follow far better than a constant N·f·S
@@ -44,6 +48,8 @@ COPY_OF_SENDER = 1 / 2
 WAKE_OF_SENDER = 1 / 5
 # How sharply small messages share packets.
 SHARING = 1.5
+# Bytes of messages in a full packet: 1500 of an Ethernet frame without the heads of IP and TCP.
+PACKET = 1448
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
 Vector = NDArray[np.float64]
@@ -281,7 +287,9 @@ class Load:
             return []
         way = self._way[on]
         together = 1.0 + often[self._pair[on]] * table["wire_batch_us"][way] / 1e6
-        us = table["wire_us"][way] / together + table["wire_byte_ns"][way] * self._size[on] / 1e3
+        full = self._size[on] / PACKET
+        packets = full + np.maximum(0.0, 1.0 - full) / together
+        us = table["wire_us"][way] * packets + table["wire_byte_ns"][way] * self._size[on] / 1e3
         shares = np.bincount(self._wire[on], self._rate[on] * us * scale, len(self._wires)) / 1e6
         return [Use(name, float(x)) for name, x in zip(self._wires.list(), shares, strict=True)]
 

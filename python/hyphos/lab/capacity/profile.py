@@ -19,7 +19,7 @@ from hyphos.lab.capacity.model import Costs, Host
 from hyphos.lab.media import MEDIA, Medium, Wifi, medium_of
 
 DEFAULT = Path("capacity.json")
-VERSION = 4
+VERSION = 5
 MAX_FILE = 1 << 20
 NINE_OF_TEN = 1.64  # standard deviations
 

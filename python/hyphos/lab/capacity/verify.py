@@ -102,6 +102,8 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
             build.robot(2, KB, way),
             build.scattered(1, 64, way),
             build.scattered(2, 64, way),
+            build.scattered(4, 64, way),
+            build.scattered(5, 64, way),
         ]
     if way == LINK:
         return [
@@ -115,6 +117,9 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
             build.robot(1, 16 * KB, way),
             build.scattered(1, min(largest, 64 * KB), way),
             build.scattered(2, min(largest, 64 * KB), way),
+            build.fanin(4, 512, way),
+            build.scattered(4, min(largest, 64 * KB), way),
+            build.scattered(5, min(largest, 64 * KB), way),
         ]
     assert way in (SHM, TCP)
     return [
@@ -131,4 +136,7 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
         build.scattered(1, 256 * KB, way),
         build.scattered(2, 256 * KB, way),
         build.scattered(3, 256 * KB, way),
+        build.scattered(4, 256 * KB, way),
+        build.scattered(5, 256 * KB, way),
+        build.scattered(6, 256 * KB, way),
     ]

@@ -1,0 +1,95 @@
+#include "hyphos/gateway.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "gateway/core/arguments.hpp"
+#include "gateway/core/graph_door.hpp"
+#include "gateway/core/known_types.hpp"
+#include "gateway/core/registry.hpp"
+#include "hyphos/plan.hpp"
+#include "hyphos/plugin.hpp"
+
+namespace hyphos {
+
+class Gateway::Impl {
+ public:
+  static Result<std::unique_ptr<Impl>> open(Node node, const gateway::Arguments& arguments) {
+    auto types = gateway::read_types(arguments.types);
+    if (!types) return types.error();
+    std::unique_ptr<Impl> made(new Impl(std::move(node), std::move(*types), arguments.rules));
+    for (const gateway::Known& known : gateway::protocols()) {
+      if (known.name != arguments.protocol) continue;
+      auto protocol = known.open(made->door_, arguments.options);
+      if (!protocol) return protocol.error();
+      made->protocol_ = std::move(*protocol);
+      made->address_ = made->protocol_->address();
+      made->port_ = made->protocol_->port();
+    }
+    return made;
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    protocol_.reset();
+  }
+  [[nodiscard]] const std::string& address() const { return address_; }
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] const gateway::GraphDoor& door() const { return door_; }
+
+ private:
+  Impl(Node node, std::shared_ptr<gateway::Types> types, const gateway::Rules& rules)
+      : door_(std::move(node), std::move(types), rules) {}
+
+  gateway::GraphDoor door_;
+  std::string address_;
+  std::uint16_t port_ = 0;
+  std::mutex mutex_;
+  std::unique_ptr<gateway::Protocol> protocol_;  // guarded by mutex_; ends before the door
+};
+
+Result<Gateway> Gateway::open(Node node, const std::vector<std::string>& words) {
+  auto arguments = gateway::parse_arguments(words);
+  if (!arguments) return arguments.error();
+  auto impl = Impl::open(std::move(node), *arguments);
+  if (!impl) return impl.error();
+  return Gateway(std::move(*impl));
+}
+
+Gateway::Gateway(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Gateway::Gateway(Gateway&&) noexcept = default;
+Gateway& Gateway::operator=(Gateway&&) noexcept = default;
+Gateway::~Gateway() = default;
+
+void Gateway::close() { impl_->close(); }
+std::string Gateway::address() const { return impl_->address(); }
+std::uint16_t Gateway::port() const { return impl_->port(); }
+std::map<std::string, std::uint64_t> Gateway::counters() const { return impl_->door().counters(); }
+
+namespace {
+
+/// A node of a plan with `gateway:`.
+class GatewayNode {
+ public:
+  explicit GatewayNode(const Node& node)
+      : gateway_(Gateway::open(node, words_of(node)).or_throw()) {
+    node.log().info("listens at ", gateway_.address());
+  }
+
+ private:
+  static std::vector<std::string> words_of(const Node& node) {
+    const Plan* plan = node.runtime().plan();
+    const NodePlan* planned = plan == nullptr ? nullptr : plan->node(node.name());
+    if (planned == nullptr) return {};
+    std::vector<std::string> words = {planned->program};
+    words.insert(words.end(), planned->args.begin(), planned->args.end());
+    return words;
+  }
+
+  Gateway gateway_;
+};
+
+}  // namespace
+}  // namespace hyphos
+
+HYPHOS_NODE(hyphos::GatewayNode)
