@@ -32,6 +32,7 @@ def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
         "hyphos/hyphos-host",
         "hyphos/hyphos-link",
         "hyphos/libhyphos_msgs.so",
+        "hyphos/libhyphos_gateway.so",
         "hyphos/lab/experiments/latency.yaml",
     ):
         assert len([name for name in names if name.startswith(part) and "pyi" not in name]) == 1
@@ -79,6 +80,10 @@ assert heard.wait(60)
     assert str(site / "hyphos/libhyphos.so") in run("ldd", site / "hyphos/hyphos-host")
     assert "usage: hyphos-link" in run(site / "hyphos/hyphos-link", "--help")
     run(site / "bin/hyphos", "--help")
+    plan = tmp_path / "robot.yaml"
+    nodes = "nodes: {unity: {gateway: ros_tcp, args: [--port, '0']}}"
+    plan.write_text(f"hyphos: 1\ndomain: wheel{os.getpid()}\n{nodes}\n")
+    assert "listens at" in run(site / "bin/hyphos", "run", str(plan), "--for", "1")
 
 
 def test_an_installed_co_simulator_runs_scenarios_and_real_programs(
