@@ -33,7 +33,8 @@ Buffer adopt(std::vector<std::byte> bytes) { return Buffer::adopt(std::move(byte
 }  // namespace
 
 template <bool kCdr>
-Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const Lend& lend) const {
+Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const Lend& lend,
+                                       const Buffer& within) const {
   Trouble trouble;
   Sizes sizes;
   Bytes attached;
@@ -50,7 +51,10 @@ Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const
   if (!cursor.begin() || !second.message(shape_)) return trouble.error(shape_.ros_name);
   RawMessage made;
   made.payload = std::move(memory).freeze(measure.at());
-  if (attached_) {
+  if (attached_ && !within.empty() && attached.size() >= kKept) {
+    const auto offset = static_cast<std::size_t>(attached.data() - within.data());
+    made.buffers.push_back(within.slice(offset, attached.size()));
+  } else if (attached_) {
     WritableBuffer buffer = lend(attached.size());
     ProtoWrite(buffer.data()).raw(attached);
     made.buffers.push_back(std::move(buffer).freeze(attached.size()));
@@ -93,12 +97,12 @@ Result<RawMessage> Converter::read_json(std::span<const std::byte> message, cons
 }
 
 Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message, const Lend& lend,
-                                   std::int64_t now_ns) const {
+                                   std::int64_t now_ns, const Buffer& within) const {
   switch (form) {
     case Form::ros1:
-      return read_ros<false>(message, lend);
+      return read_ros<false>(message, lend, within);
     case Form::cdr:
-      return read_ros<true>(message, lend);
+      return read_ros<true>(message, lend, within);
     case Form::json:
       return read_json(message, lend, now_ns);
     case Form::cbor:

@@ -26,10 +26,16 @@ class Converter {
   /// `shape` outlives it. `attached`: the channel's messages have attached buffers.
   Converter(const Shape& shape, bool attached) : shape_(shape), attached_(attached) {}
 
+  /// From here on attached bytes stay where they are: smaller ones would keep memory from being
+  /// used again that is many times theirs.
+  static constexpr std::size_t kKept = std::size_t{32} << 10;
+
   /// A message of the channel. `form`: all but cbor. `now_ns`: for JSON's headers without a stamp.
+  /// `within`: what `message` lies in, if attached bytes may stay there; empty: they are copied.
   /// Errors: corrupt, with the field.
   [[nodiscard]] Result<RawMessage> read(Form form, std::span<const std::byte> message,
-                                        const Lend& lend, std::int64_t now_ns) const;
+                                        const Lend& lend, std::int64_t now_ns,
+                                        const Buffer& within = {}) const;
   /// A message of ROS. Errors: corrupt, also for what ROS cannot hold, with the field.
   [[nodiscard]] Result<Buffer> write(Form form, const RawMessage& message) const;
 
@@ -37,8 +43,8 @@ class Converter {
 
  private:
   template <bool kCdr>
-  [[nodiscard]] Result<RawMessage> read_ros(std::span<const std::byte> message,
-                                            const Lend& lend) const;
+  [[nodiscard]] Result<RawMessage> read_ros(std::span<const std::byte> message, const Lend& lend,
+                                            const Buffer& within) const;
   [[nodiscard]] Result<RawMessage> read_json(std::span<const std::byte> message, const Lend& lend,
                                              std::int64_t now_ns) const;
   template <bool kCdr>

@@ -65,9 +65,12 @@ struct Leaving {
 class Inlet {
  public:
   virtual ~Inlet() = default;
-  /// Converts and publishes. Errors: corrupt (the message says which field and where), overloaded
-  /// and exhausted (nobody could take it), permission (over the limits of the client).
-  virtual Result<void> publish(std::span<const std::byte> message) = 0;
+  /// Converts and publishes. `within`: what `message` lies in, if that may be kept: large arrays of
+  /// bytes are then passed on where they are. Errors: corrupt (the message says which field and
+  /// where), overloaded and exhausted (nobody could take it), permission (over the limits of the
+  /// client).
+  virtual Result<void> publish(std::span<const std::byte> message, const Buffer& within) = 0;
+  Result<void> publish(std::span<const std::byte> message) { return publish(message, {}); }
   [[nodiscard]] virtual const TypeInfo& type() const = 0;
 };
 

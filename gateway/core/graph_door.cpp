@@ -43,7 +43,7 @@ class GraphInlet final : public Inlet {
   GraphInlet(const GraphInlet&) = delete;
   GraphInlet& operator=(const GraphInlet&) = delete;
 
-  Result<void> publish(std::span<const std::byte> message) override {
+  Result<void> publish(std::span<const std::byte> message, const Buffer& within) override {
     if (!let()) {
       door_.count(client_, "rate", publisher_.channel());
       return Error{Code::permission, "more messages a second than the rules allow",
@@ -51,7 +51,7 @@ class GraphInlet final : public Inlet {
     }
     auto made = carrier_.converter.read(
         form_, message, [this](std::size_t size) { return publisher_.loan_bytes(size); },
-        clock_.now().ns);
+        clock_.now().ns, within);
     if (!made) {
       door_.count(client_, "corrupt", made.error().message);
       return made.error();

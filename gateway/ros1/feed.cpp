@@ -155,7 +155,7 @@ void Feed::take(const Buffer& unit) {
   const auto message = unit.bytes().subspan(4);
   traffic_.add(message.size());
   // The graph counts, by its reason, what it does not take.
-  if (!inlet_->publish(message)) traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
+  if (!inlet_->publish(message, unit)) traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Feed::refused(std::string_view why, const std::string& text) {

@@ -115,7 +115,7 @@ void Session::take(const Buffer& unit) {
   const Frame frame = parse_frame(unit.bytes());
   if (frame.name.empty()) return;  // a sign of life
   if (frame.name.starts_with("__")) return obey(frame.name, frame.payload);
-  if (!announced_) return publish(frame);
+  if (!announced_) return publish(frame, unit);
   const Announced announced = *std::exchange(announced_, std::nullopt);
   if (announced.call) {
     call(frame, announced.id);
@@ -124,7 +124,7 @@ void Session::take(const Buffer& unit) {
   }
 }
 
-void Session::publish(const Frame& frame) {
+void Session::publish(const Frame& frame, const Buffer& unit) {
   const auto found = publishers_.find(frame.name);
   if (found == publishers_.end()) {
     const std::string name(frame.name);
@@ -135,7 +135,7 @@ void Session::publish(const Frame& frame) {
     }
     return;
   }
-  const auto published = found->second.inlet->publish(frame.payload);
+  const auto published = found->second.inlet->publish(frame.payload, unit);
   if (published) return;  // else the door has counted it
   if (const auto text = found->second.trouble.text("a message on " + found->first +
                                                    " was lost: " + published.error().to_string())) {

@@ -82,7 +82,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   void begin();
   void take(const Buffer& unit);
   void obey(std::string_view name, std::span<const std::byte> json);
-  void publish(const Frame& frame);
+  void publish(const Frame& frame, const Buffer& unit);
   void call(const Frame& frame, std::int64_t id);
   void answer(const Frame& frame, std::int64_t id, const Buffer& unit);
   void end();

@@ -292,7 +292,7 @@ class FakeDoor final : public Door {
           type_(std::move(type)),
           latched_(latched) {}
     ~FakeInlet() override { door_.close_inlet(*this, topic_, client_.name); }
-    Result<void> publish(std::span<const std::byte> message) override {
+    Result<void> publish(std::span<const std::byte> message, const Buffer& /*within*/) override {
       return door_.publish(latched_ ? this : nullptr, client_, topic_, type_, message);
     }
     [[nodiscard]] const TypeInfo& type() const override { return type_; }

@@ -57,6 +57,41 @@ constexpr std::string_view kGoldenJson =
     R"("matrix":[0,0],"numbers":[-1,4],"texts":["","a"],"inner":{"x":5},"parts":[{"x":6}],)"
     R"("nothing":[{},{},{}]})";
 
+TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
+  google::protobuf::FileDescriptorProto file;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "name: 'blob.proto' syntax: 'proto3' package: 'blob' dependency: 'hyphos/ros/options.proto' "
+      "options { [hyphos.ros.interface] { flavour: ROS1 } } message_type { name: 'Blob' "
+      "field { name: 'data' number: 1 label: LABEL_OPTIONAL type: TYPE_BYTES "
+      "options { [hyphos.ros.field] { type: UINT8 count: ANY } } } "
+      "options { [hyphos.ros.type] { name: 'blob/Blob' } } } message_type { name: 'Head' }",
+      &file));
+  google::protobuf::DescriptorPool pool(google::protobuf::DescriptorPool::generated_pool());
+  const auto* built = pool.BuildFile(file);
+  ASSERT_NE(built, nullptr);
+  Shapes shapes;
+  const Converter converter(
+      *shapes
+           .join(*built->FindMessageTypeByName("Blob"), *built->FindMessageTypeByName("Head"), true)
+           .or_throw(),
+      true);
+  for (const std::size_t size : {Converter::kKept - 1, Converter::kKept}) {
+    const std::uint32_t length = static_cast<std::uint32_t>(size);
+    std::string wire(reinterpret_cast<const char*>(&length), sizeof length);
+    wire.append(size, 'x');
+    const Buffer unit = Buffer::copy_of(std::string_view(wire));
+    const auto read = [&](const Buffer& within) {
+      return converter.read(Form::ros1, unit.bytes(), &WritableBuffer::on_heap, 0, within)
+          .or_throw()
+          .buffers[0];
+    };
+    EXPECT_EQ(read(unit).data() == unit.data() + 4, size >= Converter::kKept);
+    EXPECT_NE(read({}).data(), unit.data() + 4);
+    EXPECT_EQ(read(unit).text(), std::string_view(wire).substr(4));
+    EXPECT_EQ(read({}).text(), std::string_view(wire).substr(4));
+  }
+}
+
 TEST(Convert, Ros1AndJsonAreTheSameMessage) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
