@@ -14,6 +14,8 @@ install(FILES cosim/adapter/cosim_adapter.h DESTINATION ${CMAKE_INSTALL_INCLUDED
 install(EXPORT hyphosTargets NAMESPACE hyphos:: DESTINATION ${config_dir} COMPONENT devel)
 install(DIRECTORY include/hyphos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel
   FILES_MATCHING PATTERN *.hpp)
+install(FILES gateway/include/hyphos/gateway.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hyphos
+  COMPONENT devel)
 install(FILES clients/c/include/hyphos_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/proto/hyphos_msgs_generated/hyphos COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.pb.h)
