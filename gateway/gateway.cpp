@@ -6,7 +6,6 @@
 #include "gateway/core/arguments.hpp"
 #include "gateway/core/graph_door.hpp"
 #include "gateway/core/known_types.hpp"
-#include "gateway/core/registry.hpp"
 #include "hyphos/plan.hpp"
 #include "hyphos/plugin.hpp"
 
@@ -18,14 +17,11 @@ class Gateway::Impl {
     auto types = gateway::read_types(arguments.types);
     if (!types) return types.error();
     std::unique_ptr<Impl> made(new Impl(std::move(node), std::move(*types), arguments.rules));
-    for (const gateway::Known& known : gateway::protocols()) {
-      if (known.name != arguments.protocol) continue;
-      auto protocol = known.open(made->door_, arguments.options);
-      if (!protocol) return protocol.error();
-      made->protocol_ = std::move(*protocol);
-      made->address_ = made->protocol_->address();
-      made->port_ = made->protocol_->port();
-    }
+    auto protocol = arguments.open(made->door_, arguments.options);
+    if (!protocol) return protocol.error();
+    made->protocol_ = std::move(*protocol);
+    made->address_ = made->protocol_->address();
+    made->port_ = made->protocol_->port();
     return made;
   }
 

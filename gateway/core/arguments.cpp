@@ -98,21 +98,20 @@ const std::string& long_name(const std::string& word) {
 Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
   Arguments made;
   Tls tls;
-  std::string types;
   unsigned ros_version = 0;
   Options& options = made.options;
   Rules& rules = made.rules;
   if (words.empty()) return wrong("a gateway", "needs the name of a protocol");
-  made.protocol = words[0];
   const Known* known = nullptr;
   for (const Known& one : protocols()) {
-    if (one.name == made.protocol) known = &one;
+    if (one.name == words[0]) known = &one;
   }
-  if (known == nullptr) return unknown(made.protocol);
+  if (known == nullptr) return unknown(words[0]);
+  made.open = known->open;
   options.port = known->port;
   constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
   const std::map<std::string, Take> keys = {
-      {"--types", text(types)},
+      {"--types", text(made.types.file)},
       {"--ros", more(made.types.ros)},
       {"--proto-path", more(made.types.proto_path)},
       {"--ros-version", number("--ros-version", ros_version, 1U, 2U)},
@@ -154,7 +153,6 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
     return wrong("--tls-certificate and --tls-key", "go together");
   }
   if (!tls.key.empty()) options.tls = tls;
-  made.types.file = types;
   return made;
 }
 

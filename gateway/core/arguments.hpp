@@ -12,7 +12,7 @@ namespace hyphos::gateway {
 
 /// What a gateway is told: the words behind `hyphos gateway`.
 struct Arguments {
-  std::string protocol;
+  OpenProtocol open = nullptr;  ///< of the protocol that was named
   TypeSource types;
   Options options;
   Rules rules;

@@ -11,25 +11,11 @@
 #include <cstring>
 #include <string>
 
+#include "gateway/net/descriptor.hpp"
+
 namespace hyphos::gateway {
 
 namespace {
-
-/// Memory with the name of a file, for a child to write to.
-class Draft {
- public:
-  Draft() : descriptor_(::memfd_create("hyphos-types", MFD_CLOEXEC)) {}
-  ~Draft() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-  [[nodiscard]] std::string file() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  const int descriptor_;
-};
 
 /// Runs a program with its output in `output`. Its exit status; errors: what keeps it from running.
 Result<int> run(std::vector<std::string> words, int output) {
@@ -81,16 +67,17 @@ Result<std::shared_ptr<Types>> read_types(const TypeSource& source) {
   for (const std::string& path : source.proto_path) {
     words.insert(words.end(), {"--proto-path", path});
   }
-  const Draft draft;
-  if (draft.descriptor() < 0) return Error{Code::exhausted, std::strerror(errno), "memfd"};
-  const auto status = run(words, draft.descriptor());
+  // Nothing of it is left behind, however this ends.
+  const net::Descriptor memory(::memfd_create("hyphos-types", MFD_CLOEXEC));
+  if (!memory.valid()) return Error{Code::exhausted, std::strerror(errno), "memfd"};
+  const auto status = run(words, memory.get());
   if (!status) return status.error();
   if (*status != 0) {
     return Error{Code::invalid_config,
                  "it could not say which types there are, for the reason above",
                  "hyphos msg descriptors"};
   }
-  return Types::read(draft.file());
+  return Types::read("/proc/self/fd/" + std::to_string(memory.get()));
 }
 
 }  // namespace hyphos::gateway

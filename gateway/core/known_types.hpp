@@ -1,7 +1,7 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gateway/core/types.hpp"
@@ -11,7 +11,7 @@ namespace hyphos::gateway {
 
 /// Where the types that a gateway speaks come from.
 struct TypeSource {
-  std::filesystem::path file;    ///< a FileDescriptorSet; empty: `hyphos msg descriptors` is asked
+  std::string file;              ///< a FileDescriptorSet; empty: `hyphos msg descriptors` is asked
   std::vector<std::string> ros;  ///< packages besides, for it
   std::vector<std::string> proto_path;  ///< folders of .proto files, for it
 };

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli.options import Domain, ProtoPath
+from hyphos.cli.options import Domain, ProtoPath, Ros
 
 _RULES = "Rules"
 Patterns = list[str] | None
@@ -36,15 +36,7 @@ def gateway(
         int | None,
         typer.Option("--port", "-p", min=0, max=65535, help="TCP port; 0: any free one."),
     ] = None,
-    ros: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--ros",
-            metavar="PATH",
-            help="Package, or folder of packages, with more types of ROS; may be given again. "
-            "Installed ones and the common ones are known.",
-        ),
-    ] = None,
+    ros: Ros = None,
     own: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of this protocol alone."),

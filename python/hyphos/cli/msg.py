@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson, Descriptor, ProtoPath
+from hyphos.cli.options import AsJson, Descriptor, ProtoPath, Ros
 
 if TYPE_CHECKING:
     from hyphos.ros.definition import Flavour
@@ -81,14 +81,7 @@ def show(
 
 @app.command("descriptors")
 def descriptors_(
-    ros: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--ros",
-            metavar="PATH",
-            help="Package, or folder of packages, with more types of ROS; may be given again.",
-        ),
-    ] = None,
+    ros: Ros = None,
     proto_path: ProtoPath = None,
     output: Annotated[
         Path | None,

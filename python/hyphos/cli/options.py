@@ -22,6 +22,15 @@ ProtoPath = Annotated[
         exists=True,
     ),
 ]
+Ros = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ros",
+        metavar="PATH",
+        help="Package, or folder of packages, with more types of ROS; may be given again. "
+        "Installed ones and the common ones are known.",
+    ),
+]
 Descriptor = Annotated[
     list[Path] | None,
     typer.Option(

@@ -54,12 +54,9 @@ def write_descriptors(
     if output is None:
         sys.stdout.buffer.write(made)
         return 0
-    draft = output.with_name(f".{output.name}.{os.getpid()}")
     try:
-        draft.write_bytes(made)
-        draft.replace(output)
+        _replace(output, made)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise Error(
             "io", f"cannot write: {error.strerror}", str(output), "give another -o"
         ) from error
@@ -172,13 +169,22 @@ def _cache() -> Path:
     return Path(base, "hyphos")
 
 
+def _replace(file: Path, made: bytes) -> None:
+    """At once, or not at all."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(made)
+        draft.replace(file)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
 def _keep(file: Path, made: bytes) -> None:
     """A cache that cannot be written costs time, and nothing else."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_suffix(f".{os.getpid()}")
-        draft.write_bytes(made)
-        draft.replace(file)
+        _replace(file, made)
         kept = sorted(file.parent.glob("types-*.pb"), key=lambda one: one.stat().st_mtime)
         for old in kept[:-_KEPT]:
             old.unlink()

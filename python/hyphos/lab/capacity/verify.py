@@ -100,10 +100,7 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
             build.pipeline(10, 64, way),
             build.fanout(4, 64, way, work_us=200.0),
             build.robot(2, KB, way),
-            build.scattered(1, 64, way),
-            build.scattered(2, 64, way),
-            build.scattered(4, 64, way),
-            build.scattered(5, 64, way),
+            *(build.scattered(seed, 64, way) for seed in (1, 2, 4, 5)),
         ]
     if way == LINK:
         return [
@@ -115,11 +112,8 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
             build.fanin(8, KB, way),
             build.pipeline(3, min(largest, 64 * KB), way),
             build.robot(1, 16 * KB, way),
-            build.scattered(1, min(largest, 64 * KB), way),
-            build.scattered(2, min(largest, 64 * KB), way),
             build.fanin(4, 512, way),
-            build.scattered(4, min(largest, 64 * KB), way),
-            build.scattered(5, min(largest, 64 * KB), way),
+            *(build.scattered(seed, min(largest, 64 * KB), way) for seed in (1, 2, 4, 5)),
         ]
     assert way in (SHM, TCP)
     return [
@@ -133,10 +127,5 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
         build.pipeline(8, 4 * KB, way),
         build.echo(6, KB, way, work_us=100.0),
         build.robot(2, 64 * KB, way),
-        build.scattered(1, 256 * KB, way),
-        build.scattered(2, 256 * KB, way),
-        build.scattered(3, 256 * KB, way),
-        build.scattered(4, 256 * KB, way),
-        build.scattered(5, 256 * KB, way),
-        build.scattered(6, 256 * KB, way),
+        *(build.scattered(seed, 256 * KB, way) for seed in range(1, 7)),
     ]
