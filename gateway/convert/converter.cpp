@@ -1,5 +1,6 @@
 #include "gateway/convert/converter.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,14 @@ Buffer adopt(std::string text) { return (new TextOwner(std::move(text)))->buffer
 Buffer adopt(std::vector<std::byte> bytes) { return Buffer::adopt(std::move(bytes)); }
 
 }  // namespace
+
+Buffer Written::joined() const {
+  if (array.empty()) return head;
+  WritableBuffer all = WritableBuffer::on_heap(size());
+  std::byte* to = all.data();
+  for (const auto part : parts()) to = std::ranges::copy(part, to).out;
+  return std::move(all).freeze();
+}
 
 template <bool kCdr>
 Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const Lend& lend,
@@ -112,31 +121,36 @@ Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message
 }
 
 template <bool kCdr>
-Result<Buffer> Converter::write_ros(const RawMessage& message) const {
+Result<Written> Converter::write_ros(const RawMessage& message) const {
+  const bool apart = message.buffers.size() == 1 && message.buffers[0].size() >= kKept;
+  const Buffer array = attached_ && apart ? message.buffers[0] : Buffer();
   Trouble trouble;
-  Measure measure;
-  RosSink<kCdr, Measure> measuring(measure, trouble);
+  Around<Measure> measure(Measure(), array);
+  RosSink<kCdr, Around<Measure>> measuring(measure, trouble);
   Walk first(measuring, trouble, message.buffers);
   if (!first.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
-  WritableBuffer memory = WritableBuffer::on_heap(measure.at());
-  Write write(memory.data());
-  RosSink<kCdr, Write> writing(write, trouble);
+  const std::size_t size = measure.at() - array.size();
+  WritableBuffer memory = WritableBuffer::on_heap(size);
+  Around<Write> write(Write(memory.data()), array);
+  RosSink<kCdr, Around<Write>> writing(write, trouble);
   Walk second(writing, trouble, message.buffers);
   if (!second.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
-  return std::move(memory).freeze(measure.at());
+  const Buffer made = std::move(memory).freeze();
+  if (array.empty()) return Written(made);
+  return Written(made.slice(0, write.hole()), array, made.slice(write.hole(), size - write.hole()));
 }
 
 template <typename Sink, typename Made>
-Result<Buffer> Converter::write_grown(const RawMessage& message) const {
+Result<Written> Converter::write_grown(const RawMessage& message) const {
   Trouble trouble;
   Made made;
   Sink sink(made);
   Walk walk(sink, trouble, message.buffers);
   if (!walk.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
-  return adopt(std::move(made));
+  return Written(adopt(std::move(made)));
 }
 
-Result<Buffer> Converter::write(Form form, const RawMessage& message) const {
+Result<Written> Converter::write(Form form, const RawMessage& message) const {
   switch (form) {
     case Form::ros1:
       return write_ros<false>(message);

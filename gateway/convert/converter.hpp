@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gateway/convert/shape.hpp"
+#include "gateway/convert/written.hpp"
 #include "gateway/core/door.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/message.hpp"
@@ -37,7 +38,7 @@ class Converter {
                                         const Lend& lend, std::int64_t now_ns,
                                         const Buffer& within = {}) const;
   /// A message of ROS. Errors: corrupt, also for what ROS cannot hold, with the field.
-  [[nodiscard]] Result<Buffer> write(Form form, const RawMessage& message) const;
+  [[nodiscard]] Result<Written> write(Form form, const RawMessage& message) const;
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
 
@@ -48,9 +49,9 @@ class Converter {
   [[nodiscard]] Result<RawMessage> read_json(std::span<const std::byte> message, const Lend& lend,
                                              std::int64_t now_ns) const;
   template <bool kCdr>
-  [[nodiscard]] Result<Buffer> write_ros(const RawMessage& message) const;
+  [[nodiscard]] Result<Written> write_ros(const RawMessage& message) const;
   template <typename Sink, typename Made>
-  [[nodiscard]] Result<Buffer> write_grown(const RawMessage& message) const;
+  [[nodiscard]] Result<Written> write_grown(const RawMessage& message) const;
 
   const Shape& shape_;
   bool attached_;

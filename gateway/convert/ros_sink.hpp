@@ -10,6 +10,7 @@
 #include "gateway/convert/shape.hpp"
 #include "gateway/convert/trouble.hpp"
 #include "gateway/convert/utf.hpp"
+#include "hyphos/buffer.hpp"
 #include "wire/protobuf.hpp"
 
 namespace hyphos::gateway {
@@ -42,6 +43,35 @@ class Write {
  private:
   std::byte* begin_;
   std::byte* at_;
+};
+
+/// A Measure or a Write that passes over one array, which stays where it is.
+template <typename Out>
+class Around {
+ public:
+  /// `array` may be empty: there is none.
+  Around(Out out, const Buffer& array) : out_(out), array_(array.data()), size_(array.size()) {}
+
+  void bytes(const void* from, std::size_t size) {
+    if (size == size_ && from == array_ && size > 0) {
+      hole_ = out_.at();
+      passed_ = size;
+    } else {
+      out_.bytes(from, size);
+    }
+  }
+  void zeros(std::size_t size) { out_.zeros(size); }
+  /// The array included, once it was passed.
+  [[nodiscard]] std::size_t at() const { return out_.at() + passed_; }
+  /// Where the array belongs.
+  [[nodiscard]] std::size_t hole() const { return hole_; }
+
+ private:
+  Out out_;
+  const std::byte* const array_;
+  const std::size_t size_;
+  std::size_t hole_ = 0;
+  std::size_t passed_ = 0;
 };
 
 /// Seconds and nanoseconds as ROS counts them: the seconds rounded down.

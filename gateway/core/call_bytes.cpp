@@ -34,7 +34,9 @@ Result<detail::BlockRef> block_of(detail::PublisherCore& core, bool travels,
 Result<Buffer> message_of(const detail::Delivery& delivery, const Converter& converter, Form form) {
   const Envelope* const envelope = delivery.block->encoded();
   if (envelope == nullptr) return Error{Code::corrupt, "a message without bytes", {}};
-  return converter.write(form, RawMessage{envelope->payload, envelope->buffers});
+  const auto written = converter.write(form, RawMessage{envelope->payload, envelope->buffers});
+  if (!written) return written.error();
+  return written->joined();
 }
 
 Error denied(const Client& client, std::string_view what, const std::string& name) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/convert/written.hpp"
 #include "gateway/core/node_params.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/result.hpp"
@@ -56,7 +57,7 @@ struct ServiceInfo {
 
 /// A message that leaves, converted once for all clients of a form.
 struct Leaving {
-  Buffer bytes;
+  Written bytes;
   std::int64_t publish_ns = 0;  ///< CLOCK_MONOTONIC, when it was published
   bool replayed = false;        ///< latched: it was published before the client came
 };

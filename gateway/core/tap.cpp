@@ -51,6 +51,9 @@ void Tap::hear(const Message<RawMessage>& message) {
   if (listeners.empty() && !keeps_) return;
   auto converted = carrier_.converter.write(form_, *message);
   if (!converted) return complain_(converted.error());
+  // In parts for one listener only: of several that have to wait each would copy them. And what is
+  // kept must not hold memory of its publisher.
+  if (keeps_ || listeners.size() > 1) *converted = converted->joined();
   const Leaving leaving{*converted, message.stamps().publish, message.replayed()};
   if (keeps_) {
     const std::lock_guard lock(mutex_);

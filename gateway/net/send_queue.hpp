@@ -22,12 +22,28 @@ class Message {
       : parts_{std::move(a), std::move(b), std::move(c), std::move(d)} {
     for (const Buffer& part : parts_) size_ += part.size();
   }
+  /// One whose `array` lies in memory that others wait for, such as a slot of shared memory: a
+  /// message that has to wait copies it first.
+  [[nodiscard]] static Message lent(Buffer head, Buffer before, Buffer array, Buffer behind) {
+    Message message(std::move(head), std::move(before), std::move(array), std::move(behind));
+    message.lent_ = !message.parts_[kArray].empty();
+    return message;
+  }
+  [[nodiscard]] bool is_lent() const { return lent_; }
+  /// Copies what is lent.
+  void keep() {
+    if (std::exchange(lent_, false)) parts_[kArray] = Buffer::copy_of(parts_[kArray].bytes());
+  }
+
   [[nodiscard]] const std::array<Buffer, kMostParts>& parts() const { return parts_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
+  static constexpr std::size_t kArray = 2;
+
   std::array<Buffer, kMostParts> parts_;
   std::size_t size_ = 0;
+  bool lent_ = false;
 };
 
 /// Messages of one key keep their order. What a key is, the protocol says: a topic, mostly.

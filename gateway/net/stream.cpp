@@ -160,7 +160,12 @@ void Stream::deliver() {
 std::size_t Stream::send(Key key, Message message, std::size_t depth) {
   std::vector<Message> dropped;  // freed when the lock is not held any more
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (writing_ && message.is_lent()) {
+      lock.unlock();  // for the time of a copy
+      message.keep();
+      lock.lock();
+    }
     if (state_ != State::open) return 0;
     if (writing_) {
       const bool taken = queue_.push(key, std::move(message), dropped, depth);

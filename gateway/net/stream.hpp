@@ -23,8 +23,9 @@ namespace hyphos::gateway::net {
 /// Threads: send(), finish() and close() from any, and never blocking; callbacks in threads of the
 /// loop, never two at once. Lifetime: a stream that was started lives until it is closed, whoever
 /// drops it. Cost: a message that nothing waits before is written by its sender, with one system
-/// call and no copy; a unit is delivered without a copy, of which the first 64 KB of a large one
-/// are the exception.
+/// call and no copy; what is lent of one that has to wait is copied, so a peer that does not read
+/// holds one message that is lent, no more; a unit is delivered without a copy, of which the first
+/// 64 KB of a large one are the exception.
 class Stream final : public Loop::Item, public std::enable_shared_from_this<Stream> {
  public:
   struct Options {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "gateway/convert/written.hpp"
 #include "gateway/net/send_queue.hpp"
 #include "gateway/net/unit_reader.hpp"
 #include "gateway/ros1/header.hpp"
@@ -25,10 +26,10 @@ namespace hyphos::gateway::ros1 {
   return net::Measured::unit(std::size_t{4} + length);
 }
 
-[[nodiscard]] inline net::Message frame(Buffer body) {
+[[nodiscard]] inline net::Message frame(const Written& body) {
   WritableBuffer length = WritableBuffer::on_heap(4);
   write_length(length.bytes(), static_cast<std::uint32_t>(body.size()));
-  return net::Message(std::move(length).freeze(), std::move(body));
+  return net::Message::lent(std::move(length).freeze(), body.head, body.array, body.tail);
 }
 
 /// The answer to a request: a byte that says whether it is one, or the text of an error.

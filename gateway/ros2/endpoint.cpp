@@ -172,20 +172,20 @@ void Writer::close() {
   participant_->give_back_topic(topic_);
 }
 
-Result<SampleIdentity> Writer::write(std::span<const std::byte> message,
-                                     const SampleIdentity& related) {
+Result<SampleIdentity> Writer::write(const Written::Parts& message, const SampleIdentity& related) {
   constexpr std::size_t kEncapsulation = 4;
-  if (message.size() < kEncapsulation) {
+  RawSample sample;
+  sample.bytes = message[0];
+  sample.behind = {message[1], message[2]};
+  if (sample.bytes.size() < kEncapsulation) {
     return Error{Code::corrupt, "a message without encapsulation", topic_};
   }
-  if (message.size() > participant_->max_message()) {
+  if (sample.size() > participant_->max_message()) {
     return Error{Code::overloaded,
-                 "a message of " + std::to_string(message.size()) + " bytes, where at most " +
+                 "a message of " + std::to_string(sample.size()) + " bytes, where at most " +
                      std::to_string(participant_->max_message()) + " are sent",
                  topic_};
   }
-  RawSample sample;
-  sample.bytes = message;
   rtps::WriteParams params;
   params.related_sample_identity(related);
   const std::shared_lock lock(writing_);

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 
+#include "gateway/convert/written.hpp"
 #include "gateway/ros2/raw_type.hpp"
 #include "hyphos/result.hpp"
 
@@ -107,6 +108,10 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
   /// the message is known by. Errors: disconnected (closed), overloaded (too large), corrupt (no
   /// CDR), io.
   Result<SampleIdentity> write(std::span<const std::byte> message,
+                               const SampleIdentity& related = SampleIdentity::unknown()) {
+    return write(Written::Parts{message}, related);
+  }
+  Result<SampleIdentity> write(const Written::Parts& message,
                                const SampleIdentity& related = SampleIdentity::unknown());
   [[nodiscard]] GUID_t guid() const { return guid_; }
   [[nodiscard]] std::size_t matched() const;

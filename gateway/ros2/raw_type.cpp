@@ -1,5 +1,6 @@
 #include "gateway/ros2/raw_type.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hyphos::gateway::ros2 {
@@ -19,12 +20,14 @@ RawType::RawType(const std::string& name, std::size_t max_message) : max_message
 }
 
 bool RawType::serialize(void* data, eprosima::fastrtps::rtps::SerializedPayload_t* payload) {
-  const auto bytes = static_cast<const RawSample*>(data)->bytes;
-  if (bytes.size() < 4 || bytes.size() > payload->max_size) return false;
-  std::memcpy(payload->data, bytes.data(), bytes.size());
+  const RawSample& sample = *static_cast<const RawSample*>(data);
+  const auto bytes = sample.bytes;
+  if (bytes.size() < 4 || sample.size() > payload->max_size) return false;
+  std::byte* to = std::ranges::copy(bytes, reinterpret_cast<std::byte*>(payload->data)).out;
+  for (const auto part : sample.behind) to = std::ranges::copy(part, to).out;
   payload->encapsulation = static_cast<std::uint16_t>(std::to_integer<unsigned>(bytes[0]) << 8U |
                                                       std::to_integer<unsigned>(bytes[1]));
-  payload->length = static_cast<std::uint32_t>(bytes.size());
+  payload->length = static_cast<std::uint32_t>(sample.size());
   return true;
 }
 
@@ -43,7 +46,7 @@ bool RawType::deserialize(eprosima::fastrtps::rtps::SerializedPayload_t* payload
 }
 
 std::function<std::uint32_t()> RawType::getSerializedSizeProvider(void* data) {
-  const auto size = static_cast<std::uint32_t>(static_cast<const RawSample*>(data)->bytes.size());
+  const auto size = static_cast<std::uint32_t>(static_cast<const RawSample*>(data)->size());
   return [size] { return size; };
 }
 

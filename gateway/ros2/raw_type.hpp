@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <fastdds/dds/topic/TopicDataType.hpp>
 #include <functional>
@@ -12,6 +13,10 @@ namespace hyphos::gateway::ros2 {
 /// A message as DDS carries it: CDR with its encapsulation.
 struct RawSample {
   std::span<const std::byte> bytes;
+  std::array<std::span<const std::byte>, 2> behind;  ///< what follows them in one that is sent
+  [[nodiscard]] std::size_t size() const {
+    return bytes.size() + behind[0].size() + behind[1].size();
+  }
   std::size_t too_large = 0;  ///< received, and larger than the type takes: its size; no bytes
 
   std::unique_ptr<std::byte[]> storage;  ///< of what was received; kept for the next

@@ -48,7 +48,7 @@ class TopicsOut::Outbound {
   }
 
   void send(const Leaving& message) {
-    const auto sent = writer_.write(message.bytes.bytes());
+    const auto sent = writer_.write(message.bytes.parts());
     if (sent) return;
     const Code code = sent.error().code;
     place_.door.count(client_of(topic_), code == Code::overloaded ? "too_large" : to_string(code),

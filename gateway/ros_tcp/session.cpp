@@ -272,7 +272,9 @@ void Session::add_subscriber(const Command& command) {
       line->door.count(line->client, "too_large", topic);
       return;
     }
-    line->send(key, topic, net::Message(frame_head(topic, message.bytes.size()), message.bytes));
+    const Written& body = message.bytes;
+    line->send(key, topic,
+               net::Message::lent(frame_head(topic, body.size()), body.head, body.array, body.tail));
   };
   auto outlet = line_->door.open_outlet(line_->client, in_graph(command.topic),
                                         type_in_graph(command.type, false), settings_.form(), {},

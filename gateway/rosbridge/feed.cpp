@@ -180,15 +180,16 @@ void Feed::tick() {
 }
 
 void Feed::deliver(Compression compression, const Leaving& message) {
+  const Buffer bytes = message.bytes.joined();
   const std::lock_guard lock(mutex_);
   const std::int64_t now = monotonic_now().ns;
   if (held_.empty() && (wish_.throttle_ns == 0 || now >= due_ns_)) {
     due_ns_ = now + wish_.throttle_ns;
-    return send(compression, message.bytes);
+    return send(compression, bytes);
   }
   // Without a queue, what comes too soon is left out, which is what the client asked for.
   if (wish_.queue_length == 0) return;
-  held_.push_back({compression, message.bytes});
+  held_.push_back({compression, bytes});
   while (held_.size() > wish_.queue_length) {
     held_.pop_front();
     context_.count("throttled", name_);

@@ -63,7 +63,7 @@ Buffer write(Types& types, std::string_view ros_name, std::string_view form, nb:
     message.buffers.push_back(to_buffer(nb::object(buffers[i]), &WritableBuffer::on_heap));
   }
   nb::gil_scoped_release release;
-  return found.converter.write(written, message).or_throw();
+  return found.converter.write(written, message).or_throw().joined();
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class Heard {
   std::function<void(const Leaving&)> take() {
     return [this](const Leaving& message) {
       const std::lock_guard lock(mutex_);
-      texts_.emplace_back(message.bytes.text());
+      texts_.emplace_back(message.bytes.joined().text());
       changed_.notify_all();
     };
   }

@@ -31,7 +31,7 @@ RawMessage read(const Converter& converter, Form form, std::string_view wire) {
 }
 
 std::string write(const Converter& converter, Form form, const RawMessage& message) {
-  return std::string(converter.write(form, message).or_throw().text());
+  return std::string(converter.write(form, message).or_throw().joined().text());
 }
 
 std::string words(std::initializer_list<int> bytes) {
@@ -64,7 +64,10 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
       "options { [hyphos.ros.interface] { flavour: ROS1 } } message_type { name: 'Blob' "
       "field { name: 'data' number: 1 label: LABEL_OPTIONAL type: TYPE_BYTES "
       "options { [hyphos.ros.field] { type: UINT8 count: ANY } } } "
-      "options { [hyphos.ros.type] { name: 'blob/Blob' } } } message_type { name: 'Head' }",
+      "field { name: 'last' number: 2 label: LABEL_OPTIONAL type: TYPE_STRING "
+      "options { [hyphos.ros.field] { type: STRING } } } "
+      "options { [hyphos.ros.type] { name: 'blob/Blob' } } } message_type { name: 'Head' "
+      "field { name: 'last' number: 2 label: LABEL_OPTIONAL type: TYPE_STRING } }",
       &file));
   google::protobuf::DescriptorPool pool(google::protobuf::DescriptorPool::generated_pool());
   const auto* built = pool.BuildFile(file);
@@ -79,6 +82,7 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
     const std::uint32_t length = static_cast<std::uint32_t>(size);
     std::string wire(reinterpret_cast<const char*>(&length), sizeof length);
     wire.append(size, 'x');
+    wire += words({3, 0, 0, 0}) + "end";
     const Buffer unit = Buffer::copy_of(std::string_view(wire));
     const auto read = [&](const Buffer& within) {
       return converter.read(Form::ros1, unit.bytes(), &WritableBuffer::on_heap, 0, within)
@@ -87,8 +91,21 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
     };
     EXPECT_EQ(read(unit).data() == unit.data() + 4, size >= Converter::kKept);
     EXPECT_NE(read({}).data(), unit.data() + 4);
-    EXPECT_EQ(read(unit).text(), std::string_view(wire).substr(4));
-    EXPECT_EQ(read({}).text(), std::string_view(wire).substr(4));
+    EXPECT_EQ(read(unit).text(), std::string(size, 'x'));
+    EXPECT_EQ(read({}).text(), std::string(size, 'x'));
+    const RawMessage message =
+        converter.read(Form::ros1, unit.bytes(), &WritableBuffer::on_heap, 0).or_throw();
+    for (const Form form : {Form::ros1, Form::cdr}) {
+      const Written written = converter.write(form, message).or_throw();
+      const bool apart = size >= Converter::kKept;
+      EXPECT_EQ(written.array.data() == message.buffers[0].data(), apart);
+      EXPECT_EQ(written.tail.empty(), !apart);
+      const RawMessage again =
+          converter.read(form, written.joined().bytes(), &WritableBuffer::on_heap, 0).or_throw();
+      EXPECT_EQ(again.payload.text(), message.payload.text());
+      EXPECT_EQ(again.buffers[0].text(), message.buffers[0].text());
+      if (form == Form::ros1) EXPECT_EQ(written.joined().text(), wire);
+    }
   }
 }
 

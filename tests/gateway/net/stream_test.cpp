@@ -118,6 +118,57 @@ TEST(Stream, test_a_slow_reader_loses_its_oldest_which_are_counted_and_the_rest_
   EXPECT_EQ(last, kCount - 1) << "the newest is what is kept";
 }
 
+// Memory of somebody else, who counts how much of it is out.
+class Lender {
+ public:
+  [[nodiscard]] Buffer lend(std::string bytes) {
+    ++out_;
+    return (new Owner(*this, std::move(bytes)))->buffer();
+  }
+  [[nodiscard]] int out() const { return out_; }
+
+ private:
+  class Owner final : public BufferOwner {
+   public:
+    Owner(Lender& lender, std::string bytes) : lender_(lender), bytes_(std::move(bytes)) {}
+    [[nodiscard]] Buffer buffer() {
+      return {reinterpret_cast<const std::byte*>(bytes_.data()), bytes_.size(), this};
+    }
+
+   private:
+    void release() noexcept override {
+      --lender_.out_;
+      delete this;
+    }
+    Lender& lender_;
+    const std::string bytes_;
+  };
+  std::atomic<int> out_ = 0;
+};
+
+TEST(Stream, test_a_reader_that_has_stopped_holds_one_message_that_is_lent_and_gets_all_later) {
+  constexpr std::size_t kCount = 20;
+  Lender lender;
+  StreamServer server(kIgnore, {.queue = {.depth = kCount, .bytes = std::size_t{64} << 20}});
+  RawClient client(server.port());
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  const auto array = [](std::size_t i) {
+    return std::string(1'000'000, static_cast<char>('a' + i));
+  };
+  for (std::size_t i = 0; i < kCount; ++i) {
+    EXPECT_EQ(server.stream(0)->send(
+                  1, Message::lent(sized_head(2 + array(i).size()),
+                                   Buffer::copy_of(std::string_view("<")), lender.lend(array(i)),
+                                   Buffer::copy_of(std::string_view(">")))),
+              0U);
+  }
+  EXPECT_LE(lender.out(), 1);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    EXPECT_TRUE(receive_sized(client) == "<" + array(i) + ">") << i;
+  }
+  EXPECT_TRUE(eventually([&] { return lender.out() == 0; }));
+}
+
 TEST(Stream, test_a_reader_that_has_stopped_does_not_stop_another) {
   StreamServer server(kEcho, {.queue = {.depth = 3, .bytes = std::size_t{64} << 20}}, 1);
   RawClient stopped(server.port());

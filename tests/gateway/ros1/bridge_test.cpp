@@ -48,7 +48,7 @@ class Side {
         .open_outlet(kRobot, topic, "std_msgs/String", Form::ros1, {},
                      [this](const Leaving& leaving) {
                        const std::lock_guard lock(mutex_);
-                       heard_.emplace_back(leaving.bytes.text().substr(4));
+                       heard_.emplace_back(leaving.bytes.joined().text().substr(4));
                      })
         .or_throw();
   }

@@ -38,7 +38,7 @@ class Robot {
         in_(door.open_outlet({"/robot"}, "/in", "std_msgs/String", Form::ros1, {},
                              [this](const Leaving& leaving) {
                                ++heard_;
-                               (void)out_->publish(leaving.bytes.bytes());
+                               (void)out_->publish(leaving.bytes.joined().bytes());
                              })
                 .or_throw()) {
     once_->publish(Buffer::copy_of(std::string_view("\x04\0\0\0once", 8)).bytes()).or_throw();

@@ -25,7 +25,7 @@ TEST(RosTcpTopics, test_what_one_client_publishes_another_hears_and_so_does_the_
   std::atomic<int> heard = 0;
   const auto outlet = gateway.door.open_outlet(
       {"graph"}, "/chat", "std_msgs/String", Form::ros1, {}, [&](const Leaving& message) {
-        if (message.bytes.text() == string_message("hello")) ++heard;
+        if (message.bytes.joined().text() == string_message("hello")) ++heard;
       });
   auto listener = gateway.client();
   listener.say("__subscribe", kChat);
