@@ -483,6 +483,14 @@ def test_injected_delays_and_losses_are_found(tmp_path: Path) -> None:
     assert 0.12 < share.value < 0.28  # of 400 messages, give or take four deviations
 
 
+def test_the_selftest_judges_each_thing_that_it_injects(hyphos_cli: Cli) -> None:
+    """How exact they are found depends on the machine; that each is found out does not."""
+    code, shown, err = hyphos_cli("lab", "selftest", "--seconds", "1", "--repeats", "1")
+    assert code in (0, 1), err
+    assert "[6/6] measured" in err
+    assert shown.count("found") + shown.count("missed") == 5
+
+
 def test_a_stalled_subscriber_shows_in_the_tail(tmp_path: Path) -> None:
     """A load that waited for its answers would send nothing meanwhile, and not see it."""
     [peer] = find_peers().choose([selftest.PEER])
