@@ -55,13 +55,16 @@ void ClientCore::close() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(closed_, true)) return;
     pending.swap(pending_);
+    for (const auto& [id, call] : pending) {
+      if (call.sending) overtaken_.push_back(id);
+    }
     subscriber.swap(subscriber_);
     unsent_.clear();
     changed_.notify_all();
   }
   if (subscriber != nullptr) subscriber->close();
   for (const auto& [id, call] : pending) {
-    if (call.server != 0) send_cancel(id, call.server);
+    if (call.server != 0 && !call.sending) send_cancel(id, call.server);
     call.listener->failed({Code::disconnected, "the client was closed", name()});
   }
   // Here, and not when the last reference goes, which may be inside a call of a transport.
@@ -169,7 +172,7 @@ std::uint64_t ClientCore::start(detail::BlockRef request, std::int64_t deadline_
   request->meta().call = {client_, id, number(CallKind::request)};
   const std::uint64_t server = unsent_.empty() ? server_ : 0;
   Call& call = pending_[id];
-  call = {std::move(listener), now, deadline_ns, server, {}};
+  call = {std::move(listener), now, deadline_ns, server, {}, server != 0};
   if (server == 0) {
     call.request = std::move(request);
     unsent_.push_back(id);
@@ -195,7 +198,7 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
     }
     request->meta().to = server;
     const Published out = publisher_->publish(request);
-    if (out.taken > 0) return;
+    if (out.taken > 0) return sent(id, server);
     if (out.dropped > 0 || out.failure) {
       const bool closed = out.failure == Code::disconnected;
       end(id,
@@ -210,17 +213,43 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
       return;
     }
     // Known, but its queue is not there yet (or not any more): channel_changed() comes when it is.
+    bool changed = false;
+    bool canceled = false;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = pending_.find(id);
+      if (found == pending_.end()) {
+        std::erase(overtaken_, id);
+        return;
+      }
+      changed = changes_ != before;
+      if (changed && server_ == server) continue;
+      Call& call = found->second;
+      call.server = 0;
+      call.request = std::move(request);
+      call.sending = false;
+      canceled = std::exchange(call.canceled, false);
+      unsent_.insert(std::lower_bound(unsent_.begin(), unsent_.end(), id), id);
+    }
+    if (canceled) cancel(id);
+    if (changed) post_flush();
+    return;
+  }
+}
+
+// What was canceled meanwhile is canceled now.
+void ClientCore::sent(std::uint64_t id, std::uint64_t server) {
+  {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(id);
-    if (found == pending_.end()) return;
-    if (changes_ != before && server_ == server) continue;
-    found->second.server = 0;
-    found->second.request = std::move(request);
-    unsent_.insert(std::lower_bound(unsent_.begin(), unsent_.end(), id), id);
-    if (changes_ == before) return;
-    break;
+    if (found != pending_.end()) {
+      found->second.sending = false;
+      if (!std::exchange(found->second.canceled, false)) return;
+    } else if (std::erase(overtaken_, id) == 0) {
+      return;
+    }
   }
-  post_flush();
+  send_cancel(id, server);
 }
 
 void ClientCore::post_flush() {
@@ -248,6 +277,7 @@ void ClientCore::flush() {
       unsent_.pop_front();
       Call& call = pending_.at(id);
       server = call.server = server_;
+      call.sending = true;
       request = std::exchange(call.request, {});
     }
     send(id, server, std::move(request));
@@ -297,6 +327,10 @@ void ClientCore::cancel(std::uint64_t id) {
     const auto found = pending_.find(id);
     if (found == pending_.end()) return;
     server = found->second.server;
+    if (found->second.sending) {
+      found->second.canceled = true;
+      return;
+    }
     if (server == 0) {
       never_sent = std::move(found->second.listener);
       pending_.erase(found);
@@ -334,9 +368,10 @@ void ClientCore::expire(std::uint64_t id) {
     call = std::move(found->second);
     pending_.erase(found);
     if (call.server == 0) std::erase(unsent_, id);
+    if (call.sending) overtaken_.push_back(id);
   }
   count(trace::Counter::call_timeout);
-  if (call.server != 0) send_cancel(id, call.server);
+  if (call.server != 0 && !call.sending) send_cancel(id, call.server);
   call.listener->failed(timed_out(call));
 }
 
@@ -345,7 +380,10 @@ void ClientCore::end(std::uint64_t id, const Error& error, trace::Counter counte
   {
     const std::lock_guard lock(mutex_);
     const auto found = pending_.find(id);
-    if (found == pending_.end()) return;
+    if (found == pending_.end()) {
+      std::erase(overtaken_, id);
+      return;
+    }
     listener = std::move(found->second.listener);
     pending_.erase(found);
   }

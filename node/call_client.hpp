@@ -25,7 +25,9 @@ namespace hyphos::calls {
 ///      its end; whoever erases it there tells;
 ///  (2) `unsent_` holds the ids of the pending calls whose `server` is 0, oldest first;
 ///  (3) if `unsent_` is not empty and `server_` is not 0, a flush is under way or posted, or the
-///      server's queue does not exist yet, and channel_changed() follows when it does.
+///      server's queue does not exist yet, and channel_changed() follows when it does;
+///  (4) a cancel never overtakes its request: while that is being sent, whoever wants to cancel it
+///      leaves word, in the call or, if the call has ended, in `overtaken_`, for the sender.
 /// No listener, channel or transport is called under the lock.
 class ClientCore final : public graph::ChannelWatcher,
                          public std::enable_shared_from_this<ClientCore> {
@@ -65,11 +67,14 @@ class ClientCore final : public graph::ChannelWatcher,
     std::int64_t deadline_ns = 0;
     std::uint64_t server = 0;  // 0: not sent yet
     detail::BlockRef request;  // until it is sent
+    bool sending = false;
+    bool canceled = false;  // while it was being sent
   };
   using Ended = std::vector<std::pair<Listener, Error>>;
 
   void heard(const detail::Delivery& delivery);
   void send(std::uint64_t id, std::uint64_t server, detail::BlockRef request);
+  void sent(std::uint64_t id, std::uint64_t server);
   void flush();
   void post_flush();
   void expire_due();
@@ -95,6 +100,7 @@ class ClientCore final : public graph::ChannelWatcher,
   std::shared_ptr<graph::Subscriber> subscriber_;
   std::map<std::uint64_t, Call> pending_;
   std::deque<std::uint64_t> unsent_;
+  std::vector<std::uint64_t> overtaken_;
   std::uint64_t next_ = 1;
   std::uint64_t changes_ = 0;
   std::uint64_t server_ = 0;

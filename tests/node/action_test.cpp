@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <thread>
 
 #include "tests/node/child.hpp"
 #include "tests/node/harness.hpp"
@@ -161,6 +163,27 @@ TEST(Action, QueuesGoalsAndCancelsThoseThatHaveNotBegun) {
   EXPECT_EQ(third.result(kForEver).or_throw().value.value, 30);
   EXPECT_EQ(goals.order(), (std::vector<std::int64_t>{1, 3}));
   EXPECT_EQ(action.pending(), 0U);
+}
+
+// The goal waits for a server and is sent by a thread of the pool: while this one cancels it.
+TEST(Action, ACancelDoesNotOvertakeItsGoal) {
+  Two two;
+  const auto client = two.client_of();
+  for (int round = 0; round < 200; ++round) {
+    const auto goal = client.send({round}, kForEver);
+    Action action = two.action({}, [](const Handle& its) {
+      while (!its.cancel_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      EXPECT_TRUE(its.canceled({0}).ok());
+    });
+    ASSERT_TRUE(client.wait_for_server(kForEver).ok());
+    for (int turn = 0; turn < 50 * (round % 40); ++turn)
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    goal.cancel();
+    const auto ended = goal.result(Duration::from_seconds(20));
+    ASSERT_TRUE(ended.ok() || ended.error().code == Code::canceled) << round;
+    action.close();
+    ASSERT_TRUE(eventually([&] { return !client.ready(); }));
+  }
 }
 
 TEST(Action, ANewerGoalPreempts) {
