@@ -273,8 +273,9 @@ void Session::add_subscriber(const Command& command) {
       return;
     }
     const Written& body = message.bytes;
-    line->send(key, topic,
-               net::Message::lent(frame_head(topic, body.size()), body.head, body.array, body.tail));
+    line->send(
+        key, topic,
+        net::Message::lent(frame_head(topic, body.size()), body.head, body.array, body.tail));
   };
   auto outlet = line_->door.open_outlet(line_->client, in_graph(command.topic),
                                         type_in_graph(command.type, false), settings_.form(), {},

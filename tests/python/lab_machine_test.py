@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from helpers import PATIENCE_S, until, wait_until
+from hyphos.lab import machine
 from hyphos.lab.awake import kept_awake
-from hyphos.lab.machine import Load, LoadWatch, describe_machine, wait_until_quiet
+from hyphos.lab.machine import Load, LoadWatch, describe_machine, expect_pace, wait_until_quiet
 
 SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
 
@@ -56,6 +57,42 @@ def test_processes_that_ended_meanwhile_are_not_foreign() -> None:
         return watch.finish()
 
     assert cores_of(ended, 0.5) < 0.6
+
+
+@pytest.fixture
+def paces(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What the processors are found to do, one after the other."""
+    told: list[float] = []
+    monkeypatch.setattr(machine, "pace", lambda: told.pop(0))
+    monkeypatch.setattr(machine._Best, "known", 0.0)
+    return told
+
+
+def test_processors_that_became_slower_meanwhile_disturb(paces: list[float]) -> None:
+    paces += [40.0, 20.0]
+    load = LoadWatch().finish()
+    assert load.speed == 0.5
+    assert load.disturbed
+    paces += [20.0, 40.0, 38.0, 39.0]
+    assert LoadWatch().finish().speed == 0.5
+    assert LoadWatch().finish().speed == 38 / 40
+
+
+def test_processors_that_were_faster_when_they_were_described(paces: list[float]) -> None:
+    paces += [50.0, 20.0, 20.0, 60.0]
+    described = describe_machine()
+    machine._Best.known = 0.0
+    assert expect_pace(described) == 1.0
+    assert LoadWatch().finish().speed == 0.4
+    assert describe_machine()["pace"].startswith("60.0 million")
+    assert expect_pace(described) == pytest.approx(1.2)
+    assert expect_pace({"cpu": "of an older file"}) == 1.0
+
+
+def test_measuring_the_pace_leaves_the_processors_as_they_were() -> None:
+    before = os.sched_getaffinity(0)
+    assert machine.pace() > 0
+    assert os.sched_getaffinity(0) == before
 
 
 def test_one_does_not_wait_for_ever_for_quiet() -> None:

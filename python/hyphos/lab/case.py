@@ -19,6 +19,14 @@ OWN = {
     "publishers": "fanin",
     "pairs": "echo",
 }
+UNITS = {
+    "rate_hz": "Hz",
+    "cores": "cores",
+    "shm_mb": "MB of /dev/shm",
+    "work_us": "µs of work",
+    "stall_ms": "ms of stall",
+    "seconds": "s",
+}
 
 
 @dataclass(frozen=True)
@@ -117,8 +125,8 @@ def label(name: str, value: Any) -> str:
     """A parameter as a table shows it."""
     if name == "size":
         return size_label(value)
-    if name == "rate_hz":
-        return f"{value:g} Hz"
+    if name in UNITS:
+        return f"{value:g} {UNITS[name]}"
     if name in OWN:
         return f"{value} {name}"
     if name == "recording":

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import platform
+import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from hyphos.lab.awake import are_kept
+
+# So short that a scheduler rarely comes between.
+BURST_STEPS, BURSTS = 3000, 9
+# Of the best pace. What is left of it beside a neighbour on the same core is a half.
+SLOW = 0.8
+PACE = "pace"
 
 
 def _first(path: str, key: str) -> str:
@@ -53,20 +60,74 @@ def describe_machine() -> dict[str, str]:
         "python": platform.python_version(),
         "hyphos": hyphos,
         "processors": "kept awake" if are_kept() else "may sleep",
+        PACE: best_pace(),
         "load at start": " ".join(f"{value:.2f}" for value in os.getloadavg()),
     }
 
 
+def pace() -> float:
+    """Million steps of a loop in a second, on the slowest processor that we may use. It falls where
+    the clock is lowered, or where a neighbour of a virtual machine works on the same core, none of
+    which is counted as stolen. Takes two milliseconds for each processor."""
+    ours = os.sched_getaffinity(0)
+    found = []
+    try:
+        for processor in ours:
+            os.sched_setaffinity(0, {processor})
+            found.append(statistics.median(_burst() for _ in range(BURSTS)))
+    finally:
+        os.sched_setaffinity(0, ours)
+    return min(found)
+
+
+def _burst() -> float:
+    began, total = time.perf_counter_ns(), 0
+    for step in range(BURST_STEPS):
+        total += step * step
+    return BURST_STEPS / (time.perf_counter_ns() - began) * 1e3
+
+
+class _Best:
+    """The best pace of this machine that we know of."""
+
+    known = 0.0
+
+    @classmethod
+    def measure(cls) -> float:
+        now = pace()
+        cls.known = max(cls.known, now)
+        return now
+
+
+def best_pace() -> str:
+    """As describe_machine() says it: now, or when it was better."""
+    _Best.measure()
+    return f"{_Best.known:.1f} million steps of a loop a second"
+
+
+def expect_pace(machine: Mapping[str, str]) -> float:
+    """What describe_machine() once said: whatever is much slower is disturbed. Returns how many
+    times as fast the machine is at best by now."""
+    try:
+        known = float(machine.get(PACE, "").partition(" ")[0])
+    except ValueError:
+        return 1.0
+    _Best.known = max(_Best.known, known)
+    return _Best.known / known
+
+
 @dataclass(frozen=True)
 class Load:
-    """What the machine did during one run besides the run, as shares of all its cores."""
+    """What the machine did during one run besides the run, as shares of all its cores; and how fast
+    its processors were at both ends of it, where 1 is the best that is known of them."""
 
     foreign: float
     steal: float
+    speed: float = 1.0
 
     @property
     def disturbed(self) -> bool:
-        return self.foreign > 0.05 or self.steal > 0.02
+        return self.foreign > 0.05 or self.steal > 0.02 or self.speed < SLOW
 
 
 class LoadWatch:
@@ -75,6 +136,7 @@ class LoadWatch:
 
     def __init__(self) -> None:
         self._tick = 1.0 / os.sysconf("SC_CLK_TCK")
+        self._pace = _Best.measure()
         self._before = self._read()
 
     def _read(self) -> tuple[float, float, float, float]:
@@ -89,7 +151,8 @@ class LoadWatch:
             after - before for after, before in zip(self._read(), self._before, strict=True)
         )
         total = max(total, self._tick)
-        return Load(max(0.0, busy - own) / total, steal / total)
+        slowest = min(self._pace, _Best.measure())
+        return Load(max(0.0, busy - own) / total, steal / total, slowest / _Best.known)
 
 
 def _ticks_of_family() -> Iterator[int]:
@@ -113,7 +176,8 @@ def _ticks_of_family() -> Iterator[int]:
 
 
 def wait_until_quiet(patience_s: float) -> None:
-    """Returns when little else runs on the machine, or after `patience_s` seconds."""
+    """Returns when little else runs on the machine and it is as fast as it was, or after
+    `patience_s` seconds."""
     give_up = time.monotonic() + patience_s
     while time.monotonic() < give_up:
         watch = LoadWatch()

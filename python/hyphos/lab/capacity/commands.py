@@ -21,7 +21,7 @@ from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import Comparison, compare, confusion, held_out, summary
 from hyphos.lab.case import size_label
 from hyphos.lab.links import why_not
-from hyphos.lab.machine import describe_machine
+from hyphos.lab.machine import PACE, SLOW, best_pace, describe_machine, expect_pace
 from hyphos.lab.media import Medium, medium_of
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.waiting import on_signals
@@ -66,6 +66,7 @@ def run_calibration(
             str(path),
             "-o another file, or remove it",
         )
+    expect_pace(kept.machine)
     known = replace(empty_profile(), ways=dict(kept.ways), links=dict(kept.links))
     jobs: list[tuple[str, str, Medium | None]] = [(way, way, None) for way in chosen]
     jobs += [(name, LINK, medium) for name, medium in media.items()]
@@ -87,6 +88,7 @@ def run_calibration(
             known = replace(known, links={**known.links, name: found})
         else:
             known = replace(known, ways={**known.ways, name: found})
+        known = replace(known, machine={**known.machine, PACE: best_pace()})
         profiles.save(known, path)
     console().print(_profile_table(known))
     console().print(f"profile: {path}")
@@ -242,6 +244,8 @@ def verify_plan(
     of what was predicted."""
     graph, without = _plan(file, settings)
     profile = None if measure_only else profiles.load(profile_file)
+    if profile is not None:
+        expect_pace(profile.machine)
     medium = _medium_for(graph, profile, link)
     out = console(stderr=True)
     for name in without[:8]:
@@ -338,6 +342,7 @@ def verify_held_out(
 ) -> int:
     """The graphs that no calibration has seen, and how good the predictions are."""
     profile = profiles.load(profile_file)
+    expect_pace(profile.machine)
     jobs: list[tuple[str, Calibrated]] = [*profile.ways.items(), *profile.links.items()]
     compared: list[Comparison] = []
     out = console(stderr=True)
@@ -360,6 +365,11 @@ def verify_held_out(
         _write_page(compared, profile, page, "Held out: predicted and measured")
     console().print(comparison_table(compared, "Held out"))
     _print_summary(compared)
+    if (faster := expect_pace(profile.machine)) > 1 / SLOW:
+        out.print(
+            f"the machine was at best {faster:.1f} times as fast as when it was calibrated, beside "
+            "what was not its own; calibrate anew, with --patience"
+        )
     return 0
 
 
@@ -370,11 +380,15 @@ def _write(path: Path, compared: Sequence[Comparison]) -> None:
 
 def _print_summary(compared: Sequence[Comparison]) -> None:
     made = table("", ["prediction", "median error", "worst"], ["median error", "worst"])
+    quiet = [one.error for one in compared if not one.measured.disturbed]
     for name, errors in (
         ("this model", [one.error for one in compared]),
+        (f"… of the {len(quiet)} that nothing disturbed", quiet),
         ("a + b·S", [one.linear / one.measured.scale - 1 for one in compared]),
         ("CSLV", [one.classic / one.measured.scale - 1 for one in compared]),
     ):
+        if not errors:
+            continue
         found = summary(errors)
         made.add_row(name, f"{found.median:.0%}", f"{found.worst:.0%}")
     console().print(made)
