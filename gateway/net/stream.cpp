@@ -1,5 +1,6 @@
 #include "gateway/net/stream.hpp"
 
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -29,6 +30,9 @@ namespace asio = boost::asio;
 
 /// Bytes read or written for one connection before others get their turn.
 constexpr std::size_t kInTurn = std::size_t{1} << 20;
+/// Bytes of a large unit that wake its reader. Loopback brings 64 KB at a time, and to be woken for
+/// each costs the sender more than to copy them.
+constexpr std::size_t kGulp = std::size_t{256} << 10;
 /// Messages that go out with one system call, up to this many bytes.
 constexpr std::size_t kTogether = 16;
 constexpr std::size_t kTogetherBytes = std::size_t{64} << 10;
@@ -64,6 +68,9 @@ class Stream::Socket {
   template <typename Handler>
   void wait_to_write(Handler handler) {
     descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, std::move(handler));
+  }
+  void wake_at(int bytes) {
+    ::setsockopt(descriptor_.native_handle(), SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
   }
   void shut(int how) { ::shutdown(descriptor_.native_handle(), how); }
 
@@ -102,7 +109,7 @@ void Stream::start(Callbacks callbacks) {
   }
   callbacks_ = std::move(callbacks);
   reading_ = true;
-  socket_->wait_to_read([self = shared_from_this()](const auto&) { self->read(); });
+  wait_to_read();
 }
 
 void Stream::read() {
@@ -114,13 +121,16 @@ void Stream::read() {
     at_end_ = true;
   }
   const std::lock_guard lock(mutex_);
-  if (state_ < State::closing && !at_end_) {
-    socket_->wait_to_read([self = shared_from_this()](const auto&) { self->read(); });
-    return;
-  }
+  if (state_ < State::closing && !at_end_) return wait_to_read();
   reading_ = false;
   cut();
   end_if_over();
+}
+
+void Stream::wait_to_read() {
+  const int gulp = static_cast<int>(std::clamp(reader_.missing(), std::size_t{1}, kGulp));
+  if (gulp != gulp_) socket_->wake_at(gulp_ = gulp);
+  socket_->wait_to_read([self = shared_from_this()](const auto&) { self->read(); });
 }
 
 bool Stream::read_some(std::size_t& budget) {
@@ -246,6 +256,22 @@ void Stream::close() {
 std::size_t Stream::waiting() const {
   const std::lock_guard lock(mutex_);
   return queue_.bytes();
+}
+
+// Bytes may lie in the socket that do not make up a gulp yet. The kernel counts in ticks, so what
+// is a little later than known is the same.
+Time Stream::heard() {
+  constexpr std::int64_t kTicks = 20'000'000;
+  const std::lock_guard lock(mutex_);
+  tcp_info told{};
+  socklen_t size = sizeof told;
+  if (socket_ && ::getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &told, &size) == 0) {
+    const std::int64_t last = monotonic_now().ns - told.tcpi_last_data_recv * 1'000'000LL;
+    std::int64_t known = heard_ns_;
+    while (last > known + kTicks && !heard_ns_.compare_exchange_weak(known, last)) {
+    }
+  }
+  return {heard_ns_};
 }
 
 void Stream::cut() {

@@ -63,8 +63,9 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
   /// Bytes of messages that wait to be written, but not of those being written.
   [[nodiscard]] std::size_t waiting() const;
-  /// When bytes came last; at first, when it was opened.
-  [[nodiscard]] Time heard() const { return {heard_ns_.load(std::memory_order_relaxed)}; }
+  /// When bytes came last, to some milliseconds, read or not; at first, when it was opened. It is
+  /// the same until more come. Cost: a system call.
+  [[nodiscard]] Time heard();
 
   void stop() override { close(); }
 
@@ -78,6 +79,7 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   /// False when there is nothing more to read for now.
   bool read_some(std::size_t& budget);
   void deliver();
+  void wait_to_read();  ///< under the lock
 
   void write(std::size_t budget);
   bool next_to_write();
@@ -91,12 +93,13 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   const Options options_;
   Connection connection_;  ///< its descriptor has gone to socket_
   const int fd_;
-  std::atomic<State> state_ = State::open;  ///< written under the lock
-  std::atomic<std::int64_t> heard_ns_ = monotonic_now().ns;
+  std::atomic<State> state_ = State::open;                   ///< written under the lock
+  std::atomic<std::int64_t> heard_ns_ = monotonic_now().ns;  ///< never goes back
 
   // Of the chain of reads, which is one thread at a time.
   Callbacks callbacks_;
   UnitReader reader_;
+  int gulp_ = 1;         ///< bytes that wake the chain
   bool at_end_ = false;  ///< the peer has closed, or is gone
 
   // Of the writer: the thread that has set writing_.

@@ -46,6 +46,8 @@ class UnitReader {
   /// The next unit that is complete, if there is one. Whoever keeps a copy of a small one keeps
   /// kBlock alive. Errors: those of `measure`, and corrupt for a head that is too large.
   [[nodiscard]] Result<std::optional<Buffer>> next(const Measure& measure);
+  /// Of a large unit, the bytes that have to come still; 0: none is being read.
+  [[nodiscard]] std::size_t missing() const { return large_size_ - large_filled_; }
   /// Forgets what is there.
   void discard();
 

@@ -43,9 +43,14 @@ class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
             {"direct_out", {Shape::kPair}, kLargest, false, true}};
   }
   static std::vector<std::string> words(const Options& options) {
-    return {
-        "ros1",    "--host", gateway_host(options), "--port", std::to_string(master_port(options)),
-        "--master"};
+    return {"ros1",
+            "--host",
+            gateway_host(options),
+            "--port",
+            std::to_string(master_port(options)),
+            "--master",
+            "--queue",
+            std::to_string(RosNode::kQueue)};  // what its peer in roscpp has
   }
 };
 

@@ -82,6 +82,8 @@ namespace hyphos::lab {
 template <class Kind>
 class RoscppPeer : public Peer {
  public:
+  static constexpr int kQueue = 16;
+
   RoscppPeer(const Options& options, const std::string& master_host) : Peer(options) {
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -116,7 +118,6 @@ class RoscppPeer : public Peer {
 
  private:
   using Message = RosOctets<Kind>;
-  static constexpr int kQueue = 16;
 
   void receive(const boost::shared_ptr<const Message>& message) {
     received_ = message;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from helpers import Start
@@ -40,3 +42,18 @@ def test_services_that_are_taken_out_may_be_neither_called_nor_served(
         assert refused in told(op="call_service", service="/secret/plan", **kind)
         assert refused in told(op="advertise_service", service="/robot/stop", **kind)
         assert refused not in told(op="call_service", service="/open/door", **kind)
+
+
+def test_what_the_native_program_takes_the_command_takes_and_hands_on(
+    hyphos_start: Start, domain: str
+) -> None:
+    source = Path(__file__).parents[2] / "gateway" / "core" / "arguments.cpp"
+    native = set(re.findall(r'\{"(--[a-z-]+)"', source.read_text()))
+    code, told, _ = hyphos_start("gateway", "--help").end()
+    assert code == 0
+    assert native - {"--types"} - set(re.findall(r"--[a-z-]+", told)) == set()
+
+    bounds = ("--queue", "3", "--queue-bytes", "100000", "--max-message", "1000")
+    gateway = hyphos_start("gateway", "rosbridge", "--port", "0", *bounds, "-d", domain)
+    assert gateway.line().startswith("ws:")
+    assert gateway.stop()[0] == 0

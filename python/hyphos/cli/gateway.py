@@ -82,6 +82,18 @@ def gateway(
     max_clients: Annotated[
         int | None, typer.Option(min=1, help="Clients at once.", rich_help_panel=_RULES)
     ] = None,
+    queue: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Messages of each topic that wait for a client; the oldest are dropped.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    queue_bytes: Annotated[
+        int | None,
+        typer.Option(min=4096, help="Bytes that wait for a client.", rich_help_panel=_RULES),
+    ] = None,
     tls_certificate: Annotated[
         Path | None, typer.Option(help="PEM file: encrypt (wss).", rich_help_panel=_RULES)
     ] = None,
@@ -115,6 +127,8 @@ def gateway(
         "--rate": rate,
         "--max-message": max_message,
         "--max-clients": max_clients,
+        "--queue": queue,
+        "--queue-bytes": queue_bytes,
         "--tls-certificate": tls_certificate,
         "--tls-key": tls_key,
         "--tokens": tokens,

@@ -89,6 +89,39 @@ TEST(Stream, test_a_reader_that_takes_a_byte_at_a_time_gets_all_of_them) {
   sender.join();
 }
 
+TEST(Stream,
+     test_what_comes_of_a_large_unit_a_little_at_a_time_is_a_sign_of_life_and_whole_at_the_end) {
+  StreamServer server(kEcho);
+  RawClient client(server.port());
+  const std::string body(300'000, 'b');
+  const std::string all = sized(body);
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  const auto stream = server.stream(0);
+  client.send(all.substr(0, 20'000));
+  std::size_t sent = 20'000;
+  for (int i = 0; i < 3; ++i, sent += 100) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    const Time before = stream->heard();
+    EXPECT_EQ(stream->heard(), before) << "nothing has come";
+    client.send(all.substr(sent, 100));
+    EXPECT_TRUE(eventually([&] { return stream->heard() > before; })) << i;
+  }
+  client.send(all.substr(sent));
+  EXPECT_EQ(receive_sized(client), body);
+  client.send(sized("x"));  // one byte wakes the reader again
+  EXPECT_EQ(receive_sized(client), "x");
+}
+
+TEST(Stream, test_a_peer_that_goes_in_the_middle_of_a_large_unit_is_told) {
+  StreamServer server(kEcho);
+  {
+    RawClient client(server.port());
+    client.send(sized(std::string(1'000'000, 'b')).substr(0, 70'000));
+    ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  }
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+}
+
 TEST(Stream, test_a_slow_reader_loses_its_oldest_which_are_counted_and_the_rest_is_whole) {
   StreamServer server(kIgnore, {.queue = {.depth = 5, .bytes = std::size_t{64} << 20}});
   RawClient slow(server.port());
