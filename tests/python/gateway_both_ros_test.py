@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from helpers import Program, Start
 from ros1_programs import Ros, needs_ros1
+from ros2_gateway import DOMAIN_ID, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros2
@@ -20,7 +20,6 @@ from ros2_program import RosProgram, take
 
 PLAN = Path(__file__).parents[2] / "examples/15_ros1_and_ros2/robot.yaml"
 ROSCPP = Path(__file__).parents[2] / "build/release/tests/gateway/ros1/ros1_roscpp_node"
-DOMAIN_ID = 101 - 1 - os.getpid() % 50  # apart from the other tests with DDS
 LOOPBACK = (
     "<CycloneDDS><Domain><General><Interfaces>"
     '<NetworkInterface name="lo" multicast="true"/>'
@@ -72,21 +71,12 @@ def _free_port() -> int:
         return int(held.getsockname()[1])
 
 
-def _std_srvs(folder: Path, system: str) -> Path:
-    """The package as one ROS has it: messages come with Hyphos, services do not."""
-    package = folder / system / "std_srvs"
-    (package / "srv").mkdir(parents=True)
-    depend = {"catkin": "catkin", "rosidl": "rosidl_default_generators"}[system]
-    text = f"<name>std_srvs</name><buildtool_depend>{depend}</buildtool_depend>"
-    (package / "package.xml").write_text(f"<package>{text}</package>")
-    (package / "srv/SetBool.srv").write_text("bool data\n---\nbool success\nstring message\n")
-    return package
-
-
 @pytest.fixture
 def bridge(start: Start, domain: str, tmp_path: Path) -> Ros:
     """The plan, with a master and a domain of DDS that nobody else has."""
-    known = f"--ros, {_std_srvs(tmp_path, 'catkin')}, --ros, {_std_srvs(tmp_path, 'rosidl')}"
+    systems = {"one": "catkin", "two": "rosidl_default_generators"}
+    packages = [std_srvs(tmp_path / name, system) for name, system in systems.items()]
+    known = f"--ros, {packages[0]}, --ros, {packages[1]}"
     port = _free_port()
     one = f"[--master, --set, master_port={port}, {known}]"
     two = f"[--set, domain_id={DOMAIN_ID}, {known}]"

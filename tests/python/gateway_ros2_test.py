@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -13,20 +12,16 @@ from typing import Any
 import hyphos
 import numpy as np
 import pytest
-from google.protobuf import descriptor_pool
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
-from google.protobuf.message_factory import GetMessageClass
+import ros2_gateway
 from helpers import PATIENCE_S, Inbox, Program, Start, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import LaserScan, String
-from hyphos.ros.known import descriptors
+from ros2_gateway import DOMAIN_ID, start_gateway, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros
 from ros2_program import RosProgram, take
 
-# Above 100, the ports of DDS are among those that the kernel gives to others.
-DOMAIN_ID = 1 + os.getpid() % 100
 LOOPBACK = (
     "<CycloneDDS><Domain><General><Interfaces>"
     '<NetworkInterface name="lo" multicast="true"/>'
@@ -42,41 +37,18 @@ def program() -> Iterator[RosProgram]:
 
 
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with std_srvs, as ROS 2 has it: messages come with Hyphos, services do not."""
-    folder = tmp_path_factory.mktemp("share")
-    (folder / "std_srvs/srv").mkdir(parents=True)
-    (folder / "std_srvs/package.xml").write_text(
-        "<package><name>std_srvs</name><depend>rosidl_default_runtime</depend></package>"
-    )
-    (folder / "std_srvs/srv/SetBool.srv").write_text(
-        "bool data\n---\nbool success\nstring message\n"
-    )
-    return folder
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return std_srvs(tmp_path_factory.mktemp("share"))
 
 
 @pytest.fixture
-def gateway(hyphos_start: Start, domain: str, services: Path) -> Program:
-    words = ["--set", f"domain_id={DOMAIN_ID}", "--domain", domain, "--ros", str(services)]
-    started = hyphos_start("gateway", "ros2", *words)
-    try:
-        assert started.line() == f"dds://127.0.0.1/{DOMAIN_ID}"
-    except AssertionError as error:
-        if "install libfastrtps-dev" in str(error):
-            pytest.skip(str(error))
-        raise
-    return started
+def gateway(hyphos_start: Start, domain: str, package: Path) -> Program:
+    return start_gateway(hyphos_start, domain, package)
 
 
 @pytest.fixture(scope="module")
-def set_bool(services: Path) -> tuple[Any, Any]:
-    """Request and reply of std_srvs/srv/SetBool, as channels carry them."""
-    pool = descriptor_pool.DescriptorPool()
-    for file in FileDescriptorSet.FromString(descriptors([services])).file:
-        pool.Add(file)
-    names = [f"ros2.std_srvs.srv.SetBool_{part}" for part in ("Request", "Response")]
-    request, response = (GetMessageClass(pool.FindMessageTypeByName(name)) for name in names)
-    return request, response
+def set_bool(package: Path) -> tuple[Any, Any]:
+    return ros2_gateway.set_bool(package)
 
 
 def scan(ranges: list[float]) -> Any:

@@ -1,0 +1,50 @@
+"""What the tests of the ros2 gateway have in common, whatever they take for ROS 2."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.message_factory import GetMessageClass
+from helpers import Program, Start
+from hyphos.ros.known import descriptors
+
+# Above 100, the ports of DDS are among those that the kernel gives to others.
+DOMAIN_ID = 1 + os.getpid() % 100
+
+
+def std_srvs(folder: Path, depends: str = "rosidl_default_runtime") -> Path:
+    """The package as a ROS has it: messages come with Hyphos, services do not."""
+    package = folder / "std_srvs"
+    (package / "srv").mkdir(parents=True)
+    (package / "package.xml").write_text(
+        f"<package><name>std_srvs</name><depend>{depends}</depend></package>"
+    )
+    (package / "srv/SetBool.srv").write_text("bool data\n---\nbool success\nstring message\n")
+    return package
+
+
+def set_bool(package: Path) -> tuple[Any, Any]:
+    """Request and reply of std_srvs/srv/SetBool, as channels carry them."""
+    pool = descriptor_pool.DescriptorPool()
+    for file in FileDescriptorSet.FromString(descriptors([package])).file:
+        pool.Add(file)
+    names = [f"ros2.std_srvs.srv.SetBool_{part}" for part in ("Request", "Response")]
+    request, response = (GetMessageClass(pool.FindMessageTypeByName(name)) for name in names)
+    return request, response
+
+
+def start_gateway(start: Start, domain: str, package: Path) -> Program:
+    words = ["--set", f"domain_id={DOMAIN_ID}", "--domain", domain, "--ros", str(package)]
+    started = start("gateway", "ros2", *words)
+    try:
+        assert started.line() == f"dds://127.0.0.1/{DOMAIN_ID}"
+    except AssertionError as error:
+        if "install libfastrtps-dev" in str(error):
+            pytest.skip(str(error))
+        raise
+    return started
