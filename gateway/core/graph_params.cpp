@@ -159,20 +159,20 @@ void GraphParams::set(const std::string& node, const std::string& name, ParamVar
 
 ParamSet GraphParams::own() const { return node_.params().values(); }
 
-std::map<std::string, std::string> GraphParams::show(const std::vector<ParamAssignment>& values) {
+std::map<std::string, std::string> GraphParams::show(const std::vector<ShownParam>& values) {
   const std::lock_guard lock(showing_);
   std::map<std::string, std::string> left_out;
   const bool may = rules_.publish.let(params_channel(node_.name(), "_params"));
   std::set<std::string> wanted;
   if (may) {
-    for (const ParamAssignment& value : values) wanted.insert(value.name);
+    for (const ShownParam& value : values) wanted.insert(value.name);
   }
   const ParamSet before = own();
   for (const auto& info : before.infos()) {
     if (!wanted.contains(info->name)) node_.params().forget(info->name);
   }
   if (!may) return left_out;
-  for (const ParamAssignment& value : values) {
+  for (const ShownParam& value : values) {
     std::string why = show_one(value);
     if (why.empty()) continue;
     node_.params().forget(value.name);  // an older value would be wrong
@@ -181,11 +181,11 @@ std::map<std::string, std::string> GraphParams::show(const std::vector<ParamAssi
   return left_out;
 }
 
-std::string GraphParams::show_one(const ParamAssignment& value) {
+std::string GraphParams::show_one(const ShownParam& value) {
   const Params params = node_.params();
   const ParamSet before = own();
   const ParamInfo* known = before.find(value.name);
-  if (known != nullptr && known->value == value.value) return {};
+  if (known != nullptr && (!value.is_news || known->value == value.value)) return {};
   if (known != nullptr && known->type() != type_of(value.value)) {
     params.forget(value.name);
     known = nullptr;

@@ -29,13 +29,13 @@ class GraphParams final : public NodeParams {
   void set(const std::string& node, const std::string& name, ParamVariant value,
            Done done) override;
   [[nodiscard]] ParamSet own() const override;
-  std::map<std::string, std::string> show(const std::vector<ParamAssignment>& values) override;
+  std::map<std::string, std::string> show(const std::vector<ShownParam>& values) override;
 
  private:
   class Remote;
 
   /// Why it cannot be shown, or "".
-  std::string show_one(const ParamAssignment& value);
+  std::string show_one(const ShownParam& value);
 
   const Node node_;
   const Rules& rules_;

@@ -11,6 +11,14 @@
 
 namespace hyphos::gateway {
 
+/// A parameter that clients show to the robot.
+struct ShownParam {
+  std::string name;
+  ParamVariant value;
+  /// Clients have set it since it was last shown. If not, what the robot has set meanwhile stays.
+  bool is_news = true;
+};
+
 /// Parameters, as the clients of a gateway have to do with them: those of the robot's nodes, and
 /// those that clients show to the robot, which are the parameters of the gateway's own node.
 ///
@@ -38,7 +46,7 @@ class NodeParams {
   /// The parameters of the own node, which the robot may have set since they were shown.
   [[nodiscard]] virtual ParamSet own() const = 0;
   /// Takes the place of what was shown before. Returns why, by name, something cannot be shown.
-  virtual std::map<std::string, std::string> show(const std::vector<ParamAssignment>& values) = 0;
+  virtual std::map<std::string, std::string> show(const std::vector<ShownParam>& values) = 0;
 };
 
 /// "left-arm/_params": a '-' in a node's name is '_' in its channels.

@@ -17,6 +17,7 @@ void ParamsIn::send() {
     const ParamInfo* info = own.find(name);
     if (info == nullptr || info->value == shown.value) continue;
     const auto value = to_ros(info->value);
+    shown.is_refused = !value;
     if (!value) {
       tell({{value.error().message, {shown.name}}});
       continue;
@@ -47,8 +48,12 @@ std::map<std::string, ParamsIn::Shown> ParamsIn::gather(Reasons& left_out) const
 void ParamsIn::show() {
   Reasons left_out;
   std::map<std::string, Shown> wanted = gather(left_out);
-  std::vector<ParamAssignment> values;
-  for (const auto& [name, shown] : wanted) values.push_back({name, shown.value});
+  std::vector<ShownParam> values;
+  for (const auto& [name, shown] : wanted) {
+    const auto before = shown_.find(name);
+    const bool is_same = before != shown_.end() && before->second.value == shown.value;
+    values.push_back({name, shown.value, !is_same || before->second.is_refused});
+  }
   for (const auto& [name, why] : nodes_.show(values)) {
     left_out[why].push_back(wanted.at(name).name);
     wanted.erase(name);

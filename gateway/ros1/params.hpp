@@ -83,6 +83,7 @@ class ParamsIn {
   struct Shown {
     std::string name;  ///< in ROS
     ParamVariant value;
+    bool is_refused = false;  ///< the robot has set what ROS cannot hold
   };
 
   using Reasons = std::map<std::string, std::vector<std::string>>;  // names in ROS, by why

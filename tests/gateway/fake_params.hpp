@@ -116,18 +116,22 @@ class FakeParams {
       const auto found = all_.nodes_.find(kOwn);
       return found == all_.nodes_.end() ? ParamSet() : set_of(found->second);
     }
-    std::map<std::string, std::string> show(const std::vector<ParamAssignment>& values) override {
+    std::map<std::string, std::string> show(const std::vector<ShownParam>& values) override {
       const std::lock_guard lock(all_.mutex_);
+      Values& before = all_.nodes_[kOwn];
       Values shown;
       std::map<std::string, std::string> left_out;
-      for (const ParamAssignment& value : values) {
-        if (value.name.find(' ') != std::string::npos) {
+      for (const ShownParam& value : values) {
+        const auto known = before.find(value.name);
+        if (!value.is_news && known != before.end()) {
+          shown.insert(*known);
+        } else if (value.name.find(' ') != std::string::npos) {
           left_out.emplace(value.name, "no name of a parameter");
         } else {
           shown.emplace(value.name, value.value);
         }
       }
-      all_.nodes_[kOwn] = std::move(shown);
+      before = std::move(shown);
       return left_out;
     }
 

@@ -109,6 +109,19 @@ TEST_F(ParamsTest, WhatIsShownIsTheParametersOfTheGateway) {
   EXPECT_TRUE(eventually([&] { return seen.values().size() == 0; }));
 }
 
+TEST_F(ParamsTest, WhatTheRobotHasSetStaysUnlessClientsHaveSetAnother) {
+  const auto params = open();
+  EXPECT_TRUE(params->show({{"speed", 1.0}, {"name", std::string("x")}}).empty());
+  const Node reader = robot_.runtime().node("reader").or_throw();
+  const RemoteParams seen = reader.remote_params("gateway");
+  ASSERT_TRUE(seen.set("speed", 2.0, Duration::from_seconds(60)).ok());
+  EXPECT_TRUE(params->show({{"speed", 1.0, false}, {"name", std::string("y")}}).empty());
+  EXPECT_EQ(params->own().get<double>("speed"), 2.0);
+  EXPECT_EQ(params->own().get<std::string>("name"), "y");
+  EXPECT_TRUE(params->show({{"speed", 3.0}, {"name", std::string("y"), false}}).empty());
+  EXPECT_EQ(params->own().get<double>("speed"), 3.0);
+}
+
 TEST_F(ParamsTest, RulesSayWhoMay) {
   Rules rules;
   rules.subscribe.deny = {"hidden/_params"};
