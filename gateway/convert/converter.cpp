@@ -1,10 +1,12 @@
 #include "gateway/convert/converter.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "gateway/convert/cbor_sink.hpp"
+#include "gateway/convert/json_numbers.hpp"
 #include "gateway/convert/json_sink.hpp"
 #include "gateway/convert/json_source.hpp"
 #include "gateway/convert/ros_sink.hpp"
@@ -76,8 +78,11 @@ Result<RawMessage> Converter::read_json(std::span<const std::byte> message, cons
   thread_local simdjson::dom::parser parser;
   Trouble trouble;
   Json json;
-  const auto fault =
-      parser.parse(reinterpret_cast<const char*>(message.data()), message.size()).get(json);
+  const std::string_view text(reinterpret_cast<const char*>(message.data()), message.size());
+  auto fault = parser.parse(text).get(json);
+  if (fault == simdjson::NUMBER_ERROR) {
+    if (const auto large = with_large_numbers(text)) fault = parser.parse(*large).get(json);
+  }
   if (fault != simdjson::SUCCESS) {
     return Error{Code::corrupt, std::string("is no JSON: ") + simdjson::error_message(fault),
                  shape_.ros_name};

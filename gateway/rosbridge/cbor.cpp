@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <string_view>
+#include <type_traits>
 
 #include "gateway/convert/base64.hpp"
 #include "gateway/convert/cbor_head.hpp"
@@ -193,6 +195,11 @@ class Converter {
     std::array<char, 32> text{};
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
     out_.append(text.data(), end);
+    if constexpr (std::is_floating_point_v<T>) {
+      // The parser has whole numbers of 64 bits only, and 7.4e20 has no exponent here.
+      const std::string_view written(text.data(), end);
+      if (written.size() >= 19 && written.find_first_of(".e") == written.npos) out_ += ".0";
+    }
   }
 
   void simple(const Head& head) {

@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!read) return 0;
   const auto written = all.write(wire, *read);
   if (!written) return 0;  // JSON may hold times that ROS does not
-  const auto again = all.read(wire, written->bytes(), &WritableBuffer::on_heap, 0);
-  if (!again || all.write(wire, *again).or_throw().text() != written->text()) std::abort();
+  const Buffer bytes = written->joined();
+  const auto again = all.read(wire, bytes.bytes(), &WritableBuffer::on_heap, 0);
+  if (!again || all.write(wire, *again).or_throw().joined().text() != bytes.text()) std::abort();
   return 0;
 }

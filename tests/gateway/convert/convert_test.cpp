@@ -119,6 +119,30 @@ TEST(Convert, Ros1AndJsonAreTheSameMessage) {
   EXPECT_EQ(write(all, Form::ros1, again), golden_ros1());
 }
 
+TEST(Convert, NumbersThatJavaScriptWritesWithoutAnExponentAreRead) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  const auto real = [&](const std::string& number) {
+    const std::string text = R"({"text":"18446744073709551616\\\" 1","wide":18446744073709551615,)"
+                             R"("matrix":[-9223372036854775809,3],"real":)" +
+                             number + "}";
+    const RawMessage message = read(all, Form::json, text);
+    const std::string again = write(all, Form::json, message);
+    EXPECT_TRUE(has(again, R"("text":"18446744073709551616\\\" 1")")) << again;
+    EXPECT_TRUE(has(again, R"("wide":18446744073709551615)")) << again;
+    EXPECT_EQ(write(all, Form::json, read(all, Form::json, again)), again);
+    const std::size_t at = again.find(R"("real":)") + 7;
+    return std::stod(again.substr(at, again.find(',', at) - at));
+  };
+  EXPECT_EQ(real("100000000000000000000"), 1e20);
+  EXPECT_EQ(real("-747171717171717186000"), -747171717171717186000.0);
+  EXPECT_EQ(real("18446744073709551616"), 18446744073709551616.0);
+  const std::string_view whole = R"({"wide":18446744073709551616})";
+  const auto refused =
+      all.read(Form::json, std::as_bytes(std::span(whole)), &WritableBuffer::on_heap, 0);
+  EXPECT_FALSE(refused.ok()) << "a whole number of 64 bits does not hold it";
+}
+
 TEST(Convert, CdrAlignsFromTheEndOfItsHead) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/msg/All");

@@ -33,6 +33,7 @@ TEST(Cbor, values_become_json) {
   EXPECT_EQ(json(bytes("\xf9\x00\x01")), "5.960464477539063e-08");
   EXPECT_EQ(json(bytes("\xfa\x47\xc3\x50\x00")), "1e+05");
   EXPECT_EQ(json(bytes("\xfb\xc0\x10\x66\x66\x66\x66\x66\x66")), "-4.1");
+  EXPECT_EQ(json(bytes("\xfb\x44\x44\x44\x44\x44\x44\x44\x44")), "747708026454360457216.0");
   EXPECT_EQ(json(bytes("\xf9\x7e\x00")), "\"NaN\"");
   EXPECT_EQ(json(bytes("\xfa\xff\x80\x00\x00")), "\"-Infinity\"");
   EXPECT_EQ(json(bytes("\x84\xf4\xf5\xf6\xf7")), "[false,true,null,null]");
