@@ -296,11 +296,8 @@ def send(options: CallOptions, quiet: bool) -> int:
         client = raw_action_client(
             node, options.name, (goal_type.id, feedback_type.id, result_type.id), known
         )
-        goal = client.send(
-            value, None if quiet else heard, accept_timeout_ms=options.timeout_s * 1e3
-        )
-        goal.then(ended)
         asked = [0]
+        goals: list[Any] = []
 
         def interrupted(_number: int) -> None:
             asked[0] += 1
@@ -308,9 +305,17 @@ def send(options: CallOptions, quiet: bool) -> int:
                 done.set()
                 return
             print("canceling; once more to leave", file=sys.stderr)
-            goal.cancel()
+            for goal in goals:
+                goal.cancel()
 
-        with on_signals(interrupted):
+        with on_signals(interrupted):  # before there is feedback that somebody may act on
+            goal = client.send(
+                value, None if quiet else heard, accept_timeout_ms=options.timeout_s * 1e3
+            )
+            goals.append(goal)
+            if asked[0]:
+                goal.cancel()
+            goal.then(ended)
             done.wait()
         if asked[0] > 1 and not outcome:
             raise KeyboardInterrupt
