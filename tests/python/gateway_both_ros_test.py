@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import Program, Start
+from helpers import Program, Start, repeating
 from ros1_programs import Ros, needs_ros1
 from ros2_gateway import DOMAIN_ID, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros2
-from ros2_program import RosProgram, take
+from ros2_program import RosProgram, on_loopback, take
 
 PLAN = Path(__file__).parents[2] / "examples/15_ros1_and_ros2/robot.yaml"
 ROSCPP = Path(__file__).parents[2] / "build/release/tests/gateway/ros1/ros1_roscpp_node"
-LOOPBACK = (
-    "<CycloneDDS><Domain><General><Interfaces>"
-    '<NetworkInterface name="lo" multicast="true"/>'
-    "</Interfaces></General></Domain></CycloneDDS>"
-)
 pytestmark = needs_ros1
 
 SCANNER = """
@@ -60,9 +55,8 @@ rospy.spin()
 
 @pytest.fixture(scope="module")
 def dds() -> Iterator[RosProgram]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CYCLONEDDS_URI", LOOPBACK)
-        yield RosProgram(DOMAIN_ID)
+    with on_loopback(DOMAIN_ID) as program:
+        yield program
 
 
 def _free_port() -> int:
@@ -103,21 +97,9 @@ def test_a_talker_of_roscpp_is_heard_by_a_listener_of_ros_2(bridge: Ros, dds: Ro
 def test_a_talker_of_ros_2_is_heard_by_a_listener_of_roscpp(bridge: Ros, dds: RosProgram) -> None:
     listener = bridge.start(str(ROSCPP), "listener")
     writer = dds.writer("rt/out", ros2.String)
-    ended = threading.Event()
-
-    def talk() -> None:
-        count = 0
-        while not ended.wait(0.02):
-            writer.write(ros2.String(str(count)))
-            count += 1
-
-    talker = threading.Thread(target=talk)
-    talker.start()
-    try:
+    count = itertools.count()
+    with repeating(lambda: writer.write(ros2.String(str(next(count))))):
         heard = [int(listener.line()) for _ in range(50)]
-    finally:
-        ended.set()
-        talker.join()
     assert heard == sorted(set(heard)), "each once, in order"
 
 
@@ -133,24 +115,9 @@ def test_types_are_those_of_the_other_side(bridge: Ros, dds: RosProgram) -> None
 
 
 def test_ros_1_calls_a_service_of_ros_2(bridge: Ros, dds: RosProgram) -> None:
-    replies = dds.writer("rr/lampReply", ros2.SetBoolResponse)
-    requests = dds.reader("rq/lampRequest", ros2.SetBoolRequest)
-    ended = threading.Event()
-
-    def serve() -> None:
-        while not ended.wait(0.02):
-            for ask in requests.take(N=10):
-                answer = ros2.SetBoolResponse(ask.client, ask.call, not ask.data, "from ROS 2")
-                replies.write(answer)
-
-    server = threading.Thread(target=serve)
-    server.start()
-    try:
+    with dds.serving("lamp", "from ROS 2"):
         caller = bridge.script(CALLER)
         assert [caller.line(), caller.line()] == ["False from ROS 2", "True from ROS 2"]
-    finally:
-        ended.set()
-        server.join()
 
 
 @pytest.mark.skipif(not ROSCPP.exists(), reason="roscpp is not installed (scripts/setup ros)")

@@ -3,14 +3,14 @@ of ROS above it is what the gateway has."""
 
 from __future__ import annotations
 
-import threading
+import itertools
 from pathlib import Path
 from typing import Any
 
 import hyphos
 import pytest
 import ros2_gateway
-from helpers import PATIENCE_S, Inbox, Program, Start
+from helpers import PATIENCE_S, Inbox, Program, Start, repeating
 from hyphos.msgs import String
 from ros2_gateway import DOMAIN_ID, start_gateway, std_srvs
 
@@ -54,21 +54,9 @@ def test_the_robot_hears_a_talker_each_message_once(
 def test_a_listener_hears_the_robot_each_message_once(start: Start, node: hyphos.Node) -> None:
     publisher = node.publisher("words", String)
     listener = ros(start, "listener", "words")
-    ended = threading.Event()
-
-    def talk() -> None:
-        count = 0
-        while not ended.wait(0.02):
-            publisher.publish(String(data=str(count)))
-            count += 1
-
-    talker = threading.Thread(target=talk)
-    talker.start()
-    try:
+    count = itertools.count()
+    with repeating(lambda: publisher.publish(String(data=str(next(count))))):
         heard = [int(listener.line()) for _ in range(50)]
-    finally:
-        ended.set()
-        talker.join()
     assert heard == list(range(heard[0], heard[0] + 50))
 
 

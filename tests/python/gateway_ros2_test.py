@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,20 +19,13 @@ from ros2_gateway import DOMAIN_ID, start_gateway, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros
-from ros2_program import RosProgram, take
-
-LOOPBACK = (
-    "<CycloneDDS><Domain><General><Interfaces>"
-    '<NetworkInterface name="lo" multicast="true"/>'
-    "</Interfaces></General></Domain></CycloneDDS>"
-)
+from ros2_program import RosProgram, on_loopback, take
 
 
 @pytest.fixture(scope="module")
 def program() -> Iterator[RosProgram]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CYCLONEDDS_URI", LOOPBACK)
-        yield RosProgram(DOMAIN_ID)
+    with on_loopback(DOMAIN_ID) as program:
+        yield program
 
 
 @pytest.fixture(scope="module")
@@ -147,25 +139,11 @@ def test_ros_2_calls_a_service_of_the_robot(
 def test_the_robot_calls_a_service_of_ros_2(
     node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
 ) -> None:
-    replies = program.writer("rr/lampReply", ros.SetBoolResponse)
-    requests = program.reader("rq/lampRequest", ros.SetBoolRequest)
-    stopped = threading.Event()
-
-    def serve() -> None:
-        while not stopped.wait(0.02):
-            for ask in requests.take(N=10):
-                replies.write(ros.SetBoolResponse(ask.client, ask.call, not ask.data, "lit"))
-
-    server = threading.Thread(target=serve)
-    server.start()
-    try:
+    with program.serving("lamp", "lit"):
         client = node.client("lamp", *set_bool)
         for wanted in (True, False):
             answer = client.call(set_bool[0](data=wanted), timeout_ms=PATIENCE_S * 1000)
             assert (answer.success, answer.message) == (not wanted, "lit")
-    finally:
-        stopped.set()
-        server.join()
 
 
 @pytest.mark.usefixtures("gateway")

@@ -11,7 +11,8 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,6 +47,24 @@ def wait_until(condition: Callable[[], bool], what: str = "the condition") -> No
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         time.sleep(0.005)
+
+
+@contextmanager
+def repeating(action: Callable[[], object]) -> Iterator[None]:
+    """A thread that does it every 20 ms, and ends with the block."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(0.02):
+            action()
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def until(fine: Callable[[T], bool], measure: Callable[[], T], most: int = 6) -> list[T]:

@@ -5,10 +5,12 @@ written by hand, and read at run time: no postponed annotations here."""
 # mypy: disable-error-code="call-arg,misc"
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
@@ -17,7 +19,13 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
-from helpers import PATIENCE_S
+from helpers import PATIENCE_S, repeating
+
+_LOOPBACK = (
+    "<CycloneDDS><Domain><General><Interfaces>"
+    '<NetworkInterface name="lo" multicast="true"/>'
+    "</Interfaces></General></Domain></CycloneDDS>"
+)
 
 
 @dataclass
@@ -101,10 +109,28 @@ class RosProgram:
         qos = _qos(latched)
         return DataReader(self._participant, self._topic(name, kind), qos=qos)
 
+    def serving(self, name: str, message: str) -> AbstractContextManager[None]:
+        """A service that answers with what it is not asked for, and this message."""
+        replies = self.writer(f"rr/{name}Reply", SetBoolResponse)
+        requests = self.reader(f"rq/{name}Request", SetBoolRequest)
+
+        def serve() -> None:
+            for ask in requests.take(N=10):
+                replies.write(SetBoolResponse(ask.client, ask.call, not ask.data, message))
+
+        return repeating(serve)
+
     def _topic(self, name: str, kind: type[IdlStruct]) -> Topic[Any]:
         if name not in self._topics:
             self._topics[name] = Topic(self._participant, name, kind)
         return self._topics[name]
+
+
+@contextmanager
+def on_loopback(domain_id: int) -> Iterator[RosProgram]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CYCLONEDDS_URI", _LOOPBACK)
+        yield RosProgram(domain_id)
 
 
 def take(reader: DataReader[Any], meanwhile: Callable[[], object] = lambda: None) -> Any:
