@@ -1,14 +1,17 @@
 #include "gateway/convert/json_numbers.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace hyphos::gateway {
 namespace {
 
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-
-bool is_large(std::string_view digits, bool negative) {
+/// Whether `number` is whole and has more than 64 bits.
+bool is_large(std::string_view number) {
+  if (number.find_first_of(".eE") != number.npos) return false;
+  const bool negative = number.starts_with('-');
   const std::string_view most = negative ? "9223372036854775808" : "18446744073709551615";
+  const std::string_view digits = number.substr(negative ? 1 : 0);
   return digits.size() != most.size() ? digits.size() > most.size() : digits > most;
 }
 
@@ -25,25 +28,18 @@ std::size_t end_of_string(std::string_view json, std::size_t at) {
 std::optional<std::string> with_large_numbers(std::string_view json) {
   std::string out;
   std::size_t copied = 0;
-  for (std::size_t at = 0; at < json.size();) {
+  std::size_t at = 0;
+  while ((at = json.find_first_of("\"-0123456789", at)) != json.npos) {
     if (json[at] == '"') {
       at = end_of_string(json, at);
       continue;
     }
-    if (!is_digit(json[at])) {
-      ++at;
-      continue;
+    const std::size_t end = std::min(json.find_first_not_of("+-.0123456789eE", at), json.size());
+    if (is_large(json.substr(at, end - at))) {
+      out.append(json, copied, end - copied).append(".0");
+      copied = end;
     }
-    const std::size_t begin = at;
-    while (at < json.size() && is_digit(json[at])) ++at;
-    const bool negative = begin > 0 && json[begin - 1] == '-';
-    const bool whole = at == json.size() || std::string_view(".eE").find(json[at]) == json.npos;
-    if (whole && is_large(json.substr(begin, at - begin), negative)) {
-      out.append(json, copied, at - copied).append(".0");
-      copied = at;
-    }
-    while (at < json.size() && std::string_view("0123456789.eE+-").find(json[at]) != json.npos)
-      ++at;
+    at = end;
   }
   if (copied == 0) return std::nullopt;
   return out.append(json, copied);
