@@ -84,11 +84,13 @@ inline Child start_child(const std::vector<std::string>& command, const std::str
   return child;
 }
 
-/// Throws when one has died.
+/// Throws when it has died.
+inline void expect_running(Child& child) {
+  if (child.has_ended()) throw std::runtime_error("process " + child.role + " died");
+}
+
 inline void expect_all_running(std::vector<Child>& children) {
-  for (Child& child : children) {
-    if (child.has_ended()) throw std::runtime_error("process " + child.role + " died");
-  }
+  for (Child& child : children) expect_running(child);
 }
 
 inline void end_child(Child& child) {

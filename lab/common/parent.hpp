@@ -97,7 +97,7 @@ class Parent {
       if (reached()) return;
       futex_wait(sheet.head().steps, seen, 1'000'000'000);
       expect_all_running(children_);
-      if (daemon_.pid > 0 && daemon_.has_ended()) throw std::runtime_error("the daemon died");
+      if (daemon_.pid > 0) expect_running(daemon_);
       if (now_ns() > limit) throw std::runtime_error("no end within the time limit");
     }
   }

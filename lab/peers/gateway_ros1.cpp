@@ -43,6 +43,7 @@ class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
             {"direct_out", {Shape::kPair}, kLargest, false, true}};
   }
   static std::vector<std::string> words(const Options& options) {
+    // The queue is as long as that of its peer in roscpp.
     return {"ros1",
             "--host",
             gateway_host(options),
@@ -50,7 +51,7 @@ class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
             std::to_string(master_port(options)),
             "--master",
             "--queue",
-            std::to_string(RosNode::kQueue)};  // what its peer in roscpp has
+            std::to_string(RosNode::kQueue)};
   }
 };
 

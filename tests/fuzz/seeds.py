@@ -1,5 +1,5 @@
-"""seeds.py CORPUS: puts what is well formed into CORPUS/<fuzzer>/, as a start for the fuzzers of
-the gateways and of recordings: what random bytes would hardly come upon."""
+"""seeds.py CORPUS: puts what is well formed into CORPUS/<fuzzer>/, as a start for the fuzzers: what
+random bytes would hardly come upon."""
 
 from __future__ import annotations
 
@@ -214,9 +214,19 @@ def recording() -> Iterator[Seed]:
     )
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def examples(pattern: str) -> Iterator[Seed]:
+    for path in sorted(EXAMPLES.glob(pattern)):
+        yield "_".join(path.relative_to(EXAMPLES).parts), path.read_bytes()
+
+
 SEEDS = {
     "fuzz_convert": convert,
     "fuzz_cosim_recording": recording,
+    "fuzz_cosim_scenario": lambda: examples("cosim/*.yaml"),
+    "fuzz_plan": lambda: examples("*/*.yaml"),
     "fuzz_ros1": ros1,
     "fuzz_ros2": ros2,
     "fuzz_ros_tcp": ros_tcp,
