@@ -19,7 +19,7 @@ STEP := scripts/step
 
 .PHONY: help
 help:
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install missing system packages (packages.txt) and .venv (requirements.txt)
@@ -54,6 +54,12 @@ test: build ## everything that must pass: C++, Python, examples, rooms, installe
 	@rm -rf build/pytest
 	@$(STEP) -t "pytest" scripts/steady.py 1 $(VENV)/python -m pytest -o cache_dir=build/pytest -- \
 	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
+
+.PHONY: conformance
+conformance: ## the gateways with real clients: roscpp, rospy, three DDS, roslibjs in Chromium, mono; none may be absent
+	@scripts/setup core ros ros2 csharp browser
+	@$(MAKE) build
+	@scripts/conformance
 
 .PHONY: bench
 bench: build ## compare with the floors and the peers: three quarters of an hour; BENCH=--quick for a look
