@@ -75,6 +75,7 @@ class GraphDoor final : public Door {
                                                const EndpointInfo& end) const;
   [[nodiscard]] std::map<std::uint64_t, std::size_t> publishers_now(
       const std::string& channel) const;
+  [[nodiscard]] std::optional<bool> latched_now(const std::string& channel) const;
   [[nodiscard]] std::string call_type_of(const std::string& service) const;
   [[nodiscard]] std::string action_type_of(const std::string& action) const;
   /// The client of a service or action, which all clients of ours share. `key` names it with its

@@ -90,6 +90,59 @@ TEST_F(DoorTest, ALatchedMessageReachesWhoComesLater) {
   EXPECT_TRUE(contains(second.wait(1), R"({"x":7})"));
 }
 
+TEST_F(DoorTest, ATopicHasAnotherTypeWhenAllWhoHadItHaveLeft) {
+  {
+    const auto inlet = door_.open_inlet(client_, "/x", "made/Part", Form::json, {}).or_throw();
+    const auto other = door_.open_inlet(client_, "/x", "made/Many", Form::json, {});
+    ASSERT_FALSE(other) << "one of them is there still";
+    EXPECT_EQ(other.error().code, Code::type_mismatch);
+  }
+  Heard heard;
+  const auto outlet =
+      door_.open_outlet(client_, "/x", "made/Many", Form::json, {}, heard.take()).or_throw();
+  const auto inlet = door_.open_inlet(client_, "/x", "made/Many", Form::json, {}).or_throw();
+  EXPECT_TRUE(inlet->publish(bytes_of(R"({"parts":[{"x":1}]})")));
+  EXPECT_TRUE(contains(heard.wait(1), R"({"parts":[{"x":1}]})"));
+}
+
+TEST_F(DoorTest, ALatchedPublisherFindsSubscribersAndStillReachesWhoComesLater) {
+  RuntimeOptions same;
+  same.domain = robot_.runtime().domain();
+  GraphDoor base(Node::open("base", same).or_throw(), types_, {});
+  for (GraphDoor* const from : {&door_, &base}) {
+    const std::string topic = from == &door_ ? "/here" : "/there";
+    const auto hear = [&](Heard& heard) {
+      return door_.open_outlet(client_, topic, "made/Part", Form::json, {}, heard.take())
+          .or_throw();
+    };
+    Heard early;
+    const auto first = hear(early);
+    const auto inlet =
+        from->open_inlet(client_, topic, "made/Part", Form::json, {.latched = true}).or_throw();
+    // It is linked when something comes.
+    while (early.wait(0).empty()) {
+      ASSERT_TRUE(inlet->publish(bytes_of(R"({"x":7})")));
+      std::this_thread::yield();
+    }
+    Heard late;
+    const auto second = hear(late);
+    EXPECT_TRUE(contains(late.wait(1), R"({"x":7})")) << topic;
+  }
+}
+
+TEST_F(DoorTest, NamesThatCameAndWentLeaveNothing) {
+  constexpr int kNames = 10000;
+  const std::size_t before = robot_.runtime().channels().size();
+  for (int number = 0; number < kNames; ++number) {
+    const std::string topic = "/name" + std::to_string(number);
+    const auto inlet =
+        door_.open_inlet(client_, topic, "made/Part", Form::json, {.latched = number % 2 == 0});
+    ASSERT_TRUE(inlet) << inlet.error().to_string();
+    ASSERT_TRUE((*inlet)->publish(bytes_of(R"({"x":7})")));
+  }
+  EXPECT_EQ(robot_.runtime().channels().size(), before);
+}
+
 TEST_F(DoorTest, WhoComesLateGetsWhatEachPublisherOfAListSaidLast) {
   const auto say = [](const std::unique_ptr<Inlet>& inlet, int number) {
     return inlet->publish(bytes_of(R"({"parts":[{"x":)" + std::to_string(number) + "}]}"));
