@@ -34,7 +34,8 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::
       executor_(executor),
       pool_(detail::BlockPool::create(type)),
       subscribers_(std::make_shared<const Subscribers>()),
-      latched_(policy.latched ? std::make_unique<Latched>() : nullptr) {
+      latched_(policy.latched ? std::make_unique<Latched>() : nullptr),
+      is_latched_(policy.latched) {
   for (const Link& link : links) {
     ports_.push_back(std::make_unique<Port>());
     ports_.back()->link = link;
@@ -72,7 +73,7 @@ Channel::Port* Channel::find_port(std::string_view transport) {
 Result<void> Channel::open_ports(bool inlet) {
   for (const auto& port : ports_) {
     std::atomic<transport::PortId>& id = inlet ? port->in : port->out;
-    const transport::ChannelSpec spec{name_, type_, policy_, port->link.for_guests};
+    const transport::ChannelSpec spec{name_, type_, policy(), port->link.for_guests};
     auto opened = port->link.transport->open(spec, inlet ? this : nullptr, inlet ? nullptr : &out_);
     if (opened) {
       id = *opened;
@@ -96,16 +97,37 @@ void Channel::close_ports() {
   remote_listeners_ = 0;
 }
 
+void Channel::unuse() {
+  // Before the channel may be seen unused.
+  unused_ns_.store(monotonic_now().ns, std::memory_order_relaxed);
+  users_.fetch_sub(1, std::memory_order_release);
+}
+
+bool Channel::keeps_messages() const {
+  if (!is_latched()) return false;
+  bool any = false;
+  const std::lock_guard lock(mutex_);
+  latched_->kept.each(1, [&](const detail::BlockRef&) { any = true; });
+  return any;
+}
+
 void Channel::watch_deadline(Timers& timers) {
   // Checked once per deadline: a silence is noticed after one to two deadlines, and an idle channel
   // costs one wake-up per deadline.
   const std::int64_t deadline_ns = policy_.deadline_ms * 1'000'000;
   auto before = std::make_shared<std::map<const Subscriber*, std::int64_t>>();
-  timers.every(deadline_ns, [this, deadline_ns, before, clock = timers.clock()] {
+  const auto own = std::make_shared<std::atomic<Timers::Id>>(0);
+  *own = timers.every(deadline_ns, [weak = weak_from_this(), own, &timers, deadline_ns, before,
+                                    clock = timers.clock()] {
+    const auto channel = weak.lock();
+    if (channel == nullptr) {  // the graph has dropped it
+      if (const Timers::Id id = *own; id != 0) timers.cancel(id);
+      return;
+    }
     const bool simulated = clock->mode() == ClockMode::sim;
     const std::int64_t now = monotonic_now().ns;
     std::map<const Subscriber*, std::int64_t> seen;
-    const auto list = subscribers();  // kept while it is walked
+    const auto list = channel->subscribers();  // kept while it is walked
     for (const auto& s : *list) {
       const std::int64_t last = (*s->trace()).last_ns.load(std::memory_order_relaxed);
       if (last == 0) continue;  // before the first message there is no rhythm to keep
@@ -123,11 +145,15 @@ void Channel::watch_deadline(Timers& timers) {
 
 Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const TypeSupport& type,
                                                                       bool network,
-                                                                      const std::string& node) {
-  trace::EndpointId id{name_, node, type_, policy_, Mode::serial, true};
-  auto publisher =
-      std::make_shared<ChannelPublisher>(shared_from_this(), type, network, registry_->add(id));
+                                                                      const std::string& node,
+                                                                      bool latched) {
+  std::shared_ptr<ChannelPublisher> publisher;  // its end, after an error, takes setup_
   const std::lock_guard setup(setup_);
+  if (latched && !is_latched()) become_latched(node);
+  trace::EndpointId id{name_, node, type_, policy(), Mode::serial, true};
+  publisher =
+      std::make_shared<ChannelPublisher>(shared_from_this(), type, network, registry_->add(id));
+  use();
   {
     const std::lock_guard lock(mutex_);
     publishers_.push_back(publisher.get());
@@ -137,6 +163,19 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
     if (auto opened = open_ports(false); !opened) return opened.error();
   }
   return std::shared_ptr<detail::PublisherCore>(std::move(publisher));
+}
+
+void Channel::become_latched(const std::string& node) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (publishers_.empty()) {
+      latched_ = std::make_unique<Latched>();
+      is_latched_.store(true, std::memory_order_release);
+      return;
+    }
+  }
+  log::warn("graph", "channel '" + name_ + "' is not latched, as " + node +
+                         " wants it: it has publishers in this process that are not");
 }
 
 void Channel::mark_pointer() {
@@ -153,12 +192,14 @@ void Channel::remove(ChannelPublisher& publisher) {
     // The last of all leaves what it said, as ever; of others nobody wants to hear it.
     if (latched_ && !publishers_.empty()) latched_->forget(publisher.sender());
   }
-  if (!publisher.network() || --network_publishers_ > 0) return;
-  for (const auto& port : ports_) {
-    if (port->out != 0) port->link.transport->close(port->out.exchange(0));
-    port->listeners = 0;
+  if (publisher.network() && --network_publishers_ == 0) {
+    for (const auto& port : ports_) {
+      if (port->out != 0) port->link.transport->close(port->out.exchange(0));
+      port->listeners = 0;
+    }
+    remote_listeners_ = 0;
   }
-  remote_listeners_ = 0;
+  unuse();
 }
 
 Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& type, Mode mode,
@@ -166,12 +207,13 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
                                                             const std::string& node,
                                                             detail::Callback callback,
                                                             std::function<void()> ready) {
-  trace::EndpointId id{name_, node, type_, policy_, mode, false};
+  trace::EndpointId id{name_, node, type_, policy(), mode, false};
   Subscriber::Options options{mode, network, policy_, node, view, std::move(ready)};
   auto subscriber = std::make_shared<Subscriber>(
       shared_from_this(), view == View::value ? &type : nullptr, std::move(options),
       std::move(callback), executor_, registry_->add(id));
-  const std::lock_guard setup(setup_);
+  std::unique_lock setup(setup_);
+  use();
   std::vector<detail::BlockRef> kept;
   {
     const std::lock_guard lock(mutex_);
@@ -187,7 +229,11 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
   tell_watchers();
   for (detail::BlockRef& block : kept) subscriber->push_local({std::move(block), 0, 0, 0, true});
   if (network && network_subscribers_++ == 0) {
-    if (auto opened = open_ports(true); !opened) return opened.error();
+    if (auto opened = open_ports(true); !opened) {
+      setup.unlock();
+      subscriber->close();
+      return opened.error();
+    }
   }
   return subscriber;
 }
@@ -201,13 +247,15 @@ void Channel::remove(Subscriber& subscriber) {
     subscribers_ = std::move(list);
   }
   tell_watchers();
-  if (!subscriber.options().network || --network_subscribers_ > 0) return;
-  for (const auto& port : ports_) {
-    if (port->in != 0) port->link.transport->close(port->in.exchange(0));
-    port->publishers = 0;
+  if (subscriber.options().network && --network_subscribers_ == 0) {
+    for (const auto& port : ports_) {
+      if (port->in != 0) port->link.transport->close(port->in.exchange(0));
+      port->publishers = 0;
+    }
+    const std::lock_guard lock(mutex_);
+    peers_.clear();
   }
-  const std::lock_guard lock(mutex_);
-  peers_.clear();
+  unuse();
 }
 
 HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, bool from_network,

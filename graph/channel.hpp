@@ -62,9 +62,12 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Channel& operator=(const Channel&) = delete;
   ~Channel();
 
+  /// `latched`: it wants late subscribers to get its last message. The channel becomes latched with
+  /// that if it has no publisher yet: of those that are there the transports keep nothing.
   Result<std::shared_ptr<detail::PublisherCore>> add_publisher(const TypeSupport& type,
                                                                bool network,
-                                                               const std::string& node);
+                                                               const std::string& node,
+                                                               bool latched = false);
   Result<std::shared_ptr<Subscriber>> add_subscriber(const TypeSupport& type, Mode mode, View view,
                                                      bool network, const std::string& node,
                                                      detail::Callback callback,
@@ -84,6 +87,18 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
 
   /// A queue of this channel has room again: lets paused transports go on.
   void room_made();
+  /// Whoever has the channel from the graph and has not joined it yet, and every end that is there.
+  /// Only who is of them may add to them; what is not of them may be dropped by the graph.
+  void use() { users_.fetch_add(1, std::memory_order_relaxed); }
+  void unuse();
+  [[nodiscard]] bool in_use() const { return users_.load(std::memory_order_acquire) > 0; }
+  /// When the last of them went, as a number that grows.
+  [[nodiscard]] std::int64_t unused_since() const {
+    return unused_ns_.load(std::memory_order_relaxed);
+  }
+  /// It has something for who comes late.
+  [[nodiscard]] bool keeps_messages() const;
+
   void set_open(bool open) { open_.store(open, std::memory_order_release); }
   [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_acquire); }
   /// Counts `deadline_missed` at every subscription that got nothing for policy().deadline_ms.
@@ -93,7 +108,12 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const TypeId& type() const { return type_; }
-  [[nodiscard]] const Policy& policy() const { return policy_; }
+  [[nodiscard]] Policy policy() const {
+    Policy policy = policy_;
+    policy.latched = is_latched();
+    return policy;
+  }
+  [[nodiscard]] bool is_latched() const { return is_latched_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint32_t publisher_count() const;
   [[nodiscard]] std::uint32_t remote_listeners() const {
     return remote_listeners_.load(std::memory_order_acquire);
@@ -139,6 +159,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   };
 
   void tell_watchers();
+  /// Under setup_.
+  void become_latched(const std::string& node);
   /// Tells in the counters that messages go by pointer. Under mutex_.
   void mark_pointer();
   Result<void> open_ports(bool inlet);
@@ -149,7 +171,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
 
   const std::string name_;
   const TypeId type_;
-  const Policy policy_;
+  const Policy policy_;  // but for `latched`
   const std::shared_ptr<trace::Registry> registry_;
   Executor& executor_;
   detail::BlockPool* const pool_;
@@ -165,11 +187,14 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   std::vector<std::weak_ptr<ChannelWatcher>> watchers_;
   std::vector<std::pair<const Port*, ChannelPeer>> peers_;
   std::optional<Error> refusal_;
-  std::unique_ptr<Latched> latched_;  // null: it is not latched; its content is under mutex_
+  std::unique_ptr<Latched> latched_;  // there before is_latched_ is set; its content: under mutex_
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};
   std::atomic<bool> open_{true};
+  std::atomic<bool> is_latched_{false};
+  std::atomic<std::uint32_t> users_{0};
+  std::atomic<std::int64_t> unused_ns_{0};
   std::atomic<bool> paused_{false};
   log::OncePerSecond refused_log_;
 };

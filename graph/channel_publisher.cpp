@@ -74,7 +74,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   }
   // Latched values go to the transports even if nobody listens yet: they keep the last one.
   const bool remote = network_ && !channel_->ports_.empty() && meta.to != kThisProcess &&
-                      (channel_->remote_listeners() > 0 || channel_->policy().latched);
+                      (channel_->remote_listeners() > 0 || channel_->is_latched());
   if (remote) {
     const std::lock_guard lock(send_);
     if (!brought) meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -83,7 +83,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
   out.sequence = meta.sequence;
-  if (channel_->latched_) {
+  if (channel_->is_latched()) {
     const std::lock_guard lock(channel_->mutex_);
     channel_->latched_->kept.keep(block);
   }
@@ -113,7 +113,7 @@ HYPHOS_HOT std::size_t ChannelPublisher::publish_remote(detail::Block& block, Pu
   block.meta().stamps.handed = monotonic_now().ns;
   for (const auto& port : channel_->ports_) {
     const bool wanted =
-        port->listeners.load(std::memory_order_relaxed) > 0 || channel_->policy().latched;
+        port->listeners.load(std::memory_order_relaxed) > 0 || channel_->is_latched();
     if (port->out == 0 || !wanted) continue;
     const transport::SendReport report = port->link.transport->send(port->out, envelope);
     out.taken += report.taken;

@@ -1,5 +1,6 @@
 #include "graph/graph.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "graph/channel_publisher.hpp"
@@ -36,27 +37,56 @@ transport::Transport* Graph::transport(std::string_view name) const {
 Result<std::shared_ptr<Channel>> Graph::internal_channel(const std::string& name,
                                                          const TypeSupport& type,
                                                          const Policy& policy) {
-  return channel(name, type, policy, true);
+  auto opened = channel(name, type, policy, End::call);
+  if (!opened) return opened.error();
+  return std::move(opened->channel);
 }
 
-Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const TypeSupport& type,
-                                                const Policy& wish, bool internal) {
+bool Graph::fits(const Channel& there, const TypeId& type, const Policy& wanted, End end) {
+  if (there.in_use()) return true;
+  if (!(there.type() == type)) return false;
+  return there.policy() == wanted || (end != End::publisher && there.keeps_messages());
+}
+
+Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport& type,
+                                     const Policy& wish, End end) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return Error{Code::disconnected, "the runtime has been stopped", name};
-  if (const auto found = channels_.find(name); found != channels_.end()) {
-    const TypeId& there = found->second->type();
-    if (there == type.id) return found->second;
+  const auto found = channels_.find(name);
+  if (found != channels_.end() && found->second.channel->in_use() &&
+      !(found->second.channel->type() == type.id)) {
+    const TypeId& there = found->second.channel->type();
     return Error{Code::type_mismatch,
                  "channel '" + name + "' carries " + there.name + " (" +
                      std::string(to_string(there.encoding)) + ") in this process, not " +
                      type.id.name + " (" + std::string(to_string(type.id.encoding)) + ")",
                  name};
   }
-  if (std::string problem = internal ? std::string() : channel_name_problem(name);
+  if (std::string problem = end == End::call ? std::string() : channel_name_problem(name);
       !problem.empty()) {
     return Error{Code::invalid_config, std::move(problem), name};
   }
   const ChannelRules rules = rules_(name, wish);
+  std::shared_ptr<Channel> channel;
+  if (found == channels_.end()) {
+    drop_unused();
+    channel = make(name, type, rules);
+    channels_.emplace(name, Entry{channel, rules.planned});
+  } else if (fits(*found->second.channel, type.id, rules.policy, end)) {
+    channel = found->second.channel;
+  } else {
+    channel = make(name, type, rules);
+    if (found->second.held) channel->set_open(found->second.channel->is_open());
+    found->second.channel = channel;
+  }
+  // Counted under the lock: what is found unused under it stays so.
+  channel->use();
+  const std::shared_ptr<void> use(nullptr, [channel](void*) { channel->unuse(); });
+  return Opened{{use, channel.get()}, rules.policy.latched};
+}
+
+std::shared_ptr<Channel> Graph::make(const std::string& name, const TypeSupport& type,
+                                     const ChannelRules& rules) {
   std::vector<Link> links;
   const auto add = [&](const std::string& wanted, bool for_guests) {
     if (transport::Transport* transport = this->transport(wanted); transport != nullptr) {
@@ -69,27 +99,41 @@ Result<std::shared_ptr<Channel>> Graph::channel(const std::string& name, const T
       std::make_shared<Channel>(name, type, rules.policy, std::move(links), registry_, executor_);
   made->set_open(rules.open);
   if (rules.policy.deadline_ms > 0) made->watch_deadline(timers_);
-  channels_.emplace(name, made);
   return made;
+}
+
+void Graph::drop_unused() {
+  std::vector<std::pair<std::int64_t, std::string>> kept;
+  std::erase_if(channels_, [&](const auto& one) {
+    const auto& [name, entry] = one;
+    if (entry.held || entry.channel->in_use()) return false;
+    if (!entry.channel->keeps_messages()) return true;
+    kept.emplace_back(entry.channel->unused_since(), name);
+    return false;
+  });
+  if (kept.size() <= kMostKept) return;
+  std::sort(kept.begin(), kept.end());
+  kept.resize(kept.size() - kMostKept);
+  for (const auto& [since, name] : kept) channels_.erase(name);
 }
 
 Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::string& name,
                                                                 const TypeSupport& type,
                                                                 const Policy& wish, Scope scope,
                                                                 const std::string& node) {
-  auto found = channel(name, type, wish);
-  if (!found) return found.error();
-  return (*found)->add_publisher(type, scope == Scope::network, node);
+  auto opened = channel(name, type, wish, End::publisher);
+  if (!opened) return opened.error();
+  return opened->channel->add_publisher(type, scope == Scope::network, node, opened->latched);
 }
 
 Result<std::shared_ptr<Subscriber>> Graph::subscribe(
     const std::string& name, const TypeSupport& type, const Policy& wish, Scope scope, Mode mode,
     bool raw, const std::string& node, detail::Callback callback, std::function<void()> ready) {
-  auto found = channel(name, type, wish);
-  if (!found) return found.error();
-  return (*found)->add_subscriber(type, mode, raw ? View::envelope : View::value,
-                                  scope == Scope::network, node, std::move(callback),
-                                  std::move(ready));
+  auto opened = channel(name, type, wish, End::subscriber);
+  if (!opened) return opened.error();
+  return opened->channel->add_subscriber(type, mode, raw ? View::envelope : View::value,
+                                         scope == Scope::network, node, std::move(callback),
+                                         std::move(ready));
 }
 
 Result<void> Graph::set_open(const std::string& name, bool open) {
@@ -97,26 +141,31 @@ Result<void> Graph::set_open(const std::string& name, bool open) {
   const auto found = channels_.find(name);
   if (found == channels_.end()) {
     std::string known;
-    for (const auto& [other, channel] : channels_) known += (known.empty() ? "" : ", ") + other;
+    for (const auto& [other, entry] : channels_) known += (known.empty() ? "" : ", ") + other;
     return Error{Code::not_found, "no channel '" + name + "' in this process; there are: " + known,
                  name};
   }
-  found->second->set_open(open);
+  found->second.channel->set_open(open);
+  found->second.held = true;
   return success();
 }
 
 std::vector<std::string> Graph::channels() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
-  for (const auto& [name, channel] : channels_) names.push_back(name);
+  for (const auto& [name, entry] : channels_) {
+    if (entry.held || entry.channel->in_use()) names.push_back(name);
+  }
   return names;
 }
 
 std::vector<ChannelInfo> Graph::list() const {
   const std::lock_guard lock(mutex_);
   std::vector<ChannelInfo> out;
-  for (const auto& [name, channel] : channels_) {
-    out.push_back({name, channel->type(), channel->policy(), channel->publisher_count()});
+  for (const auto& [name, entry] : channels_) {
+    const Channel& channel = *entry.channel;
+    if (!entry.held && !channel.in_use()) continue;
+    out.push_back({name, channel.type(), channel.policy(), channel.publisher_count()});
   }
   return out;
 }
@@ -137,7 +186,7 @@ void Graph::settle(std::function<void()> work) {
 }
 
 void Graph::stop(std::int64_t linger_ms) {
-  std::map<std::string, std::shared_ptr<Channel>> channels;
+  std::map<std::string, Entry> channels;
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(stopped_, true)) return;
@@ -146,7 +195,7 @@ void Graph::stop(std::int64_t linger_ms) {
   timers_.stop();
   timeouts_.stop();
   for (const auto& transport : transports_) transport->stop(linger_ms);
-  for (const auto& [name, channel] : channels) channel->close_ports();
+  for (const auto& [name, entry] : channels) entry.channel->close_ports();
 }
 
 }  // namespace hyphos::graph

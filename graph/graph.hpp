@@ -26,12 +26,14 @@ struct ChannelRules {
   std::vector<std::string> transports;  ///< names, in order of preference for loans
   /// One more, where only processes without a plan are met (ChannelSpec::for_guests); empty: none.
   std::string for_guests = {};
+  bool planned = false;  ///< the plan names it
 };
 
 /// The channels of one process, its thread pool and its transports.
 class Graph {
  public:
-  /// `rules` is asked once per channel; `wish` is what the first end of it asked for.
+  /// `wish` is what an end asks for. A channel is as its first end has it, and takes `latched` from
+  /// its first publisher besides; when all ends have gone, the next one is the first again.
   using Rules = std::function<ChannelRules(const std::string& channel, const Policy& wish)>;
 
   /// `one_by_one`: callbacks run one at a time, in the order in which they became due. `clock`:
@@ -73,8 +75,28 @@ class Graph {
   void stop(std::int64_t linger_ms);
 
  private:
-  Result<std::shared_ptr<Channel>> channel(const std::string& name, const TypeSupport& type,
-                                           const Policy& wish, bool internal = false);
+  struct Entry {
+    std::shared_ptr<Channel> channel;
+    bool held = false;  ///< stays without an end: the plan names it, or set_open() did
+  };
+  struct Opened {
+    std::shared_ptr<Channel> channel;  ///< in use for as long as this lives
+    bool latched = false;              ///< the rules say so for this end
+  };
+  enum class End : std::uint8_t { publisher, subscriber, call };
+
+  Result<Opened> channel(const std::string& name, const TypeSupport& type, const Policy& wish,
+                         End end);
+  /// Whether the channel may be what this end finds; else it is made anew. Under mutex_.
+  static bool fits(const Channel& there, const TypeId& type, const Policy& wanted, End end);
+  std::shared_ptr<Channel> make(const std::string& name, const TypeSupport& type,
+                                const ChannelRules& rules);
+  /// Drops what nobody has any more, but for the last kMostKept that have latched messages. Under
+  /// mutex_.
+  void drop_unused();
+
+  /// Latched channels without an end whose messages are kept for who comes late.
+  static constexpr std::size_t kMostKept = 64;
 
   const std::shared_ptr<trace::Registry> registry_;
   const Rules rules_;
@@ -83,7 +105,7 @@ class Graph {
   Timers timeouts_;
   std::vector<std::shared_ptr<transport::Transport>> transports_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Channel>> channels_;
+  std::map<std::string, Entry> channels_;
   bool stopped_ = false;
 };
 

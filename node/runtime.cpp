@@ -146,6 +146,7 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   const ChannelPlan* planned = plan_->channel(channel);
   if (planned == nullptr) return rules;
   if (!planned->implied) rules.policy = planned->policy;
+  rules.planned = true;
   rules.open = !planned->closed;
   const ChannelRoutes* routes = connections_->channel(channel);
   rules.transports = routes != nullptr ? routes->transports : std::vector<std::string>{};

@@ -44,6 +44,7 @@ class GraphSentGoal final : public SentGoal {
   struct Ears {
     std::recursive_mutex mutex;
     GoalCallbacks callbacks;
+    std::shared_ptr<void> until;  ///< of its asker; until the end
   };
 
   GraphSentGoal(std::shared_ptr<detail::ClientGoal> core, std::shared_ptr<Ears> ears)
@@ -96,12 +97,14 @@ class GraphServedGoal final : public ServedGoal {
 
 class GraphActionServer final : public ActionServer {
  public:
-  explicit GraphActionServer(std::shared_ptr<detail::CallServer> core) : core_(std::move(core)) {}
+  GraphActionServer(std::shared_ptr<detail::CallServer> core, std::shared_ptr<void> place)
+      : place_(std::move(place)), core_(std::move(core)) {}
   ~GraphActionServer() override { core_->close(); }
   GraphActionServer(const GraphActionServer&) = delete;
   GraphActionServer& operator=(const GraphActionServer&) = delete;
 
  private:
+  const std::shared_ptr<void> place_;
   const std::shared_ptr<detail::CallServer> core_;
 };
 
@@ -124,16 +127,17 @@ Result<std::unique_ptr<SentGoal>> GraphDoor::send_goal(const Client& client,
   }
   const auto carrier = types_->action_carrier(type_name, call_type);
   if (!carrier) return carrier.error();
-  const auto core =
-      asker("action " + name + " " + carrier->goal->id.name, name, types_of(*carrier));
-  if (!core) return core.error();
-  auto block = block_of((*core)->sender(), (*core)->travels(), carrier->goal->converter, form, goal,
+  const auto asked = asker(client, kActions, name, carrier->goal->id, types_of(*carrier));
+  if (!asked) return asked.error();
+  const auto& core = asked->core;
+  auto block = block_of(core->sender(), core->travels(), carrier->goal->converter, form, goal,
                         node_.clock().now().ns);
   if (!block) return block.error();
   auto ears = std::make_shared<GraphSentGoal::Ears>();
   ears->callbacks = std::move(callbacks);
+  ears->until = asked->until;
   const auto sent = detail::send_goal(
-      *core, *block, kAccepted, [ears, carrier = *carrier, form](const detail::Delivery& message) {
+      core, *block, kAccepted, [ears, carrier = *carrier, form](const detail::Delivery& message) {
         const auto converted = message_of(message, carrier.feedback->converter, form);
         const std::lock_guard lock(ears->mutex);
         if (converted && ears->callbacks.feedback) ears->callbacks.feedback(*converted);
@@ -147,7 +151,9 @@ Result<std::unique_ptr<SentGoal>> GraphDoor::send_goal(const Client& client,
     } else {
       end = converted.error();
     }
+    std::shared_ptr<void> until;  // ends after the lock
     const std::lock_guard lock(ears->mutex);
+    until.swap(ears->until);
     if (const auto told = std::exchange(ears->callbacks, {}).end) told(std::move(end));
   });
   return std::unique_ptr<SentGoal>(std::make_unique<GraphSentGoal>(sent, std::move(ears)));
@@ -161,6 +167,8 @@ Result<std::unique_ptr<ActionServer>> GraphDoor::open_action(const Client& clien
   if (!rules_.serve.let(name)) return denied(client, "serve", action);
   const auto carrier = types_->action_carrier(type, action_type_of(name));
   if (!carrier) return carrier.error();
+  auto place = accounts_->take(client, {"ask action " + name, "answer action " + name});
+  if (!place) return place.error();
   ActionOptions options;
   options.policy = GoalPolicy::parallel;  // what to do with several, the client decides
   options.depth = kMostGoals;
@@ -180,7 +188,8 @@ Result<std::unique_ptr<ActionServer>> GraphDoor::open_action(const Client& clien
   };
   auto opened = node_.open_action(name, types_of(*carrier), options, std::move(hooks));
   if (!opened) return opened.error();
-  return std::unique_ptr<ActionServer>(std::make_unique<GraphActionServer>(*opened));
+  return std::unique_ptr<ActionServer>(
+      std::make_unique<GraphActionServer>(*opened, std::move(*place)));
 }
 
 }  // namespace hyphos::gateway

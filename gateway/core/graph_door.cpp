@@ -15,8 +15,6 @@ namespace hyphos::gateway {
 namespace {
 
 constexpr std::string_view kInternal = "hyphos/";  // channels that services are made of
-constexpr std::string_view kServices = "hyphos/service/";
-constexpr std::string_view kActions = "hyphos/action/";
 constexpr std::string_view kRequest = "/request";
 
 bool is_ros2(Form form) { return form == Form::cdr; }
@@ -25,16 +23,17 @@ class GraphInlet final : public Inlet {
  public:
   GraphInlet(GraphDoor& door, std::shared_ptr<Members> members, Client client,
              RawPublisher publisher, Clock clock, const Carrier& carrier, TypeInfo type, Form form,
-             double rate_hz)
-      : door_(door),
+             std::shared_ptr<Account> account, std::shared_ptr<void> place)
+      : place_(std::move(place)),
+        account_(std::move(account)),
+        door_(door),
         members_(std::move(members)),
         client_(std::move(client)),
         publisher_(std::move(publisher)),
         clock_(std::move(clock)),
         carrier_(carrier),
         type_(std::move(type)),
-        form_(form),
-        limit_(rate_hz) {
+        form_(form) {
     members_->add_publisher(publisher_.sender(), publisher_.channel(), client_);
   }
   ~GraphInlet() override {
@@ -44,11 +43,7 @@ class GraphInlet final : public Inlet {
   GraphInlet& operator=(const GraphInlet&) = delete;
 
   Result<void> publish(std::span<const std::byte> message, const Buffer& within) override {
-    if (!let()) {
-      door_.count(client_, "rate", publisher_.channel());
-      return Error{Code::permission, "more messages a second than the rules allow",
-                   publisher_.channel()};
-    }
+    if (auto let = door_.take(client_, *account_, publisher_.channel()); !let) return let;
     auto made = carrier_.converter.read(
         form_, message, [this](std::size_t size) { return publisher_.loan_bytes(size); },
         clock_.now().ns, within);
@@ -63,11 +58,8 @@ class GraphInlet final : public Inlet {
   [[nodiscard]] const TypeInfo& type() const override { return type_; }
 
  private:
-  bool let() {
-    const std::lock_guard lock(mutex_);
-    return limit_.take(monotonic_now().ns);
-  }
-
+  const std::shared_ptr<void> place_;  // given up after the publisher
+  const std::shared_ptr<Account> account_;
   GraphDoor& door_;
   const std::shared_ptr<Members> members_;
   const Client client_;
@@ -76,15 +68,14 @@ class GraphInlet final : public Inlet {
   const Carrier& carrier_;
   const TypeInfo type_;
   const Form form_;
-  std::mutex mutex_;
-  RateLimit limit_;  // guarded by mutex_
 };
 
 class GraphOutlet final : public Outlet {
  public:
   GraphOutlet(std::shared_ptr<Members> members, Client client, std::string channel,
-              std::shared_ptr<Tap> tap, Hear hear)
-      : members_(std::move(members)),
+              std::shared_ptr<Tap> tap, Hear hear, std::shared_ptr<void> place)
+      : place_(std::move(place)),
+        members_(std::move(members)),
         client_(std::move(client)),
         channel_(std::move(channel)),
         tap_(std::move(tap)),
@@ -101,6 +92,7 @@ class GraphOutlet final : public Outlet {
   [[nodiscard]] const TypeInfo& type() const override { return tap_->type(); }
 
  private:
+  const std::shared_ptr<void> place_;  // given up after the subscription
   const std::shared_ptr<Members> members_;
   const Client client_;
   const std::string channel_;
@@ -114,14 +106,16 @@ detail::CallTypes types_of(const ServiceCarrier& carrier) {
 
 class GraphServer final : public Server {
  public:
-  GraphServer(std::shared_ptr<detail::CallServer> core, ServiceTypeInfo type)
-      : core_(std::move(core)), type_(std::move(type)) {}
+  GraphServer(std::shared_ptr<detail::CallServer> core, ServiceTypeInfo type,
+              std::shared_ptr<void> place)
+      : place_(std::move(place)), core_(std::move(core)), type_(std::move(type)) {}
   ~GraphServer() override { core_->close(); }
   GraphServer(const GraphServer&) = delete;
   GraphServer& operator=(const GraphServer&) = delete;
   [[nodiscard]] const ServiceTypeInfo& type() const override { return type_; }
 
  private:
+  const std::shared_ptr<void> place_;
   const std::shared_ptr<detail::CallServer> core_;
   const ServiceTypeInfo type_;
 };
@@ -129,9 +123,8 @@ class GraphServer final : public Server {
 /// The answer to one call of a client, converted in the thread pool.
 class CallEnd final : public detail::CallListener {
  public:
-  CallEnd(std::shared_ptr<detail::CallClient> client, const Converter& reply, Form form,
-          Answer answer)
-      : client_(std::move(client)), reply_(reply), form_(form), answer_(std::move(answer)) {}
+  CallEnd(Askers::Use asker, const Converter& reply, Form form, Answer answer)
+      : asker_(std::move(asker)), reply_(reply), form_(form), answer_(std::move(answer)) {}
   void heard(detail::CallKind kind, const detail::Delivery& message) override {
     if (detail::is_final(kind)) finish(message);
   }
@@ -139,15 +132,15 @@ class CallEnd final : public detail::CallListener {
 
  private:
   void finish(Result<detail::Delivery> end) {
-    auto client = std::move(client_);
-    detail::CallClient* const pool = client.get();
-    pool->post([client = std::move(client), &reply = reply_, form = form_,
+    auto asker = std::exchange(asker_, {});
+    detail::CallClient* const pool = asker.core.get();
+    pool->post([asker = std::move(asker), &reply = reply_, form = form_,
                 answer = std::move(answer_), end = std::move(end)] {
       answer(end ? message_of(*end, reply, form) : Result<Buffer>(end.error()));
     });
   }
 
-  std::shared_ptr<detail::CallClient> client_;
+  Askers::Use asker_;
   const Converter& reply_;
   const Form form_;
   Answer answer_;
@@ -164,6 +157,7 @@ GraphDoor::GraphDoor(Node node, std::shared_ptr<Types> types, Rules rules)
     : node_(std::move(node)),
       types_(std::move(types)),
       rules_(std::move(rules)),
+      accounts_(std::make_shared<Accounts>(rules_.rate_hz)),
       log_(node_.log()) {}
 
 GraphDoor::~GraphDoor() = default;
@@ -226,10 +220,13 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
     if (options.depth > 0) policy.depth = options.depth;
     publisher.policy = policy;
   }
+  auto place = accounts_->take(client, {"publish " + channel});
+  if (!place) return place.error();
   auto opened = node_.raw_publisher(channel, (*carrier)->id, publisher);
   if (!opened) return opened.error();
-  return std::unique_ptr<Inlet>(std::make_unique<GraphInlet>(
-      *this, members_, client, *opened, node_.clock(), **carrier, *info, form, rules_.rate_hz));
+  return std::unique_ptr<Inlet>(
+      std::make_unique<GraphInlet>(*this, members_, client, *opened, node_.clock(), **carrier,
+                                   *info, form, accounts_->of(client.name), std::move(*place)));
 }
 
 std::map<std::uint64_t, std::size_t> GraphDoor::publishers_now(const std::string& channel) const {
@@ -249,6 +246,20 @@ std::map<std::uint64_t, std::size_t> GraphDoor::publishers_now(const std::string
   return now;
 }
 
+std::optional<bool> GraphDoor::latched_now(const std::string& channel) const {
+  const auto processes = inspect(node_.runtime().domain());
+  if (!processes) return std::nullopt;
+  std::optional<bool> latched;
+  for (const auto& process : *processes) {
+    for (const auto& end : process.endpoints) {
+      if (end.is_publisher && end.channel == channel) {
+        latched = latched.value_or(false) || end.policy.latched;
+      }
+    }
+  }
+  return latched;
+}
+
 Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
     const Client& client, const std::string& topic, const std::string& type, Form form,
     const OutletOptions& options, std::function<void(const Leaving&)> callback) {
@@ -265,6 +276,8 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
   if (!info) return info.error();
   auto carrier = carrier_for(channel, end, name);
   if (!carrier) return carrier.error();
+  auto place = accounts_->take(client, {"subscribe " + channel});
+  if (!place) return place.error();
   const bool keeps = end && end->policy.latched;
   auto tap =
       taps_.get({channel, info->name, form, options.depth}, [&]() -> Result<std::shared_ptr<Tap>> {
@@ -273,6 +286,7 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
             [members = members_](std::uint64_t sender) { return members->group_of(sender); },
             [members = members_](std::uint64_t sender) { return members->has_ended(sender); },
             [this, channel] { return publishers_now(channel); },
+            [this, channel] { return latched_now(channel); },
             [this, topic](const Error& error) {
               count({"/" + node_.name()}, "unconvertible", topic + ": " + error.to_string());
             });
@@ -282,7 +296,7 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
       });
   if (!tap) return tap.error();
   return std::unique_ptr<Outlet>(std::make_unique<GraphOutlet>(
-      members_, client, channel, std::move(*tap), std::move(callback)));
+      members_, client, channel, std::move(*tap), std::move(callback), std::move(*place)));
 }
 
 std::string GraphDoor::call_type_of(const std::string& service) const {
@@ -304,6 +318,8 @@ Result<std::unique_ptr<Server>> GraphDoor::open_server(
   if (!info) return info.error();
   auto carrier = types_->service_carrier(type, call_type_of(name));
   if (!carrier) return carrier.error();
+  auto place = accounts_->take(client, {"ask " + name, "answer " + name});
+  if (!place) return place.error();
   ServiceOptions options;
   options.mode = Mode::concurrent;
   const auto serve = [carrier = *carrier, form, callback = std::move(callback),
@@ -326,17 +342,36 @@ Result<std::unique_ptr<Server>> GraphDoor::open_server(
   };
   auto opened = node_.open_server(name, types_of(*carrier), options, serve);
   if (!opened) return opened.error();
-  return std::unique_ptr<Server>(std::make_unique<GraphServer>(*opened, *info));
+  return std::unique_ptr<Server>(std::make_unique<GraphServer>(*opened, *info, std::move(*place)));
 }
 
-Result<std::shared_ptr<detail::CallClient>> GraphDoor::asker(const std::string& key,
-                                                             const std::string& name,
-                                                             const detail::CallTypes& types) {
-  const std::lock_guard lock(mutex_);
-  if (const auto known = clients_.find(key); known != clients_.end()) return known->second;
-  auto opened = node_.open_client(name, types, {});
-  if (opened) clients_.emplace(key, *opened);
-  return opened;
+bool GraphDoor::is_served(const std::string& channel) const {
+  const auto processes = inspect(node_.runtime().domain());
+  return processes && std::ranges::any_of(*processes, [&](const ProcessInfo& process) {
+           return std::ranges::any_of(process.endpoints, [&](const EndpointInfo& end) {
+             return !end.is_publisher && end.channel == channel;
+           });
+         });
+}
+
+Result<Askers::Use> GraphDoor::asker(const Client& client, std::string_view kind,
+                                     const std::string& name, const TypeId& request,
+                                     const detail::CallTypes& types) {
+  if (auto let = take(client, *accounts_->of(client.name), name); !let) return let.error();
+  const std::string channel = std::string(kind) + name + std::string(kRequest);
+  auto asked = askers_->ask(client, name + " " + std::string(kind) + request.name,
+                            is_served(channel), [&] { return node_.open_client(name, types, {}); });
+  if (!asked && asked.error().code == Code::overloaded) {
+    count(client, "calls", asked.error().message);
+  }
+  return asked;
+}
+
+Result<void> GraphDoor::take(const Client& client, Account& account, const std::string& name) {
+  if (account.take(monotonic_now().ns)) return {};
+  count(client, "rate", name);
+  return Error{Code::permission, "more messages, calls and goals a second than the rules allow",
+               name};
 }
 
 void GraphDoor::call(const Client& client, const std::string& service, const std::string& type,
@@ -354,13 +389,13 @@ void GraphDoor::call(const Client& client, const std::string& service, const std
   }
   auto carrier = types_->service_carrier(type_name, call_type);
   if (!carrier) return answer(carrier.error());
-  const auto opened = asker(name + " " + carrier->request_id.name, name, types_of(*carrier));
-  if (!opened) return answer(opened.error());
-  const std::shared_ptr<detail::CallClient>& core = *opened;
+  auto asked = asker(client, kServices, name, carrier->request_id, types_of(*carrier));
+  if (!asked) return answer(asked.error());
+  const std::shared_ptr<detail::CallClient> core = asked->core;
   auto block = block_of(core->sender(), core->travels(), *carrier->request, form, request,
                         node_.clock().now().ns);
   if (!block) return answer(block.error());
-  auto end = std::make_shared<CallEnd>(core, *carrier->reply, form, std::move(answer));
+  auto end = std::make_shared<CallEnd>(std::move(*asked), *carrier->reply, form, std::move(answer));
   core->start(*block, (monotonic_now() + timeout).ns, std::move(end));
 }
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/core/accounts.hpp"
+#include "gateway/core/askers.hpp"
 #include "gateway/core/door.hpp"
 #include "gateway/core/members.hpp"
 #include "gateway/core/rules.hpp"
@@ -18,6 +20,10 @@
 #include "hyphos/node.hpp"
 
 namespace hyphos::gateway {
+
+/// Where the channels of services and actions are.
+inline constexpr std::string_view kServices = "hyphos/service/";
+inline constexpr std::string_view kActions = "hyphos/action/";
 
 /// The Door to the graph of this process. Its channels are made known as any node's.
 class GraphDoor final : public Door {
@@ -57,6 +63,9 @@ class GraphDoor final : public Door {
   [[nodiscard]] std::vector<std::string> nodes() const override;
   void count(const Client& client, std::string_view why, std::string_view detail) override;
 
+  /// One message, call or goal of the client's. Error: permission, which is counted.
+  Result<void> take(const Client& client, Account& account, const std::string& name);
+
   /// Counters by "drop.gateway.<why>", since the start.
   [[nodiscard]] std::map<std::string, std::uint64_t> counters() const;
 
@@ -75,22 +84,25 @@ class GraphDoor final : public Door {
                                                const EndpointInfo& end) const;
   [[nodiscard]] std::map<std::uint64_t, std::size_t> publishers_now(
       const std::string& channel) const;
+  [[nodiscard]] std::optional<bool> latched_now(const std::string& channel) const;
   [[nodiscard]] std::string call_type_of(const std::string& service) const;
   [[nodiscard]] std::string action_type_of(const std::string& action) const;
-  /// The client of a service or action, which all clients of ours share. `key` names it with its
-  /// types.
-  Result<std::shared_ptr<detail::CallClient>> asker(const std::string& key, const std::string& name,
-                                                    const detail::CallTypes& types);
+  /// Somebody subscribes to it, on this machine or one that is linked.
+  [[nodiscard]] bool is_served(const std::string& channel) const;
+  /// To call with, on behalf of `client`. `kind`: kServices or kActions.
+  Result<Askers::Use> asker(const Client& client, std::string_view kind, const std::string& name,
+                            const TypeId& request, const detail::CallTypes& types);
 
   Node node_;
   std::shared_ptr<Types> types_;
   const Rules rules_;
+  const std::shared_ptr<Accounts> accounts_;
+  const std::shared_ptr<Askers> askers_ = std::make_shared<Askers>();
   Logger log_;
   const std::shared_ptr<Members> members_ = std::make_shared<Members>();
   Taps taps_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, std::uint64_t> counters_;
-  std::map<std::string, std::shared_ptr<detail::CallClient>> clients_;  // by key
 };
 
 /// "/camera/image" → "camera/image".

@@ -19,11 +19,12 @@ struct Names {
 
 /// Which channels and services the clients of a gateway may use, and how much.
 struct Rules {
-  Names publish;       ///< from clients to the robot
-  Names subscribe;     ///< from the robot to clients
-  Names call;          ///< services of the robot that clients ask
-  Names serve;         ///< services that clients offer
-  double rate_hz = 0;  ///< messages that a client may publish in a second, all together; 0: any
+  Names publish;    ///< from clients to the robot
+  Names subscribe;  ///< from the robot to clients
+  Names call;       ///< services of the robot that clients ask
+  Names serve;      ///< services that clients offer
+  double rate_hz =
+      0;  ///< messages, calls and goals of one client in a second, all together; 0: any
 };
 
 /// `*` stands for any characters, `?` for one.

@@ -19,7 +19,6 @@ void Tap::Listener::close() {
 
 Result<void> Tap::open(const Node& node, const std::string& channel, std::uint32_t depth,
                        bool keeps) {
-  keeps_ = keeps;
   SubscriptionOptions options;
   if (depth > 0 || keeps) {
     Policy policy;
@@ -29,6 +28,7 @@ Result<void> Tap::open(const Node& node, const std::string& channel, std::uint32
     options.policy = policy;
   }
   const std::lock_guard lock(mutex_);  // what comes at once finds subscription_
+  keeps_ = keeps;
   auto opened = node.raw_subscribe(channel, carrier_.id, options,
                                    [weak = weak_from_this()](const Message<RawMessage>& message) {
                                      if (const auto tap = weak.lock()) tap->hear(message);
@@ -38,9 +38,23 @@ Result<void> Tap::open(const Node& node, const std::string& channel, std::uint32
   return {};
 }
 
+bool Tap::keeps(std::uint64_t sender) {
+  std::optional<bool> now;
+  if (!senders_.contains(sender)) {
+    if (senders_.size() >= kMost) senders_.clear();
+    senders_.insert(sender);
+    now = latched_now_();
+  }
+  const std::lock_guard lock(mutex_);
+  if (now) keeps_ = *now;
+  if (!keeps_) last_.clear();
+  return keeps_;
+}
+
 void Tap::hear(const Message<RawMessage>& message) {
   const std::string group = group_of_(message.sender()).value_or("");
-  if (keeps_ && carrier_.only_lists) return hear_joined(message, group);
+  const bool keeps = this->keeps(message.sender());
+  if (keeps && carrier_.only_lists) return hear_joined(message, group);
   std::vector<std::shared_ptr<Listener>> listeners;
   {
     const std::lock_guard lock(mutex_);
@@ -48,14 +62,14 @@ void Tap::hear(const Message<RawMessage>& message) {
       if (listener->wants(group)) listeners.push_back(listener);
     }
   }
-  if (listeners.empty() && !keeps_) return;
+  if (listeners.empty() && !keeps) return;
   auto converted = carrier_.converter.write(form_, *message);
   if (!converted) return complain_(converted.error());
   // In parts for one listener only: of several that have to wait each would copy them. And what is
   // kept must not hold memory of its publisher.
-  if (keeps_ || listeners.size() > 1) *converted = converted->joined();
+  if (keeps || listeners.size() > 1) *converted = converted->joined();
   const Leaving leaving{*converted, message.stamps().publish, message.replayed()};
-  if (keeps_) {
+  if (keeps) {
     const std::lock_guard lock(mutex_);
     keep({message.sender(), message.block()->meta().peer, group, {}, leaving});
     listeners = listeners_;  // who has come since then has not been told of this one
@@ -149,7 +163,7 @@ std::vector<Leaving> Tap::kept_for(const Listener& listener) {
 
 void Tap::add(std::shared_ptr<Listener> listener) {
   std::vector<Leaving> kept;
-  const auto now = keeps_ ? publishers_now_() : std::map<std::uint64_t, std::size_t>();
+  const auto now = publishers_now_();
   {
     const std::lock_guard lock(mutex_);
     if (!last_.empty()) forget_gone(now);

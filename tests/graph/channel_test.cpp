@@ -158,6 +158,87 @@ TEST(Latched, ALateSubscriberGetsTheLastValueMarkedAsReplayed) {
   EXPECT_EQ(sub->trace().info().latency.count, 1U);  // an old value says nothing about latency
 }
 
+TEST(Latched, AChannelTakesItFromItsFirstPublisherAlsoAfterSubscribers) {
+  OneGraph g;
+  std::vector<std::int64_t> got;
+  const auto hear = [&](const Message<Number>& m) { got.push_back(m->value); };
+  g.subscribe<Number>("n", inlined, hear);
+  Policy p;
+  p.latched = true;
+  auto pub = g.publisher<Number>("n", p);
+  pub.publish({1});
+  EXPECT_TRUE(g.graph.list().front().policy.latched);
+  g.subscribe<Number>("n", inlined, hear);
+  EXPECT_EQ(got, (std::vector<std::int64_t>{1, 1}));
+}
+
+TEST(Unused, AChannelWithoutEndsIsWhatTheNextOneWants) {
+  OneGraph g;
+  {
+    auto pub = g.publisher<Number>("n", policy(Overflow::drop_newest, 3));
+  }
+  EXPECT_TRUE(g.graph.list().empty());
+  auto pub = g.publisher<Number>("n", policy(Overflow::drop_oldest, 5));
+  EXPECT_EQ(g.graph.list().front().policy, policy(Overflow::drop_oldest, 5));
+  const auto other = g.graph.publisher("n", type_support<std::int64_t>(), {}, Scope::network, "a");
+  EXPECT_EQ(other.error().code, Code::type_mismatch);
+  pub = {};
+  EXPECT_TRUE(g.graph.publisher("n", type_support<std::int64_t>(), {}, Scope::network, "a"));
+}
+
+TEST(Unused, WhetherItIsOpenOutlivesItsEnds) {
+  OneGraph g;
+  {
+    auto pub = g.publisher<Number>("n");
+  }
+  {
+    auto pub = g.publisher<Number>("m");
+  }
+  auto pub = g.publisher<Number>("n");
+  ASSERT_TRUE(g.graph.set_open("n", false).ok());
+  pub = {};
+  {
+    auto another = g.publisher<Number>("k");
+  }
+  EXPECT_EQ(g.graph.channels(), std::vector<std::string>{"n"});
+  pub = g.publisher<Number>("n", policy(Overflow::drop_newest, 3));
+  EXPECT_FALSE(pub.publish({1}));
+}
+
+TEST(Unused, LastMessagesAreKeptOfABoundedNumberOfChannels) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  for (int number = 0; number < 1000; ++number) {
+    g.publisher<Number>("n" + std::to_string(number), p).publish({number});
+  }
+  std::vector<std::int64_t> got;
+  const auto hear = [&](const Message<Number>& m) { got.push_back(m->value); };
+  g.subscribe<Number>("n999", inlined, hear);
+  g.subscribe<Number>("n0", inlined, hear, p);
+  EXPECT_EQ(got, std::vector<std::int64_t>{999});
+}
+
+TEST(Unused, EndsThatComeAndGoAtOnceFindEachOther) {
+  OneGraph g(4);
+  std::atomic<int> got = 0;
+  const auto churn = [&] {
+    for (int number = 0; number < 2000; ++number) {
+      auto made = g.graph.subscribe(
+          "n", type_support<Number>(), {}, Scope::local, Mode::inline_, false, "node",
+          detail::typed_callback<Number>([&](const Message<Number>&) { ++got; }));
+      auto pub = g.publisher<Number>("n", policy(Overflow::drop_newest, 1 + number % 3));
+      EXPECT_GE(pub.publish({1}).taken, 1U);
+      (*made)->close();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 4; ++number) threads.emplace_back(churn);
+  for (auto& thread : threads) thread.join();
+  EXPECT_GE(got, 4 * 2000);
+  EXPECT_TRUE(g.graph.channels().empty());
+}
+
 TEST(Latched, ALateSubscriberGetsTheLastOfEachPublisherThatIsThere) {
   OneGraph g;
   Policy p;

@@ -72,7 +72,9 @@ def gateway(
     rate: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Messages a second that one client may publish.", rich_help_panel=_RULES
+            min=0,
+            help="Messages, calls and goals of one client in a second, all together.",
+            rich_help_panel=_RULES,
         ),
     ] = None,
     max_message: Annotated[

@@ -64,7 +64,9 @@ inline std::shared_ptr<Types> sample_types() {
         "type: MESSAGE count: ANY } } } options { [hyphos.ros.type] { name: '" + prefix + "Many'" +
         text("Part[] parts\\n") + " } } }\n" + "message_type { name: 'All' " + fields +
         " options { [hyphos.ros.type] { name: '" + prefix + "All' md5: '1'" +
-        text("Part inner\\n") + " } } }\n";
+        text("Part inner\\n") + " } } }\n" + "service { name: 'Add' method { name: 'Call' " +
+        "input_type: '." + package + ".Part' output_type: '." + package + ".Part' } options { " +
+        "[hyphos.ros.service] { name: '" + (ros2 ? "made/srv/" : "made/") + "Add' } } }\n";
     if (!google::protobuf::TextFormat::ParseFromString(file, set.add_file())) return nullptr;
   }
   const std::string bytes = set.SerializeAsString();

@@ -2,7 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <future>
+#include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -88,6 +91,59 @@ TEST_F(DoorTest, ALatchedMessageReachesWhoComesLater) {
   const auto two =
       door_.open_outlet(client_, "/part", "made/Part", Form::json, {}, second.take()).or_throw();
   EXPECT_TRUE(contains(second.wait(1), R"({"x":7})"));
+}
+
+TEST_F(DoorTest, ATopicHasAnotherTypeWhenAllWhoHadItHaveLeft) {
+  {
+    const auto inlet = door_.open_inlet(client_, "/x", "made/Part", Form::json, {}).or_throw();
+    const auto other = door_.open_inlet(client_, "/x", "made/Many", Form::json, {});
+    ASSERT_FALSE(other) << "one of them is there still";
+    EXPECT_EQ(other.error().code, Code::type_mismatch);
+  }
+  Heard heard;
+  const auto outlet =
+      door_.open_outlet(client_, "/x", "made/Many", Form::json, {}, heard.take()).or_throw();
+  const auto inlet = door_.open_inlet(client_, "/x", "made/Many", Form::json, {}).or_throw();
+  EXPECT_TRUE(inlet->publish(bytes_of(R"({"parts":[{"x":1}]})")));
+  EXPECT_TRUE(contains(heard.wait(1), R"({"parts":[{"x":1}]})"));
+}
+
+TEST_F(DoorTest, ALatchedPublisherFindsSubscribersAndStillReachesWhoComesLater) {
+  RuntimeOptions same;
+  same.domain = robot_.runtime().domain();
+  GraphDoor base(Node::open("base", same).or_throw(), types_, {});
+  for (GraphDoor* const from : {&door_, &base}) {
+    const std::string topic = from == &door_ ? "/here" : "/there";
+    const auto hear = [&](Heard& heard) {
+      return door_.open_outlet(client_, topic, "made/Part", Form::json, {}, heard.take())
+          .or_throw();
+    };
+    Heard early;
+    const auto first = hear(early);
+    const auto inlet =
+        from->open_inlet(client_, topic, "made/Part", Form::json, {.latched = true}).or_throw();
+    // It is linked when something comes.
+    while (early.wait(0).empty()) {
+      ASSERT_TRUE(inlet->publish(bytes_of(R"({"x":7})")));
+      std::this_thread::yield();
+    }
+    Heard late;
+    const auto second = hear(late);
+    EXPECT_TRUE(contains(late.wait(1), R"({"x":7})")) << topic;
+  }
+}
+
+TEST_F(DoorTest, NamesThatCameAndWentLeaveNothing) {
+  constexpr int kNames = 10000;
+  const std::size_t before = robot_.runtime().channels().size();
+  for (int number = 0; number < kNames; ++number) {
+    const std::string topic = "/name" + std::to_string(number);
+    const auto inlet =
+        door_.open_inlet(client_, topic, "made/Part", Form::json, {.latched = number % 2 == 0});
+    ASSERT_TRUE(inlet) << inlet.error().to_string();
+    ASSERT_TRUE((*inlet)->publish(bytes_of(R"({"x":7})")));
+  }
+  EXPECT_EQ(robot_.runtime().channels().size(), before);
 }
 
 TEST_F(DoorTest, WhoComesLateGetsWhatEachPublisherOfAListSaidLast) {
@@ -232,6 +288,98 @@ TEST_F(DoorTest, ARateBeyondTheRulesIsRefusedAndCounted) {
   for (int i = let; i < kAll; ++i) let += inlet->publish(bytes_of("{}")) ? 1 : 0;
   EXPECT_LE(let, 2 + rules.rate_hz * (monotonic_now() - begin).seconds());
   EXPECT_EQ(door.counters().at("drop.gateway.rate"), static_cast<std::uint64_t>(kAll - let));
+}
+
+TEST_F(DoorTest, ARateIsOfAllThatAClientDoesAndOutlivesItsPublishers) {
+  Rules rules;
+  rules.rate_hz = 0.001;  // one, and no more during the test
+  GraphDoor door = door_with(rules);
+  const auto publish = [&](const Client& client, const std::string& topic) {
+    return door.open_inlet(client, topic, "made/Part", Form::json, {})
+        .or_throw()
+        ->publish(bytes_of("{}"));
+  };
+  EXPECT_TRUE(publish(client_, "/one"));
+  EXPECT_EQ(publish(client_, "/one").error().code, Code::permission) << "advertised anew";
+  EXPECT_EQ(publish(client_, "/two").error().code, Code::permission) << "another topic";
+  std::promise<Result<Buffer>> end;
+  door.call(client_, "/add", "made/Add", Form::json, bytes_of("{}"), Duration::from_seconds(30),
+            [&](Result<Buffer> answer) { end.set_value(std::move(answer)); });
+  EXPECT_EQ(end.get_future().get().error().code, Code::permission);
+  EXPECT_EQ(door.counters().at("drop.gateway.rate"), 3U);
+  EXPECT_TRUE(publish({"another"}, "/one"));
+  // Accounts of the many that came and went make room, but not before they are as good as new.
+  for (int number = 0; number < 1000; ++number) {
+    EXPECT_TRUE(publish({"client" + std::to_string(number)}, "/one"));
+  }
+  EXPECT_FALSE(publish(client_, "/one"));
+}
+
+TEST_F(DoorTest, OneClientCannotUseUpTheTopicsOfAll) {
+  std::vector<std::unique_ptr<Inlet>> inlets;
+  const auto open = [&](const Client& client, const std::string& topic) -> Result<void> {
+    auto inlet = door_.open_inlet(client, topic, "made/Part", Form::json, {});
+    if (!inlet) return inlet.error();
+    inlets.push_back(std::move(*inlet));
+    return {};
+  };
+  const auto fill = [&](const Client& client) {
+    const std::size_t before = inlets.size();
+    for (int number = 0;; ++number) {
+      const auto opened = open(client, "/" + client.name + std::to_string(number));
+      if (opened) continue;
+      EXPECT_EQ(opened.error().code, Code::overloaded);
+      return inlets.size() - before;
+    }
+  };
+  EXPECT_EQ(fill({"a"}), Accounts::kMostOfClient);
+  EXPECT_EQ(fill({"b"}), Accounts::kMostOfClient);
+  EXPECT_EQ(fill({"c"}), Accounts::kMostPorts - 2 * Accounts::kMostOfClient);
+  EXPECT_TRUE(open({"d"}, "/a0")) << "which is there already";
+  // The process itself, and services, go on.
+  EXPECT_TRUE(robot_.raw_publisher("own", make_type_id("x", Encoding::custom)));
+  inlets.clear();
+  EXPECT_TRUE(open({"d"}, "/d"));
+}
+
+TEST_F(DoorTest, NamesOfServicesThatNobodyServesLeaveNothing) {
+  constexpr int kNames = 2000;
+  const auto service_channels = [&] {
+    return std::ranges::count_if(robot_.runtime().channels(), [](const ChannelInfo& channel) {
+      return channel.name.starts_with(kServices);
+    });
+  };
+  const auto before = service_channels();
+  std::mutex mutex;
+  std::condition_variable changed;
+  int overloaded = 0;
+  int all = 0;
+  const auto call = [&](const Client& client, int number, Duration timeout) {
+    door_.call(client, "/no" + std::to_string(number), "made/Add", Form::json, bytes_of("{}"),
+               timeout, [&](const Result<Buffer>& answer) {
+                 const std::lock_guard lock(mutex);
+                 overloaded += answer.error().code == Code::overloaded ? 1 : 0;
+                 ++all;
+                 changed.notify_all();
+               });
+  };
+  const auto wait = [&](int count) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(60), [&] { return all >= count; });
+  };
+  for (int number = 0; number < kNames; ++number) call(client_, number, Duration::from_ms(200));
+  ASSERT_TRUE(wait(kNames));
+  EXPECT_EQ(door_.counters().at("drop.gateway.calls"), static_cast<std::uint64_t>(overloaded));
+  EXPECT_GE(overloaded, 1);
+  EXPECT_LE(overloaded, kNames - static_cast<int>(Askers::kMostUnservedOfClient));
+  // One after the other, each has its time.
+  overloaded = 0;
+  for (int number = 0; number < 20; ++number) {
+    call(client_, number, Duration::from_ms(1));
+    ASSERT_TRUE(wait(kNames + number + 1));
+  }
+  EXPECT_LE(overloaded, 4);  // the end of one may be told before its place is free
+  while (service_channels() > before) std::this_thread::yield();
 }
 
 TEST_F(DoorTest, AnUnknownTypeIsNamedWithOneThatIsAlike) {

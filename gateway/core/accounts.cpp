@@ -1,0 +1,69 @@
+#include "gateway/core/accounts.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "hyphos/time.hpp"
+
+namespace hyphos::gateway {
+
+bool Account::take(std::int64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  taken_ns_ = now_ns;
+  return limit_.take(now_ns);
+}
+
+std::shared_ptr<Account> Accounts::of(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = accounts_.find(client); known != accounts_.end()) return known->second;
+  if (accounts_.size() >= forget_at_) forget_idle();
+  return accounts_[client] = std::make_shared<Account>(rate_hz_);
+}
+
+void Accounts::forget_idle() {
+  // After so long its limit is what a new one would have.
+  const double refill_s = rate_hz_ > 0 ? std::max(1.0, 1.0 / rate_hz_) : 0.0;
+  const std::int64_t before = (monotonic_now() - Duration::from_seconds(refill_s)).ns;
+  std::erase_if(accounts_, [&](const auto& one) {
+    // Whoever else has it got it under the lock.
+    if (one.second.use_count() > 1) return false;
+    const std::lock_guard lock(one.second->mutex_);
+    return one.second->taken_ns_ <= before;
+  });
+  forget_at_ = std::max<std::size_t>(64, 2 * accounts_.size());
+}
+
+Result<std::shared_ptr<void>> Accounts::take(const Client& client,
+                                             std::initializer_list<std::string> ports) {
+  auto account = of(client.name);
+  const std::lock_guard lock(mutex_);
+  if (client.group.empty() && account->ends_ >= kMostOfClient) {
+    return Error{Code::overloaded,
+                 "a client may have " + std::to_string(kMostOfClient) +
+                     " topics, services and actions at most",
+                 client.name};
+  }
+  const auto more = static_cast<std::size_t>(std::ranges::count_if(
+      ports, [&](const std::string& port) { return !ports_.contains(port); }));
+  if (ports_.size() + more > kMostPorts) {
+    return Error{
+        Code::overloaded,
+        "the clients of this gateway have as many topics, services and actions as it takes",
+        client.name};
+  }
+  ++account->ends_;
+  for (const std::string& port : ports) ++ports_[port];
+  return std::shared_ptr<void>(
+      nullptr, [self = shared_from_this(), account, ports = std::vector<std::string>(ports)](
+                   void*) { self->release(*account, ports); });
+}
+
+void Accounts::release(Account& account, const std::vector<std::string>& ports) {
+  const std::lock_guard lock(mutex_);
+  --account.ends_;
+  for (const std::string& port : ports) {
+    if (const auto taken = ports_.find(port); --taken->second == 0) ports_.erase(taken);
+  }
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gateway/core/door.hpp"
+#include "gateway/core/rules.hpp"
+
+namespace hyphos::gateway {
+
+/// What one client uses: messages a second, and ends in the graph. Thread-safe.
+class Account {
+ public:
+  explicit Account(double rate_hz) : limit_(rate_hz) {}
+  /// One message, call or goal. False: more than the rules allow.
+  bool take(std::int64_t now_ns);
+
+ private:
+  friend class Accounts;
+  std::mutex mutex_;
+  RateLimit limit_;            // under mutex_
+  std::int64_t taken_ns_ = 0;  // under mutex_
+  std::size_t ends_ = 0;       // under Accounts::mutex_
+};
+
+/// The accounts of all clients, by their names, and what they use together. Thread-safe.
+///
+/// A process has room for 1024 ends of channels in shared memory, also those of its own: no client
+/// may use up what the others need, nor all of them what the process does.
+class Accounts : public std::enable_shared_from_this<Accounts> {
+ public:
+  /// Topics, services and actions of one client. A graph of ROS, which is many, has no such bound.
+  static constexpr std::size_t kMostOfClient = 256;
+  /// Of all of them, each counted once however many clients have it.
+  static constexpr std::size_t kMostPorts = 640;
+
+  explicit Accounts(double rate_hz) : rate_hz_(rate_hz) {}
+
+  /// It outlives what the client has open, so that opening anew gains nothing.
+  std::shared_ptr<Account> of(const std::string& client);
+  /// Takes one of the client's topics and services, which needs these ports, until what is returned
+  /// is dropped. Errors: overloaded.
+  Result<std::shared_ptr<void>> take(const Client& client,
+                                     std::initializer_list<std::string> ports);
+
+ private:
+  void release(Account& account, const std::vector<std::string>& ports);
+  /// Under mutex_.
+  void forget_idle();
+
+  const double rate_hz_;
+  std::mutex mutex_;  // guards what follows
+  std::map<std::string, std::shared_ptr<Account>> accounts_;
+  std::size_t forget_at_ = 64;                // so many accounts
+  std::map<std::string, std::size_t> ports_;  // how often each is taken
+};
+
+}  // namespace hyphos::gateway

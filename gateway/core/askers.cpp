@@ -1,0 +1,79 @@
+#include "gateway/core/askers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hyphos::gateway {
+
+Result<void> Askers::check_unserved(const std::string& client, const std::string& key) {
+  std::size_t all = 0;
+  std::size_t own = 0;
+  for (const auto& [other, asker] : askers_) {
+    if (asker.served || asker.under_way.empty() || other == key) continue;
+    ++all;
+    own += asker.under_way.contains(client) ? 1 : 0;
+  }
+  if (own < kMostUnservedOfClient && all < kMostUnserved) return {};
+  const bool is_own = own >= kMostUnservedOfClient;
+  return Error{Code::overloaded,
+               "nobody serves it, and " + std::to_string(is_own ? own : all) +
+                   " such services are " + "waited for already by " +
+                   (is_own ? "this client" : "the clients of the gateway"),
+               key.substr(0, key.find(' '))};
+}
+
+Askers::CallClient Askers::take_idle() {
+  auto oldest = askers_.end();
+  for (auto at = askers_.begin(); at != askers_.end(); ++at) {
+    if (!at->second.under_way.empty()) continue;
+    if (oldest == askers_.end() || at->second.asked < oldest->second.asked) oldest = at;
+  }
+  if (oldest == askers_.end()) return nullptr;
+  CallClient core = std::move(oldest->second.core);
+  askers_.erase(oldest);
+  return core;
+}
+
+Result<Askers::Use> Askers::ask(const Client& client, const std::string& key, bool served,
+                                const std::function<Result<CallClient>()>& open) {
+  CallClient closed;  // its end may take a while: not under the lock
+  const std::lock_guard lock(mutex_);
+  if (!served) {
+    if (auto let = check_unserved(client.name, key); !let) return let.error();
+  }
+  auto at = askers_.find(key);
+  if (at == askers_.end()) {
+    if (askers_.size() >= kMost && (closed = take_idle()) == nullptr) {
+      return Error{Code::overloaded,
+                   std::to_string(kMost) + " services and actions are being asked already",
+                   key.substr(0, key.find(' '))};
+    }
+    auto opened = open();
+    if (!opened) return opened.error();
+    at = askers_.emplace(key, Asker{std::move(*opened), {}, served, 0}).first;
+  }
+  Asker& asker = at->second;
+  asker.served = served;
+  asker.asked = ++asked_;
+  ++asker.under_way[client.name];
+  const CallClient core = asker.core;
+  return Use{core, std::shared_ptr<void>(
+                       nullptr, [self = shared_from_this(), key, core, name = client.name](void*) {
+                         self->ended(key, core, name);
+                       })};
+}
+
+void Askers::ended(const std::string& key, const CallClient& core, const std::string& client) {
+  const bool ready = core->ready();
+  CallClient closed;
+  const std::lock_guard lock(mutex_);
+  const auto at = askers_.find(key);
+  Asker& asker = at->second;  // which is not taken while something is under way
+  const auto count = asker.under_way.find(client);
+  if (--count->second == 0) asker.under_way.erase(count);
+  if (!asker.under_way.empty() || ready) return;
+  closed = std::move(asker.core);
+  askers_.erase(at);
+}
+
+}  // namespace hyphos::gateway
