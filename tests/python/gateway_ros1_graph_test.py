@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import Inbox, Start, wait_until
+from helpers import PATIENCE_S, Inbox, Start, wait_until
 from hyphos.msgs import LaserScan, String
 from ros1_programs import PROGRAMS, Ros, listener_of, needs_ros1, next_data
+from rosbags.highlevel import AnyReader
 
 PROGRAM = PROGRAMS.parents[2] / "gateway/hyphos-gateway"
 pytestmark = [
@@ -116,6 +118,47 @@ def test_a_topic_that_goes_both_ways_has_no_echo(node: hyphos.Node, ros: Ros) ->
     at_the_robot = [int(each.data) for each in list(inbox.items)]
     assert len(at_the_robot) == len(set(at_the_robot))
     assert ros.run("rosnode", "info", "/hyphos").count("* topic: /both") >= 2
+
+
+@pytest.mark.skipif(
+    not shutil.which("rosbag"), reason="no rosbag; scripts/setup core ros installs it"
+)
+def test_rosbag_records_the_robot_and_plays_to_it(
+    node: hyphos.Node, ros: Ros, tmp_path: Path
+) -> None:
+    scans = node.publisher("scan", LaserScan)
+    numbers = iter(range(1, 1_000_000))
+
+    def step() -> None:
+        number = next(numbers)
+        scan = LaserScan(angle_min=-1, ranges=[number, 0.5, float("inf")])
+        scan.header.frame_id, scan.header.stamp_ns = "laser", number * 1_000_000_007
+        scans.publish(scan)
+
+    node.every(step, rate_hz=50)
+    bag = tmp_path / "scans.bag"
+    # No more than a channel holds, so that none is lost however late somebody is.
+    count = 8
+    recorder = ros.start("rosbag", "record", "-O", str(bag), "-l", str(count), "/scan")
+    assert recorder.popen.wait(PATIENCE_S) == 0
+    with AnyReader([bag]) as reader:
+        recorded = [reader.deserialize(data, at.msgtype) for at, _, data in reader.messages()]
+    stamps = [each.header.stamp.sec * 10**9 + each.header.stamp.nanosec for each in recorded]
+    assert len(stamps) == count
+    assert stamps == sorted(set(stamps))
+    for scan, stamp in zip(recorded, stamps, strict=True):
+        assert scan.header.frame_id == "laser"
+        assert list(scan.ranges) == [stamp // 1_000_000_007, 0.5, float("inf")]
+
+    inbox = Inbox()
+    node.subscribe("played", LaserScan, inbox)
+    ros.run("rosbag", "play", "--wait-for-subscribers", str(bag), "/scan:=/played")
+    played = inbox.wait(count)
+    assert [each.header.stamp_ns for each in played] == stamps
+    for scan, stamp in zip(played, stamps, strict=True):
+        assert scan.header.frame_id == "laser"
+        assert list(scan.ranges) == [stamp // 1_000_000_007, 0.5, float("inf")]
+        assert scan.angle_min == -1
 
 
 @pytest.fixture(params=["ours", "rosmaster"])
