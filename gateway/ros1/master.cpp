@@ -32,6 +32,9 @@ Value uris_of(const std::vector<std::string>& uris) {
   return Value::Array(uris.begin(), uris.end());
 }
 
+/// Who calls: everything of it is kept by its name with the slash, which some leave out.
+std::string caller_of(const Params& params) { return resolve_name(params[0].text(), "/"); }
+
 Value table_of(const ByName& table) {
   Value::Array rows;
   for (const auto& [name, nodes] : table) rows.emplace_back(Value::Array{name, names_of(nodes)});
@@ -89,7 +92,7 @@ class Master::Api {
   Value register_at(const Params& p, std::size_t name_at, std::size_t uri_at, const Change& change,
                     const std::function<Value(const std::string& name)>& result,
                     bool may_be_root = false) {
-    const std::string node = resolve_name(p[0].text(), "/");
+    const std::string node = caller_of(p);
     const std::string name = resolve_name(p[name_at].text(), node);
     const std::string& uri = p[uri_at].text();
     const std::string problem = problem_of(node, uri, name, may_be_root && name == "/");
@@ -126,13 +129,13 @@ class Master::Api {
         });
     methods_.add("unregisterPublisher", "caller_id topic caller_api", [this](const Params& p) {
       const std::string topic = resolve_name(p[1].text(), p[0].text());
-      const bool gone = nodes_.remove_publisher(p[0].text(), p[2].text(), topic);
+      const bool gone = nodes_.remove_publisher(caller_of(p), p[2].text(), topic);
       if (gone) tell_subscribers(topic);
       return outcome(1, "unregistered " + topic, gone ? 1 : 0);
     });
     methods_.add("unregisterSubscriber", "caller_id topic caller_api", [this](const Params& p) {
       const std::string topic = resolve_name(p[1].text(), p[0].text());
-      const bool gone = nodes_.remove_subscriber(p[0].text(), p[2].text(), topic);
+      const bool gone = nodes_.remove_subscriber(caller_of(p), p[2].text(), topic);
       return outcome(1, "unregistered " + topic, gone ? 1 : 0);
     });
   }
@@ -149,7 +152,7 @@ class Master::Api {
         });
     methods_.add("unregisterService", "caller_id service service_api", [this](const Params& p) {
       const std::string service = resolve_name(p[1].text(), p[0].text());
-      const bool gone = nodes_.remove_service(p[0].text(), service, p[2].text());
+      const bool gone = nodes_.remove_service(caller_of(p), service, p[2].text());
       return outcome(1, "unregistered " + service, gone ? 1 : 0);
     });
     methods_.add("lookupService", "caller_id service", [this](const Params& p) {
@@ -202,7 +205,7 @@ class Master::Api {
     });
     methods_.add("unsubscribeParam", "caller_id caller_api key", [this](const Params& p) {
       const std::string name = resolve_name(p[2].text(), p[0].text());
-      const bool gone = nodes_.remove_param_watcher(p[0].text(), p[1].text(), name);
+      const bool gone = nodes_.remove_param_watcher(caller_of(p), p[1].text(), name);
       return outcome(1, "unsubscribed " + name, gone ? 1 : 0);
     });
   }

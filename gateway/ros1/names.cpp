@@ -92,4 +92,8 @@ std::string make_uri(std::string_view scheme, std::string_view host, std::uint16
   return uri;
 }
 
+bool is_loopback(std::string_view host) {
+  return host == "localhost" || host.starts_with("127.") || host == "::1";
+}
+
 }  // namespace hyphos::gateway::ros1

@@ -34,4 +34,7 @@ struct Uri {
 [[nodiscard]] std::string make_uri(std::string_view scheme, std::string_view host,
                                    std::uint16_t port);
 
+/// Only this machine finds it there.
+[[nodiscard]] bool is_loopback(std::string_view host);
+
 }  // namespace hyphos::gateway::ros1

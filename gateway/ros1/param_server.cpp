@@ -18,6 +18,8 @@ std::string resolved(const Methods::Params& params, std::size_t at) {
   return resolve_name(params[at].text(), params[0].text());
 }
 
+std::string caller_of(const Methods::Params& params) { return resolve_name(params[0].text(), "/"); }
+
 Value not_set(const std::string& name) {
   return outcome(-1, "parameter " + name + " is not set", 0);
 }
@@ -64,14 +66,14 @@ Value ParamServer::set(const Methods::Params& params) {
   const std::string name = resolved(params, 1);
   const Result<void> done = tree_.set(name, params[2]);
   if (!done) return outcome(-1, done.error().message, 0);
-  tell_others(params[0].text(), name, params[2]);
+  tell_others(caller_of(params), name, params[2]);
   return outcome(1, "parameter " + name + " set", 0);
 }
 
 Value ParamServer::erase(const Methods::Params& params) {
   const std::string name = resolved(params, 1);
   if (!tree_.erase(name)) return not_set(name);
-  tell_others(params[0].text(), name, Value::Struct());
+  tell_others(caller_of(params), name, Value::Struct());
   return outcome(1, "parameter " + name + " deleted", 0);
 }
 

@@ -15,10 +15,6 @@ namespace {
 /// For a master that does not answer when the gateway ends.
 constexpr std::chrono::seconds kGoodbye{3};
 
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host.starts_with("127.") || host == "::1";
-}
-
 // Who uses what: the graph, in the thread of the calls, opens connections on the other loop, whose
 // callbacks post to the calls. So the end is in three steps: the graph begins nothing any more; the
 // connections end; the calls end.

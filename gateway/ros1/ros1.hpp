@@ -18,10 +18,12 @@ namespace hyphos::gateway::ros1 {
 ///
 ///     master       "true": be the master as well. Default "false"
 ///     master_port  of a master of ours; 0: any that is free. Default 11311
-///     master_uri   of somebody else's. Default http://127.0.0.1:11311/
+///     master_uri   of somebody else's. Default ROS_MASTER_URI of the environment, or
+///                  http://127.0.0.1:11311/
 ///     node         the name in the graph of ROS. Default /hyphos
-///     hostname     by which others reach us. Default: options.host, or this machine's name if that
-///                  is all addresses
+///     hostname     by which others reach us. Default: ROS_HOSTNAME or ROS_IP of the environment,
+///                  unless options.host is of this machine alone; else options.host, or this
+///                  machine's name if that is all addresses
 ///     topics       which topics of ROS come in. Default *
 ///     channels     which channels go out. Default *
 ///     services     which services of ROS come in. Default *,!*/get_loggers,!*/set_logger_level

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "gateway/core/settings.hpp"
 
@@ -43,6 +44,28 @@ const Setters<Settings>& setters() {
   return all;
 }
 
+/// Sets an option as a variable of the environment says; false if that is not there.
+Result<bool> set_from(Settings& settings, const char* option, const char* variable) {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr || *value == '\0') return false;
+  const std::string wrong = setters().at(option)(settings, value);
+  if (wrong.empty()) return true;
+  return Error{Code::invalid_config, std::string(variable) + "='" + value + "': " + wrong, "ros1"};
+}
+
+/// What every program of ROS 1 reads, as far as no option says it.
+Result<void> read_environment(Settings& settings, const Options& options) {
+  if (!settings.is_master && !options.own.contains("master_uri")) {
+    if (auto set = set_from(settings, "master_uri", "ROS_MASTER_URI"); !set) return set.error();
+  }
+  // Who listens for this machine alone is not found at the address that others know it by.
+  if (options.own.contains("hostname") || is_loopback(options.host)) return success();
+  auto set = set_from(settings, "hostname", "ROS_HOSTNAME");
+  if (set && !*set) set = set_from(settings, "hostname", "ROS_IP");
+  if (!set) return set.error();
+  return success();
+}
+
 std::string default_hostname(const std::string& host) {
   if (!host.empty() && host != "0.0.0.0" && host != "::") return host;
   std::array<char, 256> name{};
@@ -59,6 +82,7 @@ Result<Settings> Settings::of(const Options& options) {
                  "options master=true and master_uri exclude each other: a graph has one master",
                  "ros1"};
   }
+  if (auto read = read_environment(settings, options); !read) return read.error();
   if (settings.is_master && !options.own.contains("master_port") && options.port != 0) {
     settings.master_port = options.port;
   } else {

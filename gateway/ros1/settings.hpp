@@ -11,7 +11,7 @@
 
 namespace hyphos::gateway::ros1 {
 
-/// The options of ros1.hpp, checked.
+/// The options of ros1.hpp, checked. The one place that reads the environment of ROS.
 struct Settings {
   bool is_master = false;
   std::uint16_t master_port = 11311;
@@ -27,7 +27,7 @@ struct Settings {
   Patterns rosparams{"*"};
   Duration call_timeout = Duration::from_seconds(60);
 
-  /// Errors: invalid_config, which names the option and what it may be.
+  /// Errors: invalid_config, which names the option or the variable and what it may be.
   static Result<Settings> of(const Options& options);
 };
 

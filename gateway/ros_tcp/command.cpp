@@ -65,6 +65,10 @@ Result<void> read_fields(std::string_view name, const Object& object, Command& c
     return lacks(name, "message_name", "such as 'std_msgs/String'");
   }
   if (object["latch"].get(command.latch) != SUCCESS) command.latch = false;
+  std::int64_t queue_size = 0;
+  if (object["queue_size"].get(queue_size) != SUCCESS) queue_size = 0;
+  command.queue_size =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(queue_size, 0, kMostQueue));
   return success();
 }
 

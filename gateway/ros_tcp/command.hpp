@@ -13,6 +13,8 @@ namespace hyphos::gateway::ros_tcp {
 
 /// No command of a client is longer.
 inline constexpr std::size_t kMostCommand = std::size_t{64} << 10;
+/// A larger queue_size is as good as this one.
+inline constexpr std::int64_t kMostQueue = 10'000;
 
 enum class Kind : std::uint8_t {
   publish,
@@ -35,7 +37,8 @@ struct Command {
   std::string type;   ///< "std_msgs/String"
   std::int64_t id = 0;
   bool latch = false;
-  std::string request_time;  ///< JSON, to be echoed
+  std::uint32_t queue_size = 0;  ///< of a publisher; 0: none was given
+  std::string request_time;      ///< JSON, to be echoed
 };
 
 /// Unknown keys are passed over. Errors: unsupported (no such command), corrupt (no JSON object, or

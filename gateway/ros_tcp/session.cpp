@@ -14,6 +14,8 @@ constexpr int kMostCalls = 256;
 constexpr Duration kNoServer = Duration::from_seconds(2);
 /// Texts for people: like a topic, so that a flood of them cannot fill the queue.
 constexpr net::Key kNotes = 0;
+/// Stands where the name of a service should, which the frame that did not come would have told.
+constexpr const char* kNameless = "(unknown)";
 
 std::string in_graph(const std::string& name) { return name.starts_with('/') ? name : "/" + name; }
 
@@ -181,6 +183,15 @@ void Session::answer(const Frame& frame, std::int64_t id, const Buffer& unit) {
                : unit.slice(unit.size() - frame.payload.size(), frame.payload.size()));
 }
 
+/// What was announced before and has not come will not come any more: whoever waits is told.
+void Session::announce(const Announced& announced) {
+  const auto before = std::exchange(announced_, announced);
+  if (!before) return;
+  const Error error{Code::corrupt, "the frame that was announced for it did not come", {}};
+  if (before->call) return line_->respond(kNameless, before->id, error);
+  if (const Answer answer = line_->requests.take(before->id)) answer(error);
+}
+
 void Session::obey(std::string_view name, std::span<const std::byte> json) {
   const auto command = parse_command(name, text_of(json));
   if (!command) {
@@ -208,8 +219,7 @@ void Session::obey(std::string_view name, std::span<const std::byte> json) {
                     unity_services_->drop(this, in_graph(command->topic)));
     case Kind::request:
     case Kind::response:
-      announced_ = Announced{command->kind == Kind::request, command->id};
-      return;
+      return announce({command->kind == Kind::request, command->id});
     case Kind::topic_list:
       return list_topics();
     case Kind::ping:
@@ -246,27 +256,24 @@ std::string Session::type_in_graph(const std::string& type, bool service) const 
 void Session::add_publisher(const Command& command) {
   const auto found = publishers_.find(command.topic);
   // The client registers twice when it connects: what it has published must not be torn down.
-  if (found != publishers_.end() && found->second.type == command.type) return;
-  if (found != publishers_.end()) {
-    publishers_.erase(found);
-  } else if (!may_register(command)) {
+  if (found != publishers_.end() && found->second.type == command.type &&
+      found->second.latched == command.latch) {
     return;
   }
+  if (found == publishers_.end() && !may_register(command)) return;
   auto inlet = line_->door.open_inlet(line_->client, in_graph(command.topic),
                                       type_in_graph(command.type, false), settings_.form(),
-                                      {.latched = command.latch});
+                                      {.latched = command.latch, .depth = command.queue_size});
+  // What there is stays if the new one cannot be.
   if (!inlet) return complain("cannot publish " + command.topic, inlet.error());
-  publishers_.emplace(command.topic, Publisher{command.type, std::move(*inlet), {}});
+  publishers_.insert_or_assign(command.topic,
+                               Publisher{command.type, command.latch, std::move(*inlet), {}});
 }
 
 void Session::add_subscriber(const Command& command) {
   const auto found = subscribers_.find(command.topic);
   if (found != subscribers_.end() && found->second.type == command.type) return;
-  if (found != subscribers_.end()) {
-    subscribers_.erase(found);
-  } else if (!may_register(command)) {
-    return;
-  }
+  if (found == subscribers_.end() && !may_register(command)) return;
   auto deliver = [line = line_, key = next_key_++, topic = command.topic](const Leaving& message) {
     if (message.bytes.size() > line->max_message) {
       line->door.count(line->client, "too_large", topic);
@@ -281,7 +288,7 @@ void Session::add_subscriber(const Command& command) {
                                         type_in_graph(command.type, false), settings_.form(), {},
                                         std::move(deliver));
   if (!outlet) return complain("cannot subscribe to " + command.topic, outlet.error());
-  subscribers_.emplace(command.topic, Subscriber{command.type, std::move(*outlet)});
+  subscribers_.insert_or_assign(command.topic, Subscriber{command.type, std::move(*outlet)});
 }
 
 void Session::add_ros_service(const Command& command) {
@@ -311,12 +318,13 @@ void Session::add_unity_service(const Command& command) {
   auto displaced = [line = line_, name = command.topic] {
     line->note("__warn", "another client answers " + name + " from now on");
   };
-  const auto opened =
-      unity_services_->take(this, in_graph(command.topic), command.type, std::move(displaced), [&] {
-        return line_->door.open_server(line_->client, in_graph(command.topic),
-                                       type_in_graph(command.type, true), settings_.form(),
-                                       std::move(request));
-      });
+  auto open = [line = line_, service = in_graph(command.topic),
+               type = type_in_graph(command.type, true), form = settings_.form(),
+               request = std::move(request)] {
+    return line->door.open_server(line->client, service, type, form, request);
+  };
+  const auto opened = unity_services_->take(this, in_graph(command.topic), command.type,
+                                            std::move(displaced), std::move(open));
   if (!opened) complain("cannot serve " + command.topic, opened.error());
 }
 

@@ -63,6 +63,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   };
   struct Publisher {
     std::string type;
+    bool latched = false;
     std::unique_ptr<Inlet> inlet;
     Seldom trouble;
   };
@@ -85,6 +86,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   void publish(const Frame& frame, const Buffer& unit);
   void call(const Frame& frame, std::int64_t id);
   void answer(const Frame& frame, std::int64_t id, const Buffer& unit);
+  void announce(const Announced& announced);
   void end();
 
   void add_publisher(const Command& command);

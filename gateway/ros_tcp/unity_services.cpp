@@ -7,19 +7,34 @@ namespace hyphos::gateway::ros_tcp {
 
 Result<void> UnityServices::take(const void* owner, const std::string& name,
                                  const std::string& type, std::function<void()> displaced,
-                                 const Open& open) {
+                                 Open open) {
   std::function<void()> told;
   {
     // Held while the service is opened: of two that come at once, one has to be the later.
     const std::lock_guard lock(mutex_);
-    if (const auto found = entries_.find(name); found != entries_.end()) {
-      if (found->second.owner == owner && found->second.type == type) return success();
-      if (found->second.owner != owner) told = std::move(found->second.displaced);
-      entries_.erase(found);
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) {
+      auto opened = open();
+      if (!opened) return opened.error();
+      entries_.emplace(
+          name, Entry{owner, type, std::move(displaced), std::move(open), std::move(*opened)});
+      return success();
     }
+    Entry& entry = found->second;
+    if (entry.owner == owner && entry.type == type) return success();
+    entry.server.reset();  // the graph has one server of a service
     auto opened = open();
-    if (!opened) return opened.error();
-    entries_.emplace(name, Entry{owner, type, std::move(displaced), std::move(*opened)});
+    if (!opened) {
+      auto again = entry.open();
+      if (again) {
+        entry.server = std::move(*again);
+      } else {
+        entries_.erase(found);
+      }
+      return opened.error();
+    }
+    if (entry.owner != owner) told = std::move(entry.displaced);
+    entry = Entry{owner, type, std::move(displaced), std::move(open), std::move(*opened)};
   }
   if (told) told();
   return success();

@@ -19,9 +19,10 @@ class UnityServices {
   using Open = std::function<Result<std::unique_ptr<Server>>()>;
 
   /// Opens `name` for `owner`, unless it has it already with this type. `displaced` is called
-  /// if the owner before, who is another, loses it. Errors: those of `open`.
+  /// if the owner before, who is another, loses it. Errors: those of `open`; the owner before then
+  /// has it again. `open` is kept as long as the entry and may be called once more for that.
   Result<void> take(const void* owner, const std::string& name, const std::string& type,
-                    std::function<void()> displaced, const Open& open);
+                    std::function<void()> displaced, Open open);
   /// False if the owner did not have it.
   bool drop(const void* owner, const std::string& name);
   void drop_all(const void* owner);
@@ -32,6 +33,7 @@ class UnityServices {
     const void* owner = nullptr;
     std::string type;
     std::function<void()> displaced;
+    Open open;
     std::unique_ptr<Server> server;
   };
 

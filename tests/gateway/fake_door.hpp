@@ -82,6 +82,12 @@ class FakeDoor final : public Door {
     return count;
   }
 
+  /// What the last inlet of the topic was opened with.
+  [[nodiscard]] std::uint32_t depth(const std::string& topic) const {
+    const std::lock_guard lock(mutex_);
+    return topics_.at(topic).depth;
+  }
+
   Result<std::unique_ptr<Inlet>> open_inlet(const Client& client, const std::string& topic,
                                             const std::string& type, Form,
                                             const InletOptions& options) override {
@@ -91,6 +97,7 @@ class FakeDoor final : public Door {
     Topic& carried = topics_[topic];
     carried.type = *known;
     carried.publishers.insert(client.name);
+    carried.depth = options.depth;
     return std::unique_ptr<Inlet>(new FakeInlet(*this, client, topic, *known, options.latched));
   }
 
@@ -247,6 +254,7 @@ class FakeDoor final : public Door {
   struct Topic {
     TypeInfo type;
     std::multiset<std::string> publishers;
+    std::uint32_t depth = 0;
     std::vector<std::shared_ptr<Tap>> outlets;
     std::vector<Latched> latched;  ///< of each publisher that is there, the newest last
   };

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import shutil
 import socket
+import sys
 from pathlib import Path
 
 import hyphos
 import pytest
-from helpers import Inbox, Start, wait_until
+from helpers import PATIENCE_S, Inbox, Start, wait_until
+from hyphos import _hyphos
 from hyphos.msgs import LaserScan, String
 from ros1_programs import PROGRAMS, Ros, listener_of, needs_ros1, next_data
+from rosbags.highlevel import AnyReader
 
+PAGE = PROGRAMS.parents[4] / "docs/gateway_ros1.md"
 PROGRAM = PROGRAMS.parents[2] / "gateway/hyphos-gateway"
 pytestmark = [
     pytest.mark.skipif(not PROGRAM.exists(), reason="the gateways are not built"),
@@ -116,6 +123,100 @@ def test_a_topic_that_goes_both_ways_has_no_echo(node: hyphos.Node, ros: Ros) ->
     at_the_robot = [int(each.data) for each in list(inbox.items)]
     assert len(at_the_robot) == len(set(at_the_robot))
     assert ros.run("rosnode", "info", "/hyphos").count("* topic: /both") >= 2
+
+
+@pytest.mark.skipif(
+    not shutil.which("rosbag"), reason="no rosbag; scripts/setup core ros installs it"
+)
+def test_rosbag_records_the_robot_and_plays_to_it(
+    node: hyphos.Node, ros: Ros, tmp_path: Path
+) -> None:
+    scans = node.publisher("scan", LaserScan)
+    numbers = iter(range(1, 1_000_000))
+
+    def step() -> None:
+        number = next(numbers)
+        scan = LaserScan(angle_min=-1, ranges=[number, 0.5, float("inf")])
+        scan.header.frame_id, scan.header.stamp_ns = "laser", number * 1_000_000_007
+        scans.publish(scan)
+
+    node.every(step, rate_hz=50)
+    bag = tmp_path / "scans.bag"
+    # No more than a channel holds, so that none is lost however late somebody is.
+    count = 8
+    recorder = ros.start("rosbag", "record", "-O", str(bag), "-l", str(count), "/scan")
+    assert recorder.popen.wait(PATIENCE_S) == 0
+    with AnyReader([bag]) as reader:
+        recorded = [reader.deserialize(data, at.msgtype) for at, _, data in reader.messages()]
+    stamps = [each.header.stamp.sec * 10**9 + each.header.stamp.nanosec for each in recorded]
+    assert len(stamps) == count
+    assert stamps == sorted(set(stamps))
+    for scan, stamp in zip(recorded, stamps, strict=True):
+        assert scan.header.frame_id == "laser"
+        assert list(scan.ranges) == [stamp // 1_000_000_007, 0.5, float("inf")]
+
+    inbox = Inbox()
+    node.subscribe("played", LaserScan, inbox)
+    ros.run("rosbag", "play", "--wait-for-subscribers", str(bag), "/scan:=/played")
+    played = inbox.wait(count)
+    assert [each.header.stamp_ns for each in played] == stamps
+    for scan, stamp in zip(played, stamps, strict=True):
+        assert scan.header.frame_id == "laser"
+        assert list(scan.ranges) == [stamp // 1_000_000_007, 0.5, float("inf")]
+        assert scan.angle_min == -1
+
+
+def _walk_through() -> list[tuple[str, str]]:
+    """The commands of the page's first part, each with the last line that it says there."""
+    part = PAGE.read_text().split("## From a robot to data on the screen")[1].split("\n## ")[0]
+    steps: list[tuple[str, str]] = []
+    for block in re.findall(r"^```\n(.*?)^```", part, re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                steps.append((line[2:], ""))
+            else:
+                steps[-1] = (steps[-1][0], line)
+    return steps
+
+
+def test_the_page_works_as_printed(start: Start, domain: str, tmp_path: Path) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    ros = Ros(start, f"http://localhost:{port}", tmp_path)
+    ros.start("rosmaster", "--core", "-p", str(port))
+    wait_until(lambda: ros.succeeds("rosparam", "list"), "the master")
+    steps = _walk_through()
+    assert steps[0] == ("export ROS_MASTER_URI=http://localhost:11311", "")  # as `ros` has it
+    assert len(steps) >= 7
+
+    def plain(line: str) -> list[str]:
+        """Without what differs from run to run: numbers, and the room between columns."""
+        return re.sub(r"\d+", "0", line.replace(domain, "0")).split()
+
+    for command, said in steps[1:]:
+        words = shlex.split(command)
+        if words[0] == "hyphos":
+            words = [sys.executable, "-m", *words, "-d", domain]
+        if "foxglove" in words:
+            words += ["--port", "0"]  # this machine may have one
+        for wait in (["channel", "list"], ["channel", "echo"]):
+            if words[3:5] == wait:  # nobody types as fast as this
+                _wait_for_channel("chatter", domain)
+        program = ros.start("bash", "-c", f"exec {shlex.join(words)} 2>&1")  # as on a screen
+        while said and plain(program.line()) != plain(said):
+            pass
+
+
+def _wait_for_channel(channel: str, domain: str) -> None:
+    def is_there() -> bool:
+        return any(
+            end.channel == channel
+            for process in _hyphos.inspect(domain)
+            for end in process.endpoints
+        )
+
+    wait_until(is_there, channel)
 
 
 @pytest.fixture(params=["ours", "rosmaster"])

@@ -11,6 +11,7 @@ namespace Hyphos
         // The owner's and one of each call that is under way; 0: ended, and never more than that again.
         private int uses_;
         private int owned_;
+        private readonly object ending_ = new object();
 
         ~Handle() { Dispose(false); }
 
@@ -35,7 +36,12 @@ namespace Hyphos
 
         internal void Leave()
         {
-            if (Interlocked.Decrement(ref uses_) > 0) return;
+            int left = Interlocked.Decrement(ref uses_);
+            if (left > 0)
+            {
+                if (left == 1 && IsDisposed) WakeDisowner();
+                return;
+            }
             IntPtr value = Interlocked.Exchange(ref value_, IntPtr.Zero);
             if (value != IntPtr.Zero) Close(value);
         }
@@ -47,11 +53,23 @@ namespace Hyphos
             Volatile.Write(ref owned_, 1);
         }
 
-        /// <summary>Gives the handle away to who ends it; zero if that was done.</summary>
+        /// <summary>Gives the handle away to who ends it, once the calls that are under way have returned; zero
+        /// if that was done.</summary>
         internal IntPtr Disown()
         {
-            Interlocked.Exchange(ref owned_, 0);
+            if (Interlocked.Exchange(ref owned_, 0) == 0) return IntPtr.Zero;
+            // The owner's use is kept until it is the only one, so that nobody closes meanwhile; a call that saw
+            // the handle owned may still begin until then.
+            lock (ending_)
+            {
+                while (Interlocked.CompareExchange(ref uses_, 0, 1) != 1) Monitor.Wait(ending_);
+            }
             return Interlocked.Exchange(ref value_, IntPtr.Zero);
+        }
+
+        private void WakeDisowner()
+        {
+            lock (ending_) Monitor.PulseAll(ending_);
         }
 
         internal abstract void Close(IntPtr value);

@@ -53,7 +53,7 @@ namespace Hyphos
                 Native.hyphos_reply(Release(), payload, (UIntPtr)size, null, UIntPtr.Zero, &error), &error);
         }
 
-        /// <summary>The library ends the request by answering it.</summary>
+        /// <summary>The library ends the request by answering it, whoever looks at it.</summary>
         private IntPtr Release()
         {
             IntPtr value = Disown();

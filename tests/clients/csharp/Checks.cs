@@ -299,6 +299,41 @@ internal static unsafe class Checks
         }
     }
 
+    /// The library frees a question with its answer.
+    private static void A_question_is_answered_when_the_calls_that_look_at_it_have_returned()
+    {
+        using (Node node = Open("one", domain_))
+        {
+            List<Request> kept = new List<Request>();
+            node.Serve("later", ChannelType.Bytes, ChannelType.Bytes, kept.Add);
+            RawClient client = node.RawClient("later", ChannelType.Bytes, ChannelType.Bytes);
+            int ends = 0;
+            Action<MessageView, HyphosException> end = delegate { ++ends; };
+            client.CallAsync(new byte[] { 1 }, end);
+            client.CallAsync(new byte[] { 1 }, end);
+            while (kept.Count < 2) node.Pump(1000, 0);
+            Action<Request>[] answers = {
+                delegate(Request request) { request.Reply(new byte[] { 42 }); },
+                delegate(Request request) { request.Refuse(ErrorCode.Permission, "not you"); },
+            };
+            for (int i = 0; i < 2; ++i)
+            {
+                Request request = kept[i];
+                Action<Request> answer = answers[i];
+                Lease look = request.Use();  // as Canceled has it
+                Thread answering = new Thread(delegate() { answer(request); });
+                answering.Start();
+                Until(delegate { return (answering.ThreadState & (ThreadState.WaitSleepJoin | ThreadState.Stopped)) != 0 && request.IsDisposed; });
+                Expect(answering.IsAlive, "the answer waits");
+                Throws<InvalidOperationException>(delegate { request.Reply(new byte[1]); });
+                Throws<ObjectDisposedException>(delegate { request.Canceled.ToString(); });
+                look.Dispose();
+                while (ends == i) node.Pump(1000, 0);
+                Expect(answering.Join(20000), "the answer went out");
+            }
+        }
+    }
+
     private static void Closing_a_node_ends_what_came_from_it_and_calls_that_are_under_way()
     {
         Node node = Open("one", domain_);

@@ -73,6 +73,24 @@ TEST_F(MasterTest, knows_the_state_of_the_graph) {
   EXPECT_FALSE(ask("lookupNode", {"/me", "/nobody"}).ok());
 }
 
+TEST_F(MasterTest, a_node_that_leaves_out_the_slash_of_its_name_unregisters_as_others_do) {
+  NodeStub node;
+  (void)get("registerPublisher", {"talker", "chat", "std_msgs/String", node.uri()});
+  (void)get("registerSubscriber", {"talker", "chat", "std_msgs/String", node.uri()});
+  (void)get("registerService", {"talker", "add", "rosrpc://h:3", node.uri()});
+  (void)get("subscribeParam", {"talker", node.uri(), "speed"});
+  EXPECT_EQ(get("lookupNode", {"me", "talker"}), Value(node.uri()));
+  (void)get("setParam", {"talker", "speed", 1});
+  (void)get("setParam", {"other", "speed", 2});
+  EXPECT_TRUE(eventually([&] { return node.was_told("paramUpdate", {"/master", "/speed", 2}); }));
+  EXPECT_FALSE(node.was_told("paramUpdate", {"/master", "/speed", 1})) << "it has set that itself";
+  EXPECT_EQ(get("unregisterPublisher", {"talker", "chat", node.uri()}), Value(1));
+  EXPECT_EQ(get("unregisterSubscriber", {"talker", "chat", node.uri()}), Value(1));
+  EXPECT_EQ(get("unregisterService", {"talker", "add", "rosrpc://h:3"}), Value(1));
+  EXPECT_EQ(get("unsubscribeParam", {"talker", node.uri(), "speed"}), Value(1));
+  EXPECT_FALSE(ask("lookupNode", {"me", "talker"}).ok());
+}
+
 TEST_F(MasterTest, a_node_of_the_same_name_takes_the_place_of_the_first) {
   NodeStub first;
   NodeStub listener;

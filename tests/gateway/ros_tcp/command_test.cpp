@@ -19,6 +19,7 @@ TEST(Command, test_what_the_connector_sends_is_read) {
   EXPECT_EQ(publish.topic, "/camera");
   EXPECT_EQ(publish.type, "sensor_msgs/Image");
   EXPECT_TRUE(publish.latch);
+  EXPECT_EQ(publish.queue_size, 10U);
 
   const Command subscribe =
       read("__subscribe", R"({"topic":"pos","message_name":"geometry_msgs/Pose"})");
@@ -38,6 +39,18 @@ TEST(Command, test_keys_that_are_not_known_are_passed_over) {
       read("__subscribe", R"({"qos":{"depth":[1,2]},"topic":"a","message_name":"b/C","x":1})");
   EXPECT_EQ(command.topic, "a");
   EXPECT_EQ(command.type, "b/C");
+}
+
+TEST(Command, test_a_queue_size_is_kept_in_its_bounds) {
+  const auto size = [](const std::string& value) {
+    return read("__publish", R"({"topic":"a","message_name":"b/C","queue_size":)" + value + "}")
+        .queue_size;
+  };
+  EXPECT_EQ(size("-1"), 0U);
+  EXPECT_EQ(size("1"), 1U);
+  EXPECT_EQ(size("2147483647"), 10'000U);
+  EXPECT_EQ(size("null"), 0U);
+  EXPECT_EQ(read("__publish", R"({"topic":"a","message_name":"b/C"})").queue_size, 0U);
 }
 
 TEST(Command, test_what_is_wrong_is_said) {

@@ -205,6 +205,52 @@ TEST(RosTcpServices, test_the_later_of_two_clients_serves_and_the_other_is_told)
   EXPECT_EQ(again.wait(), "still mine");
 }
 
+TEST(RosTcpServices, test_who_serves_goes_on_if_the_later_one_cannot) {
+  Gateway gateway;
+  auto first = gateway.client();
+  first.say("__unity_service", kSwitch);
+  first.sync();
+  auto second = gateway.client();
+  for (FrameClient* client : {&second, &first}) {
+    client->say("__unity_service", registration("/switch", "no_srvs/Such"));
+    EXPECT_EQ(client->next().first, "__error");
+  }
+  const Asked asked(gateway.door);
+  const auto [kind, request] = first.next();
+  EXPECT_EQ(kind, "__request") << "not even told that it had lost it";
+  first.say("__response", request);
+  first.say("/switch", "mine");
+  EXPECT_EQ(asked.wait(), "mine");
+}
+
+TEST(RosTcpServices, test_a_call_whose_frame_did_not_come_ends_and_the_next_is_made) {
+  Gateway gateway;
+  const auto server = serve(gateway.door);
+  auto client = gateway.client();
+  client.say("__ros_service", kSwitch);
+  client.say("__request", id(101));
+  client.say("__request", id(102));
+  EXPECT_NE(client.next("__error").find("did not come"), std::string::npos);
+  EXPECT_EQ(client.next(), Sent("__response", id(101)));
+  EXPECT_EQ(client.next().second, "");
+  client.say("/switch", "abc");
+  EXPECT_EQ(client.next(), Sent("__response", id(102)));
+  EXPECT_EQ(client.next(), Sent("/switch", "cba"));
+  EXPECT_EQ(gateway.door.counted("call_failed"), 1U);
+}
+
+TEST(RosTcpServices, test_a_caller_is_told_if_the_answer_that_was_announced_does_not_come) {
+  Gateway gateway;
+  auto client = gateway.client();
+  client.say("__unity_service", kSwitch);
+  client.say("__ros_service", kSwitch);
+  client.sync();
+  const Asked asked(gateway.door);
+  client.say("__response", client.next("__request"));
+  client.say("__request", id(101));
+  EXPECT_EQ(asked.wait(), "corrupt");
+}
+
 TEST(RosTcpServices, test_requests_that_are_never_answered_do_not_pile_up) {
   Requests requests;
   int given_up = 0;

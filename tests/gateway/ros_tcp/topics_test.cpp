@@ -109,6 +109,42 @@ TEST(RosTcpTopics, test_a_latched_message_reaches_who_comes_later) {
   EXPECT_EQ(late.next(), Sent("/map", string_message("all of it")));
 }
 
+TEST(RosTcpTopics, test_a_publisher_that_is_registered_again_as_latched_is_latched) {
+  Gateway gateway;
+  auto talker = gateway.client();
+  talker.say("__publish", kChat);
+  talker.say("__publish", R"({"topic":"/chat","message_name":"std_msgs/String","latch":true})");
+  talker.say("/chat", string_message("for all"));
+  talker.sync();
+  EXPECT_EQ(gateway.door.open(), 1U);
+  auto late = gateway.client();
+  late.say("__subscribe", kChat);
+  EXPECT_EQ(late.next(), Sent("/chat", string_message("for all")));
+}
+
+TEST(RosTcpTopics, test_a_publisher_is_opened_with_the_queue_it_asked_for) {
+  Gateway gateway;
+  auto talker = gateway.client();
+  talker.say("__publish", R"({"topic":"/chat","message_name":"std_msgs/String","queue_size":7})");
+  talker.sync();
+  EXPECT_EQ(gateway.door.depth("/chat"), 7U);
+}
+
+TEST(RosTcpTopics, test_what_there_is_stays_if_another_type_is_refused) {
+  Gateway gateway;
+  auto client = gateway.client();
+  client.say("__publish", kChat);
+  client.say("__subscribe", kChat);
+  for (const char* type : {"no_msgs/Such", "sensor_msgs/PointCloud2"}) {
+    client.say("__publish", registration("/chat", type));
+    EXPECT_NE(client.next("__error").find("cannot publish /chat"), std::string::npos);
+    client.say("__subscribe", registration("/chat", type));
+    EXPECT_NE(client.next("__error").find("cannot subscribe to /chat"), std::string::npos);
+  }
+  client.say("/chat", string_message("still here"));
+  EXPECT_EQ(client.next(), Sent("/chat", string_message("still here")));
+}
+
 TEST(RosTcpTopics, test_what_is_removed_ends_and_what_was_not_there_is_said) {
   Gateway gateway;
   auto client = gateway.client();
