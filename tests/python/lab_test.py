@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from helpers import Cli, Start, until, wait_until, write_program
 from hyphos import Error
-from hyphos.lab import asserts, commands, experiment, selftest, series
+from hyphos.lab import asserts, commands, experiment, selftest, series, show
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.commands import RunOptions
 from hyphos.lab.peers import INTERFACE, Peer, Peers, find_peers
@@ -152,12 +152,14 @@ def test_an_experiment_with_a_typing_error_is_guessed(hyphos_cli: Cli) -> None:
 # --- criteria -----------------------------------------------------------------------------------
 
 
-def row(peer: str, size: int, value_us: float, *, lost: int = 0) -> Row:
+def row(peer: str, size: int, value_us: float, *, lost: int = 0, unsent: int = 0) -> Row:
     result = {
         "histogram_ns": [[int(value_us * 1000), 10]],
         "open_histogram_ns": [],
         "lost": lost,
         "received": 10,
+        "planned": 10 + lost + unsent,
+        "sent": 10 + lost,
     }
     case = Case("pair", size)
     return Row(case, peer, [Run(case, peer, i, result) for i in range(3)])
@@ -182,6 +184,21 @@ def test_criteria_are_judged_on_what_they_name() -> None:
     assert [v.met for v in judged] == [True, True, False, True, True, True, False, False]
     assert judged[3].value == pytest.approx(1.5)
     assert judged[7].value == pytest.approx(5)
+
+
+def test_what_was_never_sent_is_told_and_can_be_judged() -> None:
+    """A publisher that gave up after a tenth of its schedule has lost nothing."""
+    rows = [row("futex", 1024, 10), row("zmq/ipc", 1024, 10, unsent=90)]
+    texts = ("lost == 0", "unsent == 0", "unsent_share < 0.5")
+    judged = asserts.judge([asserts.parse(text) for text in texts], rows)
+    assert [v.met for v in judged] == [True, True, True, False, True, False]
+    assert judged[3].value == 270
+    assert judged[5].value == pytest.approx(0.9)
+    heads, lines = show.result_lines(rows, [], "")
+    at = heads.index("unsent")
+    assert heads[at + 1] == "lost"
+    assert [line.missing for line in lines] == [[0, 0], [270, 0]]
+    assert "unsent" not in show.result_lines(rows[:1], [], "")[0]
 
 
 @pytest.mark.parametrize(

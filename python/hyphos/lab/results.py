@@ -40,7 +40,10 @@ PERCENTILES = {
     for prefix, histogram in (("", "histogram_ns"), ("open_", "open_histogram_ns"))
     for name, percent in (("50", 50.0), ("95", 95.0), ("99", 99.0), ("999", 99.9), ("100", 100.0))
 }
-METRICS = (*PERCENTILES, *PLAIN, "lost_share")
+SHARES = ("lost_share", "unsent_share")
+METRICS = (*PERCENTILES, *PLAIN, *SHARES)
+# How often something happened, in all runs together.
+COUNTS = ("lost", "unsent", "duplicates", "corrupt", "late_sends")
 HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s")
 HISTOGRAMS = ("histogram_ns", "open_histogram_ns")
 # As `json` writes them. What is written otherwise is read like the rest of its line.
@@ -159,6 +162,8 @@ class Row:
         return quiet if len(quiet) * 2 >= len(self.done) else self.done
 
     def total(self, name: str) -> int:
+        if name == "unsent":  # by a publisher that gave up, far behind its schedule
+            return self.total("planned") - self.total("sent")
         return sum(int((run.result or {}).get(name) or 0) for run in self.done)
 
     def estimate(self, metric: str) -> Estimate:
@@ -166,6 +171,8 @@ class Row:
         if metric == "lost_share":
             lost = max(0, self.total("lost"))
             return wilson(lost, lost + self.total("received"))
+        if metric == "unsent_share":
+            return wilson(self.total("unsent"), self.total("planned"))
         if metric in PERCENTILES:
             name, percent = PERCENTILES[metric]
             return self._percentiles(name)[percent]
@@ -284,7 +291,7 @@ def summary(row: Row) -> dict[str, Any]:
         "failure": row.failure,
         "runs": len(row.done),
         "disturbed": row.disturbed,
-        **{name: row.total(name) for name in ("planned", "sent", "received", "lost", "duplicates")},
+        **{name: row.total(name) for name in ("planned", "sent", "received", *COUNTS)},
         "metrics": {metric: row.estimate(metric).to_json() for metric in METRICS},
     }
 
