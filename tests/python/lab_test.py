@@ -551,6 +551,52 @@ def test_a_case_may_lie_across_a_link_and_within_limits(tmp_path: Path) -> None:
     assert not list(Path("/run/netns").glob(f"hyphos-lab-{os.getpid()}-*"))
 
 
+def rows_of(text: str, peers: list[str], folder: Path) -> list[Row]:
+    """Measured once; skipped where there are no links."""
+    found = experiment.parse(text, "x.yaml")
+    stage = Stage(found.links)
+    if lack := stage.why_not(found.cases[0]):
+        pytest.skip(lack)
+    results = Results(folder)
+    chosen = find_peers().choose(peers)
+    todo = [wish for case in found.cases for wish in side_by_side(case, chosen, 0)]
+    Runner(results, stage=stage).measure(todo)
+    return results.rows()
+
+
+def test_every_hyperedge_of_a_pipeline_lies_across_the_link(tmp_path: Path) -> None:
+    text = (
+        "lab: 1\nworkload: pipeline\nprocesses: {}\nseconds: 0.4\nlinks: {{one: {}}}\nlink: one\n"
+    )
+    peers = ["hyphos/tcp", "zmq/tcp"]
+    near = rows_of(text.format(3, "{kind: veth}"), peers, tmp_path)
+    (tmp_path / "far").mkdir()
+    far = rows_of(text.format(4, "{kind: tun, delay_ms: 10}"), peers, tmp_path / "far")
+    for one in (*near, *far):
+        assert not one.failure
+        assert one.total("lost") == one.total("unsent") == 0
+    assert all(least_us(one) >= 30_000 * RESOLUTION for one in far)
+
+
+def test_what_a_slow_link_cannot_carry_in_time_is_lost_and_the_run_reports(tmp_path: Path) -> None:
+    """Some six messages a second pass. It takes as long as a run waits for what is under way."""
+    text = (
+        "lab: 1\nworkload: fanin\npublishers: 8\nsize: 4096\nseconds: 0.4\nwarmup: 2\n"
+        "links: {thin: {kind: tun, rate_mbit: 0.2}}\nlink: thin\n"
+    )
+    [row] = rows_of(text, ["zmq/tcp"], tmp_path)
+    assert not row.failure
+    assert row.total("received") > 0
+    assert row.total("lost") == row.total("sent") - row.total("received") > 0
+
+
+def test_an_echo_may_have_more_processes_than_a_plan(tmp_path: Path) -> None:
+    text = "lab: 1\nworkload: echo\npairs: 65\nrate_hz: 10\nseconds: 1\nwarmup: 1\n"
+    [row] = rows_of(text, ["hyphos/ipc"], tmp_path)
+    assert not row.failure
+    assert row.total("received") > 0
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -44,7 +44,8 @@ WORDS = {
     "A sender that waits for its own late message would hide them.",
     "unsent": "Messages that were due and never sent: a publisher that is more than five seconds "
     "behind gives up. What it did send may have arrived whole.",
-    "lost": "Messages that did not arrive within four seconds of the last progress.",
+    "lost": "Messages that did not arrive within four seconds of the last progress, nor within 20 "
+    "seconds of the last one sent.",
     "disturbed": "Runs beside which something else used the machine.",
 }
 _KNEE_WORDS = {
