@@ -383,6 +383,20 @@ def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
     assert math.isnan(summed.estimate("p50_us").value)
 
 
+def test_what_failed_is_tried_again_by_the_next_who_measures(tmp_path: Path) -> None:
+    peer_program(tmp_path, "broken", "-", INTERFACE)
+    [peer] = find_peers(tmp_path).present
+    todo = [Wish(Case("pair"), peer, repeat) for repeat in range(2)]
+    Runner(Results(tmp_path)).measure(todo)
+    told = '{"p50_us": 1, "received": 1, "histogram_ns": [[1000, 1]], "open_histogram_ns": []}'
+    write_program(peer.program, f"#!/bin/sh\necho '{told}'\n")
+    Runner(Results(tmp_path)).measure(todo)
+    results = Results(tmp_path)
+    assert [(run.repeat, run.failure) for run in results.runs] == [(0, ""), (1, "")]
+    assert [one.failure for one in results.rows()] == [""]
+    assert (tmp_path / "runs.jsonl").read_text().count("\n") == 3
+
+
 def test_a_peer_that_is_not_known_is_refused_and_one_that_is_absent_is_left_out(
     hyphos_cli: Cli, tmp_path: Path
 ) -> None:

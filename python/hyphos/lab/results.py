@@ -233,10 +233,21 @@ class Results:
         self.runs: list[Run] = []
         self._path = folder / "runs.jsonl"
         self._whole = 0  # bytes of whole lines
-        self._rows: list[Row] = []
-        self._in_rows = 0
+        self._rows: list[Row] | None = None
+        self._failed: set[tuple[str, str, int]] = set()
         if self._path.exists():
-            self.runs = list(self._read())
+            for run in self._read():
+                self._keep(run)
+
+    def _keep(self, run: Run) -> None:
+        """One that was made again takes the place of the one that failed."""
+        if self._failed and run.key in self._failed:
+            self.runs = [one for one in self.runs if not one.failure or one.key != run.key]
+            self._failed.discard(run.key)
+        if run.failure:
+            self._failed.add(run.key)
+        self.runs.append(run)
+        self._rows = None
 
     def _read(self) -> Iterator[Run]:
         with self._path.open("rb") as file:
@@ -260,17 +271,17 @@ class Results:
             if file.tell() > self._whole:
                 os.truncate(self._path, self._whole)
             file.write(line)
-        self.runs.append(_run_of(line, self._path, self._whole))
+        self._keep(_run_of(line, self._path, self._whole))
         self._whole += len(line)
 
     def rows(self) -> list[Row]:
         """The same rows until a run is added: what they have worked out, they keep."""
-        if self._in_rows != len(self.runs):
+        if self._rows is None:
             rows: dict[tuple[str, str], Row] = {}
             for run in self.runs:
                 row = rows.setdefault(run.key[:2], Row(run.case, run.peer))
                 row.runs.append(run)
-            self._rows, self._in_rows = list(rows.values()), len(self.runs)
+            self._rows = list(rows.values())
         return list(self._rows)
 
     def write_summary(self) -> None:
