@@ -62,9 +62,8 @@ inline Edge make_edge(const Options& o, int index, int end) {
   e.block = o.floods();
   e.name = "hyphos_lab_" + std::to_string(o.run_id) + "_" + std::to_string(index);
   e.path = o.run_dir + "/edge" + std::to_string(index);
-  // Echoers stand where subscribers do.
-  const bool from_far = o.shape == Shape::kEcho && index % 2 == 1;
-  e.host = from_far ? o.sub_addr : o.pub_addr;
+  const int hop = o.shape != Shape::kEcho ? index - 1 : index % 2 == 1 ? index / 2 : -1;
+  e.host = hop >= 0 && o.is_far("hop", hop) ? o.sub_addr : o.pub_addr;
   e.port = o.port(index);
   return e;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -127,9 +128,20 @@ struct Options {
     return shape == Shape::kPipeline ? processes - 1 : 1;
   }
   [[nodiscard]] bool two_hosts() const { return !pub_netns.empty() || pub_addr != sub_addr; }
-  /// Where this process can be reached: sources on one side, all others on the other.
+  /// Whether that process stands on the host of the subscribers. Along a pipeline the hosts take
+  /// turns: every hyperedge lies across the link.
+  [[nodiscard]] bool is_far(std::string_view of_role, int of_index) const {
+    if (of_role == "pub" || of_role == "both") return false;
+    if (shape != Shape::kPipeline) return true;
+    return of_role == "hop" ? of_index % 2 == 0 : processes % 2 == 0;
+  }
+  /// Where this process can be reached.
   [[nodiscard]] const std::string& own_addr() const {
-    return role == "pub" || role == "both" ? pub_addr : sub_addr;
+    return is_far(role, index) ? sub_addr : pub_addr;
+  }
+  /// The longest wait for all `warmup` messages to be heard.
+  [[nodiscard]] double longest_warm_up_s() const {
+    return 60 + 2 * static_cast<double>(warmup) * std::max(1 / rate_hz, 0.01);
   }
   [[nodiscard]] Reliability wanted_reliability() const { return reliability_from(reliability); }
   /// A port of this run: kMaxEdges for edges, then those a daemon takes.

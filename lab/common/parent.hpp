@@ -49,19 +49,21 @@ class Parent {
     Sheet sheet(o_.sheet_fd, o_, true);
     if (!daemon.empty()) daemon_ = start_child(daemon, far ? o_.sub_netns : o_.pub_netns, "daemon");
     start_children();
+    // Sources give up by themselves: what takes longer has hung. limit_s() in
+    // python/hyphos/lab/runner.py is more than all three together.
     const auto children = static_cast<std::uint32_t>(children_.size());
-    const std::int64_t limit =
-        now_ns() + 90'000'000'000 + static_cast<std::int64_t>(children) * 1'000'000'000 +
-        (o_.floods() ? 120'000'000'000
-                     : static_cast<std::int64_t>(2e9 * static_cast<double>(o_.count) / o_.rate_hz));
-    await(sheet, limit, [&] { return sheet.head().ready.load() >= children; });
+    const double slack_s = 90 + children;
+    const double length_s = o_.floods() ? 120 : 2 * static_cast<double>(o_.count) / o_.rate_hz;
+    await(sheet, slack_s, "to start", [&] { return sheet.head().ready.load() >= children; });
     sheet.phase().enter(kWarmingUp);
-    await(sheet, limit, [&] { return all_sources(sheet, &Sheet::Source::warm); });
+    await(sheet, 30 + o_.longest_warm_up_s(), "to warm up",
+          [&] { return all_sources(sheet, &Sheet::Source::warm); });
     sheet.phase().enter(kWarm);
     for (auto& child : children_) child.cpu_start_ns = child.read_cpu_ns();
     sheet.head().first_send_ns.store(now_ns() + (o_.floods() ? 0 : 20'000'000));
     sheet.phase().enter(kMeasuring);
-    await(sheet, limit, [&] { return all_sources(sheet, &Sheet::Source::done); });
+    await(sheet, slack_s + length_s, "to send and receive",
+          [&] { return all_sources(sheet, &Sheet::Source::done); });
     for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
     for (const auto& child : children_) memory_kb_ += child.read_memory_kb();
     if (daemon_.pid > 0) memory_kb_ += daemon_.read_memory_kb();
@@ -74,31 +76,34 @@ class Parent {
  private:
   void start_children() {
     if (o_.in_process()) {
-      start_role("both", 0, "");
+      start_role("both", 0);
       return;
     }
-    const bool echoes = o_.shape == Shape::kEcho;
-    for (int i = 0; i < o_.sinks(); ++i) start_role("sub", i, o_.sub_netns);
-    for (int i = 0; i < o_.hops(); ++i) start_role("hop", i, echoes ? o_.sub_netns : "");
-    for (int i = 0; i < o_.sources(); ++i) start_role("pub", i, o_.pub_netns);
+    for (int i = 0; i < o_.sinks(); ++i) start_role("sub", i);
+    for (int i = 0; i < o_.hops(); ++i) start_role("hop", i);
+    for (int i = 0; i < o_.sources(); ++i) start_role("pub", i);
   }
 
-  void start_role(const std::string& role, int index, const std::string& netns) {
+  void start_role(const std::string& role, int index) {
     std::vector<std::string> command = program_;
     for (auto& argument : child_arguments(o_, role, index)) command.push_back(std::move(argument));
+    const std::string& netns = o_.is_far(role, index) ? o_.sub_netns : o_.pub_netns;
     children_.push_back(start_child(command, netns, role));
   }
 
   /// Sleeps until `reached`; throws when a process died or time is up.
   template <typename F>
-  void await(const Sheet& sheet, std::int64_t limit, F reached) {
+  void await(const Sheet& sheet, double limit_s, const char* what, F reached) {
+    const std::int64_t limit = now_ns() + static_cast<std::int64_t>(limit_s * 1e9);
     for (;;) {
       const std::uint32_t seen = sheet.head().steps.load();
       if (reached()) return;
       futex_wait(sheet.head().steps, seen, 1'000'000'000);
       expect_all_running(children_);
       if (daemon_.pid > 0) expect_running(daemon_);
-      if (now_ns() > limit) throw std::runtime_error("no end within the time limit");
+      if (now_ns() > limit) {
+        throw std::runtime_error("its processes took more than " + number(limit_s) + " s " + what);
+      }
     }
   }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "lab/common/clock.hpp"
 #include "lab/common/peer.hpp"
@@ -44,6 +45,11 @@ class Role {
   /// A source so late does not go on: nothing new would be learnt.
   static constexpr std::int64_t kGiveUp = 5'000'000'000;
   static constexpr std::int64_t kNoProgress = 4'000'000'000;
+  /// What has not arrived so long after the last one was sent is lost: queues may hold hours.
+  static constexpr std::int64_t kLongestDrain = 20'000'000'000;
+  /// Between a warm-up message that nobody heard and the next, in the end: 256 sources then send
+  /// 512 a second.
+  static constexpr std::int64_t kWarmUpPatience = 500'000'000;
 
   [[nodiscard]] bool echoes() const { return o_.shape == Shape::kEcho; }
 
@@ -160,22 +166,30 @@ class Role {
   }
 
   /// Publishes until every flow of this source was heard often enough at its end: this covers
-  /// discovery, connection, page faults and caches alike. What is still under way when the last one
-  /// is content is waited for.
+  /// discovery, connection, page faults and caches alike. The next message waits until the one
+  /// before was heard, or seems lost, so that no backlog is there when the measurement begins,
+  /// however many sources share a way that carries less than they are to send. Where that takes too
+  /// long, to be heard at all is enough.
   void warm_up() {
     const auto period = static_cast<std::int64_t>(std::max(schedule_.period_ns(), 1e7));
     const std::int64_t begin = now_ns() + offset(period);
-    const std::int64_t limit = begin + 60'000'000'000 + 2 * o_.warmup * period;
-    for (std::int64_t tick = begin; lowest_warm() < o_.warmup; tick += period) {
+    const std::int64_t limit = begin + static_cast<std::int64_t>(o_.longest_warm_up_s() * 1e9);
+    std::int64_t patience = period, sent = 0, sent_ns = 0, heard = 0;
+    for (std::int64_t tick = begin; heard < o_.warmup && (heard == 0 || now_ns() < limit);
+         tick += period) {
       if (now_ns() > limit) throw std::runtime_error("a subscriber did not hear the warm-up");
       sleep_until(tick);
+      const std::int64_t before = std::exchange(heard, lowest_warm());
+      if (sent > 0 && heard == before) {
+        if (now_ns() - sent_ns < patience) continue;
+        patience = std::max(period, std::min(2 * patience, kWarmUpPatience));
+      }
+      if (heard >= o_.warmup) break;
       send(kWarmup, 0);
+      sent_ns = now_ns();
+      ++sent;
     }
-    for (std::int64_t before = -1, seen = total(&Sheet::Flow::warm); before != seen;) {
-      before = seen;
-      sleep_until(now_ns() + 200'000'000);
-      seen = total(&Sheet::Flow::warm);
-    }
+    settle(&Sheet::Flow::warm, sent, std::max<std::int64_t>(patience, 200'000'000), limit);
   }
 
   /// Sources share the period out among them: their messages do not come all at once.
@@ -211,15 +225,22 @@ class Role {
     }
   }
 
-  /// Until everything arrived, or nothing has for so long (lost, and counted so).
+  /// What has not arrived then is lost, and counted so. A flood loses nothing: it takes its time.
   void drain() {
-    const std::int64_t expected = source().sent.load() * flows_here();
-    std::int64_t seen = total(&Sheet::Flow::received);
-    for (std::int64_t last_progress = now_ns(); seen < expected;) {
+    const std::int64_t limit = o_.floods() ? INT64_MAX : now_ns() + kLongestDrain;
+    settle(&Sheet::Flow::received, source().sent.load(), kNoProgress, limit);
+  }
+
+  /// Until each flow here has so many, or nothing came for `quiet` nanoseconds, or to the limit.
+  void settle(std::atomic<std::int64_t> Sheet::Flow::* field, std::int64_t sent, std::int64_t quiet,
+              std::int64_t limit) {
+    const std::int64_t expected = sent * flows_here();
+    std::int64_t seen = total(field);
+    for (std::int64_t progress = now_ns(); seen < expected && now_ns() < limit;) {
       sleep_until(now_ns() + 5'000'000);
-      const std::int64_t now_seen = total(&Sheet::Flow::received);
-      if (now_seen != seen) last_progress = now_ns();
-      if (now_ns() - last_progress > kNoProgress) return;
+      const std::int64_t now_seen = total(field);
+      if (now_seen != seen) progress = now_ns();
+      if (now_ns() - progress > quiet) return;
       seen = now_seen;
     }
   }

@@ -257,11 +257,25 @@ class HyphosPeer : public Peer {
   [[nodiscard]] bool over_sockets() const {
     return options_.variant == "ipc" || options_.variant == "tcp";
   }
-  /// The processes of this run, each with an endpoint, and the channels between them.
+  /// Whether this process has to know of those with this number: in an echo of the other half of
+  /// its own pair alone, so that there may be more pairs than a plan has processes.
+  [[nodiscard]] bool meets(int index) const {
+    return options_.shape != lab::Shape::kEcho || index == options_.index;
+  }
+  /// The processes that this one meets, each with an endpoint, and the channels between them.
   [[nodiscard]] std::filesystem::path write_plan() const {
-    std::vector<std::string> names;
+    struct Process {
+      std::string name;
+      bool far;
+      int port;
+    };
+    std::vector<Process> processes;
+    int port = 0;
     const auto add = [&](const std::string& role, int count) {
-      for (int i = 0; i < count; ++i) names.push_back(process_name(role, i));
+      for (int i = 0; i < count; ++i, ++port) {
+        const bool far = options_.two_hosts() && options_.is_far(role, i);
+        if (meets(i)) processes.push_back({process_name(role, i), far, options_.port(port)});
+      }
     };
     add("pub", options_.sources());
     add("hop", options_.hops());
@@ -272,22 +286,25 @@ class HyphosPeer : public Peer {
     plan << "hyphos: 1\nhosts:\n  near: {address: " << options_.pub_addr << "}\n";
     if (options_.two_hosts()) plan << "  far: {address: " << options_.sub_addr << "}\n";
     plan << "processes:\n";
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const bool far = options_.two_hosts() && !names[i].starts_with("pub");
-      plan << "  " << names[i] << ": {host: " << (far ? "far" : "near") << ", threads: 2";
+    for (const auto& [name, far, own_port] : processes) {
+      plan << "  " << name << ": {host: " << (far ? "far" : "near") << ", threads: 2";
       if (options_.variant == "tcp") {
         plan << ", endpoint: \"tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":"
-             << options_.port(static_cast<int>(i)) << "\"";
+             << own_port << "\"";
       } else if (options_.variant == "ipc") {
-        plan << ", endpoint: \"ipc://" << options_.run_dir << "/" << names[i] << ".ipc\"";
+        plan << ", endpoint: \"ipc://" << options_.run_dir << "/" << name << ".ipc\"";
       }
       plan << "}\n";
     }
     if (!options_.faults.empty()) plan << "network:\n  faults: " << options_.faults << "\n";
     plan << "nodes:\n";
-    for (const std::string& name : names) plan << "  " << name << ": {process: " << name << "}\n";
+    for (const auto& one : processes)
+      plan << "  " << one.name << ": {process: " << one.name << "}\n";
     plan << "channels:\n";
-    for (int i = 0; i < options_.edges(); ++i) write_channel(plan, i);
+    const bool echoes = options_.shape == lab::Shape::kEcho;
+    for (int i = 0; i < options_.edges(); ++i) {
+      if (meets(echoes ? i / 2 : i)) write_channel(plan, i);
+    }
     return path;
   }
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from helpers import Cli, Start, until, wait_until, write_program
 from hyphos import Error
-from hyphos.lab import asserts, commands, experiment, selftest, series
+from hyphos.lab import asserts, commands, experiment, selftest, series, show
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.commands import RunOptions
 from hyphos.lab.peers import INTERFACE, Peer, Peers, find_peers
@@ -152,12 +152,14 @@ def test_an_experiment_with_a_typing_error_is_guessed(hyphos_cli: Cli) -> None:
 # --- criteria -----------------------------------------------------------------------------------
 
 
-def row(peer: str, size: int, value_us: float, *, lost: int = 0) -> Row:
+def row(peer: str, size: int, value_us: float, *, lost: int = 0, unsent: int = 0) -> Row:
     result = {
         "histogram_ns": [[int(value_us * 1000), 10]],
         "open_histogram_ns": [],
         "lost": lost,
         "received": 10,
+        "planned": 10 + lost + unsent,
+        "sent": 10 + lost,
     }
     case = Case("pair", size)
     return Row(case, peer, [Run(case, peer, i, result) for i in range(3)])
@@ -182,6 +184,21 @@ def test_criteria_are_judged_on_what_they_name() -> None:
     assert [v.met for v in judged] == [True, True, False, True, True, True, False, False]
     assert judged[3].value == pytest.approx(1.5)
     assert judged[7].value == pytest.approx(5)
+
+
+def test_what_was_never_sent_is_told_and_can_be_judged() -> None:
+    """A publisher that gave up after a tenth of its schedule has lost nothing."""
+    rows = [row("futex", 1024, 10), row("zmq/ipc", 1024, 10, unsent=90)]
+    texts = ("lost == 0", "unsent == 0", "unsent_share < 0.5")
+    judged = asserts.judge([asserts.parse(text) for text in texts], rows)
+    assert [v.met for v in judged] == [True, True, True, False, True, False]
+    assert judged[3].value == 270
+    assert judged[5].value == pytest.approx(0.9)
+    heads, lines = show.result_lines(rows, [], "")
+    at = heads.index("unsent")
+    assert heads[at + 1] == "lost"
+    assert [line.missing for line in lines] == [[0, 0], [270, 0]]
+    assert "unsent" not in show.result_lines(rows[:1], [], "")[0]
 
 
 @pytest.mark.parametrize(
@@ -366,6 +383,20 @@ def test_a_peer_that_fails_is_told_and_not_tried_again(tmp_path: Path) -> None:
     assert math.isnan(summed.estimate("p50_us").value)
 
 
+def test_what_failed_is_tried_again_by_the_next_who_measures(tmp_path: Path) -> None:
+    peer_program(tmp_path, "broken", "-", INTERFACE)
+    [peer] = find_peers(tmp_path).present
+    todo = [Wish(Case("pair"), peer, repeat) for repeat in range(2)]
+    Runner(Results(tmp_path)).measure(todo)
+    told = '{"p50_us": 1, "received": 1, "histogram_ns": [[1000, 1]], "open_histogram_ns": []}'
+    write_program(peer.program, f"#!/bin/sh\necho '{told}'\n")
+    Runner(Results(tmp_path)).measure(todo)
+    results = Results(tmp_path)
+    assert [(run.repeat, run.failure) for run in results.runs] == [(0, ""), (1, "")]
+    assert [one.failure for one in results.rows()] == [""]
+    assert (tmp_path / "runs.jsonl").read_text().count("\n") == 3
+
+
 def test_a_peer_that_is_not_known_is_refused_and_one_that_is_absent_is_left_out(
     hyphos_cli: Cli, tmp_path: Path
 ) -> None:
@@ -532,6 +563,52 @@ def test_a_case_may_lie_across_a_link_and_within_limits(tmp_path: Path) -> None:
     assert least_us(near) < 10_000
     assert 20_000 * RESOLUTION <= least_us(far) < 30_000
     assert not list(Path("/run/netns").glob(f"hyphos-lab-{os.getpid()}-*"))
+
+
+def rows_of(text: str, peers: list[str], folder: Path) -> list[Row]:
+    """Measured once; skipped where there are no links."""
+    found = experiment.parse(text, "x.yaml")
+    stage = Stage(found.links)
+    if lack := stage.why_not(found.cases[0]):
+        pytest.skip(lack)
+    results = Results(folder)
+    chosen = find_peers().choose(peers)
+    todo = [wish for case in found.cases for wish in side_by_side(case, chosen, 0)]
+    Runner(results, stage=stage).measure(todo)
+    return results.rows()
+
+
+def test_every_hyperedge_of_a_pipeline_lies_across_the_link(tmp_path: Path) -> None:
+    text = (
+        "lab: 1\nworkload: pipeline\nprocesses: {}\nseconds: 0.4\nlinks: {{one: {}}}\nlink: one\n"
+    )
+    peers = ["hyphos/tcp", "zmq/tcp"]
+    near = rows_of(text.format(3, "{kind: veth}"), peers, tmp_path)
+    (tmp_path / "far").mkdir()
+    far = rows_of(text.format(4, "{kind: tun, delay_ms: 10}"), peers, tmp_path / "far")
+    for one in (*near, *far):
+        assert not one.failure
+        assert one.total("lost") == one.total("unsent") == 0
+    assert all(least_us(one) >= 30_000 * RESOLUTION for one in far)
+
+
+def test_what_a_slow_link_cannot_carry_in_time_is_lost_and_the_run_reports(tmp_path: Path) -> None:
+    """Some six messages a second pass. It takes as long as a run waits for what is under way."""
+    text = (
+        "lab: 1\nworkload: fanin\npublishers: 8\nsize: 4096\nseconds: 0.4\nwarmup: 2\n"
+        "links: {thin: {kind: tun, rate_mbit: 0.2}}\nlink: thin\n"
+    )
+    [row] = rows_of(text, ["zmq/tcp"], tmp_path)
+    assert not row.failure
+    assert row.total("received") > 0
+    assert row.total("lost") == row.total("sent") - row.total("received") > 0
+
+
+def test_an_echo_may_have_more_processes_than_a_plan(tmp_path: Path) -> None:
+    text = "lab: 1\nworkload: echo\npairs: 65\nrate_hz: 10\nseconds: 1\nwarmup: 1\n"
+    [row] = rows_of(text, ["hyphos/ipc"], tmp_path)
+    assert not row.failure
+    assert row.total("received") > 0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ namespace Hyphos.Lab
     {
         private const long GiveUpNs = 5000000000;
         private const long NoProgressNs = 4000000000;
+        private const long LongestDrainNs = 20000000000;
 
         private readonly Options o_;
         private readonly Sheet sheet_;
@@ -180,12 +181,14 @@ namespace Hyphos.Lab
             }
         }
 
-        /// Until everything arrived, or nothing has for so long.
+        /// Until everything arrived, or nothing has for so long, or to the limit.
         private void Drain()
         {
             long seen = Volatile.Read(ref sheet_.Flow->Received);
             long progress = Node.MonotonicNs;
-            while (seen < sheet_.Source->Sent && Node.MonotonicNs - progress <= NoProgressNs)
+            long limit = progress + LongestDrainNs;
+            while (seen < sheet_.Source->Sent && Node.MonotonicNs - progress <= NoProgressNs &&
+                   Node.MonotonicNs < limit)
             {
                 Sheet.SleepUntil(Node.MonotonicNs + 5000000);
                 long now = Volatile.Read(ref sheet_.Flow->Received);

@@ -13,10 +13,9 @@ from statistics import fmean
 from hyphos._errors import Error
 from hyphos.lab.case import NUMBERS, Case, size_label
 from hyphos.lab.experiment import PARAMETERS
-from hyphos.lab.results import METRICS, Row
+from hyphos.lab.results import COUNTS, METRICS, Row
 
 _ALONG = (*NUMBERS, "speed", "stall_ms", "shm_mb")
-COUNTS = ("lost", "duplicates", "corrupt", "late_sends")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,

@@ -25,7 +25,7 @@ from hyphos.lab.commands import (
 from hyphos.lab.commands import load as load_experiment
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.peers import Peers, find_peers
-from hyphos.lab.results import Row, statistic
+from hyphos.lab.results import COUNTS, SHARES, Row, statistic
 from hyphos.lab.stats import Estimate, bootstrap_quotient
 from hyphos.tools.console import console, table
 
@@ -85,7 +85,8 @@ def ratio_table(rows: list[Row], wanted: Experiment) -> Table:
         if wanted.cases[0].floods
         else ("p50_us", "p99_us", "cpu_us_per_msg")
     )
-    heads = ["case", "peer", *(show.TITLES[metric] for metric in metrics), "lost"]
+    missing = show.missing_of(rows)
+    heads = ["case", "peer", *(show.TITLES[metric] for metric in metrics), *missing]
     made = table(f"as multiples of {wanted.base}", heads, heads[2:])
     made.columns[0].no_wrap = made.columns[1].no_wrap = True
     bases = {row.case: row for row in rows if row.peer == wanted.base and row.done}
@@ -102,7 +103,7 @@ def ratio_table(rows: list[Row], wanted: Experiment) -> Table:
                 cells.append(show.with_interval(row.ratio(below, metric)))
             else:
                 cells.append("–")
-        made.add_row(*cells, f"{row.total('lost'):,}")
+        made.add_row(*cells, *(f"{row.total(name):,}" for name in missing))
     return made
 
 
@@ -150,7 +151,7 @@ def quotient(after: Row, before: Row, metric: str) -> Estimate:
 
 def _of_quotient(text: str) -> asserts.Criterion:
     found = asserts.parse(text)
-    if found.base or found.by or found.metric in (*asserts.COUNTS, "lost_share"):
+    if found.base or found.by or found.metric in (*COUNTS, *SHARES):
         raise Error(
             "invalid_config",
             f"'{text}' is not about a figure that can be divided by that of before",

@@ -42,7 +42,10 @@ WORDS = {
     "from due": "Counted from the instant at which a message should have been sent, not from when "
     "it was: if something stalls, all messages that were due meanwhile count with the whole wait. "
     "A sender that waits for its own late message would hide them.",
-    "lost": "Messages that did not arrive within four seconds of the last progress.",
+    "unsent": "Messages that were due and never sent: a publisher that is more than five seconds "
+    "behind gives up. What it did send may have arrived whole.",
+    "lost": "Messages that did not arrive within four seconds of the last progress, nor within 20 "
+    "seconds of the last one sent.",
     "disturbed": "Runs beside which something else used the machine.",
 }
 _KNEE_WORDS = {
@@ -199,7 +202,7 @@ def result_table(rows: list[Row], varied: list[str], base: str) -> str:
             cells.append(Cell(line.failure, bad=True, span=len(heads) - 2))
         else:
             cells += [_interval(figure) for figure in line.figures]
-            cells.append(Cell(f"{line.lost:,}", bad=line.lost > 0))
+            cells += [Cell(f"{count:,}", bad=count > 0) for count in line.missing]
             cells.append(line.runs)
             cells += [_interval(line.ratio)] if line.ratio else []
         lines.append(cells)

@@ -40,7 +40,10 @@ PERCENTILES = {
     for prefix, histogram in (("", "histogram_ns"), ("open_", "open_histogram_ns"))
     for name, percent in (("50", 50.0), ("95", 95.0), ("99", 99.0), ("999", 99.9), ("100", 100.0))
 }
-METRICS = (*PERCENTILES, *PLAIN, "lost_share")
+SHARES = ("lost_share", "unsent_share")
+METRICS = (*PERCENTILES, *PLAIN, *SHARES)
+# How often something happened, in all runs together.
+COUNTS = ("lost", "unsent", "duplicates", "corrupt", "late_sends")
 HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s")
 HISTOGRAMS = ("histogram_ns", "open_histogram_ns")
 # As `json` writes them. What is written otherwise is read like the rest of its line.
@@ -159,6 +162,8 @@ class Row:
         return quiet if len(quiet) * 2 >= len(self.done) else self.done
 
     def total(self, name: str) -> int:
+        if name == "unsent":  # by a publisher that gave up, far behind its schedule
+            return self.total("planned") - self.total("sent")
         return sum(int((run.result or {}).get(name) or 0) for run in self.done)
 
     def estimate(self, metric: str) -> Estimate:
@@ -166,6 +171,8 @@ class Row:
         if metric == "lost_share":
             lost = max(0, self.total("lost"))
             return wilson(lost, lost + self.total("received"))
+        if metric == "unsent_share":
+            return wilson(self.total("unsent"), self.total("planned"))
         if metric in PERCENTILES:
             name, percent = PERCENTILES[metric]
             return self._percentiles(name)[percent]
@@ -226,10 +233,21 @@ class Results:
         self.runs: list[Run] = []
         self._path = folder / "runs.jsonl"
         self._whole = 0  # bytes of whole lines
-        self._rows: list[Row] = []
-        self._in_rows = 0
+        self._rows: list[Row] | None = None
+        self._failed: set[tuple[str, str, int]] = set()
         if self._path.exists():
-            self.runs = list(self._read())
+            for run in self._read():
+                self._keep(run)
+
+    def _keep(self, run: Run) -> None:
+        """One that was made again takes the place of the one that failed."""
+        if self._failed and run.key in self._failed:
+            self.runs = [one for one in self.runs if not one.failure or one.key != run.key]
+            self._failed.discard(run.key)
+        if run.failure:
+            self._failed.add(run.key)
+        self.runs.append(run)
+        self._rows = None
 
     def _read(self) -> Iterator[Run]:
         with self._path.open("rb") as file:
@@ -253,17 +271,17 @@ class Results:
             if file.tell() > self._whole:
                 os.truncate(self._path, self._whole)
             file.write(line)
-        self.runs.append(_run_of(line, self._path, self._whole))
+        self._keep(_run_of(line, self._path, self._whole))
         self._whole += len(line)
 
     def rows(self) -> list[Row]:
         """The same rows until a run is added: what they have worked out, they keep."""
-        if self._in_rows != len(self.runs):
+        if self._rows is None:
             rows: dict[tuple[str, str], Row] = {}
             for run in self.runs:
                 row = rows.setdefault(run.key[:2], Row(run.case, run.peer))
                 row.runs.append(run)
-            self._rows, self._in_rows = list(rows.values()), len(self.runs)
+            self._rows = list(rows.values())
         return list(self._rows)
 
     def write_summary(self) -> None:
@@ -284,7 +302,7 @@ def summary(row: Row) -> dict[str, Any]:
         "failure": row.failure,
         "runs": len(row.done),
         "disturbed": row.disturbed,
-        **{name: row.total(name) for name in ("planned", "sent", "received", "lost", "duplicates")},
+        **{name: row.total(name) for name in ("planned", "sent", "received", *COUNTS)},
         "metrics": {metric: row.estimate(metric).to_json() for metric in METRICS},
     }
 

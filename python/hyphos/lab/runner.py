@@ -65,6 +65,7 @@ class Runner:
         self._stage = stage or Stage()
         self._rules = rules or Rules()
         self._programs = Programs()
+        self._failed: set[tuple[str, str]] = set()
 
     @property
     def stopped(self) -> bool:
@@ -78,21 +79,18 @@ class Runner:
         self, todo: list[Wish], told: Callable[[Run, int, int], None] = lambda *_: None
     ) -> None:
         """Makes the runs that the results lack, and adds them. After each one, `told(run, done,
-        all)`. A peer that failed a case is not tried again at it."""
+        all)`. A peer that failed a case is not tried again at it, but by the next runner."""
         with self._stage:
             self._measure(todo, told)
 
     def _measure(self, todo: list[Wish], told: Callable[[Run, int, int], None]) -> None:
-        known = {run.key for run in self._results.runs}
-        failed = {run.key[:2] for run in self._results.runs if run.failure}
+        known = {run.key for run in self._results.runs if not run.failure}
         for number, wish in enumerate(todo, 1):
-            if wish.key in known or wish.key[:2] in failed:
+            if wish.key in known or wish.key[:2] in self._failed:
                 continue
             run = self._attempt(wish)
             if run is None:
                 return
-            if run.failure:
-                failed.add(run.key[:2])
             self._results.add(run)
             told(run, number, len(todo))
 
@@ -100,7 +98,7 @@ class Runner:
         """That run: as the results have it, or made now and added; None if it was stopped. The
         stage stays as it is; leave it to a `with` around all of them."""
         for known in self._results.runs:
-            if known.key == wish.key:
+            if known.key == wish.key and (not known.failure or known.key[:2] in self._failed):
                 return known
         run = None if self.stopped else self._attempt(wish)
         if run is not None:
@@ -129,9 +127,14 @@ class Runner:
                 break
         if self.stopped:
             return None
+        if failure:
+            self._failed.add(wish.key[:2])
         return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at)
 
 
 def limit_s(case: Case) -> float:
-    """A program that is still there after so long has hung."""
-    return 300.0 if case.floods else 300.0 + 3 * case.seconds
+    """A program that is still there after so long has hung: by itself it gives up earlier, and
+    says what took so long (lab/common/parent.hpp)."""
+    processes = case.processes + case.subscribers + case.publishers + 2 * case.pairs
+    length_s = 200.0 if case.floods else 3 * case.seconds + 3 * case.warmup / case.rate_hz
+    return 350.0 + 2 * processes + length_s

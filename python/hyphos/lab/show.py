@@ -55,6 +55,11 @@ def metrics_of(rows: list[Row]) -> tuple[str, ...]:
     )
 
 
+def missing_of(rows: list[Row]) -> tuple[str, ...]:
+    """Columns for messages that did not arrive; those that were never sent where there are any."""
+    return ("unsent", "lost") if any(row.total("unsent") for row in rows) else ("lost",)
+
+
 @dataclass(frozen=True)
 class Line:
     """What a table of results says of one case and peer."""
@@ -63,7 +68,7 @@ class Line:
     peer: str
     failure: str  # then there are no figures
     figures: list[Estimate]
-    lost: int
+    missing: list[int]  # messages, as the columns of missing_of() have them
     runs: str
     ratio: Estimate | None  # to the base
 
@@ -71,9 +76,9 @@ class Line:
 def result_lines(rows: list[Row], varied: list[str], base: str) -> tuple[list[str], list[Line]]:
     """The heads of the columns, and one line for each case and peer; with `base`, also how many
     times that peer's figure."""
-    metrics = metrics_of(rows)
+    metrics, missing = metrics_of(rows), missing_of(rows)
     bases = {row.case: row for row in rows if row.peer == base and row.done}
-    heads = ["case", "peer", *(TITLES[metric] for metric in metrics), "lost", "runs"]
+    heads = ["case", "peer", *(TITLES[metric] for metric in metrics), *missing, "runs"]
     if bases:
         heads.append(f"{TITLES[metrics[0]]} ÷ {base}")
     lines = []
@@ -85,7 +90,7 @@ def result_lines(rows: list[Row], varied: list[str], base: str) -> tuple[list[st
                 row.peer,
                 "" if row.done else row.failure,
                 [row.estimate(metric) for metric in metrics] if row.done else [],
-                row.total("lost"),
+                [row.total(name) for name in missing],
                 f"{len(row.done)}" + (f" ({row.disturbed} disturbed)" if row.disturbed else ""),
                 row.ratio(below, metrics[0]) if below else None,
             )
@@ -102,7 +107,8 @@ def result_table(rows: list[Row], varied: list[str], base: str) -> Table:
             made.add_row(line.case, line.peer, f"[red]{line.failure}[/red]")
             continue
         cells = [with_interval(figure) for figure in line.figures]
-        cells += [f"[red]{line.lost:,}[/red]" if line.lost else "0", line.runs]
+        cells += [f"[red]{count:,}[/red]" if count else "0" for count in line.missing]
+        cells.append(line.runs)
         cells += [with_interval(line.ratio)] if line.ratio else []
         made.add_row(line.case, line.peer, *cells)
     return made

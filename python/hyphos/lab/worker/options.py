@@ -79,7 +79,16 @@ class Options:
 
     @property
     def own_addr(self) -> str:
-        return self.pub_addr if self.role == "pub" else self.sub_addr
+        """Where this process can be reached: along a pipeline the hosts take turns."""
+        far = self.role != "pub"
+        if self.shape == "pipeline":
+            at = {"pub": 0, "hop": self.index + 1, "sub": self.processes - 1}[self.role]
+            far = at % 2 == 1
+        return self.sub_addr if far else self.pub_addr
+
+    @property
+    def longest_warm_up_ns(self) -> int:
+        return int((60 + 2 * self.warmup * max(1 / self.rate_hz, 0.01)) * 1e9)
 
     def port(self, index: int) -> int:
         return 12000 + self.run_id % 32 * 600 + index

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import signal
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ HEADER = struct.Struct("<qIHH")  # stamp_ns, sequence, source, kind
 MEASURED, WARMUP, BYE = 1, 2, 3
 GIVE_UP_NS = 5_000_000_000
 NO_PROGRESS_NS = 4_000_000_000
+LONGEST_DRAIN_NS = 20_000_000_000
+WARM_UP_PATIENCE_NS = 500_000_000
 PR_SET_TIMERSLACK = 29
 
 now_ns = time.monotonic_ns
@@ -183,17 +186,24 @@ class Role:
     def _warm_up(self) -> None:
         period = int(max(self._schedule.period_ns, 1e7))
         tick = now_ns() + self._offset(period)
-        limit = tick + 60_000_000_000 + 2 * self._o.warmup * period
-        while min(self._totals("warm")) < self._o.warmup:
+        limit = tick + self._o.longest_warm_up_ns
+        patience, sent, sent_ns, heard = period, 0, 0, 0
+        while heard < self._o.warmup and (heard == 0 or now_ns() < limit):
             if now_ns() > limit:
                 raise SystemExit("a subscriber did not hear the warm-up")
             sleep_until(tick)
-            self._send(WARMUP, 0)
             tick += period
-        before = -1
-        while (seen := sum(self._totals("warm"))) != before:
-            before = seen
-            sleep_until(now_ns() + 200_000_000)
+            before, heard = heard, min(self._totals("warm"))
+            if sent > 0 and heard == before:
+                if now_ns() - sent_ns < patience:
+                    continue
+                patience = max(period, min(2 * patience, WARM_UP_PATIENCE_NS))
+            if heard >= self._o.warmup:
+                break
+            self._send(WARMUP, 0)
+            sent_ns = now_ns()
+            sent += 1
+        self._settle("warm", sent, max(patience, 200_000_000), limit)
 
     def _offset(self, period: int) -> int:
         return period * self._o.index // self._o.sources
@@ -227,13 +237,18 @@ class Role:
             own.sent += 1
 
     def _drain(self) -> None:
-        """Until everything arrived, or nothing has for so long."""
-        flows = self._totals("received")
-        expected = self._sheet.head.sources[self._o.index].sent * len(flows)
+        sent = self._sheet.head.sources[self._o.index].sent
+        limit = sys.maxsize if self._o.floods else now_ns() + LONGEST_DRAIN_NS
+        self._settle("received", sent, NO_PROGRESS_NS, limit)
+
+    def _settle(self, field: str, sent: int, quiet: int, limit: int) -> None:
+        """Until each flow has so many, or nothing came for `quiet` nanoseconds, or to the limit."""
+        flows = self._totals(field)
+        expected = sent * len(flows)
         seen, progress = sum(flows), now_ns()
-        while seen < expected and now_ns() - progress <= NO_PROGRESS_NS:
+        while seen < expected and now_ns() - progress <= quiet and now_ns() < limit:
             sleep_until(now_ns() + 5_000_000)
-            before, seen = seen, sum(self._totals("received"))
+            before, seen = seen, sum(self._totals(field))
             if seen != before:
                 progress = now_ns()
 
