@@ -41,6 +41,7 @@ class Case:
     publishers: int = 1
     pairs: int = 1
     reliability: str = ""
+    queue: int = 0  # messages that each queue of a peer holds; 0: as many as it thinks right
     work_us: float = 0.0
     stall_ms: float = 0.0
     stall_every_ms: float = 1000.0
@@ -93,6 +94,8 @@ class Case:
                 words += [f"--{name}", str(getattr(self, name))]
         if self.reliability:
             words += ["--reliability", self.reliability]
+        if self.queue:
+            words += ["--queue", str(self.queue)]
         if self.work_us:
             words += ["--work-us", str(self.work_us)]
         if self.stall_ms:

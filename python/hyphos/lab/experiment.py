@@ -32,6 +32,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "subscribers": (1, 256),
     "publishers": (1, 256),
     "pairs": (1, 256),
+    "queue": (0, 65536),
     "work_us": (0, 1e6),
     "stall_ms": (0, 1e5),
     "stall_every_ms": (1, 1e6),
@@ -46,7 +47,10 @@ _WORDS = {"reliability": ("best_effort", "reliable")}
 _TEXTS = ("faults", "link", "recording", "channel")
 # Workloads whose messages may come from a recording.
 RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
-_INTEGERS = ("size", "processes", "subscribers", "publishers", "pairs", "messages", "warmup")
+_INTEGERS = (
+    *("size", "processes", "subscribers", "publishers", "pairs"),
+    *("queue", "messages", "warmup"),
+)
 PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
