@@ -11,7 +11,10 @@ from typing import Any
 FLOODS = ("flood", "inproc_flood")
 WORKLOADS = ("inproc", "inproc_flood", "pair", "echo", "pipeline", "fanout", "fanin", "flood")
 # Parameters along which figures grow, and are drawn.
-NUMBERS = ("size", "rate_hz", "processes", "subscribers", "publishers", "pairs", "work_us", "cores")
+NUMBERS = (
+    *("size", "rate_hz", "speed", "processes", "subscribers", "publishers", "pairs"),
+    *("work_us", "cores"),
+)
 # Parameters that mean something to one workload only.
 OWN = {
     "processes": "pipeline",
