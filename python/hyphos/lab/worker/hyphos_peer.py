@@ -31,7 +31,7 @@ class HyphosPeer:
         names = sorted({name for edge in edges for name in (*edge.publishers, *edge.subscribers)})
         hosts = {"pub": ("near", o.pub_addr)}
         if o.pub_addr != o.sub_addr:
-            hosts |= {role: ("far", o.sub_addr) for role in ("hop", "sub")}
+            hosts |= dict.fromkeys(("hop", "sub"), ("far", o.sub_addr))
         processes = {}
         for i, name in enumerate(names):
             host, address = hosts.get(name[:3], hosts["pub"])
