@@ -12,7 +12,7 @@
 namespace hyphos::lab {
 
 /// Of command line, result and sheet: what it is built for, python/hyphos/lab/peers.py must know.
-inline constexpr double kInterface = 3;
+inline constexpr double kInterface = 4;
 
 inline std::string describe(const char* peer, const std::vector<Variant>& variants) {
   std::string list;

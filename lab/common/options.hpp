@@ -82,6 +82,7 @@ struct Options {
   int publishers = 1;        // fanin
   int pairs = 1;             // echo
   std::string reliability;   // best_effort | reliable; empty: the middleware's own
+  int queue = 0;             // messages that each queue holds; 0: as many as the peer thinks right
   double work_us = 0;        // a callback computes for so long
   double stall_ms = 0;       // a sink stops for so long …
   double stall_every_ms = 1000;  // … once in this time
@@ -143,6 +144,7 @@ struct Options {
   [[nodiscard]] double longest_warm_up_s() const {
     return 60 + 2 * static_cast<double>(warmup) * std::max(1 / rate_hz, 0.01);
   }
+  [[nodiscard]] int queue_or(int own) const { return queue > 0 ? queue : own; }
   [[nodiscard]] Reliability wanted_reliability() const { return reliability_from(reliability); }
   /// A port of this run: kMaxEdges for edges, then those a daemon takes.
   [[nodiscard]] std::uint16_t port(int index_of_edge) const {
@@ -197,6 +199,7 @@ inline const std::vector<Option>& option_list() {
       option("--publishers", &Options::publishers),
       option("--pairs", &Options::pairs),
       option("--reliability", &Options::reliability),
+      option("--queue", &Options::queue),
       option("--work-us", &Options::work_us),
       option("--stall-ms", &Options::stall_ms),
       option("--stall-every-ms", &Options::stall_every_ms),
@@ -230,6 +233,7 @@ inline void check(const Options& o) {
   for (const int many : {o.subscribers, o.publishers, o.pairs}) {
     need(many >= 1 && many <= kMaxFlows, "--subscribers, --publishers, --pairs: 1 to 256");
   }
+  need(o.queue >= 0 && o.queue <= 65536, "--queue: 0 to 65536");
   need(o.speed >= 0, "--speed: not negative");
   need(o.recorded.empty() || !o.in_process(), "--recorded: only between processes");
   need(o.work_us >= 0 && o.stall_ms >= 0 && o.stall_every_ms > o.stall_ms,

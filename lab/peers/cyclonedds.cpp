@@ -1,7 +1,7 @@
 // Cyclone DDS (C API): a reliable topic with one octet sequence; samples are taken as loans in the
 // data-available listener. Participants find each other by unicast, so that no multicast-capable
 // interface is needed, and datagrams may be as large as UDP allows, which large messages need;
-// everything else is as Cyclone comes.
+// everything else is as Cyclone comes. `inproc`: a writer and a reader of one participant.
 
 #include <dds/dds.h>
 
@@ -22,7 +22,8 @@ class CyclonePeer : public Peer {
   static std::vector<Variant> variants() {
     // With the kernel's usual 208 KB of socket buffer even 4 MB at 100 Hz is more than it carries
     // without retransmissions; larger messages would measure only those.
-    return {{"", kBetweenProcesses, 8u << 20, false, true}};
+    return {{"", kBetweenProcesses, 8u << 20, false, true},
+            {"inproc", {Shape::kInproc, Shape::kInprocFlood}}};
   }
 
   explicit CyclonePeer(const Options& options) : Peer(options), buffer_(options.size) {
@@ -84,7 +85,7 @@ class CyclonePeer : public Peer {
       dds_qset_history(q.get(), DDS_HISTORY_KEEP_ALL, 0);
       dds_qset_resource_limits(q.get(), 64, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
     } else {
-      dds_qset_history(q.get(), DDS_HISTORY_KEEP_LAST, 16);
+      dds_qset_history(q.get(), DDS_HISTORY_KEEP_LAST, options_.queue_or(16));
     }
     return q;
   }
@@ -100,7 +101,11 @@ class CyclonePeer : public Peer {
       dds_sample_info_t info;
       if (dds_take(reader, &sample, &info, 1, 1) <= 0) return;
       const auto& bytes = static_cast<hyphos_lab_Blob*>(sample)->bytes;
-      if (info.valid_data) on_message_(bytes._buffer, bytes._length);
+      if (info.valid_data) {
+        if (options_.in_process())
+          touch(reinterpret_cast<std::byte*>(bytes._buffer) + bytes._length - 1);
+        on_message_(bytes._buffer, bytes._length);
+      }
       dds_return_loan(reader, &sample, 1);
     }
   }

@@ -1,6 +1,7 @@
 // Fast DDS: a reliable topic with one octet sequence and a type support written by hand. Through
 // shared memory; `shm_udp`: with UDP beside it, as programs of ROS 2 have; `udp`: through the
-// loopback alone.
+// loopback alone; `inproc`: a writer and a reader of one participant, which Fast DDS joins without
+// any transport.
 
 #include "lab/peers/fastdds.hpp"
 
@@ -32,7 +33,8 @@ class FastddsPeer final : public FastddsEnd<Blob> {
   static std::vector<Variant> variants() {
     return {{"", kBetweenProcesses, kLargestSample, false, true},
             {"shm_udp", kBetweenProcesses, kLargestSample},
-            {"udp", kBetweenProcesses, kLargestSample}};
+            {"udp", kBetweenProcesses, kLargestSample},
+            {"inproc", {Shape::kInproc, Shape::kInprocFlood}}};
   }
 };
 

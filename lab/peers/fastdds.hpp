@@ -187,13 +187,17 @@ class FastddsEnd : public Peer, private dds::DataReaderListener {
       qos.resource_limits().allocated_samples = 64;
     } else {
       qos.history().kind = dds::KEEP_LAST_HISTORY_QOS;
-      qos.history().depth = 16;
+      qos.history().depth = options_.queue_or(16);
     }
   }
   dds::Topic* topic(const Edge& edge) {
-    return checked(participant_->create_topic(Kind::topic(edge.name), type_.get_type_name(),
-                                              dds::TOPIC_QOS_DEFAULT),
-                   "topic");
+    // In one process both ends have the same participant.
+    if (topic_ == nullptr || topic_->get_name() != Kind::topic(edge.name)) {
+      topic_ = checked(participant_->create_topic(Kind::topic(edge.name), type_.get_type_name(),
+                                                  dds::TOPIC_QOS_DEFAULT),
+                       "topic");
+    }
+    return topic_;
   }
   [[nodiscard]] bool write(const void* data, std::size_t size) {
     Octets octets;
@@ -204,13 +208,16 @@ class FastddsEnd : public Peer, private dds::DataReaderListener {
   void on_data_available(dds::DataReader* reader) override {
     dds::SampleInfo info;
     while (reader->take_next_sample(&received_, &info) == ReturnCode_t::RETCODE_OK) {
-      if (info.valid_data) on_message_(received_.data, received_.size);
+      if (!info.valid_data) continue;
+      if (options_.in_process()) touch(received_.data + received_.size - 1);
+      on_message_(received_.data, received_.size);
     }
   }
 
   std::vector<std::byte> buffer_;
   dds::DomainParticipant* participant_ = nullptr;
   dds::TypeSupport type_;
+  dds::Topic* topic_ = nullptr;
   dds::DataWriter* writer_ = nullptr;
   Octets received_;
   OnMessage on_message_;

@@ -51,7 +51,7 @@ class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
             std::to_string(master_port(options)),
             "--master",
             "--queue",
-            std::to_string(RosNode::kQueue)};
+            std::to_string(options.queue_or(RosNode::kQueue))};
   }
 };
 

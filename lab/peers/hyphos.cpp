@@ -248,9 +248,12 @@ class HyphosPeer : public Peer {
 
   [[nodiscard]] Policy policy(bool block) const {
     const bool reliable = block || options_.wanted_reliability() == lab::Reliability::kReliable;
-    if (reliable) return reliable_policy(options_.in_process() ? 1024 : 16);
+    if (reliable) {
+      return reliable_policy(
+          static_cast<std::uint32_t>(options_.queue_or(options_.in_process() ? 1024 : 16)));
+    }
     Policy policy;
-    policy.depth = options_.size >= kLarge ? 4 : 64;
+    policy.depth = static_cast<std::uint32_t>(options_.queue_or(options_.size >= kLarge ? 4 : 64));
     return policy;
   }
 

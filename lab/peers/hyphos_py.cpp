@@ -1,6 +1,6 @@
 // Hyphos from Python: each process is a Python program of the public API (worker/hyphos_peer.py),
-// with loans and inline callbacks as the variant `shm` of hyphos has them. The rest of the
-// interpreter's time is that of the laboratory's own few lines in each callback.
+// with loans and inline callbacks as the variants `shm` and `tcp` of hyphos have them. The rest of
+// the interpreter's time is that of the laboratory's own few lines in each callback.
 
 #include "lab/common/main.hpp"
 
@@ -9,7 +9,9 @@ namespace {
 
 struct HyphosPython {
   static constexpr const char* kName = "hyphos_py";
-  static std::vector<Variant> variants() { return {{"", kBetweenProcesses}}; }
+  static std::vector<Variant> variants() {
+    return {{"", kBetweenProcesses}, {"tcp", kBetweenProcesses, 64u << 20, false, true}};
+  }
   static std::string interpreter(const Options& options) { return options.worker_python; }
   static std::vector<std::string> daemon(const Options&) { return {}; }
 };

@@ -1,5 +1,6 @@
-// ROS 1 (roscpp, TCPROS): one uint8[] per message, TCP_NODELAY on. Its daemon, rosmaster, only
-// introduces the nodes to each other.
+// ROS 1 (roscpp, TCPROS): one uint8[] per message, TCP_NODELAY on; `nagle`: without it, as a
+// program has it that asks for nothing; `inproc`: publisher and subscriber in one process, where
+// roscpp passes a pointer. Its daemon, rosmaster, only introduces the nodes to each other.
 
 #include "lab/common/main.hpp"
 #include "lab/peers/octets.hpp"
@@ -25,7 +26,12 @@ struct Blob {
 class Ros1Peer final : public RoscppPeer<Blob> {
  public:
   static constexpr const char* kName = "ros1";
-  static std::vector<Variant> variants() { return tcpros_variants(); }
+  static std::vector<Variant> variants() {
+    auto variants = tcpros_variants();
+    // Absent from the flood in process, as from the other one.
+    variants.push_back({"inproc", {Shape::kInproc}});
+    return variants;
+  }
   static std::vector<std::string> daemon(const Options& options) { return rosmaster(options); }
 
   explicit Ros1Peer(const Options& options) : RoscppPeer(options, options.pub_addr) {}

@@ -76,9 +76,10 @@ struct serialization::Serializer<hyphos::lab::RosOctets<Kind>> {
 
 namespace hyphos::lab {
 
-/// A node of roscpp, TCP_NODELAY on. It allocates every message anew, so the allocator is told to
-/// keep freed memory: otherwise large messages would pay for page faults more than for ROS (a
-/// factor of three at 500 KB).
+/// A node of roscpp, TCP_NODELAY on but in the variant `nagle`. It allocates every message anew, so
+/// the allocator is told to keep freed memory: otherwise large messages would pay for page faults
+/// more than for ROS (a factor of three at 500 KB). In one process pointers to messages are passed,
+/// and the messages are used again when nobody can have them any more.
 template <class Kind>
 class RoscppPeer : public Peer {
  public:
@@ -95,21 +96,39 @@ class RoscppPeer : public Peer {
     ros::init(how, options.role + std::to_string(options.index),
               ros::init_options::NoSigintHandler | ros::init_options::NoRosout);
     node_ = std::make_unique<ros::NodeHandle>();
-    message_.data.resize(options.size);
+    // One in the hands of the publisher, one in those of the callback.
+    const int messages = options.in_process() ? queue() + 2 : 1;
+    for (int i = 0; i < messages; ++i) {
+      messages_.push_back(boost::make_shared<Message>());
+      messages_.back()->data.resize(options.size);
+    }
+  }
+  ~RoscppPeer() override {
+    if (spinner_) spinner_->stop();
   }
 
   void open_publisher(const Edge& edge) override {
-    publisher_ = node_->advertise<Message>("/" + edge.name, kQueue);
+    publisher_ = node_->advertise<Message>("/" + edge.name, queue());
   }
   void open_subscriber(const Edge& edge, OnMessage on_message) override {
     on_message_ = std::move(on_message);
-    subscriber_ = node_->subscribe("/" + edge.name, kQueue, &RoscppPeer::receive, this,
-                                   ros::TransportHints().tcpNoDelay());
+    ros::TransportHints hints;
+    if (options_.variant != "nagle") hints.tcpNoDelay();
+    subscriber_ = node_->subscribe("/" + edge.name, queue(), &RoscppPeer::receive, this, hints);
+    if (!options_.in_process()) return;
+    spinner_ = std::make_unique<ros::AsyncSpinner>(1);
+    spinner_->start();
   }
   void publish(std::size_t size, Fill fill) override {
-    message_.data.resize(size);
-    fill(reinterpret_cast<std::byte*>(message_.data.data()));
-    publisher_.publish(message_);
+    Message& message = *messages_[next_];
+    message.data.resize(size);
+    fill(reinterpret_cast<std::byte*>(message.data.data()));
+    if (options_.in_process()) {
+      publisher_.publish(messages_[next_]);
+    } else {
+      publisher_.publish(message);
+    }
+    next_ = (next_ + 1) % messages_.size();
   }
   void forward(const void*, std::size_t) override { publisher_.publish(received_); }
   void spin(const std::function<bool()>& stopped) override {
@@ -119,14 +138,20 @@ class RoscppPeer : public Peer {
  private:
   using Message = RosOctets<Kind>;
 
+  [[nodiscard]] int queue() const { return options_.queue_or(kQueue); }
+
   void receive(const boost::shared_ptr<const Message>& message) {
     received_ = message;
+    // In process nobody else has read it.
+    if (options_.in_process()) touch(reinterpret_cast<const std::byte*>(&message->data.back()));
     on_message_(message->data.data(), message->data.size());
     received_.reset();
   }
 
   std::unique_ptr<ros::NodeHandle> node_;
-  Message message_;
+  std::unique_ptr<ros::AsyncSpinner> spinner_;
+  std::vector<boost::shared_ptr<Message>> messages_;
+  std::size_t next_ = 0;
   boost::shared_ptr<const Message> received_;
   OnMessage on_message_;
   ros::Publisher publisher_;

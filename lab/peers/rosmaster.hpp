@@ -10,13 +10,12 @@ namespace hyphos::lab {
 
 // What the peers of ROS 1 share, from C++ and from Python: TCPROS, and a master of their own.
 
+/// `nagle`: TCP as it comes, which holds a small packet back while another is not acknowledged.
 /// Absent from the flood: a full queue drops.
 inline std::vector<Variant> tcpros_variants() {
-  return {{"",
-           {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFanin},
-           64u << 20,
-           false,
-           true}};
+  const std::vector<Shape> shapes = {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout,
+                                     Shape::kFanin};
+  return {{"", shapes, 64u << 20, false, true}, {"nagle", shapes, 64u << 20, false, true}};
 }
 
 /// After those of the edges.

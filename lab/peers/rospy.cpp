@@ -1,5 +1,6 @@
 // ROS 1 from Python (rospy, TCPROS): each process is a program of the system's Python
-// (worker/rospy_peer.py), with the message and the queues of the peer ros1 and tcp_nodelay.
+// (worker/rospy_peer.py), with the message and the queues of the peer ros1 and tcp_nodelay;
+// `nagle`: without it.
 
 #include "lab/common/main.hpp"
 #include "lab/peers/rosmaster.hpp"

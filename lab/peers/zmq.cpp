@@ -97,7 +97,7 @@ class ZmqPeer : public Peer {
     check(socket != nullptr, "zmq_socket");
     const int linger = 0;
     zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
-    const int high_water = edge.block ? 64 : 1000;
+    const int high_water = edge.block ? 64 : options_.queue_or(1000);
     zmq_setsockopt(socket, ZMQ_SNDHWM, &high_water, sizeof high_water);
     zmq_setsockopt(socket, ZMQ_RCVHWM, &high_water, sizeof high_water);
     return socket;

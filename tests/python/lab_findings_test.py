@@ -101,6 +101,32 @@ def test_a_finding_may_be_about_what_one_adds_to_another() -> None:
     assert found.measure() == "p95_us − that of futex"
 
 
+def test_a_finding_is_about_its_peers_and_has_a_reason_for_each() -> None:
+    text = (
+        "lab: 1\nworkload: pair\nfindings:\n"
+        "  - says: fast\n    holds: p95_us < 10\n    peers: [ros1, zmq/tcp]\n"
+        "    otherwise: {ros1/nagle: It waits., others: It is slow.}\n"
+    )
+    [told] = experiment.parse(text, "my.yaml").findings
+    case = Case("pair", 1000)
+    latencies = {"ros1": 20.0, "ros1/nagle": 40.0, "zmq/tcp": 5.0, "zmq/ipc": 50.0, "futex": 60.0}
+    [found] = findings.beside([told], [row(peer, case, us) for peer, us in latencies.items()])
+    assert found.answer() == "here in 1 of 3"
+    assert found.figures() == "ros1 20.0; ros1/nagle 40.0; zmq/tcp 5.00"
+    assert found.reason() == "ros1: It is slow. ros1/nagle: It waits."
+    [one] = findings.beside([told], [row("zmq/tcp", case, 5.0)])
+    assert one.reason() == ""
+    [none] = findings.beside([told], [row("futex", case, 5.0)])
+    assert none.answer() == "not measured"
+
+
+def test_a_finding_gives_one_reason_where_it_has_one() -> None:
+    told = Finding("fast", "p95_us < 10", "It is slow.")
+    rows = [row(peer, Case("pair", 1000), 20.0) for peer in ("futex", "zmq/tcp")]
+    [found] = findings.beside([told], rows)
+    assert found.reason() == "It is slow."
+
+
 @pytest.mark.parametrize("name", experiment.built_in())
 def test_findings_of_the_papers_are_about_what_is_measured(name: str) -> None:
     for full in (False, True):

@@ -10,18 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hyphos.lab.case import Case
+from hyphos.lab.case import WORKLOADS, Case
 from hyphos.lab.peers import WORKER, find_peers
 from hyphos.lab.results import Results
 from hyphos.lab.runner import Runner, Wish
 
 OTHERS = (
     *("lcm", "gz", "zenoh", "hyphos_py", "ros1", "rospy", "fastdds", "csharp"),
-    *("gateway", "gateway_ros1", "gateway_ros2"),
+    *("cyclonedds", "iceoryx", "iceoryx2", "gateway", "gateway_ros1", "gateway_ros2"),
+    "tbb",
 )
 
 
-@pytest.mark.parametrize("workload", ["pair", "echo", "pipeline", "fanout", "fanin", "flood"])
+@pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("middleware", OTHERS)
 def test_a_middleware_that_is_here_carries_what_it_says_it_can(
     middleware: str, workload: str, tmp_path: Path
@@ -32,7 +33,8 @@ def test_a_middleware_that_is_here_carries_what_it_says_it_can(
     case = Case(
         workload, 4096, pairs=2, publishers=2, subscribers=2, seconds=0.1, messages=100, warmup=10
     )
-    able = [peer for peer in peers.choose([middleware]) if not peer.cannot(case)]
+    variants = [peer for peer in peers.present if peer.middleware == middleware]
+    able = [peer for peer in variants if not peer.cannot(case)]
     if not able:
         pytest.skip(f"no variant of {middleware} does {workload}")
     results = Results(tmp_path)
@@ -50,11 +52,31 @@ def test_a_middleware_that_is_here_carries_what_it_says_it_can(
         assert told["lost"] == 0
 
 
+@pytest.mark.parametrize("name", ["hyphos/tcp", "hyphos_py/tcp", "ros1"])
+def test_a_queue_holds_what_it_was_told_to(name: str, tmp_path: Path) -> None:
+    """A subscriber stops for 300 ms, in which 60 messages come: they wait, or are lost."""
+    peers = find_peers()
+    if name in peers.absent:
+        pytest.skip(f"{name} is absent: {peers.absent[name]}")
+    lost = []
+    for queue in (2, 1000):
+        # Large ones: between programs the kernel has queues, too.
+        case = Case("pair", 200_000, 200, stall_ms=300, seconds=0.6, warmup=10, queue=queue)
+        results = Results(tmp_path / str(queue))
+        results.folder.mkdir()
+        Runner(results).measure([Wish(case, peer, 0) for peer in peers.choose([name])])
+        [run] = results.runs
+        assert run.result is not None, run.failure
+        lost.append(run.result["lost"])
+    assert lost[0] > 0
+    assert lost[1] == 0
+
+
 WORDS = (
     *("--peer", "hyphos_py", "--shape", "pair", "--size", "64", "--rate", "10", "--count", "20"),
     *("--warmup", "1", "--processes", "3", "--subscribers", "1", "--publishers", "1"),
     *("--pairs", "1", "--work-us", "0", "--stall-ms", "0", "--stall-every-ms", "1000"),
-    *("--speed", "1"),
+    *("--speed", "1", "--queue", "0"),
     *("--pub-addr", "127.0.0.1", "--sub-addr", "127.0.0.1", "--role", "pub", "--index", "0"),
     *("--run-dir", "/nonexistent", "--run-id", "1"),
 )

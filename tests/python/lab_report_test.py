@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import csv
 import gzip
-import importlib.util
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +22,12 @@ from hyphos.lab.capacity.calibrate import cores
 from hyphos.lab.capacity.fit import Fitted
 from hyphos.lab.capacity.model import Costs
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile, save
-from hyphos.lab.case import Case
-from hyphos.lab.curves import delivered
+from hyphos.lab.case import Case, size_label
+from hyphos.lab.curves import delivered, plots
+from hyphos.lab.export import export
+from hyphos.lab.plots import Plot
 from hyphos.lab.report import read_profile, save_plots, write_report
-from hyphos.lab.results import Results, Run
+from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.show import knee_cells
 from hyphos.profile.layers import LAYERS
 from pages import look_at
@@ -83,6 +85,51 @@ def grid(path: Path) -> Path:
                     case = replace(PAIR, size=size, rate_hz=rate_hz)
                     results.add(run_at(case, peer, repeat))
     return path
+
+
+def titles(plot: Plot) -> list[str]:
+    return [title for ax in plot.figure.axes if (title := ax.get_title())]
+
+
+def test_pictures_go_on_until_every_case_was_shown() -> None:
+    """25 cases at two rates: what one picture has no room for is on the next one."""
+    sizes = [64 * 2**i for i in range(13)]
+    rows = [
+        Row(case, "futex", [run_at(case, "futex")])
+        for size in sizes
+        for rate_hz in (100.0, 200.0)
+        for case in [replace(PAIR, size=size, rate_hz=rate_hz)]
+    ]
+    made = {plot.name: plot for plot in plots(rows, ["size", "rate_hz"])}
+    by_rate = [made["p50_us_by_rate_hz"], made["p50_us_by_rate_hz_2"]]
+    assert [title for plot in by_rate for title in titles(plot)] == [*map(size_label, sizes)]
+    assert "(1 of 2)" in by_rate[0].caption
+    assert "(2 of 2)" in by_rate[1].caption
+    for name, fields in (("cdf", 26), ("percentiles", 26), ("goodput_by_rate", 13)):
+        shown = [plot for other, plot in made.items() if other.startswith(name)]
+        assert sum(len(titles(plot)) for plot in shown) == fields
+
+
+def test_what_reliable_costs_is_drawn_against_best_effort() -> None:
+    def slower(case: Case, factor: int) -> Row:
+        run = run_at(case, "futex")
+        assert run.result is not None
+        found = [[value * factor, count] for value, count in run.result["histogram_ns"]]
+        return Row(case, "futex", [replace(run, result=run.result | {"histogram_ns": found})])
+
+    def both(processes: int, factor: int) -> list[Row]:
+        loose = Case("pipeline", processes=processes, seconds=1.0, reliability="best_effort")
+        return [slower(loose, 1), slower(replace(loose, reliability="reliable"), factor)]
+
+    rows = both(3, 2) + both(5, 3)
+    made = plots(rows, ["processes", "reliability"])
+    [picture] = [plot for plot in made if plot.name == "reliable_by_processes"]
+    line = picture.figure.axes[0].get_lines()[0]
+    assert np.asarray(line.get_xdata()).tolist() == [3, 5]
+    assert np.asarray(line.get_ydata()).tolist() == pytest.approx([2, 3], rel=0.01)
+    # Without the one there is nothing to divide the other by.
+    made = plots([row for row in rows if row.case.reliability == "reliable"], ["processes"])
+    assert "reliable_by_processes" not in [plot.name for plot in made]
 
 
 def message(total_ns: int) -> dict[str, Any]:
@@ -261,18 +308,19 @@ def test_results_are_exported_as_csv(hyphos_cli: Cli, tmp_path: Path) -> None:
         assert len(list(csv.DictReader(file))) == 12
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is not None, reason="pyarrow is here")
-def test_parquet_without_pyarrow_says_how_to_get_it(hyphos_cli: Cli, tmp_path: Path) -> None:
-    code, _, err = hyphos_cli("lab", "export", str(grid(tmp_path / "out")), "--parquet")
-    assert code == 1
-    assert "pip install 'hyphos[parquet]'" in err
-    assert not list((tmp_path / "out").glob("*.parquet"))
+def test_parquet_without_pyarrow_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    folder = grid(tmp_path / "out")
+    with pytest.raises(Error, match="Parquet needs pyarrow") as caught:
+        export(folder, folder, parquet=True)
+    assert "pip install 'hyphos[parquet]'" in caught.value.advice
+    assert not list(folder.glob("*.parquet"))
 
 
 def test_results_are_exported_as_parquet(tmp_path: Path) -> None:
     files = pytest.importorskip("pyarrow.parquet", reason="no pyarrow: pip install pyarrow")
-    from hyphos.lab.export import export  # noqa: PLC0415
-
     folder = grid(tmp_path / "out")
     runs, summary = (files.read_table(path) for path in export(folder, folder, parquet=True))
     assert runs.num_rows == 24

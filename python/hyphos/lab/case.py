@@ -11,7 +11,10 @@ from typing import Any
 FLOODS = ("flood", "inproc_flood")
 WORKLOADS = ("inproc", "inproc_flood", "pair", "echo", "pipeline", "fanout", "fanin", "flood")
 # Parameters along which figures grow, and are drawn.
-NUMBERS = ("size", "rate_hz", "processes", "subscribers", "publishers", "pairs", "work_us", "cores")
+NUMBERS = (
+    *("size", "rate_hz", "speed", "processes", "subscribers", "publishers", "pairs"),
+    *("work_us", "cores"),
+)
 # Parameters that mean something to one workload only.
 OWN = {
     "processes": "pipeline",
@@ -41,6 +44,7 @@ class Case:
     publishers: int = 1
     pairs: int = 1
     reliability: str = ""
+    queue: int = 0  # messages that each queue of a peer holds; 0: as many as it thinks right
     work_us: float = 0.0
     stall_ms: float = 0.0
     stall_every_ms: float = 1000.0
@@ -93,6 +97,8 @@ class Case:
                 words += [f"--{name}", str(getattr(self, name))]
         if self.reliability:
             words += ["--reliability", self.reliability]
+        if self.queue:
+            words += ["--queue", str(self.queue)]
         if self.work_us:
             words += ["--work-us", str(self.work_us)]
         if self.stall_ms:

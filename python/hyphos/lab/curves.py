@@ -12,11 +12,12 @@ from matplotlib.ticker import PercentFormatter
 
 from hyphos.lab.case import NUMBERS, Case
 from hyphos.lab.plots import (
-    MAX_FACETS,
     Plot,
     against,
+    deviation,
     facets,
     label_rows,
+    paged,
     plain_log,
     styles,
     title,
@@ -49,18 +50,19 @@ def plots(
         shown = [Row(plain(run.case), run.peer, [run]) for run in at_knee if run]
     else:
         shown = done
-        made += [
-            against(done, varied, name, metrics_of(done)[0]) for name in varied if name in NUMBERS
-        ]
+        for name in varied:
+            if name in NUMBERS:
+                made += against(done, varied, name, metrics_of(done)[0])
+                made += deviation(done, varied, name)
     if not floods and ("rate_hz" in varied or found):
         made += knee_curves(done, others, found)
     if not floods and shown:
-        made += [percentiles(shown, others if found else varied)]
-        made += [cumulative(shown, others if found else varied)]
+        made += percentiles(shown, others if found else varied)
+        made += cumulative(shown, others if found else varied)
     return made
 
 
-def percentiles(rows: Sequence[Row], varied: Sequence[str]) -> Plot:
+def percentiles(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
     """Latency by percentile, on an axis on which each nine has its place."""
 
     def draw(ax: Axes, whole: Histogram, look: dict[str, Any]) -> None:
@@ -78,7 +80,7 @@ def percentiles(rows: Sequence[Row], varied: Sequence[str]) -> Plot:
     return _distribution(rows, varied, "percentiles", what, "latency µs", draw, axis)
 
 
-def cumulative(rows: Sequence[Row], varied: Sequence[str]) -> Plot:
+def cumulative(rows: Sequence[Row], varied: Sequence[str]) -> list[Plot]:
     """The share of messages that took at most so long (CDF)."""
 
     def draw(ax: Axes, whole: Histogram, look: dict[str, Any]) -> None:
@@ -102,30 +104,32 @@ def _distribution(
     label: str,
     draw: Draw,
     axis: Callable[[Axes], None],
-) -> Plot:
-    cases = list(dict.fromkeys(row.case for row in rows))
-    shown = cases[:MAX_FACETS]
+) -> list[Plot]:
     looks = styles(rows)
-    with facets([title(case, varied) for case in shown]) as (figure, axes):
-        for ax, case in zip(axes, shown, strict=False):
-            for row in rows:
-                if row.case != case:
-                    continue
-                whole = pooled([run.histogram("histogram_ns") for run in row.used])
-                if whole.count:
-                    look = {"label": row.peer, "color": looks[row.peer]["color"], "linewidth": 1.2}
-                    draw(ax, whole, look)
-            axis(ax)
-        latencies = [ax.xaxis if name == "cdf" else ax.yaxis for ax in axes]
-        if name == "cdf":  # one scale, so that fields can be compared
-            ends = np.array([ax.get_xlim() for ax in axes[: len(shown)]])
-            for ax in axes:
-                ax.set_xlim(ends[:, 0].min(), ends[:, 1].max())
-        for one in latencies:
-            plain_log(one)
-        label_rows(axes, label)
-    more = f"; the first {MAX_FACETS} of {len(cases)} cases" if len(cases) > MAX_FACETS else ""
-    return Plot(name, f"{what}{more}.", figure)
+    groups: dict[Case, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.case, []).append(row)
+
+    def page(shown: Sequence[tuple[Case, list[Row]]], number: str, told: str) -> Plot:
+        with facets([title(case, varied) for case, _ in shown]) as (figure, axes):
+            for ax, (_case, group) in zip(axes, shown, strict=False):
+                for row in group:
+                    whole = pooled([run.histogram("histogram_ns") for run in row.used])
+                    if whole.count:
+                        colour = looks[row.peer]["color"]
+                        draw(ax, whole, {"label": row.peer, "color": colour, "linewidth": 1.2})
+                axis(ax)
+            latencies = [ax.xaxis if name == "cdf" else ax.yaxis for ax in axes]
+            if name == "cdf":  # one scale, so that fields can be compared
+                ends = np.array([ax.get_xlim() for ax in axes[: len(shown)]])
+                for ax in axes:
+                    ax.set_xlim(ends[:, 0].min(), ends[:, 1].max())
+            for one in latencies:
+                plain_log(one)
+            label_rows(axes, label)
+        return Plot(f"{name}{number}", f"{what}{told}.", figure)
+
+    return paged(list(groups.items()), page)
 
 
 # As the rate goes up.
@@ -149,7 +153,6 @@ def knee_curves(rows: Sequence[Row], others: Sequence[str], knees: Knees) -> lis
     for row in rows:
         groups.setdefault(plain(row.case), []).append(row)
     marked = " Dotted lines: the knee, up to which a case holds." if knees else ""
-    more = f" The first {MAX_FACETS} of {len(groups)} cases." if len(groups) > MAX_FACETS else ""
 
     def arrived(row: Row) -> float:
         shares = sorted(delivered(run) for run in row.used)
@@ -163,7 +166,7 @@ def knee_curves(rows: Sequence[Row], others: Sequence[str], knees: Knees) -> lis
         ((arrived, "-"), (lost, ":")),
         "What arrives, by the rate at which each publisher was to send. Solid: messages that "
         "arrived in a second, as a share of those that were due in one; below 100 % a case falls "
-        "behind or loses. With small marks: the share that was lost." + marked + more,
+        "behind or loses. With small marks: the share that was lost." + marked,
         share=True,
     )  # fmt: skip
     late = _by_rate(
@@ -171,10 +174,10 @@ def knee_curves(rows: Sequence[Row], others: Sequence[str], knees: Knees) -> lis
         ((lambda row: row.estimate("open_p50_us").value, "-"),
          (lambda row: row.estimate("open_p99_us").value, "--")),
         "Latency from the instant at which a message was due to its callback, p50 (solid) and p99 "
-        "(dashed), by the rate at which each publisher was to send." + marked + more,
+        "(dashed), by the rate at which each publisher was to send." + marked,
         share=False,
     )  # fmt: skip
-    return [goodput, late]
+    return goodput + late
 
 
 def _by_rate(
@@ -187,37 +190,44 @@ def _by_rate(
     caption: str,
     *,
     share: bool,
-) -> Plot:
-    shown = list(groups.items())[:MAX_FACETS]
-    looks = styles([row for _, group in shown for row in group])
-    with facets([title(case, others) for case, _ in shown]) as (figure, axes):
-        for ax, (case, group) in zip(axes, shown, strict=False):
-            for peer, look in looks.items():
-                mine = sorted(
-                    (row for row in group if row.peer == peer), key=lambda row: row.case.rate_hz
-                )
-                for figure_of, dash in figures:
-                    _curve(
-                        ax, [(row.case.rate_hz, figure_of(row)) for row in mine], look, dash, peer
+) -> list[Plot]:
+    looks = styles([row for group in groups.values() for row in group])
+
+    def page(shown: Sequence[tuple[Case, Sequence[Row]]], number: str, told: str) -> Plot:
+        with facets([title(case, others) for case, _ in shown]) as (figure, axes):
+            for ax, (case, group) in zip(axes, shown, strict=False):
+                for peer, look in looks.items():
+                    mine = sorted(
+                        (row for row in group if row.peer == peer), key=lambda row: row.case.rate_hz
                     )
-                knee = knees.get((case, peer))
-                if knee is not None and knee.low_hz and not knee.open:
-                    ax.axvline(
-                        knee.rate_hz, color=look["color"], linestyle=(0, (1, 2)), linewidth=1.4
-                    )
-            ax.set_xscale("log")
-            ax.set_xlabel("rate of each publisher, Hz")
-            if share:
-                ax.set_ylim(-0.03, 1.08)
-                ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-            else:
-                ax.set_yscale("log")
-        for ax in axes[: len(shown)]:
-            plain_log(ax.xaxis)
-            if not share:
-                plain_log(ax.yaxis)
-        label_rows(axes, label)
-    return Plot(name, caption, figure)
+                    for figure_of, dash in figures:
+                        _curve(
+                            ax,
+                            [(row.case.rate_hz, figure_of(row)) for row in mine],
+                            look,
+                            dash,
+                            peer,
+                        )
+                    knee = knees.get((case, peer))
+                    if knee is not None and knee.low_hz and not knee.open:
+                        ax.axvline(
+                            knee.rate_hz, color=look["color"], linestyle=(0, (1, 2)), linewidth=1.4
+                        )
+                ax.set_xscale("log")
+                ax.set_xlabel("rate of each publisher, Hz")
+                if share:
+                    ax.set_ylim(-0.03, 1.08)
+                    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+                else:
+                    ax.set_yscale("log")
+            for ax in axes[: len(shown)]:
+                plain_log(ax.xaxis)
+                if not share:
+                    plain_log(ax.yaxis)
+            label_rows(axes, label)
+        return Plot(f"{name}{number}", f"{caption}{told}", figure)
+
+    return paged(list(groups.items()), page)
 
 
 def _curve(

@@ -32,6 +32,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "subscribers": (1, 256),
     "publishers": (1, 256),
     "pairs": (1, 256),
+    "queue": (0, 65536),
     "work_us": (0, 1e6),
     "stall_ms": (0, 1e5),
     "stall_every_ms": (1, 1e6),
@@ -46,7 +47,10 @@ _WORDS = {"reliability": ("best_effort", "reliable")}
 _TEXTS = ("faults", "link", "recording", "channel")
 # Workloads whose messages may come from a recording.
 RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
-_INTEGERS = ("size", "processes", "subscribers", "publishers", "pairs", "messages", "warmup")
+_INTEGERS = (
+    *("size", "processes", "subscribers", "publishers", "pairs"),
+    *("queue", "messages", "warmup"),
+)
 PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
@@ -62,6 +66,8 @@ class Finding:
     says: str
     holds: str
     otherwise: str = ""
+    peers: tuple[str, ...] = ()  # of which it is said; none: of all that the criterion fits
+    reasons: dict[str, str] = field(default_factory=dict)  # of some peers, before `otherwise`
 
 
 @dataclass(frozen=True)
@@ -215,8 +221,10 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
     for name in grid:
         if name in fixed:
             raise reader.error(reader.values[name], f"'{name}' is fixed here and in the grid too")
+    repeats = _repeats(reader)
     if full:
-        larger = _grid(reader, "full", workload)
+        larger = _grid(reader, "full", workload, ("repeats",))
+        repeats = _full_repeats(reader, repeats)
         grid |= larger
         fixed = {name: value for name, value in fixed.items() if name not in larger}
     changed = _changes(changes)
@@ -232,7 +240,7 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
         about=reader.text("about"),
         peers=reader.texts("peers") or ["hyphos"],
         cases=cases,
-        repeats=_repeats(reader),
+        repeats=repeats,
         base=reader.text("base"),
         asserts=reader.texts("assert"),
         findings=_findings(reader),
@@ -322,12 +330,24 @@ def _findings(reader: _Reader) -> list[Finding]:
         if not isinstance(one, yaml.MappingNode):
             raise reader.error(one, "a finding is {says: …, holds: …, otherwise: …}")
         inner = _Reader(reader.file, one)
-        inner.only(("says", "holds", "otherwise"), "a finding")
-        finding = Finding(*(inner.text(name) for name in ("says", "holds", "otherwise")))
+        inner.only(("says", "holds", "otherwise", "peers"), "a finding")
+        otherwise, reasons = _reasons(inner)
+        says, holds = inner.text("says"), inner.text("holds")
+        finding = Finding(says, holds, otherwise, tuple(inner.texts("peers")), reasons)
         if not (finding.says and finding.holds):
             raise inner.error(one, "a finding has 'says', in words, and 'holds', a criterion")
         found.append(finding)
     return found
+
+
+def _reasons(finding: _Reader) -> tuple[str, dict[str, str]]:
+    """Why it may be otherwise: with all peers, and with some."""
+    node = finding.values.get("otherwise")
+    if not isinstance(node, yaml.MappingNode):
+        return finding.text("otherwise"), {}
+    inner = _Reader(finding.file, node)
+    reasons = {name: inner.text(name) for name in inner.values}
+    return reasons.pop("others", ""), reasons
 
 
 def _repeats(reader: _Reader) -> int:
@@ -352,16 +372,27 @@ def _fixed(reader: _Reader) -> dict[str, Any]:
     return fixed
 
 
-def _grid(reader: _Reader, key: str, workload: str) -> dict[str, list[Any]]:
+def _full_repeats(reader: _Reader, repeats: int) -> int:
+    """How often each case of the whole grid is run: it may say another number."""
+    node = reader.values.get("full")
+    inner = _Reader(reader.file, node) if isinstance(node, yaml.MappingNode) else None
+    return _repeats(inner) if inner and "repeats" in inner.values else repeats
+
+
+def _grid(
+    reader: _Reader, key: str, workload: str, besides: tuple[str, ...] = ()
+) -> dict[str, list[Any]]:
     node = reader.values.get(key)
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
         raise reader.error(node, f"'{key}' is a mapping of parameters to lists of values")
     inner = _Reader(reader.file, node)
-    inner.only(PARAMETERS, key)
+    inner.only((*PARAMETERS, *besides), key)
     grid: dict[str, list[Any]] = {}
     for name, values in inner.values.items():
+        if name in besides:
+            continue
         if name in OWN and OWN[name] != workload:
             raise inner.error(values, f"'{name}' is of the workload {OWN[name]}, not of {workload}")
         grid[name] = [inner.parameter(name, one) for one in inner.scalars(name, values)]

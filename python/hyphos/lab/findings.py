@@ -37,6 +37,18 @@ class Beside:
             return "so it is here"
         return f"here in {self.met} of {len(self.verdicts)}" if self.met else "not so here"
 
+    def reason(self) -> str:
+        """Why it may be otherwise here: with each peer with which it is."""
+        one = self.finding
+        failing: dict[str, list[str]] = {}
+        for peer in dict.fromkeys(v.row.peer for v in self.verdicts if not v.met):
+            told = next((why for name, why in one.reasons.items() if _is(peer, name)), "")
+            failing.setdefault(told or one.otherwise, []).append(peer)
+        failing.pop("", None)
+        if not one.reasons:
+            return "".join(failing)
+        return " ".join(f"{', '.join(peers)}: {why}" for why, peers in failing.items())
+
     def figures(self) -> str:
         """What was found, by peer: from the least to the most."""
         by_peer: dict[str, list[float]] = {}
@@ -55,6 +67,11 @@ class Beside:
         if one.base:
             return f"{one.metric} {'−' if one.adds else '÷'} that of {one.base}"
         return one.metric
+
+
+def _is(peer: str, name: str) -> bool:
+    """Whether a peer is, or is a variant of, what has that name."""
+    return name in (peer, peer.split("/", maxsplit=1)[0])
 
 
 def _range(values: Sequence[float]) -> str:
@@ -77,5 +94,7 @@ def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
             if error.code != "not_found":
                 raise
             verdicts = []
+        if finding.peers:
+            verdicts = [v for v in verdicts if any(_is(v.row.peer, name) for name in finding.peers)]
         found.append(Beside(finding, criterion, verdicts))
     return found

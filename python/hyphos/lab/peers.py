@@ -14,7 +14,7 @@ from hyphos._errors import Error
 from hyphos.lab.case import Case
 
 # Of the programs: lab/common/main.hpp.
-INTERFACE = 3
+INTERFACE = 4
 PREFIX = "hyphos-lab-"
 WORKER = Path(__file__).resolve().parent / "worker" / "__main__.py"
 

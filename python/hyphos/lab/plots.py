@@ -6,11 +6,12 @@ import html
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -22,12 +23,16 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from hyphos.lab.case import Case, label, size_label
 from hyphos.lab.results import Row
 from hyphos.lab.show import TITLES
+from hyphos.lab.stats import Estimate
+
+FigureOf = Callable[[Row], Estimate]
+T = TypeVar("T")
 
 # Okabe and Ito's colours, which everybody can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-AXES = {"size": "message size", "rate_hz": "rate (Hz)"}
-MAX_FACETS = 12
+AXES = {"size": "message size", "rate_hz": "rate (Hz)", "speed": "speed of the recording"}
+MAX_FACETS = 12  # of one picture; more of them are on further ones
 _LINEAR = ("processes",)
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
@@ -115,11 +120,25 @@ def label_rows(axes: Sequence[Axes], text: str) -> None:
             ax.set_ylabel(text)
 
 
+def paged(whole: Sequence[T], draw: Callable[[Sequence[T], str, str], Plot]) -> list[Plot]:
+    """As many pictures as it takes to show all: `draw` is handed what comes into one of them, and
+    what it adds to the picture's name and to its caption."""
+    parts = [whole[i : i + MAX_FACETS] for i in range(0, len(whole), MAX_FACETS)]
+    return [
+        draw(
+            part,
+            f"_{number}" if number > 1 else "",
+            f" ({number} of {len(parts)})" if len(parts) > 1 else "",
+        )
+        for number, part in enumerate(parts, 1)
+    ]
+
+
 def title(case: Case, names: Sequence[str]) -> str:
     return ", ".join(label(name, getattr(case, name)) for name in names) or case.workload
 
 
-def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) -> Plot:
+def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) -> list[Plot]:
     """A metric by one parameter: a line for each peer, a field for each value of the others. The
     line is the median and, dashed, the 95th percentile; bars are the intervals of 95 %."""
     others = [other for other in varied if other != name]
@@ -127,40 +146,87 @@ def against(rows: Sequence[Row], varied: Sequence[str], name: str, metric: str) 
     groups: dict[Case, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.case.without(name, "seconds"), []).append(row)
-    shown = list(groups.items())[:MAX_FACETS]
-    looks = styles(rows)
-    metrics = [(metric, "-")]
-    if metric == "p50_us":
-        metrics.append(("p95_us", "--"))
-    with facets([title(case, others) for case, _ in shown]) as (figure, axes):
-        for ax, (_case, group) in zip(axes, shown, strict=False):
+    metrics = [(metric, "-"), ("p95_us", "--")] if metric == "p50_us" else [(metric, "-")]
+    figures: list[tuple[FigureOf, str]] = [
+        (partial(Row.estimate, metric=one), dash) for one, dash in metrics
+    ]
+    what = "p50 (solid) and p95 (dashed)" if metric == "p50_us" else TITLES[metric]
+    label = "latency µs" if metric == "p50_us" else TITLES.get(metric, metric)
+
+    def draw(shown: Sequence[tuple[Case, list[Row]]], page: str, told: str) -> Plot:
+        named = [(title(case, others), group) for case, group in shown]
+        figure = _lines(named, styles(rows), name, figures, label)
+        caption = f"{what} by {AXES.get(name, name)}, with intervals of 95 %{told}."
+        return Plot(f"{metric}_by_{name}{page}", caption, figure)
+
+    return paged(list(groups.items()), draw)
+
+
+def deviation(rows: Sequence[Row], varied: Sequence[str], name: str) -> list[Plot]:
+    """What reliable costs: the 95th percentile divided by that of the same case with best effort,
+    by one parameter. None where nothing was measured with both."""
+    others = [other for other in varied if other not in (name, "reliability", "seconds")]
+    loose = {
+        (row.peer, row.case.without("reliability")): row
+        for row in rows
+        if row.case.reliability == "best_effort"
+    }
+    groups: dict[Case, list[Row]] = {}
+    for row in rows:
+        alike = row.case.without("reliability")
+        if row.case.reliability == "reliable" and (row.peer, alike) in loose:
+            groups.setdefault(alike.without(name, "seconds"), []).append(row)
+
+    def ratio(row: Row) -> Estimate:
+        return row.ratio(loose[row.peer, row.case.without("reliability")], "p95_us")
+
+    def draw(shown: Sequence[tuple[Case, list[Row]]], page: str, told: str) -> Plot:
+        named = [(title(case, others), group) for case, group in shown]
+        figure = _lines(named, styles(rows), name, [(ratio, "-")], "reliable ÷ best effort")
+        caption = (
+            f"p95 with reliable, divided by that with best effort, by {AXES.get(name, name)}, with "
+            f"intervals of 95 %{told}."
+        )
+        return Plot(f"reliable_by_{name}{page}", caption, figure)
+
+    return paged(list(groups.items()), draw)
+
+
+def _lines(
+    shown: Sequence[tuple[str, list[Row]]],
+    looks: Mapping[str, dict[str, Any]],
+    name: str,
+    figures: Sequence[tuple[FigureOf, str]],
+    label: str,
+) -> Figure:
+    """A field for each group of rows, in it a line for each peer and figure by a parameter."""
+    with facets([text for text, _ in shown]) as (figure, axes):
+        for ax, (_text, group) in zip(axes, shown, strict=False):
             for peer, style in looks.items():
                 mine = sorted(
                     (row for row in group if row.peer == peer),
                     key=lambda row: float(getattr(row.case, name)),
                 )
-                for one, dash in metrics:
-                    _line(ax, name, mine, one, {**style, "linestyle": dash}, peer)
-            ax.set_xlabel(AXES.get(name, name))
-            ax.set_xscale("linear" if name in _LINEAR else "log", **_base(name))
-            ax.set_yscale("log")
-            if name not in (*_LINEAR, "size"):
-                plain_log(ax.xaxis)
-            if name == "size":
-                sizes = sorted({row.case.size for row in group})
-                few = sizes[:: math.ceil(len(sizes) / 7)]
-                ax.set_xticks(few, [size_label(size) for size in few], minor=False)
-                ax.minorticks_off()
-        label_rows(axes, "latency µs" if metric == "p50_us" else TITLES.get(metric, metric))
+                for figure_of, dash in figures:
+                    _line(ax, name, mine, figure_of, {**style, "linestyle": dash}, peer)
+            _number_line(ax, name, group)
+        label_rows(axes, label)
         for ax in axes:
             plain_log(ax.yaxis)
-    what = "p50 (solid) and p95 (dashed)" if metric == "p50_us" else TITLES[metric]
-    more = f"; the first {MAX_FACETS} of {len(groups)}" if len(groups) > MAX_FACETS else ""
-    return Plot(
-        f"{metric}_by_{name}",
-        f"{what} by {AXES.get(name, name)}, with intervals of 95 %{more}.",
-        figure,
-    )
+    return figure
+
+
+def _number_line(ax: Axes, name: str, rows: Sequence[Row]) -> None:
+    ax.set_xlabel(AXES.get(name, name))
+    ax.set_xscale("linear" if name in _LINEAR else "log", **_base(name))
+    ax.set_yscale("log")
+    if name not in (*_LINEAR, "size"):
+        plain_log(ax.xaxis)
+    if name == "size":
+        sizes = sorted({row.case.size for row in rows})
+        few = sizes[:: math.ceil(len(sizes) / 7)]
+        ax.set_xticks(few, [size_label(size) for size in few], minor=False)
+        ax.minorticks_off()
 
 
 def _base(name: str) -> dict[str, Any]:
@@ -168,9 +234,14 @@ def _base(name: str) -> dict[str, Any]:
 
 
 def _line(
-    ax: Axes, name: str, rows: Sequence[Row], metric: str, style: dict[str, Any], peer: str
+    ax: Axes,
+    name: str,
+    rows: Sequence[Row],
+    figure_of: FigureOf,
+    style: dict[str, Any],
+    peer: str,
 ) -> None:
-    found = [(float(getattr(row.case, name)), row.estimate(metric)) for row in rows]
+    found = [(float(getattr(row.case, name)), figure_of(row)) for row in rows]
     found = [(x, y) for x, y in found if not math.isnan(y.value)]
     if not found:
         return

@@ -179,7 +179,7 @@ def _findings_part(report: Report) -> str:
             Cell(one.finding.says, words=True),
             Cell(one.answer(), bad=not one.whole, words=True),
             Cell(f"{one.measure()}: {one.figures()}" if one.verdicts else "", words=True),
-            Cell("" if one.whole else one.finding.otherwise, words=True),
+            Cell(one.reason(), words=True),
         )
         for one in found
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,49 @@ class HyphosPeer:
         self._o = options
         domain = f"lab{options.run_id}"
         self._folder = Path(f"/dev/shm/hyphos-{os.getuid()}", domain)
-        self._node = hyphos.Node.open(options.name, process=options.name, domain=domain)
+        plan = self._write_plan() if options.variant == "tcp" else ""
+        self._node = hyphos.Node.open(options.name, plan=plan, process=options.name, domain=domain)
+
+    def _write_plan(self) -> str:
+        """The processes of this run, each with an endpoint, and the channels between them."""
+        o = self._o
+        edges = [o.edge(i) for i in range(o.edges)]
+        names = sorted({name for edge in edges for name in (*edge.publishers, *edge.subscribers)})
+        hosts = {"pub": ("near", o.pub_addr)}
+        if o.pub_addr != o.sub_addr:
+            hosts |= dict.fromkeys(("hop", "sub"), ("far", o.sub_addr))
+        processes = {}
+        for i, name in enumerate(names):
+            host, address = hosts.get(name[:3], hosts["pub"])
+            endpoint = f"tcp://{address}:{o.port(i)}"
+            processes[name] = {"host": host, "threads": 2, "endpoint": endpoint}
+        plan = {
+            "hyphos": 1,
+            "hosts": {host: {"address": address} for host, address in hosts.values()},
+            "processes": processes,
+            "nodes": {name: {"process": name} for name in names},
+            "channels": {edge.name: self._channel(edge) for edge in edges},
+        }
+        path = Path(o.run_dir, f"{o.name}.yaml")
+        path.write_text(json.dumps(plan))
+        return str(path)
+
+    def _channel(self, edge: Edge) -> dict[str, Any]:
+        policy = self._policy(edge)
+        return {
+            "transport": "zmq",
+            "publishers": edge.publishers,
+            "subscribers": edge.subscribers,
+            "depth": policy.depth,
+            "reliability": policy.reliability,
+        }
 
     def _policy(self, edge: Edge) -> hyphos.Policy:
         if edge.block or self._o.reliability == "reliable":
-            return hyphos.Policy(reliability="reliable", overflow="block", depth=16)
-        return hyphos.Policy(depth=4 if self._o.size >= LARGE else 64)
+            return hyphos.Policy(
+                reliability="reliable", overflow="block", depth=self._o.queue or 16
+            )
+        return hyphos.Policy(depth=self._o.queue or (4 if self._o.size >= LARGE else 64))
 
     def open_publisher(self, edge: Edge) -> None:
         self._publisher = self._node.publisher(edge.name, bytes, policy=self._policy(edge))

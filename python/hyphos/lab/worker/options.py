@@ -20,6 +20,7 @@ class Options:
     def __init__(self, words: list[str]) -> None:
         given = dict(zip(words[::2], words[1::2], strict=True))
         self.peer = given["--peer"]
+        self.variant = given.get("--variant", "")
         self.shape = given["--shape"]
         self.size = int(given["--size"])
         self.rate_hz = float(given["--rate"])
@@ -30,6 +31,7 @@ class Options:
         self.publishers = int(given["--publishers"])
         self.pairs = int(given["--pairs"])
         self.reliability = given.get("--reliability", "")
+        self.queue = int(given["--queue"])  # 0: as many as the peer thinks right
         self.work_us = float(given["--work-us"])
         self.stall_ms = float(given["--stall-ms"])
         self.stall_every_ms = float(given["--stall-every-ms"])

@@ -15,6 +15,7 @@ QUEUE = 16
 class RospyPeer:
     def __init__(self, options: Options) -> None:
         self._o = options
+        self._queue = options.queue or QUEUE
         # rospy reads them when it is imported.
         os.environ["ROS_MASTER_URI"] = f"http://{options.pub_addr}:{options.port(2 * MAX_FLOWS)}"
         os.environ["ROS_IP"] = options.own_addr
@@ -34,17 +35,17 @@ class RospyPeer:
         self._message.data = bytearray(options.size)
 
     def open_publisher(self, edge: Edge) -> None:
-        self._publisher = self._rospy.Publisher(edge.name, self._type, queue_size=QUEUE)
+        self._publisher = self._rospy.Publisher(edge.name, self._type, queue_size=self._queue)
 
     def open_subscriber(self, edge: Edge, on_message: OnMessage) -> None:
         self._rospy.Subscriber(
             edge.name,
             self._type,
             lambda message: on_message(message.data),
-            queue_size=QUEUE,
+            queue_size=self._queue,
             # Smaller than a message it would be read in more than one piece each time.
             buff_size=max(65536, 2 * self._o.size),
-            tcp_nodelay=True,
+            tcp_nodelay=self._o.variant != "nagle",
         )
 
     def publish(self, size: int, fill: Fill) -> None:
