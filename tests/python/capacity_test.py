@@ -16,7 +16,7 @@ from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
 from hyphos.lab.capacity.bench import Bench, Knee, Trial
 from hyphos.lab.capacity.calibrate import calibrate, cores, points_for, priors_for
-from hyphos.lab.capacity.check import Verdict, check, spread
+from hyphos.lab.capacity.check import End, Verdict, check, spread
 from hyphos.lab.capacity.fit import MEASURED, Fitted, Point, classic, fit, linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, join, silent
 from hyphos.lab.capacity.model import Costs, Host, demand, knee, volume
@@ -366,6 +366,21 @@ def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> N
     assert 200 * 1024 * answer.size.factor <= 1 << 20
 
 
+def test_where_the_search_for_a_knee_ends_is_no_knee(robot: Path) -> None:
+    made = _profile()
+    slow = families.echo(1, 64, SHM).with_rates(0.01)
+    size = check(slow, made).size
+    assert (size.factor, size.end, size.open) == (64.0, End.SEARCH, True)
+    # Messages of more than 1 MB were not calibrated, and these are 200 KB.
+    assert check(_graph(robot), made).size.end is End.CALIBRATION
+    busy = families.echo(4, 16384, TCP)
+    busy = busy.with_rates(0.9 * check(busy, made).knee)
+    size = check(busy, made).size
+    assert size.end is End.BREAKS and not size.open
+    assert knee(busy.with_sizes(size.factor), {TCP: TRUTH}, HOST) >= 1.0
+    assert knee(busy.with_sizes(size.factor * 1.02), {TCP: TRUTH}, HOST) < 1.0
+
+
 def test_plan_check_prints_the_answer_and_its_exit_code(
     hyphos_cli: Cli, robot: Path, tmp_path: Path
 ) -> None:
@@ -376,6 +391,9 @@ def test_plan_check_prints_the_answer_and_its_exit_code(
     assert "fits" in out
     assert "first to break: callback of mapper on image" in out
     assert "not counted" in out and "debug" in out
+    small = [f"--set=channels.{name}.load.size=64" for name in ("image", "map")]
+    code, out, _ = hyphos_cli("plan", "check", str(robot), "--profile", str(file), *small)
+    assert "all sizes × 64 or more (the search ends there)" in out
     busy = ["--set", "channels.image.load.rate_hz=900"]
     code, out, _ = hyphos_cli("plan", "check", str(robot), "--profile", str(file), *busy)
     assert code == 1

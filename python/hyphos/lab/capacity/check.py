@@ -16,6 +16,7 @@ from hyphos.lab.capacity.model import Demand, Host, Load, demand, knee
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Profile, beyond
 
 MAX_ROBOTS = 1024
+MAX_SIZES = 64.0  # times larger or smaller
 
 
 class Verdict(Enum):
@@ -24,12 +25,25 @@ class Verdict(Enum):
     DOES_NOT_FIT = "does not fit"
 
 
+class End(Enum):
+    """Where the search for how far something can grow has ended."""
+
+    BREAKS = "breaks"
+    CALIBRATION = "calibration"  # nothing is said beyond
+    SEARCH = "search"  # nobody looked further
+
+
 @dataclass(frozen=True)
 class Reach:
-    """How far something can grow. `open`: at least so far, where the calibration ends."""
+    """How far something can grow."""
 
     factor: float
-    open: bool = False
+    end: End = End.BREAKS
+
+    @property
+    def open(self) -> bool:
+        """It holds there, and who knows how far beyond."""
+        return self.end is not End.BREAKS
 
 
 @dataclass(frozen=True)
@@ -104,17 +118,28 @@ def _holds(graph: Graph, ways: dict[str, Calibrated], host: Host) -> bool:
 
 
 def _furthest(grown: Callable[[float], Graph], ways: dict[str, Calibrated], host: Host) -> Reach:
-    """The factor at which a graph breaks, between 1/64 and where the calibration ends."""
-    low, high = 1 / 64, 64.0
+    """The factor at which a graph breaks, as far as the search goes and the calibration."""
+
+    def end(factor: float) -> End | None:
+        graph = grown(factor)
+        if beyond(graph, ways):
+            return End.CALIBRATION
+        return None if _holds(graph, ways, host) else End.BREAKS
+
+    low, high = 1 / MAX_SIZES, MAX_SIZES
     if not _holds(grown(low), ways, host):
         return Reach(0.0)
+    why = end(high)
+    if why is None:
+        return Reach(high, End.SEARCH)
     while high / low > 1.01:
         middle = math.sqrt(low * high)
-        if beyond(grown(middle), ways) or not _holds(grown(middle), ways, host):
-            high = middle
-        else:
+        found = end(middle)
+        if found is None:
             low = middle
-    return Reach(low, bool(beyond(grown(high), ways)))
+        else:
+            high, why = middle, found
+    return Reach(low, why)
 
 
 def _robots(graph: Graph, ways: dict[str, Calibrated], host: Host) -> Reach:
@@ -123,8 +148,8 @@ def _robots(graph: Graph, ways: dict[str, Calibrated], host: Host) -> Reach:
     while count < MAX_ROBOTS:
         more = graph.copies(count + 1)
         if beyond(more, ways):
-            return Reach(float(count), open=True)
+            return Reach(float(count), End.CALIBRATION)
         if not _holds(more, ways, host):
-            break
+            return Reach(float(count))
         count += 1
-    return Reach(float(count))
+    return Reach(float(count), End.SEARCH)

@@ -15,7 +15,7 @@ from hyphos._errors import Error
 from hyphos.lab.capacity import profile as profiles
 from hyphos.lab.capacity.bench import Bench, Knee
 from hyphos.lab.capacity.calibrate import calibrate, cores, empty_profile
-from hyphos.lab.capacity.check import Answer, Reach, Verdict, check
+from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, silent
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import Comparison, compare, confusion, held_out, summary
@@ -175,11 +175,15 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "knee_high": answer.high,
         "first_to_break": answer.demand.first.resource,
         "utilisation": {use.resource: use.share for use in answer.demand.uses},
-        "knee_size": asdict(answer.size),
-        "knee_robots": asdict(answer.robots),
+        "knee_size": _reach_json(answer.size),
+        "knee_robots": _reach_json(answer.robots),
         "classic_cslv_knee": answer.classic,
         "ways": list(answer.ways),
     }
+
+
+def _reach_json(reach: Reach) -> dict[str, Any]:
+    return {"factor": reach.factor, "open": reach.open, "end": reach.end.value}
 
 
 _STYLE = {Verdict.FITS: "bold green", Verdict.MARGINAL: "bold yellow",
@@ -222,9 +226,16 @@ def _print_answer(
         out.print(f"[dim]hosts: {', '.join(answer.graph.hosts)}, {each}[/dim]")
 
 
+_ENDS = {
+    End.BREAKS: "",
+    End.CALIBRATION: " or more (the calibration ends there)",
+    End.SEARCH: " or more (the search ends there)",
+}
+
+
 def _reach(reach: Reach, *, whole: bool = False) -> str:
     text = f"{reach.factor:.0f}" if whole else f"{reach.factor:.3g}"
-    return f"{text} or more (the calibration ends there)" if reach.open else text
+    return text + _ENDS[reach.end]
 
 
 # Verifying.
