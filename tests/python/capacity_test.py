@@ -354,6 +354,40 @@ def test_nothing_is_said_beyond_the_calibration() -> None:
         check(families.echo(1, 64, LINK), made)
 
 
+def test_each_way_ends_where_it_was_calibrated() -> None:
+    made = _profile(link=Veth(rate_mbit=100))
+    pointer = families.echo(1, 64, POINTER).renamed("p_")
+    link = families.echo(16, 64, LINK)
+    check(join("as many as by link", [link]), made)
+    # Pointers were calibrated with 64 nodes: that says nothing of a link.
+    with pytest.raises(Error, match="34 nodes by link: calibrated up to 32") as error:
+        check(join("both", [families.echo(17, 64, LINK), pointer]), made)
+    assert "by pointer" not in error.value.message
+    # Nor do many that pass pointers count for a few on the link.
+    check(join("few by link", [families.echo(2, 64, LINK), families.echo(28, 64, POINTER)
+                               .renamed("p_")]), made)  # fmt: skip
+
+
+def test_a_link_ends_at_as_many_hosts_as_were_calibrated() -> None:
+    made = _profile(link=Wifi(rate_mbit=54))
+    two = families.fanin(2, 64, LINK)
+    check(two, made)
+    third = replace(two, processes={**two.processes, "p1": "elsewhere"})
+    with pytest.raises(Error, match="3 hosts on the link: calibrated between 2"):
+        check(third, made)
+
+
+@pytest.mark.parametrize("way", [POINTER, SHM, TCP, LINK])
+def test_no_more_get_a_message_than_the_held_out_graphs_have(way: str) -> None:
+    made = _profile(link=Veth(rate_mbit=1000))
+    most = profile.MOST_EARS[way]
+    names = [graph.name for graph in held_out(way)]
+    assert max(int(n.split()[1]) for n in names if n.startswith("fan-out")) == most
+    check(families.fanout(most, 64, way), made)
+    with pytest.raises(Error, match=f"{most + 1} .* get 'out' by {way}: verified up to {most}"):
+        check(families.fanout(most + 1, 64, way), made)
+
+
 def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> None:
     made = _profile()
     graph = _graph(robot)

@@ -110,6 +110,14 @@ class Graph:
                     way = self.way(channel, sender, receiver)
                     yield Delivery(channel, publisher, sender, receiver, rate, way)
 
+    def ears(self, delivery: Delivery) -> list[str]:
+        """The nodes that hear it where it arrives."""
+        return [
+            name
+            for name in delivery.channel.subscribers
+            if self.node(name).process == delivery.receiver
+        ]
+
     def with_sizes(self, factor: float) -> Graph:
         """The same with all messages larger."""
         channels = tuple(

@@ -340,12 +340,7 @@ def _receivers(graph: Graph, delivery: Delivery) -> list[str]:
     """Who takes one message after the other: a process, or within one each callback."""
     if delivery.way != POINTER:
         return [f"process {delivery.receiver}"]
-    channel = delivery.channel
-    return [
-        f"{name} on {channel.name}"
-        for name in channel.subscribers
-        if graph.node(name).process == delivery.receiver
-    ]
+    return [f"{name} on {delivery.channel.name}" for name in graph.ears(delivery)]
 
 
 @dataclass(frozen=True)
