@@ -438,6 +438,27 @@ def test_plan_check_prints_the_answer_and_its_exit_code(
     assert told["knee_low"] < told["knee"] < told["knee_high"]
 
 
+def test_python_nodes_whose_interpreter_is_not_counted_are_named(
+    hyphos_cli: Cli, robot: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "capacity.json"
+    profile.save(_profile(), file)
+    text = robot.read_text().replace("{process: eyes}", "{process: eyes, python: eyes.camera}")
+    text = text.replace("{process: brain}", "{process: brain, python: brain.planner}")
+    text = text.replace("{process: brain, load", "{process: brain, python: brain.mapper, load")
+    robot.write_text(text)
+    words = ("plan", "check", str(robot), "--profile", str(file))
+    code, out, err = hyphos_cli(*words)
+    assert code == 0, err
+    # The mapper's callback is said to take 2 ms, and publishes the map meanwhile.
+    assert "counted without a work_us: camera (image), planner (map)" in " ".join(out.split())
+    told = json.loads(hyphos_cli(*words, "--json")[1])
+    assert told["python_without_work"] == {"camera": ["image"], "planner": ["map"]}
+    assert told["not_counted"] == ["debug"]
+    said = ["--set=channels.image.load.work_us=300", "--set=nodes.planner.load.work_us=50"]
+    assert "interpreter" not in hyphos_cli(*words, *said)[1]
+
+
 def test_plan_show_may_be_left_out(hyphos_cli: Cli, robot: Path) -> None:
     assert hyphos_cli("plan", "show", str(robot)) == hyphos_cli("plan", str(robot))
 

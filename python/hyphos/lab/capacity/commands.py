@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from hyphos.lab.capacity import profile as profiles
 from hyphos.lab.capacity.bench import Bench, Knee
 from hyphos.lab.capacity.calibrate import calibrate, cores, empty_profile
 from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
-from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, silent
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, interpreted, silent
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import Comparison, compare, confusion, held_out, summary
 from hyphos.lab.case import size_label
@@ -138,9 +138,19 @@ def _profile_table(profile: Profile) -> Table:
 # Checking.
 
 
-def _plan(file: Path, settings: Sequence[str]) -> tuple[Graph, list[str]]:
+@dataclass(frozen=True)
+class _Asked:
+    """A plan's graph, and what the plan leaves out of it."""
+
+    graph: Graph
+    silent: list[str]  # channels
+    interpreted: dict[str, list[str]]  # Python nodes, with channels
+
+
+def _plan(file: Path, settings: Sequence[str]) -> _Asked:
     told = json.loads(_hyphos.Plan.load(str(file), list(settings), False).json())
-    return graph_of(told), silent(told)
+    graph = graph_of(told)
+    return _Asked(graph, silent(told), interpreted(told, graph))
 
 
 def check_plans(
@@ -155,13 +165,16 @@ def check_plans(
     worst = 0
     answers = []
     for file in files:
-        graph, without = _plan(file, settings)
-        answer = check(graph, profile, link, shared=shared)
+        asked = _plan(file, settings)
+        answer = check(asked.graph, profile, link, shared=shared)
         worst = max(worst, EXIT[answer.verdict], key=(0, 3, 1).index)
-        answers.append({"plan": str(file), "profile": str(profile_file), **answer_json(answer)})
+        left_out = {"not_counted": asked.silent, "python_without_work": asked.interpreted}
+        answers.append(
+            {"plan": str(file), "profile": str(profile_file), **answer_json(answer), **left_out}
+        )
         if as_json:
             continue
-        _print_answer(file, answer, profile, without, shared=shared)
+        _print_answer(file, answer, profile, asked, shared=shared)
     if as_json:
         print_json(answers if len(answers) > 1 else answers[0])
     return worst
@@ -191,7 +204,7 @@ _STYLE = {Verdict.FITS: "bold green", Verdict.MARGINAL: "bold yellow",
 
 
 def _print_answer(
-    file: Path, answer: Answer, profile: Profile, without: list[str], *, shared: bool
+    file: Path, answer: Answer, profile: Profile, asked: _Asked, *, shared: bool
 ) -> None:
     out = console()
     style = _STYLE[answer.verdict]
@@ -211,10 +224,16 @@ def _print_answer(
     out.print(
         f"[dim]N·f·S after Jordan (CSLV), for comparison: all rates × {answer.classic:.3g}[/dim]"
     )
-    if without:
-        names = ", ".join(without[:8]) + (" …" if len(without) > 8 else "")
+    if asked.silent:
         out.print(
-            f"[yellow]not counted, since the plan does not say what they carry: {names}[/yellow]"
+            "[yellow]not counted, since the plan does not say what they carry: "
+            f"{_some(asked.silent)}[/yellow]"
+        )
+    if asked.interpreted:
+        nodes = [f"{node} ({_some(names)})" for node, names in asked.interpreted.items()]
+        out.print(
+            "[yellow]Python, predicted like C++: what the interpreter does for each message is not "
+            f"counted without a work_us: {_some(nodes)}[/yellow]"
         )
     if not _same_machine(profile):
         out.print(
@@ -224,6 +243,10 @@ def _print_answer(
     if len(answer.graph.hosts) > 1:
         each = "all on this one machine" if shared else "each such a machine"
         out.print(f"[dim]hosts: {', '.join(answer.graph.hosts)}, {each}[/dim]")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
 
 
 _ENDS = {
@@ -253,13 +276,14 @@ def verify_plan(
 ) -> int:
     """Runs a plan's graph with synthetic nodes and compares. 1 if the measured knee lies outside
     of what was predicted."""
-    graph, without = _plan(file, settings)
+    asked = _plan(file, settings)
+    graph = asked.graph
     profile = None if measure_only else profiles.load(profile_file)
     if profile is not None:
         expect_pace(profile.machine)
     medium = _medium_for(graph, profile, link)
     out = console(stderr=True)
-    for name in without[:8]:
+    for name in asked.silent[:8]:
         out.print(f"not run, since the plan does not say what it carries: {name}")
     with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
         if profile is None:
