@@ -17,8 +17,10 @@ from hyphos.lab.capacity import families, profile
 from hyphos.lab.capacity.bench import Bench, Knee, Trial
 from hyphos.lab.capacity.calibrate import calibrate, cores, points_for, priors_for
 from hyphos.lab.capacity.check import End, Verdict, check, spread
+from hyphos.lab.capacity.commands import _held_out_jobs
 from hyphos.lab.capacity.fit import MEASURED, Fitted, Point, classic, fit, linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, join, silent
+from hyphos.lab.capacity.mixed import held_out_mixed
 from hyphos.lab.capacity.model import Costs, Host, demand, knee, volume
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import confusion, held_out, summary
@@ -602,3 +604,32 @@ def test_held_out_graphs_are_none_of_the_calibrated() -> None:
             assert math.isfinite(knee(graph, {way: TRUTH}, HOST))
         assert ("echo", 4, 108 << 10) not in known
     assert total + len(held_out(LINK, 32 << 10)) >= 30
+
+
+@pytest.mark.parametrize("largest", [0, 32 << 10, 1 << 20])
+def test_mixed_graphs_take_several_ways_and_are_within_the_calibration(largest: int) -> None:
+    graphs = held_out_mixed(largest)
+    made = _profile(link=Wifi(rate_mbit=54) if largest == 32 << 10 else Veth(rate_mbit=1000))
+    taken: set[str] = set()
+    for graph in graphs:
+        ways = {delivery.way for delivery in graph.deliveries()}
+        assert len(ways) > 1, graph.name
+        assert (LINK in ways) == (largest > 0), graph.name
+        assert {node.process for node in graph.nodes} == set(graph.processes)
+        assert math.isfinite(check(graph, made, shared=True).knee), graph.name
+        taken |= ways
+    assert taken == ({POINTER, SHM, LINK} if largest else {POINTER, SHM, TCP})
+    assert len({graph.name for graph in graphs}) == len(graphs)
+
+
+def test_mixed_graphs_are_verified_where_all_their_ways_are_calibrated() -> None:
+    made = _profile(link=Veth(rate_mbit=1000))
+    jobs = {name: [g.name for g in graphs] for name, _, graphs in _held_out_jobs(made, [])}
+    assert list(jobs) == [POINTER, SHM, TCP, "cable", "mixed", "mixed, cable"]
+    assert len(jobs["mixed"]) + len(jobs["mixed, cable"]) == 9
+    few = replace(made, ways={way: made.ways[way] for way in (POINTER, SHM)}, links={})
+    ((name, _, graphs),) = _held_out_jobs(few, ["mixed"])
+    assert name == "mixed"
+    assert all(TCP not in {d.way for d in g.deliveries()} for g in graphs)
+    assert len(graphs) == 4
+    assert [name for name, _, _ in _held_out_jobs(made, ["shm"])] == ["shm"]

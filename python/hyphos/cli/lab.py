@@ -374,7 +374,8 @@ def verify(
         ),
     ] = False,
     ways: Annotated[
-        list[str] | None, typer.Option("--way", help="With --held-out: only these of the profile.")
+        list[str] | None,
+        typer.Option("--way", help="With --held-out: only these of the profile, or `mixed`."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="With --held-out: also as JSON.")

@@ -17,7 +17,8 @@ from hyphos.lab.capacity.bench import Bench, Knee
 from hyphos.lab.capacity.calibrate import calibrate, cores, empty_profile
 from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, interpreted, silent
-from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.capacity.mixed import MIXED, held_out_mixed
+from hyphos.lab.capacity.profile import Kind, Profile
 from hyphos.lab.capacity.verify import Comparison, compare, confusion, held_out, summary
 from hyphos.lab.case import size_label
 from hyphos.lab.links import why_not
@@ -368,6 +369,26 @@ def comparison_table(compared: Sequence[Comparison], title: str) -> Table:
     return made
 
 
+def _held_out_jobs(profile: Profile, chosen: Sequence[str]) -> list[tuple[str, str, list[Graph]]]:
+    """What is told of them as their way, the link that they take, and graphs."""
+    jobs = [(name, "", held_out(name, one.sizes[1])) for name, one in profile.ways.items()]
+    jobs += [(name, name, held_out(LINK, one.sizes[1])) for name, one in profile.links.items()]
+    jobs = [job for job in jobs if not chosen or job[0] in chosen]
+    if chosen and MIXED not in chosen:
+        return jobs
+    mixed = [(MIXED, "", held_out_mixed())]
+    mixed += [
+        (f"{MIXED}, {name}", name, held_out_mixed(one.sizes[1]))
+        for name, one in profile.links.items()
+    ]
+    for told, link, graphs in mixed:
+        known = {*profile.ways, LINK} if link else {*profile.ways}
+        able = [g for g in graphs if {d.way for d in g.deliveries()} <= known]
+        if able:
+            jobs.append((told, link, able))
+    return jobs
+
+
 def verify_held_out(
     profile_file: Path,
     ways: Sequence[str],
@@ -378,15 +399,12 @@ def verify_held_out(
     """The graphs that no calibration has seen, and how good the predictions are."""
     profile = profiles.load(profile_file)
     expect_pace(profile.machine)
-    jobs: list[tuple[str, Calibrated]] = [*profile.ways.items(), *profile.links.items()]
     compared: list[Comparison] = []
     out = console(stderr=True)
-    for name, one in jobs:
-        if ways and name not in ways:
-            continue
-        link = name if one.way == LINK else ""
-        with Bench(one.medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
-            for graph in held_out(one.way, one.sizes[1]):
+    for name, link, graphs in _held_out_jobs(profile, ways):
+        medium = profile.links[link].medium if link else None
+        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
+            for graph in graphs:
                 found = compare(graph, profile, bench, link, name)
                 if found is None:
                     return STOPPED
