@@ -21,9 +21,10 @@ from hyphos.lab.capacity.commands import _held_out_jobs
 from hyphos.lab.capacity.fit import MEASURED, Fitted, Point, classic, fit, linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, join, silent
 from hyphos.lab.capacity.mixed import held_out_mixed
-from hyphos.lab.capacity.model import Costs, Host, demand, knee, volume
+from hyphos.lab.capacity.model import PACKET, Costs, Host, demand, knee, volume
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import confusion, held_out, summary
+from hyphos.lab.links import why_not
 from hyphos.lab.machine import Load, describe_machine
 from hyphos.lab.media import Veth, Wifi
 
@@ -438,6 +439,48 @@ def test_plan_check_prints_the_answer_and_its_exit_code(
     told = json.loads(out)
     assert told["verdict"] == "fits"
     assert told["knee_low"] < told["knee"] < told["knee_high"]
+
+
+@pytest.fixture
+def team(robot: Path) -> Path:
+    text = ROBOT.replace("{eyes: {}, brain: {}}", "{eyes: {host: ugv}, brain: {host: base}}")
+    hosts = "hosts: {ugv: {address: 10.0.0.1}, base: {address: 10.0.0.2}}\nprocesses"
+    text = text.replace("processes", hosts, 1).replace("size: 200 KB", "size: 10 KB")
+    robot.write_text(text)
+    return robot
+
+
+def test_plan_check_of_two_hosts_says_what_the_link_carries(
+    hyphos_cli: Cli, team: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "capacity.json"
+    made = _profile(link=Veth(rate_mbit=1000))
+    wifi = replace(made.links["cable"], medium=Wifi(rate_mbit=54))
+    profile.save(replace(made, links={**made.links, "wifi": wifi}), file)
+    words = ("plan", "check", str(team), "--profile", str(file))
+    _, _, err = hyphos_cli(*words)
+    assert "--link cable or --link wifi" in err
+    code, out, err = hyphos_cli(*words, "--link", "cable")
+    assert code == 0, err
+    assert "link ugv → base" in out
+    assert "robots on air" not in out  # cables are not shared
+    told = json.loads(hyphos_cli(*words, "--link", "wifi", "--json")[1])
+    assert told["ways"] == [LINK, POINTER]
+    # Of 1 µs a packet and 1 ns a byte: 30 messages a second of 10 KB.
+    us = 30 * (10 * 1024 / PACKET + 10 * 1024 / 1e3)
+    assert told["robots_that_fill_the_air"] == math.floor(1e6 / us)
+    code, out, _ = hyphos_cli(*words, "--link", "wifi")
+    assert f"at most {math.floor(1e6 / us)}, each on hosts of its own" in " ".join(out.split())
+
+
+@pytest.mark.skipif(why_not(Veth()) is not None, reason="needs root and network namespaces")
+def test_two_hosts_are_measured_without_a_profile(hyphos_start: Start, team: Path) -> None:
+    words = ["--measure-only", "--json", "--profile", str(team.with_name("none.json"))]
+    # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
+    team.write_text(team.read_text().replace("rate_hz: 30", "rate_hz: 125"))
+    program = hyphos_start("lab", "verify", str(team), *words, "--link", "x=veth").popen
+    out, err = program.communicate(timeout=600)
+    assert 0 < json.loads(out)["knee"] < 4.2, err
 
 
 def test_python_nodes_whose_interpreter_is_not_counted_are_named(

@@ -359,7 +359,12 @@ def verify(
     ] = None,
     profile: ProfileFile = Path("capacity.json"),
     link: Annotated[
-        str, typer.Option("--link", help="Which link of the profile joins the hosts.")
+        str,
+        typer.Option(
+            "--link",
+            help="Which link of the profile joins the hosts; with --measure-only also "
+            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`.",
+        ),
     ] = "",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the plan.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -12,7 +12,7 @@ import numpy as np
 from hyphos._errors import Error
 from hyphos.lab.capacity.fit import MEASURED, classic, slopes
 from hyphos.lab.capacity.graph import Graph
-from hyphos.lab.capacity.model import Demand, Host, Load, demand, knee
+from hyphos.lab.capacity.model import AIR, Costs, Demand, Host, Load, demand, knee
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Profile, beyond
 
 MAX_ROBOTS = 1024
@@ -57,6 +57,7 @@ class Answer:
     high: float
     size: Reach
     robots: Reach
+    on_air: int | None  # such robots, each on hosts of its own, that fill the air; None without it
     classic: float  # the knee after N·f·S, for comparison
     ways: dict[str, Calibrated]
 
@@ -96,6 +97,7 @@ def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = Fals
         found.knee * factor,
         _furthest(graph.with_sizes, ways, host),
         _robots(graph, ways, host),
+        _on_air(graph, costs, host),
         classic(points)(graph),
         ways,
     )
@@ -140,6 +142,13 @@ def _furthest(grown: Callable[[float], Graph], ways: dict[str, Calibrated], host
         else:
             high, why = middle, found
     return Reach(low, why)
+
+
+def _on_air(graph: Graph, costs: Mapping[str, Costs], host: Host) -> int | None:
+    """How many of the same robot the air has room for. Each has processors of its own, and the
+    messages of each have their own way, so that only the time on the air adds up."""
+    shares = [use.share for use in Load(graph, host).uses(costs) if use.resource == AIR]
+    return math.floor(1.0 / shares[0]) if shares and shares[0] > 0 else None
 
 
 def _robots(graph: Graph, ways: dict[str, Calibrated], host: Host) -> Reach:

@@ -191,6 +191,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "utilisation": {use.resource: use.share for use in answer.demand.uses},
         "knee_size": _reach_json(answer.size),
         "knee_robots": _reach_json(answer.robots),
+        "robots_that_fill_the_air": answer.on_air,
         "classic_cslv_knee": answer.classic,
         "ways": list(answer.ways),
     }
@@ -222,6 +223,12 @@ def _print_answer(
     )
     out.print(f"knee in size:   all sizes × {_reach(answer.size)}")
     out.print(f"robots:         {_reach(answer.robots, whole=True)} of these on the same hosts")
+    if answer.on_air is not None:
+        out.print(
+            f"robots on air:  at most {answer.on_air}, each on hosts of its own "
+            f"[dim](the air as calibrated between {answer.ways[LINK].hosts} hosts; what more of "
+            "them lose by contending for it is not known)[/dim]"
+        )
     out.print(
         f"[dim]N·f·S after Jordan (CSLV), for comparison: all rates × {answer.classic:.3g}[/dim]"
     )
@@ -282,7 +289,7 @@ def verify_plan(
     profile = None if measure_only else profiles.load(profile_file)
     if profile is not None:
         expect_pace(profile.machine)
-    medium = _medium_for(graph, profile, link)
+    medium = _medium_for(graph, profile_file, link)
     out = console(stderr=True)
     for name in asked.silent[:8]:
         out.print(f"not run, since the plan does not say what it carries: {name}")
@@ -312,15 +319,20 @@ def _write_page(compared: Sequence[Comparison], profile: Profile, path: Path, ti
     console(stderr=True).print(f"report: {write_report(compared, profile, path, title)}")
 
 
-def _medium_for(graph: Graph, profile: Profile | None, link: str) -> Medium | None:
+def _medium_for(graph: Graph, profile_file: Path, link: str) -> Medium | None:
+    """What joins the hosts of a graph: a link of the profile, or one as `hyphos lab calibrate`
+    takes it."""
     if len(graph.hosts) == 1:
         return None
-    chosen = profile.link(link) if profile else None
+    if "=" in link:
+        return link_of(link)[1]
+    chosen = profiles.load(profile_file).link(link) if profile_file.exists() else None
     if chosen is None:
         raise Error(
             "invalid_config",
             "the plan has several hosts, and no calibrated link says what joins them",
-            advice="hyphos lab calibrate --link NAME=veth,rate_mbit=1000",
+            advice="hyphos lab calibrate --link NAME=veth,rate_mbit=1000, or, to measure only, "
+            "--link NAME=tun,rate_mbit=1000",
         )
     return chosen[1].medium
 
