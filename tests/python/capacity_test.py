@@ -16,12 +16,15 @@ from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
 from hyphos.lab.capacity.bench import Bench, Knee, Trial
 from hyphos.lab.capacity.calibrate import calibrate, cores, points_for, priors_for
-from hyphos.lab.capacity.check import Verdict, check, spread
+from hyphos.lab.capacity.check import End, Verdict, check, spread
+from hyphos.lab.capacity.commands import _held_out_jobs
 from hyphos.lab.capacity.fit import MEASURED, Fitted, Point, classic, fit, linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, join, silent
-from hyphos.lab.capacity.model import Costs, Host, demand, knee, volume
+from hyphos.lab.capacity.mixed import held_out_mixed
+from hyphos.lab.capacity.model import PACKET, Costs, Host, demand, knee, volume
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import confusion, held_out, summary
+from hyphos.lab.links import why_not
 from hyphos.lab.machine import Load, describe_machine
 from hyphos.lab.media import Veth, Wifi
 
@@ -354,6 +357,40 @@ def test_nothing_is_said_beyond_the_calibration() -> None:
         check(families.echo(1, 64, LINK), made)
 
 
+def test_each_way_ends_where_it_was_calibrated() -> None:
+    made = _profile(link=Veth(rate_mbit=100))
+    pointer = families.echo(1, 64, POINTER).renamed("p_")
+    link = families.echo(16, 64, LINK)
+    check(join("as many as by link", [link]), made)
+    # Pointers were calibrated with 64 nodes: that says nothing of a link.
+    with pytest.raises(Error, match="34 nodes by link: calibrated up to 32") as error:
+        check(join("both", [families.echo(17, 64, LINK), pointer]), made)
+    assert "by pointer" not in error.value.message
+    # Nor do many that pass pointers count for a few on the link.
+    check(join("few by link", [families.echo(2, 64, LINK), families.echo(28, 64, POINTER)
+                               .renamed("p_")]), made)  # fmt: skip
+
+
+def test_a_link_ends_at_as_many_hosts_as_were_calibrated() -> None:
+    made = _profile(link=Wifi(rate_mbit=54))
+    two = families.fanin(2, 64, LINK)
+    check(two, made)
+    third = replace(two, processes={**two.processes, "p1": "elsewhere"})
+    with pytest.raises(Error, match="3 hosts on the link: calibrated between 2"):
+        check(third, made)
+
+
+@pytest.mark.parametrize("way", [POINTER, SHM, TCP, LINK])
+def test_no_more_get_a_message_than_the_held_out_graphs_have(way: str) -> None:
+    made = _profile(link=Veth(rate_mbit=1000))
+    most = profile.MOST_EARS[way]
+    names = [graph.name for graph in held_out(way)]
+    assert max(int(n.split()[1]) for n in names if n.startswith("fan-out")) == most
+    check(families.fanout(most, 64, way), made)
+    with pytest.raises(Error, match=f"{most + 1} .* get 'out' by {way}: verified up to {most}"):
+        check(families.fanout(most + 1, 64, way), made)
+
+
 def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> None:
     made = _profile()
     graph = _graph(robot)
@@ -366,6 +403,21 @@ def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> N
     assert 200 * 1024 * answer.size.factor <= 1 << 20
 
 
+def test_where_the_search_for_a_knee_ends_is_no_knee(robot: Path) -> None:
+    made = _profile()
+    slow = families.echo(1, 64, SHM).with_rates(0.01)
+    size = check(slow, made).size
+    assert (size.factor, size.end, size.open) == (64.0, End.SEARCH, True)
+    # Messages of more than 1 MB were not calibrated, and these are 200 KB.
+    assert check(_graph(robot), made).size.end is End.CALIBRATION
+    busy = families.echo(4, 16384, TCP)
+    busy = busy.with_rates(0.9 * check(busy, made).knee)
+    size = check(busy, made).size
+    assert size.end is End.BREAKS and not size.open
+    assert knee(busy.with_sizes(size.factor), {TCP: TRUTH}, HOST) >= 1.0
+    assert knee(busy.with_sizes(size.factor * 1.02), {TCP: TRUTH}, HOST) < 1.0
+
+
 def test_plan_check_prints_the_answer_and_its_exit_code(
     hyphos_cli: Cli, robot: Path, tmp_path: Path
 ) -> None:
@@ -376,6 +428,9 @@ def test_plan_check_prints_the_answer_and_its_exit_code(
     assert "fits" in out
     assert "first to break: callback of mapper on image" in out
     assert "not counted" in out and "debug" in out
+    small = [f"--set=channels.{name}.load.size=64" for name in ("image", "map")]
+    code, out, _ = hyphos_cli("plan", "check", str(robot), "--profile", str(file), *small)
+    assert "all sizes × 64 or more (the search ends there)" in out
     busy = ["--set", "channels.image.load.rate_hz=900"]
     code, out, _ = hyphos_cli("plan", "check", str(robot), "--profile", str(file), *busy)
     assert code == 1
@@ -384,6 +439,69 @@ def test_plan_check_prints_the_answer_and_its_exit_code(
     told = json.loads(out)
     assert told["verdict"] == "fits"
     assert told["knee_low"] < told["knee"] < told["knee_high"]
+
+
+@pytest.fixture
+def team(robot: Path) -> Path:
+    text = ROBOT.replace("{eyes: {}, brain: {}}", "{eyes: {host: ugv}, brain: {host: base}}")
+    hosts = "hosts: {ugv: {address: 10.0.0.1}, base: {address: 10.0.0.2}}\nprocesses"
+    text = text.replace("processes", hosts, 1).replace("size: 200 KB", "size: 10 KB")
+    robot.write_text(text)
+    return robot
+
+
+def test_plan_check_of_two_hosts_says_what_the_link_carries(
+    hyphos_cli: Cli, team: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "capacity.json"
+    made = _profile(link=Veth(rate_mbit=1000))
+    wifi = replace(made.links["cable"], medium=Wifi(rate_mbit=54))
+    profile.save(replace(made, links={**made.links, "wifi": wifi}), file)
+    words = ("plan", "check", str(team), "--profile", str(file))
+    _, _, err = hyphos_cli(*words)
+    assert "--link cable or --link wifi" in err
+    code, out, err = hyphos_cli(*words, "--link", "cable")
+    assert code == 0, err
+    assert "link ugv → base" in out
+    assert "robots on air" not in out  # cables are not shared
+    told = json.loads(hyphos_cli(*words, "--link", "wifi", "--json")[1])
+    assert told["ways"] == [LINK, POINTER]
+    # Of 1 µs a packet and 1 ns a byte: 30 messages a second of 10 KB.
+    us = 30 * (10 * 1024 / PACKET + 10 * 1024 / 1e3)
+    assert told["robots_that_fill_the_air"] == math.floor(1e6 / us)
+    code, out, _ = hyphos_cli(*words, "--link", "wifi")
+    assert f"at most {math.floor(1e6 / us)}, each on hosts of its own" in " ".join(out.split())
+
+
+@pytest.mark.skipif(why_not(Veth()) is not None, reason="needs root and network namespaces")
+def test_two_hosts_are_measured_without_a_profile(hyphos_start: Start, team: Path) -> None:
+    words = ["--measure-only", "--json", "--profile", str(team.with_name("none.json"))]
+    # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
+    team.write_text(team.read_text().replace("rate_hz: 30", "rate_hz: 125"))
+    program = hyphos_start("lab", "verify", str(team), *words, "--link", "x=veth").popen
+    out, err = program.communicate(timeout=600)
+    assert 0 < json.loads(out)["knee"] < 4.2, err
+
+
+def test_python_nodes_whose_interpreter_is_not_counted_are_named(
+    hyphos_cli: Cli, robot: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "capacity.json"
+    profile.save(_profile(), file)
+    text = robot.read_text().replace("{process: eyes}", "{process: eyes, python: eyes.camera}")
+    text = text.replace("{process: brain}", "{process: brain, python: brain.planner}")
+    text = text.replace("{process: brain, load", "{process: brain, python: brain.mapper, load")
+    robot.write_text(text)
+    words = ("plan", "check", str(robot), "--profile", str(file))
+    code, out, err = hyphos_cli(*words)
+    assert code == 0, err
+    # The mapper's callback is said to take 2 ms, and publishes the map meanwhile.
+    assert "counted without a work_us: camera (image), planner (map)" in " ".join(out.split())
+    told = json.loads(hyphos_cli(*words, "--json")[1])
+    assert told["python_without_work"] == {"camera": ["image"], "planner": ["map"]}
+    assert told["not_counted"] == ["debug"]
+    said = ["--set=channels.image.load.work_us=300", "--set=nodes.planner.load.work_us=50"]
+    assert "interpreter" not in hyphos_cli(*words, *said)[1]
 
 
 def test_plan_show_may_be_left_out(hyphos_cli: Cli, robot: Path) -> None:
@@ -529,3 +647,32 @@ def test_held_out_graphs_are_none_of_the_calibrated() -> None:
             assert math.isfinite(knee(graph, {way: TRUTH}, HOST))
         assert ("echo", 4, 108 << 10) not in known
     assert total + len(held_out(LINK, 32 << 10)) >= 30
+
+
+@pytest.mark.parametrize("largest", [0, 32 << 10, 1 << 20])
+def test_mixed_graphs_take_several_ways_and_are_within_the_calibration(largest: int) -> None:
+    graphs = held_out_mixed(largest)
+    made = _profile(link=Wifi(rate_mbit=54) if largest == 32 << 10 else Veth(rate_mbit=1000))
+    taken: set[str] = set()
+    for graph in graphs:
+        ways = {delivery.way for delivery in graph.deliveries()}
+        assert len(ways) > 1, graph.name
+        assert (LINK in ways) == (largest > 0), graph.name
+        assert {node.process for node in graph.nodes} == set(graph.processes)
+        assert math.isfinite(check(graph, made, shared=True).knee), graph.name
+        taken |= ways
+    assert taken == ({POINTER, SHM, LINK} if largest else {POINTER, SHM, TCP})
+    assert len({graph.name for graph in graphs}) == len(graphs)
+
+
+def test_mixed_graphs_are_verified_where_all_their_ways_are_calibrated() -> None:
+    made = _profile(link=Veth(rate_mbit=1000))
+    jobs = {name: [g.name for g in graphs] for name, _, graphs in _held_out_jobs(made, [])}
+    assert list(jobs) == [POINTER, SHM, TCP, "cable", "mixed", "mixed, cable"]
+    assert len(jobs["mixed"]) + len(jobs["mixed, cable"]) == 9
+    few = replace(made, ways={way: made.ways[way] for way in (POINTER, SHM)}, links={})
+    ((name, _, graphs),) = _held_out_jobs(few, ["mixed"])
+    assert name == "mixed"
+    assert all(TCP not in {d.way for d in g.deliveries()} for g in graphs)
+    assert len(graphs) == 4
+    assert [name for name, _, _ in _held_out_jobs(made, ["shm"])] == ["shm"]

@@ -359,7 +359,12 @@ def verify(
     ] = None,
     profile: ProfileFile = Path("capacity.json"),
     link: Annotated[
-        str, typer.Option("--link", help="Which link of the profile joins the hosts.")
+        str,
+        typer.Option(
+            "--link",
+            help="Which link of the profile joins the hosts; with --measure-only also "
+            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`.",
+        ),
     ] = "",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the plan.")
@@ -374,7 +379,8 @@ def verify(
         ),
     ] = False,
     ways: Annotated[
-        list[str] | None, typer.Option("--way", help="With --held-out: only these of the profile.")
+        list[str] | None,
+        typer.Option("--way", help="With --held-out: only these of the profile, or `mixed`."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="With --held-out: also as JSON.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -12,10 +12,11 @@ import numpy as np
 from hyphos._errors import Error
 from hyphos.lab.capacity.fit import MEASURED, classic, slopes
 from hyphos.lab.capacity.graph import Graph
-from hyphos.lab.capacity.model import Demand, Host, Load, demand, knee
+from hyphos.lab.capacity.model import AIR, Costs, Demand, Host, Load, demand, knee
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Profile, beyond
 
 MAX_ROBOTS = 1024
+MAX_SIZES = 64.0  # times larger or smaller
 
 
 class Verdict(Enum):
@@ -24,12 +25,25 @@ class Verdict(Enum):
     DOES_NOT_FIT = "does not fit"
 
 
+class End(Enum):
+    """Where the search for how far something can grow has ended."""
+
+    BREAKS = "breaks"
+    CALIBRATION = "calibration"  # nothing is said beyond
+    SEARCH = "search"  # nobody looked further
+
+
 @dataclass(frozen=True)
 class Reach:
-    """How far something can grow. `open`: at least so far, where the calibration ends."""
+    """How far something can grow."""
 
     factor: float
-    open: bool = False
+    end: End = End.BREAKS
+
+    @property
+    def open(self) -> bool:
+        """It holds there, and who knows how far beyond."""
+        return self.end is not End.BREAKS
 
 
 @dataclass(frozen=True)
@@ -43,6 +57,7 @@ class Answer:
     high: float
     size: Reach
     robots: Reach
+    on_air: int | None  # such robots, each on hosts of its own, that fill the air; None without it
     classic: float  # the knee after N·f·S, for comparison
     ways: dict[str, Calibrated]
 
@@ -82,6 +97,7 @@ def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = Fals
         found.knee * factor,
         _furthest(graph.with_sizes, ways, host),
         _robots(graph, ways, host),
+        _on_air(graph, costs, host),
         classic(points)(graph),
         ways,
     )
@@ -104,17 +120,35 @@ def _holds(graph: Graph, ways: dict[str, Calibrated], host: Host) -> bool:
 
 
 def _furthest(grown: Callable[[float], Graph], ways: dict[str, Calibrated], host: Host) -> Reach:
-    """The factor at which a graph breaks, between 1/64 and where the calibration ends."""
-    low, high = 1 / 64, 64.0
+    """The factor at which a graph breaks, as far as the search goes and the calibration."""
+
+    def end(factor: float) -> End | None:
+        graph = grown(factor)
+        if beyond(graph, ways):
+            return End.CALIBRATION
+        return None if _holds(graph, ways, host) else End.BREAKS
+
+    low, high = 1 / MAX_SIZES, MAX_SIZES
     if not _holds(grown(low), ways, host):
         return Reach(0.0)
+    why = end(high)
+    if why is None:
+        return Reach(high, End.SEARCH)
     while high / low > 1.01:
         middle = math.sqrt(low * high)
-        if beyond(grown(middle), ways) or not _holds(grown(middle), ways, host):
-            high = middle
-        else:
+        found = end(middle)
+        if found is None:
             low = middle
-    return Reach(low, bool(beyond(grown(high), ways)))
+        else:
+            high, why = middle, found
+    return Reach(low, why)
+
+
+def _on_air(graph: Graph, costs: Mapping[str, Costs], host: Host) -> int | None:
+    """How many of the same robot the air has room for. Each has processors of its own, and the
+    messages of each have their own way, so that only the time on the air adds up."""
+    shares = [use.share for use in Load(graph, host).uses(costs) if use.resource == AIR]
+    return math.floor(1.0 / shares[0]) if shares and shares[0] > 0 else None
 
 
 def _robots(graph: Graph, ways: dict[str, Calibrated], host: Host) -> Reach:
@@ -123,8 +157,8 @@ def _robots(graph: Graph, ways: dict[str, Calibrated], host: Host) -> Reach:
     while count < MAX_ROBOTS:
         more = graph.copies(count + 1)
         if beyond(more, ways):
-            return Reach(float(count), open=True)
+            return Reach(float(count), End.CALIBRATION)
         if not _holds(more, ways, host):
-            break
+            return Reach(float(count))
         count += 1
-    return Reach(float(count))
+    return Reach(float(count), End.SEARCH)

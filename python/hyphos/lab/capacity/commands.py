@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ from hyphos._errors import Error
 from hyphos.lab.capacity import profile as profiles
 from hyphos.lab.capacity.bench import Bench, Knee
 from hyphos.lab.capacity.calibrate import calibrate, cores, empty_profile
-from hyphos.lab.capacity.check import Answer, Reach, Verdict, check
-from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, silent
-from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, interpreted, silent
+from hyphos.lab.capacity.mixed import MIXED, held_out_mixed
+from hyphos.lab.capacity.profile import Kind, Profile
 from hyphos.lab.capacity.verify import Comparison, compare, confusion, held_out, summary
 from hyphos.lab.case import size_label
 from hyphos.lab.links import why_not
@@ -138,9 +139,19 @@ def _profile_table(profile: Profile) -> Table:
 # Checking.
 
 
-def _plan(file: Path, settings: Sequence[str]) -> tuple[Graph, list[str]]:
+@dataclass(frozen=True)
+class _Asked:
+    """A plan's graph, and what the plan leaves out of it."""
+
+    graph: Graph
+    silent: list[str]  # channels
+    interpreted: dict[str, list[str]]  # Python nodes, with channels
+
+
+def _plan(file: Path, settings: Sequence[str]) -> _Asked:
     told = json.loads(_hyphos.Plan.load(str(file), list(settings), False).json())
-    return graph_of(told), silent(told)
+    graph = graph_of(told)
+    return _Asked(graph, silent(told), interpreted(told, graph))
 
 
 def check_plans(
@@ -155,13 +166,16 @@ def check_plans(
     worst = 0
     answers = []
     for file in files:
-        graph, without = _plan(file, settings)
-        answer = check(graph, profile, link, shared=shared)
+        asked = _plan(file, settings)
+        answer = check(asked.graph, profile, link, shared=shared)
         worst = max(worst, EXIT[answer.verdict], key=(0, 3, 1).index)
-        answers.append({"plan": str(file), "profile": str(profile_file), **answer_json(answer)})
+        left_out = {"not_counted": asked.silent, "python_without_work": asked.interpreted}
+        answers.append(
+            {"plan": str(file), "profile": str(profile_file), **answer_json(answer), **left_out}
+        )
         if as_json:
             continue
-        _print_answer(file, answer, profile, without, shared=shared)
+        _print_answer(file, answer, profile, asked, shared=shared)
     if as_json:
         print_json(answers if len(answers) > 1 else answers[0])
     return worst
@@ -175,11 +189,16 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "knee_high": answer.high,
         "first_to_break": answer.demand.first.resource,
         "utilisation": {use.resource: use.share for use in answer.demand.uses},
-        "knee_size": asdict(answer.size),
-        "knee_robots": asdict(answer.robots),
+        "knee_size": _reach_json(answer.size),
+        "knee_robots": _reach_json(answer.robots),
+        "robots_that_fill_the_air": answer.on_air,
         "classic_cslv_knee": answer.classic,
         "ways": list(answer.ways),
     }
+
+
+def _reach_json(reach: Reach) -> dict[str, Any]:
+    return {"factor": reach.factor, "open": reach.open, "end": reach.end.value}
 
 
 _STYLE = {Verdict.FITS: "bold green", Verdict.MARGINAL: "bold yellow",
@@ -187,7 +206,7 @@ _STYLE = {Verdict.FITS: "bold green", Verdict.MARGINAL: "bold yellow",
 
 
 def _print_answer(
-    file: Path, answer: Answer, profile: Profile, without: list[str], *, shared: bool
+    file: Path, answer: Answer, profile: Profile, asked: _Asked, *, shared: bool
 ) -> None:
     out = console()
     style = _STYLE[answer.verdict]
@@ -204,13 +223,25 @@ def _print_answer(
     )
     out.print(f"knee in size:   all sizes × {_reach(answer.size)}")
     out.print(f"robots:         {_reach(answer.robots, whole=True)} of these on the same hosts")
+    if answer.on_air is not None:
+        out.print(
+            f"robots on air:  at most {answer.on_air}, each on hosts of its own "
+            f"[dim](the air as calibrated between {answer.ways[LINK].hosts} hosts; what more of "
+            "them lose by contending for it is not known)[/dim]"
+        )
     out.print(
         f"[dim]N·f·S after Jordan (CSLV), for comparison: all rates × {answer.classic:.3g}[/dim]"
     )
-    if without:
-        names = ", ".join(without[:8]) + (" …" if len(without) > 8 else "")
+    if asked.silent:
         out.print(
-            f"[yellow]not counted, since the plan does not say what they carry: {names}[/yellow]"
+            "[yellow]not counted, since the plan does not say what they carry: "
+            f"{_some(asked.silent)}[/yellow]"
+        )
+    if asked.interpreted:
+        nodes = [f"{node} ({_some(names)})" for node, names in asked.interpreted.items()]
+        out.print(
+            "[yellow]Python, predicted like C++: what the interpreter does for each message is not "
+            f"counted without a work_us: {_some(nodes)}[/yellow]"
         )
     if not _same_machine(profile):
         out.print(
@@ -222,9 +253,20 @@ def _print_answer(
         out.print(f"[dim]hosts: {', '.join(answer.graph.hosts)}, {each}[/dim]")
 
 
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+
+
+_ENDS = {
+    End.BREAKS: "",
+    End.CALIBRATION: " or more (the calibration ends there)",
+    End.SEARCH: " or more (the search ends there)",
+}
+
+
 def _reach(reach: Reach, *, whole: bool = False) -> str:
     text = f"{reach.factor:.0f}" if whole else f"{reach.factor:.3g}"
-    return f"{text} or more (the calibration ends there)" if reach.open else text
+    return text + _ENDS[reach.end]
 
 
 # Verifying.
@@ -242,13 +284,14 @@ def verify_plan(
 ) -> int:
     """Runs a plan's graph with synthetic nodes and compares. 1 if the measured knee lies outside
     of what was predicted."""
-    graph, without = _plan(file, settings)
+    asked = _plan(file, settings)
+    graph = asked.graph
     profile = None if measure_only else profiles.load(profile_file)
     if profile is not None:
         expect_pace(profile.machine)
-    medium = _medium_for(graph, profile, link)
+    medium = _medium_for(graph, profile_file, link)
     out = console(stderr=True)
-    for name in without[:8]:
+    for name in asked.silent[:8]:
         out.print(f"not run, since the plan does not say what it carries: {name}")
     with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
         if profile is None:
@@ -276,15 +319,20 @@ def _write_page(compared: Sequence[Comparison], profile: Profile, path: Path, ti
     console(stderr=True).print(f"report: {write_report(compared, profile, path, title)}")
 
 
-def _medium_for(graph: Graph, profile: Profile | None, link: str) -> Medium | None:
+def _medium_for(graph: Graph, profile_file: Path, link: str) -> Medium | None:
+    """What joins the hosts of a graph: a link of the profile, or one as `hyphos lab calibrate`
+    takes it."""
     if len(graph.hosts) == 1:
         return None
-    chosen = profile.link(link) if profile else None
+    if "=" in link:
+        return link_of(link)[1]
+    chosen = profiles.load(profile_file).link(link) if profile_file.exists() else None
     if chosen is None:
         raise Error(
             "invalid_config",
             "the plan has several hosts, and no calibrated link says what joins them",
-            advice="hyphos lab calibrate --link NAME=veth,rate_mbit=1000",
+            advice="hyphos lab calibrate --link NAME=veth,rate_mbit=1000, or, to measure only, "
+            "--link NAME=tun,rate_mbit=1000",
         )
     return chosen[1].medium
 
@@ -333,6 +381,26 @@ def comparison_table(compared: Sequence[Comparison], title: str) -> Table:
     return made
 
 
+def _held_out_jobs(profile: Profile, chosen: Sequence[str]) -> list[tuple[str, str, list[Graph]]]:
+    """What is told of them as their way, the link that they take, and graphs."""
+    jobs = [(name, "", held_out(name, one.sizes[1])) for name, one in profile.ways.items()]
+    jobs += [(name, name, held_out(LINK, one.sizes[1])) for name, one in profile.links.items()]
+    jobs = [job for job in jobs if not chosen or job[0] in chosen]
+    if chosen and MIXED not in chosen:
+        return jobs
+    mixed = [(MIXED, "", held_out_mixed())]
+    mixed += [
+        (f"{MIXED}, {name}", name, held_out_mixed(one.sizes[1]))
+        for name, one in profile.links.items()
+    ]
+    for told, link, graphs in mixed:
+        known = {*profile.ways, LINK} if link else {*profile.ways}
+        able = [g for g in graphs if {d.way for d in g.deliveries()} <= known]
+        if able:
+            jobs.append((told, link, able))
+    return jobs
+
+
 def verify_held_out(
     profile_file: Path,
     ways: Sequence[str],
@@ -343,15 +411,12 @@ def verify_held_out(
     """The graphs that no calibration has seen, and how good the predictions are."""
     profile = profiles.load(profile_file)
     expect_pace(profile.machine)
-    jobs: list[tuple[str, Calibrated]] = [*profile.ways.items(), *profile.links.items()]
     compared: list[Comparison] = []
     out = console(stderr=True)
-    for name, one in jobs:
-        if ways and name not in ways:
-            continue
-        link = name if one.way == LINK else ""
-        with Bench(one.medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
-            for graph in held_out(one.way, one.sizes[1]):
+    for name, link, graphs in _held_out_jobs(profile, ways):
+        medium = profile.links[link].medium if link else None
+        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
+            for graph in graphs:
                 found = compare(graph, profile, bench, link, name)
                 if found is None:
                     return STOPPED

@@ -110,6 +110,14 @@ class Graph:
                     way = self.way(channel, sender, receiver)
                     yield Delivery(channel, publisher, sender, receiver, rate, way)
 
+    def ears(self, delivery: Delivery) -> list[str]:
+        """The nodes that hear it where it arrives."""
+        return [
+            name
+            for name in delivery.channel.subscribers
+            if self.node(name).process == delivery.receiver
+        ]
+
     def with_sizes(self, factor: float) -> Graph:
         """The same with all messages larger."""
         channels = tuple(
@@ -265,3 +273,21 @@ def silent(plan: Mapping[str, Any]) -> list[str]:
         if not channel["closed"]
         and not (channel["load"] and channel["publishers"] and channel["subscribers"])
     ]
+
+
+def interpreted(plan: Mapping[str, Any], graph: Graph) -> dict[str, list[str]]:
+    """Python nodes, each with the counted channels for whose messages the plan says no `work_us`:
+    the model takes their callbacks for ones of C++."""
+    found: dict[str, list[str]] = {}
+    for name in [one["name"] for one in plan["nodes"] if one["kind"] == "python"]:
+        node = graph.node(name)
+        # What is published on receiving something belongs to the work for that.
+        free = [
+            one.name
+            for one in graph.channels
+            if (name in one.subscribers and not node.work_for(one.name))
+            or (name in one.publishers and not one.after and not one.work_us)
+        ]
+        if free:
+            found[name] = free
+    return found

@@ -50,6 +50,7 @@ WAKE_OF_SENDER = 1 / 5
 SHARING = 1.5
 # Bytes of messages in a full packet: 1500 of an Ethernet frame without the heads of IP and TCP.
 PACKET = 1448
+AIR = "the air"
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
 Vector = NDArray[np.float64]
@@ -159,7 +160,7 @@ class Load:
             wire = -1
             if one.way == LINK:
                 ends = f"{graph.processes[one.sender]} → {graph.processes[one.receiver]}"
-                wire = self._wires("the air" if self.host.half_duplex else f"link {ends}")
+                wire = self._wires(AIR if self.host.half_duplex else f"link {ends}")
             way = WAYS.index(one.way)
             self.ways[way] = True
             machines = (self._machine(graph, one.sender), self._machine(graph, one.receiver))
@@ -340,12 +341,7 @@ def _receivers(graph: Graph, delivery: Delivery) -> list[str]:
     """Who takes one message after the other: a process, or within one each callback."""
     if delivery.way != POINTER:
         return [f"process {delivery.receiver}"]
-    channel = delivery.channel
-    return [
-        f"{name} on {channel.name}"
-        for name in channel.subscribers
-        if graph.node(name).process == delivery.receiver
-    ]
+    return [f"{name} on {delivery.channel.name}" for name in graph.ears(delivery)]
 
 
 @dataclass(frozen=True)

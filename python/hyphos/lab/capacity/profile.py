@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from hyphos._errors import Error
 from hyphos.lab.capacity import families
 from hyphos.lab.capacity.fit import Fitted, Point
-from hyphos.lab.capacity.graph import LINK, POINTER, Graph
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Delivery, Graph
 from hyphos.lab.capacity.model import Costs, Host
 from hyphos.lab.media import MEDIA, Medium, Wifi, medium_of
 
@@ -22,6 +23,9 @@ DEFAULT = Path("capacity.json")
 VERSION = 5
 MAX_FILE = 1 << 20
 NINE_OF_TEN = 1.64  # standard deviations
+# Who get one message, at most: what `hyphos lab verify --held-out` looks at, half as many again as
+# is calibrated or twice as many. The worst that it finds lies there, so nothing is said beyond.
+MOST_EARS = {POINTER: 16, SHM: 12, TCP: 12, LINK: 6}
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ class Calibrated:
     def nodes(self) -> int:
         """The largest graph that was measured."""
         return max(len(kind.graph(self.way).nodes) for kind, _ in self.points)
+
+    @property
+    def hosts(self) -> int:
+        """Between how many was measured."""
+        return max(len(kind.graph(self.way).hosts) for kind, _ in self.points)
 
     def measured(self) -> list[Point]:
         return [Point(kind.graph(self.way), scale) for kind, scale in self.points]
@@ -129,20 +138,47 @@ def half_duplex(ways: Mapping[str, Calibrated]) -> bool:
 def beyond(graph: Graph, ways: Mapping[str, Calibrated]) -> list[str]:
     """What of a graph lies outside of the calibration: nothing is said of that."""
     found = []
+    deliveries = list(graph.deliveries())
     for way, one in ways.items():
-        high = one.sizes[1]
-        of_way = [delivery for delivery in graph.deliveries() if delivery.way == way]
-        sizes = {d.channel.size: d.channel.name for d in of_way}
-        if sizes and way != POINTER and max(sizes) > high:
-            name = sizes[max(sizes)]
-            found.append(
-                f"{max(sizes):,} bytes on '{name}' by {way}: calibrated up to {high:,} "
-                f"(--max-size raises that)"
-            )
+        of_way = [delivery for delivery in deliveries if delivery.way == way]
+        if of_way:
+            found += _beyond_by(graph, of_way, one)
     many = len(graph.nodes)
     most = max(one.nodes for one in ways.values())
     if many > most:
         found.append(f"{many} nodes: calibrated up to {most}")
+    return found
+
+
+def _beyond_by(graph: Graph, deliveries: Sequence[Delivery], one: Calibrated) -> list[str]:
+    """The same of what travels one way."""
+    found = []
+    way, high = one.way, one.sizes[1]
+    largest = max((d.channel for d in deliveries), key=lambda channel: channel.size)
+    if way != POINTER and largest.size > high:
+        found.append(
+            f"{largest.size:,} bytes on '{largest.name}' by {way}: calibrated up to {high:,} "
+            f"(--max-size raises that)"
+        )
+    nodes: set[str] = set()
+    hosts: set[str] = set()
+    ears: dict[tuple[str, str], list[str]] = defaultdict(list)  # of each message
+    for delivery in deliveries:
+        hosts |= {graph.processes[delivery.sender], graph.processes[delivery.receiver]}
+        heard = graph.ears(delivery)
+        nodes |= {delivery.publisher, *heard}
+        # Elsewhere a process gets it, however many of its nodes then hear it.
+        ears[delivery.channel.name, delivery.publisher] += (
+            heard if way == POINTER else [delivery.receiver]
+        )
+    if len(nodes) > one.nodes:
+        found.append(f"{len(nodes)} nodes by {way}: calibrated up to {one.nodes}")
+    if way == LINK and len(hosts) > one.hosts:
+        found.append(f"{len(hosts)} hosts on the link: calibrated between {one.hosts}")
+    (name, _), most = max(ears.items(), key=lambda item: len(item[1]))
+    if len(most) > MOST_EARS[way]:
+        what = "callbacks" if way == POINTER else "processes"
+        found.append(f"{len(most)} {what} get '{name}' by {way}: verified up to {MOST_EARS[way]}")
     return found
 
 
