@@ -16,8 +16,8 @@ Seconds = Annotated[
         "--for",
         metavar="SECONDS",
         min=0.1,
-        help="How long to listen; Ctrl-C ends it. Default: 10; of an experiment's run 5, of one of "
-        "--overhead 3.",
+        help="How long to listen; Ctrl-C ends it. Default: 10; of a run of an experiment 5, of a "
+        "block of --overhead 0.5.",
     ),
 ]
 
@@ -79,8 +79,14 @@ def profile(
         bool, typer.Option("--overhead", help="Instead: measure what profiling costs a graph.")
     ] = False,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, max=1000, help="Pairs of runs for --overhead.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            "--repeats",
+            min=1,
+            max=1000,
+            help="Of --overhead: so many times four blocks, two of them profiled. Default: 20.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Where the time of messages goes in a running graph: by layer, by channel, and by path from a
@@ -112,9 +118,9 @@ def profile(
             )
             raise typer.Exit(profile_experiment(of_experiment))
         if overhead:
-            from hyphos.profile.overhead import measure  # noqa: PLC0415
+            from hyphos.profile.overhead import BLOCK_S, QUADS, measure  # noqa: PLC0415
 
-            raise typer.Exit(measure(repeats, seconds or 3.0, as_json, quiet))
+            raise typer.Exit(measure(repeats or QUADS, seconds or BLOCK_S, as_json, quiet))
         from hyphos.profile.commands import ProfileOptions, profile_graph  # noqa: PLC0415
 
         options = ProfileOptions(

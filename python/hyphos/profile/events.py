@@ -94,6 +94,10 @@ class Collector:
     def count(self) -> int:
         return sum(len(part) for _, part in self._parts)
 
+    @property
+    def missed(self) -> int:
+        return self._found.missed_in_all
+
     def look(self) -> None:
         """Takes what came since the last time."""
         for batch in _hyphos.recorded_events(self._domain, self._since):

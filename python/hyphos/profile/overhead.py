@@ -1,105 +1,186 @@
 """hyphos lab profile --overhead: what it costs a graph to be profiled.
 
 The flight recorder is always on; its share is in both columns (bench/micro.cpp has it alone). What
-is compared here is the same graph with a profiler that reads, and without: pairs of runs side by
-side, in an order that rotates.
+is compared here is the same graph with a profiler that reads, and without. One run of a program is
+like no other, and what else the machine does changes from second to second: so both are measured
+in turns while one graph runs, as off, on, on, off, then on, off, off, on, and so forth. What drifts
+steadily falls on both alike.
 """
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.peers import find_peers
-from hyphos.lab.results import Results
+from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
 from hyphos.lab.stats import Estimate, bootstrap
-from hyphos.profile.experiment import observed_run
+from hyphos.profile.events import POLL_S, Collector
 from hyphos.tools.console import console, print_json
 from hyphos.tools.waiting import on_signals
 
 RATE_HZ = 10_000.0
 LIMIT = 1.02
+BLOCK_S = 0.5
+QUADS = 20
+# Whether the profiler reads: by turns of four, which begin with either.
+TURNS = ((False, True, True, False), (True, False, False, True))
 
 
 @dataclass(frozen=True)
-class Pair:
-    """CPU time of all processes of the graph, in µs a message."""
+class Block:
+    """Some time of the graph's run."""
 
-    alone_us: float
-    profiled_us: float
-    profiler_share: float  # of one core, of the profiler itself
-    events: int
-    missed: int
+    profiled: bool
+    cpu_ns: int  # of all processes of the graph
+    messages: int
+    own_cpu_s: float  # of the profiler
+    seconds: float
+    events: int = 0
+    missed: int = 0
 
 
-def measure(pairs: int, seconds: float, as_json: bool, quiet: bool) -> int:
+@dataclass(frozen=True)
+class Quad:
+    """Four blocks side by side, two of them profiled."""
+
+    blocks: tuple[Block, ...]
+
+    def us(self, profiled: bool) -> float:
+        """CPU time of the graph, in µs a message."""
+        some = [block for block in self.blocks if block.profiled == profiled]
+        return sum(block.cpu_ns for block in some) / sum(block.messages for block in some) / 1e3
+
+    @property
+    def ratio(self) -> float:
+        return self.us(True) / self.us(False)
+
+
+class _Graph:
+    """The processes of a domain that runs. Error not_found from sample() once one has ended."""
+
+    def __init__(self, domain: str) -> None:
+        self._domain = domain
+
+    def sample(self) -> tuple[int, int]:
+        """CPU time of all of them in ns, and how many messages were sent."""
+        processes = _hyphos.inspect(self._domain)
+        sent = sum(end.counter("sent") for one in processes for end in one.endpoints)
+        if len(processes) < 2:
+            raise Error("not_found", "the graph has ended", self._domain)
+        try:
+            used = sum(time.clock_gettime_ns(_cpu_clock(one.pid)) for one in processes)
+        except OSError:
+            raise Error("not_found", "the graph has ended", self._domain) from None
+        return used, sent
+
+    def block(self, seconds: float, profiled: bool) -> Block:
+        collector = Collector(self._domain) if profiled else None
+        used, sent = self.sample()
+        began, own = time.monotonic(), time.process_time()
+        while (left := began + seconds - time.monotonic()) > 0:
+            time.sleep(min(left, POLL_S))
+            if collector is not None:
+                collector.look()
+        own = time.process_time() - own
+        took = time.monotonic() - began
+        used_now, sent_now = self.sample()
+        events, missed = (collector.count, collector.missed) if collector else (0, 0)
+        return Block(profiled, used_now - used, sent_now - sent, own, took, events, missed)
+
+
+def _cpu_clock(pid: int) -> int:
+    """The clock of the processor time of another process, as clock_getcpuclockid(3) has it; finer
+    than /proc, which counts hundredths of a second."""
+    return ~pid << 3 | 2
+
+
+def measure(quads: int, seconds: float, as_json: bool, quiet: bool) -> int:
     """0; 1 if the graph surely pays more than LIMIT; 130 if it was stopped."""
     [peer, *_more] = find_peers().choose(["hyphos/shm"])
-    case = Case("pair", size=1024, rate_hz=RATE_HZ, seconds=seconds)
-    done: list[Pair] = []
+    # The first and the last second are of no block.
+    case = Case("pair", size=1024, rate_hz=RATE_HZ, seconds=1.1 * 4 * quads * seconds + 2)
+    made: list[Run | None] = []
+    done: list[Quad] = []
     with tempfile.TemporaryDirectory() as folder, Stage() as stage:
         runner = Runner(Results(Path(folder)), Rules(), stage)
         with on_signals(lambda _number: runner.stop()):
-            for i in range(pairs):
-                pair = _pair(runner, stage, [Wish(case, peer, 2 * i + j) for j in (0, 1)], i % 2)
-                if pair is None:
-                    return 130
-                done.append(pair)
-                if not quiet:
-                    ratio = pair.profiled_us / pair.alone_us
-                    console(stderr=True).print(f"[{i + 1}/{pairs}] {ratio:.3f}")
+            running = threading.Thread(target=lambda: made.append(runner.one(Wish(case, peer, 0))))
+            running.start()
+            try:
+                if _started(running, stage):
+                    done = _quads(_Graph(stage.domain), quads, seconds, quiet)
+            finally:
+                running.join()
+            if runner.stopped:
+                return 130
+    [run] = made or [None]
+    if run is None or run.result is None:
+        why = run.failure if run is not None else "it did not begin"
+        raise Error("io", f"the run failed: {why}", peer.name)
+    if not done:
+        raise Error("timeout", "the run ended before four blocks were measured", peer.name)
     return _tell(done, as_json)
 
 
-def _pair(runner: Runner, stage: Stage, wishes: list[Wish], first: int) -> Pair | None:
-    """One run without the profiler and one with it; `first` says which comes first."""
-    cost = [0.0, 0.0]
-    share, events, missed = 0.0, 0, 0
-    for profiled in (first, 1 - first):
-        began, used = time.monotonic(), time.process_time()
-        if profiled:
-            found = observed_run(runner, stage, wishes[1])
-            if found is None:
-                return None
-            events, missed = len(found.events), found.missed_in_all
-            share = (time.process_time() - used) / (time.monotonic() - began)
-        run = runner.one(wishes[profiled])
-        if run is None:
-            return None
-        if run.result is None:
-            raise Error("io", f"the run failed: {run.failure}", wishes[0].peer.name)
-        cost[profiled] = float(run.result["cpu_us_per_msg"])
-    return Pair(cost[0], cost[1], share, events, missed)
+def _started(running: threading.Thread, stage: Stage) -> bool:
+    """Whether messages flow at last; false if the run ended before."""
+    while running.is_alive():
+        running.join(POLL_S)
+        processes = _hyphos.inspect(stage.domain) if stage.domain else []
+        sent = sum(end.counter("sent") for one in processes for end in one.endpoints)
+        if sent > RATE_HZ / 10:  # the warm-up is over
+            return True
+    return False
 
 
-def ratio_of(pairs: Sequence[Pair]) -> Estimate:
-    """CPU a message with the profiler over without: the median of the pairs, since a run beside
-    which others worked costs more, whoever it is."""
-    return bootstrap(
-        pairs, lambda some: statistics.median(pair.profiled_us / pair.alone_us for pair in some)
-    )
+def _quads(graph: _Graph, quads: int, seconds: float, quiet: bool) -> list[Quad]:
+    done: list[Quad] = []
+    for turns in itertools.islice(itertools.cycle(TURNS), quads):
+        try:
+            quad = Quad(tuple(graph.block(seconds, profiled) for profiled in turns))
+        except Error as error:
+            if error.code != "not_found":
+                raise
+            break  # what is whole counts
+        if any(block.messages == 0 for block in quad.blocks):
+            break
+        done.append(quad)
+        if not quiet:
+            console(stderr=True).print(f"[{len(done)}/{quads}] {quad.ratio:.3f}")
+    return done
 
 
-def _tell(done: Sequence[Pair], as_json: bool) -> int:
+def ratio_of(quads: Sequence[Quad]) -> Estimate:
+    """CPU a message with the profiler over without: the median, since blocks beside which others
+    worked cost more, whoever it is."""
+    return bootstrap(quads, lambda some: statistics.median(quad.ratio for quad in some))
+
+
+def _tell(done: Sequence[Quad], as_json: bool) -> int:
     ratio = ratio_of(done)
+    profiled = [block for quad in done for block in quad.blocks if block.profiled]
     told: dict[str, Any] = {
         "rate_hz": RATE_HZ,
-        "pairs": len(done),
-        "alone_us_per_msg": statistics.median(pair.alone_us for pair in done),
-        "profiled_us_per_msg": statistics.median(pair.profiled_us for pair in done),
+        "quads": len(done),
+        "alone_us_per_msg": statistics.median(quad.us(False) for quad in done),
+        "profiled_us_per_msg": statistics.median(quad.us(True) for quad in done),
         "ratio": ratio.to_json(),
-        "profiler_cores": sum(pair.profiler_share for pair in done) / len(done),
-        "events": sum(pair.events for pair in done),
-        "missed": sum(pair.missed for pair in done),
+        "profiler_cores": sum(b.own_cpu_s for b in profiled) / sum(b.seconds for b in profiled),
+        "events": sum(block.events for block in profiled),
+        "missed": sum(block.missed for block in profiled),
     }
     if as_json:
         print_json(told)
@@ -111,11 +192,11 @@ def _tell(done: Sequence[Pair], as_json: bool) -> int:
         )
         out.print(
             f"overhead {ratio.value - 1:+.1%} (95 %: {ratio.low - 1:+.1%} to {ratio.high - 1:+.1%} "
-            f"from {len(done)} pairs of runs); at most {LIMIT - 1:.0%} is promised"
+            f"from {len(done)} times four blocks of one run); at most {LIMIT - 1:.0%} is promised"
         )
         out.print(
             f"the profiler itself: {told['profiler_cores']:.1%} of a core; "
             f"{told['missed']:,} of {told['events'] + told['missed']:,} events missed"
         )
-    # With one pair there is no interval, and nothing is sure.
+    # Of four blocks alone there is no interval, and nothing is sure.
     return 1 if ratio.low > LIMIT else 0
