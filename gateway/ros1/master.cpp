@@ -32,9 +32,6 @@ Value uris_of(const std::vector<std::string>& uris) {
   return Value::Array(uris.begin(), uris.end());
 }
 
-/// Who calls: everything of it is kept by its name with the slash, which some leave out.
-std::string caller_of(const Params& params) { return resolve_name(params[0].text(), "/"); }
-
 Value table_of(const ByName& table) {
   Value::Array rows;
   for (const auto& [name, nodes] : table) rows.emplace_back(Value::Array{name, names_of(nodes)});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/ros1/names.hpp"
+
 namespace hyphos::gateway::ros1 {
 namespace {
 
@@ -108,5 +110,7 @@ Result<Value> Methods::together(const Params& params) const {
   }
   return Value(std::move(results));
 }
+
+std::string caller_of(const Methods::Params& params) { return resolve_name(params[0].text(), "/"); }
 
 }  // namespace hyphos::gateway::ros1

@@ -48,4 +48,8 @@ class Methods {
   std::map<std::string, Method, std::less<>> methods_;
 };
 
+/// The first argument, "caller_id", as a node is called in the graph: with the slash, which some
+/// leave out.
+[[nodiscard]] std::string caller_of(const Methods::Params& params);
+
 }  // namespace hyphos::gateway::ros1

@@ -18,8 +18,6 @@ std::string resolved(const Methods::Params& params, std::size_t at) {
   return resolve_name(params[at].text(), params[0].text());
 }
 
-std::string caller_of(const Methods::Params& params) { return resolve_name(params[0].text(), "/"); }
-
 Value not_set(const std::string& name) {
   return outcome(-1, "parameter " + name + " is not set", 0);
 }

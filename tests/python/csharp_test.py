@@ -12,10 +12,12 @@ from typing import Any
 import hyphos
 import numpy as np
 import pytest
+import yaml
 from google.protobuf import descriptor_pool, message_factory
 from helpers import Inbox, Program, Start, wait_until
 from hyphos import Attached, _hyphos
 from hyphos.csharp.generate import generate, standard_files
+from hyphos.csharp.unity_metas import write_metas
 from hyphos.msgs import Float64, Image, String, Vector3
 from hyphos.tools.typebook import compile_protos
 
@@ -310,6 +312,51 @@ def test_members_are_called_as_csharp_lets_them(tmp_path: Path) -> None:
     for line in ("public int All_;", "public int GetType_;", "public int Types_;"):
         assert line in text
     assert "DarkBlue = -7," in text
+
+
+def make_package(place: Path) -> Path:
+    """As clients/csharp/CMakeLists.txt does, with an empty library."""
+    shutil.copytree(ROOT / "clients/csharp", place)
+    (place / "CMakeLists.txt").unlink()
+    generate([], [], place / "Runtime/Messages")
+    library = place / "Runtime/Plugins/Linux/x86_64/libhyphos_c.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    write_metas(place)
+    return place
+
+
+def test_each_file_of_the_package_has_a_meta_with_a_guid_of_its_own(tmp_path: Path) -> None:
+    package = make_package(tmp_path / "first")
+    metas = {path: path.read_text() for path in package.rglob("*.meta")}
+    kept = [path for path in package.rglob("*") if path.suffix != ".meta"]
+    assert {path.with_name(path.name + ".meta") for path in kept} - set(metas) == {
+        package / "Samples~.meta"  # Unity does not import it
+    }
+    assert len(metas) == len(kept) - 1
+    assert len(metas) > 30
+    contents = {path: yaml.load(text, yaml.BaseLoader) for path, text in metas.items()}
+    guids = [content["guid"] for content in contents.values()]
+    assert len(set(guids)) == len(guids)
+    assert all(len(guid) == 32 for guid in guids)
+    for path, content in contents.items():
+        assert ("folderAsset" in content) == path.with_suffix("").is_dir(), path
+    again = make_package(tmp_path / "second")
+    assert metas == {
+        package / path.relative_to(again): path.read_text() for path in again.rglob("*.meta")
+    }
+
+
+def test_unity_loads_the_library_in_the_editor_and_in_players_of_linux(tmp_path: Path) -> None:
+    package = make_package(tmp_path / "package")
+    meta = package / "Runtime/Plugins/Linux/x86_64/libhyphos_c.so.meta"
+    platforms = yaml.safe_load(meta.read_text())["PluginImporter"]["platformData"]
+    enabled = {
+        next(iter(each["first"].items())): each["second"]["settings"]["CPU"]
+        for each in platforms
+        if each["second"]["enabled"]
+    }
+    assert enabled == {("Editor", "Editor"): "x86_64", ("Standalone", "Linux64"): "x86_64"}
 
 
 @pytest.mark.usefixtures("program")

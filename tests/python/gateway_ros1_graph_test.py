@@ -8,6 +8,7 @@ import shutil
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import hyphos
 import pytest
@@ -147,7 +148,9 @@ def test_rosbag_records_the_robot_and_plays_to_it(
     recorder = ros.start("rosbag", "record", "-O", str(bag), "-l", str(count), "/scan")
     assert recorder.popen.wait(PATIENCE_S) == 0
     with AnyReader([bag]) as reader:
-        recorded = [reader.deserialize(data, at.msgtype) for at, _, data in reader.messages()]
+        recorded: list[Any] = [
+            reader.deserialize(data, at.msgtype) for at, _, data in reader.messages()
+        ]
     stamps = [each.header.stamp.sec * 10**9 + each.header.stamp.nanosec for each in recorded]
     assert len(stamps) == count
     assert stamps == sorted(set(stamps))
