@@ -13,7 +13,9 @@ import pytest
 from helpers import PATIENCE_S, until, wait_until
 from hyphos import Error
 from hyphos.lab import kernel, limits, reaper
+from hyphos.lab.capacity.calibrate import empty_profile
 from hyphos.lab.limits import CpuController, Limits, cgroup_folders, cores_available
+from hyphos.lab.machine import describe_machine
 from hyphos.lab.media import Veth
 from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
 from lab_places import need, program, run, things_named
@@ -177,6 +179,9 @@ def test_quotas_around_a_group_count(tmp_path: Path, monkeypatch: pytest.MonkeyP
     found = CpuController(2, tmp_path / "unified", own, own)
     monkeypatch.setattr(limits.CpuController, "find", lambda *_: found)
     assert cores_available() == 0.5
+    # What a machine is said to have, and what a capacity profile reckons with.
+    assert describe_machine()["cores"] == "0.5"
+    assert empty_profile().cores == 0.5
 
 
 def test_limits_need_root(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,11 @@ import numpy as np
 import pytest
 from helpers import Cli, Start, until, wait_until, write_program
 from hyphos import Error
-from hyphos.lab import asserts, commands, experiment, selftest, series, show
+from hyphos.lab import asserts, commands, experiment, machines, selftest, series, show
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.commands import RunOptions
 from hyphos.lab.peers import INTERFACE, Peer, Peers, find_peers
+from hyphos.lab.report import write_report
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Runner, Wish, side_by_side
 from hyphos.lab.stage import Stage
@@ -249,7 +250,10 @@ def test_an_experiment_is_measured_shown_and_judged(hyphos_cli: Cli, tmp_path: P
     summary = json.loads((out / "summary.json").read_text())
     assert {entry["peer"] for entry in summary} == {"futex", "hyphos/shm"}
     assert (out / "summary.csv").read_text().count("\n") == 5
-    assert json.loads((out / "machine.json").read_text())["processors"] == "kept awake"
+    [(name, described)] = machines.load(out).items()
+    assert described["processors"] == "kept awake"
+    assert "zmq 4" in described["peers"]
+    assert {run.machine for run in results.runs} == {name}
     code, _, err = hyphos_cli(*words)
     assert code == 1
     assert "--resume goes on with them" in err
@@ -279,6 +283,29 @@ def test_what_was_measured_is_not_measured_again(hyphos_cli: Cli, tmp_path: Path
     again = (out / "runs.jsonl").read_text().splitlines(keepends=True)
     assert again[:2] == lines[:2]
     assert len(again) == 4
+
+
+def test_runs_of_another_machine_are_not_mixed_with_these(hyphos_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL)
+    out = tmp_path / "out"
+    words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out), "--resume", "-p", "futex")
+    assert hyphos_cli(*words, "--repeats", "1")[0] == 0
+    [described] = machines.load(out).values()
+    # As it was written before there could be several.
+    older = {**described, "hyphos": "0.0.9"}
+    (out / "machine.json").write_text(json.dumps(older))
+    code, _, err = hyphos_cli(*words)
+    assert code == 0
+    assert "since the earlier runs: hyphos: 0.0.9, now" in err
+    assert set(machines.load(out)) == {machines.name_of(older), machines.name_of(described)}
+    assert {run.machine for run in Results(out).runs} == {machines.name_of(described)}
+    page = write_report(out, None).read_text()
+    assert f"{machines.name_of(older)}: 0 runs" in page
+    assert f"{machines.name_of(described)}: 2 runs" in page
+    (out / "machine.json").write_text(json.dumps({**older, "kernel": "1.0"}))
+    code, _, err = hyphos_cli(*words)
+    assert code == 1
+    assert "of another machine (kernel: 1.0, now" in err
 
 
 def test_a_series_leaves_a_folder_and_a_report_of_each_and_goes_on_where_it_was(

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from hyphos._errors import Error
-from hyphos.lab import asserts, experiment, findings, saturation, show
+from hyphos.lab import asserts, experiment, findings, machines, saturation, show
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
@@ -248,13 +248,18 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
                 str(folder),
                 "--resume goes on with them, --overwrite begins anew",
             )
-        for name in ("runs.jsonl", saturation.FILE):
+        for name in ("runs.jsonl", saturation.FILE, machines.FILE):
             (folder / name).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
-    if wanted.source is not None and not options.resume:
+    kept = options.resume and (folder / "experiment.yaml").exists()
+    if wanted.source is not None and not kept:
         shutil.copyfile(wanted.source, folder / "experiment.yaml")
-    (folder / "machine.json").write_text(json.dumps(describe_machine(), indent=1))
-    return Results(folder)
+    results = Results(folder)
+    here = {**describe_machine(), "peers": find_peers(options.programs).versions()}
+    results.machine, differ = machines.enter(folder, here)
+    for one in differ:
+        console(stderr=True).print(f"[yellow]since the earlier runs:[/yellow] {escape(one)}")
+    return results
 
 
 def _measure(todo: list[Wish], runner: Runner, quiet: bool) -> bool:

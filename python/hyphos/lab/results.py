@@ -83,6 +83,7 @@ class Run:
     failure: str = ""
     load: Load = field(default_factory=lambda: Load(0.0, 0.0))
     at: str = ""
+    machine: str = ""  # its name in machine.json
     stored: Stored | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -129,6 +130,7 @@ def run_from(data: dict[str, Any]) -> Run:
         data["failure"],
         Load(**data["load"]),
         data["at"],
+        data.get("machine", ""),
     )
 
 
@@ -231,6 +233,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs: list[Run] = []
+        self.machine = ""  # on which runs are made now
         self._path = folder / "runs.jsonl"
         self._whole = 0  # bytes of whole lines
         self._rows: list[Row] | None = None

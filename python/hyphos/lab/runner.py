@@ -129,7 +129,8 @@ class Runner:
             return None
         if failure:
             self._failed.add(wish.key[:2])
-        return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at)
+        machine = self._results.machine
+        return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at, machine)
 
 
 def limit_s(case: Case) -> float:
