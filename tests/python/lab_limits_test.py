@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -324,17 +325,20 @@ def test_a_sweep_takes_what_the_dead_have_left_and_nothing_else(
 ) -> None:
     dead = f"hyphos-lab-{dead_process()}-x"
     others = [owned_name("x"), "hyphos-lab-notes", "hyphos-lab-1-x", "somebody"]
-    for place in ("namespaces", "folders", "groups"):
+    for place in ("namespaces", "folders", "groups", "temporary"):
         for name in (dead, *others):
             (tmp_path / place / name).mkdir(parents=True)
     monkeypatch.setattr(reaper, "NETNS", tmp_path / "namespaces")
     monkeypatch.setattr(reaper, "FOLDERS", tmp_path / "folders")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary" / f"{dead}-link").symlink_to(tmp_path / "folders" / others[0])
     # Files stand for namespaces.
     (tmp_path / "namespaces" / dead).rmdir()
     (tmp_path / "namespaces" / dead).touch()
     found = sweep([tmp_path / "groups"])
     assert {resource.kind for resource in found} == {"namespace", "folder", "cgroup"}
-    for place in ("namespaces", "folders", "groups"):
+    assert (tmp_path / "temporary" / f"{dead}-link").is_symlink()
+    for place in ("namespaces", "folders", "groups", "temporary"):
         assert not (tmp_path / place / dead).exists()
         for name in others:
             assert (tmp_path / place / name).exists()

@@ -8,16 +8,15 @@ side, in an order that rotates.
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.peers import find_peers
+from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
@@ -46,8 +45,8 @@ def measure(pairs: int, seconds: float, as_json: bool, quiet: bool) -> int:
     [peer, *_more] = find_peers().choose(["hyphos/shm"])
     case = Case("pair", size=1024, rate_hz=RATE_HZ, seconds=seconds)
     done: list[Pair] = []
-    with tempfile.TemporaryDirectory() as folder, Stage() as stage:
-        runner = Runner(Results(Path(folder)), Rules(), stage)
+    with folder_for_now("profile") as folder, Stage() as stage:
+        runner = Runner(Results(folder), Rules(), stage)
         with on_signals(lambda _number: runner.stop()):
             for i in range(pairs):
                 pair = _pair(runner, stage, [Wish(case, peer, 2 * i + j) for j in (0, 1)], i % 2)
