@@ -30,7 +30,8 @@ METHOD = (
     "Peers of a case run one after the other, in an order that rotates. Percentiles are those of "
     "all messages of all runs together; intervals are of 95 %, by a bootstrap over whole runs. A "
     "run beside which other programs took more than 5 % of the machine, or the hypervisor more "
-    "than 2 %, is disturbed, and left out where at least half of a row's runs were quiet. Warm-up "
+    "than 2 %, or in which a processor did less than 80 % of what it has done before, is "
+    "disturbed, and left out where at least half of a row's runs were quiet. Warm-up "
     "ended when every subscriber had heard enough."
 )
 WORDS = {
