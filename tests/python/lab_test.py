@@ -250,6 +250,8 @@ def test_an_experiment_is_measured_shown_and_judged(hyphos_cli: Cli, tmp_path: P
     summary = json.loads((out / "summary.json").read_text())
     assert {entry["peer"] for entry in summary} == {"futex", "hyphos/shm"}
     assert (out / "summary.csv").read_text().count("\n") == 5
+    assert f"report: {out / 'report.html'}" in shown.replace("\n", "")
+    assert (out / "report.html").stat().st_size > 10_000
     [(name, described)] = machines.load(out).items()
     assert described["processors"] == "kept awake"
     assert "zmq 4" in described["peers"]
@@ -324,6 +326,33 @@ def test_a_series_leaves_a_folder_and_a_report_of_each_and_goes_on_where_it_was(
     assert series.run(steps, "two", replace(wanted, resume=True)) == 0
     assert (tmp_path / names[0] / "runs.jsonl").read_text() == first
     assert (tmp_path / names[1] / "report.html").exists()
+
+
+def test_the_papers_are_series_of_all_their_experiments(tmp_path: Path) -> None:
+    assert series.papers() == ["000", "001", "003", "004"]
+    assert series.of_paper("000") is series.UNITY
+    names = [name for _command, name in series.of_paper("004")]
+    assert names == [name for name in experiment.built_in() if name.startswith("paper_004_")]
+    one = RunOptions(output=tmp_path, seconds=7.0, repeats=3, peers=["futex"])
+    # Of what is long, the length is what it takes.
+    expected = len(experiment.load("paper_001_between").cases) * 3 * 7
+    assert expected < series.duration_s(commands.run, "paper_001_between", one) < 2 * expected
+
+
+def test_a_series_leaves_out_what_needs_a_recording_and_says_how_long_it_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [(commands.run, "paper_004_recorded"), (commands.run, "paper_001_between")]
+    wanted = RunOptions(
+        output=tmp_path, seconds=0.1, repeats=1, peers=["futex"], changes=["size=64"], quiet=True,
+        report=False,
+    )  # fmt: skip
+    assert series.run(steps, "two", wanted) == 0
+    said = capsys.readouterr()
+    assert "1 experiments, about 1 min" in said.out
+    assert "left out: paper_004_recorded" in said.err
+    assert not (tmp_path / "paper_004_recorded").exists()
+    assert not (tmp_path / "paper_001_between" / "report.html").exists()
 
 
 def test_the_series_of_unity_is_all_of_its_paper() -> None:

@@ -60,7 +60,7 @@ def with_others(
     criteria = [asserts.parse(one) for one in options.criteria or []]
     results, whole = perform(wanted, options, text)
     console().print(ratio_table(in_order(results.rows(), wanted), wanted))
-    return finish(results, wanted, criteria, whole)
+    return finish(results, wanted, criteria, whole, options.report)
 
 
 def _of_workload(workload: str, sizes: Sequence[str], rates: Sequence[str]) -> str:

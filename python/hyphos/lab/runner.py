@@ -136,6 +136,5 @@ class Runner:
 def limit_s(case: Case) -> float:
     """A program that is still there after so long has hung: by itself it gives up earlier, and
     says what took so long (lab/common/parent.hpp)."""
-    processes = case.processes + case.subscribers + case.publishers + 2 * case.pairs
     length_s = 200.0 if case.floods else 3 * case.seconds + 3 * case.warmup / case.rate_hz
-    return 350.0 + 2 * processes + length_s
+    return 350.0 + 2 * case.most_processes + length_s
