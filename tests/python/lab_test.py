@@ -23,12 +23,14 @@ from hyphos import Error
 from hyphos.lab import asserts, commands, experiment, machines, selftest, series, show
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.commands import RunOptions
+from hyphos.lab.machine import Load
 from hyphos.lab.peers import INTERFACE, Peer, Peers, find_peers
 from hyphos.lab.report import write_report
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Runner, Wish, side_by_side
 from hyphos.lab.stage import Stage
 from hyphos.lab.stats import Histogram, bootstrap, pooled, wilson
+from rich.text import Text
 
 SMALL = "lab: 1\nworkload: pair\npeers: [futex, hyphos/shm]\nseconds: 0.2\nwarmup: 3\nrepeats: 2\n"
 
@@ -214,6 +216,33 @@ def test_what_was_never_sent_is_told_and_can_be_judged() -> None:
 def test_a_criterion_that_cannot_be_read_is_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         asserts.parse(text)
+
+
+def test_a_verdict_says_how_sure_it_is() -> None:
+    """Judged by the figure; an interval that holds the limit, and disturbed runs, are told."""
+    case = Case("pair")
+
+    def of(values: list[int], disturbed: int) -> Row:
+        runs = []
+        for i, value in enumerate(values):
+            told = {"histogram_ns": [[value * 1000, 10]], "open_histogram_ns": [], "received": 10}
+            load = Load(0.9 if i < disturbed else 0.0, 0.0)
+            runs.append(Run(case, "futex", i, told, load=load))
+        return Row(case, "futex", runs)
+
+    def said(row: Row, text: str) -> str:
+        [line] = show.verdict_lines(asserts.judge([asserts.parse(text)], [row]), [])
+        return Text.from_markup(line).plain
+
+    wide = of([10, 12, 14, 16, 18], disturbed=0)
+    assert said(wide, "p50_us < 15").startswith("met ")
+    assert "uncertain" in said(wide, "p50_us < 15")
+    assert said(wide, "p50_us < 13").startswith("missed")
+    assert "uncertain" not in said(wide, "p50_us < 30")
+    assert "disturbed" not in said(wide, "p50_us < 30")
+    assert "uncertain" not in said(of([10], disturbed=0), "p50_us < 10.001")  # no interval
+    assert said(of([10] * 5, disturbed=5), "p50_us < 30").endswith("5 of 5 runs disturbed")
+    assert "disturbed" not in said(of([10] * 5, disturbed=1), "p50_us < 30")  # it was left out
 
 
 def test_a_criterion_about_nothing_is_an_error() -> None:

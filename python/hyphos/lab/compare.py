@@ -140,7 +140,7 @@ def folders(before: Path, after: Path, criteria_texts: Sequence[str]) -> int:
     if alone:
         console(stderr=True).print(f"{alone} rows are in one of the folders only")
     verdicts = asserts.judge(
-        criteria, both, lambda one, row, _: quotient(row, pairs[id(row)], one.metric).value
+        criteria, both, lambda one, row, _: quotient(row, pairs[id(row)], one.metric)
     )
     return 0 if print_verdicts(verdicts, varied) else 1
 
