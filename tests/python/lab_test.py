@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 import signal
+import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -18,16 +20,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import Cli, Start, until, wait_until, write_program
+from helpers import PATIENCE_S, Cli, Start, until, wait_until, write_program
 from hyphos import Error
-from hyphos.lab import asserts, commands, experiment, machines, selftest, series, show
+from hyphos.lab import (
+    asserts,
+    commands,
+    experiment,
+    machine,
+    machines,
+    runner,
+    selftest,
+    series,
+    show,
+)
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.commands import RunOptions
 from hyphos.lab.machine import Load
 from hyphos.lab.peers import INTERFACE, Peer, Peers, find_peers
 from hyphos.lab.report import write_report
 from hyphos.lab.results import Results, Row, Run
-from hyphos.lab.runner import Runner, Wish, side_by_side
+from hyphos.lab.runner import Rules, Runner, Wish, side_by_side
 from hyphos.lab.stage import Stage
 from hyphos.lab.stats import Histogram, bootstrap, pooled, wilson
 from rich.text import Text
@@ -480,6 +492,72 @@ def test_what_failed_is_tried_again_by_the_next_who_measures(tmp_path: Path) -> 
     assert [(run.repeat, run.failure) for run in results.runs] == [(0, ""), (1, "")]
     assert [one.failure for one in results.rows()] == [""]
     assert (tmp_path / "runs.jsonl").read_text().count("\n") == 3
+
+
+def counting_program(folder: Path) -> Peer:
+    """Tells how often it has run by now as its p50."""
+    peer_program(folder, "counting", "-", INTERFACE)
+    [peer] = find_peers(folder).present
+    told = '"received": 1, "histogram_ns": [[1000, 1]], "open_histogram_ns": []'
+    write_program(
+        peer.program,
+        f"#!/bin/sh\necho >> {folder}/count\n"
+        f"echo '{{\"p50_us\": '$(wc -l < {folder}/count)', {told}}}'\n",
+    )
+    return peer
+
+
+def loads(monkeypatch: pytest.MonkeyPatch, told: Iterable[Load]) -> None:
+    """What is found beside the runs, one after the other."""
+    source = iter(told)
+
+    class Watch:
+        def finish(self) -> Load:
+            return next(source)
+
+    monkeypatch.setattr(runner, "LoadWatch", Watch)
+    monkeypatch.setattr(machine, "LoadWatch", Watch)
+
+
+QUIET, DISTURBED = Load(0.0, 0.0), Load(0.5, 0.0)
+
+
+def test_a_disturbed_run_is_made_again_as_often_as_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = counting_program(tmp_path)
+    results = Results(tmp_path)
+    # Quiet at the second go; disturbed each time.
+    loads(monkeypatch, [DISTURBED, QUIET, DISTURBED, DISTURBED, DISTURBED])
+    todo = [Wish(Case("pair"), peer, repeat) for repeat in range(2)]
+    Runner(results, Rules(retries=2)).measure(todo)
+    assert [run.load for run in results.runs] == [QUIET, DISTURBED]
+    assert [(run.result or {})["p50_us"] for run in results.runs] == [2, 5]
+    [one] = results.rows()
+    assert (len(one.done), one.disturbed, len(one.used)) == (2, 1, 1)
+
+
+def test_who_waits_for_a_quiet_machine_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Event()
+
+    def never() -> Iterator[Load]:
+        while True:
+            asked.set()
+            yield DISTURBED
+
+    loads(monkeypatch, never())
+    results = Results(tmp_path)
+    measuring = Runner(results, Rules(patience_s=1e6))
+    todo = [Wish(Case("pair"), counting_program(tmp_path), 0)]
+    waiting = threading.Thread(target=lambda: measuring.measure(todo), daemon=True)
+    waiting.start()
+    assert asked.wait(PATIENCE_S)
+    measuring.stop()
+    waiting.join(PATIENCE_S)
+    assert not waiting.is_alive()
+    assert results.runs == []
 
 
 def test_a_peer_that_is_not_known_is_refused_and_one_that_is_absent_is_left_out(

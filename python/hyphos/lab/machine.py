@@ -7,7 +7,7 @@ import platform
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -190,11 +190,11 @@ def _ticks_of_family() -> Iterator[int]:
     return (ticks for pid, (_, ticks) in processes.items() if pid in family)
 
 
-def wait_until_quiet(patience_s: float) -> None:
-    """Returns when little else runs on the machine and it is as fast as it was, or after
-    `patience_s` seconds."""
+def wait_until_quiet(patience_s: float, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Returns when little else runs on the machine and it is as fast as it was, after `patience_s`
+    seconds, or soon after it is `stopped`."""
     give_up = time.monotonic() + patience_s
-    while time.monotonic() < give_up:
+    while time.monotonic() < give_up and not stopped():
         watch = LoadWatch()
         time.sleep(0.5)
         if not watch.finish().disturbed:

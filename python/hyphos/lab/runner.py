@@ -111,7 +111,7 @@ class Runner:
         words = wish.peer.command(wish.case)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         for _attempt in range(1 + self._rules.retries):
-            wait_until_quiet(self._rules.patience_s)
+            wait_until_quiet(self._rules.patience_s, lambda: self.stopped)
             command = self._stage.command(wish.case, words)
             watch = LoadWatch()
             result, failure = None, ""

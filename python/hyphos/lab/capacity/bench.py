@@ -131,7 +131,7 @@ class Bench(Closing):
 
     def run(self, graph: Graph, scale: float = 1.0, seconds: float = SECONDS) -> Trial | None:
         """One run; None if it was stopped. Error if it cannot be run."""
-        wait_until_quiet(self._patience_s)
+        wait_until_quiet(self._patience_s, lambda: self.stopped)
         network = self._hosts(graph)
         domain = next(self._domains)
         reaper = self._reaper
