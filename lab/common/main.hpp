@@ -29,9 +29,15 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
     entry.raw("sizes", variant.sizes ? "true" : "false");
     list += (list.empty() ? "" : ", ") + entry.str();
   }
+#ifdef HYPHOS_LAB_VERSION  // of the middleware, where CMake knows it
+  const std::string version = HYPHOS_LAB_VERSION;
+#else
+  const std::string version;
+#endif
   return JsonLine()
       .add("peer", peer)
       .add("interface", kInterface)
+      .add("version", version)
       .raw("variants", "[" + list + "]")
       .str();
 }

@@ -45,7 +45,8 @@ def main() -> int:
             victim = RADIO if turn % 3 == 2 else None
             seconds = "1000" if victim else "random.uniform(0.01, 0.3)"
             code = TOOL.format(scenario=str(scenario), seconds=seconds)
-            return kill_once(turn, numbers.uniform(0, LATEST_S), turn % 3 == 1, code, victim)
+            words = [sys.executable, "-c", code]
+            return kill_once(turn, numbers.uniform(0, LATEST_S), turn % 3 == 1, words, victim)
 
         return repeated(kill, "namespaces, mounts and folders")
 

@@ -1,7 +1,8 @@
-"""Kills a program that makes networks and limits, with SIGKILL at random instants, and checks after
-every kill that nothing of it stays, and how soon it is gone: no process, namespace, cgroup, mount
-or folder. Every fifth time its reaper is killed in the same instant, and the next program cleans
-up.
+"""Kills commands of the laboratory with SIGKILL at random instants: `run` with links, limits and a
+recording, `calibrate` over a link, `verify` and `profile`, in turn. Checks after every kill that
+nothing of it stays, and how soon it is gone: no process, namespace, cgroup, mount, segment or
+folder, in /run, in /dev/shm and among the temporary files. Every fifth time its reaper is killed in
+the same instant, and the next program cleans up.
 
     lab_kill.py KILLS
 """
@@ -13,45 +14,82 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 
-from hyphos.lab.limits import cgroup_folders
 from hyphos.lab.links import why_not
 from hyphos.lab.media import Tun
-from hyphos.lab.reaper import sweep
-from lab_places import processes_with, things_named, words_of
+from hyphos.lab.stage import sweep_all
+from hyphos.recording.mcap_file import McapRecording
+from hyphos.tools.typebook import TypeBook
+from lab_places import domains_of, processes_with, things_named, words_of
 
 SKIPPED = 77  # as ctest is told
 LIMIT_S = 30.0
-LATEST_S = 1.5  # of a kill; by then a program is in its third or fourth round
+LATEST_S = 6.0  # of a kill; by then a command is in its second or third run
 
 TOOL = """
-import itertools, random, time
-from hyphos.lab.limits import Limits
-from hyphos.lab.links import Link, Network
-from hyphos.lab.media import Tun, Veth, Wifi
-networks = [
-    lambda: Link(Veth()),
-    lambda: Network(Wifi(), ["a", "b", "c"]),
-    lambda: Link(Tun(delay_ms=1)),
-]
+import os, sys
+words = sys.argv[1:]
+from hyphos.lab.capacity import commands  # most of what they import
+from hyphos.program import main
 print("up", flush=True)
-for make in itertools.cycle(networks):
-    with make() as net, Limits(cores=0.7, shm_mb=2) as limits:
-        net["a"].start(["sleep", "1000"])
-        net["b"].start(["setsid", "-f", "sleep", "1000"], limits.place).wait()
-        limits.place.start(["sh", "-c", "sleep 1000 & sleep 1000"])
-        time.sleep(random.uniform(0, 0.15))  # it is up, or is only starting, at the end
+os.dup2(2, 1)  # what it tells is of no interest
+sys.argv = ["hyphos", *words]
+main()
+"""
+
+EXPERIMENT = """
+lab: 1
+workload: pair
+peers: [zmq/tcp, hyphos/tcp]
+recording: {folder}/drive.mcap
+channel: blob
+seconds: 0.5
+warmup: 3
+repeats: 1000
+cores: 1.5
+shm_mb: 64
+links: {{far: {{kind: tun, delay_ms: 1}}, near: {{kind: veth}}}}
+grid: {{link: [far, near]}}
+"""
+
+ROBOT = """
+hyphos: 1
+processes: {eyes: {}, brain: {}}
+nodes: {camera: {process: eyes}, mapper: {process: brain}}
+channels: {image: {publishers: [camera], subscribers: [mapper], load: {rate_hz: 30, size: 200 KB}}}
 """
 
 
-def leftovers(part: str, mark: str) -> list[str]:
-    return things_named(part) + words_of(list(processes_with(mark)))
+def prepare(folder: Path) -> list[list[str]]:
+    """What the commands need that are killed; their words."""
+    (folder / "links.yaml").write_text(EXPERIMENT.format(folder=folder))
+    (folder / "robot.yaml").write_text(ROBOT)
+    recording = McapRecording(folder / "drive.mcap", TypeBook())
+    blob = recording.add_channel("blob", "test.Blob", "bytes", 7, {})
+    for number in range(200):
+        at = 1_000_000_000 + number * 5_000_000
+        recording.write(blob, at, at, number, bytes(10_000))
+    recording.close({})
+    lab = ["lab"]
+    return [
+        [*lab, "run", str(folder / "links.yaml"), "--overwrite", "-o", str(folder / "run")],
+        [*lab, "calibrate", "--link", "cable=veth,rate_mbit=100", "-o", str(folder / "x.json")],
+        [*lab, "verify", str(folder / "robot.yaml"), "--measure-only"],
+        [*lab, "profile", "--experiment", "latency", "--for", "2"],
+    ]
+
+
+def leftovers(pid: int, mark: str, temporary: Path | None) -> list[str]:
+    found = things_named(f"hyphos-lab-{pid}-") + domains_of(pid)
+    found += map(str, temporary.iterdir()) if temporary else []
+    return found + words_of(list(processes_with(mark)))
 
 
 def named(name: str, mark: str) -> int | None:
@@ -64,21 +102,27 @@ def named(name: str, mark: str) -> int | None:
 
 
 def kill_once(
-    turn: int, after_s: float, reaper_too: bool, code: str = TOOL, victim: str | None = None
+    turn: int,
+    after_s: float,
+    reaper_too: bool,
+    words: Sequence[str],
+    victim: str | None = None,
+    temporary: Path | None = None,
 ) -> tuple[float, int]:
-    """Seconds until everything was gone, and how much there was at the kill. `victim` is a program
-    of the tool that is killed in its place, if it runs at that instant."""
+    """Seconds until everything was gone, and how much there was at the kill of the tool that these
+    words start, which says when it is up. `victim` is a program of the tool that is killed in its
+    place, if it runs at that instant. `temporary` is to hold its temporary files."""
     mark = f"HYPHOS_KILL_MARK={os.getpid()}-{turn}-"
     name, _, value = mark.partition("=")
     tool = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        env={**os.environ, name: value},
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={**os.environ, name: value} | ({"TMPDIR": str(temporary)} if temporary else {}),
     )  # fmt: skip
     assert tool.stdout is not None
     assert tool.stdout.readline() == b"up\n"
-    part = f"hyphos-lab-{tool.pid}-"
     time.sleep(after_s)
-    there = len(things_named(part))
+    there = len(leftovers(tool.pid, mark, temporary)) - 1
+    assert tool.poll() is None, f"turn {turn}: it ended by itself, with {tool.returncode}"
     reaper = named("hyphos-reaper", mark) if reaper_too else None
     target = (victim and named(victim, mark)) or tool.pid
     for pid in filter(None, (reaper, target)):
@@ -87,8 +131,9 @@ def kill_once(
     tool.stdout.close()
     began = time.monotonic()
     if reaper:
-        sweep(cgroup_folders())
-    while left := leftovers(part, mark):
+        tempfile.tempdir = str(temporary) if temporary else None
+        sweep_all()
+    while left := leftovers(tool.pid, mark, temporary):
         if time.monotonic() - began > LIMIT_S:
             raise AssertionError(f"turn {turn}, killed after {after_s:.3f} s: {left}")
         time.sleep(0.02)
@@ -116,10 +161,17 @@ def repeated(kill: Callable[[int, random.Random], tuple[float, int]], what: str)
 
 
 def main() -> int:
-    return repeated(
-        lambda turn, numbers: kill_once(turn, numbers.uniform(0, LATEST_S), turn % 5 == 4),
-        "namespaces, cgroups, mounts and folders",
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        commands = prepare(Path(folder))
+        temporary = Path(folder, "temporary")
+        temporary.mkdir()
+
+        def kill(turn: int, numbers: random.Random) -> tuple[float, int]:
+            words = [sys.executable, "-c", TOOL, *commands[turn % len(commands)]]
+            after_s = numbers.uniform(0, LATEST_S)
+            return kill_once(turn, after_s, turn % 5 == 4, words, temporary=temporary)
+
+        return repeated(kill, "processes, namespaces, cgroups, mounts, segments and folders")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import pytest
 from helpers import PATIENCE_S, until, wait_until
 from hyphos import Error
 from hyphos.lab import kernel, limits, reaper
+from hyphos.lab.capacity.calibrate import empty_profile
 from hyphos.lab.limits import CpuController, Limits, cgroup_folders, cores_available
+from hyphos.lab.machine import describe_machine
 from hyphos.lab.media import Veth
 from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
 from lab_places import need, program, run, things_named
@@ -177,6 +180,9 @@ def test_quotas_around_a_group_count(tmp_path: Path, monkeypatch: pytest.MonkeyP
     found = CpuController(2, tmp_path / "unified", own, own)
     monkeypatch.setattr(limits.CpuController, "find", lambda *_: found)
     assert cores_available() == 0.5
+    # What a machine is said to have, and what a capacity profile reckons with.
+    assert describe_machine()["cores"] == "0.5"
+    assert empty_profile().cores == 0.5
 
 
 def test_limits_need_root(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,17 +325,20 @@ def test_a_sweep_takes_what_the_dead_have_left_and_nothing_else(
 ) -> None:
     dead = f"hyphos-lab-{dead_process()}-x"
     others = [owned_name("x"), "hyphos-lab-notes", "hyphos-lab-1-x", "somebody"]
-    for place in ("namespaces", "folders", "groups"):
+    for place in ("namespaces", "folders", "groups", "temporary"):
         for name in (dead, *others):
             (tmp_path / place / name).mkdir(parents=True)
     monkeypatch.setattr(reaper, "NETNS", tmp_path / "namespaces")
     monkeypatch.setattr(reaper, "FOLDERS", tmp_path / "folders")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary" / f"{dead}-link").symlink_to(tmp_path / "folders" / others[0])
     # Files stand for namespaces.
     (tmp_path / "namespaces" / dead).rmdir()
     (tmp_path / "namespaces" / dead).touch()
     found = sweep([tmp_path / "groups"])
     assert {resource.kind for resource in found} == {"namespace", "folder", "cgroup"}
-    for place in ("namespaces", "folders", "groups"):
+    assert (tmp_path / "temporary" / f"{dead}-link").is_symlink()
+    for place in ("namespaces", "folders", "groups", "temporary"):
         assert not (tmp_path / place / dead).exists()
         for name in others:
             assert (tmp_path / place / name).exists()

@@ -56,6 +56,26 @@ def test_histograms_stay_in_the_file_and_are_read_when_they_are_asked_for(tmp_pa
         assert row.estimate("p99_us").to_json() == pytest.approx(expected.to_json())
 
 
+def test_the_mean_is_that_of_all_messages_with_an_interval_over_runs(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    samples: list[int] = []
+    for repeat, values in enumerate(([1000, 3000], [9000], [2000, 2000, 5000])):
+        buckets = [[value, 2] for value in sorted(set(values))]
+        told = {"histogram_ns": buckets, "open_histogram_ns": [[7000, 1]], "received": 1}
+        results.add(Run(PAIR, "futex", repeat, told))
+        samples += [value for value, count in buckets for _ in range(count)]
+    [row] = Results(tmp_path).rows()
+    found = row.estimate("mean_us")
+    assert found.value == pytest.approx(np.mean(samples) / 1e3)
+    assert 2.0 <= found.low < found.value < found.high <= 9.0
+    expected = bootstrap(row.used, lambda runs: statistic(runs, "mean_us"))
+    assert found.to_json() == pytest.approx(expected.to_json())
+    assert row.estimate("open_mean_us").to_json() == [7.0, 7.0, 7.0]
+    assert row.ratio(row, "mean_us").value == 1.0
+    results.write_summary()
+    assert "open_mean_us" in (tmp_path / "summary.csv").read_text()
+
+
 def test_lines_that_another_program_has_written_are_read_too(tmp_path: Path) -> None:
     folder_of(tmp_path, 1)
     path = tmp_path / "runs.jsonl"

@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 import signal
+import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -18,16 +20,29 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import Cli, Start, until, wait_until, write_program
+from helpers import PATIENCE_S, Cli, Start, until, wait_until, write_program
 from hyphos import Error
-from hyphos.lab import asserts, commands, experiment, selftest, series, show
+from hyphos.lab import (
+    asserts,
+    commands,
+    experiment,
+    machine,
+    machines,
+    runner,
+    selftest,
+    series,
+    show,
+)
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.commands import RunOptions
+from hyphos.lab.machine import Load
 from hyphos.lab.peers import INTERFACE, Peer, Peers, find_peers
+from hyphos.lab.report import write_report
 from hyphos.lab.results import Results, Row, Run
-from hyphos.lab.runner import Runner, Wish, side_by_side
+from hyphos.lab.runner import Rules, Runner, Wish, side_by_side
 from hyphos.lab.stage import Stage
 from hyphos.lab.stats import Histogram, bootstrap, pooled, wilson
+from rich.text import Text
 
 SMALL = "lab: 1\nworkload: pair\npeers: [futex, hyphos/shm]\nseconds: 0.2\nwarmup: 3\nrepeats: 2\n"
 
@@ -215,6 +230,33 @@ def test_a_criterion_that_cannot_be_read_is_refused(text: str, message: str) -> 
         asserts.parse(text)
 
 
+def test_a_verdict_says_how_sure_it_is() -> None:
+    """Judged by the figure; an interval that holds the limit, and disturbed runs, are told."""
+    case = Case("pair")
+
+    def of(values: list[int], disturbed: int) -> Row:
+        runs = []
+        for i, value in enumerate(values):
+            told = {"histogram_ns": [[value * 1000, 10]], "open_histogram_ns": [], "received": 10}
+            load = Load(0.9 if i < disturbed else 0.0, 0.0)
+            runs.append(Run(case, "futex", i, told, load=load))
+        return Row(case, "futex", runs)
+
+    def said(row: Row, text: str) -> str:
+        [line] = show.verdict_lines(asserts.judge([asserts.parse(text)], [row]), [])
+        return Text.from_markup(line).plain
+
+    wide = of([10, 12, 14, 16, 18], disturbed=0)
+    assert said(wide, "p50_us < 15").startswith("met ")
+    assert "uncertain" in said(wide, "p50_us < 15")
+    assert said(wide, "p50_us < 13").startswith("missed")
+    assert "uncertain" not in said(wide, "p50_us < 30")
+    assert "disturbed" not in said(wide, "p50_us < 30")
+    assert "uncertain" not in said(of([10], disturbed=0), "p50_us < 10.001")  # no interval
+    assert said(of([10] * 5, disturbed=5), "p50_us < 30").endswith("5 of 5 runs disturbed")
+    assert "disturbed" not in said(of([10] * 5, disturbed=1), "p50_us < 30")  # it was left out
+
+
 def test_a_criterion_about_nothing_is_an_error() -> None:
     with pytest.raises(Error, match="nothing was measured that"):
         asserts.judge([asserts.parse("zmq: lost == 0")], [row("futex", 1024, 10)])
@@ -249,7 +291,12 @@ def test_an_experiment_is_measured_shown_and_judged(hyphos_cli: Cli, tmp_path: P
     summary = json.loads((out / "summary.json").read_text())
     assert {entry["peer"] for entry in summary} == {"futex", "hyphos/shm"}
     assert (out / "summary.csv").read_text().count("\n") == 5
-    assert json.loads((out / "machine.json").read_text())["processors"] == "kept awake"
+    assert f"report: {out / 'report.html'}" in shown.replace("\n", "")
+    assert (out / "report.html").stat().st_size > 10_000
+    [(name, described)] = machines.load(out).items()
+    assert described["processors"] == "kept awake"
+    assert "zmq 4" in described["peers"]
+    assert {run.machine for run in results.runs} == {name}
     code, _, err = hyphos_cli(*words)
     assert code == 1
     assert "--resume goes on with them" in err
@@ -281,6 +328,29 @@ def test_what_was_measured_is_not_measured_again(hyphos_cli: Cli, tmp_path: Path
     assert len(again) == 4
 
 
+def test_runs_of_another_machine_are_not_mixed_with_these(hyphos_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(SMALL)
+    out = tmp_path / "out"
+    words = ("lab", "run", str(tmp_path / "x.yaml"), "-o", str(out), "--resume", "-p", "futex")
+    assert hyphos_cli(*words, "--repeats", "1")[0] == 0
+    [described] = machines.load(out).values()
+    # As it was written before there could be several.
+    older = {**described, "hyphos": "0.0.9"}
+    (out / "machine.json").write_text(json.dumps(older))
+    code, _, err = hyphos_cli(*words)
+    assert code == 0
+    assert "since the earlier runs: hyphos: 0.0.9, now" in err
+    assert set(machines.load(out)) == {machines.name_of(older), machines.name_of(described)}
+    assert {run.machine for run in Results(out).runs} == {machines.name_of(described)}
+    page = write_report(out, None).read_text()
+    assert f"{machines.name_of(older)}: 0 runs" in page
+    assert f"{machines.name_of(described)}: 2 runs" in page
+    (out / "machine.json").write_text(json.dumps({**older, "kernel": "1.0"}))
+    code, _, err = hyphos_cli(*words)
+    assert code == 1
+    assert "of another machine (kernel: 1.0, now" in err
+
+
 def test_a_series_leaves_a_folder_and_a_report_of_each_and_goes_on_where_it_was(
     tmp_path: Path,
 ) -> None:
@@ -297,6 +367,33 @@ def test_a_series_leaves_a_folder_and_a_report_of_each_and_goes_on_where_it_was(
     assert series.run(steps, "two", replace(wanted, resume=True)) == 0
     assert (tmp_path / names[0] / "runs.jsonl").read_text() == first
     assert (tmp_path / names[1] / "report.html").exists()
+
+
+def test_the_papers_are_series_of_all_their_experiments(tmp_path: Path) -> None:
+    assert series.papers() == ["000", "001", "003", "004"]
+    assert series.of_paper("000") is series.UNITY
+    names = [name for _command, name in series.of_paper("004")]
+    assert names == [name for name in experiment.built_in() if name.startswith("paper_004_")]
+    one = RunOptions(output=tmp_path, seconds=7.0, repeats=3, peers=["futex"])
+    # Of what is long, the length is what it takes.
+    expected = len(experiment.load("paper_001_between").cases) * 3 * 7
+    assert expected < series.duration_s(commands.run, "paper_001_between", one) < 2 * expected
+
+
+def test_a_series_leaves_out_what_needs_a_recording_and_says_how_long_it_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [(commands.run, "paper_004_recorded"), (commands.run, "paper_001_between")]
+    wanted = RunOptions(
+        output=tmp_path, seconds=0.1, repeats=1, peers=["futex"], changes=["size=64"], quiet=True,
+        report=False,
+    )  # fmt: skip
+    assert series.run(steps, "two", wanted) == 0
+    said = capsys.readouterr()
+    assert "1 experiments, about 1 min" in said.out
+    assert "left out: paper_004_recorded" in said.err
+    assert not (tmp_path / "paper_004_recorded").exists()
+    assert not (tmp_path / "paper_001_between" / "report.html").exists()
 
 
 def test_the_series_of_unity_is_all_of_its_paper() -> None:
@@ -395,6 +492,72 @@ def test_what_failed_is_tried_again_by_the_next_who_measures(tmp_path: Path) -> 
     assert [(run.repeat, run.failure) for run in results.runs] == [(0, ""), (1, "")]
     assert [one.failure for one in results.rows()] == [""]
     assert (tmp_path / "runs.jsonl").read_text().count("\n") == 3
+
+
+def counting_program(folder: Path) -> Peer:
+    """Tells how often it has run by now as its p50."""
+    peer_program(folder, "counting", "-", INTERFACE)
+    [peer] = find_peers(folder).present
+    told = '"received": 1, "histogram_ns": [[1000, 1]], "open_histogram_ns": []'
+    write_program(
+        peer.program,
+        f"#!/bin/sh\necho >> {folder}/count\n"
+        f"echo '{{\"p50_us\": '$(wc -l < {folder}/count)', {told}}}'\n",
+    )
+    return peer
+
+
+def loads(monkeypatch: pytest.MonkeyPatch, told: Iterable[Load]) -> None:
+    """What is found beside the runs, one after the other."""
+    source = iter(told)
+
+    class Watch:
+        def finish(self) -> Load:
+            return next(source)
+
+    monkeypatch.setattr(runner, "LoadWatch", Watch)
+    monkeypatch.setattr(machine, "LoadWatch", Watch)
+
+
+QUIET, DISTURBED = Load(0.0, 0.0), Load(0.5, 0.0)
+
+
+def test_a_disturbed_run_is_made_again_as_often_as_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = counting_program(tmp_path)
+    results = Results(tmp_path)
+    # Quiet at the second go; disturbed each time.
+    loads(monkeypatch, [DISTURBED, QUIET, DISTURBED, DISTURBED, DISTURBED])
+    todo = [Wish(Case("pair"), peer, repeat) for repeat in range(2)]
+    Runner(results, Rules(retries=2)).measure(todo)
+    assert [run.load for run in results.runs] == [QUIET, DISTURBED]
+    assert [(run.result or {})["p50_us"] for run in results.runs] == [2, 5]
+    [one] = results.rows()
+    assert (len(one.done), one.disturbed, len(one.used)) == (2, 1, 1)
+
+
+def test_who_waits_for_a_quiet_machine_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Event()
+
+    def never() -> Iterator[Load]:
+        while True:
+            asked.set()
+            yield DISTURBED
+
+    loads(monkeypatch, never())
+    results = Results(tmp_path)
+    measuring = Runner(results, Rules(patience_s=1e6))
+    todo = [Wish(Case("pair"), counting_program(tmp_path), 0)]
+    waiting = threading.Thread(target=lambda: measuring.measure(todo), daemon=True)
+    waiting.start()
+    assert asked.wait(PATIENCE_S)
+    measuring.stop()
+    waiting.join(PATIENCE_S)
+    assert not waiting.is_alive()
+    assert results.runs == []
 
 
 def test_a_peer_that_is_not_known_is_refused_and_one_that_is_absent_is_left_out(

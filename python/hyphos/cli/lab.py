@@ -106,6 +106,12 @@ Sizes = Annotated[
 Rates = Annotated[
     list[str] | None, typer.Option("--rate", help="Of a workload, in Hz; may be given again.")
 ]
+PaperNumber = Annotated[
+    str, typer.Argument(help="000, 001, 003 or 004.", metavar="NUMBER", show_default=False)
+]
+Report = Annotated[
+    bool, typer.Option("--report/--no-report", help="Leave report.html in the folder.")
+]
 Programs = Annotated[
     Path | None,
     typer.Option("--programs", help="Folder with the peers' programs.", file_okay=False),
@@ -131,6 +137,7 @@ def _run_options(
     retries: Retries = 0,
     quiet: Quiet = False,
     programs: Programs = None,
+    report: Report = True,
 ) -> RunOptions:
     from hyphos.lab.commands import RunOptions  # noqa: PLC0415
 
@@ -145,6 +152,7 @@ def _run_options(
         retries=retries,
         quiet=quiet,
         programs=programs,
+        report=report,
     )
 
 
@@ -223,6 +231,30 @@ def unity(
 
     wanted = replace(options, repeats=repeats, seconds=seconds)
     raise typer.Exit(series.run(series.UNITY, "unity", wanted))
+
+
+@app.command("paper")
+@_measuring
+def paper(
+    number: PaperNumber,
+    repeats: Repeats = None,
+    seconds: Seconds = None,
+    *,
+    options: RunOptions,
+) -> None:
+    """All experiments of one of the papers, one after the other, each with its report. Says first
+    about how long that takes; --resume goes on where it was stopped.
+
+    hyphos lab paper 004 -o out/004
+
+    hyphos lab paper 003 --full -o out/003 --resume
+    """
+    from hyphos.lab import series  # noqa: PLC0415
+
+    if number not in (known := series.papers()):
+        raise typer.BadParameter(f"'{number}' is none of {', '.join(known)}", param_hint="NUMBER")
+    wanted = replace(options, repeats=repeats, seconds=seconds)
+    raise typer.Exit(series.run(series.of_paper(number), f"paper_{number}", wanted))
 
 
 @app.command("saturate")

@@ -14,6 +14,7 @@ from hyphos._errors import Error
 from hyphos.lab.case import NUMBERS, Case, size_label
 from hyphos.lab.experiment import PARAMETERS
 from hyphos.lab.results import COUNTS, METRICS, Row
+from hyphos.lab.stats import Estimate
 
 _ALONG = (*NUMBERS, "speed", "stall_ms", "shm_mb")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -60,7 +61,16 @@ class Verdict:
     criterion: Criterion
     row: Row  # along a parameter: the first
     value: float
-    met: bool
+    met: bool  # by the value
+    low: float = math.nan  # of its interval, where there is one
+    high: float = math.nan
+    runs: int = 0  # that it is of …
+    disturbed: int = 0  # … and how many of these were disturbed
+
+    @property
+    def uncertain(self) -> bool:
+        """The limit lies within the interval: measured again it might come out the other way."""
+        return self.low <= self.criterion.limit <= self.high
 
     def named(self, varied: list[str]) -> list[str]:
         """The parameters that tell the case from others."""
@@ -122,7 +132,7 @@ def parse(text: str) -> Criterion:
 def judge(
     criteria: list[Criterion],
     rows: list[Row],
-    value_of: Callable[[Criterion, Row, list[Row]], float] | None = None,
+    value_of: Callable[[Criterion, Row, list[Row]], Estimate] | None = None,
 ) -> list[Verdict]:
     """Every criterion on every row that it fits. Error if it fits none: it would say nothing.
     `value_of` says what is judged; by default the row's own figure."""
@@ -132,24 +142,36 @@ def judge(
         if criterion.by:
             values = _along(criterion, fitting)
         else:
-            values = [(row, (value_of or _value)(criterion, row, rows)) for row in fitting]
+            values = [([row], (value_of or _value)(criterion, row, rows)) for row in fitting]
         if not values:
             raise Error("not_found", f"nothing was measured that '{criterion.text}' is about")
-        for row, value in values:
+        for group, found in values:
+            value = found.value
             met = not math.isnan(value) and _OPERATORS[criterion.sign](value, criterion.limit)
-            verdicts.append(Verdict(criterion, row, value, met))
+            used = [run for row in group for run in row.used]
+            disturbed = sum(run.load.disturbed for run in used)
+            verdicts.append(
+                Verdict(
+                    criterion, group[0], value, met, found.low, found.high, len(used), disturbed
+                )
+            )
     return verdicts
 
 
-def _along(criterion: Criterion, rows: list[Row]) -> list[tuple[Row, float]]:
-    """Rows that differ in one parameter only, as the first of them, and how they go along it."""
+def _certain(value: float) -> Estimate:
+    """Without an interval."""
+    return Estimate(value, math.nan, math.nan)
+
+
+def _along(criterion: Criterion, rows: list[Row]) -> list[tuple[list[Row], Estimate]]:
+    """Rows that differ in one parameter only, and how they go along it."""
     groups: dict[tuple[str, Case], list[Row]] = {}
     for row in rows:
         # Nor in the length of runs, which often goes with a rate.
         groups.setdefault((row.peer, row.case.without(criterion.by, "seconds")), []).append(row)
     how = _quotient if criterion.ends[1] else _exponent
-    found = ((group[0], how(criterion, group)) for group in groups.values())
-    return [(row, value) for row, value in found if value is not None]
+    found = ((group, how(criterion, group)) for group in groups.values())
+    return [(group, _certain(value)) for group, value in found if value is not None]
 
 
 def _exponent(criterion: Criterion, rows: list[Row]) -> float | None:
@@ -178,13 +200,13 @@ def _quotient(criterion: Criterion, rows: list[Row]) -> float | None:
     return after / before if before else math.nan
 
 
-def _value(criterion: Criterion, row: Row, rows: list[Row]) -> float:
+def _value(criterion: Criterion, row: Row, rows: list[Row]) -> Estimate:
     if criterion.metric in COUNTS:
-        return float(row.total(criterion.metric)) if row.done else math.nan
+        return _certain(float(row.total(criterion.metric)) if row.done else math.nan)
     if not criterion.base:
-        return row.estimate(criterion.metric).value
+        return row.estimate(criterion.metric)
     for other in rows:
         if other.peer == criterion.base and other.case == row.case:
             compare = row.excess if criterion.adds else row.ratio
-            return compare(other, criterion.metric).value
-    return math.nan
+            return compare(other, criterion.metric)
+    return _certain(math.nan)

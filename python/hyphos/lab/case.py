@@ -67,6 +67,10 @@ class Case:
     def count(self) -> int:
         return self.messages if self.floods else max(20, round(self.rate_hz * self.seconds))
 
+    @property
+    def most_processes(self) -> int:
+        return self.processes + self.subscribers + self.publishers + 2 * self.pairs
+
     def key(self) -> str:
         """Tells cases apart in files."""
         return json.dumps(asdict(self), sort_keys=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from hyphos._errors import Error
-from hyphos.lab import asserts, experiment, findings, saturation, show
+from hyphos.lab import asserts, experiment, findings, machines, saturation, show
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
@@ -42,6 +42,7 @@ class RunOptions:
     retries: int = 0
     quiet: bool = False
     programs: Path | None = None
+    report: bool = True
 
 
 def list_all() -> int:
@@ -76,7 +77,7 @@ def run(what: str, options: RunOptions) -> int:
     findings.parse(wanted.findings)
     results, whole = perform(wanted, options)
     _show(in_order(results.rows(), wanted), wanted)
-    return finish(results, wanted, criteria, whole)
+    return finish(results, wanted, criteria, whole, options.report)
 
 
 def perform(
@@ -108,9 +109,13 @@ def in_order(rows: list[Row], wanted: Experiment) -> list[Row]:
 
 
 def finish(
-    results: Results, wanted: Experiment, criteria: list[asserts.Criterion], whole: bool
+    results: Results,
+    wanted: Experiment,
+    criteria: list[asserts.Criterion],
+    whole: bool,
+    report: bool,
 ) -> int:
-    """Says what others found, where the results are, and judges them."""
+    """Says what others found, where the results are, leaves a report and judges them."""
     for one in findings.beside(wanted.findings, results.rows()):
         colour = "green" if one.whole else "yellow"
         console().print(f"“{escape(one.finding.says)}”: [{colour}]{one.answer()}[/{colour}]")
@@ -118,6 +123,8 @@ def finish(
     if not whole:
         console(stderr=True).print("stopped before the end; go on with --resume")
         return STOPPED
+    if report:
+        leave_report(results.folder)
     return _judge(criteria, in_order(results.rows(), wanted), wanted.varied())
 
 
@@ -162,7 +169,21 @@ def saturate(what: str, options: RunOptions) -> int:
     results.write_summary()
     console().print(made)
     console().print(f"results: {results.folder}")
+    if options.report:
+        leave_report(results.folder)
     return 1 if any(run.failure for run in results.runs) else 0
+
+
+def leave_report(folder: Path) -> None:
+    """FOLDER/report.html, where matplotlib is."""
+    try:
+        from hyphos.lab.report import write_report  # noqa: PLC0415
+    except ModuleNotFoundError as problem:
+        if problem.name != "matplotlib":
+            raise
+        console(stderr=True).print("no report: pip install 'hyphos\\[lab]'")
+        return
+    console().print(f"report: {write_report(folder, None)}")
 
 
 def _one(runner: Runner, peer: Peer, case: Case, attempt: int) -> Run | None:
@@ -248,13 +269,18 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
                 str(folder),
                 "--resume goes on with them, --overwrite begins anew",
             )
-        for name in ("runs.jsonl", saturation.FILE):
+        for name in ("runs.jsonl", saturation.FILE, machines.FILE):
             (folder / name).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
-    if wanted.source is not None and not options.resume:
+    kept = options.resume and (folder / "experiment.yaml").exists()
+    if wanted.source is not None and not kept:
         shutil.copyfile(wanted.source, folder / "experiment.yaml")
-    (folder / "machine.json").write_text(json.dumps(describe_machine(), indent=1))
-    return Results(folder)
+    results = Results(folder)
+    here = {**describe_machine(), "peers": find_peers(options.programs).versions()}
+    results.machine, differ = machines.enter(folder, here)
+    for one in differ:
+        console(stderr=True).print(f"[yellow]since the earlier runs:[/yellow] {escape(one)}")
+    return results
 
 
 def _measure(todo: list[Wish], runner: Runner, quiet: bool) -> bool:

@@ -60,7 +60,7 @@ def with_others(
     criteria = [asserts.parse(one) for one in options.criteria or []]
     results, whole = perform(wanted, options, text)
     console().print(ratio_table(in_order(results.rows(), wanted), wanted))
-    return finish(results, wanted, criteria, whole)
+    return finish(results, wanted, criteria, whole, options.report)
 
 
 def _of_workload(workload: str, sizes: Sequence[str], rates: Sequence[str]) -> str:
@@ -140,7 +140,7 @@ def folders(before: Path, after: Path, criteria_texts: Sequence[str]) -> int:
     if alone:
         console(stderr=True).print(f"{alone} rows are in one of the folders only")
     verdicts = asserts.judge(
-        criteria, both, lambda one, row, _: quotient(row, pairs[id(row)], one.metric).value
+        criteria, both, lambda one, row, _: quotient(row, pairs[id(row)], one.metric)
     )
     return 0 if print_verdicts(verdicts, varied) else 1
 

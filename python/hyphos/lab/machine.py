@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from hyphos.lab.awake import are_kept
+from hyphos.lab.limits import cores_available
 
 # So short that a scheduler rarely comes between.
 BURST_STEPS, BURSTS = 3000, 9
@@ -40,13 +42,9 @@ def _read(path: str, default: str) -> str:
 def describe_machine() -> dict[str, str]:
     """What decides latencies here: processor, kernel, power states, load, versions."""
     cpu = "/sys/devices/system/cpu"
-    try:
-        hyphos = version("hyphos")
-    except PackageNotFoundError:
-        hyphos = "from a source tree"
     return {
         "cpu": _first("/proc/cpuinfo", "model name"),
-        "cores": str(len(os.sched_getaffinity(0))),
+        "cores": f"{cores_available():g}",
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "kernel": platform.release(),
         "system": _first("/etc/os-release", "PRETTY_NAME"),
@@ -58,11 +56,28 @@ def describe_machine() -> dict[str, str]:
             "/sys/devices/system/clocksource/clocksource0/current_clocksource", "unknown"
         ),
         "python": platform.python_version(),
-        "hyphos": hyphos,
+        "hyphos": _hyphos_version(),
         "processors": "kept awake" if are_kept() else "may sleep",
         PACE: best_pace(),
         "load at start": " ".join(f"{value:.2f}" for value in os.getloadavg()),
     }
+
+
+def _hyphos_version() -> str:
+    """With the commit, where the package lies in a working tree of git."""
+    try:
+        said = version("hyphos")
+    except PackageNotFoundError:
+        said = "from a source tree"
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists():
+        return said
+    words = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return said
+    return f"{said}, {done.stdout.strip()}"
 
 
 def pace() -> float:
@@ -175,11 +190,11 @@ def _ticks_of_family() -> Iterator[int]:
     return (ticks for pid, (_, ticks) in processes.items() if pid in family)
 
 
-def wait_until_quiet(patience_s: float) -> None:
-    """Returns when little else runs on the machine and it is as fast as it was, or after
-    `patience_s` seconds."""
+def wait_until_quiet(patience_s: float, stopped: Callable[[], bool] = lambda: False) -> None:
+    """Returns when little else runs on the machine and it is as fast as it was, after `patience_s`
+    seconds, or soon after it is `stopped`."""
     give_up = time.monotonic() + patience_s
-    while time.monotonic() < give_up:
+    while time.monotonic() < give_up and not stopped():
         watch = LoadWatch()
         time.sleep(0.5)
         if not watch.finish().disturbed:

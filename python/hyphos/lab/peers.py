@@ -31,6 +31,7 @@ class Peer:
     floor: bool
     network: bool
     sizes: bool = True  # its messages may differ in size
+    version: str = ""  # of the middleware, where its program knows
 
     @property
     def name(self) -> str:
@@ -59,6 +60,11 @@ class Peer:
 class Peers:
     present: list[Peer]
     absent: dict[str, str]  # middleware: what would make it present
+
+    def versions(self) -> str:
+        """Of all that are present."""
+        known = {peer.middleware: peer.version for peer in self.present if peer.version}
+        return ", ".join(f"{name} {version}" for name, version in sorted(known.items()))
 
     def choose(self, names: list[str]) -> list[Peer]:
         """Those that `names` (a peer, or a middleware with all its variants) mean, in that order.
@@ -149,6 +155,7 @@ def _describe(program: Path) -> list[Peer]:
             bool(variant["floor"]),
             bool(variant["network"]),
             bool(variant.get("sizes", True)),
+            str(told.get("version", "")),
         )
         for variant in told["variants"]
     ]

@@ -26,9 +26,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -191,13 +192,13 @@ def remove(resources: Iterable[Resource], grace_s: float = _GRACE_S) -> list[Res
 
 def sweep(cgroup_folders: Iterable[Path] = ()) -> list[Resource]:
     """Removes what dead programs have left because their reaper was killed too. Returns it."""
-    folders = [("folder", FOLDERS), ("folder", SHM)]
+    folders = [("folder", path) for path in (FOLDERS, SHM, Path(tempfile.gettempdir()))]
     places = [("namespace", NETNS), *folders, *(("cgroup", p) for p in cgroup_folders)]
     found = []
     for kind, folder in places:
         for path in folder.glob(f"{PREFIX}*"):
-            if not _owner_is_dead(path.name):
-                continue
+            if not _owner_is_dead(path.name) or path.is_symlink():
+                continue  # a link may lead anywhere: anybody may make one in /tmp
             if kind == "folder" and kernel.is_mounted(str(path)):
                 found.append(Resource("mount", str(path)))
             found.append(Resource(kind, path.name if kind == "namespace" else str(path)))
@@ -269,6 +270,23 @@ class Reaper:
             os.write(self._writer, line)
         except BrokenPipeError:
             logger.warning("the reaper is gone; the next program removes what this one may leave")
+
+
+def temporary_folder(reaper: Reaper, label: str) -> Resource:
+    """A new folder among the temporary ones that goes with the program, however that ends."""
+    made = reaper.register("folder", str(Path(tempfile.gettempdir(), owned_name(label))))
+    Path(made.value).mkdir(mode=0o700)
+    return made
+
+
+@contextmanager
+def folder_for_now(label: str) -> Iterator[Path]:
+    """A temporary folder for a `with` block, gone after it or with the program."""
+    reaper = Reaper()
+    try:
+        yield Path(temporary_folder(reaper, label).value)
+    finally:
+        reaper.close()
 
 
 def register_at(address: str) -> bool:

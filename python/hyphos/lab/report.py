@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.lab import page, saturation
+from hyphos.lab import machines, page, saturation
 from hyphos.lab.commands import in_order, reopen
 from hyphos.lab.curves import plots
 from hyphos.lab.experiment import Experiment
@@ -30,7 +30,8 @@ METHOD = (
     "Peers of a case run one after the other, in an order that rotates. Percentiles are those of "
     "all messages of all runs together; intervals are of 95 %, by a bootstrap over whole runs. A "
     "run beside which other programs took more than 5 % of the machine, or the hypervisor more "
-    "than 2 %, is disturbed, and left out where at least half of a row's runs were quiet. Warm-up "
+    "than 2 %, or in which a processor did less than 80 % of what it has done before, is "
+    "disturbed, and left out where at least half of a row's runs were quiet. Warm-up "
     "ended when every subscriber had heard enough."
 )
 WORDS = {
@@ -130,7 +131,6 @@ def read_profile(path: Path) -> Any:
 
 def _page(report: Report) -> str:
     wanted, results = report.wanted, report.results
-    machine = json.loads((results.folder / "machine.json").read_text())
     first = min((run.at for run in results.runs if run.at), default="")
     words = dict(WORDS)
     if report.knees or "rate_hz" in wanted.varied():
@@ -147,11 +147,23 @@ def _page(report: Report) -> str:
         _profile_part(report.profile),
         page.section("What the words mean", page.words(words)),
         page.section("Method", page.paragraph(METHOD)),
-        page.section("Machine", page.machine_table(machine)),
+        page.section("Machine", *_machines(results)),
         page.section("Experiment", _source(results.folder)),
         page.section("Data", page.attached(_files(report))),
     ]
     return page.page(wanted.name, parts)
+
+
+def _machines(results: Results) -> list[str]:
+    """What the runs were made on; with several, how many of them on which."""
+    known = machines.load(results.folder)
+    if len(known) == 1:
+        return [page.machine_table(next(iter(known.values())))]
+    parts = []
+    for name, machine in known.items():
+        count = sum(run.machine == name for run in results.runs)
+        parts += [page.paragraph(f"{name}: {count} runs"), page.machine_table(machine)]
+    return parts
 
 
 def _source(folder: Path) -> str:

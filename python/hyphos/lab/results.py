@@ -41,7 +41,9 @@ PERCENTILES = {
     for name, percent in (("50", 50.0), ("95", 95.0), ("99", 99.0), ("999", 99.9), ("100", 100.0))
 }
 SHARES = ("lost_share", "unsent_share")
-METRICS = (*PERCENTILES, *PLAIN, *SHARES)
+# Their mean; the same two.
+MEANS = {"mean_us": "histogram_ns", "open_mean_us": "open_histogram_ns"}
+METRICS = (*PERCENTILES, *MEANS, *PLAIN, *SHARES)
 # How often something happened, in all runs together.
 COUNTS = ("lost", "unsent", "duplicates", "corrupt", "late_sends")
 HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s")
@@ -83,6 +85,7 @@ class Run:
     failure: str = ""
     load: Load = field(default_factory=lambda: Load(0.0, 0.0))
     at: str = ""
+    machine: str = ""  # its name in machine.json
     stored: Stored | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -129,6 +132,7 @@ def run_from(data: dict[str, Any]) -> Run:
         data["failure"],
         Load(**data["load"]),
         data["at"],
+        data.get("machine", ""),
     )
 
 
@@ -176,6 +180,9 @@ class Row:
         if metric in PERCENTILES:
             name, percent = PERCENTILES[metric]
             return self._percentiles(name)[percent]
+        if metric in MEANS:  # of each run once: a bootstrap reads them many times
+            sums = [run.histogram(MEANS[metric]).sum_and_count() for run in self.used]
+            return bootstrap(sums, _mean_us)
         return bootstrap(self.used, lambda runs: statistic(runs, metric))
 
     def _percentiles(self, name: str) -> dict[float, Estimate]:
@@ -209,8 +216,15 @@ class Row:
         return bootstrap(both, compared)
 
 
+def _mean_us(sums: Sequence[tuple[float, int]]) -> float:
+    count = sum(part[1] for part in sums)
+    return sum(part[0] for part in sums) / count / 1e3 if count else math.nan
+
+
 def statistic(runs: Sequence[Run], metric: str) -> float:
     """A metric of some runs taken together."""
+    if metric in MEANS:
+        return _mean_us([run.histogram(MEANS[metric]).sum_and_count() for run in runs])
     if metric in PERCENTILES:
         name, percent = PERCENTILES[metric]
         return pooled([run.histogram(name) for run in runs]).percentile(percent) / 1e3
@@ -231,6 +245,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs: list[Run] = []
+        self.machine = ""  # on which runs are made now
         self._path = folder / "runs.jsonl"
         self._whole = 0  # bytes of whole lines
         self._rows: list[Row] | None = None

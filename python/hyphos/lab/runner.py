@@ -111,7 +111,7 @@ class Runner:
         words = wish.peer.command(wish.case)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         for _attempt in range(1 + self._rules.retries):
-            wait_until_quiet(self._rules.patience_s)
+            wait_until_quiet(self._rules.patience_s, lambda: self.stopped)
             command = self._stage.command(wish.case, words)
             watch = LoadWatch()
             result, failure = None, ""
@@ -129,12 +129,12 @@ class Runner:
             return None
         if failure:
             self._failed.add(wish.key[:2])
-        return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at)
+        machine = self._results.machine
+        return Run(wish.case, wish.peer.name, wish.repeat, result, failure, load, at, machine)
 
 
 def limit_s(case: Case) -> float:
     """A program that is still there after so long has hung: by itself it gives up earlier, and
     says what took so long (lab/common/parent.hpp)."""
-    processes = case.processes + case.subscribers + case.publishers + 2 * case.pairs
     length_s = 200.0 if case.floods else 3 * case.seconds + 3 * case.warmup / case.rate_hz
-    return 350.0 + 2 * processes + length_s
+    return 350.0 + 2 * case.most_processes + length_s

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from hyphos.lab.case import Case
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import Peer, find_peers
+from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Runner, Wish, side_by_side
 from hyphos.lab.show import number
@@ -120,8 +119,8 @@ def selftest(seconds: float, repeats: int, quiet: bool) -> int:
         if not quiet:
             err.print(f"[{done}/{total}] {run.failure or 'measured'}", highlight=False)
 
-    with TemporaryDirectory() as folder:
-        results = Results(Path(folder))
+    with folder_for_now("selftest") as folder:
+        results = Results(folder)
         runner = Runner(results)
         with on_signals(lambda _number: runner.stop()):
             runner.measure(wishes(peer, seconds, repeats), told)

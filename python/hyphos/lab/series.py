@@ -7,12 +7,18 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from hyphos.lab import commands
+from hyphos.lab import commands, experiment
 from hyphos.lab.commands import RunOptions
+from hyphos.lab.peers import find_peers
+from hyphos.lab.results import Results
+from hyphos.lab.runner import wishes
 from hyphos.tools.console import console
 
 Step = tuple[Callable[[str, RunOptions], int], str]
 
+# Of a run besides its measurement, for each process; and of a search for the highest rate.
+_STARTING_S, _PROCESS_S = 2.0, 0.05
+_SEARCH_S = 60.0
 
 # What Allspaw et al. measured of ways from Unity into ROS, and what they leave to future work.
 UNITY: tuple[Step, ...] = (
@@ -25,29 +31,74 @@ UNITY: tuple[Step, ...] = (
 )
 
 
+def of_paper(number: str) -> Sequence[Step]:
+    """All experiments of a paper."""
+    if number == "000":
+        return UNITY
+    found = [name for name in experiment.built_in() if name.startswith(f"paper_{number}_")]
+    return [(commands.run, name) for name in found]
+
+
+def papers() -> list[str]:
+    named = (name.split("_") for name in experiment.built_in())
+    return sorted({words[1] for words in named if words[0] == "paper"})
+
+
 def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
-    """Each in a folder of its own below one, and with its report where matplotlib is. The worst of
-    what the commands answer; if one is stopped, so are those that follow."""
+    """Each in a folder of its own below one, with its report. The worst of what the commands
+    answer; if one is stopped, so are those that follow."""
     folder = options.output or Path("out/lab") / f"{title}-{datetime.now():%Y%m%d-%H%M%S}"
+    chosen = []
+    for command, name in steps:
+        own = _own(name, replace(options, output=folder / name))
+        if experiment.load(name, changes=own.changes or ()).needs_recording:
+            lack = "it sends recorded messages; --set recording=FILE --set channel=NAME"
+            console(stderr=True).print(f"left out: {name}: {lack}")
+        else:
+            chosen.append((command, name, own))
+    expected = sum(duration_s(command, name, own) for command, name, own in chosen)
+    console().print(f"{len(chosen)} experiments, about {_spoken(expected)}", highlight=False)
     worst = 0
-    for at, (command, name) in enumerate(steps, 1):
-        console().print(f"[bold]{at} of {len(steps)}: {name}[/bold]", highlight=False)
-        own = folder / name
-        goes_on = options.resume and (own / "runs.jsonl").exists()
-        answer = command(name, replace(options, output=own, resume=goes_on))
+    for at, (command, name, own) in enumerate(chosen, 1):
+        console().print(f"[bold]{at} of {len(chosen)}: {name}[/bold]", highlight=False)
+        answer = command(name, own)
         if answer == commands.STOPPED:
             return answer
         worst = max(worst, answer)
-        _report(own)
     return worst
 
 
-def _report(folder: Path) -> None:
-    try:
-        from hyphos.lab.report import write_report  # noqa: PLC0415
-    except ModuleNotFoundError as problem:
-        if problem.name != "matplotlib":
-            raise
-        console(stderr=True).print("no report: pip install 'hyphos\\[lab]'")
-        return
-    console().print(f"report: {write_report(folder, None, None)}")
+def _own(name: str, options: RunOptions) -> RunOptions:
+    """As one experiment of a series is run: goes on where there is something, and takes a recording
+    only if it asks for one."""
+    changes = options.changes or []
+    if not experiment.load(name).needs_recording:
+        changes = [one for one in changes if one.partition("=")[0] not in ("recording", "channel")]
+    goes_on = options.resume and (_folder(options) / "runs.jsonl").exists()
+    return replace(options, changes=changes, resume=goes_on)
+
+
+def _folder(options: RunOptions) -> Path:
+    assert options.output is not None
+    return options.output
+
+
+def duration_s(command: Callable[[str, RunOptions], int], name: str, options: RunOptions) -> float:
+    """About how long an experiment takes from here, without what it has already."""
+    wanted = commands.change(commands.load(name, options), options)
+    peers = find_peers(options.programs).choose(wanted.peers)
+    if command is commands.saturate:
+        return _SEARCH_S * len(wishes(replace(wanted, repeats=1), peers))
+    known = set()
+    if options.resume:
+        known = {run.key for run in Results(_folder(options)).runs if not run.failure}
+    todo = [wish.case for wish in wishes(wanted, peers) if not known or wish.key not in known]
+    return sum(
+        _STARTING_S + _PROCESS_S * case.most_processes + (0 if case.floods else case.seconds)
+        for case in todo
+    )
+
+
+def _spoken(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"

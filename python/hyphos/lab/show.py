@@ -130,6 +130,15 @@ def knee_cells(knee: Saturation) -> list[str]:
 def verdict_lines(verdicts: list[Verdict], varied: list[str]) -> list[str]:
     return [
         f"{'[green]met   [/green]' if v.met else '[red]missed[/red]'} {v.criterion.text}  "
-        f"({v.row.peer}, {case_label(v.row.case, v.named(varied))}: {number(v.value)})"
+        f"({v.row.peer}, {case_label(v.row.case, v.named(varied))}: "
+        f"{with_interval(Estimate(v.value, v.low, v.high))}){_doubts(v)}"
         for v in verdicts
     ]
+
+
+def _doubts(verdict: Verdict) -> str:
+    text = "  [yellow]uncertain: the limit lies within the interval[/yellow]"
+    text = text if verdict.uncertain else ""
+    if verdict.disturbed:
+        text += f"  [yellow]{verdict.disturbed} of {verdict.runs} runs disturbed[/yellow]"
+    return text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from hyphos.lab.domain import domains, sweep_domains
 from hyphos.lab.limits import Limits, Place, cgroup_folders
 from hyphos.lab.links import Link, why_not
 from hyphos.lab.media import Medium
-from hyphos.lab.reaper import SHM, Reaper, Resource, owned_name, sweep
+from hyphos.lab.reaper import SHM, Reaper, Resource, owned_name, sweep, temporary_folder
 
 
 class Stage(Closing):
@@ -79,10 +78,8 @@ class Stage(Closing):
 
         key = (case.recording, case.channel)
         if key not in self._schedules:
-            folder = Path(tempfile.gettempdir(), owned_name(f"recorded-{len(self._schedules)}"))
-            reaper.register("folder", str(folder))
-            folder.mkdir()
-            self._schedules[key] = folder / "schedule"
+            folder = temporary_folder(reaper, f"recorded-{len(self._schedules)}")
+            self._schedules[key] = Path(folder.value, "schedule")
             of_case(case).write(self._schedules[key])
         return self._schedules[key]
 

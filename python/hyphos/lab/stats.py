@@ -28,6 +28,9 @@ class Histogram:
     def count(self) -> int:
         return int(self.counts.sum())
 
+    def sum_and_count(self) -> tuple[float, int]:
+        return float(np.dot(self.values.astype(np.float64), self.counts)), self.count
+
     def percentile(self, percent: float) -> float:
         """The value that `percent` of all are not above, by the nearest rank; NaN if empty."""
         total = self.count

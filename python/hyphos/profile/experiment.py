@@ -4,7 +4,6 @@ Fig. 6 of T. Kronauer et al., *Latency Analysis of ROS2 Multi-Node Systems*."""
 from __future__ import annotations
 
 import json
-import tempfile
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from hyphos.lab import experiment
 from hyphos.lab.case import Case, size_label
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import Peer, find_peers
+from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
@@ -75,8 +75,8 @@ def profile_experiment(options: ExperimentOptions) -> int:
     peer = _peer(options.peer)
     cases = chosen_cases(wanted.cases, options.seconds)
     done: list[CaseProfile] = []
-    with tempfile.TemporaryDirectory() as folder, Stage(wanted.links) as stage:
-        runner = Runner(Results(Path(folder)), Rules(), stage)
+    with folder_for_now("profile") as folder, Stage(wanted.links) as stage:
+        runner = Runner(Results(folder), Rules(), stage)
         with on_signals(lambda _number: runner.stop()):
             for case in cases:
                 if not options.quiet:

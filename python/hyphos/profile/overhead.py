@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import itertools
 import statistics
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.peers import find_peers
+from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
@@ -114,8 +113,8 @@ def measure(quads: int, seconds: float, as_json: bool, quiet: bool) -> int:
     case = Case("pair", size=1024, rate_hz=RATE_HZ, seconds=1.1 * 4 * quads * seconds + 2)
     made: list[Run | None] = []
     done: list[Quad] = []
-    with tempfile.TemporaryDirectory() as folder, Stage() as stage:
-        runner = Runner(Results(Path(folder)), Rules(), stage)
+    with folder_for_now("profile") as folder, Stage() as stage:
+        runner = Runner(Results(folder), Rules(), stage)
         with on_signals(lambda _number: runner.stop()):
             running = threading.Thread(target=lambda: made.append(runner.one(Wish(case, peer, 0))))
             running.start()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,15 @@ from hyphos._closing import Closing
 from hyphos._errors import Error
 from hyphos.lab.capacity.graph import Graph
 from hyphos.lab.domain import domains
+from hyphos.lab.limits import Place
 from hyphos.lab.links import Network
 from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
 from hyphos.lab.media import Medium
 from hyphos.lab.peers import lab_program
 from hyphos.lab.programs import Programs
-from hyphos.lab.reaper import Reaper
+from hyphos.lab.reaper import Reaper, temporary_folder
 from hyphos.lab.saturation import MAX_LOST, MIN_MESSAGES, RESOLUTION, SECONDS
+from hyphos.lab.stage import sweep_all
 
 PROGRAM = "hyphos-lab-graph"
 MAX_BEHIND = 0.04
@@ -130,32 +131,33 @@ class Bench(Closing):
 
     def run(self, graph: Graph, scale: float = 1.0, seconds: float = SECONDS) -> Trial | None:
         """One run; None if it was stopped. Error if it cannot be run."""
-        wait_until_quiet(self._patience_s)
+        wait_until_quiet(self._patience_s, lambda: self.stopped)
         network = self._hosts(graph)
         domain = next(self._domains)
         reaper = self._reaper
         assert reaper is not None
-        left = reaper.register("folder", str(domain.folder))
-        with tempfile.TemporaryDirectory(prefix="hyphos-lab-") as folder:
-            plan = Path(folder) / "robot.yaml"
+        left = [reaper.register("folder", str(domain.folder))]
+        try:
+            folder = temporary_folder(reaper, f"plan-{domain.run}")
+            left.append(folder)
+            plan = Path(folder.value) / "robot.yaml"
             addresses = {name: host.address for name, host in network.items()}
             plan.write_text(graph.robot_yaml(addresses))
             words = [str(lab_program(PROGRAM)), "--plan", str(plan), "--scale", f"{scale:.6g}"]
             words += ["--seconds", f"{seconds:.4g}", "--run-id", str(domain.run)]
             for name, host in network.items():
                 words += ["--netns", f"{name}={host.namespace}"]
-            try:
-                watch = LoadWatch()
-                result = self._programs.run(PROGRAM, words, 200 + 3 * seconds)
-                if result is None:
-                    return None
-                return Trial(scale, seconds, result, watch.finish())
-            finally:
-                reaper.remove(left)
+            watch = LoadWatch()
+            words = Place(reaper).command(words)
+            result = self._programs.run(PROGRAM, words, 200 + 3 * seconds)
+            return Trial(scale, seconds, result, watch.finish()) if result else None
+        finally:
+            reaper.remove(*left)
 
     def _hosts(self, graph: Graph) -> dict[str, Any]:
         """The hosts of a graph, made when one is first run; empty for one machine."""
         if self._reaper is None:
+            sweep_all()
             self._reaper = Reaper()
         if len(graph.hosts) == 1:
             return {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from hyphos.lab.capacity.fit import PRIORS, Point, Priors, fit
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.model import Costs, Host, knee
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.limits import cores_available
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.media import Medium, Wifi
 
@@ -156,8 +156,8 @@ def _guess(graph: Graph, way: str, host: Host, priors: Priors) -> float:
     return 0.8 * scale if scale < math.inf else 1.0
 
 
-def cores() -> int:
-    return len(os.sched_getaffinity(0))
+def cores() -> float:
+    return cores_available()
 
 
 def empty_profile() -> Profile:

@@ -246,7 +246,7 @@ def _print_answer(
     if not _same_machine(profile):
         out.print(
             f"[dim]for the machine of the profile: {profile.machine.get('cpu', 'unknown')}, "
-            f"{profile.cores} cores[/dim]"
+            f"{profile.cores:g} cores[/dim]"
         )
     if len(answer.graph.hosts) > 1:
         each = "all on this one machine" if shared else "each such a machine"

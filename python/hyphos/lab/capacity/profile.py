@@ -83,7 +83,7 @@ class Profile:
     """What was calibrated on one machine. `ways`: those within it; `links`: by their names."""
 
     machine: Mapping[str, str]
-    cores: int
+    cores: float  # that were available
     made: str  # ISO 8601
     ways: Mapping[str, Calibrated] = field(default_factory=dict)
     links: Mapping[str, Calibrated] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class Profile:
         return found
 
     def host(self, ways: Mapping[str, Calibrated], *, shared: bool) -> Host:
-        return Host(float(self.cores), shared, half_duplex(ways))
+        return Host(self.cores, shared, half_duplex(ways))
 
 
 def half_duplex(ways: Mapping[str, Calibrated]) -> bool:
@@ -248,7 +248,7 @@ def _from_json(told: Mapping[str, Any]) -> Profile:
         raise ValueError(f"version {told['hyphos_capacity']}, this program reads {VERSION}")
     return Profile(
         {str(name): str(text) for name, text in told["machine"].items()},
-        int(told["cores"]),
+        float(told["cores"]),
         str(told["made"]),
         {name: _way_from(name, one) for name, one in told["ways"].items()},
         {name: _way_from(LINK, one) for name, one in told["links"].items()},
