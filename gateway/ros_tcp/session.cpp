@@ -7,7 +7,7 @@ namespace hyphos::gateway::ros_tcp {
 namespace {
 
 /// Topics and services of one client, all together.
-constexpr std::size_t kMostRegistrations = 1024;
+constexpr std::size_t kMostRegistrations = 256;
 /// Calls of one client under way.
 constexpr int kMostCalls = 256;
 /// A call to a service that nobody serves ends after so long: time for one that just starts.

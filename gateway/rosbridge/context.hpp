@@ -37,6 +37,7 @@ class Context {
   const Options options;
   Sink& sink;
   std::atomic<Level> level{Level::error};
+  std::atomic<std::size_t> held_bytes{0};  ///< of all that its feeds hold back
 
   /// {"op":"status"}; `id` as JSON, or empty.
   void status(Level of, std::string_view text, std::string_view id) const;

@@ -70,6 +70,7 @@ Feed::Feed(Context& context, std::string name, Lane lane)
 Feed::~Feed() {
   replay_.reset();
   outlet_.reset();
+  while (!held_.empty()) (void)take_held();
 }
 
 // As the protocol has it: the lowest rate and fragment size and the longest queue; png before cbor.
@@ -171,8 +172,7 @@ void Feed::tick() {
   const std::int64_t now = monotonic_now().ns;
   if (held_.empty()) return;
   if (now >= due_ns_) {
-    const Held next = std::move(held_.front());
-    held_.pop_front();
+    const Held next = take_held();
     due_ns_ = now + wish_.throttle_ns;
     send(next.compression, next.bytes);
   }
@@ -189,12 +189,29 @@ void Feed::deliver(Compression compression, const Leaving& message) {
   }
   // Without a queue, what comes too soon is left out, which is what the client asked for.
   if (wish_.queue_length == 0) return;
-  held_.push_back({compression, bytes});
-  while (held_.size() > wish_.queue_length) {
-    held_.pop_front();
-    context_.count("throttled", name_);
+  hold({compression, bytes});
+}
+
+// What waits is bounded in bytes, too, over all feeds of the client: each drops its own oldest.
+void Feed::hold(Held held) {
+  const std::size_t size = held.bytes.size();
+  std::size_t dropped = 0;
+  held_.push_back(std::move(held));
+  context_.held_bytes.fetch_add(size);
+  while (held_.size() > wish_.queue_length ||
+         (!held_.empty() && context_.held_bytes.load() > context_.options.queue_bytes)) {
+    (void)take_held();
+    ++dropped;
   }
-  context_.sink.wake_at(due_ns_);
+  if (!held_.empty()) context_.sink.wake_at(due_ns_);
+  for (; dropped > 0; --dropped) context_.count("throttled", name_);
+}
+
+Feed::Held Feed::take_held() {
+  Held oldest = std::move(held_.front());
+  held_.pop_front();
+  context_.held_bytes.fetch_sub(oldest.bytes.size());
+  return oldest;
 }
 
 void Feed::send(Compression compression, const Buffer& bytes) {

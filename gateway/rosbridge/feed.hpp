@@ -58,6 +58,9 @@ class Feed {
   Result<void> follow(const std::string& type, const Wish& wish);
   void set(const Wish& wish);
   void deliver(Compression compression, const Leaving& message);
+  /// Both under mutex_.
+  void hold(Held held);
+  Held take_held();
   void send(Compression compression, const Buffer& bytes);
   Result<std::vector<Frame>> in_pieces(Compression compression, const Buffer& bytes);
 
@@ -74,7 +77,7 @@ class Feed {
   std::mutex mutex_;
   Wish wish_;                // under mutex_
   std::int64_t due_ns_ = 0;  // under mutex_; when the next may be sent
-  std::deque<Held> held_;    // under mutex_
+  std::deque<Held> held_;    // under mutex_; counted in Context::held_bytes
 
   std::unique_ptr<Outlet> outlet_;
   /// A further `subscribe` gets what is latched, too: from an outlet of its own, which has done its

@@ -22,7 +22,7 @@ std::string type_on(const Door& door, const std::string& topic) {
 Result<Publications::Topic*> Publications::open(const Request& request, const std::string& topic,
                                                 const std::string& type) {
   if (topics_.size() >= kMax && !topics_.contains(topic)) {
-    return Error{Code::overloaded, "a client may publish on 1024 topics at most", topic};
+    return Error{Code::overloaded, "a client may publish on 256 topics at most", topic};
   }
   InletOptions options;
   options.latched = request.latch;

@@ -12,7 +12,7 @@ namespace hyphos::gateway::rosbridge {
 /// What one client publishes: advertise, unadvertise, publish. One thread at a time.
 class Publications {
  public:
-  static constexpr std::size_t kMax = 1024;
+  static constexpr std::size_t kMax = 256;
 
   explicit Publications(Context& context) : context_(context) {}
 

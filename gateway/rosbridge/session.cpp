@@ -120,7 +120,7 @@ Result<void> Session::subscribe(const Request& request) {
   const auto at = feeds_.find(request.topic);
   if (at != feeds_.end()) return at->second->subscribe(request.id, request.type, *wish);
   if (feeds_.size() >= kMaxTopics) {
-    return Error{Code::overloaded, "a client may subscribe to 1024 topics at most", request.topic};
+    return Error{Code::overloaded, "a client may subscribe to 256 topics at most", request.topic};
   }
   auto feed = std::make_unique<Feed>(context_, request.topic, next_lane_++);
   if (auto done = feed->subscribe(request.id, request.type, *wish); !done) return done;

@@ -25,7 +25,7 @@ namespace hyphos::gateway::rosbridge {
 /// of it runs.
 class Session {
  public:
-  static constexpr std::size_t kMaxTopics = 1024;
+  static constexpr std::size_t kMaxTopics = 256;
 
   /// `authorized`: the client has shown a token already, or needs none.
   Session(Door& door, NodeParams& params, Client client, const Options& options, Sink& sink,

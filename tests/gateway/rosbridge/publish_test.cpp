@@ -139,7 +139,7 @@ TEST_F(Publish, topics_of_one_client_are_bounded) {
   }
   EXPECT_EQ(client.hear(),
             R"({"op":"status","level":"error","msg":"advertise: a client may publish )"
-            R"j(on 1024 topics at most (/t1024)"})j");
+            R"j(on 256 topics at most (/t256)"})j");
   EXPECT_EQ(door.open(), Publications::kMax);
 }
 

@@ -172,6 +172,35 @@ TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
   EXPECT_GE(monotonic_now() - begin, kRate * (static_cast<std::int64_t>(heard.size()) - 1));
 }
 
+TEST_F(Subscribe, what_is_held_back_is_bounded_in_bytes_over_all_topics) {
+  Options options;
+  options.queue_bytes = 4096;
+  FakeClient listener(door, options);
+  talker.say(R"({"op":"advertise","topic":"/other","type":"std_msgs/String"})");
+  const std::string text(1100, 'x');  // four of them in JSON are more than the bound, three not
+  const std::string slow = R"("throttle_rate":3600000,"queue_length":10000)";
+  FakeClient witness(door);
+  witness.say(subscribe(R"("id":"w")"));
+  witness.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String"})");
+  const auto publish_on = [&](const std::string& topic, int count) {
+    for (int i = 0; i < count; ++i) {
+      talker.say(R"({"op":"publish","topic":")" + topic + R"(","msg":{"data":")" + text + "\"}}");
+      (void)witness.hear();  // no queue on the way is ever full
+    }
+  };
+  listener.say(subscribe(slow));
+  publish_on("/chatter", 11);  // the first goes at once
+  EXPECT_NE(listener.hear().find(text), std::string::npos);
+  EXPECT_EQ(door.counted("throttled"), 7U);
+  listener.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String",)" + slow + "}");
+  publish_on("/other", 3);
+  EXPECT_NE(listener.hear().find("/other"), std::string::npos);
+  EXPECT_EQ(door.counted("throttled"), 9U) << "there is no room beside what the other topic holds";
+  listener.say(R"({"op":"unsubscribe","topic":"/chatter"})");
+  publish_on("/other", 3);
+  EXPECT_EQ(door.counted("throttled"), 9U) << "its bytes are free again";
+}
+
 TEST_F(Subscribe, several_ids_get_a_message_once_until_the_last_is_gone) {
   FakeClient listener(door);
   listener.say(subscribe(R"("id":"a")"));
