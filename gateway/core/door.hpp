@@ -47,6 +47,10 @@ struct TopicInfo {
   std::vector<std::string> publishers;  ///< nodes; clients by their names
   std::vector<std::string> subscribers;
   bool latched = false;  ///< who comes late gets the last message
+  // What its publishers keep to, all of them; of `depth` the most.
+  bool reliable = false;
+  std::uint32_t depth = 0;
+  std::int64_t deadline_ms = 0;  ///< 0: none
 };
 
 struct ServiceInfo {
@@ -151,6 +155,8 @@ struct Client {
 struct InletOptions {
   bool latched = false;
   std::uint32_t depth = 0;  ///< 0: the channel's
+  bool reliable = false;    ///< what the transports lose they send again; a full queue drops still
+  std::int64_t deadline_ms = 0;  ///< 0: none
 };
 
 struct OutletOptions {

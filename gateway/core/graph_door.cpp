@@ -160,6 +160,21 @@ std::string channel_of(std::string_view topic) {
 }
 std::string topic_of(std::string_view channel) { return "/" + std::string(channel); }
 
+namespace {
+
+/// One publisher more, which keeps to this. Before the first, `topic` has none.
+void keep_to(TopicInfo& topic, const Policy& policy) {
+  const bool reliable = policy.reliability == Reliability::reliable;
+  const bool first = topic.publishers.empty();
+  topic.latched = topic.latched || policy.latched;
+  topic.reliable = reliable && (first || topic.reliable);
+  topic.depth = std::max(topic.depth, policy.depth);
+  const bool both = policy.deadline_ms > 0 && (first || topic.deadline_ms > 0);
+  topic.deadline_ms = both ? std::max(topic.deadline_ms, policy.deadline_ms) : 0;
+}
+
+}  // namespace
+
 GraphDoor::GraphDoor(Node node, std::shared_ptr<Types> types, Rules rules)
     : node_(std::move(node)),
       types_(std::move(types)),
@@ -220,12 +235,11 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   auto carrier = carrier_for(channel, seen(channel), type);
   if (!carrier) return carrier.error();
   PublisherOptions publisher;
-  if (options.latched || options.depth > 0) {
-    Policy policy;
-    policy.latched = options.latched;
-    if (options.depth > 0) policy.depth = options.depth;
-    publisher.policy = policy;
-  }
+  Policy& policy = publisher.policy.emplace();
+  policy.latched = options.latched;
+  if (options.depth > 0) policy.depth = options.depth;
+  if (options.reliable) policy.reliability = Reliability::reliable;
+  policy.deadline_ms = options.deadline_ms;
   auto opened = node_.raw_publisher(channel, (*carrier)->id, publisher);
   if (!opened) return opened.error();
   return std::unique_ptr<Inlet>(std::make_unique<GraphInlet>(
@@ -395,7 +409,7 @@ std::vector<TopicInfo> GraphDoor::topics() const {
       if (topic.type.empty()) {
         topic.type = types_->ros_name(end.type_name, types_->only_ros2());
       }
-      topic.latched = topic.latched || (end.is_publisher && end.policy.latched);
+      if (end.is_publisher) keep_to(topic, end.policy);
       auto& nodes = end.is_publisher ? topic.publishers : topic.subscribers;
       for (const std::string& name : names_of(process, end)) {
         if (std::find(nodes.begin(), nodes.end(), name) == nodes.end()) nodes.push_back(name);

@@ -22,6 +22,10 @@ void set(DdsQos& to, const EndpointSpec& spec) {
       qos.reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
   to.durability().kind =
       qos.transient_local ? dds::TRANSIENT_LOCAL_DURABILITY_QOS : dds::VOLATILE_DURABILITY_QOS;
+  if (qos.deadline_ms > 0) {
+    to.deadline().period =
+        eprosima::fastrtps::Duration_t(static_cast<double>(qos.deadline_ms) / 1e3);
+  }
   to.history().kind = dds::KEEP_LAST_HISTORY_QOS;
   to.history().depth = qos.depth;
   auto& limits = to.resource_limits();

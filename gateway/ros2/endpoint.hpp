@@ -16,6 +16,7 @@
 #include <string>
 
 #include "gateway/convert/written.hpp"
+#include "gateway/ros2/qos.hpp"
 #include "gateway/ros2/raw_type.hpp"
 #include "hyphos/result.hpp"
 
@@ -25,15 +26,6 @@ class Participant;
 
 using eprosima::fastrtps::rtps::GUID_t;
 using eprosima::fastrtps::rtps::SampleIdentity;
-
-/// What DDS calls QoS, as far as ROS 2 sets it.
-struct Qos {
-  bool reliable = true;
-  bool transient_local = false;  ///< what ROS 1 and Hyphos call latched
-  std::int32_t depth = 10;
-
-  bool operator==(const Qos&) const = default;
-};
 
 /// A topic of DDS and how to take part in it.
 struct EndpointSpec {

@@ -38,6 +38,7 @@ const Setters<Settings>& setters() {
       {"shared_memory", flag(&Settings::shared_memory)},
       {"topics", patterns(&Settings::topics, kIgnored)},
       {"channels", patterns(&Settings::channels, kIgnored)},
+      {"best_effort", patterns(&Settings::best_effort, kIgnored)},
       {"services", patterns(&Settings::services, kIgnored)},
       {"calls", patterns(&Settings::calls, kIgnored)},
       {"call_timeout_s", seconds(&Settings::call_timeout)},

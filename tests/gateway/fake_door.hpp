@@ -72,6 +72,12 @@ class FakeDoor final : public Door {
     const auto found = counts_.find(why);
     return found == counts_.end() ? 0 : found->second;
   }
+  /// What was told with the last of them.
+  [[nodiscard]] std::string last(std::string_view why) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = details_.find(why);
+    return found == details_.end() ? "" : found->second;
+  }
   /// Inlets, outlets and servers that are open.
   [[nodiscard]] std::size_t open() const {
     const std::lock_guard lock(mutex_);
@@ -91,6 +97,7 @@ class FakeDoor final : public Door {
     Topic& carried = topics_[topic];
     carried.type = *known;
     carried.publishers.insert(client.name);
+    carried.options = options;
     return std::unique_ptr<Inlet>(new FakeInlet(*this, client, topic, *known, options.latched));
   }
 
@@ -190,6 +197,9 @@ class FakeDoor final : public Door {
       info.topic = name;
       info.type = topic.type.name;
       info.latched = !topic.latched.empty();
+      info.reliable = topic.options.reliable;
+      info.depth = topic.options.depth > 0 ? topic.options.depth : 10;
+      info.deadline_ms = topic.options.deadline_ms;
       info.publishers.assign(topic.publishers.begin(), topic.publishers.end());
       for (const auto& tap : topic.outlets) info.subscribers.push_back(tap->client);
     }
@@ -211,9 +221,10 @@ class FakeDoor final : public Door {
     }
     return {names.begin(), names.end()};
   }
-  void count(const Client&, std::string_view why, std::string_view) override {
+  void count(const Client&, std::string_view why, std::string_view detail) override {
     const std::lock_guard lock(mutex_);
     ++counts_[std::string(why)];
+    details_[std::string(why)] = detail;
   }
 
  private:
@@ -246,6 +257,7 @@ class FakeDoor final : public Door {
 
   struct Topic {
     TypeInfo type;
+    InletOptions options;  ///< of the publisher that came last
     std::multiset<std::string> publishers;
     std::vector<std::shared_ptr<Tap>> outlets;
     std::vector<Latched> latched;  ///< of each publisher that is there, the newest last
@@ -447,6 +459,7 @@ class FakeDoor final : public Door {
   std::map<std::string, std::shared_ptr<Serving>> servers_;
   std::set<std::string> denied_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
+  std::map<std::string, std::string, std::less<>> details_;
   std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> check_;
   std::deque<std::function<void()>> tasks_;
   std::multimap<Time, std::function<void()>> later_;
