@@ -49,7 +49,7 @@ class GraphInlet final : public Inlet {
       return Error{Code::permission, "more messages a second than the rules allow",
                    publisher_.channel()};
     }
-    auto made = carrier_.converter.read(
+    auto made = carrier_.read(
         form_, message, [this](std::size_t size) { return publisher_.loan_bytes(size); },
         clock_.now().ns, within);
     if (!made) {
@@ -59,6 +59,9 @@ class GraphInlet final : public Inlet {
     const Published published = publisher_.publish(made->payload, made->buffers);
     if (published) return {};
     return Error{*published.failure, "could not be published", publisher_.channel()};
+  }
+  WritableBuffer loan(std::size_t size) override {
+    return carrier_.keeps(size) ? publisher_.loan_bytes(size) : WritableBuffer();
   }
   [[nodiscard]] const TypeInfo& type() const override { return type_; }
 
@@ -198,8 +201,8 @@ std::optional<EndpointInfo> GraphDoor::seen(const std::string& channel) const {
 
 Result<const Carrier*> GraphDoor::carrier_for(const std::string& channel,
                                               const std::optional<EndpointInfo>& end,
-                                              const std::string& type) {
-  if (!end) return types_->default_carrier(type);
+                                              const std::string& type, bool raw) {
+  if (!end) return raw ? types_->raw_carrier(type) : types_->default_carrier(type);
   TypeId id;
   id.name = end->type_name;
   id.encoding = end->encoding;
@@ -232,7 +235,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   if (!rules_.publish.let(channel)) return denied(client, "publish", topic);
   auto info = types_->message(type);
   if (!info) return info.error();
-  auto carrier = carrier_for(channel, seen(channel), type);
+  auto carrier = carrier_for(channel, seen(channel), type, options.raw);
   if (!carrier) return carrier.error();
   PublisherOptions publisher;
   Policy& policy = publisher.policy.emplace();

@@ -23,6 +23,8 @@ namespace hyphos::gateway {
 ///     shared_memory  "true": talk through Fast DDS's shared memory as well. Default "false"
 ///     topics       which topics of ROS come in. Default all but rosout, parameter_events and
 ///                  hidden ones (with a part that begins with '_')
+///     raw          topics whose channels carry CDR as it is, unless they carry something else
+///                  already. Default none
 ///     channels     which channels go out. Default *
 ///     best_effort  channels that go out as best effort, unless they are reliable. Default none
 ///     services     which services of ROS come in. Default all but those of parameters and hidden

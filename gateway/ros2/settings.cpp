@@ -37,6 +37,7 @@ const Setters<Settings>& setters() {
        }},
       {"shared_memory", flag(&Settings::shared_memory)},
       {"topics", patterns(&Settings::topics, kIgnored)},
+      {"raw", patterns(&Settings::raw, kIgnored)},
       {"channels", patterns(&Settings::channels, kIgnored)},
       {"best_effort", patterns(&Settings::best_effort, kIgnored)},
       {"services", patterns(&Settings::services, kIgnored)},

@@ -40,7 +40,8 @@ class TopicsIn::Inbound {
                                   {.latched = qos_.transient_local,
                                    .depth = static_cast<std::uint32_t>(place_.settings.depth),
                                    .reliable = qos_.reliable,
-                                   .deadline_ms = qos_.deadline_ms});
+                                   .deadline_ms = qos_.deadline_ms,
+                                   .raw = place_.settings.raw.match(topic_)});
   }
   /// Each latched writer has an inlet of its own, so that what it said last is kept for itself.
   void follow_writers(const Offer& offer) {
@@ -84,7 +85,10 @@ class TopicsIn::Inbound {
                             " than nodes of ROS have by default");
     };
     reader_.reset();
-    reader_.emplace(place_.participant, [this](const Received& message) { hear(message); }, events);
+    // Of one channel all inlets lend the same memory.
+    reader_.emplace(
+        place_.participant, [this](const Received& message) { hear(message); }, events,
+        [inlet = inlet_](std::size_t size) { return inlet->loan(size); });
     return reader_->open(
         {dds_topic(topic_), dds_type(type_), asked, type_hash_of(place_.door, type_)});
   }
@@ -97,8 +101,8 @@ class TopicsIn::Inbound {
       return;
     }
     if (!is_new(message.info.sample_identity)) return;
-    const auto published =
-        inlet_for(message.info.sample_identity.writer_guid())->publish(message.bytes);
+    const auto published = inlet_for(message.info.sample_identity.writer_guid())
+                               ->publish(message.bytes, message.within);
     if (published) return;
     // The door has counted what it refuses itself.
     const Code code = published.error().code;
