@@ -47,6 +47,10 @@ struct TopicInfo {
   std::vector<std::string> publishers;  ///< nodes; clients by their names
   std::vector<std::string> subscribers;
   bool latched = false;  ///< who comes late gets the last message
+  // What its publishers keep to, all of them; of `depth` the most.
+  bool reliable = false;
+  std::uint32_t depth = 0;
+  std::int64_t deadline_ms = 0;  ///< 0: none
 };
 
 struct ServiceInfo {
@@ -72,6 +76,9 @@ class Inlet {
   /// client).
   virtual Result<void> publish(std::span<const std::byte> message, const Buffer& within) = 0;
   Result<void> publish(std::span<const std::byte> message) { return publish(message, {}); }
+  /// Memory for a message that is then published as lying `within` it, so that it can stay there.
+  /// Empty: it would be copied from there anyway.
+  virtual WritableBuffer loan(std::size_t size) { return WritableBuffer::on_heap(size); }
   [[nodiscard]] virtual const TypeInfo& type() const = 0;
 };
 
@@ -151,6 +158,10 @@ struct Client {
 struct InletOptions {
   bool latched = false;
   std::uint32_t depth = 0;  ///< 0: the channel's
+  bool reliable = false;    ///< what the transports lose they send again; a full queue drops still
+  std::int64_t deadline_ms = 0;  ///< 0: none
+  /// If nobody has opened the channel yet, it carries what comes as CDR as it is (carrier.hpp).
+  bool raw = false;
 };
 
 struct OutletOptions {

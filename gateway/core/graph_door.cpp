@@ -44,7 +44,7 @@ class GraphInlet final : public Inlet {
 
   Result<void> publish(std::span<const std::byte> message, const Buffer& within) override {
     if (auto let = door_.take(client_, *account_, publisher_.channel()); !let) return let;
-    auto made = carrier_.converter.read(
+    auto made = carrier_.read(
         form_, message, [this](std::size_t size) { return publisher_.loan_bytes(size); },
         clock_.now().ns, within);
     if (!made) {
@@ -54,6 +54,9 @@ class GraphInlet final : public Inlet {
     const Published published = publisher_.publish(made->payload, made->buffers);
     if (published) return {};
     return Error{*published.failure, "could not be published", publisher_.channel()};
+  }
+  WritableBuffer loan(std::size_t size) override {
+    return carrier_.keeps(size) ? publisher_.loan_bytes(size) : WritableBuffer();
   }
   [[nodiscard]] const TypeInfo& type() const override { return type_; }
 
@@ -153,6 +156,21 @@ std::string channel_of(std::string_view topic) {
 }
 std::string topic_of(std::string_view channel) { return "/" + std::string(channel); }
 
+namespace {
+
+/// One publisher more, which keeps to this. Before the first, `topic` has none.
+void keep_to(TopicInfo& topic, const Policy& policy) {
+  const bool reliable = policy.reliability == Reliability::reliable;
+  const bool first = topic.publishers.empty();
+  topic.latched = topic.latched || policy.latched;
+  topic.reliable = reliable && (first || topic.reliable);
+  topic.depth = std::max(topic.depth, policy.depth);
+  const bool both = policy.deadline_ms > 0 && (first || topic.deadline_ms > 0);
+  topic.deadline_ms = both ? std::max(topic.deadline_ms, policy.deadline_ms) : 0;
+}
+
+}  // namespace
+
 GraphDoor::GraphDoor(Node node, std::shared_ptr<Types> types, Rules rules)
     : node_(std::move(node)),
       types_(std::move(types)),
@@ -177,8 +195,8 @@ std::optional<EndpointInfo> GraphDoor::seen(const std::string& channel) const {
 
 Result<const Carrier*> GraphDoor::carrier_for(const std::string& channel,
                                               const std::optional<EndpointInfo>& end,
-                                              const std::string& type) {
-  if (!end) return types_->default_carrier(type);
+                                              const std::string& type, bool raw) {
+  if (!end) return raw ? types_->raw_carrier(type) : types_->default_carrier(type);
   TypeId id;
   id.name = end->type_name;
   id.encoding = end->encoding;
@@ -211,15 +229,14 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   if (!rules_.publish.let(channel)) return denied(client, "publish", topic);
   auto info = types_->message(type);
   if (!info) return info.error();
-  auto carrier = carrier_for(channel, seen(channel), type);
+  auto carrier = carrier_for(channel, seen(channel), type, options.raw);
   if (!carrier) return carrier.error();
   PublisherOptions publisher;
-  if (options.latched || options.depth > 0) {
-    Policy policy;
-    policy.latched = options.latched;
-    if (options.depth > 0) policy.depth = options.depth;
-    publisher.policy = policy;
-  }
+  Policy& policy = publisher.policy.emplace();
+  policy.latched = options.latched;
+  if (options.depth > 0) policy.depth = options.depth;
+  if (options.reliable) policy.reliability = Reliability::reliable;
+  policy.deadline_ms = options.deadline_ms;
   auto place = accounts_->take(client, {"publish " + channel});
   if (!place) return place.error();
   auto opened = node_.raw_publisher(channel, (*carrier)->id, publisher);
@@ -430,7 +447,7 @@ std::vector<TopicInfo> GraphDoor::topics() const {
       if (topic.type.empty()) {
         topic.type = types_->ros_name(end.type_name, types_->only_ros2());
       }
-      topic.latched = topic.latched || (end.is_publisher && end.policy.latched);
+      if (end.is_publisher) keep_to(topic, end.policy);
       auto& nodes = end.is_publisher ? topic.publishers : topic.subscribers;
       for (const std::string& name : names_of(process, end)) {
         if (std::find(nodes.begin(), nodes.end(), name) == nodes.end()) nodes.push_back(name);

@@ -72,10 +72,10 @@ class GraphDoor final : public Door {
  private:
   /// The type that a channel has in the graph now, of a publisher if there is one.
   [[nodiscard]] std::optional<EndpointInfo> seen(const std::string& channel) const;
-  /// For what seen() has found.
+  /// For what seen() has found. `raw`: if that is nothing.
   Result<const Carrier*> carrier_for(const std::string& channel,
                                      const std::optional<EndpointInfo>& end,
-                                     const std::string& type);
+                                     const std::string& type, bool raw = false);
   [[nodiscard]] Result<std::string> type_of(const std::string& channel,
                                             const std::optional<EndpointInfo>& end,
                                             Form form) const;

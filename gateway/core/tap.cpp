@@ -63,7 +63,7 @@ void Tap::hear(const Message<RawMessage>& message) {
     }
   }
   if (listeners.empty() && !keeps) return;
-  auto converted = carrier_.converter.write(form_, *message);
+  auto converted = carrier_.write(form_, *message);
   if (!converted) return complain_(converted.error());
   // In parts for one listener only: of several that have to wait each would copy them. And what is
   // kept must not hold memory of its publisher.
@@ -94,7 +94,7 @@ void Tap::hear_joined(const Message<RawMessage>& message, const std::string& gro
     for (const auto& [theirs, unused] : listeners) payloads[theirs] = joined_without(theirs);
   }
   for (const auto& [theirs, those] : listeners) {
-    auto converted = carrier_.converter.write(form_, RawMessage{payloads[theirs], {}});
+    auto converted = carrier_.write(form_, RawMessage{payloads[theirs], {}});
     if (!converted) return complain_(converted.error());
     Leaving leaving = bare;
     leaving.bytes = *converted;
@@ -155,8 +155,7 @@ std::vector<Leaving> Tap::kept_for(const Listener& listener) {
     if (listener.wants(last.group)) kept.push_back(last.leaving);
   }
   if (!carrier_.only_lists || kept.empty()) return kept;
-  auto converted =
-      carrier_.converter.write(form_, RawMessage{joined_without(listener.group()), {}});
+  auto converted = carrier_.write(form_, RawMessage{joined_without(listener.group()), {}});
   if (!converted) return {};  // told when it came
   return {Leaving{*converted, kept.back().publish_ns, true}};
 }

@@ -130,6 +130,14 @@ std::string ros1_name(std::string_view name) {
   return std::string(name);
 }
 
+std::string ros2_message_name(std::string_view name) {
+  std::string made = ros1_name(name);
+  if (const std::size_t slash = made.find('/'); slash != std::string::npos) {
+    made.insert(slash, "/msg");
+  }
+  return made;
+}
+
 Types::Types() : pool_(DescriptorPool::generated_pool()) {
   for (const auto& [file, packages] : standard_files()) {
     for (int i = 0; i < file->message_type_count(); ++i) {
@@ -292,6 +300,7 @@ Result<const Carrier*> Types::join(const Descriptor& ros, const Descriptor& chan
 Result<const Carrier*> Types::carrier(std::string_view name, const TypeId& channel_type) {
   const Message* const type = find(name);
   if (type == nullptr) return message(name).error();
+  if (channel_type == raw_type(ros2_message_name(type->info.name))) return raw_carrier(name);
   const Descriptor* const channel = pool_.FindMessageTypeByName(channel_type.name);
   const bool known =
       channel_type.encoding == Encoding::protobuf || channel_type.encoding == Encoding::attached;
@@ -313,6 +322,22 @@ Result<const Carrier*> Types::default_carrier(std::string_view name) {
     }
   }
   return join(*type->descriptor, *type->descriptor, Encoding::protobuf);
+}
+
+Result<const Carrier*> Types::raw_carrier(std::string_view name) {
+  const Message* const type = find(name);
+  if (type == nullptr) return message(name).error();
+  const std::string in_ros2 = ros2_message_name(type->info.name);
+  auto by_way = default_carrier(in_ros2);
+  if (!by_way) return by_way;
+  auto others = carrier(name, (*by_way)->id);
+  if (!others) return others;
+  const std::lock_guard lock(mutex_);
+  auto& known = raw_carriers_[type->descriptor];
+  if (known == nullptr) {
+    known.reset(new Carrier{raw_type(in_ros2), (*others)->converter, false, &(*by_way)->converter});
+  }
+  return known.get();
 }
 
 Result<ServiceCarrier> Types::service_carrier(std::string_view name, std::string_view call_type) {
@@ -412,15 +437,16 @@ std::string Types::ros_action_name(std::string_view call_type) const {
 
 std::string Types::ros_name(std::string_view channel_type, bool ros2) const {
   std::string name;
-  if (const auto found = standard_ros_.find(channel_type); found != standard_ros_.end()) {
+  if (const auto raw = raw_name(channel_type); !raw.empty()) {
+    name = raw;
+  } else if (const auto found = standard_ros_.find(channel_type); found != standard_ros_.end()) {
     name = found->second;
   } else if (const Descriptor* type = pool_.FindMessageTypeByName(std::string(channel_type))) {
     name = type->options().GetExtension(ros::type).name();
   }
   const std::string plain = ros1_name(name);
   if (name.empty() || !ros2) return find(plain) != nullptr ? plain : name;
-  const std::size_t slash = plain.find('/');
-  return plain.substr(0, slash) + "/msg" + plain.substr(slash);
+  return ros2_message_name(name);
 }
 
 std::string Types::ros_service_name(std::string_view call_type) const {

@@ -11,18 +11,12 @@
 #include <vector>
 
 #include "gateway/convert/converter.hpp"
+#include "gateway/core/carrier.hpp"
 #include "gateway/core/door.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway {
-
-/// A type of ROS in the form of one type of channels.
-struct Carrier {
-  TypeId id;  ///< of the channel
-  Converter converter;
-  bool only_lists = false;  ///< messages of the channel are joined by writing them one by one
-};
 
 /// What a message of a call is converted with.
 struct ServiceCarrier {
@@ -59,6 +53,8 @@ class Types {
   /// In a channel that nobody has opened yet: the standard message if there is one that means the
   /// same, else the type itself.
   Result<const Carrier*> default_carrier(std::string_view name);
+  /// In a channel that carries CDR as it is. Errors: as default_carrier().
+  Result<const Carrier*> raw_carrier(std::string_view name);
   /// The carriers of a service whose type in the graph is `call_type` ("REQ(…) -> REP(…)"); empty:
   /// none is there yet.
   Result<ServiceCarrier> service_carrier(std::string_view name, std::string_view call_type);
@@ -111,9 +107,12 @@ class Types {
   Shapes shapes_;
   std::map<std::pair<const google::protobuf::Descriptor*, std::string>, std::unique_ptr<Carrier>>
       carriers_;
+  std::map<const google::protobuf::Descriptor*, std::unique_ptr<Carrier>> raw_carriers_;
 };
 
 /// "sensor_msgs/msg/LaserScan" → "sensor_msgs/LaserScan"; others stay.
 [[nodiscard]] std::string ros1_name(std::string_view name);
+/// The same of messages, and back.
+[[nodiscard]] std::string ros2_message_name(std::string_view name);
 
 }  // namespace hyphos::gateway

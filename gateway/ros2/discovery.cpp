@@ -12,13 +12,20 @@ namespace {
 namespace dds = eprosima::fastdds::dds;
 namespace rtps = eprosima::fastrtps::rtps;
 
+/// Rounded up, so that it promises no more than the writer does; 0: none.
+std::int64_t whole_ms(const eprosima::fastrtps::Duration_t& period) {
+  if (period == eprosima::fastrtps::c_TimeInfinite) return 0;
+  return (period.to_ns() + 999'999) / 1'000'000;
+}
+
 template <class ProxyData>
 Remote remote_of(const ProxyData& data) {
   Remote remote;
   remote.topic = data.topicName().to_string();
   remote.type = data.typeName().to_string();
-  remote.reliable = data.m_qos.m_reliability.kind == dds::RELIABLE_RELIABILITY_QOS;
-  remote.transient_local = data.m_qos.m_durability.kind >= dds::TRANSIENT_LOCAL_DURABILITY_QOS;
+  remote.qos.reliable = data.m_qos.m_reliability.kind == dds::RELIABLE_RELIABILITY_QOS;
+  remote.qos.transient_local = data.m_qos.m_durability.kind >= dds::TRANSIENT_LOCAL_DURABILITY_QOS;
+  remote.qos.deadline_ms = whole_ms(data.m_qos.m_deadline.period);
   return remote;
 }
 

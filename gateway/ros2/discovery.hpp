@@ -15,8 +15,7 @@ namespace hyphos::gateway::ros2 {
 struct Remote {
   std::string topic;
   std::string type;
-  bool reliable = false;
-  bool transient_local = false;
+  Qos qos;
 };
 
 using Remotes = std::map<GUID_t, Remote>;

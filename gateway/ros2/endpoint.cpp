@@ -22,6 +22,10 @@ void set(DdsQos& to, const EndpointSpec& spec) {
       qos.reliable ? dds::RELIABLE_RELIABILITY_QOS : dds::BEST_EFFORT_RELIABILITY_QOS;
   to.durability().kind =
       qos.transient_local ? dds::TRANSIENT_LOCAL_DURABILITY_QOS : dds::VOLATILE_DURABILITY_QOS;
+  if (qos.deadline_ms > 0) {
+    to.deadline().period =
+        eprosima::fastrtps::Duration_t(static_cast<double>(qos.deadline_ms) / 1e3);
+  }
   to.history().kind = dds::KEEP_LAST_HISTORY_QOS;
   to.history().depth = qos.depth;
   auto& limits = to.resource_limits();
@@ -68,8 +72,12 @@ void remember(std::set<GUID_t>& matched, const dds::InstanceHandle_t& handle, bo
 
 }  // namespace
 
-Reader::Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events)
-    : participant_(std::move(participant)), events_(std::move(events)), hear_(std::move(hear)) {}
+Reader::Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events,
+               Lend lend)
+    : participant_(std::move(participant)),
+      events_(std::move(events)),
+      lend_(std::move(lend)),
+      hear_(std::move(hear)) {}
 
 Result<void> Reader::open(const EndpointSpec& spec) {
   auto topic = participant_->take_topic(spec.topic, spec.type);
@@ -112,13 +120,15 @@ void Reader::on_data_available(dds::DataReader* reader) {
     const std::lock_guard lock(hearing_);
     sample = std::exchange(spare_, RawSample());
   }
+  sample.lend = &lend_;
   dds::SampleInfo info;
   while (reader->take_next_sample(&sample, &info) == ReturnCode_t::RETCODE_OK) {
     if (!info.valid_data || participant_->is_own(info.sample_identity.writer_guid())) continue;
     const std::lock_guard lock(hearing_);
     if (!hear_) return;
-    hear_({sample.bytes, sample.too_large, info});
+    hear_({sample.bytes, sample.within, sample.too_large, info});
   }
+  sample.within = {};  // it is others' now
   const std::lock_guard lock(hearing_);
   spare_ = std::move(sample);
 }

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "gateway/convert/written.hpp"
+#include "gateway/ros2/qos.hpp"
 #include "gateway/ros2/raw_type.hpp"
 #include "hyphos/result.hpp"
 
@@ -25,15 +26,6 @@ class Participant;
 
 using eprosima::fastrtps::rtps::GUID_t;
 using eprosima::fastrtps::rtps::SampleIdentity;
-
-/// What DDS calls QoS, as far as ROS 2 sets it.
-struct Qos {
-  bool reliable = true;
-  bool transient_local = false;  ///< what ROS 1 and Hyphos call latched
-  std::int32_t depth = 10;
-
-  bool operator==(const Qos&) const = default;
-};
 
 /// A topic of DDS and how to take part in it.
 struct EndpointSpec {
@@ -52,6 +44,7 @@ struct EndpointEvents {
 
 struct Received {
   std::span<const std::byte> bytes;  ///< valid during the call
+  const Buffer& within;              ///< where they lie, and may stay; empty: nowhere for long
   std::size_t too_large = 0;         ///< its size, if it is larger than messages may be; no bytes
   const eprosima::fastdds::dds::SampleInfo& info;
 };
@@ -61,8 +54,11 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
  public:
   /// `hear` is called one at a time.
   using Hear = std::function<void(const Received&)>;
+  /// Memory for a message of this size, to be received there; empty: anywhere. Does not block.
+  using Lend = std::function<WritableBuffer(std::size_t)>;
 
-  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events);
+  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events,
+         Lend lend = {});
   ~Reader() override { close(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -84,6 +80,7 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
 
   const std::shared_ptr<Participant> participant_;
   const EndpointEvents events_;
+  const Lend lend_;
   eprosima::fastdds::dds::DataReader* reader_ = nullptr;
   std::string topic_;
   GUID_t guid_;

@@ -12,6 +12,7 @@
 
 namespace hyphos::gateway::ros2 {
 
+class Discovery;
 class NodeGraph;
 
 /// What every part of the gateway stands on. Outlives them.
@@ -20,6 +21,7 @@ struct Place {
   const Settings& settings;
   std::shared_ptr<Participant> participant;
   const NodeGraph* nodes;
+  const Discovery* discovery;
   /// Something is different: look again soon. Does not block.
   std::function<void()> wake;
 };

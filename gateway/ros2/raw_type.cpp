@@ -1,7 +1,7 @@
 #include "gateway/ros2/raw_type.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 namespace hyphos::gateway::ros2 {
 namespace {
@@ -34,14 +34,25 @@ bool RawType::serialize(void* data, eprosima::fastrtps::rtps::SerializedPayload_
 bool RawType::deserialize(eprosima::fastrtps::rtps::SerializedPayload_t* payload, void* data) {
   RawSample& sample = *static_cast<RawSample*>(data);
   sample.bytes = {};
+  sample.within = {};
   sample.too_large = payload->length > max_message_ ? payload->length : 0;
   if (sample.too_large > 0) return true;
+  const std::span<const std::byte> from{reinterpret_cast<const std::byte*>(payload->data),
+                                        payload->length};
+  if (sample.lend != nullptr && *sample.lend) {
+    if (WritableBuffer memory = (*sample.lend)(from.size()); !memory.empty()) {
+      std::ranges::copy(from, memory.data());
+      sample.within = std::move(memory).freeze(from.size());
+      sample.bytes = sample.within.bytes();
+      return true;
+    }
+  }
   if (sample.capacity < payload->length) {
     sample.storage.reset(new std::byte[payload->length]);
     sample.capacity = payload->length;
   }
-  std::memcpy(sample.storage.get(), payload->data, payload->length);
-  sample.bytes = {sample.storage.get(), payload->length};
+  std::ranges::copy(from, sample.storage.get());
+  sample.bytes = {sample.storage.get(), from.size()};
   return true;
 }
 

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "hyphos/buffer.hpp"
+
 namespace hyphos::gateway::ros2 {
 
 /// A message as DDS carries it: CDR with its encapsulation.
@@ -19,7 +21,10 @@ struct RawSample {
   }
   std::size_t too_large = 0;  ///< received, and larger than the type takes: its size; no bytes
 
-  std::unique_ptr<std::byte[]> storage;  ///< of what was received; kept for the next
+  /// Gives memory to receive into, of which `within` has it then; or none.
+  const std::function<WritableBuffer(std::size_t)>* lend = nullptr;
+  Buffer within;
+  std::unique_ptr<std::byte[]> storage;  ///< of what was received else; kept for the next
   std::size_t capacity = 0;
 };
 

@@ -34,7 +34,8 @@ class Ros2 final : public Protocol {
     participant_ = std::move(*participant);
     nodes_.emplace(participant_, settings_);
     if (auto opened = nodes_->open(); !opened) return opened;
-    place_.emplace(Place{door_, settings_, participant_, &*nodes_, [this] { wake(); }});
+    place_.emplace(
+        Place{door_, settings_, participant_, &*nodes_, &discovery_, [this] { wake(); }});
     thread_ = std::thread([this] { run(); });
     return success();
   }

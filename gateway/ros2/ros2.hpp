@@ -19,16 +19,18 @@ namespace hyphos::gateway {
 ///     domain_id    0 to 232. Default ROS_DOMAIN_ID of the environment, or 0
 ///     node         the name in the graph of ROS. Default /hyphos
 ///     distro       of the others: nodes told each other of themselves otherwise before Iron.
-///     Default
-///                  jazzy
+///                  Default jazzy
 ///     shared_memory  "true": talk through Fast DDS's shared memory as well. Default "false"
 ///     topics       which topics of ROS come in. Default all but rosout, parameter_events and
-///     hidden
-///                  ones (with a part that begins with '_')
+///                  hidden ones (with a part that begins with '_')
+///     raw          topics whose channels carry CDR as it is, unless they carry something else
+///                  already. Default none
 ///     channels     which channels go out. Default *
+///     best_effort  channels that go out as best effort, unless they are reliable. Default none
 ///     services     which services of ROS come in. Default all but those of parameters and hidden
-///     ones calls        which services of the robot go out. Default * call_timeout_s  of services,
-///     each way. Default 60
+///                  ones
+///     calls        which services of the robot go out. Default *
+///     call_timeout_s  of services, each way. Default 60
 ///
 /// The lists have patterns with '*', '?' and '!', separated by commas (ros2/names.hpp).
 Result<std::unique_ptr<Protocol>> open_ros2(Door& door, const Options& options);

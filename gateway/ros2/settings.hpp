@@ -23,6 +23,8 @@ struct Settings {
   std::int32_t depth = 10;
   Patterns topics{"*,!rosout,!parameter_events,!_*,!*/_*", Patterns::Slash::ignored};
   Patterns channels{"*", Patterns::Slash::ignored};
+  Patterns raw{"", Patterns::Slash::ignored};
+  Patterns best_effort{"", Patterns::Slash::ignored};
   Patterns services{
       "*,!_*,!*/_*,!*/describe_parameters,!*/get_parameters,!*/get_parameter_types,"
       "!*/list_parameters,!*/set_parameters,!*/set_parameters_atomically,!*/get_type_description",

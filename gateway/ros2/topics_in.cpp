@@ -1,5 +1,6 @@
 #include "gateway/ros2/topics_in.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -16,23 +17,32 @@ class TopicsIn::Inbound {
 
   Result<void> open(const Offer& offer) {
     type_ = offer.type;
-    auto inlet = place_.door.open_inlet(client_of(topic_), topic_, type_, Form::cdr,
-                                        {.latched = offer.transient_local});
+    qos_ = offer.qos;
+    auto inlet = open_inlet();
     if (!inlet) return inlet.error();
     inlet_ = std::move(*inlet);
-    qos_ = {offer.reliable, offer.transient_local};
     follow_writers(offer);
     return ask(offer);
   }
   /// True if it takes what is offered now; false if it has to be opened anew.
   bool follow(const Offer& offer) {
-    if (offer.type != type_ || offer.transient_local != qos_.transient_local) return false;
+    if (offer.type != type_ || offer.qos.transient_local != qos_.transient_local) return false;
     follow_writers(offer);
-    return offer.reliable == qos_.reliable || ask(offer).ok();
+    return offer.qos.reliable == qos_.reliable || ask(offer).ok();
   }
   [[nodiscard]] GUID_t reader() const { return reader_->guid(); }
 
  private:
+  /// With what all promised when the first of them came: a channel keeps to what it was opened
+  /// with.
+  Result<std::unique_ptr<Inlet>> open_inlet() {
+    return place_.door.open_inlet(client_of(topic_), topic_, type_, Form::cdr,
+                                  {.latched = qos_.transient_local,
+                                   .depth = static_cast<std::uint32_t>(place_.settings.depth),
+                                   .reliable = qos_.reliable,
+                                   .deadline_ms = qos_.deadline_ms,
+                                   .raw = place_.settings.raw.match(topic_)});
+  }
   /// Each latched writer has an inlet of its own, so that what it said last is kept for itself.
   void follow_writers(const Offer& offer) {
     std::vector<std::shared_ptr<Inlet>> gone;  // not ended under the lock
@@ -50,8 +60,7 @@ class TopicsIn::Inbound {
       }
     }
     for (const GUID_t& writer : come) {
-      auto inlet =
-          place_.door.open_inlet(client_of(topic_), topic_, type_, Form::cdr, {.latched = true});
+      auto inlet = open_inlet();
       if (!inlet) continue;  // the common one takes what it says
       const std::lock_guard lock(mutex_);
       latched_.emplace(writer, std::move(*inlet));
@@ -64,16 +73,24 @@ class TopicsIn::Inbound {
   }
 
   Result<void> ask(const Offer& offer) {
-    qos_ = {offer.reliable, offer.transient_local, place_.settings.depth};
+    qos_ = offer.qos;
+    // It hears all writers then, whatever deadline they have: the channel has it.
+    const Qos asked{qos_.reliable, qos_.transient_local, place_.settings.depth};
     EndpointEvents events;
     events.incompatible = [this](const std::string& policy) {
+      // One that offers less of these is asked anew, with all others, as soon as it is looked at.
+      if (policy == "reliability" || policy == "durability") return;
       place_.door.count(client_of(topic_), "incompatible_qos",
-                        "a publisher does not offer the " + policy + " that the others do");
+                        "a publisher is not heard, since it has another " + policy +
+                            " than nodes of ROS have by default");
     };
     reader_.reset();
-    reader_.emplace(place_.participant, [this](const Received& message) { hear(message); }, events);
+    // Of one channel all inlets lend the same memory.
+    reader_.emplace(
+        place_.participant, [this](const Received& message) { hear(message); }, events,
+        [inlet = inlet_](std::size_t size) { return inlet->loan(size); });
     return reader_->open(
-        {dds_topic(topic_), dds_type(type_), qos_, type_hash_of(place_.door, type_)});
+        {dds_topic(topic_), dds_type(type_), asked, type_hash_of(place_.door, type_)});
   }
 
   void hear(const Received& message) {
@@ -84,8 +101,8 @@ class TopicsIn::Inbound {
       return;
     }
     if (!is_new(message.info.sample_identity)) return;
-    const auto published =
-        inlet_for(message.info.sample_identity.writer_guid())->publish(message.bytes);
+    const auto published = inlet_for(message.info.sample_identity.writer_guid())
+                               ->publish(message.bytes, message.within);
     if (published) return;
     // The door has counted what it refuses itself.
     const Code code = published.error().code;
@@ -121,9 +138,13 @@ std::map<std::string, Offer> offers_of(const Remotes& writers) {
     const auto type = type_of_dds(writer.type);
     if (!topic || !type || !is_name(*topic)) continue;
     Offer& offer = all[*topic][*type];
+    Qos& all_of = offer.qos;
+    const bool first = offer.writers.empty();
+    const bool promise = writer.qos.deadline_ms > 0 && (first || all_of.deadline_ms > 0);
     offer.type = *type;
-    offer.reliable = offer.reliable && writer.reliable;
-    offer.transient_local = offer.transient_local && writer.transient_local;
+    all_of.reliable = all_of.reliable && writer.qos.reliable;
+    all_of.transient_local = all_of.transient_local && writer.qos.transient_local;
+    all_of.deadline_ms = promise ? std::max(all_of.deadline_ms, writer.qos.deadline_ms) : 0;
     offer.writers.insert(guid);
   }
   std::map<std::string, Offer> offers;
@@ -156,6 +177,8 @@ void TopicsIn::look(const DomainState& state) {
     if (const auto opened = inbound->open(offer); opened) {
       refused_.forget(key);
       inbound_.emplace(topic, std::move(inbound));
+    } else if (opened.error().code == Code::disconnected) {
+      return;  // our node ends
     } else if (refused_.failed(key)) {
       place_.door.count(client_of(topic), to_string(opened.error().code),
                         "the topic is left out: " + opened.error().to_string());

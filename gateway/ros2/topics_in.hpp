@@ -15,8 +15,7 @@ namespace hyphos::gateway::ros2 {
 /// A topic that others publish, as a reader asks for it: with what all of them offer.
 struct Offer {
   std::string type;  ///< "std_msgs/msg/String"
-  bool reliable = true;
-  bool transient_local = true;
+  Qos qos{.transient_local = true};
   std::set<GUID_t> writers;
 };
 

@@ -3,9 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/names.hpp"
+#include "gateway/ros2/node_graph.hpp"
 
 namespace hyphos::gateway::ros2 {
+
+namespace {
+
+/// What a channel promises, as a writer offers it. Reliable by default, whatever the channel is:
+/// that every subscriber hears, and rclcpp's ask for it unless told otherwise. One latched message
+/// is all that a channel keeps.
+Qos qos_of(const TopicInfo& info, const Settings& settings) {
+  const auto depth = static_cast<std::int32_t>(std::max(info.depth, 1U));
+  return {.reliable = info.reliable || !settings.best_effort.match(info.topic),
+          .transient_local = info.latched,
+          .depth = info.latched ? 1 : depth,
+          .deadline_ms = info.deadline_ms};
+}
+
+}  // namespace
 
 /// One channel: an outlet of the robot's graph, and the writer that its messages go to.
 class TopicsOut::Outbound {
@@ -14,16 +31,14 @@ class TopicsOut::Outbound {
       : place_(place),
         topic_(info.topic),
         channel_type_(info.type),
-        latched_(info.latched),
+        qos_(qos_of(info, place.settings)),
         writer_(place.participant, events()) {}
 
   Result<void> open() {
     const std::string type = ros2_type(channel_type_);
-    // One latched message is all that a channel keeps.
-    const Qos qos{true, latched_, latched_ ? 1 : place_.settings.depth};
     const std::string in_dds = dds_type(type);
     if (in_dds.empty()) return Error{Code::unsupported, "'" + type + "' is no type of ROS", topic_};
-    auto opened = writer_.open({dds_topic(topic_), in_dds, qos, type_hash_of(place_.door, type)});
+    auto opened = writer_.open({dds_topic(topic_), in_dds, qos_, type_hash_of(place_.door, type)});
     if (!opened) return opened;
     auto outlet = place_.door.open_outlet(client_of(topic_), topic_, type, Form::cdr, {},
                                           [this](const Leaving& message) { send(message); });
@@ -32,7 +47,7 @@ class TopicsOut::Outbound {
     return success();
   }
   [[nodiscard]] bool is_of(const TopicInfo& info) const {
-    return info.type == channel_type_ && info.latched == latched_;
+    return info.type == channel_type_ && qos_of(info, place_.settings) == qos_;
   }
   [[nodiscard]] GUID_t writer() const { return writer_.guid(); }
 
@@ -40,11 +55,21 @@ class TopicsOut::Outbound {
   EndpointEvents events() {
     EndpointEvents events;
     events.incompatible = [this](const std::string& policy) {
-      const std::string hint = policy == "durability" ? "; the channel is not latched" : "";
-      place_.door.count(client_of(topic_), "incompatible_qos",
-                        "a subscriber asks for another " + policy + hint);
+      place_.door.count(client_of(topic_), "incompatible_qos", unheard_by(policy));
     };
     return events;
+  }
+  /// Who does not hear it, and why. DDS tells the policy; who it is has been discovered before.
+  std::string unheard_by(const std::string& policy) const {
+    std::string who;
+    const std::string name = dds_topic(topic_);
+    for (const auto& [guid, reader] : place_.discovery->state().readers) {
+      if (reader.topic != name) continue;
+      const std::string why = mismatch(qos_, reader.qos);
+      if (why.empty()) continue;
+      who += (who.empty() ? "" : "; ") + place_.nodes->node_of(guid) + " does not hear it: " + why;
+    }
+    return who.empty() ? "a subscriber asks for another " + policy : who;
   }
 
   void send(const Leaving& message) {
@@ -58,7 +83,7 @@ class TopicsOut::Outbound {
   const Place& place_;
   const std::string topic_;
   const std::string channel_type_;
-  const bool latched_;
+  const Qos qos_;
   Writer writer_;
   std::unique_ptr<Outlet> outlet_;  ///< last: it uses all of the above
 };
@@ -87,6 +112,8 @@ void TopicsOut::look(const std::vector<TopicInfo>& topics) {
     if (const auto opened = outbound->open(); opened) {
       refused_.forget(key);
       outbound_.emplace(topic, std::move(outbound));
+    } else if (opened.error().code == Code::disconnected) {
+      return;  // our node ends
     } else if (refused_.failed(key)) {
       place_.door.count(client_of(topic), to_string(opened.error().code),
                         "the channel is left out: " + opened.error().to_string());

@@ -72,6 +72,12 @@ class FakeDoor final : public Door {
     const auto found = counts_.find(why);
     return found == counts_.end() ? 0 : found->second;
   }
+  /// What was told with the last of them.
+  [[nodiscard]] std::string last(std::string_view why) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = details_.find(why);
+    return found == details_.end() ? "" : found->second;
+  }
   /// Inlets, outlets and servers that are open.
   [[nodiscard]] std::size_t open() const {
     const std::lock_guard lock(mutex_);
@@ -85,7 +91,7 @@ class FakeDoor final : public Door {
   /// What the last inlet of the topic was opened with.
   [[nodiscard]] std::uint32_t depth(const std::string& topic) const {
     const std::lock_guard lock(mutex_);
-    return topics_.at(topic).depth;
+    return topics_.at(topic).options.depth;
   }
 
   Result<std::unique_ptr<Inlet>> open_inlet(const Client& client, const std::string& topic,
@@ -97,7 +103,7 @@ class FakeDoor final : public Door {
     Topic& carried = topics_[topic];
     carried.type = *known;
     carried.publishers.insert(client.name);
-    carried.depth = options.depth;
+    carried.options = options;
     return std::unique_ptr<Inlet>(new FakeInlet(*this, client, topic, *known, options.latched));
   }
 
@@ -197,6 +203,9 @@ class FakeDoor final : public Door {
       info.topic = name;
       info.type = topic.type.name;
       info.latched = !topic.latched.empty();
+      info.reliable = topic.options.reliable;
+      info.depth = topic.options.depth > 0 ? topic.options.depth : 10;
+      info.deadline_ms = topic.options.deadline_ms;
       info.publishers.assign(topic.publishers.begin(), topic.publishers.end());
       for (const auto& tap : topic.outlets) info.subscribers.push_back(tap->client);
     }
@@ -218,9 +227,10 @@ class FakeDoor final : public Door {
     }
     return {names.begin(), names.end()};
   }
-  void count(const Client&, std::string_view why, std::string_view) override {
+  void count(const Client&, std::string_view why, std::string_view detail) override {
     const std::lock_guard lock(mutex_);
     ++counts_[std::string(why)];
+    details_[std::string(why)] = detail;
   }
 
  private:
@@ -253,8 +263,8 @@ class FakeDoor final : public Door {
 
   struct Topic {
     TypeInfo type;
+    InletOptions options;  ///< of the publisher that came last
     std::multiset<std::string> publishers;
-    std::uint32_t depth = 0;
     std::vector<std::shared_ptr<Tap>> outlets;
     std::vector<Latched> latched;  ///< of each publisher that is there, the newest last
   };
@@ -455,6 +465,7 @@ class FakeDoor final : public Door {
   std::map<std::string, std::shared_ptr<Serving>> servers_;
   std::set<std::string> denied_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
+  std::map<std::string, std::string, std::less<>> details_;
   std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> check_;
   std::deque<std::function<void()>> tasks_;
   std::multimap<Time, std::function<void()>> later_;

@@ -122,6 +122,50 @@ def test_what_is_latched_reaches_who_comes_late(
 
 
 @pytest.mark.usefixtures("gateway")
+def test_qos_of_ros_2_is_the_policy_of_the_channel(program: RosProgram, domain: str) -> None:
+    strict = program.writer("rt/strict", ros.String, deadline_ms=1500)
+    loose = program.writer("rt/loose", ros.String, reliable=False)
+    wait_until(lambda: _has_publisher(domain, "strict"), "the channel strict")
+    wait_until(lambda: _has_publisher(domain, "loose"), "the channel loose")
+    policy = _policy(domain, "strict")
+    assert (policy.reliability, policy.overflow) == ("reliable", "drop_oldest")
+    assert (policy.depth, policy.deadline_ms) == (10, 1500)
+    assert (_policy(domain, "loose").reliability, _policy(domain, "loose").deadline_ms) == (
+        "best_effort",
+        0,
+    )
+    assert strict.topic.name != loose.topic.name  # they are there all the while
+
+
+@pytest.mark.usefixtures("gateway")
+def test_a_channel_is_heard_by_readers_of_either_reliability(
+    node: hyphos.Node, program: RosProgram
+) -> None:
+    policy = hyphos.Policy(reliability="best_effort", deadline_ms=2000)
+    publisher = node.publisher("either", String, policy=policy)
+    readers = [
+        program.reader("rt/either", ros.String),
+        program.reader("rt/either", ros.String, reliable=False),
+        program.reader("rt/either", ros.String, deadline_ms=2000),
+    ]
+    for reader in readers:
+        assert take(reader, lambda: publisher.publish(String(data="all hear"))).data == "all hear"
+
+
+def test_who_asks_for_more_than_there_is_is_told_of_with_what_would_match(
+    gateway: Program, node: hyphos.Node, program: RosProgram
+) -> None:
+    publisher = node.publisher("plain", String, policy=hyphos.Policy(deadline_ms=3000))
+    latched = program.reader("rt/plain", ros.String, latched=True, deadline_ms=1000)
+    take(program.reader("rt/plain", ros.String), lambda: publisher.publish(String(data="now")))
+    assert not latched.take(N=1)
+    _, _, errors = gateway.stop()
+    assert "ros2 /plain: incompatible_qos" in errors
+    assert "make the channel latched" in errors
+    assert "a deadline of 1000 ms, where 3000 ms is offered" in errors
+
+
+@pytest.mark.usefixtures("gateway")
 def test_ros_2_calls_a_service_of_the_robot(
     node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
 ) -> None:
@@ -181,6 +225,15 @@ def test_a_wrong_option_is_named(hyphos_start: Start, domain: str) -> None:
     code, _, errors = ended.end()
     assert code == 1
     assert "domain_id='x': it is a number from 0 to 232" in errors
+
+
+def _policy(domain: str, channel: str) -> Any:
+    return next(
+        end.policy
+        for process in _hyphos.inspect(domain)
+        for end in process.endpoints
+        if end.channel == channel and end.is_publisher
+    )
 
 
 def _has_publisher(domain: str, channel: str) -> bool:

@@ -15,6 +15,7 @@ from hyphos.ros.known import descriptors
 
 # Above 100, the ports of DDS are among those that the kernel gives to others.
 DOMAIN_ID = 1 + os.getpid() % 100
+OTHER_DOMAIN_ID = 1 + (os.getpid() + 50) % 100
 
 
 def std_srvs(folder: Path, depends: str = "rosidl_default_runtime") -> Path:
@@ -38,11 +39,13 @@ def set_bool(package: Path) -> tuple[Any, Any]:
     return request, response
 
 
-def start_gateway(start: Start, domain: str, package: Path) -> Program:
-    words = ["--set", f"domain_id={DOMAIN_ID}", "--domain", domain, "--ros", str(package)]
-    started = start("gateway", "ros2", *words)
+def start_gateway(
+    start: Start, domain: str, package: Path, *more: str, domain_id: int = DOMAIN_ID
+) -> Program:
+    words = ["--set", f"domain_id={domain_id}", "--domain", domain, "--ros", str(package)]
+    started = start("gateway", "ros2", *words, *more)
     try:
-        assert started.line() == f"dds://127.0.0.1/{DOMAIN_ID}"
+        assert started.line() == f"dds://127.0.0.1/{domain_id}"
     except AssertionError as error:
         if "install libfastrtps-dev" in str(error):
             pytest.skip(str(error))

@@ -101,12 +101,28 @@ class RosProgram:
         self._participant = DomainParticipant(domain_id)
         self._topics: dict[str, Topic[Any]] = {}
 
-    def writer(self, name: str, kind: type[IdlStruct], *, latched: bool = False) -> DataWriter[Any]:
-        qos = _qos(latched)
+    def writer(
+        self,
+        name: str,
+        kind: type[IdlStruct],
+        *,
+        latched: bool = False,
+        reliable: bool = True,
+        deadline_ms: int = 0,
+    ) -> DataWriter[Any]:
+        qos = _qos(latched, reliable, deadline_ms)
         return DataWriter(self._participant, self._topic(name, kind), qos=qos)
 
-    def reader(self, name: str, kind: type[IdlStruct], *, latched: bool = False) -> DataReader[Any]:
-        qos = _qos(latched)
+    def reader(
+        self,
+        name: str,
+        kind: type[IdlStruct],
+        *,
+        latched: bool = False,
+        reliable: bool = True,
+        deadline_ms: int = 0,
+    ) -> DataReader[Any]:
+        qos = _qos(latched, reliable, deadline_ms)
         return DataReader(self._participant, self._topic(name, kind), qos=qos)
 
     def serving(self, name: str, message: str) -> AbstractContextManager[None]:
@@ -144,9 +160,11 @@ def take(reader: DataReader[Any], meanwhile: Callable[[], object] = lambda: None
     raise AssertionError("nothing has come from DDS")
 
 
-def _qos(latched: bool) -> Qos:
+def _qos(latched: bool, reliable: bool, deadline_ms: int) -> Qos:
+    kept = Policy.Reliability.Reliable(duration(seconds=1))
     return Qos(
-        Policy.Reliability.Reliable(duration(seconds=1)),
+        kept if reliable else Policy.Reliability.BestEffort,
+        *([Policy.Deadline(duration(milliseconds=deadline_ms))] if deadline_ms else []),
         Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile,
         Policy.History.KeepLast(100),
         Policy.DataRepresentation(use_cdrv0_representation=True),

@@ -146,6 +146,34 @@ TEST_F(DoorTest, NamesThatCameAndWentLeaveNothing) {
   EXPECT_EQ(robot_.runtime().channels().size(), before);
 }
 
+TEST_F(DoorTest, TopicsTellWhatAllTheirPublishersKeepTo) {
+  const auto find = [&]() -> TopicInfo {
+    for (TopicInfo& info : door_.topics()) {
+      if (info.topic == "/part") return info;
+    }
+    return {};
+  };
+  const auto open = [&](GraphDoor& door, const InletOptions& options) {
+    return door.open_inlet({"talker"}, "/part", "made/Part", Form::json, options).or_throw();
+  };
+  const auto first = open(door_, {.depth = 3, .reliable = true, .deadline_ms = 40});
+  EXPECT_TRUE(find().reliable);
+  EXPECT_EQ(find().depth, 3U);
+  EXPECT_EQ(find().deadline_ms, 40);
+  // Another process, which keeps to its own.
+  RuntimeOptions same;
+  same.domain = robot_.runtime().domain();
+  GraphDoor base(Node::open("base", same).or_throw(), types_, {});
+  auto second = open(base, {.depth = 7, .reliable = true, .deadline_ms = 90});
+  EXPECT_EQ(find().depth, 7U);
+  EXPECT_EQ(find().deadline_ms, 90);
+  EXPECT_TRUE(find().reliable);
+  GraphDoor arm(Node::open("arm", same).or_throw(), types_, {});
+  const auto third = open(arm, {});
+  EXPECT_FALSE(find().reliable);
+  EXPECT_EQ(find().deadline_ms, 0);
+}
+
 TEST_F(DoorTest, WhoComesLateGetsWhatEachPublisherOfAListSaidLast) {
   const auto say = [](const std::unique_ptr<Inlet>& inlet, int number) {
     return inlet->publish(bytes_of(R"({"parts":[{"x":)" + std::to_string(number) + "}]}"));

@@ -60,7 +60,7 @@ TEST(Ros2Node, test_wrong_options_are_named_with_what_would_be_right) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   says(code_of(with({{"domain_id", "233"}})), "0 to 232");
-  says(code_of(with({{"domane", "1"}})), "it has call_timeout_s, calls, channels");
+  says(code_of(with({{"domane", "1"}})), "it has best_effort, call_timeout_s, calls, channels");
   says(code_of(with({{"node", "no node"}})), "/hyphos");
   says(code_of(with({{"distro", "7"}})), "jazzy");
   says(code_of(with({{"shared_memory", "yes"}})), "true or false");

@@ -106,6 +106,7 @@ struct RosQos {
   bool reliable = true;
   bool latched = false;
   std::int32_t depth = 100;
+  std::int64_t deadline_ms = 0;
 
   template <class DdsQos>
   void set(DdsQos& qos) const {
@@ -115,6 +116,10 @@ struct RosQos {
         latched ? dds::TRANSIENT_LOCAL_DURABILITY_QOS : dds::VOLATILE_DURABILITY_QOS;
     qos.history().kind = dds::KEEP_LAST_HISTORY_QOS;
     qos.history().depth = depth;
+    if (deadline_ms > 0) {
+      qos.deadline().period =
+          eprosima::fastrtps::Duration_t(static_cast<double>(deadline_ms) / 1e3);
+    }
     qos.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   }
 };

@@ -1,0 +1,95 @@
+#include "gateway/ros2/qos.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/gateway/ros2/gateway.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+TopicInfo info_of(const Gateway& gateway, const std::string& topic) {
+  for (TopicInfo& info : gateway.door.topics()) {
+    if (info.topic == topic && !info.publishers.empty()) return info;
+  }
+  return {};
+}
+
+std::unique_ptr<Inlet> inlet_with(Gateway& gateway, const std::string& topic,
+                                  const InletOptions& options) {
+  return gateway.door.open_inlet({"robot"}, topic, "std_msgs/msg/String", Form::cdr, options)
+      .or_throw();
+}
+
+TEST(Ros2Qos, test_a_mismatch_says_what_would_match) {
+  const Qos most{.reliable = true, .transient_local = true, .depth = 1, .deadline_ms = 50};
+  EXPECT_EQ(mismatch(most, most), "");
+  EXPECT_EQ(mismatch(most, {.reliable = false, .transient_local = false}), "");
+  EXPECT_EQ(mismatch({.deadline_ms = 80}, {.deadline_ms = 50}),
+            "it asks for a deadline of 50 ms, where 80 ms is offered: give the channel a "
+            "deadline_ms of at most 50");
+  const std::string all = mismatch({.reliable = false}, most);
+  for (const char* part : {"asks for reliable", "asks for transient local", "where none is"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << all;
+  }
+}
+
+TEST(Ros2Qos, test_what_the_writers_offer_is_what_the_channel_promises) {
+  Gateway gateway;
+  RosSide ros;
+  ros.writer("rt/strict", kString, {.deadline_ms = 80});
+  ros.writer("rt/loose", kString, {.reliable = false});
+  ASSERT_TRUE(eventually([&] { return !info_of(gateway, "/strict").topic.empty(); }));
+  EXPECT_TRUE(info_of(gateway, "/strict").reliable);
+  EXPECT_EQ(info_of(gateway, "/strict").deadline_ms, 80);
+  ASSERT_TRUE(eventually([&] { return !info_of(gateway, "/loose").topic.empty(); }));
+  EXPECT_FALSE(info_of(gateway, "/loose").reliable);
+  EXPECT_EQ(info_of(gateway, "/loose").deadline_ms, 0);
+}
+
+TEST(Ros2Qos, test_the_queue_is_the_depth_of_what_comes_in) {
+  Options options;
+  options.queue_depth = 33;
+  Gateway gateway(options);
+  RosSide ros;
+  ros.writer("rt/scan", kString);
+  ASSERT_TRUE(eventually([&] { return !info_of(gateway, "/scan").topic.empty(); }));
+  EXPECT_EQ(info_of(gateway, "/scan").depth, 33U);
+}
+
+TEST(Ros2Qos, test_a_best_effort_channel_is_heard_by_a_reader_that_asks_for_reliable) {
+  Gateway gateway;
+  const auto inlet = gateway.inlet("/scan");
+  RosSide ros;
+  EXPECT_TRUE(ros.reader("rt/scan", kString).wait_matched(1));
+}
+
+TEST(Ros2Qos, test_a_channel_named_best_effort_is_offered_so_unless_it_is_reliable) {
+  Gateway gateway(with({{"best_effort", "scan,state"}}));
+  const auto scan = gateway.inlet("/scan");
+  const auto state = inlet_with(gateway, "/state", {.reliable = true});
+  RosSide ros;
+  EXPECT_TRUE(ros.reader("rt/state", kString).wait_matched(1));
+  auto& strict = ros.reader("rt/scan", kString);
+  EXPECT_TRUE(ros.reader("rt/scan", kString, {.reliable = false}).wait_matched(1));
+  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") == 1; }));
+  EXPECT_NE(gateway.door.last("incompatible_qos").find("asks for reliable"), std::string::npos);
+  EXPECT_TRUE(strict.wait_matched(0));
+}
+
+TEST(Ros2Qos, test_a_channel_with_a_deadline_is_heard_by_who_asks_for_no_shorter_one) {
+  Gateway gateway;
+  const auto inlet = inlet_with(gateway, "/state", {.deadline_ms = 80});
+  RosSide ros;
+  EXPECT_TRUE(ros.reader("rt/state", kString, {.deadline_ms = 80}).wait_matched(1));
+  EXPECT_EQ(gateway.door.counted("incompatible_qos"), 0U);
+  auto& hasty = ros.reader("rt/state", kString, {.deadline_ms = 50});
+  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") == 1; }));
+  EXPECT_NE(gateway.door.last("incompatible_qos").find("where 80 ms is offered"),
+            std::string::npos);
+  EXPECT_TRUE(hasty.wait_matched(0));
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::ros2
