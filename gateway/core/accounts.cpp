@@ -17,18 +17,19 @@ std::shared_ptr<Account> Accounts::of(const std::string& client) {
   const std::lock_guard lock(mutex_);
   if (const auto known = accounts_.find(client); known != accounts_.end()) return known->second;
   if (accounts_.size() >= forget_at_) forget_idle();
-  return accounts_[client] = std::make_shared<Account>(rate_hz_);
+  return accounts_[client] = std::make_shared<Account>(rules_.of(client).rate_hz);
 }
 
 void Accounts::forget_idle() {
-  // After so long its limit is what a new one would have.
-  const double refill_s = rate_hz_ > 0 ? std::max(1.0, 1.0 / rate_hz_) : 0.0;
-  const std::int64_t before = (monotonic_now() - Duration::from_seconds(refill_s)).ns;
+  const Time now = monotonic_now();
   std::erase_if(accounts_, [&](const auto& one) {
     // Whoever else has it got it under the lock.
     if (one.second.use_count() > 1) return false;
-    const std::lock_guard lock(one.second->mutex_);
-    return one.second->taken_ns_ <= before;
+    Account& account = *one.second;
+    // After so long its limit is what a new one would have.
+    const double refill_s = account.rate_hz_ > 0 ? std::max(1.0, 1.0 / account.rate_hz_) : 0.0;
+    const std::lock_guard lock(account.mutex_);
+    return account.taken_ns_ <= (now - Duration::from_seconds(refill_s)).ns;
   });
   forget_at_ = std::max<std::size_t>(64, 2 * accounts_.size());
 }

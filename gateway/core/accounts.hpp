@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gateway/core/door.hpp"
@@ -17,12 +18,13 @@ namespace hyphos::gateway {
 /// What one client uses: messages a second, and ends in the graph. Thread-safe.
 class Account {
  public:
-  explicit Account(double rate_hz) : limit_(rate_hz) {}
+  explicit Account(double rate_hz) : rate_hz_(rate_hz), limit_(rate_hz) {}
   /// One message, call or goal. False: more than the rules allow.
   bool take(std::int64_t now_ns);
 
  private:
   friend class Accounts;
+  const double rate_hz_;
   std::mutex mutex_;
   RateLimit limit_;            // under mutex_
   std::int64_t taken_ns_ = 0;  // under mutex_
@@ -40,7 +42,7 @@ class Accounts : public std::enable_shared_from_this<Accounts> {
   /// Of all of them, each counted once however many clients have it.
   static constexpr std::size_t kMostPorts = 640;
 
-  explicit Accounts(double rate_hz) : rate_hz_(rate_hz) {}
+  explicit Accounts(Rules rules) : rules_(std::move(rules)) {}
 
   /// It outlives what the client has open, so that opening anew gains nothing.
   std::shared_ptr<Account> of(const std::string& client);
@@ -54,7 +56,7 @@ class Accounts : public std::enable_shared_from_this<Accounts> {
   /// Under mutex_.
   void forget_idle();
 
-  const double rate_hz_;
+  const Rules rules_;
   std::mutex mutex_;  // guards what follows
   std::map<std::string, std::shared_ptr<Account>> accounts_;
   std::size_t forget_at_ = 64;                // so many accounts

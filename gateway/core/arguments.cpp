@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gateway/core/registry.hpp"
+#include "gateway/core/rules_file.hpp"
 
 namespace hyphos::gateway {
 
@@ -99,6 +100,7 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
   Arguments made;
   Tls tls;
   unsigned ros_version = 0;
+  std::string rules_file;
   Options& options = made.options;
   Rules& rules = made.rules;
   if (words.empty()) return wrong("a gateway", "needs the name of a protocol");
@@ -135,6 +137,7 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
       {"--no-call", names(rules.call.deny)},
       {"--serve", names(rules.serve.allow)},
       {"--no-serve", names(rules.serve.deny)},
+      {"--rules", text(rules_file)},
       {"--set", [&](const std::string& pair) { return read_own(pair, options.own); }},
   };
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -147,6 +150,11 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
     if (key == keys.end()) return wrong("'" + name + "'", "is no option");
     if (i + 1 == words.size()) return wrong(name, "needs a value");
     if (auto taken = key->second(words[++i]); !taken) return taken.error();
+  }
+  if (!rules_file.empty()) {  // what it leaves open, any option may say
+    auto read = read_rules(rules_file, rules);
+    if (!read) return read.error();
+    rules.clients = std::move(*read);
   }
   if (ros_version > 0) options.own["ros"] = std::to_string(ros_version);
   if (tls.certificate.empty() != tls.key.empty()) {

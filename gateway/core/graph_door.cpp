@@ -175,7 +175,7 @@ GraphDoor::GraphDoor(Node node, std::shared_ptr<Types> types, Rules rules)
     : node_(std::move(node)),
       types_(std::move(types)),
       rules_(std::move(rules)),
-      accounts_(std::make_shared<Accounts>(rules_.rate_hz)),
+      accounts_(std::make_shared<Accounts>(rules_)),
       log_(node_.log()) {}
 
 GraphDoor::~GraphDoor() = default;
@@ -226,7 +226,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
                                                      const std::string& type, Form form,
                                                      const InletOptions& options) {
   const std::string channel = channel_of(topic);
-  if (!rules_.publish.let(channel)) return denied(client, "publish", topic);
+  if (!rules_.of(client.name).publish.let(channel)) return denied(client, "publish", topic);
   auto info = types_->message(type);
   if (!info) return info.error();
   auto carrier = carrier_for(channel, seen(channel), type, options.raw);
@@ -281,7 +281,7 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
     const Client& client, const std::string& topic, const std::string& type, Form form,
     const OutletOptions& options, std::function<void(const Leaving&)> callback) {
   const std::string channel = channel_of(topic);
-  if (!rules_.subscribe.let(channel)) return denied(client, "subscribe to", topic);
+  if (!rules_.of(client.name).subscribe.let(channel)) return denied(client, "subscribe to", topic);
   const auto end = seen(channel);
   std::string name = type;
   if (name.empty()) {
@@ -330,7 +330,7 @@ Result<std::unique_ptr<Server>> GraphDoor::open_server(
     const Client& client, const std::string& service, const std::string& type, Form form,
     std::function<void(const Buffer& request, Answer answer)> callback) {
   const std::string name = channel_of(service);
-  if (!rules_.serve.let(name)) return denied(client, "serve", service);
+  if (!rules_.of(client.name).serve.let(name)) return denied(client, "serve", service);
   auto info = types_->service(type);
   if (!info) return info.error();
   auto carrier = types_->service_carrier(type, call_type_of(name));
@@ -395,7 +395,7 @@ void GraphDoor::call(const Client& client, const std::string& service, const std
                      Form form, std::span<const std::byte> request, Duration timeout,
                      Answer answer) {
   const std::string name = channel_of(service);
-  if (!rules_.call.let(name)) return answer(denied(client, "call", service));
+  if (!rules_.of(client.name).call.let(name)) return answer(denied(client, "call", service));
   const std::string call_type = call_type_of(name);
   const std::string type_name = type.empty() ? types_->ros_service_name(call_type) : type;
   if (type_name.empty()) {

@@ -33,6 +33,12 @@ bool Names::let(std::string_view name) const {
          std::none_of(deny.begin(), deny.end(), named);
 }
 
+const Rules& Rules::of(std::string_view client) const {
+  const auto found = std::ranges::find_if(
+      clients, [&](const ClientRules& one) { return matches(one.pattern, client); });
+  return found == clients.end() ? *this : found->rules;
+}
+
 Patterns::Patterns(std::string_view text, Slash slash) : slash_(slash) {
   constexpr std::string_view kSeparators = ", \t\n";
   while (!text.empty()) {

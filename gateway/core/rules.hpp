@@ -17,14 +17,23 @@ struct Names {
   [[nodiscard]] bool let(std::string_view name) const;
 };
 
+struct ClientRules;
+
 /// Which channels and services the clients of a gateway may use, and how much.
 struct Rules {
   Names publish;    ///< from clients to the robot
   Names subscribe;  ///< from the robot to clients
   Names call;       ///< services of the robot that clients ask
   Names serve;      ///< services that clients offer
-  double rate_hz =
-      0;  ///< messages, calls and goals of one client in a second, all together; 0: any
+  /// Messages, calls and goals of one client in a second, all together; 0: any.
+  double rate_hz = 0;
+  std::vector<ClientRules> clients;  ///< for some of them instead; the first that names one holds
+  [[nodiscard]] const Rules& of(std::string_view client) const;
+};
+
+struct ClientRules {
+  std::string pattern;  ///< of Client::name
+  Rules rules;          ///< these name no further clients
 };
 
 /// `*` stands for any characters, `?` for one.

@@ -77,6 +77,15 @@ def gateway(
             rich_help_panel=_RULES,
         ),
     ] = None,
+    rules_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--rules",
+            help="File with rules of single clients: in each line a pattern of names of clients "
+            "and words like no-publish=cmd_vel.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
     max_message: Annotated[
         int | None,
         typer.Option(min=64, help="Bytes of the largest message.", rich_help_panel=_RULES),
@@ -134,6 +143,7 @@ def gateway(
         "--tls-certificate": tls_certificate,
         "--tls-key": tls_key,
         "--tokens": tokens,
+        "--rules": rules_file,
         "--ros-version": ros_version,
     }
     rules = {

@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -341,6 +342,50 @@ TEST_F(DoorTest, ARateIsOfAllThatAClientDoesAndOutlivesItsPublishers) {
     EXPECT_TRUE(publish({"client" + std::to_string(number)}, "/one"));
   }
   EXPECT_FALSE(publish(client_, "/one"));
+}
+
+TEST_F(DoorTest, ClientsHaveRulesOfTheirOwn) {
+  Rules rules;
+  rules.rate_hz = 0.001;
+  Rules viewer = rules;
+  viewer.publish.allow = {};
+  viewer.call.allow = {};
+  Rules driver;
+  driver.subscribe.deny = {"*"};
+  driver.serve.deny = {"*"};
+  rules.clients = {{"ros_tcp*10.0.0.6:*", viewer}, {"ros_tcp*10.0.0.*", driver}};
+  GraphDoor door = door_with(rules);
+  const Client seeing{"ros_tcp 10.0.0.6:4000"};
+  const Client driving{"ros_tcp 10.0.0.5:4000"};
+  const auto code_of = [](const auto& result) {
+    return result ? std::optional<Code>() : result.error().code;
+  };
+  const auto publishes = [&](const Client& client) {
+    return door.open_inlet(client, "/part", "made/Part", Form::json, {});
+  };
+  const auto hears = [&](const Client& client) {
+    return code_of(
+        door.open_outlet(client, "/part", "made/Part", Form::json, {}, [](const Leaving&) {}));
+  };
+  const auto serves = [&](const Client& client) {
+    return code_of(door.open_server(client, "/add", "made/Add", Form::json,
+                                    [](const Buffer&, const Answer&) {}));
+  };
+  EXPECT_EQ(code_of(publishes(seeing)), Code::permission);
+  EXPECT_EQ(hears(seeing), std::nullopt);
+  EXPECT_EQ(serves(seeing), std::nullopt);
+  EXPECT_EQ(hears(driving), Code::permission);
+  EXPECT_EQ(serves(driving), Code::permission);
+  const auto free = publishes(driving).or_throw();
+  const auto bound = publishes(client_).or_throw();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(free->publish(bytes_of("{}")));
+    EXPECT_EQ(static_cast<bool>(bound->publish(bytes_of("{}"))), i == 0);
+  }
+  std::promise<Result<Buffer>> end;
+  door.call(seeing, "/add", "made/Add", Form::json, bytes_of("{}"), Duration::from_seconds(30),
+            [&](Result<Buffer> answer) { end.set_value(std::move(answer)); });
+  EXPECT_EQ(end.get_future().get().error().code, Code::permission);
 }
 
 TEST_F(DoorTest, OneClientCannotUseUpTheTopicsOfAll) {

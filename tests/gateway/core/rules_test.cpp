@@ -1,6 +1,12 @@
 #include "gateway/core/rules.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gateway/core/rules_file.hpp"
 
 namespace hyphos::gateway {
 namespace {
@@ -12,6 +18,58 @@ TEST(Rules, PatternsMatchAsShellsDo) {
   EXPECT_TRUE(matches("a?c*d", "abcxd"));
   EXPECT_FALSE(matches("camera/*", "camera"));
   EXPECT_FALSE(matches("a*b", "abc"));
+}
+
+class RulesFile : public testing::Test {
+ protected:
+  ~RulesFile() override { std::filesystem::remove(file_); }
+  Result<std::vector<ClientRules>> read(const std::string& text, const Rules& others = {}) {
+    std::ofstream(file_) << text;
+    return read_rules(file_, others);
+  }
+  const std::string file_ =
+      std::filesystem::temp_directory_path() / ("hyphos-rules-" + std::to_string(::getpid()));
+};
+
+TEST_F(RulesFile, TheFirstLineThatNamesAClientHoldsAndTheOptionsForTheRest) {
+  Rules others;
+  others.rate_hz = 7;
+  others.publish.deny = {"cmd_vel"};
+  auto read = this->read(
+      "# who may drive\n\n"
+      "ros_tcp*10.0.0.5:*  no-publish= rate=0.5\n"
+      "ros_tcp*            publish=  subscribe=map,camera/* no-subscribe=camera/raw\n",
+      others);
+  ASSERT_TRUE(read) << read.error().to_string();
+  others.clients = *read;
+  const Rules& driver = others.of("ros_tcp 10.0.0.5:4000");
+  EXPECT_TRUE(driver.publish.let("cmd_vel"));
+  EXPECT_TRUE(driver.subscribe.let("camera/raw"));
+  EXPECT_EQ(driver.rate_hz, 0.5);
+  const Rules& viewer = others.of("ros_tcp 10.0.0.6:4000");
+  EXPECT_FALSE(viewer.publish.let("odom"));
+  EXPECT_TRUE(viewer.subscribe.let("camera/left"));
+  EXPECT_FALSE(viewer.subscribe.let("camera/raw"));
+  EXPECT_FALSE(viewer.subscribe.let("odom"));
+  EXPECT_TRUE(viewer.call.let("anything"));
+  EXPECT_EQ(viewer.rate_hz, 7);
+  EXPECT_EQ(&others.of("rosbridge 10.0.0.5:4000"), &others);
+}
+
+TEST_F(RulesFile, ErrorsNameFileAndLine) {
+  const auto error_of = [&](const std::string& line) {
+    const auto made = read("# one\n" + line + "\n");
+    EXPECT_FALSE(made) << line;
+    return made ? Error{} : made.error();
+  };
+  EXPECT_EQ(error_of("a blue=1").where, file_ + ":2");
+  EXPECT_NE(error_of("a blue=1").message.find("'blue' is no rule; there are publish"),
+            std::string::npos);
+  EXPECT_EQ(error_of("a publish").message, "'publish' is no OPTION=VALUE");
+  for (const char* const rate : {"rate=", "rate=-1", "rate=1x", "rate=nan", "rate=1e10"}) {
+    EXPECT_EQ(error_of(std::string("a ") + rate).code, Code::invalid_config);
+  }
+  EXPECT_EQ(read_rules(file_ + ".absent", {}).error().code, Code::io);
 }
 
 TEST(Patterns, TakeAndLeaveOut) {
