@@ -150,11 +150,15 @@ Result<void> Graph::set_open(const std::string& name, bool open) {
   return success();
 }
 
+bool Graph::is_there(const Entry& entry) {
+  return entry.held || entry.channel->in_use() || entry.channel->keeps_messages();
+}
+
 std::vector<std::string> Graph::channels() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, entry] : channels_) {
-    if (entry.held || entry.channel->in_use()) names.push_back(name);
+    if (is_there(entry)) names.push_back(name);
   }
   return names;
 }
@@ -164,7 +168,7 @@ std::vector<ChannelInfo> Graph::list() const {
   std::vector<ChannelInfo> out;
   for (const auto& [name, entry] : channels_) {
     const Channel& channel = *entry.channel;
-    if (!entry.held && !channel.in_use()) continue;
+    if (!is_there(entry)) continue;
     out.push_back({name, channel.type(), channel.policy(), channel.publisher_count()});
   }
   return out;

@@ -91,6 +91,8 @@ class Graph {
   static bool fits(const Channel& there, const TypeId& type, const Policy& wanted, End end);
   std::shared_ptr<Channel> make(const std::string& name, const TypeSupport& type,
                                 const ChannelRules& rules);
+  /// Whether it counts among the channels of this process.
+  static bool is_there(const Entry& entry);
   /// Drops what nobody has any more, but for the last kMostKept that have latched messages. Under
   /// mutex_.
   void drop_unused();

@@ -271,7 +271,7 @@ TEST_F(LogChannelTest, AProcessThatSaysNothingHasNoSuchChannel) {
 
 TEST_F(LogChannelTest, AChannelOfAnotherTypeLeavesStderr) {
   const Node node = open_runtime(domain_).node("a").or_throw();
-  node.publisher<int>("log");
+  const auto other = node.publisher<int>("log");
   node.log().error("still on stderr");
   node.log().error("and this");
   // Ends the runtime's thread, so that all is written.
