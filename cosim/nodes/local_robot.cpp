@@ -72,9 +72,6 @@ Result<std::vector<OpenChannel>> LocalRobot::channels() {
 Result<void> LocalRobot::wire(const Wiring& wiring) {
   Result<void> wired;
   const auto connect = [&]() -> Result<void> {
-    for (const Wiring::Inlet& inlet : wiring.inlets) {
-      if (auto opened = open_inlet(inlet); !opened) return opened;
-    }
     if (!wiring.pose_channel.empty()) {
       auto opened = node_.raw_publisher(wiring.pose_channel, odometry_type());
       if (!opened) return opened.error();
@@ -92,6 +89,11 @@ Result<void> LocalRobot::wire(const Wiring& wiring) {
                      options_.name};
       }
       if (auto opened = open_outlet(i, {found->name, found->type}); !opened) return opened;
+    }
+    // After the outlets: a publisher that comes to a channel without ends makes it anew, without
+    // what those who have gone left for who comes late.
+    for (const Wiring::Inlet& inlet : wiring.inlets) {
+      if (auto opened = open_inlet(inlet); !opened) return opened;
     }
     return success();
   };
