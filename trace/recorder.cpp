@@ -15,7 +15,11 @@ constexpr std::uint64_t kReception = std::uint64_t{1} << 32;
 constexpr std::uint64_t kReplayed = std::uint64_t{1} << 33;
 
 HYPHOS_HOT std::uint64_t thread_here() {
-  thread_local const auto id = static_cast<std::uint32_t>(::gettid());
+  // Zero until it is first asked for: a constant initializer needs no guard at each use.
+  constinit thread_local std::uint32_t id = 0;
+  if (id == 0) [[unlikely]] {
+    id = static_cast<std::uint32_t>(::gettid());
+  }
   return id;
 }
 
@@ -24,38 +28,42 @@ constexpr std::int64_t ns(std::uint64_t word) { return static_cast<std::int64_t>
 
 }  // namespace
 
-HYPHOS_HOT void Recorder::write(const Words& words) noexcept {
+HYPHOS_HOT Recorder::Slot* Recorder::take(std::uint64_t& mine) noexcept {
   const std::uint64_t ticket = tickets_.fetch_add(1, std::memory_order_relaxed);
   Slot& slot = slots_[ticket % kSlots];
   std::uint64_t seen = slot.turn.load(std::memory_order_relaxed);
-  const std::uint64_t mine = 2 * ticket + 1;
+  mine = 2 * ticket + 1;
   if (seen % 2 != 0 || seen > mine ||
       !slot.turn.compare_exchange_strong(seen, mine, std::memory_order_acq_rel,
                                          std::memory_order_relaxed)) {
-    return;  // invariant (3)
+    return nullptr;  // invariant (3)
   }
-  // Releases in place of fences, as in Registry::set_peer_clock(): who sees one of these words sees
-  // the odd turn, too.
-  for (std::size_t i = 0; i < kWords; ++i) {
-    slot.words[i].store(words[i], std::memory_order_release);
-  }
-  slot.turn.store(mine + 1, std::memory_order_release);
+  return &slot;
 }
 
 HYPHOS_HOT void Recorder::published(std::uint64_t endpoint, const Meta& meta, std::uint64_t bytes,
                                     const Cause& cause) noexcept {
-  write({thread_here(), endpoint, meta.sender, meta.sequence, bytes, word(meta.stamps.publish),
-         word(meta.stamps.encoded), word(meta.stamps.handed), cause.sender, cause.sequence,
-         cause.endpoint});
+  std::uint64_t mine = 0;
+  Slot* slot = take(mine);
+  if (slot == nullptr) return;
+  fill(*slot, thread_here(), endpoint, meta.sender, meta.sequence, bytes, word(meta.stamps.publish),
+       word(meta.stamps.encoded), word(meta.stamps.handed), cause.sender, cause.sequence,
+       cause.endpoint);
+  slot->turn.store(mine + 1, std::memory_order_release);
 }
 
 HYPHOS_HOT void Recorder::received(std::uint64_t endpoint, const Meta& meta, std::uint64_t bytes,
                                    bool replayed, const Stamps& stamps, std::int64_t dequeued_ns,
                                    std::int64_t end_ns) noexcept {
+  std::uint64_t mine = 0;
+  Slot* slot = take(mine);
+  if (slot == nullptr) return;
   const std::uint64_t flags = kReception | (replayed ? kReplayed : 0U);
-  write({thread_here() | flags, endpoint, meta.sender, meta.sequence, bytes, word(stamps.publish),
-         word(stamps.encoded), word(stamps.handed), word(stamps.arrived), word(stamps.scheduled),
-         word(dequeued_ns), word(stamps.decoded), word(stamps.callback), word(end_ns)});
+  fill(*slot, thread_here() | flags, endpoint, meta.sender, meta.sequence, bytes,
+       word(stamps.publish), word(stamps.encoded), word(stamps.handed), word(stamps.arrived),
+       word(stamps.scheduled), word(dequeued_ns), word(stamps.decoded), word(stamps.callback),
+       word(end_ns));
+  slot->turn.store(mine + 1, std::memory_order_release);
 }
 
 bool Recorder::copy(std::uint64_t ticket, Words& out, int& patience) const {

@@ -57,7 +57,17 @@ class Recorder {
     std::array<std::atomic<std::uint64_t>, kWords> words;
   };
 
-  void write(const Words& words) noexcept;
+  /// The slot of the next event, turned to `mine`; nullptr: its event is left out.
+  [[nodiscard]] Slot* take(std::uint64_t& mine) noexcept;
+  /// Words straight into the slot, without a copy between; those behind them stay as they were,
+  /// and nobody reads them. Releases in place of fences, as in Registry::set_peer_clock(): who sees
+  /// one of these words sees the odd turn, too.
+  template <typename... Word>
+  static void fill(Slot& slot, Word... words) noexcept {
+    static_assert(sizeof...(words) <= kWords);
+    auto* next = slot.words.data();
+    (next++->store(words, std::memory_order_release), ...);
+  }
   [[nodiscard]] bool copy(std::uint64_t ticket, Words& out, int& patience) const;
 
   alignas(64) std::atomic<std::uint64_t> tickets_;

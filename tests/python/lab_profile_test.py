@@ -8,18 +8,20 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hyphos
 import numpy as np
 import pytest
+from browser import Page, browser, chromium
 from helpers import Cli, Inbox, Program, Start, wait_until
 from hyphos import _hyphos
+from hyphos.lab.case import Case
 from hyphos.msgs import Int64
 from hyphos.profile.events import EVENT, Collection, Collector, End
-from hyphos.profile.experiment import around
+from hyphos.profile.experiment import CaseProfile, around
 from hyphos.profile.flows import Flows, Step, Way
 from hyphos.profile.layers import LAYERS, Spread, layers_of
 from hyphos.profile.mcap_file import write_mcap
@@ -27,6 +29,7 @@ from hyphos.profile.overhead import TURNS, Block, Quad, ratio_of
 from hyphos.profile.perfetto import trace_records, write_perfetto
 from hyphos.profile.profile import PathProfile, Profile, profile
 from mcap.reader import make_reader
+from pages import look_at
 
 # camera → filter → sink, a process each. What travels is when the camera published, by its own
 # clock; the sink prints how long ago that is when its callback begins.
@@ -439,6 +442,62 @@ def test_the_mcap_file_holds_every_event_with_its_schema(flows: Flows, tmp_path:
         assert sum(layers.values()) == event["latency_ns"]
 
 
+# Pages and pictures.
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    if chromium() is None:
+        pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
+    with browser(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
+
+
+def test_the_page_of_a_graph_is_readable_in_a_browser_and_gives_its_data_back(
+    tab: Page, flows: Flows, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    from hyphos.profile.report import write_report  # noqa: PLC0415
+
+    told = profile(flows).as_dict()
+    path = write_report(tmp_path / "page.html", told)
+    # Bars of channels and of paths, and the message flow.
+    files = look_at(tab, path, 3, {"channels", "paths", "machine"})
+    assert json.loads(files["profile.json.gz"]) == json.loads(json.dumps(told))
+    text = tab.ask("document.body.innerText")
+    assert "body/driver ─scan→ mind/mapper ─map→ mind/keeper; its slowest messages spend" in text
+
+
+def test_the_page_of_an_experiment_has_the_flow_and_the_critical_path_of_its_sizes(
+    tab: Page, flows: Flows, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    from hyphos.profile.report import write_report  # noqa: PLC0415
+
+    told = profile(flows)
+    rows = {part: around(told.paths[0], part) for part in (0.5, 0.95)}
+    cases = [
+        CaseProfile(Case("pipeline", size=size), told, told.paths[0], rows).as_dict()
+        for size in (128, 500_000)
+    ]
+    page = {"experiment": "small", "peer": "hyphos/shm", "machine": {"cores": 2}, "cases": cases}
+    path = write_report(tmp_path / "page.html", page)
+    files = look_at(tab, path, 2, {"layers", "machine"})
+    assert json.loads(files["profile.json.gz"])["cases"][1]["size"] == 500_000
+    text = tab.ask("document.body.innerText")
+    for size in ("128 B", "500 kB"):
+        assert f"{size}: body/driver ─scan→ mind/mapper ─map→ mind/keeper; its slowest" in text
+
+
+def test_pictures_are_png_where_the_file_is_named_so(flows: Flows, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from hyphos.profile.draw import write_pictures  # noqa: PLC0415
+
+    written = write_pictures(tmp_path / "layers.png", profile(flows).as_dict())
+    assert [one.name for one in written] == ["layers.png", "layers-paths.png", "layers-flow.png"]
+    assert all(one.read_bytes().startswith(b"\x89PNG") for one in written)
+
+
 # The command.
 
 
@@ -460,8 +519,7 @@ def test_the_command_prints_and_writes_everything(
     page = files["html"].read_text()
     assert page.count("<svg") == 3
     assert not re.search(r"""\b(src|href)=["']http""", page)  # it needs no network
-    data = page.split('id="profile">')[1].split("</script>")[0]
-    assert json.loads(data)["paths"][0]["critical"]
+    assert "camera ─image→ filter ─edges→ sink; its slowest messages spend" in page
     assert files["svg"].read_text().startswith("<svg")
     assert (tmp_path / "out-flow.svg").exists()
     assert json.loads(files["json"].read_text())["traceEvents"]
@@ -516,7 +574,10 @@ def test_an_experiment_gives_the_layers_of_each_size(hyphos_cli: Cli, tmp_path: 
         assert 0 < median <= case["end_to_end"]["max_ns"]
         assert sum(case["layers_ns"]["p95"].values()) >= median
     assert (tmp_path / "fig.svg").read_text().count("64 KB, p95") == 1
-    assert "notification delay" in (tmp_path / "fig.html").read_text()
+    assert (tmp_path / "fig-flow.svg").exists()
+    page = (tmp_path / "fig.html").read_text()
+    assert "notification delay" in page
+    assert page.count("<svg") == 2
 
 
 def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback() -> None:
@@ -539,6 +600,7 @@ def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback()
         (("--overhead", "--mcap", "x.mcap"), "for a running graph only"),
         (("--overhead", "--svg", "x.svg"), "draws no pictures"),
         (("--out", "x"), "--out is for --experiment"),
+        (("--full",), "--full is for --experiment"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -51,7 +51,8 @@ def profile(
         Path | None,
         _file(
             "--svg",
-            "Pictures: FILE, and beside it FILE-paths, FILE-inferred, FILE-flow; needs matplotlib.",
+            "Pictures: FILE, and beside it FILE-paths, FILE-inferred, FILE-flow; PNG if FILE ends "
+            "in .png; needs matplotlib.",
         ),
     ] = None,
     experiment: Annotated[
@@ -62,6 +63,9 @@ def profile(
             help="Instead of a running graph: run the fastest case of each size of an experiment.",
         ),
     ] = "",
+    full: Annotated[
+        bool, typer.Option("--full", help="Of the experiment: the sizes and rates of the paper.")
+    ] = False,
     peer: Annotated[
         str, typer.Option("--peer", "-p", help="Of the experiment: which way of Hyphos.")
     ] = "hyphos/shm",
@@ -102,6 +106,8 @@ def profile(
         raise typer.BadParameter(
             "--path, --hidden, --perfetto and --mcap are for a running graph only"
         )
+    if full and not experiment:
+        raise typer.BadParameter("--full is for --experiment")
     if folder and not experiment:
         raise typer.BadParameter("--out is for --experiment")
     if overhead and (html or svg):
@@ -114,7 +120,7 @@ def profile(
             )
 
             of_experiment = ExperimentOptions(
-                experiment, peer, seconds or 5.0, as_json, quiet, html, svg, folder
+                experiment, peer, seconds or 5.0, full, as_json, quiet, html, svg, folder
             )
             raise typer.Exit(profile_experiment(of_experiment))
         if overhead:

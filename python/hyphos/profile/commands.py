@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn
 
@@ -54,15 +56,21 @@ def write_files(told: Profile, options: ProfileOptions) -> None:
 
         count = write_mcap(options.mcap, told.flows)
         err.print(f"{options.mcap}: {count:,} messages")
-    if options.html is not None or options.svg is not None:
-        from hyphos.profile.draw import write_html, write_svg  # noqa: PLC0415
+    write_pages(told.as_dict(), options.html, options.svg)
 
-        if options.html is not None:
-            write_html(options.html, told)
-            err.print(str(options.html))
-        if options.svg is not None:
-            for path in write_svg(options.svg, told):
-                err.print(str(path))
+
+def write_pages(told: Mapping[str, Any], html: Path | None, svg: Path | None) -> None:
+    """The page and the pictures of a profile as `--json` has it."""
+    err = console(stderr=True)
+    if html is not None:
+        from hyphos.profile.report import write_report  # noqa: PLC0415
+
+        err.print(str(write_report(html, told)))
+    if svg is not None:
+        from hyphos.profile.draw import write_pictures  # noqa: PLC0415
+
+        for path in write_pictures(svg, told):
+            err.print(str(path))
 
 
 def _collect(options: ProfileOptions) -> Collection:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,21 +16,11 @@ from matplotlib.patches import Patch
 from hyphos._errors import Error
 from hyphos.lab import page as pages
 from hyphos.lab.case import size_label
-from hyphos.lab.machine import describe_machine
 from hyphos.lab.plots import STYLE, Plot
-from hyphos.profile.experiment import CaseProfile
 from hyphos.profile.layers import COLOURS, LAYERS, PAPER_NAMES
-from hyphos.profile.profile import Profile
 from hyphos.tools.observe import duration
 
 MAX_BARS = 16
-_PAGE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
-th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #8884 }
-th:first-child, td:first-child { text-align: left }
-figure { margin: 1.5rem 0 } figure svg { max-width: 100%; height: auto }
-"""
 
 
 def stacked_bars(
@@ -162,44 +150,24 @@ def stored_summary(told: Mapping[str, Any]) -> str:
     )
 
 
-def write_svg(path: Path, told: Profile) -> list[Path]:
-    """The bars as `path`, each further picture as `path` with its name added."""
-    made = plots(told.as_dict())
+def write_pictures(path: Path, told: Mapping[str, Any]) -> list[Path]:
+    """The first as `path`, each further one as `path` with its name added: SVG, or PNG if `path`
+    ends so."""
+    made = stored_plots(told)
     if not made:
         raise Error("not_found", "no message came: there is nothing to draw", str(path))
     written = []
     for i, plot in enumerate(made):
         target = path if i == 0 else path.with_stem(f"{path.stem}-{plot.name}")
-        pages.write(target, plot.svg())
+        try:
+            if path.suffix == ".png":
+                plot.figure.savefig(target, dpi=160)
+            else:
+                pages.write(target, plot.svg())
+        except OSError as error:
+            raise Error("io", f"cannot be written: {error.strerror}", str(target)) from None
         written.append(target)
     return written
-
-
-def write_html(path: Path, told: Profile) -> None:
-    """One file that needs no network."""
-    figures = "".join(
-        f"<figure>{plot.svg()}<figcaption>{html.escape(plot.caption)}</figcaption></figure>"
-        for plot in plots(told.as_dict())
-    )
-    critical = ""
-    if told.paths:
-        hop, layer, share = told.paths[0].costliest()
-        channel, place = told.paths[0].hops[hop]
-        critical = (
-            f"<p>Critical path: <b>{html.escape(told.paths[0].name)}</b>; its slowest messages "
-            f"spend {share:.0%} in <b>{layer}</b> of {html.escape(channel)} in "
-            f"{html.escape(place)}.</p>"
-        )
-    data = json.dumps(told.as_dict()).replace("<", "\\u003c")
-    pages.write(
-        path,
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Profile</title>'
-        f"<style>{_PAGE}</style><h1>Profile</h1>{critical}"
-        f"<p>{len(told.flows.receptions):,} callbacks in {told.flows.found.seconds:.1f} s. The "
-        f"layers of each message add up to its time within {told.worst_sum_error:.2%}; events "
-        f"missed: {told.flows.found.missed_in_all:,}.</p>{figures}<h2>Paths</h2>"
-        f'{_path_table(told)}<script type="application/json" id="profile">{data}</script></html>\n',
-    )
 
 
 def experiment_plot(done: Sequence[Mapping[str, Any]], name: str, peer: str) -> Plot:
@@ -232,43 +200,3 @@ def experiment_plot(done: Sequence[Mapping[str, Any]], name: str, peer: str) -> 
         + "."
     )
     return Plot("layers_by_size", caption, figure)
-
-
-def write_experiment(
-    done: Sequence[CaseProfile], name: str, peer: str, page: Path | None, svg: Path | None
-) -> list[Path]:
-    plot = experiment_plot([one.as_dict() for one in done], name, peer)
-    written = []
-    if svg is not None:
-        pages.write(svg, plot.svg())
-        written.append(svg)
-    if page is not None:
-        data = json.dumps([one.as_dict() for one in done]).replace("<", "\\u003c")
-        machine = "".join(
-            f"<tr><td>{html.escape(key)}</td><td>{html.escape(str(value))}</td></tr>"
-            for key, value in describe_machine().items()
-        )
-        pages.write(
-            page,
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(name)}'
-            f"</title><style>{_PAGE}</style><h1>{html.escape(name)}</h1><figure>{plot.svg()}"
-            f"<figcaption>{html.escape(plot.caption)}</figcaption></figure><h2>Machine</h2>"
-            f'<table>{machine}</table><script type="application/json" id="profile">{data}'
-            "</script></html>\n",
-        )
-        written.append(page)
-    return written
-
-
-def _path_table(told: Profile) -> str:
-    rows = "".join(
-        f"<tr><td>{html.escape(path.name)}{' (inferred)' if path.inferred else ''}</td>"
-        f"<td>{path.total.count:,}</td>"
-        + "".join(
-            f"<td>{duration(ns)}</td>" for ns in (path.total.p50, path.total.p95, path.total.p99)
-        )
-        + "</tr>"
-        for path in told.paths
-    )
-    heads = "".join(f"<th>{head}</th>" for head in ("path", "messages", "p50", "p95", "p99"))
-    return f"<table><tr>{heads}</tr>{rows}</table>"

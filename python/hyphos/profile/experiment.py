@@ -21,6 +21,7 @@ from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
+from hyphos.profile.commands import write_pages
 from hyphos.profile.events import POLL_S, Collection, Collector
 from hyphos.profile.flows import Flows
 from hyphos.profile.layers import LAYERS
@@ -37,6 +38,7 @@ class ExperimentOptions:
     what: str
     peer: str = "hyphos/shm"
     seconds: float = 5.0
+    full: bool = False
     as_json: bool = False
     quiet: bool = False
     html: Path | None = None
@@ -58,6 +60,7 @@ class CaseProfile:
             "size": self.case.size,
             "rate_hz": self.case.rate_hz,
             "path": self.path.name,
+            "costliest": self.path.as_dict()["costliest"],
             "end_to_end": self.path.total.as_dict(),
             "layers_ns": {
                 f"p{fraction * 100:.0f}": dict(zip(LAYERS, row.round(1).tolist(), strict=True))
@@ -71,7 +74,7 @@ class CaseProfile:
 
 def profile_experiment(options: ExperimentOptions) -> int:
     """0; 130 if it was stopped."""
-    wanted = experiment.load(options.what)
+    wanted = experiment.load(options.what, full=options.full)
     peer = _peer(options.peer)
     cases = chosen_cases(wanted.cases, options.seconds)
     done: list[CaseProfile] = []
@@ -183,11 +186,7 @@ def _show(done: list[CaseProfile], name: str, peer: str, options: ExperimentOpti
             missed = one.told.flows.found.missed_in_all
             if missed:
                 console().print(f"{size_label(one.case.size)}: {missed:,} events were missed")
-    if options.html is not None or options.svg is not None:
-        from hyphos.profile.draw import write_experiment  # noqa: PLC0415
-
-        for path in write_experiment(done, name, peer, options.html, options.svg):
-            console(stderr=True).print(str(path))
+    write_pages(told, options.html, options.svg)
 
 
 def _table(done: list[CaseProfile], title: str) -> Any:

@@ -1,0 +1,126 @@
+"""The page of a profile: one file that needs no network, as the reports of the laboratory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hyphos.lab import page
+from hyphos.lab.case import size_label
+from hyphos.lab.machine import describe_machine
+from hyphos.lab.page import Cell
+from hyphos.profile.draw import stored_plots, stored_summary
+from hyphos.profile.layers import LAYERS
+from hyphos.tools.observe import duration
+
+METHOD = (
+    "Every process of Hyphos keeps its last 4096 publishes and callbacks in shared memory all the "
+    "time; they were read twenty times a second, and nothing was switched on for it. A callback "
+    "belongs to the publish() with its sender and sequence, and a publish() to the callback in "
+    "which it was made. Layers are the times between the stamps of one message, without a gap; "
+    "means of them add up to the mean, percentiles do not. Events overwritten before they "
+    "were read are counted as missed, and messages of which one is missing are left out."
+)
+WORDS = {
+    "encode, hand": "The publisher's part: writing the message down, and all else until it is "
+    "given to a transport.",
+    "transport": "Between the processes, the waking of the receiver included.",
+    "deliver, queue, decode": "The subscriber's part: sorting out whose it is, waiting for a node "
+    "to be free, and reading the message.",
+    "callback": "User code; along a path, the part of it up to the next publish().",
+    "hold": "From the end of a callback until a timer of the node publishes what follows: a guess.",
+}
+
+
+def write_report(path: Path, told: Mapping[str, Any]) -> Path:
+    """Of a profile as `--json` has it, of a graph or of an experiment."""
+    of_cases = "cases" in told
+    parts = [
+        page.paragraph(stored_summary(told), dim=True),
+        page.paragraph(_missed(told)),
+        page.section("Critical path", *map(page.paragraph, _critical(told))),
+        *map(page.figure, stored_plots(told)),
+        page.section("Layers", _case_table(told) if of_cases else _channel_table(told)),
+        "" if of_cases else page.section("Paths", _path_table(told)),
+        page.section("What the words mean", page.words(WORDS)),
+        page.section("Method", page.paragraph(METHOD)),
+        page.section("Machine", page.machine_table(told.get("machine") or describe_machine())),
+        page.section("Data", page.attached({"profile.json": json.dumps(told, indent=1).encode()})),
+    ]
+    title = told["experiment"] if of_cases else "Profile"
+    return page.write(path, page.page(title, parts))
+
+
+def _missed(told: Mapping[str, Any]) -> str:
+    if "cases" in told:
+        count = sum(one["missed"] for one in told["cases"])
+    else:
+        count = sum(told["missed"].values())
+    return f"{count:,} events were missed." if count else ""
+
+
+def _critical(told: Mapping[str, Any]) -> list[str]:
+    """One sentence for each critical path that is sure; of an experiment, for each size."""
+    if "cases" in told:
+        return [
+            f"{size_label(one['size'])}: {_costliest(one['path'], one['costliest'])}"
+            for one in told["cases"]
+        ]
+    sure = [path for path in told["paths"] if path["critical"] and not path["inferred"]]
+    return [_costliest(path["path"], path["costliest"]) for path in sure]
+
+
+def _costliest(name: str, cost: Mapping[str, Any]) -> str:
+    return (
+        f"{name}; its slowest messages spend {cost['share']:.0%} in {cost['layer']} of "
+        f"{cost['channel']} to {cost['node']}."
+    )
+
+
+def _channel_table(told: Mapping[str, Any]) -> str:
+    lines: list[list[str | Cell]] = [
+        [
+            f"{', '.join(one['publishers']) or '?'} ─{one['channel']}→ {one['subscriber']}",
+            f"{one['latency']['count']:,}",
+            *(duration(one["latency"][f"p{percent}_ns"]) for percent in (50, 95, 99)),
+            *(duration(one["layers"][layer]["mean_ns"]) for layer in LAYERS[:7]),
+        ]
+        for one in told["channels"]
+    ]
+    heads = ["channel", "messages", "p50", "p95", "p99", *LAYERS[:7]]
+    return page.table(heads, lines, name="channels") if lines else ""
+
+
+def _path_table(told: Mapping[str, Any]) -> str:
+    lines: list[list[str | Cell]] = [
+        [
+            Cell(
+                path["path"],
+                "".join([" inferred"] * path["inferred"] + [" critical"] * path["critical"]),
+                words=True,
+            ),
+            f"{path['end_to_end']['count']:,}",
+            *(duration(path["end_to_end"][f"p{percent}_ns"]) for percent in (50, 95, 99)),
+            *(duration(sum(hop["mean_ns"][layer] for hop in path["hops"])) for layer in LAYERS),
+        ]
+        for path in told["paths"]
+    ]
+    heads = ["path", "messages", "p50", "p95", "p99", *LAYERS]
+    return page.table(heads, lines, name="paths") if lines else ""
+
+
+def _case_table(told: Mapping[str, Any]) -> str:
+    lines: list[list[str | Cell]] = [
+        [
+            size_label(one["size"]),
+            f"{one['rate_hz']:g} Hz, {percentile}",
+            duration(sum(layers.values())),
+            *(duration(layers[layer]) for layer in LAYERS[:7]),
+        ]
+        for one in told["cases"]
+        for percentile, layers in one["layers_ns"].items()
+    ]
+    heads = ["size", "", "publish → callback", *LAYERS[:7]]
+    return page.table(heads, lines, left=2, name="layers")
