@@ -197,6 +197,31 @@ TEST(Convert, WhatRosCannotHoldIsRefusedWithItsField) {
       has(all.write(Form::ros1, three).error().message, "'fixed' has 2 elements, ROS has 3"));
 }
 
+TEST(Convert, AFieldThatIsNamedTwiceInJsonIsRefused) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  for (const std::string_view twice :
+       {R"({"matrix":[1,2],"matrix":[3,4]})", R"({"inner":{"x":1},"small":1,"inner":{"x":2}})",
+        R"({"parts":[{"x":1,"x":1}]})"}) {
+    const auto read = all.read(Form::json, bytes_of(twice), {});
+    ASSERT_FALSE(read) << twice;
+    EXPECT_TRUE(has(read.error().message, "twice"));
+  }
+  EXPECT_TRUE(all.read(Form::json, bytes_of(R"({"matrix":[1,2],"parts":[{"x":1},{"x":1}]})"), {}));
+}
+
+TEST(Convert, TheTextOfATypeOfRos2IsMadeOfItsDescriptor) {
+  const std::string text = sample_types()->message("made/msg/All").or_throw().text;
+  const std::string own = text.substr(0, text.find("===="));
+  EXPECT_EQ(own,
+            "bool flag\nint8 small\nuint64 wide\nfloat64 real\nstring text\n"
+            "builtin_interfaces/msg/Time stamp\nuint8[] bytes\nint8[3] fixed\nfloat32[] floats\n"
+            "float64[2] matrix\nint16[] numbers\nstring[] texts\nmade/msg/Part inner\n"
+            "made/msg/Part[] parts\nmade/msg/Nothing[] nothing\nuint32[<=2] few\n"
+            "wstring signs\n\n");
+  EXPECT_TRUE(has(text, "\nMSG: made/msg/Part\nint64 x\n"));
+}
+
 TEST(Convert, MessagesThatClaimMoreThanTheyHaveAreRefused) {
   const auto types = sample_types();
   const Converter& all = converter(*types, "made/All");
