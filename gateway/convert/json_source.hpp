@@ -9,6 +9,8 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "gateway/convert/base64.hpp"
 #include "gateway/convert/proto_out.hpp"
@@ -50,6 +52,22 @@ inline bool write_blob(const Field& field, Json json, std::byte* to, Trouble& tr
   return true;
 }
 
+/// Which fields of a message were named. Allocates only for what has more than 64 of them.
+class NamedFields {
+ public:
+  explicit NamedFields(std::size_t count) : rest_(count > 64 ? count - 64 : 0) {}
+  /// False if it was named before.
+  bool add(std::size_t place) {
+    if (place >= 64) return std::exchange(rest_[place - 64], '\1') == 0;
+    const std::uint64_t before = std::exchange(first_, first_ | std::uint64_t{1} << place);
+    return before != first_;
+  }
+
+ private:
+  std::uint64_t first_ = 0;
+  std::vector<char> rest_;
+};
+
 /// Writes as protobuf what a client of rosbridge wrote as JSON. It may leave fields out and write
 /// arrays of bytes as base64 or as numbers; a header without a stamp gets `now_ns`.
 template <typename Out>
@@ -62,11 +80,16 @@ class FromJson {
     simdjson::dom::object object;
     if (json.get(object) != simdjson::SUCCESS) return trouble_.tell("is no JSON object");
     bool stamped = false;
+    NamedFields named(shape.fields.size());
     for (const auto [name, value] : object) {
       const Field* const field = find(shape, name);
       if (field == nullptr) {
         return trouble_.tell("has '" + std::string(name) + "', which " + shape.ros_name +
                              " has not");
+      }
+      // Protobuf would join the two, past every bound of ROS.
+      if (!named.add(static_cast<std::size_t>(field - shape.fields.data()))) {
+        return trouble_.tell("has '" + std::string(name) + "' twice");
       }
       stamped = stamped || field->name == "stamp";
       if (!put(*field, value)) return trouble_.in(field->name);

@@ -30,7 +30,8 @@ struct TypeInfo {
   std::string name;       ///< "sensor_msgs/LaserScan"; of ROS 2 "sensor_msgs/msg/LaserScan"
   std::string md5;        ///< ROS 1
   std::string type_hash;  ///< ROS 2, "RIHS01_…"
-  std::string text;       ///< ROS 1: the definition with those it needs, as in connection headers
+  /// The definition with those it needs, as in connection headers; of ROS 2 without its comments.
+  std::string text;
 };
 
 struct ServiceTypeInfo {
@@ -64,6 +65,8 @@ struct Leaving {
   Written bytes;
   std::int64_t publish_ns = 0;  ///< CLOCK_MONOTONIC, when it was published
   bool replayed = false;        ///< latched: it was published before the client came
+  std::uint64_t sender = 0;     ///< which publisher, and which of its messages, counted from 1
+  std::uint64_t sequence = 0;
 };
 
 /// A client's publisher. Dropping it ends it. Thread-safe.

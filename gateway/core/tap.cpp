@@ -68,7 +68,8 @@ void Tap::hear(const Message<RawMessage>& message) {
   // In parts for one listener only: of several that have to wait each would copy them. And what is
   // kept must not hold memory of its publisher.
   if (keeps || listeners.size() > 1) *converted = converted->joined();
-  const Leaving leaving{*converted, message.stamps().publish, message.replayed()};
+  const Leaving leaving{*converted, message.stamps().publish, message.replayed(), message.sender(),
+                        message.sequence()};
   if (keeps) {
     const std::lock_guard lock(mutex_);
     keep({message.sender(), message.block()->meta().peer, group, {}, leaving});
@@ -79,7 +80,8 @@ void Tap::hear(const Message<RawMessage>& message) {
 }
 
 void Tap::hear_joined(const Message<RawMessage>& message, const std::string& group) {
-  const Leaving bare{{}, message.stamps().publish, message.replayed()};
+  const Leaving bare{
+      {}, message.stamps().publish, message.replayed(), message.sender(), message.sequence()};
   const auto now = publishers_now_();
   std::map<std::string, std::vector<std::shared_ptr<Listener>>> listeners;  // by their group
   std::map<std::string, Buffer> payloads;
@@ -157,7 +159,9 @@ std::vector<Leaving> Tap::kept_for(const Listener& listener) {
   if (!carrier_.only_lists || kept.empty()) return kept;
   auto converted = carrier_.write(form_, RawMessage{joined_without(listener.group()), {}});
   if (!converted) return {};  // told when it came
-  return {Leaving{*converted, kept.back().publish_ns, true}};
+  Leaving joined = kept.back();
+  joined.bytes = *converted;
+  return {joined};
 }
 
 void Tap::add(std::shared_ptr<Listener> listener) {

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "gateway/core/ros2_text.hpp"
 #include "hyphos/msgs/geometry.pb.h"
 #include "hyphos/msgs/nav.pb.h"
 #include "hyphos/msgs/sensor.pb.h"
@@ -209,11 +210,14 @@ Result<void> Types::add(std::span<const std::byte> descriptors) {
 
 void Types::complete_texts() {
   // From the texts as they stand in the options: those in messages_ grow meanwhile.
-  const auto text_of = [](const Descriptor& type) -> const std::string& {
-    return type.options().GetExtension(ros::type).text();
+  const auto text_of = [](const Descriptor& type) {
+    const bool ros2 =
+        type.file()->options().GetExtension(ros::interface).flavour() == ros::Interface::ROS2;
+    return ros2 ? ros2_text(type) : type.options().GetExtension(ros::type).text();
   };
   for (auto& [name, message] : messages_) {
-    if (message.info.text.empty()) continue;  // of ROS 2
+    message.info.text = text_of(*message.descriptor);
+    if (message.info.text.empty()) continue;
     std::vector<const Descriptor*> found = {message.descriptor};
     for (std::size_t next = 0; next < found.size(); ++next) {
       for (int i = 0; i < found[next]->field_count(); ++i) {

@@ -85,7 +85,7 @@ class Types {
   Types();
   Result<void> add(std::span<const std::byte> descriptors);
   void index(const google::protobuf::FileDescriptor& file);
-  /// The texts of ROS 1, each with those of the messages it is made of.
+  /// The texts of types, each with those of the messages it is made of.
   void complete_texts();
   [[nodiscard]] const Message* find(std::string_view name) const;
   [[nodiscard]] const Call* find_call(std::string_view name) const;

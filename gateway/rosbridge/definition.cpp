@@ -21,8 +21,8 @@ std::string_view without_comment(std::string_view line) { return line.substr(0, 
 
 bool is_builtin(std::string_view type) {
   constexpr std::string_view kBuiltin[] = {
-      "bool",   "byte",  "char",   "int8",    "uint8",   "int16",  "uint16", "int32",
-      "uint32", "int64", "uint64", "float32", "float64", "string", "time",   "duration"};
+      "bool",  "byte",   "char",    "int8",    "uint8",  "int16",   "uint16", "int32",   "uint32",
+      "int64", "uint64", "float32", "float64", "string", "wstring", "time",   "duration"};
   return std::ranges::find(kBuiltin, type) != std::end(kBuiltin);
 }
 
@@ -44,6 +44,7 @@ void read_field(Definition& to, std::string_view type, std::string_view name) {
     std::from_chars(length.data(), length.data() + length.size(), field.length);
     type = type.substr(0, open);
   }
+  type = type.substr(0, type.find("<="));  // the bound of a text of ROS 2
   field.type = full_name(type, to.type);
   to.fields.push_back(std::move(field));
 }
@@ -55,8 +56,12 @@ void read_line(Definition& to, std::string_view line) {
   if (gap == std::string_view::npos) return;
   const std::string_view type = plain.substr(0, gap);
   const std::string_view rest = trimmed(plain.substr(gap));
-  const std::size_t equals = rest.find('=');
-  if (equals == std::string_view::npos) return read_field(to, type, rest);
+  const std::size_t end = std::min(rest.find_first_of(" \t\r="), rest.size());
+  const std::size_t equals = rest.find_first_not_of(kBlank, end);
+  // What else stands behind a name is a default value of ROS 2.
+  if (equals == std::string_view::npos || rest[equals] != '=') {
+    return read_field(to, type, rest.substr(0, end));
+  }
   // A '#' in a constant string is part of it.
   const std::string_view value =
       type == "string" ? all.substr(all.find('=') + 1) : rest.substr(equals + 1);
@@ -67,7 +72,7 @@ void read_line(Definition& to, std::string_view line) {
 std::string example(const Field& field) {
   if (field.length >= 0) return "[]";
   if (!is_builtin(field.type)) return "{}";
-  if (field.type == "string") return "";
+  if (field.type == "string" || field.type == "wstring") return "";
   if (field.type == "bool") return "False";
   if (field.type == "time" || field.type == "duration") return "{}";
   return field.type.starts_with("float") ? "0.0" : "0";
@@ -118,6 +123,9 @@ std::vector<Definition> read_definitions(std::string_view type, std::string_view
 }
 
 std::optional<Definition> time_definition(std::string_view type) {
+  if (type == "builtin_interfaces/msg/Time" || type == "builtin_interfaces/msg/Duration") {
+    return Definition{std::string(type), {{"sec", "int32", -1}, {"nanosec", "uint32", -1}}, {}};
+  }
   if (type != "time" && type != "duration") return std::nullopt;
   return Definition{std::string(type), {{"secs", "int32", -1}, {"nsecs", "int32", -1}}, {}};
 }

@@ -23,6 +23,17 @@ Form form_of(Compression compression) {
   }
 }
 
+Compression plain(Form form) {
+  switch (form) {
+    case Form::cbor:
+      return Compression::cbor;
+    case Form::ros1:
+      return Compression::cbor_raw;
+    default:
+      return Compression::none;
+  }
+}
+
 Result<Compression> compression_of(const std::string& name) {
   if (name.empty() || name == "none") return Compression::none;
   if (name == "png") return Compression::png;
@@ -69,6 +80,7 @@ Feed::Feed(Context& context, std::string name, Lane lane)
 
 Feed::~Feed() {
   replay_.reset();
+  old_.reset();
   outlet_.reset();
   while (!held_.empty()) (void)take_held();
 }
@@ -97,25 +109,57 @@ Wish Feed::joined(const Wishes& wishes) {
   return all;
 }
 
-Result<std::unique_ptr<Outlet>> Feed::open(const std::string& type, Compression compression,
-                                           bool only_replayed) {
+Result<std::unique_ptr<Outlet>> Feed::open(const std::string& type, Form form,
+                                           std::function<void(const Leaving&)> callback) {
   OutletOptions options;
   options.depth = context_.options.queue_depth;
-  return context_.door.open_outlet(context_.client, absolute(name_), type, form_of(compression),
-                                   options,
-                                   [this, compression, only_replayed](const Leaving& message) {
-                                     if (!only_replayed) return deliver(compression, message);
-                                     if (replayed_.exchange(true)) return;
-                                     if (message.replayed) deliver(compression, message);
-                                     context_.sink.wake_at(monotonic_now().ns);
-                                   });
+  return context_.door.open_outlet(context_.client, absolute(name_), type, form, options,
+                                   std::move(callback));
 }
 
-Result<void> Feed::follow(const std::string& type, const Wish& wish) {
-  auto opened = open(type, wish.compression, false);
+Result<void> Feed::follow(const std::string& type, Form form, bool again) {
+  const std::uint64_t number = ++opened_;
+  std::uint64_t before = number;
+  {
+    const std::lock_guard lock(mutex_);
+    // One that still takes over has to have done so.
+    for (const auto& left : handover_.end()) deliver(left.form, left.message.bytes.joined());
+    if (outlet_ != nullptr) handover_.begin(context_.options.queue_depth);
+    before = std::exchange(newest_, number);
+  }
+  old_.reset();
+  auto opened = open(type, form, [this, number, again, form](const Leaving& message) {
+    take(number, again, form, message);
+  });
+  if (!opened) {
+    const std::lock_guard lock(mutex_);
+    (void)handover_.end();
+    newest_ = before;
+    return opened.error();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    handover_.opened(monotonic_now().ns);
+  }
+  old_ = std::exchange(outlet_, *std::move(opened));
+  form_ = form;
+  return success();
+}
+
+Result<void> Feed::replay() {
+  replay_.reset();
+  replayed_ = false;
+  auto opened = open(outlet_->type().name, form_, [this, form = form_](const Leaving& message) {
+    if (replayed_.exchange(true)) return;
+    if (message.replayed) {
+      const Buffer bytes = message.bytes.joined();
+      const std::lock_guard lock(mutex_);
+      deliver(form, bytes);
+    }
+    context_.sink.wake_at(monotonic_now().ns);
+  });
   if (!opened) return opened.error();
-  outlet_ = *std::move(opened);
-  compression_ = wish.compression;
+  replay_ = *std::move(opened);
   return success();
 }
 
@@ -124,33 +168,40 @@ void Feed::set(const Wish& wish) {
   wish_ = wish;
 }
 
+Result<void> Feed::check_type(const std::string& type) const {
+  if (type.empty() || outlet_ == nullptr) return success();
+  const auto asked = context_.door.type(type);
+  if (!asked) return asked.error();
+  const std::string& known = outlet_->type().name;
+  if (asked->name == known) return success();
+  return Error{Code::type_mismatch, "this client has it as " + known + ", not as " + asked->name,
+               name_};
+}
+
 Result<void> Feed::subscribe(const std::string& id, const std::string& type, const Wish& wish) {
+  if (auto same = check_type(type); !same) return same;
   Wishes wishes = wishes_;
   wishes[id] = wish;
   if (wishes.size() > kMaxIds) {
     return Error{Code::overloaded, "a client may subscribe 256 times to a topic", name_};
   }
   const Wish all = joined(wishes);
+  const Form form = form_of(all.compression);
+  const bool is_new = !wishes_.contains(id);
   set(all);  // before the outlet opens: its first message may come at once
   Result<void> opened = success();
-  if (outlet_ == nullptr || all.compression != compression_) {
-    opened = follow(type, all);
-  } else if (!wishes_.contains(id)) {
-    replay_.reset();
-    replayed_ = false;
-    auto replay = open(type, compression_, true);
-    if (replay) {
-      replay_ = *std::move(replay);
-    } else {
-      opened = replay.error();
-    }
+  if (outlet_ == nullptr) {
+    opened = follow(type, form, is_new);
+  } else if (form != form_) {
+    opened = follow(outlet_->type().name, form, is_new);
+  } else if (is_new) {
+    opened = replay();
   }
   if (!opened) {
     if (!wishes_.empty()) set(joined(wishes_));
     return opened;
   }
   wishes_ = std::move(wishes);
-  if (!type.empty()) type_ = type;
   return success();
 }
 
@@ -163,12 +214,15 @@ Result<void> Feed::unsubscribe(const std::string& id) {
   if (wishes_.empty()) return success();
   const Wish all = joined(wishes_);
   set(all);
-  return all.compression == compression_ ? success() : follow(type_, all);
+  const Form form = form_of(all.compression);
+  return form == form_ ? success() : follow(outlet_->type().name, form, false);
 }
 
 void Feed::tick() {
   if (replayed_ && replay_ != nullptr) replay_.reset();
+  std::unique_ptr<Outlet> done;  // ends outside the lock, which its callback takes
   const std::lock_guard lock(mutex_);
+  if (handover_.over()) done = std::move(old_);
   const std::int64_t now = monotonic_now().ns;
   if (held_.empty()) return;
   if (now >= due_ns_) {
@@ -179,9 +233,21 @@ void Feed::tick() {
   if (!held_.empty()) context_.sink.wake_at(due_ns_);
 }
 
-void Feed::deliver(Compression compression, const Leaving& message) {
-  const Buffer bytes = message.bytes.joined();
+void Feed::take(std::uint64_t outlet, bool again, Form form, const Leaving& message) {
+  Handover::Given given{form, message};
+  given.message.bytes = message.bytes.joined();
   const std::lock_guard lock(mutex_);
+  const bool was_over = handover_.over();
+  const auto due = outlet == newest_ ? handover_.from_new(std::move(given), again)
+                                     : handover_.from_old(std::move(given));
+  for (const auto& one : due) deliver(one.form, one.message.bytes.joined());
+  if (!was_over && handover_.over()) context_.sink.wake_at(monotonic_now().ns);
+}
+
+// What an outlet gave that another one took over from may be in a form that is not wished any more.
+void Feed::deliver(Form form, const Buffer& bytes) {
+  const Compression compression =
+      form_of(wish_.compression) == form ? wish_.compression : plain(form);
   const std::int64_t now = monotonic_now().ns;
   if (held_.empty() && (wish_.throttle_ns == 0 || now >= due_ns_)) {
     due_ns_ = now + wish_.throttle_ns;

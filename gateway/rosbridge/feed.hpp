@@ -3,12 +3,14 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "gateway/rosbridge/context.hpp"
+#include "gateway/rosbridge/handover.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -38,7 +40,8 @@ class Feed {
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  /// On an error the feed is as it was.
+  /// An empty type: as before, or that of the topic. On an error the feed is as it was. Errors:
+  /// type_mismatch (the client has it as another type), overloaded, and those of the door.
   Result<void> subscribe(const std::string& id, const std::string& type, const Wish& wish);
   /// An empty id: all. Errors: not_found (the id never subscribed).
   Result<void> unsubscribe(const std::string& id);
@@ -53,11 +56,16 @@ class Feed {
     Buffer bytes;
   };
   static Wish joined(const Wishes& wishes);
-  Result<std::unique_ptr<Outlet>> open(const std::string& type, Compression compression,
-                                       bool only_replayed);
-  Result<void> follow(const std::string& type, const Wish& wish);
+  Result<std::unique_ptr<Outlet>> open(const std::string& type, Form form,
+                                       std::function<void(const Leaving&)> callback);
+  [[nodiscard]] Result<void> check_type(const std::string& type) const;
+  /// From now on in the form that is wished. `again`: also what is latched and was given before.
+  Result<void> follow(const std::string& type, Form form, bool again);
+  /// For a further `subscribe`: what is latched.
+  Result<void> replay();
   void set(const Wish& wish);
-  void deliver(Compression compression, const Leaving& message);
+  void take(std::uint64_t outlet, bool again, Form form, const Leaving& message);
+  void deliver(Form form, const Buffer& bytes);
   /// Both under mutex_.
   void hold(Held held);
   Held take_held();
@@ -71,15 +79,17 @@ class Feed {
   const Buffer cbor_head_;
 
   Wishes wishes_;
-  std::string type_;
-  Compression compression_ = Compression::none;
-
   std::mutex mutex_;
-  Wish wish_;                // under mutex_
-  std::int64_t due_ns_ = 0;  // under mutex_; when the next may be sent
-  std::deque<Held> held_;    // under mutex_; counted in Context::held_bytes
+  Wish wish_;                 // under mutex_
+  std::int64_t due_ns_ = 0;   // under mutex_; when the next may be sent
+  std::deque<Held> held_;     // under mutex_; counted in Context::held_bytes
+  Handover handover_;         // under mutex_
+  std::uint64_t newest_ = 0;  // under mutex_; the number of outlet_, or of the one that opens
 
+  Form form_ = Form::json;    // of outlet_
+  std::uint64_t opened_ = 0;  // outlets so far
   std::unique_ptr<Outlet> outlet_;
+  std::unique_ptr<Outlet> old_;  ///< outlet_ takes over from it
   /// A further `subscribe` gets what is latched, too: from an outlet of its own, which has done its
   /// work with the first message.
   std::unique_ptr<Outlet> replay_;

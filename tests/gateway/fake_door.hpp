@@ -119,7 +119,7 @@ class FakeDoor final : public Door {
     carried.outlets.push_back(tap);
     for (const Latched& last : carried.latched) {
       if (!tap->hears(last.group)) continue;
-      tasks_.push_back([tap, bytes = last.bytes] { tap->give(bytes, true); });
+      tasks_.push_back([tap, last] { tap->give(last.bytes, last.number, true); });
       changed_.notify_one();
     }
     return std::unique_ptr<Outlet>(new FakeOutlet(*this, topic, *known, std::move(tap)));
@@ -234,6 +234,11 @@ class FakeDoor final : public Door {
   }
 
  private:
+  /// When a message was published, and as which.
+  struct Number {
+    std::int64_t publish_ns = 0;
+    std::uint64_t sequence = 0;
+  };
   /// One outlet. Its callback runs under its lock, so that the end of the outlet waits for it.
   struct Tap {
     Tap(const Client& who, std::function<void(const Leaving&)> called)
@@ -241,9 +246,9 @@ class FakeDoor final : public Door {
     [[nodiscard]] bool hears(const std::string& publisher) const {
       return group.empty() || group != publisher;
     }
-    void give(const Buffer& bytes, bool replayed) {
+    void give(const Buffer& bytes, const Number& number, bool replayed) {
       const std::lock_guard lock(running);
-      if (callback) callback({bytes, monotonic_now().ns, replayed});
+      if (callback) callback({bytes, number.publish_ns, replayed, 1, number.sequence});
     }
     void end() {
       const std::lock_guard lock(running);
@@ -259,6 +264,7 @@ class FakeDoor final : public Door {
     const Inlet* by = nullptr;
     std::string group;
     Buffer bytes;
+    Number number;
   };
 
   struct Topic {
@@ -395,16 +401,18 @@ class FakeDoor final : public Door {
     Buffer bytes = Buffer::copy_of(message);
     const std::lock_guard lock(mutex_);
     Topic& carried = topics_[topic];
+    const Number number{monotonic_now().ns, ++published_};
     if (latched != nullptr) {
       std::erase_if(carried.latched, [&](const Latched& one) { return one.by == latched; });
-      carried.latched.push_back({latched, client.group, bytes});
+      carried.latched.push_back({latched, client.group, bytes, number});
     }
     if (carried.outlets.empty()) return success();
-    tasks_.push_back([taps = carried.outlets, bytes = std::move(bytes), group = client.group] {
-      for (const auto& tap : taps) {
-        if (tap->hears(group)) tap->give(bytes, false);
-      }
-    });
+    tasks_.push_back(
+        [taps = carried.outlets, bytes = std::move(bytes), group = client.group, number] {
+          for (const auto& tap : taps) {
+            if (tap->hears(group)) tap->give(bytes, number, false);
+          }
+        });
     changed_.notify_one();
     return success();
   }
@@ -469,6 +477,7 @@ class FakeDoor final : public Door {
   std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> check_;
   std::deque<std::function<void()>> tasks_;
   std::multimap<Time, std::function<void()>> later_;
+  std::uint64_t published_ = 0;
   bool ending_ = false;
   FakeActions actions_{[this](std::function<void()> task) {
     const std::lock_guard lock(mutex_);

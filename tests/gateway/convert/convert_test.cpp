@@ -104,7 +104,9 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
           converter.read(form, written.joined().bytes(), &WritableBuffer::on_heap, 0).or_throw();
       EXPECT_EQ(again.payload.text(), message.payload.text());
       EXPECT_EQ(again.buffers[0].text(), message.buffers[0].text());
-      if (form == Form::ros1) EXPECT_EQ(written.joined().text(), wire);
+      if (form == Form::ros1) {
+        EXPECT_EQ(written.joined().text(), wire);
+      }
     }
   }
 }
@@ -195,6 +197,32 @@ TEST(Convert, WhatRosCannotHoldIsRefusedWithItsField) {
   const RawMessage three{Buffer::copy_of(words({0x42, 2, 1, 2})), {}};
   EXPECT_TRUE(
       has(all.write(Form::ros1, three).error().message, "'fixed' has 2 elements, ROS has 3"));
+}
+
+TEST(Convert, AFieldThatIsNamedTwiceInJsonIsRefused) {
+  const auto types = sample_types();
+  const Converter& all = converter(*types, "made/All");
+  for (const std::string_view twice :
+       {R"({"matrix":[1,2],"matrix":[3,4]})", R"({"inner":{"x":1},"small":1,"inner":{"x":2}})",
+        R"({"parts":[{"x":1,"x":1}]})"}) {
+    const auto read = all.read(Form::json, bytes_of(twice), &WritableBuffer::on_heap, 0);
+    ASSERT_FALSE(read) << twice;
+    EXPECT_TRUE(has(read.error().message, "twice"));
+  }
+  EXPECT_TRUE(all.read(Form::json, bytes_of(R"({"matrix":[1,2],"parts":[{"x":1},{"x":1}]})"),
+                       &WritableBuffer::on_heap, 0));
+}
+
+TEST(Convert, TheTextOfATypeOfRos2IsMadeOfItsDescriptor) {
+  const std::string text = sample_types()->message("made/msg/All").or_throw().text;
+  const std::string own = text.substr(0, text.find("===="));
+  EXPECT_EQ(own,
+            "bool flag\nint8 small\nuint64 wide\nfloat64 real\nstring text\n"
+            "builtin_interfaces/msg/Time stamp\nuint8[] bytes\nint8[3] fixed\nfloat32[] floats\n"
+            "float64[2] matrix\nint16[] numbers\nstring[] texts\nmade/msg/Part inner\n"
+            "made/msg/Part[] parts\nmade/msg/Nothing[] nothing\nuint32[<=2] few\n"
+            "wstring signs\n\n");
+  EXPECT_TRUE(has(text, "\nMSG: made/msg/Part\nint64 x\n"));
 }
 
 TEST(Convert, MessagesThatClaimMoreThanTheyHaveAreRefused) {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <future>
 #include <thread>
+#include <vector>
 
 #include "gateway/convert/base64.hpp"
 #include "tests/gateway/rosbridge/fake_client.hpp"
@@ -224,6 +226,120 @@ TEST_F(Subscribe, the_strongest_wish_of_several_ids_decides) {
   listener.say(R"({"op":"unsubscribe","id":"b","topic":"/chatter"})");
   publish("{}");
   EXPECT_FALSE(listener.sink.next().binary);
+}
+
+TEST_F(Subscribe, a_change_of_form_leaves_nothing_out_and_gives_nothing_twice) {
+  std::promise<void> go_on;
+  const auto busy = door.open_outlet({"busy"}, "/busy", "std_msgs/String", Form::json, {},
+                                     [&](const Leaving&) { go_on.get_future().wait(); });
+  FakeClient listener(door);
+  listener.say(subscribe(R"("id":"a")"));
+  talker.say(R"({"op":"publish","topic":"/busy","type":"std_msgs/String","msg":{}})");
+  publish(R"({"data":"before"})");
+  listener.say(R"({"op":"subscribe","topic":"/chatter","id":"b","compression":"cbor"})");
+  publish(R"({"data":"in both"})");
+  go_on.set_value();
+  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{"data":"before"}})");
+  const auto sent = listener.sink.next();
+  EXPECT_TRUE(sent.binary);
+  EXPECT_TRUE(sent.bytes.ends_with(R"({"data":"in both"})"));
+  EXPECT_TRUE(listener.hears_nothing());
+  ASSERT_TRUE(listener.sink.wait_for_wake());
+  listener.session.tick();
+  EXPECT_EQ(door.open(), 4U) << "two publishers, who is busy, and one outlet of the listener";
+}
+
+TEST_F(Subscribe, what_is_latched_comes_to_who_asks_and_not_to_who_leaves) {
+  talker.say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
+  talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"m"}})");
+  FakeClient listener(door);
+  listener.say(R"({"op":"subscribe","topic":"/map","id":"a"})");
+  EXPECT_FALSE(listener.sink.next().binary);
+  listener.say(R"({"op":"subscribe","topic":"/map","id":"b","compression":"cbor"})");
+  EXPECT_TRUE(listener.sink.next().binary);
+  listener.say(R"({"op":"unsubscribe","topic":"/map","id":"b"})");
+  listener.say(R"({"op":"subscribe","topic":"/map","id":"a","compression":"cbor"})");
+  talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"n"}})");
+  EXPECT_TRUE(listener.hear().ends_with(R"({"data":"n"})"));
+}
+
+TEST_F(Subscribe, a_topic_has_one_type_for_a_client) {
+  FakeClient listener(door);
+  listener.say(subscribe(R"("id":"a")"));
+  listener.say(R"({"op":"subscribe","topic":"/chatter","id":"a","type":"std_msgs/Float64"})");
+  EXPECT_EQ(listener.hear(),
+            R"({"op":"status","level":"error","msg":"subscribe: this client has it as )"
+            R"j(std_msgs/String, not as std_msgs/Float64 (/chatter)","id":"a"})j");
+  listener.say(R"({"op":"subscribe","topic":"/chatter","id":"b","type":"none/None"})");
+  EXPECT_EQ(listener.hear(),
+            R"({"op":"status","level":"error","msg":"subscribe: no type 'none/None' )"
+            R"j((none/None)","id":"b"})j");
+  listener.say(R"({"op":"subscribe","topic":"/chatter","id":"a","compression":"cbor"})");
+  publish("{}");
+  EXPECT_TRUE(listener.sink.next().binary);
+}
+
+Handover::Given given(std::uint64_t number, bool replayed = false, std::int64_t publish_ns = 0) {
+  return {Form::json, {{}, publish_ns, replayed, 1, number}};
+}
+std::vector<std::uint64_t> numbers(const std::vector<Handover::Given>& all) {
+  std::vector<std::uint64_t> out;
+  for (const auto& one : all) out.push_back(one.message.sequence);
+  return out;
+}
+using Numbers = std::vector<std::uint64_t>;
+
+TEST(HandoverTest, the_new_one_waits_until_the_old_one_has_come_to_its_message) {
+  Handover handover;
+  handover.begin(2);
+  EXPECT_EQ(numbers(handover.from_new(given(3), false)), Numbers());
+  EXPECT_EQ(numbers(handover.from_old(given(2))), Numbers{2});
+  EXPECT_FALSE(handover.over());
+  EXPECT_EQ(numbers(handover.from_old(given(3))), Numbers{3});
+  EXPECT_TRUE(handover.over());
+  EXPECT_EQ(numbers(handover.from_old(given(4))), Numbers());
+  EXPECT_EQ(numbers(handover.from_new(given(4), false)), Numbers{4});
+}
+
+TEST(HandoverTest, what_is_published_later_is_the_new_one_s) {
+  Handover handover;
+  handover.begin(2);
+  handover.opened(100);
+  EXPECT_EQ(numbers(handover.from_new(given(2, false, 100), false)), Numbers());
+  EXPECT_EQ(numbers(handover.from_old(given(1, false, 99))), Numbers{1});
+  EXPECT_EQ(numbers(handover.from_old(given(3, false, 101))), Numbers{2});
+  EXPECT_TRUE(handover.over());
+  EXPECT_EQ(numbers(handover.from_new(given(3, false, 101), false)), Numbers{3});
+}
+
+TEST(HandoverTest, the_new_one_may_be_behind) {
+  Handover handover;
+  handover.begin(2);
+  EXPECT_EQ(numbers(handover.from_old(given(1))), Numbers{1});
+  EXPECT_EQ(numbers(handover.from_old(given(2))), Numbers{2});
+  EXPECT_EQ(numbers(handover.from_new(given(1), false)), Numbers());
+  EXPECT_TRUE(handover.over());
+  EXPECT_EQ(numbers(handover.from_new(given(2), false)), Numbers());
+  EXPECT_EQ(numbers(handover.from_new(given(3), false)), Numbers{3});
+}
+
+TEST(HandoverTest, an_old_one_that_gives_nothing_is_not_waited_for_without_end) {
+  Handover handover;
+  handover.begin(2);
+  EXPECT_EQ(numbers(handover.from_new(given(1), false)), Numbers());
+  EXPECT_EQ(numbers(handover.from_new(given(2), false)), Numbers());
+  EXPECT_EQ(numbers(handover.from_new(given(3), false)), (Numbers{1, 2, 3}));
+  EXPECT_TRUE(handover.over());
+}
+
+TEST(HandoverTest, what_was_replayed_comes_again_only_to_who_asks) {
+  Handover handover;
+  EXPECT_EQ(numbers(handover.from_new(given(5, true), true)), Numbers{5});
+  handover.begin(2);
+  EXPECT_EQ(numbers(handover.from_new(given(5, true), false)), Numbers());
+  EXPECT_EQ(numbers(handover.from_new(given(5, true), true)), Numbers{5});
+  EXPECT_EQ(numbers(handover.from_old(given(5))), Numbers());
+  EXPECT_EQ(numbers(handover.from_new(given(6, true), false)), Numbers{6});
 }
 
 TEST_F(Subscribe, unsubscribe_without_an_id_ends_all) {

@@ -1,0 +1,66 @@
+#include "gateway/rosbridge/handover.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hyphos::gateway::rosbridge {
+
+void Handover::begin(std::size_t depth) {
+  over_ = false;
+  depth_ = depth;
+  opened_ns_ = INT64_MAX;
+  meanwhile_.clear();
+}
+
+bool Handover::was_seen(const Leaving& replayed) const {
+  const auto newest = std::ranges::find(newest_, replayed.sender, &Id::first);
+  return newest != newest_.end() && replayed.sequence <= newest->second;
+}
+
+void Handover::note(const Leaving& message) {
+  const auto newest = std::ranges::find(newest_, message.sender, &Id::first);
+  if (newest != newest_.end()) {
+    newest->second = std::max(newest->second, message.sequence);
+  } else {
+    if (newest_.size() >= kMost) newest_.pop_front();
+    newest_.push_back(id_of(message));
+  }
+  if (over_) return;
+  if (meanwhile_.size() >= kMost) meanwhile_.pop_front();
+  meanwhile_.push_back(id_of(message));
+}
+
+std::vector<Handover::Given> Handover::end() {
+  over_ = true;
+  std::vector<Given> rest(std::make_move_iterator(waiting_.begin()),
+                          std::make_move_iterator(waiting_.end()));
+  waiting_.clear();
+  for (const Given& given : rest) note(given.message);
+  return rest;
+}
+
+std::vector<Handover::Given> Handover::from_old(Given given) {
+  const Id id = id_of(given.message);
+  if (over_ || std::ranges::find(meanwhile_, id) != meanwhile_.end()) return {};
+  const bool both_have_it = std::ranges::any_of(
+      waiting_, [&](const Given& waiting) { return id_of(waiting.message) == id; });
+  if (both_have_it || given.message.publish_ns >= opened_ns_) return end();
+  note(given.message);
+  return {std::move(given)};
+}
+
+std::vector<Handover::Given> Handover::from_new(Given given, bool again) {
+  if (given.message.replayed) {
+    if (!again && was_seen(given.message)) return {};
+  } else if (std::erase(meanwhile_, id_of(given.message)) > 0) {
+    over_ = true;  // both have come to this one
+    return {};
+  } else if (!over_) {
+    waiting_.push_back(std::move(given));
+    return waiting_.size() > depth_ ? end() : std::vector<Given>();
+  }
+  note(given.message);
+  return {std::move(given)};
+}
+
+}  // namespace hyphos::gateway::rosbridge
