@@ -64,7 +64,7 @@ def profile(
         ),
     ] = "",
     full: Annotated[
-        bool, typer.Option("--full", help="Of the experiment: the sizes and rates of the paper.")
+        bool, typer.Option("--full", help="Of the experiment: all sizes of the paper.")
     ] = False,
     peer: Annotated[
         str, typer.Option("--peer", "-p", help="Of the experiment: which way of Hyphos.")
