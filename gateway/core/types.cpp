@@ -203,8 +203,8 @@ Result<void> Types::add(std::span<const std::byte> descriptors) {
 void Types::complete_texts() {
   // From the texts as they stand in the options: those in messages_ grow meanwhile.
   const auto text_of = [](const Descriptor& type) {
-    const bool ros2 = type.file()->options().GetExtension(ros::interface).flavour() ==
-                      ros::Interface::ROS2;
+    const bool ros2 =
+        type.file()->options().GetExtension(ros::interface).flavour() == ros::Interface::ROS2;
     return ros2 ? ros2_text(type) : type.options().GetExtension(ros::type).text();
   };
   for (auto& [name, message] : messages_) {

@@ -21,8 +21,8 @@ std::string_view without_comment(std::string_view line) { return line.substr(0, 
 
 bool is_builtin(std::string_view type) {
   constexpr std::string_view kBuiltin[] = {
-      "bool",   "byte",  "char",   "int8",    "uint8",   "int16",  "uint16", "int32",
-      "uint32", "int64", "uint64", "float32", "float64", "string", "wstring", "time", "duration"};
+      "bool",  "byte",   "char",    "int8",    "uint8",  "int16",   "uint16", "int32",   "uint32",
+      "int64", "uint64", "float32", "float64", "string", "wstring", "time",   "duration"};
   return std::ranges::find(kBuiltin, type) != std::end(kBuiltin);
 }
 

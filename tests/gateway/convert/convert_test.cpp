@@ -203,11 +203,12 @@ TEST(Convert, AFieldThatIsNamedTwiceInJsonIsRefused) {
   for (const std::string_view twice :
        {R"({"matrix":[1,2],"matrix":[3,4]})", R"({"inner":{"x":1},"small":1,"inner":{"x":2}})",
         R"({"parts":[{"x":1,"x":1}]})"}) {
-    const auto read = all.read(Form::json, bytes_of(twice), {});
+    const auto read = all.read(Form::json, bytes_of(twice), &WritableBuffer::on_heap, 0);
     ASSERT_FALSE(read) << twice;
     EXPECT_TRUE(has(read.error().message, "twice"));
   }
-  EXPECT_TRUE(all.read(Form::json, bytes_of(R"({"matrix":[1,2],"parts":[{"x":1},{"x":1}]})"), {}));
+  EXPECT_TRUE(all.read(Form::json, bytes_of(R"({"matrix":[1,2],"parts":[{"x":1},{"x":1}]})"),
+                       &WritableBuffer::on_heap, 0));
 }
 
 TEST(Convert, TheTextOfATypeOfRos2IsMadeOfItsDescriptor) {
