@@ -239,7 +239,7 @@ void Feed::take(std::uint64_t outlet, bool again, Form form, const Leaving& mess
   const std::lock_guard lock(mutex_);
   const bool was_over = handover_.over();
   const auto due = outlet == newest_ ? handover_.from_new(std::move(given), again)
-                                     : handover_.from_old(std::move(given));
+                                     : handover_.from_old(std::move(given), again);
   for (const auto& one : due) deliver(one.form, one.message.bytes.joined());
   if (!was_over && handover_.over()) context_.sink.wake_at(monotonic_now().ns);
 }

@@ -39,9 +39,10 @@ std::vector<Handover::Given> Handover::end() {
   return rest;
 }
 
-std::vector<Handover::Given> Handover::from_old(Given given) {
+std::vector<Handover::Given> Handover::from_old(Given given, bool again) {
   const Id id = id_of(given.message);
   if (over_ || std::ranges::find(meanwhile_, id) != meanwhile_.end()) return {};
+  if (given.message.replayed && !again && was_seen(given.message)) return {};
   const bool both_have_it = std::ranges::any_of(
       waiting_, [&](const Given& waiting) { return id_of(waiting.message) == id; });
   if (both_have_it || given.message.publish_ns >= opened_ns_) return end();

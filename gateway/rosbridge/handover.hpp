@@ -32,7 +32,7 @@ class Handover {
   void opened(std::int64_t monotonic_ns) { opened_ns_ = monotonic_ns; }
   /// What is to be given now, in order. `again`: who asks for it now gets what was replayed even
   /// if it was given before.
-  [[nodiscard]] std::vector<Given> from_old(Given given);
+  [[nodiscard]] std::vector<Given> from_old(Given given, bool again);
   [[nodiscard]] std::vector<Given> from_new(Given given, bool again);
   /// What still waits; the old one is not heard any more.
   [[nodiscard]] std::vector<Given> end();

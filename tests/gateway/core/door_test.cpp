@@ -521,7 +521,8 @@ TEST(Types, TheTextOfATypeHasThoseOfItsParts) {
   EXPECT_EQ(types->message("made/All").or_throw().text,
             "Part inner\n\n" + std::string(80, '=') + "\nMSG: made/Part\nint64 x\n\n" +
                 std::string(80, '=') + "\nMSG: made/Nothing\n");
-  EXPECT_EQ(types->message("made/msg/All").or_throw().text, "");
+  EXPECT_EQ(types->message("made/msg/Many").or_throw().text,
+            "made/msg/Part[] parts\n\n" + std::string(80, '=') + "\nMSG: made/msg/Part\nint64 x\n");
 }
 
 TEST(Types, NamesOfBothFlavoursAreOneType) {

@@ -169,6 +169,24 @@ TEST(DefinitionTest, fields_constants_and_types_inside_are_read) {
   EXPECT_EQ(read[2].type, "pkg/Point");
 }
 
+TEST(DefinitionTest, what_only_ros_2_writes_is_read) {
+  const auto read = read_definitions("pkg/msg/Some",
+                                     "int32 MOST = 7\n"
+                                     "builtin_interfaces/msg/Time when\n"
+                                     "string<=10 name \"a=b\"\n"
+                                     "wstring[] signs\n"
+                                     "int32[<=3] few [1, 2]\n"
+                                     "float64 real 1.5\n"
+                                     "pkg/msg/Part[2] parts\n");
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(
+      typedefs_json(read),
+      R"([{"type":"pkg/msg/Some","fieldnames":["when","name","signs","few","real","parts"],)"
+      R"("fieldtypes":["builtin_interfaces/msg/Time","string","wstring","int32","float64",)"
+      R"("pkg/msg/Part"],"fieldarraylen":[-1,-1,0,0,-1,2],)"
+      R"("examples":["{}","","[]","[]","0.0","[]"],"constnames":["MOST"],"constvalues":["7"]}])");
+}
+
 TEST(HandshakeTest, the_example_of_the_rfc_is_answered_as_it_says) {
   const Handshake handshake = read_handshake(
       "GET /chat HTTP/1.1\r\nHost: server.example.com\r\nUpgrade: websocket\r\n"

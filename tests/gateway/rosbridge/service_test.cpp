@@ -190,6 +190,14 @@ TEST_F(RosapiTest, details_of_types) {
             R"("constnames":[],"constvalues":[]}]})");
   EXPECT_TRUE(ask("service_response_details", R"({"type":"rospy_tutorials/AddTwoInts"})")
                   .starts_with(R"({"typedefs":[{"type":"rospy_tutorials/AddTwoIntsResponse",)"));
+  door.add_type({"pkg/msg/Stamped", "", "RIHS01_", "builtin_interfaces/msg/Time at\n"});
+  EXPECT_EQ(ask("message_details", R"({"type":"pkg/msg/Stamped"})"),
+            R"({"typedefs":[{"type":"pkg/msg/Stamped","fieldnames":["at"],)"
+            R"("fieldtypes":["builtin_interfaces/msg/Time"],"fieldarraylen":[-1],)"
+            R"("examples":["{}"],"constnames":[],"constvalues":[]},)"
+            R"({"type":"builtin_interfaces/msg/Time","fieldnames":["sec","nanosec"],)"
+            R"("fieldtypes":["int32","uint32"],"fieldarraylen":[-1,-1],"examples":["0","0"],)"
+            R"("constnames":[],"constvalues":[]}]})");
   EXPECT_EQ(ask("message_details", R"({"type":"no/Such"})"), R"j("no type 'no/Such' (no/Such)")j");
 }
 
