@@ -1,6 +1,7 @@
 """`pip install .` gives a package that stands alone: module, library, host program and command."""
 
 import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -83,7 +84,15 @@ assert heard.wait(60)
     plan = tmp_path / "robot.yaml"
     nodes = "nodes: {unity: {gateway: ros_tcp, args: [--port, '0']}}"
     plan.write_text(f"hyphos: 1\ndomain: wheel{os.getpid()}\n{nodes}\n")
-    assert "listens at" in run(site / "bin/hyphos", "run", str(plan), "--for", "1")
+    words = [site / "bin/hyphos", "run", str(plan)]
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE
+    ) as robot:
+        assert robot.stdout is not None
+        try:
+            assert any("listens at" in line for line in robot.stdout)
+        finally:
+            robot.send_signal(signal.SIGINT)
 
 
 def test_an_installed_co_simulator_runs_scenarios_and_real_programs(

@@ -207,11 +207,13 @@ def test_type_ids_are_those_of_the_wire_format() -> None:
 
 
 def test_two_types_on_one_channel_are_refused(node: hyphos.Node) -> None:
-    node.publisher("scan", LaserScan)
+    held = node.publisher("scan", LaserScan)
     with pytest.raises(hyphos.Error, match=r"hyphos\.msgs\.String") as caught:
         node.publisher("scan", String)
     assert caught.value.code == "type_mismatch"
     assert caught.value.advice
+    held.close()
+    assert node.publisher("scan", String).channel == "scan"
 
 
 def test_bad_names_and_words_are_refused(node: hyphos.Node) -> None:
