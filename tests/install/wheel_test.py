@@ -84,7 +84,7 @@ assert heard.wait(60)
     plan = tmp_path / "robot.yaml"
     nodes = "nodes: {unity: {gateway: ros_tcp, args: [--port, '0']}}"
     plan.write_text(f"hyphos: 1\ndomain: wheel{os.getpid()}\n{nodes}\n")
-    words = [site / "bin/hyphos", "run", str(plan)]
+    words: list[str | Path] = [site / "bin/hyphos", "run", plan]
     with subprocess.Popen(
         words, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE
     ) as robot:
