@@ -12,6 +12,7 @@ from pathlib import Path
 import hyphos
 import numpy as np
 import pytest
+from browser import Page, browser, chromium
 from cli_server import CliServer
 from helpers import Cli, Inbox, OnTerminal, OnTerminalStart, Program, Start
 from hyphos import Attached, _hyphos
@@ -72,6 +73,15 @@ def start(tmp_path: Path, domain: str) -> Iterator[Start]:  # noqa: ARG001
         if program.popen.poll() is None:
             program.popen.kill()
         program.popen.communicate()
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """An empty page in a browser."""
+    if chromium() is None:
+        pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
+    with browser(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
 
 
 @pytest.fixture

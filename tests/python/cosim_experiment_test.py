@@ -7,13 +7,12 @@ import itertools
 import json
 import math
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from browser import Page, browser, chromium
+from browser import Page
 from helpers import Cli, Start, wait_until
 from hyphos import Error
 from hyphos.cosim import experiments
@@ -30,14 +29,6 @@ from pages import look_at
 
 TREE = Path(__file__).resolve().parents[2]
 FLOWS = TREE / "examples/cosim/flows.yaml"
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    if chromium() is None:
-        pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
-    with browser(tmp_path_factory.mktemp("chromium")) as page:
-        yield page
 
 
 # --- statistics ---------------------------------------------------------------------------------

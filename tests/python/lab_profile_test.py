@@ -8,14 +8,14 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import hyphos
 import numpy as np
 import pytest
-from browser import Page, browser, chromium
+from browser import Page
 from helpers import Cli, Inbox, Program, Start, wait_until
 from hyphos import _hyphos
 from hyphos.lab.case import Case
@@ -443,14 +443,6 @@ def test_the_mcap_file_holds_every_event_with_its_schema(flows: Flows, tmp_path:
 
 
 # Pages and pictures.
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    if chromium() is None:
-        pytest.skip("no Chromium: apt-get install chromium (packages.txt, [browser])")
-    with browser(tmp_path_factory.mktemp("chromium")) as page:
-        yield page
 
 
 def test_the_page_of_a_graph_is_readable_in_a_browser_and_gives_its_data_back(

@@ -7,14 +7,13 @@ import csv
 import gzip
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import Page, browser, chromium
+from browser import Page
 from helpers import Cli
 from hyphos import Error
 from hyphos.lab import saturation
@@ -33,15 +32,6 @@ from hyphos.profile.layers import LAYERS
 from pages import look_at
 
 PAIR = Case("pair", seconds=1.0)
-NO_BROWSER = "no Chromium: apt-get install chromium (packages.txt, [browser])"
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    if chromium() is None:
-        pytest.skip(NO_BROWSER)
-    with browser(tmp_path_factory.mktemp("chromium")) as page:
-        yield page
 
 
 def run_at(case: Case, peer: str, repeat: int = 0, capacity_hz: float = 5e3) -> Run:
