@@ -54,8 +54,7 @@ std::vector<Handover::Given> Handover::from_new(Given given, bool again) {
   if (given.message.replayed) {
     if (!again && was_seen(given.message)) return {};
   } else if (std::erase(meanwhile_, id_of(given.message)) > 0) {
-    over_ = true;  // both have come to this one
-    return {};
+    return end();  // both have come to this one; of other senders, the new one may be ahead
   } else if (!over_) {
     waiting_.push_back(std::move(given));
     return waiting_.size() > depth_ ? end() : std::vector<Given>();

@@ -323,6 +323,21 @@ TEST(HandoverTest, the_new_one_may_be_behind) {
   EXPECT_EQ(numbers(handover.from_new(given(3), false)), Numbers{3});
 }
 
+TEST(HandoverTest, of_two_senders_each_may_be_ahead_in_one_of_them) {
+  const auto of_other = [](std::uint64_t number) {
+    Handover::Given one = given(number);
+    one.message.sender = 2;
+    return one;
+  };
+  Handover handover;
+  handover.begin(2);
+  EXPECT_EQ(numbers(handover.from_new(given(1), false)), Numbers());
+  EXPECT_EQ(numbers(handover.from_old(of_other(7), false)), Numbers{7});
+  EXPECT_EQ(numbers(handover.from_new(of_other(7), false)), Numbers{1});
+  EXPECT_TRUE(handover.over());
+  EXPECT_EQ(numbers(handover.from_old(given(1), false)), Numbers());
+}
+
 TEST(HandoverTest, an_old_one_that_gives_nothing_is_not_waited_for_without_end) {
   Handover handover;
   handover.begin(2);
