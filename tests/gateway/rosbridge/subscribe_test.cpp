@@ -181,9 +181,7 @@ TEST_F(Subscribe, what_is_held_back_is_bounded_in_bytes_over_all_topics) {
   talker.say(R"({"op":"advertise","topic":"/other","type":"std_msgs/String"})");
   const std::string text(1100, 'x');  // four of them in JSON are more than the bound, three not
   const std::string slow = R"("throttle_rate":3600000,"queue_length":10000)";
-  FakeClient witness(door);
-  witness.say(subscribe(R"("id":"w")"));
-  witness.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String"})");
+  FakeClient witness(door);  // hears what the listener, who subscribed before, has been given
   const auto publish_on = [&](const std::string& topic, int count) {
     for (int i = 0; i < count; ++i) {
       talker.say(R"({"op":"publish","topic":")" + topic + R"(","msg":{"data":")" + text + "\"}}");
@@ -191,10 +189,12 @@ TEST_F(Subscribe, what_is_held_back_is_bounded_in_bytes_over_all_topics) {
     }
   };
   listener.say(subscribe(slow));
+  witness.say(subscribe(R"("id":"w")"));
   publish_on("/chatter", 11);  // the first goes at once
   EXPECT_NE(listener.hear().find(text), std::string::npos);
   EXPECT_EQ(door.counted("throttled"), 7U);
   listener.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String",)" + slow + "}");
+  witness.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String"})");
   publish_on("/other", 3);
   EXPECT_NE(listener.hear().find("/other"), std::string::npos);
   EXPECT_EQ(door.counted("throttled"), 9U) << "there is no room beside what the other topic holds";
