@@ -1,5 +1,6 @@
 #include "graph/channel_publisher.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include "base/hot.hpp"
@@ -46,6 +47,19 @@ HYPHOS_HOT bool ChannelPublisher::has_remote() const {
 
 std::uint32_t ChannelPublisher::listeners() const {
   return channel_->local_listeners() + (network_ ? channel_->remote_listeners() : 0);
+}
+
+bool ChannelPublisher::has_room(std::size_t size) const {
+  if (channel_->policy_.overflow != Overflow::block) return true;
+  const auto subscribers = channel_->subscribers();
+  if (!std::ranges::all_of(*subscribers, [](const auto& one) { return one->has_room(); })) {
+    return false;
+  }
+  return !network_ || std::ranges::all_of(channel_->ports_, [size](const auto& port) {
+    const transport::PortId out = port->out;
+    return out == 0 || port->listeners.load(std::memory_order_relaxed) == 0 ||
+           port->link.transport->has_room(out, size);
+  });
 }
 
 HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {

@@ -24,6 +24,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   Published publish(detail::BlockRef block) override;
   [[nodiscard]] bool has_remote() const override;
   [[nodiscard]] std::uint32_t listeners() const override;
+  [[nodiscard]] bool has_room(std::size_t size) const override;
   WritableBuffer loan(std::size_t size) override;
   [[nodiscard]] const std::string& channel() const override { return channel_->name(); }
   [[nodiscard]] std::uint64_t sender() const override { return sender_; }

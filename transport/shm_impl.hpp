@@ -42,6 +42,7 @@ class Shm final : public ShmTransport {
   Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override;
   void close(PortId port) override;
   SendReport send(PortId port, const Envelope& message) override;
+  bool has_room(PortId port, std::size_t size) override;
   WritableBuffer loan(PortId port, std::size_t size) override;
   void on_space(PortId port) override;
   std::vector<PeerStatus> peers() const override;

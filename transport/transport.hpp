@@ -133,6 +133,9 @@ class Transport {
   /// Latched channels: the transport keeps the last envelope of each Meta::sender (Kept), and sends
   /// the newest of them, as many as the channel's depth, to late receivers.
   virtual SendReport send(PortId port, const Envelope& message) = 0;
+  /// False if send() of so many bytes on a `block` channel would wait now. Only sends of this
+  /// process take the room away. Not for the data path: it may ask the system for memory.
+  [[nodiscard]] virtual bool has_room(PortId, std::size_t) { return true; }
   /// Memory in which a message for this port needs no further copy. Empty if it has none.
   virtual WritableBuffer loan(PortId port, std::size_t size) = 0;
   /// The queue of the inlet behind this port has room again (after deliver() returned false).

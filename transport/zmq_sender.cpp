@@ -171,6 +171,15 @@ SendReport Sender::send(PortId id, const Envelope& message,
   return report;
 }
 
+bool Sender::has_room(PortId id) const {
+  const std::lock_guard lock(mutex_);
+  const PortPtr port = find_port(id);
+  if (!port || stopping_ || port->spec.policy.overflow != Overflow::block) return true;
+  return std::ranges::all_of(port->streams, [&](const Stream* stream) {
+    return !stream->active() || stream->queue.size() < port->spec.policy.depth;
+  });
+}
+
 Sender::Offer Sender::offer(Stream& stream, Outgoing& message, Notices& notices) {
   if (stream.queue.empty() && transmit(stream, message)) return Offer::taken;
   if (!stream.active()) {  // found gone while sending

@@ -64,6 +64,8 @@ class Sender {
   /// to make room: it lets one round of subscriber messages through.
   SendReport send(PortId id, const Envelope& message,
                   const std::function<void(std::int64_t)>& pump = nullptr);
+  /// False if send() would wait now.
+  [[nodiscard]] bool has_room(PortId id) const;
   /// Permits or forbids a channel from now on: for one peer, by its process name or the endpoint it
   /// connected to, or (empty) for all. What was said about one peer outweighs what is said about
   /// all.

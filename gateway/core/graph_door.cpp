@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gateway/core/call_bytes.hpp"
+#include "gateway/core/graph_inlet.hpp"
 #include "gateway/core/graph_params.hpp"
 
 namespace hyphos::gateway {
@@ -18,60 +19,6 @@ constexpr std::string_view kInternal = "hyphos/";  // channels that services are
 constexpr std::string_view kRequest = "/request";
 
 bool is_ros2(Form form) { return form == Form::cdr; }
-
-class GraphInlet final : public Inlet {
- public:
-  GraphInlet(GraphDoor& door, std::shared_ptr<Members> members, Client client,
-             RawPublisher publisher, Clock clock, const Carrier& carrier, TypeInfo type, Form form,
-             std::shared_ptr<Account> account, std::shared_ptr<void> place)
-      : place_(std::move(place)),
-        account_(std::move(account)),
-        door_(door),
-        members_(std::move(members)),
-        client_(std::move(client)),
-        publisher_(std::move(publisher)),
-        clock_(std::move(clock)),
-        carrier_(carrier),
-        type_(std::move(type)),
-        form_(form) {
-    members_->add_publisher(publisher_.sender(), publisher_.channel(), client_);
-  }
-  ~GraphInlet() override {
-    members_->remove_publisher(publisher_.sender(), publisher_.channel(), client_);
-  }
-  GraphInlet(const GraphInlet&) = delete;
-  GraphInlet& operator=(const GraphInlet&) = delete;
-
-  Result<void> publish(std::span<const std::byte> message, const Buffer& within) override {
-    if (auto let = door_.take(client_, *account_, publisher_.channel()); !let) return let;
-    auto made = carrier_.read(
-        form_, message, [this](std::size_t size) { return publisher_.loan_bytes(size); },
-        clock_.now().ns, within);
-    if (!made) {
-      door_.count(client_, "corrupt", made.error().message);
-      return made.error();
-    }
-    const Published published = publisher_.publish(made->payload, made->buffers);
-    if (published) return {};
-    return Error{*published.failure, "could not be published", publisher_.channel()};
-  }
-  WritableBuffer loan(std::size_t size) override {
-    return carrier_.keeps(size) ? publisher_.loan_bytes(size) : WritableBuffer();
-  }
-  [[nodiscard]] const TypeInfo& type() const override { return type_; }
-
- private:
-  const std::shared_ptr<void> place_;  // given up after the publisher
-  const std::shared_ptr<Account> account_;
-  GraphDoor& door_;
-  const std::shared_ptr<Members> members_;
-  const Client client_;
-  const RawPublisher publisher_;
-  const Clock clock_;
-  const Carrier& carrier_;
-  const TypeInfo type_;
-  const Form form_;
-};
 
 class GraphOutlet final : public Outlet {
  public:
@@ -241,9 +188,29 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   if (!place) return place.error();
   auto opened = node_.raw_publisher(channel, (*carrier)->id, publisher);
   if (!opened) return opened.error();
+  GraphInlet::Setup setup{*this,
+                          members_,
+                          client,
+                          accounts_->of(client.name),
+                          std::move(*place),
+                          node_.clock(),
+                          **carrier,
+                          *std::move(info),
+                          form};
   return std::unique_ptr<Inlet>(
-      std::make_unique<GraphInlet>(*this, members_, client, *opened, node_.clock(), **carrier,
-                                   *info, form, accounts_->of(client.name), std::move(*place)));
+      std::make_unique<GraphInlet>(std::move(setup), *opened, policy_here(channel)));
+}
+
+Policy GraphDoor::policy_here(const std::string& channel) const {
+  const auto processes = inspect(node_.runtime().domain());
+  if (!processes) return {};
+  for (const auto& process : *processes) {
+    if (process.pid != ::getpid() || process.name != node_.runtime().process()) continue;
+    for (const auto& end : process.endpoints) {
+      if (end.is_publisher && end.channel == channel) return end.policy;
+    }
+  }
+  return {};
 }
 
 std::map<std::uint64_t, std::size_t> GraphDoor::publishers_now(const std::string& channel) const {

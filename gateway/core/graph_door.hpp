@@ -72,6 +72,8 @@ class GraphDoor final : public Door {
  private:
   /// The type that a channel has in the graph now, of a publisher if there is one.
   [[nodiscard]] std::optional<EndpointInfo> seen(const std::string& channel) const;
+  /// What publishers of this process keep to, of which there has to be one.
+  [[nodiscard]] Policy policy_here(const std::string& channel) const;
   /// For what seen() has found. `raw`: if that is nothing.
   Result<const Carrier*> carrier_for(const std::string& channel,
                                      const std::optional<EndpointInfo>& end,

@@ -17,6 +17,7 @@
 // Who does what, and why no lock is held while bytes move:
 //  1. Reading is a chain: a wait for the socket leads to read(), which starts the next wait. Only
 //     the chain touches callbacks_ and reader_, so callbacks are never concurrent.
+//     While the peer is held up it waits for a timer, not for the socket.
 //  2. Writing belongs to whoever set writing_ (under the lock, when it was false): the sender of a
 //     message, or the loop after a wait for the socket. Only that one touches sending_ and sent_.
 //  3. close() shuts the socket down, which ends both: the chain reads 0, the writer gets EPIPE.
@@ -33,6 +34,8 @@ constexpr std::size_t kInTurn = std::size_t{1} << 20;
 /// Bytes of a large unit that wake its reader. Loopback brings 64 KB at a time, and to be woken for
 /// each costs the sender more than to copy them.
 constexpr std::size_t kGulp = std::size_t{256} << 10;
+/// Between two questions whether a peer that is held up may go on.
+constexpr Duration kLongestPause = Duration::from_ms(16);
 /// Messages that go out with one system call, up to this many bytes.
 constexpr std::size_t kTogether = 16;
 constexpr std::size_t kTogetherBytes = std::size_t{64} << 10;
@@ -114,14 +117,15 @@ void Stream::start(Callbacks callbacks) {
 
 void Stream::read() {
   try {
+    if (holds_up_) deliver();
     std::size_t budget = kInTurn;
-    while (state_ < State::closing && read_some(budget)) {
+    while (state_ < State::closing && !holds_up_ && read_some(budget)) {
     }
   } catch (const std::bad_alloc&) {
     at_end_ = true;
   }
   const std::lock_guard lock(mutex_);
-  if (state_ < State::closing && !at_end_) return wait_to_read();
+  if (state_ < State::closing && !at_end_) return holds_up_ ? ask_again() : wait_to_read();
   reading_ = false;
   cut();
   end_if_over();
@@ -131,6 +135,11 @@ void Stream::wait_to_read() {
   const int gulp = static_cast<int>(std::clamp(reader_.missing(), std::size_t{1}, kGulp));
   if (gulp != gulp_) socket_->wake_at(gulp_ = gulp);
   socket_->wait_to_read([self = shared_from_this()](const auto&) { self->read(); });
+}
+
+void Stream::ask_again() {
+  again_ = loop_.after(pause_, [self = shared_from_this()] { self->read(); });
+  pause_ = std::min(pause_ * 2, kLongestPause);
 }
 
 bool Stream::read_some(std::size_t& budget) {
@@ -155,6 +164,11 @@ bool Stream::read_some(std::size_t& budget) {
 
 void Stream::deliver() {
   while (state_ == State::open) {
+    if (callbacks_.ready && !callbacks_.ready()) {
+      holds_up_ = true;
+      return;
+    }
+    if (holds_up_.exchange(false)) pause_ = kFirstPause;
     const auto unit = reader_.next(callbacks_.measure);
     if (!unit) {
       if (callbacks_.refused) callbacks_.refused(unit.error());
@@ -164,6 +178,7 @@ void Stream::deliver() {
     if (!unit->has_value()) return;
     callbacks_.unit(**unit);
   }
+  holds_up_ = false;
   reader_.discard();
 }
 
@@ -288,12 +303,14 @@ void Stream::end_if_over() {
 
 void Stream::end() {
   Timer linger;
+  Timer again;
   Callbacks callbacks;
   SendQueue queue(options_.queue);
   {
     const std::lock_guard lock(mutex_);
     socket_.reset();
     std::swap(linger, linger_);
+    std::swap(again, again_);
     std::swap(queue, queue_);
     std::swap(callbacks, callbacks_);
   }

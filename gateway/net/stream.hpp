@@ -36,6 +36,9 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   struct Callbacks {
     Measure measure;
     std::function<void(const Buffer& unit)> unit;
+    /// Asked before each unit; false holds the peer up: nothing is read until it says true, for
+    /// which it is asked again every few milliseconds. May be null.
+    std::function<bool()> ready = {};
     /// `measure` refused what came. Last words may be sent; then the stream finishes.
     std::function<void(const Error&)> refused;
     /// Once, at the end, the last of all: the callbacks are dropped after it.
@@ -63,6 +66,8 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
   /// Bytes of messages that wait to be written, but not of those being written.
   [[nodiscard]] std::size_t waiting() const;
+  /// The peer is held up: what it sends is not read.
+  [[nodiscard]] bool holds_up() const { return holds_up_; }
   /// When bytes came last, to some milliseconds, read or not; at first, when it was opened. It is
   /// the same until more come. Cost: a system call.
   [[nodiscard]] Time heard();
@@ -72,6 +77,7 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
  private:
   enum class State : std::uint8_t { open, finishing, closing, ended };
   class Socket;
+  static constexpr Duration kFirstPause = Duration::from_ms(1);
 
   Stream(Loop& loop, Connection connection, const Options& options);
 
@@ -80,6 +86,7 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   bool read_some(std::size_t& budget);
   void deliver();
   void wait_to_read();  ///< under the lock
+  void ask_again();     ///< under the lock
 
   void write(std::size_t budget);
   bool next_to_write();
@@ -95,12 +102,14 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   const int fd_;
   std::atomic<State> state_ = State::open;                   ///< written under the lock
   std::atomic<std::int64_t> heard_ns_ = monotonic_now().ns;  ///< never goes back
+  std::atomic<bool> holds_up_ = false;                       ///< written by the chain of reads
 
   // Of the chain of reads, which is one thread at a time.
   Callbacks callbacks_;
   UnitReader reader_;
   int gulp_ = 1;         ///< bytes that wake the chain
   bool at_end_ = false;  ///< the peer has closed, or is gone
+  Duration pause_ = kFirstPause;
 
   // Of the writer: the thread that has set writing_.
   std::vector<Message> sending_;
@@ -111,6 +120,7 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   std::unique_ptr<Socket> socket_;
   SendQueue queue_;
   Timer linger_;
+  Timer again_;
   bool reading_ = false;  ///< the chain of reads goes on
   bool writing_ = false;  ///< somebody is the writer; if not, nothing waits
 };

@@ -112,6 +112,7 @@ void Feed::begin(Result<net::Connection> connection) {
                        if (self->inlet_) return self->take(unit);
                        self->greeted(unit.bytes().subspan(4));
                      },
+                 .ready = [self = shared_from_this()] { return self->ready(); },
                  .refused = [self = shared_from_this()](
                                 const Error& error) { self->refused("too_large", error.message); },
                  .closed =
@@ -156,6 +157,13 @@ void Feed::take(const Buffer& unit) {
   traffic_.add(message.size());
   // The graph counts, by its reason, what it does not take.
   if (!inlet_->publish(message, unit)) traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool Feed::ready() {
+  if (!inlet_ || !inlet_->keeps()) return true;
+  const auto flushed = inlet_->flush();
+  if (!flushed) traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
+  return !flushed || *flushed;
 }
 
 void Feed::refused(std::string_view why, const std::string& text) {

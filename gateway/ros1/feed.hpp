@@ -51,6 +51,8 @@ class Feed final : public std::enable_shared_from_this<Feed> {
   // In those of the connection:
   void greeted(std::span<const std::byte> bytes);
   void take(const Buffer& unit);
+  /// False while its last message waits for room.
+  [[nodiscard]] bool ready();
   void refused(std::string_view why, const std::string& text);
 
   const Place& place_;

@@ -24,6 +24,8 @@ struct Place {
   const Discovery* discovery;
   /// Something is different: look again soon. Does not block.
   std::function<void()> wake;
+  /// Messages wait for room: see whether there is some from time to time. Does not block.
+  std::function<void()> drain;
 };
 
 /// What comes of a topic or service of ROS is its client. All are one group: programs of ROS hear

@@ -1,5 +1,6 @@
 #include "gateway/ros2/ros2.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -21,6 +22,8 @@ using namespace ros2;
 
 /// How often the robot's graph is looked at.
 constexpr auto kLook = std::chrono::seconds(1);
+/// How often room is looked for where messages wait for it.
+constexpr auto kDrain = std::chrono::milliseconds(4);
 
 class Ros2 final : public Protocol {
  public:
@@ -35,7 +38,8 @@ class Ros2 final : public Protocol {
     nodes_.emplace(participant_, settings_);
     if (auto opened = nodes_->open(); !opened) return opened;
     place_.emplace(
-        Place{door_, settings_, participant_, &*nodes_, &discovery_, [this] { wake(); }});
+        Place{door_, settings_, participant_, &*nodes_, &discovery_, [this] { tell(woken_); },
+              [this] { tell(waits_); }});
     thread_ = std::thread([this] { run(); });
     return success();
   }
@@ -62,10 +66,10 @@ class Ros2 final : public Protocol {
   }
 
  private:
-  void wake() {
+  void tell(bool& what) {
     {
       const std::lock_guard lock(mutex_);
-      woken_ = true;
+      what = true;
     }
     changed_.notify_one();
   }
@@ -94,8 +98,24 @@ class Ros2 final : public Protocol {
       nodes_->announce(readers, writers);
       forget_gone();
       lock.lock();
-      changed_.wait_for(lock, kLook, [this] { return woken_ || ending_; });
+      const auto next = std::chrono::steady_clock::now() + kLook;
+      while (!until(next, lock)) {
+        waits_ = false;
+        lock.unlock();
+        const bool waits = topics_in.drain();
+        lock.lock();
+        waits_ = waits_ || waits;
+      }
     }
+  }
+
+  /// Waits until it is time to look. False if it is time to drain before.
+  bool until(std::chrono::steady_clock::time_point next, std::unique_lock<std::mutex>& lock) {
+    const auto looks = [this] { return woken_ || ending_; };
+    changed_.wait_until(lock, next, [&] { return looks() || waits_; });
+    if (!waits_) return true;
+    const auto soon = std::min(next, std::chrono::steady_clock::now() + kDrain);
+    return changed_.wait_until(lock, soon, looks) || soon == next;
   }
 
   /// Whoever is there has endpoints: at least that through which it tells of its nodes.
@@ -113,11 +133,12 @@ class Ros2 final : public Protocol {
 
   Door& door_;
   const Settings settings_;
-  std::mutex mutex_;  // guards the next two
+  std::mutex mutex_;  // guards the next three
   bool woken_ = false;
+  bool waits_ = false;  ///< something waits for room
   bool ending_ = false;
   std::condition_variable changed_;
-  Discovery discovery_{[this] { wake(); }};
+  Discovery discovery_{[this] { tell(woken_); }};
   std::shared_ptr<Participant> participant_;
   std::optional<NodeGraph> nodes_;
   std::optional<Place> place_;

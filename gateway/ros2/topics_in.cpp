@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "gateway/ros2/backlog.hpp"
 #include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
 
@@ -13,7 +14,11 @@ namespace hyphos::gateway::ros2 {
 /// One topic: a reader of ROS, and the inlet that its messages go to.
 class TopicsIn::Inbound {
  public:
-  Inbound(const Place& place, std::string topic) : place_(place), topic_(std::move(topic)) {}
+  Inbound(const Place& place, std::string topic)
+      : place_(place),
+        topic_(std::move(topic)),
+        backlog_(static_cast<std::size_t>(place.settings.depth),
+                 [this](const Error& error) { lost(error); }) {}
 
   Result<void> open(const Offer& offer) {
     type_ = offer.type;
@@ -31,6 +36,7 @@ class TopicsIn::Inbound {
     return offer.qos.reliable == qos_.reliable || ask(offer).ok();
   }
   [[nodiscard]] GUID_t reader() const { return reader_->guid(); }
+  bool drain() { return backlog_.drain(); }
 
  private:
   /// With what all promised when the first of them came: a channel keeps to what it was opened
@@ -101,13 +107,15 @@ class TopicsIn::Inbound {
       return;
     }
     if (!is_new(message.info.sample_identity)) return;
-    const auto published = inlet_for(message.info.sample_identity.writer_guid())
-                               ->publish(message.bytes, message.within);
-    if (published) return;
+    const auto inlet = inlet_for(message.info.sample_identity.writer_guid());
+    if (backlog_.publish(inlet, message.bytes, message.within)) place_.drain();
+  }
+
+  void lost(const Error& error) {
     // The door has counted what it refuses itself.
-    const Code code = published.error().code;
-    if (code == Code::corrupt || code == Code::permission) return;
-    place_.door.count(client_of(topic_), to_string(code), published.error().to_string());
+    const Code code = error.code;
+    if (code == Code::corrupt || code == Code::permission || code == Code::timeout) return;
+    place_.door.count(client_of(topic_), to_string(code), error.to_string());
   }
 
   /// A reader that takes the place of another one gets latched messages again.
@@ -128,6 +136,7 @@ class TopicsIn::Inbound {
   std::mutex mutex_;  // guards the next two
   std::map<GUID_t, eprosima::fastrtps::rtps::SequenceNumber_t> last_;
   std::map<GUID_t, std::shared_ptr<Inlet>> latched_;
+  Backlog backlog_;
   std::optional<Reader> reader_;  ///< last: it uses all of the above
 };
 
@@ -184,6 +193,12 @@ void TopicsIn::look(const DomainState& state) {
                         "the topic is left out: " + opened.error().to_string());
     }
   }
+}
+
+bool TopicsIn::drain() {
+  bool waits = false;
+  for (const auto& [topic, inbound] : inbound_) waits = inbound->drain() || waits;
+  return waits;
 }
 
 std::vector<GUID_t> TopicsIn::readers() const {

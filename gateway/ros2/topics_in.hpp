@@ -33,6 +33,9 @@ class TopicsIn {
 
   /// Opens what is new, ends what is gone, and asks anew where the writers offer something else.
   void look(const DomainState& state);
+  /// Passes on what waits for room in channels. True while something does: Place::drain() has asked
+  /// for it.
+  bool drain();
   [[nodiscard]] std::vector<GUID_t> readers() const;
 
  private:

@@ -87,6 +87,7 @@ void Session::begin() {
   const std::size_t max_message = settings_.max_message;
   callbacks.measure = [max_message](auto bytes) { return measure_frame(bytes, max_message); };
   callbacks.unit = [self = shared_from_this()](const Buffer& unit) { self->take(unit); };
+  callbacks.ready = [self = shared_from_this()] { return self->ready(); };
   callbacks.refused = [line = line_](const Error& error) {
     line->note("__error", "connection closed: " + error.to_string());
     line->door.count(line->client, to_string(error.code), error.message);
@@ -137,12 +138,30 @@ void Session::publish(const Frame& frame, const Buffer& unit) {
     }
     return;
   }
-  const auto published = found->second.inlet->publish(frame.payload, unit);
-  if (published) return;  // else the door has counted it
-  if (const auto text = found->second.trouble.text("a message on " + found->first +
-                                                   " was lost: " + published.error().to_string())) {
-    line_->note("__error", *text);
+  Inlet& inlet = *found->second.inlet;
+  const auto published = inlet.publish(frame.payload, unit);
+  if (!published) return lost(found->first, found->second, published.error());
+  if (inlet.keeps()) waiting_ = found->first;
+}
+
+/// False while what the client has published last waits for room.
+bool Session::ready() {
+  if (waiting_.empty()) return true;
+  const auto found = publishers_.find(waiting_);
+  if (found != publishers_.end()) {
+    const auto flushed = found->second.inlet->flush();
+    if (flushed && !*flushed) return false;
+    if (!flushed) lost(found->first, found->second, flushed.error());
   }
+  waiting_.clear();
+  return true;
+}
+
+/// The door has counted it.
+void Session::lost(const std::string& topic, Publisher& publisher, const Error& error) {
+  const auto text =
+      publisher.trouble.text("a message on " + topic + " was lost: " + error.to_string());
+  if (text) line_->note("__error", *text);
 }
 
 void Session::call(const Frame& frame, std::int64_t id) {

@@ -84,6 +84,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   void take(const Buffer& unit);
   void obey(std::string_view name, std::span<const std::byte> json);
   void publish(const Frame& frame, const Buffer& unit);
+  [[nodiscard]] bool ready();
+  void lost(const std::string& topic, Publisher& publisher, const Error& error);
   void call(const Frame& frame, std::int64_t id);
   void answer(const Frame& frame, std::int64_t id, const Buffer& unit);
   void announce(const Announced& announced);
@@ -108,6 +110,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   std::map<std::string, Subscriber, std::less<>> subscribers_;
   std::map<std::string, std::string, std::less<>> ros_services_;  ///< name and type in the graph
   std::optional<Announced> announced_;
+  std::string waiting_;  ///< the topic whose inlet keeps a message
   net::Key next_key_ = 1;
   Seldom unknown_topic_;
 };

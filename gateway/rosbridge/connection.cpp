@@ -70,6 +70,7 @@ std::shared_ptr<Connection> Connection::start(const Setup& setup, net::Connectio
   net::Stream::Callbacks callbacks;
   callbacks.measure = [self](std::span<const std::byte> bytes) { return self->measure(bytes); };
   callbacks.unit = [self](const Buffer& unit) { self->take(unit); };
+  callbacks.ready = [self] { return self->ready(); };
   callbacks.refused = [self](const Error& error) { self->refuse(error); };
   callbacks.closed = [self] { self->closed(); };
   self->stream_->start(std::move(callbacks));
@@ -128,6 +129,11 @@ Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
 void Connection::take(const Buffer& unit) {
   if (opened_) return take_frame(unit);
   open(unit.text());
+}
+
+bool Connection::ready() {
+  const std::lock_guard lock(session_mutex_);
+  return session_ == nullptr || session_->ready();
 }
 
 void Connection::refuse(const Error& error) {
@@ -231,8 +237,10 @@ void Connection::pulse() {
   const Duration silent = monotonic_now() - heard;
   if (std::exchange(heard_, heard) != heard) asked_ = 0;
   // What waits to be written shows that the way is slow, not that nobody is there: the kernel
-  // watches over that. Nor does silence show it while we stood still ourselves and have not asked.
-  if (silent > ping_ * kPatience && asked_ >= kPatience - 1 && stream_->waiting() == 0) {
+  // watches over that. Nor does silence show it while we stood still ourselves and have not asked,
+  // or do not read.
+  if (silent > ping_ * kPatience && asked_ >= kPatience - 1 && stream_->waiting() == 0 &&
+      !stream_->holds_up()) {
     door_.count(client_, "dead", "no sign of life");
     return stream_->close();
   }

@@ -45,6 +45,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
  private:
   Result<net::Measured> measure(std::span<const std::byte> bytes);
   void take(const Buffer& unit);
+  [[nodiscard]] bool ready();
   void refuse(const Error& error);
   void closed();
 

@@ -93,7 +93,24 @@ Result<void> Publications::publish(const Request& request) {
   // What the door refuses, it counts itself.
   const auto published = to->inlet->publish(std::as_bytes(std::span(msg)));
   if (!published) context_.tell(request, published.error());
+  if (published && to->inlet->keeps()) {
+    waiting_.emplace();
+    waiting_->op = request.op;
+    waiting_->id = request.id;
+    waiting_->topic = topic;
+  }
   return success();
+}
+
+bool Publications::ready() {
+  if (!waiting_) return true;
+  if (const auto at = topics_.find(waiting_->topic); at != topics_.end()) {
+    const auto flushed = at->second.inlet->flush();
+    if (flushed && !*flushed) return false;
+    if (!flushed) context_.tell(*waiting_, flushed.error());
+  }
+  waiting_.reset();
+  return true;
 }
 
 }  // namespace hyphos::gateway::rosbridge

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -19,6 +20,8 @@ class Publications {
   Result<void> advertise(const Request& request);
   Result<void> unadvertise(const Request& request);
   Result<void> publish(const Request& request);
+  /// False while the message that was published last waits for room: nothing more is to be asked.
+  [[nodiscard]] bool ready();
 
  private:
   struct Topic {
@@ -31,6 +34,7 @@ class Publications {
 
   Context& context_;
   std::map<std::string, Topic> topics_;
+  std::optional<Request> waiting_;  // what there is to say of a publish() that waits
 };
 
 }  // namespace hyphos::gateway::rosbridge

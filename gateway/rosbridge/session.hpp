@@ -37,6 +37,8 @@ class Session {
   /// A message of WebSocket. It has to be followed by kPadding bytes that may be read.
   void text(std::string_view json);
   void binary(std::span<const std::byte> bytes);
+  /// Whether it may be given the next message.
+  [[nodiscard]] bool ready() { return publications_.ready(); }
   /// What Sink::wake_at() asked for.
   void tick();
   [[nodiscard]] bool authorized() const { return authorized_; }

@@ -75,6 +75,13 @@ class Publisher(Generic[T]):
             return np.zeros(0, np.uint8)
         return np.frombuffer(memoryview(self._core.loan(size)), np.uint8)
 
+    def has_room(self, size: int = 0) -> bool:
+        """Whether publish() of a message of `size` bytes, encoded, would go through at once; it may
+        not if the channel's overflow rule is `block`. Only publishers of the channel in this process
+        take the room away meanwhile.
+        """
+        return self._core.has_room(size)
+
     @property
     def listeners(self) -> int:
         """Subscriptions in this process plus receivers outside."""

@@ -181,6 +181,10 @@ void bind_ends(nb::module_& module) {
             return Loaned(p.get().loan_bytes(size));
           },
           nb::arg("size"))
+      .def(
+          "has_room",
+          [](const PublisherHandle& p, std::size_t size) { return p.get().has_room(size); },
+          nb::arg("size") = 0)
       .def_prop_ro("listeners", [](const PublisherHandle& p) { return p.get().listeners(); })
       .def_prop_ro("channel", [](const PublisherHandle& p) { return p.get().channel(); })
       .def("close", &PublisherHandle::reset);

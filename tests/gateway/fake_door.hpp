@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -65,6 +67,15 @@ class FakeDoor final : public Door {
   void check(std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> checked) {
     const std::lock_guard lock(mutex_);
     check_ = std::move(checked);
+  }
+  /// From now on publishers of this topic have to wait, or not any more.
+  void fill(const std::string& topic, bool full) {
+    const std::lock_guard lock(mutex_);
+    if (full) {
+      full_.insert(topic);
+    } else {
+      full_.erase(topic);
+    }
   }
   /// How often `why` was counted.
   [[nodiscard]] std::uint64_t counted(std::string_view why) const {
@@ -317,7 +328,21 @@ class FakeDoor final : public Door {
           latched_(latched) {}
     ~FakeInlet() override { door_.close_inlet(*this, topic_, client_.name); }
     Result<void> publish(std::span<const std::byte> message, const Buffer& /*within*/) override {
+      EXPECT_TRUE(kept_.empty()) << "its client was to be held up";
+      if (door_.is_full(topic_)) {
+        kept_ = Buffer::copy_of(message);
+        return success();
+      }
       return door_.publish(latched_ ? this : nullptr, client_, topic_, type_, message);
+    }
+    [[nodiscard]] bool keeps() const override { return !kept_.empty(); }
+    Result<bool> flush() override {
+      if (kept_.empty()) return true;
+      if (door_.is_full(topic_)) return false;
+      const Buffer kept = std::exchange(kept_, {});
+      const auto done =
+          door_.publish(latched_ ? this : nullptr, client_, topic_, type_, kept.bytes());
+      return done ? Result<bool>(true) : done.error();
     }
     [[nodiscard]] const TypeInfo& type() const override { return type_; }
 
@@ -327,6 +352,7 @@ class FakeDoor final : public Door {
     std::string topic_;
     TypeInfo type_;
     bool latched_;
+    Buffer kept_;  ///< until there is room
   };
 
   class FakeOutlet final : public Outlet {
@@ -364,6 +390,11 @@ class FakeDoor final : public Door {
   }
   static Error not_allowed(const std::string& name) {
     return {Code::permission, name + " is not allowed", name};
+  }
+
+  [[nodiscard]] bool is_full(const std::string& topic) const {
+    const std::lock_guard lock(mutex_);
+    return full_.contains(topic);
   }
 
   /// Under the lock: the type that a topic is opened with.
@@ -472,6 +503,7 @@ class FakeDoor final : public Door {
   std::map<std::string, Topic> topics_;
   std::map<std::string, std::shared_ptr<Serving>> servers_;
   std::set<std::string> denied_;
+  std::set<std::string> full_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::map<std::string, std::string, std::less<>> details_;
   std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> check_;

@@ -120,6 +120,23 @@ TEST(Overflow, BlockHoldsThePublisherUntilThereIsRoom) {
   EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 0U);
 }
 
+TEST(Overflow, TellsWhetherBlockWouldWait) {
+  Held h(policy(Overflow::block, 2));
+  EXPECT_TRUE(h.pub.has_room(0));
+  ASSERT_TRUE(h.pub.publish({1}));
+  EXPECT_TRUE(h.pub.has_room(0));
+  ASSERT_TRUE(h.pub.publish({2}));
+  EXPECT_FALSE(h.pub.has_room(0));
+  h.gate.open();
+  ASSERT_TRUE(h.got.wait_for(3));
+  EXPECT_TRUE(h.pub.has_room(0));
+
+  Held dropping(policy(Overflow::drop_oldest, 1));
+  ASSERT_TRUE(dropping.pub.publish({1}));
+  EXPECT_TRUE(dropping.pub.has_room(0)) << "it would not wait";
+  dropping.gate.open();
+}
+
 TEST(Overflow, BlockGivesUpAfterItsTimeoutAndSaysSo) {
   Policy p = policy(Overflow::block, 1);
   p.block_timeout_ms = 20;

@@ -47,6 +47,26 @@ def test_messages_come_in_order(node: hyphos.Node, inbox: Inbox) -> None:
     assert inbox.wait(200) == words
 
 
+def test_a_publisher_can_ask_whether_it_would_wait(node: hyphos.Node, inbox: Inbox) -> None:
+    policy = hyphos.Policy(reliability="reliable", overflow="block", depth=2)
+    gate = threading.Event()
+
+    def hear(text: String) -> None:
+        gate.wait()
+        inbox(text.data)
+
+    node.subscribe("n", String, hear, policy=policy)
+    publisher = node.publisher("n", String, policy=policy)
+    sent = 0
+    while publisher.has_room() and sent < 100:
+        publisher.publish(String(data=str(sent)))
+        sent += 1
+    assert 2 <= sent <= 3  # one may be in the callback
+    gate.set()
+    assert len(inbox.wait(sent)) == sent
+    assert publisher.has_room(1000)
+
+
 def test_a_callback_with_two_arguments_learns_the_rest(node: hyphos.Node, inbox: Inbox) -> None:
     node.subscribe("n", String, lambda text, info: inbox((text.data, info)))
     publisher = node.publisher("n", String)

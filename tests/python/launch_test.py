@@ -355,6 +355,16 @@ def test_nothing_outlives_a_killed_launcher(run: Run, robot: Robot) -> None:
     wait_until(lambda: not any(map(alive, pids)), "their ends")
 
 
+def test_a_killed_launcher_leaves_no_folder(run: Run, robot: Robot) -> None:
+    program = run(robot.plan({"counter": ("Counter", "")}))
+    wait_until(lambda: is_ready(robot, "counter"), "the counter")
+    words = Path(f"/proc/{pid_of(robot, 'counter')}/cmdline").read_text().split("\0")
+    folder = Path(words[words.index("--hyphos-state") + 1])
+    assert folder.is_dir()
+    program.signal(signal.SIGKILL)
+    wait_until(lambda: not folder.exists(), "the end of its folder")
+
+
 def test_nothing_outlives_a_killed_launcher_and_guard(run: Run, robot: Robot) -> None:
     program = run(robot.plan({"counter": ("Counter", "")}))
     wait_until(lambda: is_ready(robot, "counter"), "the counter")

@@ -245,6 +245,23 @@ TEST_P(Conformance, BlockGivesUpAfterItsLimit) {
   expect_ordered_and_intact(2000);
 }
 
+TEST_P(Conformance, TellsWhetherBlockWouldWait) {
+  connect(spec("scan", with_overflow(Overflow::block, 2)));
+  EXPECT_TRUE(publisher_->has_room(out_, 2000));
+  set(&TestInlet::stuck, true);
+  std::uint64_t sent = 0;
+  while (publisher_->has_room(out_, 2000) && sent < 100'000) {
+    const SendReport report = publisher_->send(out_, sample(++sent, 2000));
+    EXPECT_FALSE(report.failure) << sent;
+  }
+  EXPECT_LT(sent, 100'000U);
+  set(&TestInlet::stuck, false);
+  EXPECT_TRUE(events_.wait([&] { return publisher_->has_room(out_, 2000); }));
+  ASSERT_TRUE(wait_until_settled(sent));
+  EXPECT_EQ(inlet_.messages.size(), sent);
+  expect_ordered_and_intact(2000);
+}
+
 TEST_P(Conformance, FullInletIsAskedAgainWhenThereIsSpace) {
   connect(spec("scan", with_overflow(Overflow::block, 3)));
   const auto set_capacity = [&](std::size_t capacity) {

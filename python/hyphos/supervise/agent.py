@@ -8,7 +8,6 @@ import os
 import queue
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
@@ -48,14 +47,13 @@ class _Agent:
         self._plan = plan
         self._live = live
         self._processes = {p["name"]: p for p in plan["processes"] if p["host"] == host}
-        self._state = tempfile.TemporaryDirectory(prefix="hyphos-state-")
+        self._guard = Guard()
         commands = {
-            name: command_of(loaded, plan, process, file, settings, self._state.name, base_ns)
+            name: command_of(loaded, plan, process, file, settings, self._guard.folder, base_ns)
             for name, process in self._processes.items()
         }
         watches = {name: watch_of(plan, process) for name, process in self._processes.items()}
         self._locks = Locks(plan["domain"], list(self._processes))
-        self._guard = Guard()
         self._inbox: queue.SimpleQueue[dict[str, Any] | Event] = queue.SimpleQueue()
         # The protocol has standard output to itself; whatever else prints goes to standard error.
         out = os.fdopen(os.dup(1), "wb")
@@ -85,7 +83,6 @@ class _Agent:
         self._place.close()
         self._guard.close()
         self._locks.close()
-        self._state.cleanup()
         return 0
 
     def _listen(self) -> None:

@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import struct
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -57,14 +58,16 @@ def end_groups(groups: set[int], grace_s: float) -> None:
 
 
 class Guard:
-    """Make it before any thread. The groups named to it end with this process, whatever ends it."""
+    """Make it before any thread. The groups named to it end with this process, whatever ends it, and
+    `folder`, for what only the processes of this run share, is gone then."""
 
     def __init__(self) -> None:
+        self.folder = tempfile.mkdtemp(prefix="hyphos-state-")
         reader, self._writer = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
             os.close(self._writer)
-            _stand_by(reader)
+            _stand_by(reader, self.folder)
         os.close(reader)
 
     @property
@@ -86,7 +89,7 @@ class Guard:
         os.waitpid(self._pid, 0)
 
 
-def _stand_by(reader: int) -> NoReturn:
+def _stand_by(reader: int, folder: str) -> NoReturn:
     """The guard's whole life. Nothing of the launcher may be touched but memory."""
     try:
         os.setsid()  # Ctrl-C is not meant for it
@@ -109,5 +112,6 @@ def _stand_by(reader: int) -> NoReturn:
             else:
                 groups.discard(-group)
         end_groups(groups, _GRACE_S)
+        shutil.rmtree(folder, ignore_errors=True)
     finally:
         os._exit(0)

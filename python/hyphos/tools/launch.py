@@ -6,7 +6,6 @@ import json
 import os
 import queue
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -80,10 +79,14 @@ class _Run:
             title = f"{plan['robot']}: {options.file.stem}"
             self._sheet = Report(title, loaded.dot(), 0.0, pictures=options.pictures)
         self._stack = ExitStack()
-        state = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hyphos-state-"))
+        # Before any thread: a fork shares nothing with threads but trouble.
+        locks = Locks(plan["domain"], [process["name"] for process in choice.here])
+        self._stack.callback(locks.close)
+        guard = Guard()
+        self._stack.callback(guard.close)
         commands = {
             process["name"]: command_of(
-                loaded, plan, process, options.file, options.settings, state, self._base_ns
+                loaded, plan, process, options.file, options.settings, guard.folder, self._base_ns
             )
             for process in choice.here
         }
@@ -94,11 +97,6 @@ class _Run:
             tool = recorder_process()
             commands["record"] = recorder(plan, options.file)
             processes = [tool, *({**p, "after": [*p["after"], "record"]} for p in processes)]
-        # Before any thread: a fork shares nothing with threads but trouble.
-        locks = Locks(plan["domain"], [process["name"] for process in choice.here])
-        self._stack.callback(locks.close)
-        guard = Guard()
-        self._stack.callback(guard.close)
 
         self._console = Console(highlight=False)
         names = [process["name"] for process in processes]

@@ -64,6 +64,7 @@ class StreamServer {
     loop_.reset();
   }
 
+  std::atomic<bool> ready = true;  ///< to take units
   std::atomic<int> closed = 0;
   std::atomic<int> refused = 0;
   std::atomic<bool> concurrent = false;  ///< callbacks of one stream were
@@ -83,6 +84,7 @@ class StreamServer {
       unit_(stream, unit);
       running->fetch_sub(1);
     };
+    callbacks.ready = [this] { return ready.load(); };
     callbacks.refused = [this, stream](const Error& error) {
       ++refused;
       stream->send(1, sized_message(error.message));

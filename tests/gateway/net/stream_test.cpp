@@ -465,5 +465,60 @@ TEST(Loop, test_its_end_does_not_wait_for_timers_and_they_may_outlive_it) {
   timer = {};
 }
 
+TEST(Stream, test_who_is_held_up_loses_nothing_and_holds_nobody_else_up) {
+  std::mutex mutex;
+  std::vector<std::string> got;
+  StreamServer server([&](const auto&, const Buffer& unit) {
+    const std::lock_guard lock(mutex);
+    got.emplace_back(unit.text().substr(4));
+  });
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return got.size();
+  };
+  server.ready = false;
+  RawClient client(server.port());
+  ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
+  const auto stream = server.stream(0);
+  EXPECT_FALSE(stream->holds_up());
+  const std::string body(200'000, 'x');
+  std::atomic<int> sent = 0;
+  std::thread sender([&] {
+    for (int i = 0; i < 200; ++i, ++sent) client.send(sized(std::to_string(i) + body));
+  });
+  ASSERT_TRUE(eventually([&] { return stream->holds_up(); }));
+  const int at_first = sent;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(count(), 0U);
+  EXPECT_LT(sent, 200) << "TCP holds the sender up; it was at " << at_first;
+  // What goes out to it does not wait.
+  stream->send(1, sized_message("still there"));
+  EXPECT_EQ(receive_sized(client), "still there");
+
+  server.ready = true;
+  sender.join();
+  ASSERT_TRUE(eventually([&] { return count() == 200; }));
+  EXPECT_FALSE(stream->holds_up());
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(got[static_cast<std::size_t>(i)], std::to_string(i) + body);
+  }
+}
+
+TEST(Stream, test_a_peer_that_is_held_up_can_be_closed) {
+  StreamServer server(kIgnore);
+  server.ready = false;
+  RawClient first(server.port());
+  RawClient second(server.port());
+  first.send(sized("a"));
+  second.send(sized("b"));
+  ASSERT_TRUE(eventually([&] {
+    return server.accepted() == 2 && server.stream(0)->holds_up() && server.stream(1)->holds_up();
+  }));
+  server.stream(0)->close();
+  EXPECT_TRUE(eventually([&] { return server.closed == 1; }));
+  server.end();
+  EXPECT_EQ(server.closed, 2);
+}
+
 }  // namespace
 }  // namespace hyphos::gateway::net

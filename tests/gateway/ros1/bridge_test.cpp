@@ -187,6 +187,24 @@ TEST_F(BridgeTest, a_message_that_is_too_large_is_counted_and_others_come_throug
   EXPECT_EQ(a.door.counted("too_large"), 1U);
 }
 
+TEST_F(BridgeTest, a_publisher_whose_message_waits_holds_up_no_other) {
+  Side a(master_.uri(), "/a");
+  Side b(master_.uri(), "/b");
+  const auto says = a.publisher("/chat");
+  const auto hears = b.listener("/chat");
+  const auto other_says = a.publisher("/other");
+  const auto other_hears = b.listener("/other");
+  ASSERT_TRUE(Side::comes_through(*says, b, "hello"));
+  ASSERT_TRUE(Side::comes_through(*other_says, b, "hello there"));
+  b.door.fill("/chat", true);
+  says->publish(words("one").bytes()).or_throw();
+  says->publish(words("two").bytes()).or_throw();
+  EXPECT_TRUE(Side::comes_through(*other_says, b, "through"));
+  EXPECT_EQ(b.heard("one"), 0U);
+  b.door.fill("/chat", false);
+  EXPECT_TRUE(eventually([&] { return b.heard("one") == 1 && b.heard("two") == 1; }));
+}
+
 TEST_F(BridgeTest, a_late_listener_gets_what_is_latched) {
   Side a(master_.uri(), "/a");
   const auto says = a.publisher("/map", true);

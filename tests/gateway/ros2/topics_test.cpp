@@ -36,6 +36,30 @@ TEST(Ros2Topics, test_what_the_robot_publishes_ros_hears_byte_for_byte) {
   EXPECT_EQ(listener.texts(1).at(0), string_cdr("good"));
 }
 
+TEST(Ros2Topics, test_a_channel_without_room_holds_no_other_topic_up) {
+  Gateway gateway(with({{"depth", "5"}}));
+  Heard heard;
+  Heard other_heard;
+  const auto outlet = gateway.outlet("/chatter", heard);
+  const auto other_outlet = gateway.outlet("/other", other_heard);
+  RosSide ros;
+  auto& talker = ros.writer("rt/chatter", kString);
+  auto& other = ros.writer("rt/other", kString);
+  ASSERT_TRUE(talker.wait_matched(1));
+  ASSERT_TRUE(other.wait_matched(1));
+  gateway.door.fill("/chatter", true);
+  // One is kept by the channel, five wait, and two are lost.
+  for (const char* text : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
+    talker.write(string_cdr(text));
+  }
+  other.write(string_cdr("through"));
+  EXPECT_EQ(other_heard.wait(1), Texts{string_cdr("through")});
+  ASSERT_TRUE(eventually([&] { return gateway.door.counted("overloaded") == 2; }));
+  gateway.door.fill("/chatter", false);
+  EXPECT_EQ(heard.wait(6), (Texts{string_cdr("0"), string_cdr("3"), string_cdr("4"),
+                                  string_cdr("5"), string_cdr("6"), string_cdr("7")}));
+}
+
 TEST(Ros2Topics, test_a_latched_topic_of_ros_is_latched_in_the_robot) {
   RosSide ros;
   ros.writer("rt/map", kString, {.latched = true, .depth = 1}).write(string_cdr("all of it"));

@@ -215,5 +215,26 @@ TEST(RosTcpTopics, test_a_client_that_does_not_read_loses_its_oldest_and_no_othe
   EXPECT_EQ(last.substr(0, 1), std::string(1, static_cast<char>('A' + 39)));
 }
 
+TEST(RosTcpTopics, test_a_client_whose_message_waits_holds_up_nobody_but_itself) {
+  Gateway gateway;
+  auto listener = gateway.client();
+  listener.say("__subscribe", kChat);
+  listener.say("__subscribe", registration("/other", "std_msgs/String"));
+  listener.sync();
+  auto talker = gateway.client();
+  talker.say("__publish", kChat);
+  talker.sync();
+  gateway.door.fill("/chat", true);
+  for (int i = 0; i < 100; ++i) talker.say("/chat", string_message(std::to_string(i)));
+  auto other = gateway.client();
+  other.say("__publish", registration("/other", "std_msgs/String"));
+  other.say("/other", string_message("through"));
+  EXPECT_EQ(listener.next(), Sent("/other", string_message("through")));
+  gateway.door.fill("/chat", false);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(listener.next(), Sent("/chat", string_message(std::to_string(i))));
+  }
+}
+
 }  // namespace
 }  // namespace hyphos::gateway::ros_tcp

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -326,6 +328,48 @@ TEST_F(Server, wrong_options_and_a_taken_port_are_told) {
   options.tls.reset();
   options.port = server->port();
   EXPECT_EQ(open_rosbridge(door, options).error().code, Code::already_exists);
+}
+
+TEST_F(Server, a_client_whose_message_waits_holds_up_nobody_but_itself) {
+  open();
+  WebClient listener(server->port());
+  listener.say(kSubscribe);
+  listener.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String"})");
+  ASSERT_TRUE(until_open(2));
+  WebClient talker(server->port());
+  talker.say(kAdvertise);
+  ASSERT_TRUE(until_open(3));
+  door.fill("/chatter", true);
+  for (int i = 0; i < 50; ++i) talker.say(publish(std::to_string(i)));
+  WebClient other(server->port());
+  other.say(R"({"op":"advertise","topic":"/other","type":"std_msgs/String"})");
+  const std::string through = R"({"op":"publish","topic":"/other","msg":{"data":"through"}})";
+  other.say(through);
+  EXPECT_EQ(listener.text(), through);
+  door.fill("/chatter", false);
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(listener.text(), publish(std::to_string(i)));
+}
+
+TEST_F(Server, a_client_that_is_held_up_is_not_taken_for_dead) {
+  std::atomic<int> heard = 0;
+  const auto outlet = door.open_outlet({"graph"}, "/chatter", "std_msgs/String", Form::json, {},
+                                       [&](const Leaving&) { ++heard; });
+  Options options;
+  options.own = {{"ping_s", "0.05"}};
+  open(options);
+  door.fill("/chatter", true);
+  WebClient talker(server->port());
+  talker.say(kAdvertise);
+  // More than sockets hold: its answers to pings lie behind what is not read.
+  std::thread sender([&] {
+    for (int i = 0; i < 100; ++i) talker.say(publish(std::string(200'000, 'x')));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(heard, 0);
+  EXPECT_EQ(door.counted("dead"), 0U);
+  door.fill("/chatter", false);
+  EXPECT_TRUE(eventually([&] { return heard == 100; }));
+  sender.join();
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+#include "gateway/core/graph_inlet.hpp"
+
+#include <utility>
+
+#include "gateway/core/graph_door.hpp"
+
+namespace hyphos::gateway {
+
+GraphInlet::GraphInlet(Setup setup, RawPublisher publisher, const Policy& policy)
+    : setup_(std::move(setup)),
+      publisher_(std::move(publisher)),
+      waits_(policy.overflow == Overflow::block),
+      patience_ns_(Duration::from_ms(policy.block_timeout_ms).ns) {
+  setup_.members->add_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
+}
+
+GraphInlet::~GraphInlet() {
+  if (kept_) setup_.door.count(setup_.client, "closed", publisher_.channel());
+  setup_.members->remove_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
+}
+
+Result<void> GraphInlet::publish(std::span<const std::byte> message, const Buffer& within) {
+  if (auto let = setup_.door.take(setup_.client, *setup_.account, publisher_.channel()); !let) {
+    return let;
+  }
+  // A slot of shared memory is waited for, too.
+  const bool room = has_room(message.size());
+  const auto lend = [&](std::size_t size) {
+    return room ? publisher_.loan_bytes(size) : WritableBuffer::on_heap(size);
+  };
+  auto made = setup_.carrier.read(setup_.form, message, lend, setup_.clock.now().ns, within);
+  if (!made) {
+    setup_.door.count(setup_.client, "corrupt", made.error().message);
+    return made.error();
+  }
+  if (!waits_) return publish(*made);
+  const std::lock_guard lock(mutex_);
+  if (room && !kept_) return publish(*made);
+  if (!kept_) {
+    kept_ = {*std::move(made), message.size(), monotonic_now().ns};
+    return success();
+  }
+  // Whoever does not hold its client up waits here.
+  const Kept before = *std::exchange(kept_, std::nullopt);
+  auto first = publish(before.message);
+  auto second = publish(*made);
+  return first ? second : first;
+}
+
+bool GraphInlet::keeps() const {
+  if (!waits_) return false;
+  const std::lock_guard lock(mutex_);
+  return kept_.has_value();
+}
+
+Result<bool> GraphInlet::flush() {
+  const std::lock_guard lock(mutex_);
+  if (!kept_) return true;
+  if (publisher_.has_room(kept_->size)) {
+    const Kept kept = *std::exchange(kept_, std::nullopt);
+    if (const auto published = publish(kept.message); !published) return published.error();
+    return true;
+  }
+  if (patience_ns_ == 0 || monotonic_now().ns - kept_->since_ns < patience_ns_) return false;
+  kept_.reset();
+  setup_.door.count(setup_.client, "timeout", publisher_.channel());
+  return Error{Code::timeout, "its subscribers had no room for as long as the channel waits",
+               publisher_.channel()};
+}
+
+Result<void> GraphInlet::publish(const RawMessage& message) const {
+  const Published published = publisher_.publish(message.payload, message.buffers);
+  if (published) return {};
+  return Error{*published.failure, "could not be published", publisher_.channel()};
+}
+
+WritableBuffer GraphInlet::loan(std::size_t size) {
+  return setup_.carrier.keeps(size) && has_room(size) ? publisher_.loan_bytes(size)
+                                                      : WritableBuffer();
+}
+
+}  // namespace hyphos::gateway

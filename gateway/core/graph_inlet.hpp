@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "gateway/core/accounts.hpp"
+#include "gateway/core/carrier.hpp"
+#include "gateway/core/door.hpp"
+#include "gateway/core/members.hpp"
+#include "hyphos/node.hpp"
+#include "hyphos/policy.hpp"
+
+namespace hyphos::gateway {
+
+class GraphDoor;
+
+/// What a client publishes, as a publisher of the graph.
+class GraphInlet final : public Inlet {
+ public:
+  struct Setup {
+    GraphDoor& door;
+    std::shared_ptr<Members> members;
+    Client client;
+    std::shared_ptr<Account> account;
+    std::shared_ptr<void> place;  ///< given up after the publisher
+    Clock clock;
+    const Carrier& carrier;
+    TypeInfo type;
+    Form form = Form::ros1;
+  };
+  /// `policy`: of the channel.
+  GraphInlet(Setup setup, RawPublisher publisher, const Policy& policy);
+  ~GraphInlet() override;
+  GraphInlet(const GraphInlet&) = delete;
+  GraphInlet& operator=(const GraphInlet&) = delete;
+
+  Result<void> publish(std::span<const std::byte> message, const Buffer& within) override;
+  [[nodiscard]] bool keeps() const override;
+  Result<bool> flush() override;
+  WritableBuffer loan(std::size_t size) override;
+  [[nodiscard]] const TypeInfo& type() const override { return setup_.type; }
+
+ private:
+  [[nodiscard]] bool has_room(std::size_t size) const {
+    return !waits_ || publisher_.has_room(size);
+  }
+  Result<void> publish(const RawMessage& message) const;
+
+  struct Kept {
+    RawMessage message;
+    std::size_t size = 0;
+    std::int64_t since_ns = 0;
+  };
+
+  const Setup setup_;
+  const RawPublisher publisher_;
+  const bool waits_;  ///< the channel makes its publishers wait
+  const std::int64_t patience_ns_;
+  mutable std::mutex mutex_;
+  std::optional<Kept> kept_;  // under mutex_
+};
+
+}  // namespace hyphos::gateway
