@@ -1,7 +1,5 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
@@ -68,7 +66,8 @@ class FakeDoor final : public Door {
     const std::lock_guard lock(mutex_);
     check_ = std::move(checked);
   }
-  /// From now on publishers of this topic have to wait, or not any more.
+  /// From now on publishers of this topic have to wait, or not any more. One that publishes another
+  /// message meanwhile is counted as `not_held_up`.
   void fill(const std::string& topic, bool full) {
     const std::lock_guard lock(mutex_);
     if (full) {
@@ -328,7 +327,7 @@ class FakeDoor final : public Door {
           latched_(latched) {}
     ~FakeInlet() override { door_.close_inlet(*this, topic_, client_.name); }
     Result<void> publish(std::span<const std::byte> message, const Buffer& /*within*/) override {
-      EXPECT_TRUE(kept_.empty()) << "its client was to be held up";
+      if (keeps()) door_.count(client_, "not_held_up", topic_);
       if (door_.is_full(topic_)) {
         kept_ = Buffer::copy_of(message);
         return success();

@@ -203,6 +203,7 @@ TEST_F(BridgeTest, a_publisher_whose_message_waits_holds_up_no_other) {
   EXPECT_EQ(b.heard("one"), 0U);
   b.door.fill("/chat", false);
   EXPECT_TRUE(eventually([&] { return b.heard("one") == 1 && b.heard("two") == 1; }));
+  EXPECT_EQ(b.door.counted("not_held_up"), 0U);
 }
 
 TEST_F(BridgeTest, a_late_listener_gets_what_is_latched) {

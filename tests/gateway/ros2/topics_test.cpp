@@ -58,6 +58,7 @@ TEST(Ros2Topics, test_a_channel_without_room_holds_no_other_topic_up) {
   gateway.door.fill("/chatter", false);
   EXPECT_EQ(heard.wait(6), (Texts{string_cdr("0"), string_cdr("3"), string_cdr("4"),
                                   string_cdr("5"), string_cdr("6"), string_cdr("7")}));
+  EXPECT_EQ(gateway.door.counted("not_held_up"), 0U);
 }
 
 TEST(Ros2Topics, test_a_latched_topic_of_ros_is_latched_in_the_robot) {

@@ -234,6 +234,7 @@ TEST(RosTcpTopics, test_a_client_whose_message_waits_holds_up_nobody_but_itself)
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(listener.next(), Sent("/chat", string_message(std::to_string(i))));
   }
+  EXPECT_EQ(gateway.door.counted("not_held_up"), 0U);
 }
 
 }  // namespace

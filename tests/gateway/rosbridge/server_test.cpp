@@ -348,6 +348,7 @@ TEST_F(Server, a_client_whose_message_waits_holds_up_nobody_but_itself) {
   EXPECT_EQ(listener.text(), through);
   door.fill("/chatter", false);
   for (int i = 0; i < 50; ++i) ASSERT_EQ(listener.text(), publish(std::to_string(i)));
+  EXPECT_EQ(door.counted("not_held_up"), 0U);
 }
 
 TEST_F(Server, a_client_that_is_held_up_is_not_taken_for_dead) {
