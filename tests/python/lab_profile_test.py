@@ -14,6 +14,7 @@ from hyphos.msgs import Int64
 from hyphos.profile.events import EVENT
 from hyphos.profile.layers import LAYERS, layers_of
 from hyphos.profile.profile import profile
+from hyphos.profile.show import cost_line
 from profiles import (
     CALLBACK,
     Gathered,
@@ -25,6 +26,7 @@ from profiles import (
     receptions,
     start_pipeline,
     to_the_last_callback,
+    two_hops,
     ways,
 )
 
@@ -163,6 +165,18 @@ def test_a_recorder_that_ran_over_tells_how_much_is_missed(node: hyphos.Node, do
     told = gathered.until(4096, lambda flows: len(flows.publishes))
     assert len(told.flows.publishes) + told.flows.found.missed_in_all == 5000
     assert told.flows.found.missed_in_all > 0
+
+
+def test_what_listening_cost_counts_messages_once_and_what_went_by_unread() -> None:
+    found = two_hops().found
+    found.missed, found.seconds, found.cpu_s = {"mind": 3, "body": 1}, 0.5, 0.01
+    assert found.cost() == {
+        "cpu_s": 0.01, "cores": 0.02, "messages_per_s": 4.0, "events": 4, "missed": 4,
+    }  # fmt: skip
+    assert cost_line(found.cost()) == (
+        "the profiler itself: 0.01 s of CPU, 2.00% of a core while it listened to 4 messages/s; "
+        "4 of 8 events missed"
+    )
 
 
 # Events made by hand: two machines, and a way that began before.
