@@ -11,6 +11,7 @@ from hyphos.lab import asserts, experiment, findings
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Finding
 from hyphos.lab.results import Row, Run
+from hyphos.profile.layers import METRICS as LAYER_METRICS
 
 
 def row(peer: str, case: Case, value_us: float) -> Row:
@@ -19,6 +20,7 @@ def row(peer: str, case: Case, value_us: float) -> Row:
         "mb_per_s": 1.0,
         "lost": 0,
         "received": 10,
+        **dict.fromkeys(LAYER_METRICS, value_us),
     }
     return Row(case, peer, [Run(case, peer, i, result) for i in range(3)])
 

@@ -1,127 +1,54 @@
-"""hyphos lab profile: what it finds in graphs of which one knows what is to be found."""
+"""The profiler's layers and paths, in graphs of which one knows what is to be found."""
 
 from __future__ import annotations
 
-import itertools
-import json
-import re
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import hyphos
 import numpy as np
 import pytest
-from browser import Page
-from helpers import Cli, Inbox, Program, Start, wait_until
+from helpers import Inbox, Start, wait_until
 from hyphos import _hyphos
-from hyphos.lab.case import Case
 from hyphos.msgs import Int64
-from hyphos.profile.events import EVENT, Collection, Collector, End
-from hyphos.profile.experiment import CaseProfile, around
-from hyphos.profile.flows import Flows, Step, Way
-from hyphos.profile.layers import LAYERS, Spread, layers_of
-from hyphos.profile.mcap_file import write_mcap
-from hyphos.profile.overhead import TURNS, Block, Quad, ratio_of
-from hyphos.profile.perfetto import trace_records, write_perfetto
-from hyphos.profile.profile import PathProfile, Profile, profile
-from mcap.reader import make_reader
-from pages import look_at
-
-# camera → filter → sink, a process each. What travels is when the camera published, by its own
-# clock; the sink prints how long ago that is when its callback begins.
-PIPELINE = """
-import sys, time, hyphos
-from hyphos.msgs import Int64
-role, domain, work_s = sys.argv[1], sys.argv[2], float(sys.argv[3])
-node = hyphos.Node.open(role, domain=domain, process=role)
-if role == "camera":
-    image = node.publisher("image", Int64)
-    node.every(lambda: image.publish(Int64(data=time.monotonic_ns())), rate_hz=10)
-elif role == "filter":
-    edges = node.publisher("edges", Int64)
-    def work(message):
-        time.sleep(work_s)
-        edges.publish(message)
-    node.subscribe("image", Int64, work)
-else:
-    def hear(message, info):
-        print(info.sequence, info.stamps["callback"] - message.data, flush=True)
-    node.subscribe("edges", Int64, hear)
-print("up", flush=True)
-node.spin()
-"""
-
-
-class Gathered:
-    """Collects the events of a domain from when it is made."""
-
-    def __init__(self, domain: str) -> None:
-        self._collector = Collector(domain)
-
-    def until(self, count: int, what: Callable[[Flows], int]) -> Profile:
-        """Looks until there are so many of something."""
-
-        def enough() -> bool:
-            self._collector.look()
-            return what(Flows(self._collector.finish())) >= count
-
-        wait_until(enough, "events")
-        return profile(Flows(self._collector.finish()))
-
-
-def ways(flows: Flows) -> int:
-    return len(flows.ways()[0])
-
-
-def receptions(flows: Flows) -> int:
-    return len(flows.receptions)
-
-
-def by_channels(told: Profile) -> dict[str, PathProfile]:
-    return {"→".join(channel for channel, _ in path.hops): path for path in told.paths}
-
-
-@pytest.fixture
-def pipeline(python: Start, domain: str) -> Callable[[float], Program]:
-    """pipeline(seconds of work) starts it; returns the sink."""
-
-    def begin(work_s: float) -> Program:
-        programs = [python(PIPELINE, r, domain, str(work_s)) for r in ("sink", "filter", "camera")]
-        for program in programs:
-            assert program.line() == "up"
-        programs[0].line()  # messages come
-        return programs[0]
-
-    return begin
+from hyphos.profile.events import EVENT
+from hyphos.profile.layers import LAYERS, layers_of
+from hyphos.profile.profile import profile
+from hyphos.profile.show import cost_line
+from profiles import (
+    CALLBACK,
+    Gathered,
+    ages_of,
+    by_channels,
+    made_up,
+    published,
+    reception,
+    receptions,
+    start_pipeline,
+    to_the_last_callback,
+    two_hops,
+    ways,
+)
 
 
 def test_the_layers_of_three_processes_add_up_to_what_the_message_itself_measured(
-    pipeline: Callable[[float], Program], domain: str
+    start: Start, domain: str
 ) -> None:
-    sink = pipeline(0.02)
+    sink = start_pipeline(start, domain, 0.02)
     told = Gathered(domain).until(20, ways)
     [path] = told.paths
     assert path.name == "camera ─image→ filter ─edges→ sink"
     assert told.worst_sum_error < 0.01
-    measured: dict[int, int] = {}
-    wanted = {told.flows.message(way.steps[-1].row)[1] for way in path.ways}
-    while not wanted <= measured.keys():
-        sequence, age_ns = sink.line().split()
-        measured[int(sequence)] = int(age_ns)
+    sequences = {told.flows.message(way.steps[-1].row)[1] for way in path.ways}
+    measured = ages_of(sink, sequences)
     off = []
     for way in path.ways:
-        parts = np.array([step.parts for step in way.steps])
-        to_callback = int(parts.sum()) - way.steps[-1].parts[LAYERS.index("callback")]
         seen = measured[told.flows.message(way.steps[-1].row)[1]]
-        off.append(abs(to_callback - seen) / seen)
+        off.append(abs(to_the_last_callback(way) - seen) / seen)
     # Of most messages: the camera may be interrupted between its look at the clock and publish().
     assert np.median(off) < 0.01
     assert path.critical
-    assert path.parts[0][LAYERS.index("callback")] >= 20e6
+    assert path.parts[0][CALLBACK] >= 20e6
     # The fastest message, since other programs may hold up the slower ones anywhere.
     parts = np.array([step.parts for step in path.at(0.0).steps])
     hop, layer = np.unravel_index(int(parts.argmax()), parts.shape)
@@ -240,41 +167,19 @@ def test_a_recorder_that_ran_over_tells_how_much_is_missed(node: hyphos.Node, do
     assert told.flows.found.missed_in_all > 0
 
 
+def test_what_listening_cost_counts_messages_once_and_what_went_by_unread() -> None:
+    found = two_hops().found
+    found.missed, found.seconds, found.cpu_s = {"mind": 3, "body": 1}, 0.5, 0.01
+    assert found.cost() == {
+        "cpu_s": 0.01, "cores": 0.02, "messages_per_s": 4.0, "events": 4, "missed": 4,
+    }  # fmt: skip
+    assert cost_line(found.cost()) == (
+        "the profiler itself: 0.01 s of CPU, 2.00% of a core while it listened to 4 messages/s; "
+        "4 of 8 events missed"
+    )
+
+
 # Events made by hand: two machines, and a way that began before.
-
-
-def made_up(*rows: dict[str, int], uncertainty_ns: dict[int, int] | None = None) -> Flows:
-    events = np.zeros(len(rows), EVENT)
-    owner = np.zeros(len(rows), np.uint64)
-    for i, row in enumerate(rows):
-        for name, value in row.items():
-            if name == "owner":
-                owner[i] = value
-            else:
-                events[name][i] = value
-    ends = {
-        (1, 1): End(1, "body", 10, "driver", "scan", True),
-        (2, 1): End(2, "mind", 20, "mapper", "scan", False),
-        (2, 2): End(2, "mind", 20, "mapper", "map", True),
-        (2, 3): End(2, "mind", 20, "keeper", "map", False),
-    }
-    return Flows(Collection(events, owner, ends, {}, uncertainty_ns or {}, 1.0))
-
-
-def reception(owner: int, endpoint: int, sender: int, at: int) -> dict[str, int]:
-    return {
-        **{"owner": owner, "endpoint": endpoint, "sender": sender, "sequence": 1, "received": 1},
-        **{"publish": at, "encoded": at + 5, "handed": at + 6, "arrived": at + 20},
-        **{"scheduled": at + 25, "dequeued": at + 40, "decoded": at + 49, "callback": at + 50},
-        "end": at + 100,
-    }
-
-
-def published(owner: int, endpoint: int, sender: int, at: int, cause: int = 0) -> dict[str, int]:
-    row = {"owner": owner, "endpoint": endpoint, "sender": sender, "sequence": 1, "publish": at}
-    if cause:
-        row |= {"cause_sender": cause, "cause_sequence": 1, "cause_endpoint": 1}
-    return row
 
 
 def test_every_layer_is_the_time_between_its_stamps() -> None:
@@ -304,6 +209,27 @@ def test_a_way_whose_beginning_is_not_known_is_counted_and_left_out() -> None:
     rows = (reception(2, 1, 7, 1000), published(2, 2, 8, 1080, 7), reception(2, 3, 8, 1080))
     told = profile(made_up(*rows))
     assert (told.paths, told.cut) == ([], 1)
+
+
+def test_a_path_ends_where_what_follows_is_heard_by_nobody_here() -> None:
+    rows = (published(1, 1, 7, 1000), reception(2, 1, 7, 1000), published(2, 2, 8, 1080, 7))
+    [path] = profile(made_up(*rows)).paths
+    assert path.name == "body/driver ─scan→ mind/mapper"
+    assert path.total.mean == 100  # to the end of its callback
+    assert path.worst_sum_error == 0
+
+
+def test_stamps_of_two_clocks_are_not_subtracted_from_each_other() -> None:
+    # The shared memory of both is here, as that of a container may be: the publish() was stamped by
+    # another clock, a second ahead of the one to which the reception's stamps were converted.
+    ahead = 10**9
+    rows = (published(1, 1, 7, 1000 + ahead), reception(2, 1, 7, 1000))
+    told = profile(made_up(*rows, uncertainty_ns={2: 12_000}))
+    [path] = told.paths
+    assert path.name == "another machine ─scan→ mind/mapper"
+    assert (path.total.mean, path.uncertainty_ns) == (100, 12_000)
+    assert path.worst_sum_error == 0
+    assert [one.publishers for one in told.channels] == [["another machine"]]
 
 
 def test_a_path_is_chosen_by_names_in_their_order() -> None:
@@ -347,298 +273,6 @@ def test_a_loop_of_the_graph_ends_where_it_began() -> None:
     told = profile(made_up(*ping, *back))
     assert sum(path.total.count for path in told.paths) == 1
     assert told.worst_sum_error == 0
-
-
-# Exports.
-
-
-@pytest.fixture
-def flows() -> Flows:
-    return made_up(
-        published(1, 1, 7, 1000), reception(2, 1, 7, 1000), published(2, 2, 8, 1080, 7),
-        reception(2, 3, 8, 1080),
-    )  # fmt: skip
-
-
-def test_the_trace_for_perfetto_keeps_the_rules_of_its_format(flows: Flows, tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    count = write_perfetto(path, flows)
-    records = json.loads(path.read_text())["traceEvents"]
-    assert len(records) == count
-    required = {
-        "X": {"name", "cat", "ts", "dur", "pid", "tid"},
-        "i": {"name", "ts", "pid", "tid", "s"},
-        "s": {"name", "cat", "id", "ts", "pid", "tid"},
-        "f": {"name", "cat", "id", "ts", "pid", "tid", "bp"},
-        "M": {"name", "pid", "tid", "args"},
-    }
-    for record in records:
-        assert required[record["ph"]] <= record.keys()
-        assert record.get("ts", 0) >= 0
-        assert record.get("dur", 0) >= 0
-    names = {(r["pid"], r["tid"]): r["args"]["name"] for r in records if r["name"] == "thread_name"}
-    for record in records:
-        assert record["ph"] == "M" or (record["pid"], record["tid"]) in names
-    starts = {r["id"]: r for r in records if r["ph"] == "s"}
-    ends = {r["id"]: r for r in records if r["ph"] == "f"}
-    assert starts.keys() == ends.keys()
-    assert len(starts) == 2
-    assert all(starts[i]["ts"] <= ends[i]["ts"] for i in starts)
-    # An arrow ends in a slice: at the start of a callback.
-    begins = {(r["pid"], r["tid"], r["ts"]) for r in records if r["ph"] == "X"}
-    assert all((r["pid"], r["tid"], r["ts"]) in begins for r in ends.values())
-
-
-def test_slices_of_one_track_never_overlap(node: hyphos.Node, domain: str) -> None:
-    gathered = Gathered(domain)
-    inbox = Inbox()
-    policy = hyphos.Policy(depth=20)
-
-    def work(message: Int64) -> None:
-        time.sleep(0.002)
-        inbox(message)
-
-    node.subscribe("a", Int64, work, mode="concurrent", policy=policy)
-    a = node.publisher("a", Int64, policy=policy)
-    for number in range(20):
-        a.publish(Int64(data=number))
-    inbox.wait(20)
-    told = gathered.until(20, receptions)
-    tracks: dict[tuple[int, int], list[tuple[float, float]]] = {}
-    for record in trace_records(told.flows):
-        if record["ph"] == "X":
-            begin, length = record["ts"], record["dur"]
-            tracks.setdefault((record["pid"], record["tid"]), []).append((begin, begin + length))
-    assert tracks
-    for slices in tracks.values():
-        slices.sort()
-        for (_, end), (begin, _) in itertools.pairwise(slices):
-            assert end <= begin + 0.001  # µs, as far as they are printed
-
-
-def test_the_mcap_file_holds_every_event_with_its_schema(flows: Flows, tmp_path: Path) -> None:
-    path = tmp_path / "events.mcap"
-    assert write_mcap(path, flows) == 4
-    with path.open("rb") as file:
-        found = list(make_reader(file).iter_messages())
-    assert Counter(channel.topic for _, channel, _ in found) == {
-        "profile/scan": 2,
-        "profile/map": 2,
-    }
-    for schema, channel, message in found:
-        assert schema is not None
-        assert (schema.encoding, channel.message_encoding) == ("jsonschema", "json")
-        told = json.loads(message.data)
-        assert set(json.loads(schema.data)["required"]) <= told.keys()
-        assert told.keys() <= json.loads(schema.data)["properties"].keys()
-    events = [json.loads(message.data) for _, _, message in found]
-    [caused] = [e for e in events if e["event"] == "publish" and e["channel"] == "map"]
-    assert caused["cause"] == [
-        {"sender": f"{7:016x}", "sequence": 1, "channel": "scan", "inferred": False}
-    ]
-    heard = [e for e in events if e["event"] == "callback"]
-    for event in heard:
-        layers = {name: ns for name, ns in event["layers_ns"].items() if name != "callback"}
-        assert sum(layers.values()) == event["latency_ns"]
-
-
-# Pages and pictures.
-
-
-def test_the_page_of_a_graph_is_readable_in_a_browser_and_gives_its_data_back(
-    tab: Page, flows: Flows, tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    from hyphos.profile.report import write_report  # noqa: PLC0415
-
-    told = profile(flows).as_dict()
-    path = write_report(tmp_path / "page.html", told)
-    # Bars of channels and of paths, and the message flow.
-    files = look_at(tab, path, 3, {"channels", "paths", "machine"})
-    assert json.loads(files["profile.json.gz"]) == json.loads(json.dumps(told))
-    text = tab.ask("document.body.innerText")
-    assert "body/driver ─scan→ mind/mapper ─map→ mind/keeper; its slowest messages spend" in text
-
-
-def test_the_page_of_an_experiment_has_the_flow_and_the_critical_path_of_its_sizes(
-    tab: Page, flows: Flows, tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    from hyphos.profile.report import write_report  # noqa: PLC0415
-
-    told = profile(flows)
-    rows = {part: around(told.paths[0], part) for part in (0.5, 0.95)}
-    cases = [
-        CaseProfile(Case("pipeline", size=size), told, told.paths[0], rows).as_dict()
-        for size in (128, 500_000)
-    ]
-    page = {"experiment": "small", "peer": "hyphos/shm", "machine": {"cores": 2}, "cases": cases}
-    path = write_report(tmp_path / "page.html", page)
-    files = look_at(tab, path, 2, {"layers", "machine"})
-    assert json.loads(files["profile.json.gz"])["cases"][1]["size"] == 500_000
-    text = tab.ask("document.body.innerText")
-    for size in ("128 B", "500 kB"):
-        assert f"{size}: body/driver ─scan→ mind/mapper ─map→ mind/keeper; its slowest" in text
-
-
-def test_pictures_are_png_where_the_file_is_named_so(flows: Flows, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from hyphos.profile.draw import write_pictures  # noqa: PLC0415
-
-    written = write_pictures(tmp_path / "layers.png", profile(flows).as_dict())
-    assert [one.name for one in written] == ["layers.png", "layers-paths.png", "layers-flow.png"]
-    assert all(one.read_bytes().startswith(b"\x89PNG") for one in written)
-
-
-# The command.
-
-
-def test_the_command_prints_and_writes_everything(
-    pipeline: Callable[[float], Program], hyphos_cli: Cli, domain: str, tmp_path: Path
-) -> None:
-    pytest.importorskip("matplotlib")
-    pipeline(0.01)
-    files = {kind: tmp_path / f"out.{kind}" for kind in ("html", "svg", "mcap", "json")}
-    code, out, err = hyphos_cli(
-        "lab", "profile", "-d", domain, "--for", "5", "--path", "image->edges",
-        "--html", str(files["html"]), "--svg", str(files["svg"]), "--mcap", str(files["mcap"]),
-        "--perfetto", str(files["json"]),
-    )  # fmt: skip
-    assert code == 0, err
-    assert "critical: camera ─image→ filter ─edges→ sink" in out
-    assert re.search(r"slowest messages spend \d+% \(.*\) in \w+ ", out)
-    assert "p95:" in out
-    page = files["html"].read_text()
-    assert page.count("<svg") == 3
-    assert not re.search(r"""\b(src|href)=["']http""", page)  # it needs no network
-    assert "camera ─image→ filter ─edges→ sink; its slowest messages spend" in page
-    assert files["svg"].read_text().startswith("<svg")
-    assert (tmp_path / "out-flow.svg").exists()
-    assert json.loads(files["json"].read_text())["traceEvents"]
-
-
-def test_figures_for_programs_hold_the_sum_of_the_layers(
-    pipeline: Callable[[float], Program], hyphos_cli: Cli, domain: str
-) -> None:
-    pipeline(0.0)
-    code, out, err = hyphos_cli("lab", "profile", "-d", domain, "--for", "5", "--json")
-    assert code == 0, err
-    told = json.loads(out)
-    [path] = told["paths"]
-    summed = sum(sum(hop["mean_ns"].values()) for hop in path["hops"])
-    assert summed == pytest.approx(path["end_to_end"]["mean_ns"], rel=0.01)
-    for channel in told["channels"]:
-        layers = {n: s["mean_ns"] for n, s in channel["layers"].items() if n != "callback"}
-        assert sum(layers.values()) == pytest.approx(channel["latency"]["mean_ns"], rel=0.01)
-
-
-CASES = """
-lab: 1
-name: small
-workload: pipeline
-peers: [hyphos/shm]
-processes: 3
-grid: {size: [1 KB, 64 KB], rate_hz: [10, 100]}
-"""
-
-
-def test_an_experiment_gives_the_layers_of_each_size(hyphos_cli: Cli, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    (tmp_path / "small.yaml").write_text(CASES)
-    code, out, err = hyphos_cli(
-        "lab", "profile", "--experiment", "small.yaml", "--for", "1", "--json", "-q",
-        "--svg", "fig.svg", "--html", "fig.html", "--out", "results",
-    )  # fmt: skip
-    assert code == 0, err
-    told = json.loads(out)
-    assert json.loads((tmp_path / "results" / "profile.json").read_text()) == told
-    assert [(case["size"], case["rate_hz"]) for case in told["cases"]] == [
-        (1024, 100),
-        (65536, 100),
-    ]
-    for case in told["cases"]:
-        assert case["path"].count("→") == 2
-        assert case["worst_sum_error"] < 0.01
-        for message in case["messages"].values():
-            parts = [sum(step["parts_ns"].values()) for step in message["steps"]]
-            assert sum(parts) == pytest.approx(message["total_ns"], rel=0.01)
-        median = sum(case["layers_ns"]["p50"].values())
-        assert 0 < median <= case["end_to_end"]["max_ns"]
-        assert sum(case["layers_ns"]["p95"].values()) >= median
-    assert (tmp_path / "fig.svg").read_text().count("64 KB, p95") == 1
-    assert (tmp_path / "fig-flow.svg").exists()
-    page = (tmp_path / "fig.html").read_text()
-    assert "notification delay" in page
-    assert page.count("<svg") == 2
-
-
-def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback() -> None:
-    steps = [Step(0, 0, 100 + i, (10, 0, 0, 0, 20, 0, 70 + i, 0), False) for i in range(1000)]
-    ways_of_path = [Way((step,)) for step in steps]
-    path = PathProfile("a", (("c", "b"),), False, Spread.of(np.array([100])), np.zeros((1, 8)),
-                       np.zeros((1, 8)), 0.0, ways_of_path)  # fmt: skip
-    assert around(path, 0.5).tolist() == [10, 0, 0, 0, 20, 0, 0, 0]
-    first = Way((Step(0, 0, 40, (10, 0, 0, 0, 20, 0, 10, 0), False), steps[0]))
-    path.ways = [first]
-    assert around(path, 0.95).sum() == 40 + 30
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (("--experiment", "latency", "-p", "zmq/ipc"), "keeps no flight recorder"),
-        (("--experiment", "paper_001_throughput"), "a flood has no rate"),
-        (("--experiment", "latency", "--overhead"), "either --experiment or --overhead"),
-        (("--overhead", "--mcap", "x.mcap"), "for a running graph only"),
-        (("--overhead", "--svg", "x.svg"), "draws no pictures"),
-        (("--out", "x"), "--out is for --experiment"),
-        (("--full",), "--full is for --experiment"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    hyphos_cli: Cli, words: tuple[str, ...], problem: str
-) -> None:
-    code, _, err = hyphos_cli("lab", "profile", *words)
-    assert code != 0
-    assert problem in " ".join(err.split())
-
-
-def quad(alone_us: float, profiled_us: float) -> Quad:
-    costs = {False: alone_us, True: profiled_us}
-    return Quad(tuple(Block(on, round(1e6 * costs[on]), 1000, 0.0, 0.1) for on in TURNS[0]))
-
-
-def test_the_overhead_is_a_ratio_of_blocks_beside_each_other_with_its_interval(
-    hyphos_cli: Cli,
-) -> None:
-    # Of four blocks, two of each kind: a drift, the same for both, leaves no trace.
-    drift = Quad(tuple(Block(on, 1000 + 100 * i, 10, 0.0, 0.1) for i, on in enumerate(TURNS[0])))
-    assert drift.ratio == 1.0
-    ratio = ratio_of([quad(10.0, 10.1), quad(10.0, 10.3)])
-    assert ratio.value == pytest.approx(1.02)
-    assert ratio.low == pytest.approx(1.01)
-    assert ratio.high == pytest.approx(1.03)
-
-    code, out, err = hyphos_cli(
-        "lab", "profile", "--overhead", "--repeats", "2", "--for", "0.3", "--json", "-q"
-    )
-    assert code in (0, 1), (
-        err
-    )  # 1: surely more than is promised, as two turns on a busy machine may
-    told: dict[str, Any] = json.loads(out)
-    assert told["quads"] == 2
-    assert told["alone_us_per_msg"] > 0
-    assert told["profiled_us_per_msg"] > 0
-    assert told["profiler_cores"] > 0
-    # Two turns of two profiled blocks: each message is an event at both of its ends.
-    sent = 2 * 2 * 0.3 * told["rate_hz"]
-    assert told["events"] + told["missed"] > sent / 2
-
-
-def test_a_domain_without_processes_is_an_error_with_advice(hyphos_cli: Cli, domain: str) -> None:
-    code, _, err = hyphos_cli("lab", "profile", "-d", domain, "--for", "0.2")
-    assert code != 0
-    assert f"no Hyphos process runs in domain '{domain}'" in err
 
 
 def test_the_events_of_the_library_have_the_size_that_python_reads(

@@ -130,12 +130,20 @@ def message(total_ns: int) -> dict[str, Any]:
 
 def profiled() -> dict[str, Any]:
     layers = message(40_000)["steps"][0]["parts_ns"]
+    ends = {name: [ns * 0.9, ns * 1.1] for name, ns in layers.items()}
+    shares = {name: [ns / 40_000, None, None] for name, ns in layers.items()}
     one = {
-        **{"size": 64, "rate_hz": 100.0, "path": "pub ─a→ sub", "end_to_end": {"p50_ns": 40_000}},
+        **{"case": "64 B, 100 Hz", "path": "pub ─a→ sub", "end_to_end": {"p50_ns": 40_000}},
+        **{"runs": [{}], "disturbed": 0, "failures": []},
         "layers_ns": {"p50": layers, "p95": layers},
+        "layers_interval_ns": {"p50": ends, "p95": ends},
+        "whole_ns": {p: [40_000, 36_000, 44_000] for p in ("p50", "p95")},
+        "shares": {"p50": shares, "p95": shares},
         "messages": {"p50": message(40_000), "p95": message(90_000)},
     }
-    return {"experiment": "queue", "peer": "hyphos/shm", "machine": {}, "cases": [one]}
+    told = {"experiment": "queue", "peer": "hyphos/shm", "machine": {}, "cases": [one]}
+    finding = {"says": "All is queue.", "answer": "not so here", "whole": False, "figures": "0.5"}
+    return told | {"findings": [finding | {"reason": "Half of it is transport."}]}
 
 
 def test_a_report_is_readable_in_a_browser_and_gives_its_data_back(
@@ -157,9 +165,12 @@ def test_the_layers_of_a_profile_beside_the_results_are_in_the_report(
 ) -> None:
     folder = grid(tmp_path / "out")
     (folder / "profile.json").write_text(json.dumps(profiled()))
-    files = look_at(tab, write_report(folder, None), 8, {"figures", "machine"})
+    tables = {"figures", "layer-findings", "machine"}
+    files = look_at(tab, write_report(folder, None), 8, tables)
     assert json.loads(files["profile.json.gz"]) == profiled()
-    assert "Where the time goes" in tab.ask("document.body.innerText")
+    text = tab.ask("document.body.innerText")
+    assert "Where the time goes" in text
+    assert "Half of it is transport." in text
     saved = save_plots(folder, "png")
     assert {"layers_by_size.png", "flow.png", "cdf.png"} <= {one.name for one in saved}
 
@@ -264,7 +275,12 @@ def test_what_is_no_verification_is_refused(hyphos_cli: Cli, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{", "no profile"), ("{}", "neither cases"), ('{"paths": []}', "another version")],
+    [
+        ("{", "no profile"),
+        ("{}", "neither cases"),
+        ('{"paths": []}', "another version"),
+        ('{"cases": [{"messages": {}}]}', "another version"),
+    ],
 )
 def test_what_is_no_profile_is_refused(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "profile.json").write_text(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,94 @@ Seconds = Annotated[
         "block of --overhead 0.5.",
     ),
 ]
+PathWords = Annotated[
+    str,
+    typer.Option(
+        "--path",
+        metavar="TEXT",
+        help="Only paths through these in order, as 'scan->map'. Of an experiment: instead of the "
+        "longest.",
+    ),
+]
+Hidden = Annotated[
+    bool, typer.Option("--hidden", help="Also the channels of services and parameters.")
+]
+ExperimentName = Annotated[
+    str,
+    typer.Option(
+        "--experiment",
+        metavar="NAME",
+        help="Instead of a running graph: run cases of an experiment, by default the fastest of "
+        "each size.",
+    ),
+]
+Rates = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--rate",
+        metavar="HZ",
+        help="Of the experiment: its cases with this rate instead; may be given again.",
+    ),
+]
+Every = Annotated[bool, typer.Option("--all", help="Of the experiment: all its cases.")]
+Full = Annotated[bool, typer.Option("--full", help="Of the experiment: the grid of the paper.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Of the experiment: a parameter, such as size=64KB; may be given again.",
+    ),
+]
+PeerName = Annotated[
+    str, typer.Option("--peer", "-p", help="Of the experiment: which way of Hyphos.")
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FOLDER",
+        file_okay=False,
+        help="With --experiment: leave profile.json there; a report of that folder shows it.",
+    ),
+]
+Patience = Annotated[
+    float,
+    typer.Option(
+        "--patience",
+        metavar="SECONDS",
+        min=0.0,
+        help="Of the experiment: wait so long for a quiet machine before each run.",
+    ),
+]
+Retries = Annotated[
+    int,
+    typer.Option(
+        "--retries",
+        min=0,
+        max=100,
+        help="Of the experiment: make a run that was disturbed again so often.",
+    ),
+]
+Awake = Annotated[
+    bool,
+    typer.Option("--awake", help="Of the experiment: keep the processors from sleeping meanwhile."),
+]
+Overhead = Annotated[
+    bool, typer.Option("--overhead", help="Instead: measure what profiling costs a graph.")
+]
+Repeats = Annotated[
+    int | None,
+    typer.Option(
+        "--repeats",
+        min=1,
+        max=1000,
+        help="Runs of each case of the experiment (default: as it says, or 5); of --overhead so "
+        "many times four blocks, two of them profiled (default: 20).",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 def _file(name: str, text: str) -> typer.models.OptionInfo:
@@ -30,20 +119,19 @@ def _file(name: str, text: str) -> typer.models.OptionInfo:
 def profile(
     domain: Domain = "0",
     seconds: Seconds = None,
-    path: Annotated[
-        str,
-        typer.Option(
-            "--path", metavar="TEXT", help="Only paths through these in order, as 'scan->map'."
-        ),
-    ] = "",
-    hidden: Annotated[
-        bool, typer.Option("--hidden", help="Also the channels of services and parameters.")
-    ] = False,
+    path: PathWords = "",
+    hidden: Hidden = False,
     as_json: AsJson = False,
     perfetto: Annotated[
-        Path | None, _file("--perfetto", "Every message as a trace for ui.perfetto.dev.")
+        Path | None,
+        _file(
+            "--perfetto",
+            "Every message as a trace for ui.perfetto.dev; of an experiment one run of each case.",
+        ),
     ] = None,
-    mcap: Annotated[Path | None, _file("--mcap", "Every message as MCAP, in JSON.")] = None,
+    mcap: Annotated[
+        Path | None, _file("--mcap", "Every message as MCAP, in JSON; the same.")
+    ] = None,
     html: Annotated[
         Path | None, _file("--html", "A report with pictures; needs matplotlib.")
     ] = None,
@@ -55,74 +143,58 @@ def profile(
             "in .png; needs matplotlib.",
         ),
     ] = None,
-    experiment: Annotated[
-        str,
-        typer.Option(
-            "--experiment",
-            metavar="NAME",
-            help="Instead of a running graph: run the fastest case of each size of an experiment.",
-        ),
-    ] = "",
-    full: Annotated[
-        bool, typer.Option("--full", help="Of the experiment: all sizes of the paper.")
-    ] = False,
-    peer: Annotated[
-        str, typer.Option("--peer", "-p", help="Of the experiment: which way of Hyphos.")
-    ] = "hyphos/shm",
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FOLDER",
-            file_okay=False,
-            help="With --experiment: leave profile.json there; a report of that folder shows it.",
-        ),
-    ] = None,
-    overhead: Annotated[
-        bool, typer.Option("--overhead", help="Instead: measure what profiling costs a graph.")
-    ] = False,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            "--repeats",
-            min=1,
-            max=1000,
-            help="Of --overhead: so many times four blocks, two of them profiled. Default: 20.",
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    experiment: ExperimentName = "",
+    rates: Rates = None,
+    every: Every = False,
+    full: Full = False,
+    changes: Changes = None,
+    peer: PeerName = "hyphos/shm",
+    folder: Folder = None,
+    patience: Patience = 0.0,
+    retries: Retries = 0,
+    awake: Awake = False,
+    overhead: Overhead = False,
+    repeats: Repeats = None,
+    quiet: Quiet = False,
 ) -> None:
     """Where the time of messages goes in a running graph: by layer, by channel, and by path from a
     source to its end. Reads shared memory only; nothing is switched on in the graph.
 
     hyphos lab profile --for 5 --perfetto trace.json
 
-    hyphos lab profile --experiment paper_003_frequency --html layers.html
+    hyphos lab profile --experiment paper_003_layers --html layers.html
     """
+    files = _Files(html, svg, perfetto, mcap)
     if experiment and overhead:
         raise typer.BadParameter("either --experiment or --overhead")
-    if (experiment or overhead) and (path or hidden or perfetto or mcap):
-        raise typer.BadParameter(
-            "--path, --hidden, --perfetto and --mcap are for a running graph only"
-        )
-    if full and not experiment:
-        raise typer.BadParameter("--full is for --experiment")
-    if folder and not experiment:
-        raise typer.BadParameter("--out is for --experiment")
-    if overhead and (html or svg):
-        raise typer.BadParameter("--overhead draws no pictures")
+    _only(bool(experiment), "--experiment", {
+        "--rate": rates, "--all": every, "--full": full, "--set": changes, "--out": folder,
+        "--patience": patience, "--retries": retries, "--awake": awake,
+    })  # fmt: skip
+    _only(not experiment and not overhead, "a running graph", {"--hidden": hidden})
+    _only(bool(experiment) or overhead, "--experiment and --overhead", {"--repeats": repeats})
+    _only(not overhead, "a running graph and for --experiment", {
+        "--path": path, "--perfetto": perfetto, "--mcap": mcap, "--html": html, "--svg": svg,
+    })  # fmt: skip
+    if rates and every:
+        raise typer.BadParameter("either --rate or --all")
     try:
         if experiment:
+            from hyphos.lab.awake import kept_awake  # noqa: PLC0415
+            from hyphos.lab.runner import Rules  # noqa: PLC0415
             from hyphos.profile.experiment import (  # noqa: PLC0415
+                SECONDS,
                 ExperimentOptions,
                 profile_experiment,
             )
 
             of_experiment = ExperimentOptions(
-                experiment, peer, seconds or 5.0, full, as_json, quiet, html, svg, folder
-            )
-            raise typer.Exit(profile_experiment(of_experiment))
+                experiment, peer, seconds or SECONDS, repeats, full, changes or (), rates or (),
+                every, path, Rules(patience, retries), as_json, quiet, folder=folder,
+                **vars(files),
+            )  # fmt: skip
+            with kept_awake(awake):
+                raise typer.Exit(profile_experiment(of_experiment))
         if overhead:
             from hyphos.profile.overhead import BLOCK_S, QUADS, measure  # noqa: PLC0415
 
@@ -130,16 +202,7 @@ def profile(
         from hyphos.profile.commands import ProfileOptions, profile_graph  # noqa: PLC0415
 
         options = ProfileOptions(
-            domain=domain,
-            seconds=seconds or 10.0,
-            path=path,
-            hidden=hidden,
-            as_json=as_json,
-            quiet=quiet,
-            perfetto=perfetto,
-            mcap=mcap,
-            html=html,
-            svg=svg,
+            domain, seconds or 10.0, path, hidden, as_json, quiet, **vars(files)
         )
         raise typer.Exit(profile_graph(options))
     except ModuleNotFoundError as problem:
@@ -148,3 +211,20 @@ def profile(
         raise Error(
             "unsupported", "pictures need matplotlib", advice="pip install 'hyphos[lab]'"
         ) from None
+
+
+@dataclass
+class _Files:
+    """What is written, by the names that the options of both commands have."""
+
+    html: Path | None
+    svg: Path | None
+    perfetto: Path | None
+    mcap: Path | None
+
+
+def _only(there: bool, where: str, options: dict[str, object]) -> None:
+    """Refuses options that are for something else than what is asked for."""
+    for name, value in options.items():
+        if value and not there:
+            raise typer.BadParameter(f"{name} is for {where} only")

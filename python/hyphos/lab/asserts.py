@@ -15,6 +15,7 @@ from hyphos.lab.case import NUMBERS, Case, size_label
 from hyphos.lab.experiment import PARAMETERS
 from hyphos.lab.results import COUNTS, METRICS, Row
 from hyphos.lab.stats import Estimate
+from hyphos.profile.layers import METRICS as LAYER_METRICS
 
 _ALONG = (*NUMBERS, "speed", "stall_ms", "shm_mb")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -50,8 +51,15 @@ class Criterion:
     ends: tuple[str, str] = ("", "")  # its values, or all
     adds: bool = False  # the base is taken off, not divided by
 
+    @property
+    def of_layers(self) -> bool:
+        """Whether it is about what only `hyphos lab profile` finds."""
+        return self.metric in LAYER_METRICS
+
     def fits(self, row: Row) -> bool:
         if self.peer and self.peer not in (row.peer, row.peer.split("/")[0]):
+            return False
+        if self.of_layers and not any(self.metric in (run.result or {}) for run in row.runs):
             return False
         return all(_same(row.case, name, text) for name, text in self.where.items())
 
@@ -96,10 +104,13 @@ def parse(text: str) -> Criterion:
     match = _FORM.fullmatch(text.strip())
     if match is None:
         raise Error("invalid_config", f"'{text}' is no criterion", "assert", example)
-    if match["metric"] not in (*METRICS, *COUNTS):
+    if match["metric"] not in (*METRICS, *COUNTS, *LAYER_METRICS):
         known = ", ".join((*METRICS, *COUNTS))
         raise Error(
-            "invalid_config", f"there is no '{match['metric']}'", "assert", f"it is {known}"
+            "invalid_config",
+            f"there is no '{match['metric']}'",
+            "assert",
+            f"it is {known}; of `hyphos lab profile --experiment` p95_queue_share and the like",
         )
     try:
         limit = float(match["limit"])

@@ -116,8 +116,9 @@ def read_profile(path: Path) -> Any:
         told = json.loads(path.read_text())
         if not isinstance(told, dict) or not {"cases", "paths"} & told.keys():
             raise ValueError("it has neither cases nor paths")
-        if any("messages" not in one for one in told.get("cases", [told])):
-            raise ValueError("it has no messages: another version wrote it")
+        needed = {"messages", "shares"} if "cases" in told else {"messages"}
+        if any(not needed <= one.keys() for one in told.get("cases", [told])):
+            raise ValueError(f"it lacks {' or '.join(sorted(needed))}: another version wrote it")
     except OSError as error:
         raise Error(
             "not_found", f"cannot be read: {error.strerror}", str(path), "hyphos lab profile --json"
@@ -174,11 +175,13 @@ def _profile_part(told: Any) -> str:
     if told is None:
         return ""
     from hyphos.profile.draw import stored_plots, stored_summary  # noqa: PLC0415
+    from hyphos.profile.report import findings_part  # noqa: PLC0415
 
     return page.section(
         "Where the time goes",
         page.paragraph(stored_summary(told)),
         *map(page.figure, stored_plots(told)),
+        findings_part(told),
     )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 
-from hyphos.lab import commands, experiment
+from hyphos.lab import commands, experiment, findings
+from hyphos.lab.case import Case
 from hyphos.lab.commands import RunOptions
 from hyphos.lab.peers import find_peers
 from hyphos.lab.results import Results
-from hyphos.lab.runner import wishes
+from hyphos.lab.runner import Rules, wishes
 from hyphos.tools.console import console
 
 Step = tuple[Callable[[str, RunOptions], int], str]
@@ -19,6 +21,7 @@ Step = tuple[Callable[[str, RunOptions], int], str]
 # Of a run besides its measurement, for each process; and of a search for the highest rate.
 _STARTING_S, _PROCESS_S = 2.0, 0.05
 _SEARCH_S = 60.0
+PROFILE = "profile.json"
 
 # What Allspaw et al. measured of ways from Unity into ROS, and what they leave to future work.
 UNITY: tuple[Step, ...] = (
@@ -36,7 +39,51 @@ def of_paper(number: str) -> Sequence[Step]:
     if number == "000":
         return UNITY
     found = [name for name in experiment.built_in() if name.startswith(f"paper_{number}_")]
-    return [(commands.run, name) for name in found]
+    return [(profile_layers if _of_layers(name) else commands.run, name) for name in found]
+
+
+def _of_layers(name: str) -> bool:
+    """Whether all that was found with an experiment is about layers, which only the profiler
+    sees."""
+    criteria = findings.parse(experiment.load(name).findings)
+    return bool(criteria) and all(criterion.of_layers for criterion in criteria)
+
+
+def profile_layers(what: str, options: RunOptions) -> int:
+    """`hyphos lab profile --experiment` with the folder for its page; as it is, if it is there."""
+    from hyphos.profile.experiment import (  # noqa: PLC0415
+        SECONDS,
+        ExperimentOptions,
+        profile_experiment,
+    )
+
+    folder = _folder(options)
+    peer = _profiled(options)
+    if peer is None or (options.resume and (folder / PROFILE).exists()):
+        why = "is there already" if peer else "none of these peers keeps a flight recorder"
+        console(stderr=True).print(f"left out: {what}: {why}")
+        return 0
+    page = folder / "report.html" if options.report and find_spec("matplotlib") else None
+    return profile_experiment(
+        ExperimentOptions(
+            what,
+            peer,
+            options.seconds or SECONDS,
+            options.repeats,
+            options.full,
+            options.changes or (),
+            rules=Rules(options.patience_s, options.retries),
+            quiet=options.quiet,
+            html=page,
+            folder=folder,
+        )
+    )
+
+
+def _profiled(options: RunOptions) -> str | None:
+    """The peer whose layers are looked at; None if those that are asked for have none."""
+    named = options.peers or ["hyphos/shm"]
+    return next((name for name in named if name.split("/")[0] == "hyphos"), None)
 
 
 def papers() -> list[str]:
@@ -74,7 +121,8 @@ def _own(name: str, options: RunOptions) -> RunOptions:
     changes = options.changes or []
     if not experiment.load(name).needs_recording:
         changes = [one for one in changes if one.partition("=")[0] not in ("recording", "channel")]
-    goes_on = options.resume and (_folder(options) / "runs.jsonl").exists()
+    there = ("runs.jsonl", PROFILE)
+    goes_on = options.resume and any((_folder(options) / one).exists() for one in there)
     return replace(options, changes=changes, resume=goes_on)
 
 
@@ -89,14 +137,22 @@ def duration_s(command: Callable[[str, RunOptions], int], name: str, options: Ru
     peers = find_peers(options.programs).choose(wanted.peers)
     if command is commands.saturate:
         return _SEARCH_S * len(wishes(replace(wanted, repeats=1), peers))
+    if command is profile_layers:
+        from hyphos.profile.experiment import SECONDS, chosen_cases  # noqa: PLC0415
+
+        if _profiled(options) is None or (options.resume and (_folder(options) / PROFILE).exists()):
+            return 0.0
+        cases = chosen_cases(wanted.cases, options.seconds or SECONDS)
+        return wanted.repeats * sum(map(_run_s, cases))
     known = set()
     if options.resume:
         known = {run.key for run in Results(_folder(options)).runs if not run.failure}
     todo = [wish.case for wish in wishes(wanted, peers) if not known or wish.key not in known]
-    return sum(
-        _STARTING_S + _PROCESS_S * case.most_processes + (0 if case.floods else case.seconds)
-        for case in todo
-    )
+    return sum(map(_run_s, todo))
+
+
+def _run_s(case: Case) -> float:
+    return _STARTING_S + _PROCESS_S * case.most_processes + (0 if case.floods else case.seconds)
 
 
 def _spoken(seconds: float) -> str:

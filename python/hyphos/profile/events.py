@@ -60,6 +60,7 @@ class Collection:
     missed: dict[str, int] = field(default_factory=dict)  # by process
     uncertainty_ns: dict[int, int] = field(default_factory=dict)  # to other machines
     seconds: float = 0.0
+    cpu_s: float = 0.0  # of this process meanwhile
 
     def end_of(self, row: int) -> End | None:
         return self.ends.get((int(self.owner[row]), int(self.events["endpoint"][row])))
@@ -67,6 +68,23 @@ class Collection:
     @property
     def missed_in_all(self) -> int:
         return sum(self.missed.values())
+
+    @property
+    def cores(self) -> float:
+        """What listening took of one core."""
+        return self.cpu_s / self.seconds if self.seconds > 0 else 0.0
+
+    def cost(self) -> dict[str, float]:
+        """What it cost to listen, and how much there was to hear."""
+        ids = np.stack([self.events["sender"], self.events["sequence"]], axis=1)
+        seconds = max(self.seconds, 1e-9)
+        return {
+            "cpu_s": round(self.cpu_s, 4),
+            "cores": round(self.cores, 5),
+            "messages_per_s": round(len(np.unique(ids, axis=0)) / seconds, 1),
+            "events": len(self.events),
+            "missed": self.missed_in_all,
+        }
 
 
 class Collector:
@@ -77,7 +95,7 @@ class Collector:
         self._since: dict[int, int] = {}
         self._parts: list[tuple[int, npt.NDArray[np.void]]] = []
         self._found = Collection()
-        self._began = time.monotonic()
+        self._began, self._cpu_began = time.monotonic(), time.process_time()
         for batch in _hyphos.recorded_events(domain):
             self._since[batch.participant] = batch.next
             self._note(batch)
@@ -113,7 +131,7 @@ class Collector:
     def finish(self) -> Collection:
         self.look()
         found = self._found
-        found.seconds = self.seconds
+        found.seconds, found.cpu_s = self.seconds, time.process_time() - self._cpu_began
         if self._parts:
             found.events = np.concatenate([part for _, part in self._parts])
             found.owner = np.concatenate(

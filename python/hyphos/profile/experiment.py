@@ -1,97 +1,83 @@
-"""hyphos lab profile --experiment: the layers of the cases of an experiment, by message size, as
-Fig. 6 of T. Kronauer et al., *Latency Analysis of ROS2 Multi-Node Systems*."""
+"""hyphos lab profile --experiment: the layers of the cases of an experiment, in several runs of
+each, as Fig. 6 of T. Kronauer et al., *Latency Analysis of ROS2 Multi-Node Systems*."""
 
 from __future__ import annotations
 
 import json
-import threading
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from hyphos._errors import Error
-from hyphos.lab import experiment
-from hyphos.lab.case import Case, size_label
+from hyphos.lab import commands, findings
+from hyphos.lab.case import Case
+from hyphos.lab.commands import STOPPED, RunOptions
+from hyphos.lab.experiment import Experiment
+from hyphos.lab.findings import Beside
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import Peer, find_peers
 from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
 from hyphos.lab.stage import Stage
+from hyphos.profile import show_cases
 from hyphos.profile.commands import write_pages
 from hyphos.profile.events import POLL_S, Collection, Collector
 from hyphos.profile.flows import Flows
-from hyphos.profile.layers import LAYERS
-from hyphos.profile.profile import PathProfile, Profile, profile
-from hyphos.tools.console import console, print_json, table
-from hyphos.tools.observe import duration
+from hyphos.profile.runs import CaseProfile, layers_of_run
+from hyphos.tools.console import console, print_json
 from hyphos.tools.waiting import on_signals
 
-PERCENTILES = (0.5, 0.95)
+SECONDS = 5.0
 
 
 @dataclass
 class ExperimentOptions:
     what: str
     peer: str = "hyphos/shm"
-    seconds: float = 5.0
+    seconds: float = SECONDS
+    repeats: int | None = None  # None: as the experiment has it
     full: bool = False
+    changes: Sequence[str] = ()
+    rates: Sequence[float] = ()  # none: the highest of each size
+    every: bool = False  # all cases
+    path: str = ""
+    rules: Rules = field(default_factory=Rules)
     as_json: bool = False
     quiet: bool = False
     html: Path | None = None
     svg: Path | None = None
+    perfetto: Path | None = None
+    mcap: Path | None = None
     folder: Path | None = None  # of the experiment's results, whose report then has the layers too
 
 
-@dataclass(frozen=True)
-class CaseProfile:
-    """What one case gave: its longest path, and the layers of its median and its p95 messages."""
-
-    case: Case
-    told: Profile
-    path: PathProfile
-    layers: dict[float, npt.NDArray[np.float64]]
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "size": self.case.size,
-            "rate_hz": self.case.rate_hz,
-            "path": self.path.name,
-            "costliest": self.path.as_dict()["costliest"],
-            "end_to_end": self.path.total.as_dict(),
-            "layers_ns": {
-                f"p{fraction * 100:.0f}": dict(zip(LAYERS, row.round(1).tolist(), strict=True))
-                for fraction, row in self.layers.items()
-            },
-            "messages": self.path.messages(),
-            "missed": self.told.flows.found.missed_in_all,
-            "worst_sum_error": self.told.worst_sum_error,
-        }
-
-
 def profile_experiment(options: ExperimentOptions) -> int:
-    """0; 130 if it was stopped."""
-    wanted = experiment.load(options.what, full=options.full)
+    """0; 1 if a run failed; 130 if it was stopped, with what there was until then."""
+    changes = RunOptions(full=options.full, changes=list(options.changes))
+    wanted = commands.recorded(commands.load(options.what, changes))
+    findings.parse(wanted.findings)
     peer = _peer(options.peer)
-    cases = chosen_cases(wanted.cases, options.seconds)
-    done: list[CaseProfile] = []
+    cases = chosen_cases(wanted.cases, options.seconds, options.rates, every=options.every)
+    _check(peer, cases)
+    repeats = options.repeats or wanted.repeats
+    machine = {**describe_machine(), "peers": find_peers().versions()}
+    names = _names(cases)
+    profiles = [CaseProfile(case, peer.name, names) for case in cases]
     with folder_for_now("profile") as folder, Stage(wanted.links) as stage:
-        runner = Runner(Results(folder), Rules(), stage)
+        if lack := next(filter(None, map(stage.why_not, cases)), ""):
+            raise Error("unsupported", lack, wanted.name)
+        runner = Runner(Results(folder), options.rules, stage)
         with on_signals(lambda _number: runner.stop()):
-            for case in cases:
-                if not options.quiet:
-                    console(stderr=True).print(
-                        f"{peer.name}, {size_label(case.size)}, {case.rate_hz:g} Hz …"
-                    )
-                found = observed_run(runner, stage, Wish(case, peer, 0))
-                if found is None:
-                    return 130
-                done.append(_profile(case, found))
-    _show(done, wanted.name, peer.name, options)
-    return 0
+            whole = _measure(runner, stage, profiles, peer, repeats, options)
+    if not whole:
+        console(stderr=True).print("stopped before the end")
+        if not any(one.runs for one in profiles):
+            return STOPPED
+    failed = _tell(wanted, peer, machine, profiles, options)
+    return failed if whole else STOPPED
 
 
 def _peer(name: str) -> Peer:
@@ -105,73 +91,131 @@ def _peer(name: str) -> Peer:
     return peer
 
 
-def chosen_cases(cases: list[Case], seconds: float) -> list[Case]:
-    """Of each size the case with the highest rate: where the paper profiled. Error if there is no
-    rate."""
+def _check(peer: Peer, cases: Sequence[Case]) -> None:
+    for case in cases:
+        if why := peer.cannot(case):
+            raise Error(
+                "unsupported", why, peer.name, "-p hyphos/tcp, or another that can: hyphos lab list"
+            )
+
+
+def chosen_cases(
+    cases: Sequence[Case], seconds: float, rates: Sequence[float] = (), *, every: bool = False
+) -> list[Case]:
+    """Of each size the case with the highest rate, which is where the paper profiled; or with each
+    of these rates; or every case. By size and rate. Error if there is no such rate."""
     if any(case.floods for case in cases):
         raise Error("invalid_config", "a flood has no rate, and its queues hide all other layers")
-    by_size: dict[int, Case] = {}
-    for case in cases:
-        if case.size not in by_size or case.rate_hz > by_size[case.size].rate_hz:
-            by_size[case.size] = case
-    return [replace(by_size[size], seconds=seconds) for size in sorted(by_size)]
+    there = sorted({case.rate_hz for case in cases})
+    for rate in rates:
+        if rate not in there:
+            raise Error(
+                "not_found",
+                f"no case of the experiment has {rate:g} Hz",
+                "--rate",
+                f"there are {', '.join(f'{one:g}' for one in there)}; --set rate_hz={rate:g} "
+                "gives all cases that rate",
+            )
+    chosen: dict[Any, Case] = {}
+    # The sort is stable: of cases alike in size and rate the first of the experiment counts.
+    for case in sorted(cases, key=lambda one: (one.size, -one.rate_hz)):
+        if every:
+            chosen[case.key()] = case
+        elif rates and case.rate_hz in rates:
+            chosen.setdefault((case.size, case.rate_hz), case)
+        elif not rates:
+            chosen.setdefault(case.size, case)
+    ordered = sorted(chosen.values(), key=lambda one: (one.size, one.rate_hz))
+    return [replace(case, seconds=seconds) for case in ordered]
 
 
-def observed_run(runner: Runner, stage: Stage, wish: Wish) -> Collection | None:
-    """One run of a program of the laboratory and its events; None if it was stopped. Error if it
-    failed."""
-    before = stage.domain
-    made: list[Run | None] = []
-    running = threading.Thread(target=lambda: made.append(runner.one(wish)))
-    running.start()
+def _names(cases: list[Case]) -> list[str]:
+    """Of the parameters that tell the cases apart; size and rate are always told."""
+    return ["size", "rate_hz"] + [
+        name
+        for name in cases[0].differing(cases)
+        if name not in ("size", "rate_hz", "seconds", "messages")
+    ]
+
+
+def _measure(
+    runner: Runner,
+    stage: Stage,
+    profiles: Sequence[CaseProfile],
+    peer: Peer,
+    repeats: int,
+    options: ExperimentOptions,
+) -> bool:
+    """Every case once, then every case again …: what drifts falls on all alike. False if it was
+    stopped."""
+    err = console(stderr=True)
+    keep = options.perfetto is not None or options.mcap is not None
+    every = repeats * len(profiles)
+    for repeat in range(repeats):
+        for number, one in enumerate(profiles, 1 + repeat * len(profiles)):
+            done = observed_run(runner, stage, Wish(one.case, peer, repeat))
+            if done is None:
+                return False
+            outcome = _note(one, *done, options.path, keep=keep)
+            if not options.quiet:
+                err.print(f"[{number}/{every}] {peer.name}, {one.label}: {outcome}", markup=False)
+    return True
+
+
+def _note(one: CaseProfile, run: Run, found: Collection | None, path: str, *, keep: bool) -> str:
+    """Adds a run to its case; says in words what it gave. Error if no path goes as it is asked."""
+    why = run.failure
+    if not why and found is None:
+        why = "it ended before it was looked at"
+    made = layers_of_run(run, found, path, keep=keep) if found is not None and not why else None
+    if made is None:
+        why = why or "no message was followed to its end"
+        one.failures.append(replace(run, result=None, failure=why))
+        return f"failed: {why}"
+    one.runs.append(made)
+    return show_cases.outcome(made)
+
+
+def observed_run(runner: Runner, stage: Stage, wish: Wish) -> tuple[Run, Collection | None] | None:
+    """One run of a program of the laboratory, and its events; None if it was stopped. A run that
+    is made again, being disturbed, has a domain of its own: only the last one counts."""
+    seen = stage.domain
     collector: Collector | None = None
-    while running.is_alive():
-        running.join(POLL_S)
-        if collector is None and stage.domain != before:
-            collector = Collector(stage.domain)
-        elif collector is not None:
-            collector.look()
-    [run] = made or [None]
+    with ThreadPoolExecutor(1) as pool:
+        making = pool.submit(runner.one, wish)
+        while not making.done():
+            wait((making,), POLL_S)
+            if stage.domain != seen:
+                seen = stage.domain
+                collector = Collector(seen)
+            elif collector is not None:
+                collector.look()
+    run = making.result()
     if run is None:
         return None
-    if run.result is None:
-        raise Error("io", f"the run failed: {run.failure}", wish.peer.name)
-    if collector is None:
-        raise Error("not_found", "the run ended before it was looked at", wish.peer.name)
-    return collector.finish()
+    return run, collector.finish() if collector is not None else None
 
 
-def _profile(case: Case, found: Collection) -> CaseProfile:
-    told = profile(Flows(found))
-    if not told.paths:
-        raise Error("not_found", f"no message of {size_label(case.size)} was followed to its end")
-    path = max(told.paths, key=lambda path: (len(path.hops), path.total.count))
-    # Messages of the warm-up come first.
-    path.ways.sort(key=lambda way: way.steps[0].publish_ns)
-    del path.ways[: min(case.warmup, len(path.ways) // 2)]
-    return CaseProfile(case, told, path, {p: around(path, p) for p in PERCENTILES})
-
-
-def around(path: PathProfile, fraction: float) -> npt.NDArray[np.float64]:
-    """The mean layers of the messages within one per cent of a percentile: their sum is that
-    percentile, which the percentiles of the layers do not add up to."""
-    ordered = sorted(path.ways, key=lambda way: way.total_ns)
-    last = len(ordered) - 1
-    low, high = (min(last, max(0, int((fraction + d) * len(ordered)))) for d in (-0.01, 0.01))
-    parts = np.array([[step.parts for step in way.steps] for way in ordered[low : high + 1]])
-    summed: npt.NDArray[np.float64] = parts.sum(axis=1).mean(axis=0)
-    # As the paper: up to the last callback, which is not part of the latency.
-    last_callback = parts[:, -1, LAYERS.index("callback")].mean()
-    summed[LAYERS.index("callback")] -= last_callback
-    return summed
-
-
-def _show(done: list[CaseProfile], name: str, peer: str, options: ExperimentOptions) -> None:
-    told = {
-        "experiment": name,
-        "peer": peer,
-        "machine": describe_machine(),
+def _tell(
+    wanted: Experiment,
+    peer: Peer,
+    machine: dict[str, str],
+    profiles: list[CaseProfile],
+    options: ExperimentOptions,
+) -> int:
+    failed = any(one.failures for one in profiles)
+    done = [one for one in profiles if one.runs]
+    if not done:
+        why = profiles[0].failures[0].failure
+        raise Error("io", f"every run failed, the first with: {why}", wanted.name)
+    found = layer_findings(wanted, done)
+    told: dict[str, Any] = {
+        "experiment": wanted.name,
+        "about": wanted.about,
+        "peer": peer.name,
+        "machine": machine,
         "cases": [one.as_dict() for one in done],
+        "findings": [show_cases.finding_dict(one) for one in found],
     }
     if options.folder is not None:
         options.folder.mkdir(parents=True, exist_ok=True)
@@ -181,25 +225,34 @@ def _show(done: list[CaseProfile], name: str, peer: str, options: ExperimentOpti
     if options.as_json:
         print_json(told)
     else:
-        console().print(_table(done, f"{name}, {peer}: layers of the messages at each percentile"))
-        for one in done:
-            missed = one.told.flows.found.missed_in_all
-            if missed:
-                console().print(f"{size_label(one.case.size)}: {missed:,} events were missed")
+        show_cases.print_cases(console(), done, f"{wanted.name}, {peer.name}")
+        show_cases.print_findings(console(), told["findings"])
+    _write_traces(done, options)
     write_pages(told, options.html, options.svg)
+    return 1 if failed else 0
 
 
-def _table(done: list[CaseProfile], title: str) -> Any:
-    heads = ["publish → callback", *LAYERS[:7]]
-    made = table(title, ["size", "rate", "messages", "", *heads], ["messages", *heads])
-    for one in done:
-        for fraction, row in one.layers.items():
-            made.add_row(
-                size_label(one.case.size),
-                f"{one.case.rate_hz:g} Hz",
-                f"{len(one.path.ways):,}",
-                f"p{fraction * 100:.0f}",
-                duration(float(row.sum())),
-                *(duration(float(ns)) for ns in row[:7]),
-            )
-    return made
+def layer_findings(wanted: Experiment, done: Sequence[CaseProfile]) -> list[Beside]:
+    """What others found about layers, beside what these runs say of it."""
+    of_layers = [
+        finding
+        for finding, criterion in zip(wanted.findings, findings.parse(wanted.findings), strict=True)
+        if criterion.of_layers
+    ]
+    return findings.beside(of_layers, [one.row for one in done])
+
+
+def _write_traces(done: Sequence[CaseProfile], options: ExperimentOptions) -> None:
+    """Of each case the run that stands for it."""
+    cases = [(one.label, Flows(one.middle.found)) for one in done if one.middle.found is not None]
+    err = console(stderr=True)
+    if options.perfetto is not None:
+        from hyphos.profile.perfetto import write_perfetto_of_cases  # noqa: PLC0415
+
+        count = write_perfetto_of_cases(options.perfetto, cases)
+        err.print(f"{options.perfetto}: {count:,} records; open it at ui.perfetto.dev")
+    if options.mcap is not None:
+        from hyphos.profile.mcap_file import write_mcap_of_cases  # noqa: PLC0415
+
+        count = write_mcap_of_cases(options.mcap, cases)
+        err.print(f"{options.mcap}: {count:,} messages")

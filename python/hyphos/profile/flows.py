@@ -45,7 +45,8 @@ class Flows:
     reception in whose callback it was made; if it was made outside of one, to the last reception
     before it on each other channel of its node, which is *inferred*. A message whose publish is not
     among the events is a source if its publisher is on another machine, and else cut off: its
-    beginning is unknown.
+    beginning is unknown. A publish with another stamp than its reception has is of another clock,
+    as that of a container may be whose shared memory is ours: it is not joined.
     """
 
     def __init__(self, found: Collection, *, hidden: bool = False) -> None:
@@ -85,14 +86,21 @@ class Flows:
 
     def publish_of(self, row: int) -> int | None:
         """Of a reception."""
-        return self._published.get(self.message(row))
+        publish = self._published.get(self.message(row))
+        return publish if publish is not None and self._one_clock(publish, row) else None
 
     def is_remote(self, row: int) -> bool:
         """Whether a reception is of a message of another machine, as far as one can see here."""
-        return (
-            self._columns["sender"][row] not in self._senders
-            and self._keys[row][0] in self.found.uncertainty_ns
-        )
+        publish = self._published.get(self.message(row))
+        here = self._columns["sender"][row] in self._senders
+        if publish is not None:
+            here = self._one_clock(publish, row)
+        return not here and self._keys[row][0] in self.found.uncertainty_ns
+
+    def _one_clock(self, publish: int, reception: int) -> bool:
+        """Stamps are converted on the way between two clocks, and else kept as they are."""
+        stamps = self._columns["publish"]
+        return bool(stamps[publish] == stamps[reception])
 
     def parents(self, publish: int) -> list[tuple[int, bool]]:
         """The receptions that a publish follows from, and whether that is inferred."""
@@ -116,13 +124,27 @@ class Flows:
             by_place[*self._keys[row], *self.message(row)] = row
         times = self._times_by_node()
         self._parents: dict[int, list[tuple[int, bool]]] = {}
-        self._used: set[int] = set()  # receptions in whose callback something was published
+        # Receptions in whose callback something was published that others hear of which we know.
+        self._used: set[int] = set()
+        goes_on = self._heard_publishers()
         for row in self.publishes.tolist():
             parents = self._caused(row, by_place)
             if parents is None:
                 parents = self._inferred(row, times)
             self._parents[row] = parents
-            self._used.update(parent for parent, inferred in parents if not inferred)
+            if self._keys[row] in goes_on:
+                self._used.update(parent for parent, inferred in parents if not inferred)
+
+    def _heard_publishers(self) -> set[tuple[int, int]]:
+        """Publishers of which a subscriber got something by the same clock. A path ends with what
+        goes nowhere, or where only another machine could tell how it goes on; not with the one
+        message that was lost or is still under way."""
+        return {
+            self._keys[publish]
+            for row in self.receptions.tolist()
+            for publish in [self.publish_of(row)]
+            if publish is not None
+        }
 
     def _caused(
         self, row: int, by_place: dict[tuple[int, int, int, int], int]

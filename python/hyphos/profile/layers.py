@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +26,46 @@ PAPER_NAMES = {
     "callback": "callback",
     "hold": "–",
 }
+# Of an experiment the messages around these percentiles are looked at.
+PERCENTILES = (0.5, 0.95)
+# What the stack adds to the transport; the rest is user code.
+STACK = ("encode", "hand", "deliver", "queue", "decode")
+
+
+def percentile_name(fraction: float) -> str:
+    return f"p{fraction * 100:.0f}"
+
+
+def shares_of(layers: Mapping[str, float]) -> dict[str, float]:
+    """Of each layer, what part of the whole it is."""
+    whole = sum(layers.values())
+    return {name: ns / whole if whole > 0 else math.nan for name, ns in layers.items()}
+
+
+def figures_of(layers: Mapping[str, float]) -> dict[str, float]:
+    """What criteria and findings may be about, of the layers of a message in ns. NaN if nothing of
+    that kind takes time."""
+    transport = layers["transport"]
+    stack = sum(layers[name] for name in STACK)
+    besides = max(layers[name] for name in STACK if name != "queue")
+    shares = shares_of(layers)
+    return {
+        "layers_us": sum(layers.values()) / 1e3,
+        **{f"{name}_us": layers[name] / 1e3 for name in LAYERS},
+        **{f"{name}_share": shares[name] for name in LAYERS},
+        "stack_us": stack / 1e3,
+        "stack_share": sum(shares[name] for name in STACK),
+        "transport_queue_share": shares["transport"] + shares["queue"],
+        "stack_overhead": stack / transport if transport > 0 else math.nan,
+        "queue_lead": layers["queue"] / besides if besides > 0 else math.nan,
+    }
+
+
+METRICS = tuple(
+    f"{percentile_name(fraction)}_{name}"
+    for fraction in PERCENTILES
+    for name in figures_of(dict.fromkeys(LAYERS, 1.0))
+)
 
 
 def layers_of(events: npt.NDArray[np.void]) -> Ints:

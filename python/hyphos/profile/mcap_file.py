@@ -1,9 +1,12 @@
-"""A profile as MCAP: every event as a JSON message, on channels named as those of the graph."""
+"""A profile as MCAP: every event as a JSON message, on channels named as those of the graph. Of
+several cases each has channels of its own: profile/CASE/CHANNEL."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ SCHEMA: dict[str, Any] = {
     "description": "A message at one end of a channel. Times: nanoseconds of CLOCK_MONOTONIC.",
     "properties": {
         "event": {"type": "string", "enum": ["publish", "callback"]},
+        "case": {"type": "string", "description": "Of an experiment."},
         "process": _TEXT,
         "node": _TEXT,
         "channel": _TEXT,
@@ -56,9 +60,18 @@ SCHEMA: dict[str, Any] = {
 
 def write_mcap(path: Path, flows: Flows) -> int:
     """Returns how many messages it wrote. Their log time is Unix time."""
+    return write_mcap_of_cases(path, [("", flows)])
+
+
+def write_mcap_of_cases(path: Path, cases: Sequence[tuple[str, Flows]]) -> int:
+    """The same of several graphs, by the names of their cases."""
     to_unix = time.time_ns() - _hyphos.monotonic_ns()
-    rows = [*flows.publishes.tolist(), *flows.receptions.tolist()]
-    rows.sort(key=lambda row: _time_of(flows, row))
+    rows = [
+        (_time_of(flows, row), case, flows, row)
+        for case, flows in cases
+        for row in [*flows.publishes.tolist(), *flows.receptions.tolist()]
+    ]
+    rows.sort(key=lambda one: one[0])
     try:
         with path.open("wb") as file:
             writer = Writer(file)
@@ -67,17 +80,23 @@ def write_mcap(path: Path, flows: Flows) -> int:
                 SCHEMA["title"], "jsonschema", json.dumps(SCHEMA).encode()
             )
             ids: dict[str, int] = {}
-            for i, row in enumerate(rows):
-                name = flows.end(row).channel
+            for i, (at, case, flows, row) in enumerate(rows):
+                name = topic(case, flows.end(row).channel)
                 if name not in ids:
-                    ids[name] = writer.register_channel(f"profile/{name}", "json", schema)
-                at = _time_of(flows, row) + to_unix
-                data = json.dumps(_event(flows, row)).encode()
-                writer.add_message(ids[name], at, data, at, i)
+                    ids[name] = writer.register_channel(name, "json", schema)
+                told = _event(flows, row) | ({"case": case} if case else {})
+                unix = at + to_unix
+                writer.add_message(ids[name], unix, json.dumps(told).encode(), unix, i)
             writer.finish()  # type: ignore[no-untyped-call]
     except OSError as error:
         raise Error("io", f"cannot be written: {error.strerror}", str(path)) from None
     return len(rows)
+
+
+def topic(case: str, channel: str) -> str:
+    """profile/image; of a case profile/500kB_100Hz/image."""
+    short = re.sub(r"[^\w.+-]", "", case.replace(", ", "_"))
+    return f"profile/{short}/{channel}" if case else f"profile/{channel}"
 
 
 def _time_of(flows: Flows, row: int) -> int:

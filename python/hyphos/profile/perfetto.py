@@ -3,13 +3,16 @@
 A process is a Hyphos process, a thread is a node; on it lie its callbacks and publishes. The layers
 of what is on its way to a node lie on tracks of their own, a channel each. Arrows lead from each
 publish to the callbacks that it reached. Times are microseconds since the first event.
+Of several cases each has processes of its own, named after it and one case below the other, and
+each begins at time 0, so that they may be compared.
 Format: "Trace Event Format" of the Chromium project.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,16 @@ Record = dict[str, Any]
 
 def write_perfetto(path: Path, flows: Flows) -> int:
     """Returns how many records it wrote."""
-    records = list(trace_records(flows))
+    return _write(path, list(trace_records(flows)))
+
+
+def write_perfetto_of_cases(path: Path, cases: Sequence[tuple[str, Flows]]) -> int:
+    """The same of several graphs, by the names of their cases."""
+    numbers = _Numbers()
+    return _write(path, [r for name, flows in cases for r in trace_records(flows, name, numbers)])
+
+
+def _write(path: Path, records: list[Record]) -> int:
     try:
         with path.open("w") as file:
             json.dump({"displayTimeUnit": "ns", "traceEvents": records}, file)
@@ -32,18 +44,41 @@ def write_perfetto(path: Path, flows: Flows) -> int:
     return len(records)
 
 
+class _Numbers:
+    """What must be told apart in one trace. The kernel may give a process of a later case the
+    number that one of an earlier case had."""
+
+    def __init__(self) -> None:
+        self.arrows = itertools.count(1)
+        self.processes = itertools.count(1)
+
+
 class _Tracks:
     """Threads of the trace: nodes, and the lanes of what lasts longer than one callback. Slices of
     one track must not overlap but inside each other, so a lane is given only while it is free."""
 
-    def __init__(self) -> None:
+    def __init__(self, case: str, numbers: _Numbers) -> None:
+        self._case = case
+        self._numbers = numbers
         self._ids: dict[tuple[int, str], int] = {}
         self._free_at: dict[tuple[int, str], list[int]] = {}
         self._processes: dict[int, str] = {}
+        self._pids: dict[int, int] = {}
+
+    def arrow(self) -> int:
+        return next(self._numbers.arrows)
+
+    def pid(self, end: End) -> int:
+        """The process's number in the trace: its own, if there is but one graph."""
+        if not self._case:
+            return end.pid
+        if end.pid not in self._pids:
+            self._pids[end.pid] = next(self._numbers.processes)
+        return self._pids[end.pid]
 
     def of(self, end: End, name: str) -> int:
         self._processes[end.pid] = end.process
-        return self._ids.setdefault((end.pid, name), len(self._ids) + 1)
+        return self._ids.setdefault((self.pid(end), name), len(self._ids) + 1)
 
     def lane(self, end: End, name: str, begin: int, ended: int) -> int:
         free_at = self._free_at.setdefault((end.pid, name), [])
@@ -56,8 +91,14 @@ class _Tracks:
         return self.of(end, name if number == 1 else f"{name} ({number})")
 
     def names(self) -> Iterator[Record]:
-        for pid, process in self._processes.items():
-            yield _meta("process_name", pid, 0, {"name": process})
+        for own, process in self._processes.items():
+            if not self._case:
+                yield _meta("process_name", own, 0, {"name": process})
+                continue
+            pid = self._pids[own]
+            yield _meta("process_name", pid, 0, {"name": f"{self._case}: {process}"})
+            yield _meta("process_labels", pid, 0, {"labels": f"pid {own}"})
+            yield _meta("process_sort_index", pid, 0, {"sort_index": pid})
         for (pid, name), tid in self._ids.items():
             yield _meta("thread_name", pid, tid, {"name": name})
             yield _meta("thread_sort_index", pid, tid, {"sort_index": tid})
@@ -67,13 +108,15 @@ def _meta(name: str, pid: int, tid: int, args: Record) -> Record:
     return {"ph": "M", "name": name, "pid": pid, "tid": tid, "args": args}
 
 
-def trace_records(flows: Flows) -> Iterator[Record]:
+def trace_records(
+    flows: Flows, case: str = "", numbers: _Numbers | None = None
+) -> Iterator[Record]:
     rows = flows.receptions.tolist()
     publishes = flows.publishes.tolist()
     if not rows and not publishes:
         return
     first = min(flows.column("publish", row) for row in [*rows, *publishes])
-    tracks = _Tracks()
+    tracks = _Tracks(case, numbers or _Numbers())
 
     def us(ns: int) -> float:
         return (ns - first) / 1e3
@@ -87,7 +130,7 @@ def trace_records(flows: Flows) -> Iterator[Record]:
             "name": f"publish {end.channel}",
             "cat": "publish",
             "ts": us(at),
-            "pid": end.pid,
+            "pid": tracks.pid(end),
             "tid": tracks.of(end, end.node),
             "args": _message(flows, row),
         }
@@ -108,7 +151,7 @@ def _reception(flows: Flows, row: int, tracks: _Tracks, us: Any) -> Iterator[Rec
         "cat": "callback",
         "ts": us(begun),
         "dur": (ended - begun) / 1e3,
-        "pid": end.pid,
+        "pid": tracks.pid(end),
         "tid": tid,
         "args": args,
     }
@@ -123,7 +166,7 @@ def _reception(flows: Flows, row: int, tracks: _Tracks, us: Any) -> Iterator[Rec
                 "cat": name,
                 "ts": us(at),
                 "dur": ns / 1e3,
-                "pid": end.pid,
+                "pid": tracks.pid(end),
                 "tid": way,
                 "args": args,
             }
@@ -133,15 +176,15 @@ def _reception(flows: Flows, row: int, tracks: _Tracks, us: Any) -> Iterator[Rec
         return
     source = flows.end(publish)
     # One arrow for each receiver: an id has one start and one end.
-    arrow = {"cat": "message", "name": end.channel, "id": row + 1}
+    arrow = {"cat": "message", "name": end.channel, "id": tracks.arrow()}
     yield {
         **arrow,
         "ph": "s",
         "ts": us(flows.column("publish", publish)),
-        "pid": source.pid,
+        "pid": tracks.pid(source),
         "tid": tracks.of(source, source.node),
     }
-    yield {**arrow, "ph": "f", "bp": "e", "ts": us(begun), "pid": end.pid, "tid": tid}
+    yield {**arrow, "ph": "f", "bp": "e", "ts": us(begun), "pid": tracks.pid(end), "tid": tid}
 
 
 def _message(flows: Flows, row: int) -> Record:

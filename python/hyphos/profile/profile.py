@@ -144,6 +144,7 @@ class Profile:
             "receptions": len(self.flows.receptions),
             "unheard": self.flows.unheard,
             "missed": found.missed,
+            "cost": found.cost(),
             "cut": self.cut,
             "worst_sum_error": self.worst_sum_error,
             "messages": self.paths[0].messages() if self.paths else {},
@@ -164,7 +165,7 @@ def profile(flows: Flows, wanted: str = "") -> Profile:
         grouped[_path_of(flows, way)].append(way)
     paths = [_path(flows, *key, found) for key, found in grouped.items()]
     if wanted:
-        paths = _chosen(paths, wanted)
+        paths = chosen(paths, wanted)
     between: dict[tuple[str, str, bool], list[PathProfile]] = defaultdict(list)
     for path in paths:
         between[path.ends].append(path)
@@ -177,17 +178,24 @@ def profile(flows: Flows, wanted: str = "") -> Profile:
     return Profile(flows, _channels(flows), paths, cut)
 
 
-def _chosen(paths: list[PathProfile], wanted: str) -> list[PathProfile]:
+def measured(flows: Flows, path: PathProfile, count: int) -> PathProfile:
+    """The same path with no more than its last `count` messages: those of a warm-up come first."""
+    ways = sorted(path.ways, key=lambda way: way.steps[0].publish_ns)
+    return _path(flows, path.source, path.hops, path.inferred, ways[-count:])
+
+
+def chosen(paths: list[PathProfile], wanted: str) -> list[PathProfile]:
+    """Those that have these words in that order; Error if none has."""
     words = [word.strip() for word in wanted.replace("→", "->").split("->") if word.strip()]
-    chosen = []
+    found = []
     for path in paths:
         names = iter([path.source, *(name for hop in path.hops for name in hop)])
         if all(word in names for word in words):
-            chosen.append(path)
-    if not chosen:
+            found.append(path)
+    if not found:
         known = "; ".join(path.name for path in paths) or "none at all"
         raise Error("not_found", f"no path goes '{wanted}'", advice=f"there are: {known}")
-    return chosen
+    return found
 
 
 def _path_of(flows: Flows, way: Way) -> tuple[str, tuple[Hop, ...], bool]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hyphos.lab import page
-from hyphos.lab.case import size_label
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.page import Cell
 from hyphos.profile.draw import stored_plots, stored_summary
 from hyphos.profile.layers import LAYERS
+from hyphos.profile.show_cases import interval, runs_of
 from hyphos.tools.observe import duration
 
 METHOD = (
@@ -22,6 +22,14 @@ METHOD = (
     "which it was made. Layers are the times between the stamps of one message, without a gap; "
     "means of them add up to the mean, percentiles do not. Events overwritten before they "
     "were read are counted as missed, and messages of which one is missing are left out."
+)
+CASES = (
+    " Every case is run several times, with new processes, all cases in turn. Of each run the "
+    "layers are means of the messages within 1 % of a percentile, so that they add up to it; shown "
+    "are medians of the runs, which need not add up, with intervals of 95 % by a bootstrap over "
+    "whole runs. A run beside which other programs took more than 5 % of the machine, or the "
+    "hypervisor more than 2 %, or in which a processor did less than 80 % of what it has done "
+    "before, is disturbed, and left out where at least half of a case's runs were quiet."
 )
 WORDS = {
     "encode, hand": "The publisher's part: writing the message down, and all else until it is "
@@ -42,10 +50,11 @@ def write_report(path: Path, told: Mapping[str, Any]) -> Path:
         page.paragraph(_missed(told)),
         page.section("Critical path", *map(page.paragraph, _critical(told))),
         *map(page.figure, stored_plots(told)),
+        findings_part(told),
         page.section("Layers", _case_table(told) if of_cases else _channel_table(told)),
         "" if of_cases else page.section("Paths", _path_table(told)),
         page.section("What the words mean", page.words(WORDS)),
-        page.section("Method", page.paragraph(METHOD)),
+        page.section("Method", page.paragraph(METHOD + CASES * of_cases)),
         page.section("Machine", page.machine_table(told.get("machine") or describe_machine())),
         page.section("Data", page.attached({"profile.json": json.dumps(told, indent=1).encode()})),
     ]
@@ -62,11 +71,10 @@ def _missed(told: Mapping[str, Any]) -> str:
 
 
 def _critical(told: Mapping[str, Any]) -> list[str]:
-    """One sentence for each critical path that is sure; of an experiment, for each size."""
+    """One sentence for each critical path that is sure; of an experiment, for each case."""
     if "cases" in told:
         return [
-            f"{size_label(one['size'])}: {_costliest(one['path'], one['costliest'])}"
-            for one in told["cases"]
+            f"{one['case']}: {_costliest(one['path'], one['costliest'])}" for one in told["cases"]
         ]
     sure = [path for path in told["paths"] if path["critical"] and not path["inferred"]]
     return [_costliest(path["path"], path["costliest"]) for path in sure]
@@ -111,16 +119,48 @@ def _path_table(told: Mapping[str, Any]) -> str:
     return page.table(heads, lines, name="paths") if lines else ""
 
 
+def findings_part(told: Mapping[str, Any]) -> str:
+    """What others found of the layers of an experiment; nothing if they found nothing."""
+    lines = [
+        (
+            Cell(one["says"], words=True),
+            Cell(one["answer"], bad=not one["whole"], words=True),
+            Cell(one["figures"], words=True),
+            Cell(one["reason"], words=True),
+        )
+        for one in told.get("findings", [])
+    ]
+    heads = ("the paper", "here", "figures", "where they differ")
+    table = page.table(heads, lines, left=4, name="layer-findings") if lines else ""
+    return page.section("What others found of layers", table)
+
+
 def _case_table(told: Mapping[str, Any]) -> str:
     lines: list[list[str | Cell]] = [
         [
-            size_label(one["size"]),
-            f"{one['rate_hz']:g} Hz, {percentile}",
-            duration(sum(layers.values())),
-            *(duration(layers[layer]) for layer in LAYERS[:7]),
+            one["case"],
+            percentile,
+            runs_of(len(one["runs"]), one["disturbed"]),
+            _figure(one["whole_ns"][percentile]),
+            *(
+                _figure(
+                    [layers[layer], *one["layers_interval_ns"][percentile][layer]],
+                    one["shares"][percentile][layer][0],
+                )
+                for layer in LAYERS[:7]
+            ),
         ]
         for one in told["cases"]
         for percentile, layers in one["layers_ns"].items()
     ]
-    heads = ["size", "", "publish → callback", *LAYERS[:7]]
+    heads = ["case", "", "runs", "publish → callback", *LAYERS[:7]]
     return page.table(heads, lines, left=2, name="layers")
+
+
+def _figure(ns: Sequence[float | None], share: float | None = None) -> Cell:
+    """A duration in ns with its interval, and what part of the whole it is."""
+    value, low, high = ns
+    if value is None:
+        return Cell("–")
+    small = interval(low, high) if low is not None and high is not None else ""
+    return Cell(duration(value) + ("" if share is None else f" {share:.0%}"), small)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -55,7 +55,18 @@ def _summary(told: Profile) -> str:
     if flows.found.missed:
         names = ", ".join(f"{name} {count:,}" for name, count in flows.found.missed.items())
         lines.append(f"missed, since they were overwritten before they were read: {names}")
+    lines.append(cost_line(flows.found.cost()))
     return "\n".join(lines)
+
+
+def cost_line(cost: Mapping[str, float]) -> str:
+    """What listening cost."""
+    events, missed = int(cost["events"]), int(cost["missed"])
+    return (
+        f"the profiler itself: {cost['cpu_s']:.2f} s of CPU, {cost['cores']:.2%} of a core while "
+        f"it listened to {cost['messages_per_s']:,.0f} messages/s; {missed:,} of "
+        f"{events + missed:,} events missed"
+    )
 
 
 def _block(out: Console, layer: int, width: int) -> Text:

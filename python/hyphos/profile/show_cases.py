@@ -1,0 +1,105 @@
+"""The layers of an experiment's cases, for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from hyphos.lab.findings import Beside
+from hyphos.lab.stats import Estimate
+from hyphos.profile.layers import LAYERS, PERCENTILES, percentile_name
+from hyphos.profile.runs import CaseProfile, RunLayers
+from hyphos.tools.console import table
+from hyphos.tools.observe import duration
+
+
+def outcome(one: RunLayers) -> str:
+    """Of a run, in a line."""
+    said = ", ".join(
+        f"{percentile_name(fraction)} {duration(float(row.sum()))}"
+        for fraction, row in one.layers.items()
+    )
+    return said + (" (disturbed)" if one.run.load.disturbed else "")
+
+
+def print_cases(out: Console, done: Sequence[CaseProfile], title: str) -> None:
+    out.print(_table(done, f"{title}: layers of the messages at each percentile"))
+    if any(len(one.used) > 1 for one in done):
+        out.print(
+            "[dim]Medians of the runs, with intervals of 95 % by a bootstrap over whole runs; the "
+            "layers of each run add up, medians need not.[/dim]"
+        )
+    for one in done:
+        if one.missed:
+            out.print(f"{one.label}: {one.missed:,} events were missed")
+        for run in one.failures:
+            out.print(f"{one.label}: [red]run {run.repeat + 1} failed: {escape(run.failure)}[/red]")
+
+
+def _table(done: Sequence[CaseProfile], title: str) -> Table:
+    crossed = [
+        n for n in LAYERS if any(one.layer(p, n).value > 0 for one in done for p in PERCENTILES)
+    ]
+    heads = ["publish → callback", *crossed]
+    right = ["messages", "runs", *heads]
+    made = table(title, ["case", "", "messages", "runs", *heads], right)
+    made.columns[0].no_wrap = True
+    for one in done:
+        for fraction in PERCENTILES:
+            made.add_row(
+                one.label,
+                percentile_name(fraction),
+                f"{sum(len(run.path.ways) for run in one.used):,}",
+                runs_of(len(one.runs), one.row.disturbed),
+                _cell(one.layer(fraction, "layers"), math.nan),
+                *(
+                    _cell(one.layer(fraction, name), one.share(fraction, name).value)
+                    for name in crossed
+                ),
+            )
+    return made
+
+
+def runs_of(count: int, disturbed: int) -> str:
+    return f"{count}" + (f" ({disturbed} disturbed)" if disturbed else "")
+
+
+def _cell(ns: Estimate, share: float) -> str:
+    """A duration and its share; below them, its interval."""
+    part = "" if math.isnan(share) else f" {share:.0%}"
+    between = "" if math.isnan(ns.low) else f"\n[dim]{interval(ns.low, ns.high)}[/dim]"
+    return f"{duration(ns.value)}{part}{between}"
+
+
+def interval(low: float, high: float) -> str:
+    """From 1 µs to 3 µs → 1–3 µs; with both units where they differ."""
+    first, unit = duration(low).split(" ")
+    last = duration(high)
+    return f"{first}–{last}" if last.endswith(f" {unit}") else f"{first} {unit}–{last}"
+
+
+def finding_dict(one: Beside) -> dict[str, Any]:
+    """As `--json` has it."""
+    return {
+        "says": one.finding.says,
+        "holds": one.finding.holds,
+        "answer": one.answer(),
+        "whole": one.whole,
+        "figures": f"{one.measure()}: {one.figures()}" if one.verdicts else "",
+        "reason": one.reason(),
+    }
+
+
+def print_findings(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
+    """What others found, whether it is so here, and why not."""
+    for one in found:
+        colour = "green" if one["whole"] else "yellow"
+        figures = f"  [dim]{escape(one['figures'])}[/dim]" if one["figures"] else ""
+        out.print(f"“{escape(one['says'])}”: [{colour}]{one['answer']}[/{colour}]{figures}")
+        if one["reason"]:
+            out.print(f"  [dim]{escape(one['reason'])}[/dim]")
