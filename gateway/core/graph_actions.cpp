@@ -159,6 +159,12 @@ Result<std::unique_ptr<SentGoal>> GraphDoor::send_goal(const Client& client,
   return std::unique_ptr<SentGoal>(std::make_unique<GraphSentGoal>(sent, std::move(ears)));
 }
 
+std::vector<ActionInfo> GraphDoor::actions() const {
+  std::vector<ActionInfo> found = served(kActions);
+  for (ActionInfo& one : found) one.type = types_->ros_action_name(one.type);
+  return found;
+}
+
 Result<std::unique_ptr<ActionServer>> GraphDoor::open_action(const Client& client,
                                                              const std::string& action,
                                                              const std::string& type, Form form,

@@ -460,24 +460,47 @@ std::vector<TopicInfo> GraphDoor::topics() const {
   return topics;
 }
 
-std::vector<ServiceInfo> GraphDoor::services() const {
+std::vector<ServiceInfo> GraphDoor::served(std::string_view kind) const {
   std::vector<ServiceInfo> found;
   const auto processes = inspect(node_.runtime().domain());
   if (!processes) return found;
   for (const auto& process : *processes) {
     for (const auto& end : process.endpoints) {
       // Whoever serves subscribes to the requests.
-      if (end.is_publisher || !end.channel.starts_with(kServices) ||
-          !end.channel.ends_with(kRequest)) {
+      if (end.is_publisher || !end.channel.starts_with(kind) || !end.channel.ends_with(kRequest)) {
         continue;
       }
-      const std::string name = end.channel.substr(
-          kServices.size(), end.channel.size() - kServices.size() - kRequest.size());
-      found.push_back({"/" + name, types_->ros_service_name(end.type_name), "/" + end.node});
+      const std::string name =
+          end.channel.substr(kind.size(), end.channel.size() - kind.size() - kRequest.size());
+      found.push_back({"/" + name, end.type_name, "/" + end.node});
     }
   }
   return found;
 }
+
+std::vector<ServiceInfo> GraphDoor::services() const {
+  std::vector<ServiceInfo> found = served(kServices);
+  for (ServiceInfo& one : found) one.type = types_->ros_service_name(one.type);
+  return found;
+}
+
+bool GraphDoor::lets(const Client& client, Use use, std::string_view name) const {
+  const Rules& rules = rules_.of(client.name);
+  const std::string channel = channel_of(name);
+  switch (use) {
+    case Use::publish:
+      return rules.publish.let(channel);
+    case Use::subscribe:
+      return rules.subscribe.let(channel);
+    case Use::call:
+      return rules.call.let(channel);
+    default:
+      return rules.serve.let(channel);
+  }
+}
+
+std::vector<std::string> GraphDoor::interfaces() const { return types_->interfaces(); }
+int GraphDoor::ros_version() const { return types_->only_ros2() ? 2 : 1; }
 
 std::vector<std::string> GraphDoor::nodes() const {
   std::set<std::string> found;

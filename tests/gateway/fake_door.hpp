@@ -167,11 +167,11 @@ class FakeDoor final : public Door {
                                               GoalCallbacks callbacks) override {
     return actions_.send(action, goal, std::move(callbacks));
   }
-  Result<std::unique_ptr<ActionServer>> open_action(const Client&, const std::string& action,
+  Result<std::unique_ptr<ActionServer>> open_action(const Client& client, const std::string& action,
                                                     const std::string& type, Form,
                                                     ActionCallbacks callbacks) override {
     if (const auto known = action_type(type); !known) return known.error();
-    return actions_.open(action, std::move(callbacks));
+    return actions_.open({action, type, client.name}, std::move(callbacks));
   }
 
   [[nodiscard]] Result<TypeInfo> type(std::string_view name) const override {
@@ -219,6 +219,20 @@ class FakeDoor final : public Door {
     }
     return list;
   }
+  [[nodiscard]] std::vector<ActionInfo> actions() const override { return actions_.all(); }
+  [[nodiscard]] bool lets(const Client&, Use, std::string_view name) const override {
+    const std::lock_guard lock(mutex_);
+    return !denied_.contains(std::string(name));
+  }
+  [[nodiscard]] std::vector<std::string> interfaces() const override {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& [name, type] : types_) names.push_back(name);
+    for (const auto& [name, type] : service_types_) names.push_back(name);
+    for (const auto& [name, type] : action_types_) names.push_back(name);
+    return names;
+  }
+  [[nodiscard]] int ros_version() const override { return 1; }
   [[nodiscard]] std::vector<std::string> nodes() const override {
     std::set<std::string> names;
     for (const TopicInfo& topic : topics()) {
