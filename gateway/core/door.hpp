@@ -157,6 +157,8 @@ struct Client {
   /// Those of one group, a graph of ROS, hear each other without us: an outlet does not get what an
   /// inlet of its group publishes. Empty: none.
   std::string group = {};
+  /// It has shown a token of this file, which the rules name; empty: of none.
+  std::string token = {};
 };
 
 /// What a client does with a topic, a service or an action: `call` is also to send goals, `serve`

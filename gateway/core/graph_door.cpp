@@ -226,7 +226,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
                                                      const std::string& type, Form form,
                                                      const InletOptions& options) {
   const std::string channel = channel_of(topic);
-  if (!rules_.of(client.name).publish.let(channel)) return denied(client, "publish", topic);
+  if (!rules_.of(client).publish.let(channel)) return denied(client, "publish", topic);
   auto info = types_->message(type);
   if (!info) return info.error();
   auto carrier = carrier_for(channel, seen(channel), type, options.raw);
@@ -243,7 +243,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   if (!opened) return opened.error();
   return std::unique_ptr<Inlet>(
       std::make_unique<GraphInlet>(*this, members_, client, *opened, node_.clock(), **carrier,
-                                   *info, form, accounts_->of(client.name), std::move(*place)));
+                                   *info, form, accounts_->of(client), std::move(*place)));
 }
 
 std::map<std::uint64_t, std::size_t> GraphDoor::publishers_now(const std::string& channel) const {
@@ -281,7 +281,7 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
     const Client& client, const std::string& topic, const std::string& type, Form form,
     const OutletOptions& options, std::function<void(const Leaving&)> callback) {
   const std::string channel = channel_of(topic);
-  if (!rules_.of(client.name).subscribe.let(channel)) return denied(client, "subscribe to", topic);
+  if (!rules_.of(client).subscribe.let(channel)) return denied(client, "subscribe to", topic);
   const auto end = seen(channel);
   std::string name = type;
   if (name.empty()) {
@@ -330,7 +330,7 @@ Result<std::unique_ptr<Server>> GraphDoor::open_server(
     const Client& client, const std::string& service, const std::string& type, Form form,
     std::function<void(const Buffer& request, Answer answer)> callback) {
   const std::string name = channel_of(service);
-  if (!rules_.of(client.name).serve.let(name)) return denied(client, "serve", service);
+  if (!rules_.of(client).serve.let(name)) return denied(client, "serve", service);
   auto info = types_->service(type);
   if (!info) return info.error();
   auto carrier = types_->service_carrier(type, call_type_of(name));
@@ -374,7 +374,7 @@ bool GraphDoor::is_served(const std::string& channel) const {
 Result<Askers::Use> GraphDoor::asker(const Client& client, std::string_view kind,
                                      const std::string& name, const TypeId& request,
                                      const detail::CallTypes& types) {
-  if (auto let = take(client, *accounts_->of(client.name), name); !let) return let.error();
+  if (auto let = take(client, *accounts_->of(client), name); !let) return let.error();
   const std::string channel = std::string(kind) + name + std::string(kRequest);
   auto asked = askers_->ask(client, name + " " + std::string(kind) + request.name,
                             is_served(channel), [&] { return node_.open_client(name, types, {}); });
@@ -395,7 +395,7 @@ void GraphDoor::call(const Client& client, const std::string& service, const std
                      Form form, std::span<const std::byte> request, Duration timeout,
                      Answer answer) {
   const std::string name = channel_of(service);
-  if (!rules_.of(client.name).call.let(name)) return answer(denied(client, "call", service));
+  if (!rules_.of(client).call.let(name)) return answer(denied(client, "call", service));
   const std::string call_type = call_type_of(name);
   const std::string type_name = type.empty() ? types_->ros_service_name(call_type) : type;
   if (type_name.empty()) {
@@ -485,7 +485,7 @@ std::vector<ServiceInfo> GraphDoor::services() const {
 }
 
 bool GraphDoor::lets(const Client& client, Use use, std::string_view name) const {
-  const Rules& rules = rules_.of(client.name);
+  const Rules& rules = rules_.of(client);
   const std::string channel = channel_of(name);
   switch (use) {
     case Use::publish:

@@ -284,7 +284,11 @@ Result<std::string> Rosapi::response_details(std::string_view args) const {
 
 ParamNames Rosapi::params() const {
   params_.look();
-  return ParamNames(params_.all());
+  NodeParams::Sets sets = params_.all();
+  std::erase_if(sets, [&](const auto& set) {
+    return !door_.lets(client_, Use::subscribe, params_channel(set.first, "_params"));
+  });
+  return ParamNames(sets);
 }
 
 Result<std::string> Rosapi::param_names(std::string_view) const {
@@ -321,6 +325,10 @@ void Rosapi::set_param(std::string_view args, Done done) const {
   const ParamNames names = params();
   const ParamNames::Found* const found = names.find(name);
   if (found == nullptr) return done(no_param(name));
+  const std::string service = params_channel(found->node, "_set_params");
+  if (!door_.lets(client_, Use::call, service)) {
+    return done(Error{Code::permission, "the rules do not let this client call " + service, name});
+  }
   if (value.empty()) return done(Error{Code::corrupt, "'value' has to be a text of JSON", name});
   auto read = parse_param(type_of(found->value), value);  // JSON is YAML
   if (!read) return done(Error{read.error().code, read.error().message, name});

@@ -61,6 +61,11 @@ class FakeDoor final : public Door {
     const std::lock_guard lock(mutex_);
     denied_.insert(name);
   }
+  /// What else the rules say: of what is shown to a client.
+  void let(std::function<bool(const Client&, Use, std::string_view)> rules) {
+    const std::lock_guard lock(mutex_);
+    rules_ = std::move(rules);
+  }
   /// Asked of each message that is published; what it refuses is counted and not passed on.
   void check(std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> checked) {
     const std::lock_guard lock(mutex_);
@@ -220,9 +225,9 @@ class FakeDoor final : public Door {
     return list;
   }
   [[nodiscard]] std::vector<ActionInfo> actions() const override { return actions_.all(); }
-  [[nodiscard]] bool lets(const Client&, Use, std::string_view name) const override {
+  [[nodiscard]] bool lets(const Client& client, Use use, std::string_view name) const override {
     const std::lock_guard lock(mutex_);
-    return !denied_.contains(std::string(name));
+    return !denied_.contains(std::string(name)) && (!rules_ || rules_(client, use, name));
   }
   [[nodiscard]] std::vector<std::string> interfaces() const override {
     const std::lock_guard lock(mutex_);
@@ -486,6 +491,7 @@ class FakeDoor final : public Door {
   std::map<std::string, Topic> topics_;
   std::map<std::string, std::shared_ptr<Serving>> servers_;
   std::set<std::string> denied_;
+  std::function<bool(const Client&, Use, std::string_view)> rules_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::map<std::string, std::string, std::less<>> details_;
   std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> check_;

@@ -336,5 +336,25 @@ TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
   EXPECT_NE(ask("delete_param", R"({"name":"/walk/speed"})").find("as long as"), std::string::npos);
 }
 
+TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
+  for (const char* const node : {"walk", "left-arm", "hidden"}) {
+    door.params().put(node, "speed", 0.5);
+  }
+  door.deny("hidden/_params");
+  door.deny("left_arm/_set_params");
+  EXPECT_EQ(ask("get_param_names"), R"({"names":["/left_arm/speed","/walk/speed"]})");
+  EXPECT_EQ(ask("get_param", R"({"name":"/hidden/speed"})"), R"({"value":"null"})");
+  EXPECT_EQ(ask("set_param", R"({"name":"/walk/speed","value":"1"})"), "{}");
+  for (const char* const name : {"/left_arm/speed", "/hidden/speed"}) {
+    EXPECT_TRUE(ask("set_param", R"({"name":")" + std::string(name) + R"(","value":"1"})")
+                    .starts_with("\""));
+  }
+  EXPECT_NE(ask("set_param", R"({"name":"/left_arm/speed","value":"1"})")
+                .find("the rules do not let this client call left_arm/_set_params"),
+            std::string::npos);
+  EXPECT_EQ(door.params().value("left-arm", "speed"), ParamVariant(0.5));
+  EXPECT_EQ(door.params().value("hidden", "speed"), ParamVariant(0.5));
+}
+
 }  // namespace
 }  // namespace hyphos::gateway::rosbridge
