@@ -13,11 +13,12 @@ bool Account::take(std::int64_t now_ns) {
   return limit_.take(now_ns);
 }
 
-std::shared_ptr<Account> Accounts::of(const std::string& client) {
+std::shared_ptr<Account> Accounts::of(const Client& client) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = accounts_.find(client); known != accounts_.end()) return known->second;
+  const std::pair key(client.name, client.token);
+  if (const auto known = accounts_.find(key); known != accounts_.end()) return known->second;
   if (accounts_.size() >= forget_at_) forget_idle();
-  return accounts_[client] = std::make_shared<Account>(rules_.of(client).rate_hz);
+  return accounts_[key] = std::make_shared<Account>(rules_.of(client).rate_hz);
 }
 
 void Accounts::forget_idle() {
@@ -36,7 +37,7 @@ void Accounts::forget_idle() {
 
 Result<std::shared_ptr<void>> Accounts::take(const Client& client,
                                              std::initializer_list<std::string> ports) {
-  auto account = of(client.name);
+  auto account = of(client);
   const std::lock_guard lock(mutex_);
   if (client.group.empty() && account->ends_ >= kMostOfClient) {
     return Error{Code::overloaded,

@@ -31,7 +31,7 @@ class Account {
   std::size_t ends_ = 0;       // under Accounts::mutex_
 };
 
-/// The accounts of all clients, by their names, and what they use together. Thread-safe.
+/// The accounts of all clients, by their names and tokens, and what they use together. Thread-safe.
 ///
 /// A process has room for 1024 ends of channels in shared memory, also those of its own: no client
 /// may use up what the others need, nor all of them what the process does.
@@ -45,7 +45,7 @@ class Accounts : public std::enable_shared_from_this<Accounts> {
   explicit Accounts(Rules rules) : rules_(std::move(rules)) {}
 
   /// It outlives what the client has open, so that opening anew gains nothing.
-  std::shared_ptr<Account> of(const std::string& client);
+  std::shared_ptr<Account> of(const Client& client);
   /// Takes one of the client's topics and services, which needs these ports, until what is returned
   /// is dropped. Errors: overloaded.
   Result<std::shared_ptr<void>> take(const Client& client,
@@ -58,7 +58,7 @@ class Accounts : public std::enable_shared_from_this<Accounts> {
 
   const Rules rules_;
   std::mutex mutex_;  // guards what follows
-  std::map<std::string, std::shared_ptr<Account>> accounts_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<Account>> accounts_;
   std::size_t forget_at_ = 64;                // so many accounts
   std::map<std::string, std::size_t> ports_;  // how often each is taken
 };

@@ -1,13 +1,13 @@
 #include "gateway/core/arguments.hpp"
 
 #include <charconv>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <utility>
 
 #include "gateway/core/registry.hpp"
 #include "gateway/core/rules_file.hpp"
+#include "gateway/core/tokens.hpp"
 
 namespace hyphos::gateway {
 
@@ -68,16 +68,6 @@ Error unknown(const std::string& protocol) {
   return wrong("'" + protocol + "'", "is no protocol of a gateway; there are " + known);
 }
 
-/// One token in a line; they are secrets, so they do not stand among the arguments.
-Result<void> read_tokens(const std::string& file, std::vector<std::string>& tokens) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) tokens.push_back(line);
-  }
-  if (!tokens.empty()) return {};
-  return Error{Code::invalid_config, "there is no token in it: one in each line", file};
-}
-
 Result<void> read_own(const std::string& pair, std::map<std::string, std::string>& own) {
   const std::size_t equals = pair.find('=');
   if (equals == 0 || equals == std::string::npos) {
@@ -121,7 +111,7 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
       {"--port", number<std::uint16_t>("--port", options.port, 0, UINT16_MAX)},
       {"--tls-certificate", text(tls.certificate)},
       {"--tls-key", text(tls.key)},
-      {"--tokens", [&](const std::string& file) { return read_tokens(file, options.tokens); }},
+      {"--tokens", [&](const std::string& file) { return read_tokens(file, "", options.tokens); }},
       {"--max-message", number("--max-message", options.max_message, std::size_t{64}, kMostBytes)},
       {"--max-clients",
        number("--max-clients", options.max_clients, std::size_t{1}, std::size_t{65536})},
@@ -152,7 +142,7 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
     if (auto taken = key->second(words[++i]); !taken) return taken.error();
   }
   if (!rules_file.empty()) {  // what it leaves open, any option may say
-    auto read = read_rules(rules_file, rules);
+    auto read = read_rules(rules_file, rules, options.tokens);
     if (!read) return read.error();
     rules.clients = std::move(*read);
   }

@@ -56,9 +56,10 @@ struct TopicInfo {
 
 struct ServiceInfo {
   std::string name;
-  std::string type;
-  std::string node;
+  std::string type;  ///< in ROS; empty if ROS has none for what it carries
+  std::string node;  ///< who serves it; the gateway's own for its clients
 };
+using ActionInfo = ServiceInfo;
 
 /// A message that leaves, converted once for all clients of a form.
 struct Leaving {
@@ -162,7 +163,13 @@ struct Client {
   /// Those of one group, a graph of ROS, hear each other without us: an outlet does not get what an
   /// inlet of its group publishes. Empty: none.
   std::string group = {};
+  /// It has shown a token of this file, which the rules name; empty: of none.
+  std::string token = {};
 };
+
+/// What a client does with a topic, a service or an action: `call` is also to send goals, `serve`
+/// to carry them out.
+enum class Use : std::uint8_t { publish, subscribe, call, serve };
 
 struct InletOptions {
   bool latched = false;
@@ -224,7 +231,16 @@ class Door {
   /// What there is now, of this machine and of those that are linked. Reads shared memory only.
   [[nodiscard]] virtual std::vector<TopicInfo> topics() const = 0;
   [[nodiscard]] virtual std::vector<ServiceInfo> services() const = 0;
+  [[nodiscard]] virtual std::vector<ActionInfo> actions() const = 0;
   [[nodiscard]] virtual std::vector<std::string> nodes() const = 0;
+
+  /// Whether the rules let the client, of "/camera/image". These lists are not bound by it.
+  [[nodiscard]] virtual bool lets(const Client& client, Use use, std::string_view name) const = 0;
+  /// Names of all types that are known, of messages, services and actions; where both flavours of
+  /// ROS have one, its names in both.
+  [[nodiscard]] virtual std::vector<std::string> interfaces() const = 0;
+  /// Whose names the lists above have for types: 2 if nothing but ROS 2's types are known, else 1.
+  [[nodiscard]] virtual int ros_version() const = 0;
 
   /// Counts something lost or refused, as `drop.gateway.<why>`, and tells it at most once a second.
   virtual void count(const Client& client, std::string_view why, std::string_view detail) = 0;

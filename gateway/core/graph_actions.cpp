@@ -116,7 +116,7 @@ Result<std::unique_ptr<SentGoal>> GraphDoor::send_goal(const Client& client,
                                                        std::span<const std::byte> goal,
                                                        GoalCallbacks callbacks) {
   const std::string name = channel_of(action);
-  if (!rules_.of(client.name).call.let(name)) return denied(client, "send a goal to", action);
+  if (!rules_.of(client).call.let(name)) return denied(client, "send a goal to", action);
   const std::string call_type = action_type_of(name);
   const std::string type_name = type.empty() ? types_->ros_action_name(call_type) : type;
   if (type_name.empty()) {
@@ -159,12 +159,18 @@ Result<std::unique_ptr<SentGoal>> GraphDoor::send_goal(const Client& client,
   return std::unique_ptr<SentGoal>(std::make_unique<GraphSentGoal>(sent, std::move(ears)));
 }
 
+std::vector<ActionInfo> GraphDoor::actions() const {
+  std::vector<ActionInfo> found = served(kActions);
+  for (ActionInfo& one : found) one.type = types_->ros_action_name(one.type);
+  return found;
+}
+
 Result<std::unique_ptr<ActionServer>> GraphDoor::open_action(const Client& client,
                                                              const std::string& action,
                                                              const std::string& type, Form form,
                                                              ActionCallbacks callbacks) {
   const std::string name = channel_of(action);
-  if (!rules_.of(client.name).serve.let(name)) return denied(client, "serve", action);
+  if (!rules_.of(client).serve.let(name)) return denied(client, "serve", action);
   const auto carrier = types_->action_carrier(type, action_type_of(name));
   if (!carrier) return carrier.error();
   auto place = accounts_->take(client, {"ask action " + name, "answer action " + name});

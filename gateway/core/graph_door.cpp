@@ -173,7 +173,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
                                                      const std::string& type, Form form,
                                                      const InletOptions& options) {
   const std::string channel = channel_of(topic);
-  if (!rules_.of(client.name).publish.let(channel)) return denied(client, "publish", topic);
+  if (!rules_.of(client).publish.let(channel)) return denied(client, "publish", topic);
   auto info = types_->message(type);
   if (!info) return info.error();
   auto carrier = carrier_for(channel, seen(channel), type, options.raw);
@@ -191,7 +191,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   GraphInlet::Setup setup{*this,
                           members_,
                           client,
-                          accounts_->of(client.name),
+                          accounts_->of(client),
                           std::move(*place),
                           node_.clock(),
                           **carrier,
@@ -248,7 +248,7 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
     const Client& client, const std::string& topic, const std::string& type, Form form,
     const OutletOptions& options, std::function<void(const Leaving&)> callback) {
   const std::string channel = channel_of(topic);
-  if (!rules_.of(client.name).subscribe.let(channel)) return denied(client, "subscribe to", topic);
+  if (!rules_.of(client).subscribe.let(channel)) return denied(client, "subscribe to", topic);
   const auto end = seen(channel);
   std::string name = type;
   if (name.empty()) {
@@ -297,7 +297,7 @@ Result<std::unique_ptr<Server>> GraphDoor::open_server(
     const Client& client, const std::string& service, const std::string& type, Form form,
     std::function<void(const Buffer& request, Answer answer)> callback) {
   const std::string name = channel_of(service);
-  if (!rules_.of(client.name).serve.let(name)) return denied(client, "serve", service);
+  if (!rules_.of(client).serve.let(name)) return denied(client, "serve", service);
   auto info = types_->service(type);
   if (!info) return info.error();
   auto carrier = types_->service_carrier(type, call_type_of(name));
@@ -341,7 +341,7 @@ bool GraphDoor::is_served(const std::string& channel) const {
 Result<Askers::Use> GraphDoor::asker(const Client& client, std::string_view kind,
                                      const std::string& name, const TypeId& request,
                                      const detail::CallTypes& types) {
-  if (auto let = take(client, *accounts_->of(client.name), name); !let) return let.error();
+  if (auto let = take(client, *accounts_->of(client), name); !let) return let.error();
   const std::string channel = std::string(kind) + name + std::string(kRequest);
   auto asked = askers_->ask(client, name + " " + std::string(kind) + request.name,
                             is_served(channel), [&] { return node_.open_client(name, types, {}); });
@@ -362,7 +362,7 @@ void GraphDoor::call(const Client& client, const std::string& service, const std
                      Form form, std::span<const std::byte> request, Duration timeout,
                      Answer answer) {
   const std::string name = channel_of(service);
-  if (!rules_.of(client.name).call.let(name)) return answer(denied(client, "call", service));
+  if (!rules_.of(client).call.let(name)) return answer(denied(client, "call", service));
   const std::string call_type = call_type_of(name);
   const std::string type_name = type.empty() ? types_->ros_service_name(call_type) : type;
   if (type_name.empty()) {
@@ -427,24 +427,47 @@ std::vector<TopicInfo> GraphDoor::topics() const {
   return topics;
 }
 
-std::vector<ServiceInfo> GraphDoor::services() const {
+std::vector<ServiceInfo> GraphDoor::served(std::string_view kind) const {
   std::vector<ServiceInfo> found;
   const auto processes = inspect(node_.runtime().domain());
   if (!processes) return found;
   for (const auto& process : *processes) {
     for (const auto& end : process.endpoints) {
       // Whoever serves subscribes to the requests.
-      if (end.is_publisher || !end.channel.starts_with(kServices) ||
-          !end.channel.ends_with(kRequest)) {
+      if (end.is_publisher || !end.channel.starts_with(kind) || !end.channel.ends_with(kRequest)) {
         continue;
       }
-      const std::string name = end.channel.substr(
-          kServices.size(), end.channel.size() - kServices.size() - kRequest.size());
-      found.push_back({"/" + name, types_->ros_service_name(end.type_name), "/" + end.node});
+      const std::string name =
+          end.channel.substr(kind.size(), end.channel.size() - kind.size() - kRequest.size());
+      found.push_back({"/" + name, end.type_name, "/" + end.node});
     }
   }
   return found;
 }
+
+std::vector<ServiceInfo> GraphDoor::services() const {
+  std::vector<ServiceInfo> found = served(kServices);
+  for (ServiceInfo& one : found) one.type = types_->ros_service_name(one.type);
+  return found;
+}
+
+bool GraphDoor::lets(const Client& client, Use use, std::string_view name) const {
+  const Rules& rules = rules_.of(client);
+  const std::string channel = channel_of(name);
+  switch (use) {
+    case Use::publish:
+      return rules.publish.let(channel);
+    case Use::subscribe:
+      return rules.subscribe.let(channel);
+    case Use::call:
+      return rules.call.let(channel);
+    default:
+      return rules.serve.let(channel);
+  }
+}
+
+std::vector<std::string> GraphDoor::interfaces() const { return types_->interfaces(); }
+int GraphDoor::ros_version() const { return types_->only_ros2() ? 2 : 1; }
 
 std::vector<std::string> GraphDoor::nodes() const {
   std::set<std::string> found;

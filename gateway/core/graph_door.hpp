@@ -60,7 +60,11 @@ class GraphDoor final : public Door {
   [[nodiscard]] Result<ActionTypeInfo> action_type(std::string_view name) const override;
   [[nodiscard]] std::vector<TopicInfo> topics() const override;
   [[nodiscard]] std::vector<ServiceInfo> services() const override;
+  [[nodiscard]] std::vector<ActionInfo> actions() const override;
   [[nodiscard]] std::vector<std::string> nodes() const override;
+  [[nodiscard]] bool lets(const Client& client, Use use, std::string_view name) const override;
+  [[nodiscard]] std::vector<std::string> interfaces() const override;
+  [[nodiscard]] int ros_version() const override;
   void count(const Client& client, std::string_view why, std::string_view detail) override;
 
   /// One message, call or goal of the client's. Error: permission, which is counted.
@@ -89,6 +93,9 @@ class GraphDoor final : public Door {
   [[nodiscard]] std::optional<bool> latched_now(const std::string& channel) const;
   [[nodiscard]] std::string call_type_of(const std::string& service) const;
   [[nodiscard]] std::string action_type_of(const std::string& action) const;
+  /// Who serves services or actions, with the types that these have in the graph. `kind`: kServices
+  /// or kActions.
+  [[nodiscard]] std::vector<ServiceInfo> served(std::string_view kind) const;
   /// Somebody subscribes to it, on this machine or one that is linked.
   [[nodiscard]] bool is_served(const std::string& channel) const;
   /// To call with, on behalf of `client`. `kind`: kServices or kActions.

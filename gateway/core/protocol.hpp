@@ -19,11 +19,17 @@ struct Tls {
   std::string key;
 };
 
+/// A secret that a client shows.
+struct Token {
+  std::string secret;
+  std::string rules = {};  ///< Client::token of who shows it
+};
+
 struct Options {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;  ///< 0: any that is free
   std::optional<Tls> tls;
-  std::vector<std::string> tokens;                  ///< not empty: a client has to show one of them
+  std::vector<Token> tokens;                        ///< not empty: a client has to show one of them
   std::size_t max_message = std::size_t{64} << 20;  ///< bytes, each way
   std::size_t max_clients = 64;
   std::uint32_t queue_depth = 10;  ///< messages that wait for one client, per topic; oldest dropped

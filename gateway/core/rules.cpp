@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gateway/core/door.hpp"
+
 namespace hyphos::gateway {
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -33,9 +35,10 @@ bool Names::let(std::string_view name) const {
          std::none_of(deny.begin(), deny.end(), named);
 }
 
-const Rules& Rules::of(std::string_view client) const {
-  const auto found = std::ranges::find_if(
-      clients, [&](const ClientRules& one) { return matches(one.pattern, client); });
+const Rules& Rules::of(const Client& client) const {
+  const auto found = std::ranges::find_if(clients, [&](const ClientRules& one) {
+    return matches(one.pattern, client.name) && (one.tokens.empty() || one.tokens == client.token);
+  });
   return found == clients.end() ? *this : found->rules;
 }
 

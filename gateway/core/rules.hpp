@@ -17,6 +17,7 @@ struct Names {
   [[nodiscard]] bool let(std::string_view name) const;
 };
 
+struct Client;
 struct ClientRules;
 
 /// Which channels and services the clients of a gateway may use, and how much.
@@ -28,12 +29,14 @@ struct Rules {
   /// Messages, calls and goals of one client in a second, all together; 0: any.
   double rate_hz = 0;
   std::vector<ClientRules> clients;  ///< for some of them instead; the first that names one holds
-  [[nodiscard]] const Rules& of(std::string_view client) const;
+  [[nodiscard]] const Rules& of(const Client& client) const;
 };
 
 struct ClientRules {
   std::string pattern;  ///< of Client::name
   Rules rules;          ///< these name no further clients
+  /// A file with tokens: for those alone that have shown one of them. Empty: whatever they showed.
+  std::string tokens = {};
 };
 
 /// `*` stands for any characters, `?` for one.

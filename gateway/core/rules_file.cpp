@@ -1,9 +1,12 @@
 #include "gateway/core/rules_file.hpp"
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
+
+#include "gateway/core/tokens.hpp"
 
 namespace hyphos::gateway {
 namespace {
@@ -23,11 +26,7 @@ std::vector<std::string>* names_in(Rules& rules, std::string_view option) {
 }
 
 /// What is wrong with it; empty: nothing.
-std::string take(const std::string& word, Rules& rules) {
-  const std::size_t equals = word.find('=');
-  if (equals == std::string::npos) return "'" + word + "' is no OPTION=VALUE";
-  const std::string option = word.substr(0, equals);
-  const std::string value = word.substr(equals + 1);
+std::string take(const std::string& option, const std::string& value, Rules& rules) {
   if (option == "rate") {
     const char* const end = value.data() + value.size();
     const auto [at, fault] = std::from_chars(value.data(), end, rules.rate_hz);
@@ -39,7 +38,7 @@ std::string take(const std::string& word, Rules& rules) {
   if (place == nullptr) {
     return "'" + option +
            "' is no rule; there are publish, no-publish, subscribe, no-subscribe, "
-           "call, no-call, serve, no-serve and rate";
+           "call, no-call, serve, no-serve, rate and tokens";
   }
   place->clear();
   std::istringstream names(value);
@@ -49,9 +48,26 @@ std::string take(const std::string& word, Rules& rules) {
   return "";
 }
 
+/// The same of a whole word, which may name tokens.
+std::string take(const std::string& word, const std::filesystem::path& folder, ClientRules& one,
+                 std::vector<Token>& tokens) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos) return "'" + word + "' is no OPTION=VALUE";
+  const std::string option = word.substr(0, equals);
+  const std::string value = word.substr(equals + 1);
+  if (option != "tokens") return take(option, value, one.rules);
+  if (!one.tokens.empty()) return "a line takes one file of tokens";
+  if (value.empty()) return "tokens takes a file with one token in each line";
+  one.tokens = (folder / value).lexically_normal().string();
+  const auto read = read_tokens(one.tokens, one.tokens, tokens);
+  return read ? "" : word + ": " + read.error().message;
+}
+
 }  // namespace
 
-Result<std::vector<ClientRules>> read_rules(const std::string& file, const Rules& others) {
+Result<std::vector<ClientRules>> read_rules(const std::string& file, const Rules& others,
+                                            std::vector<Token>& tokens) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::ifstream in(file);
   if (!in) return Error{Code::io, "cannot be read", file};
   std::vector<ClientRules> made;
@@ -63,7 +79,7 @@ Result<std::vector<ClientRules>> read_rules(const std::string& file, const Rules
     one.rules.clients.clear();
     if (!(words >> one.pattern) || one.pattern.starts_with('#')) continue;
     for (std::string word; words >> word;) {
-      if (std::string wrong = take(word, one.rules); !wrong.empty()) {
+      if (std::string wrong = take(word, folder, one, tokens); !wrong.empty()) {
         return Error{Code::invalid_config, std::move(wrong), file + ":" + std::to_string(number)};
       }
     }

@@ -68,6 +68,9 @@ class Types {
   [[nodiscard]] std::string ros_service_name(std::string_view call_type) const;
   /// The same for actions, of "GOAL(…) -> FEEDBACK(…) -> RESULT(…)".
   [[nodiscard]] std::string ros_action_name(std::string_view call_type) const;
+  /// Names of all messages, services and actions, in order. What services and actions are made of
+  /// is left out, but for the messages that ROS 1 makes of an action.
+  [[nodiscard]] std::vector<std::string> interfaces() const;
   /// True if names are those of ROS 2: only such types are known.
   [[nodiscard]] bool only_ros2() const { return only_ros2_; }
 

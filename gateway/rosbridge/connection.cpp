@@ -149,9 +149,9 @@ void Connection::refuse(const Error& error) {
 
 void Connection::open(std::string_view request) {
   Handshake handshake = read_handshake(request);
-  const bool has_token = is_token(options_.tokens, handshake.token);
+  const Token* const token = find_token(options_.tokens, handshake.token);
   if (handshake.accepted) {
-    if (std::string refused = refusal_of(handshake, has_token); !refused.empty()) {
+    if (std::string refused = refusal_of(handshake, token != nullptr); !refused.empty()) {
       handshake.accepted = false;
       handshake.reply = std::move(refused);
     }
@@ -161,8 +161,10 @@ void Connection::open(std::string_view request) {
   }
   if (handshake.accepted) {
     const std::lock_guard lock(session_mutex_);
-    session_ = std::make_unique<Session>(door_, params_, client_, options_, *this,
-                                         options_.tokens.empty() || has_token);
+    Client client = client_;
+    if (token != nullptr) client.token = token->rules;
+    session_ = std::make_unique<Session>(door_, params_, std::move(client), options_, *this,
+                                         options_.tokens.empty() || token != nullptr);
   }
   stream_->send(net::kControl, net::Message(Buffer::copy_of(handshake.reply)));
   if (!handshake.accepted) return stream_->finish();

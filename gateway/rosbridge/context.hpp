@@ -33,7 +33,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   Door& door;
-  const Client client;
+  Client client;  ///< its token comes before anything else is done for it
   const Options options;
   Sink& sink;
   std::atomic<Level> level{Level::error};

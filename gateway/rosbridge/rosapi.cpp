@@ -54,11 +54,12 @@ std::string short_type(std::string type) {
   return type;
 }
 
-std::optional<TopicInfo> find_topic(const Door& door, std::string_view args) {
-  const std::string name = absolute(text_argument(args, "topic"));
-  const auto topics = door.topics();
-  const auto at = std::ranges::find(topics, name, &TopicInfo::topic);
-  return at == topics.end() ? std::nullopt : std::optional(*at);
+/// What has this name in a list; the name without its first slash, too.
+template <typename Info>
+std::optional<Info> find_in(const std::vector<Info>& list, const std::string& name,
+                            std::string Info::* key) {
+  const auto at = std::ranges::find(list, absolute(name), key);
+  return at == list.end() ? std::nullopt : std::optional(*at);
 }
 
 /// An argument by its name, or by its place in a list.
@@ -106,6 +107,12 @@ const Rosapi::Entry Rosapi::kEntries[] = {
     {"set_param", "rosapi/SetParam", nullptr},  // answered later
     {"delete_param", "rosapi/DeleteParam", &Rosapi::delete_param},
     {"action_servers", "rosapi/GetActionServers", &Rosapi::action_servers},
+    {"action_type", "rosapi/ActionType", &Rosapi::action_type_of},
+    {"action_goal_details", "rosapi/ActionGoalDetails", &Rosapi::goal_details},
+    {"action_result_details", "rosapi/ActionResultDetails", &Rosapi::result_details},
+    {"action_feedback_details", "rosapi/ActionFeedbackDetails", &Rosapi::feedback_details},
+    {"interfaces", "rosapi/Interfaces", &Rosapi::interfaces},
+    {"get_ros_version", "rosapi/GetROSVersion", &Rosapi::ros_version},
     {"get_time", "rosapi/GetTime", &Rosapi::time},
 };
 
@@ -120,6 +127,24 @@ void Rosapi::answer(const Entry& service, std::string_view args, Done done) cons
   done((this->*service.answer)(args));
 }
 
+std::vector<TopicInfo> Rosapi::shown_topics() const {
+  auto topics = door_.topics();
+  std::erase_if(topics, [&](const TopicInfo& topic) {
+    return !door_.lets(client_, Use::subscribe, topic.topic) &&
+           !door_.lets(client_, Use::publish, topic.topic);
+  });
+  return topics;
+}
+
+std::vector<ServiceInfo> Rosapi::callable(std::vector<ServiceInfo> all) const {
+  std::erase_if(all,
+                [&](const ServiceInfo& one) { return !door_.lets(client_, Use::call, one.name); });
+  return all;
+}
+
+std::vector<ServiceInfo> Rosapi::shown_services() const { return callable(door_.services()); }
+std::vector<ActionInfo> Rosapi::shown_actions() const { return callable(door_.actions()); }
+
 std::string Rosapi::service_type(std::string_view service) const {
   if (const Entry* own = find(service)) return std::string(own->type);
   const auto services = door_.services();
@@ -128,13 +153,13 @@ std::string Rosapi::service_type(std::string_view service) const {
 }
 
 Result<std::string> Rosapi::topics(std::string_view) const {
-  const auto topics = door_.topics();
+  const auto topics = shown_topics();
   return R"({"topics":)" + quoted_list(names_of(topics)) + R"(,"types":)" +
          quoted_list(types_of(topics)) + "}";
 }
 
 Result<std::string> Rosapi::topics_and_raw_types(std::string_view) const {
-  const auto topics = door_.topics();
+  const auto topics = shown_topics();
   Texts texts;
   for (const TopicInfo& topic : topics) {
     const auto type = door_.type(topic.type);
@@ -148,28 +173,28 @@ Result<std::string> Rosapi::topics_for_type(std::string_view args) const {
   const std::string type = short_type(text_argument(args, "type"));
   return member("topics",
                 chosen(
-                    door_.topics(), [&](const TopicInfo& t) { return short_type(t.type) == type; },
+                    shown_topics(), [&](const TopicInfo& t) { return short_type(t.type) == type; },
                     [](const TopicInfo& t) { return t.topic; }));
 }
 
 Result<std::string> Rosapi::topic_type(std::string_view args) const {
-  const auto topic = find_topic(door_, args);
+  const auto topic = find_in(shown_topics(), text_argument(args, "topic"), &TopicInfo::topic);
   return member("type", topic ? topic->type : std::string());
 }
 
 Result<std::string> Rosapi::publishers(std::string_view args) const {
-  const auto topic = find_topic(door_, args);
+  const auto topic = find_in(shown_topics(), text_argument(args, "topic"), &TopicInfo::topic);
   return member("publishers", topic ? topic->publishers : Texts());
 }
 
 Result<std::string> Rosapi::subscribers(std::string_view args) const {
-  const auto topic = find_topic(door_, args);
+  const auto topic = find_in(shown_topics(), text_argument(args, "topic"), &TopicInfo::topic);
   return member("subscribers", topic ? topic->subscribers : Texts());
 }
 
 Result<std::string> Rosapi::services(std::string_view) const {
   Texts names = chosen(
-      door_.services(), [](const auto&) { return true; },
+      shown_services(), [](const auto&) { return true; },
       [](const ServiceInfo& s) { return s.name; });
   for (const Entry& entry : kEntries)
     names.push_back(std::string(kPrefix) + std::string(entry.name));
@@ -179,7 +204,7 @@ Result<std::string> Rosapi::services(std::string_view) const {
 Result<std::string> Rosapi::services_for_type(std::string_view args) const {
   const std::string type = short_type(text_argument(args, "type"));
   Texts names = chosen(
-      door_.services(), [&](const ServiceInfo& s) { return short_type(s.type) == type; },
+      shown_services(), [&](const ServiceInfo& s) { return short_type(s.type) == type; },
       [](const ServiceInfo& s) { return s.name; });
   for (const Entry& entry : kEntries) {
     if (entry.type == type) names.push_back(std::string(kPrefix) + std::string(entry.name));
@@ -188,21 +213,23 @@ Result<std::string> Rosapi::services_for_type(std::string_view args) const {
 }
 
 Result<std::string> Rosapi::service_type_of(std::string_view args) const {
-  return member("type", service_type(absolute(text_argument(args, "service"))));
+  const std::string name = absolute(text_argument(args, "service"));
+  if (const Entry* own = find(name)) return member("type", own->type);
+  const auto service = find_in(shown_services(), name, &ServiceInfo::name);
+  return member("type", service ? service->type : std::string());
 }
 
 Result<std::string> Rosapi::service_node(std::string_view args) const {
-  const std::string name = absolute(text_argument(args, "service"));
-  const auto services = door_.services();
-  const auto at = std::ranges::find(services, name, &ServiceInfo::name);
-  return member("node", at == services.end() ? std::string() : at->node);
+  const auto service =
+      find_in(shown_services(), text_argument(args, "service"), &ServiceInfo::name);
+  return member("node", service ? service->node : std::string());
 }
 
 // The original takes a type here, in a member that is called service.
 Result<std::string> Rosapi::service_providers(std::string_view args) const {
   const std::string type = short_type(text_argument(args, "service"));
   return member("providers", chosen(
-                                 door_.services(),
+                                 shown_services(),
                                  [&](const ServiceInfo& s) { return short_type(s.type) == type; },
                                  [](const ServiceInfo& s) { return s.node; }));
 }
@@ -211,14 +238,14 @@ Result<std::string> Rosapi::nodes(std::string_view) const { return member("nodes
 
 Result<std::string> Rosapi::node_details(std::string_view args) const {
   const std::string node = text_argument(args, "node");
-  const auto topics = door_.topics();
+  const auto topics = shown_topics();
   const auto topic = [](const TopicInfo& t) { return t.topic; };
   const Texts subscribing =
       chosen(topics, [&](const TopicInfo& t) { return contains(t.subscribers, node); }, topic);
   const Texts publishing =
       chosen(topics, [&](const TopicInfo& t) { return contains(t.publishers, node); }, topic);
   const Texts services = chosen(
-      door_.services(), [&](const ServiceInfo& s) { return s.node == node; },
+      shown_services(), [&](const ServiceInfo& s) { return s.node == node; },
       [](const ServiceInfo& s) { return s.name; });
   return R"({"subscribing":)" + quoted_list(subscribing) + R"(,"publishing":)" +
          quoted_list(publishing) + R"(,"services":)" + quoted_list(services) + "}";
@@ -257,7 +284,11 @@ Result<std::string> Rosapi::response_details(std::string_view args) const {
 
 ParamNames Rosapi::params() const {
   params_.look();
-  return ParamNames(params_.all());
+  NodeParams::Sets sets = params_.all();
+  std::erase_if(sets, [&](const auto& set) {
+    return !door_.lets(client_, Use::subscribe, params_channel(set.first, "_params"));
+  });
+  return ParamNames(sets);
 }
 
 Result<std::string> Rosapi::param_names(std::string_view) const {
@@ -294,6 +325,10 @@ void Rosapi::set_param(std::string_view args, Done done) const {
   const ParamNames names = params();
   const ParamNames::Found* const found = names.find(name);
   if (found == nullptr) return done(no_param(name));
+  const std::string service = params_channel(found->node, "_set_params");
+  if (!door_.lets(client_, Use::call, service)) {
+    return done(Error{Code::permission, "the rules do not let this client call " + service, name});
+  }
   if (value.empty()) return done(Error{Code::corrupt, "'value' has to be a text of JSON", name});
   auto read = parse_param(type_of(found->value), value);  // JSON is YAML
   if (!read) return done(Error{read.error().code, read.error().message, name});
@@ -303,17 +338,58 @@ void Rosapi::set_param(std::string_view args, Done done) const {
               });
 }
 
+// Those of the graph, and those of ROS 1 by their topics.
 Result<std::string> Rosapi::action_servers(std::string_view) const {
   constexpr std::string_view kStatus = "/status";
-  return member(
-      "action_servers",
-      chosen(
-          door_.topics(),
-          [&](const TopicInfo& t) {
-            return t.topic.ends_with(kStatus) &&
-                   short_type(t.type) == "actionlib_msgs/GoalStatusArray";
-          },
-          [&](const TopicInfo& t) { return t.topic.substr(0, t.topic.size() - kStatus.size()); }));
+  Texts names = chosen(
+      shown_actions(), [](const auto&) { return true; },
+      [](const ActionInfo& action) { return action.name; });
+  for (const TopicInfo& topic : shown_topics()) {
+    if (!topic.topic.ends_with(kStatus)) continue;
+    if (short_type(topic.type) != "actionlib_msgs/GoalStatusArray") continue;
+    std::string name = topic.topic.substr(0, topic.topic.size() - kStatus.size());
+    if (!contains(names, name)) names.push_back(std::move(name));
+  }
+  return member("action_servers", names);
+}
+
+Result<std::string> Rosapi::action_type_of(std::string_view args) const {
+  const std::string name = absolute(text_argument(args, "action"));
+  if (const auto action = find_in(shown_actions(), name, &ActionInfo::name)) {
+    return member("type", action->type);
+  }
+  // Goals of ROS 1 travel in messages of their own, pkg/DockActionGoal.
+  constexpr std::string_view kCarried = "ActionGoal";
+  const auto goals = find_in(shown_topics(), name + "/goal", &TopicInfo::topic);
+  const std::string type = goals ? short_type(goals->type) : std::string();
+  if (!type.ends_with(kCarried)) return member("type", "");
+  return member("type", type.substr(0, type.size() - kCarried.size()));
+}
+
+Result<std::string> Rosapi::goal_details(std::string_view args) const {
+  return action_details(args, &ActionTypeInfo::goal);
+}
+Result<std::string> Rosapi::result_details(std::string_view args) const {
+  return action_details(args, &ActionTypeInfo::result);
+}
+Result<std::string> Rosapi::feedback_details(std::string_view args) const {
+  return action_details(args, &ActionTypeInfo::feedback);
+}
+
+Result<std::string> Rosapi::action_details(std::string_view args,
+                                           std::string ActionTypeInfo::* part) const {
+  const auto info = door_.action_type(text_argument(args, "type"));
+  if (!info) return info.error();
+  return typedefs((*info).*part);
+}
+
+Result<std::string> Rosapi::interfaces(std::string_view) const {
+  return member("interfaces", door_.interfaces());
+}
+
+// Tools choose by it how to write names of types. No distribution of ROS is behind them.
+Result<std::string> Rosapi::ros_version(std::string_view) const {
+  return R"({"version":)" + std::to_string(door_.ros_version()) + R"(,"distro":"hyphos"})";
 }
 
 Result<std::string> Rosapi::time(std::string_view) const {

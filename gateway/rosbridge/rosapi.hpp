@@ -3,19 +3,22 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gateway/core/door.hpp"
 #include "gateway/rosbridge/params.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
-/// The services below /rosapi, by which tools find topics, services, types, nodes and parameters.
-/// They are answered here, from what the door shows.
+/// The services below /rosapi, by which tools find topics, services, actions, types, nodes and
+/// parameters. They are answered here, from what the door shows and the rules let the client use.
 class Rosapi {
  public:
   using Done = std::function<void(Result<std::string>)>;
 
-  Rosapi(const Door& door, NodeParams& params) : door_(door), params_(params) {}
+  /// All of them outlive it.
+  Rosapi(const Door& door, const Client& client, NodeParams& params)
+      : door_(door), client_(client), params_(params) {}
 
   struct Entry;  ///< one of these services
   /// Null if `service` is none of them.
@@ -24,7 +27,7 @@ class Rosapi {
   /// or empty. Errors: not_found (a type, a parameter), corrupt (a value), unsupported (what nodes
   /// declare stays as long as they do), and those of NodeParams::set().
   void answer(const Entry& service, std::string_view args, Done done) const;
-  /// Empty if there is no such service.
+  /// Empty if there is no such service. Also of one that the client may not call.
   [[nodiscard]] std::string service_type(std::string_view service) const;
 
  private:
@@ -52,13 +55,27 @@ class Rosapi {
   Result<std::string> search_param(std::string_view args) const;
   Result<std::string> delete_param(std::string_view args) const;
   Result<std::string> action_servers(std::string_view args) const;
+  Result<std::string> action_type_of(std::string_view args) const;
+  Result<std::string> goal_details(std::string_view args) const;
+  Result<std::string> result_details(std::string_view args) const;
+  Result<std::string> feedback_details(std::string_view args) const;
+  Result<std::string> interfaces(std::string_view args) const;
+  Result<std::string> ros_version(std::string_view args) const;
   Result<std::string> time(std::string_view args) const;
 
   void set_param(std::string_view args, Done done) const;
   [[nodiscard]] ParamNames params() const;
   [[nodiscard]] Result<std::string> typedefs(const std::string& type) const;
+  [[nodiscard]] Result<std::string> action_details(std::string_view args,
+                                                   std::string ActionTypeInfo::* part) const;
+  /// What the client may use: topics that it may hear or publish, the others if it may call them.
+  [[nodiscard]] std::vector<TopicInfo> shown_topics() const;
+  [[nodiscard]] std::vector<ServiceInfo> shown_services() const;
+  [[nodiscard]] std::vector<ActionInfo> shown_actions() const;
+  [[nodiscard]] std::vector<ServiceInfo> callable(std::vector<ServiceInfo> all) const;
 
   const Door& door_;
+  const Client& client_;
   NodeParams& params_;
 };
 

@@ -1,8 +1,10 @@
 #include "gateway/rosbridge/session.hpp"
 
 #include <openssl/crypto.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "gateway/rosbridge/cbor.hpp"
@@ -13,13 +15,24 @@ namespace {
 // CBOR is shorter than the JSON that it becomes: by this at most, for what is no attack.
 constexpr std::size_t kCborGrowth = 4;
 
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+Digest digest_of(std::string_view text) {
+  Digest digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  return digest;
+}
+
 }  // namespace
 
-bool is_token(const std::vector<std::string>& tokens, std::string_view token) {
-  bool found = false;
-  for (const std::string& one : tokens) {
-    if (one.size() != token.size()) continue;
-    if (CRYPTO_memcmp(one.data(), token.data(), token.size()) == 0) found = true;
+// Digests have one length, so that not even that of a token shows.
+const Token* find_token(std::span<const Token> tokens, std::string_view shown) {
+  const Digest digest = digest_of(shown);
+  const Token* found = nullptr;
+  for (const Token& one : tokens) {
+    if (CRYPTO_memcmp(digest_of(one.secret).data(), digest.data(), digest.size()) == 0) {
+      found = &one;
+    }
   }
   return found;
 }
@@ -162,12 +175,19 @@ Result<void> Session::auth(const Request& request) {
                  R"({"op":"auth","token":…})",
                  ""};
   }
-  if (!authorized_) {
-    if (!is_token(context_.options.tokens, request.token)) {
+  if (!context_.options.tokens.empty()) {
+    const Token* const token = find_token(context_.options.tokens, request.token);
+    if (token == nullptr) {
       context_.refuse(request, {Code::permission, "this token is not known", ""});
       context_.sink.close(CloseCode::policy, "this token is not known");
       return success();
     }
+    if (authorized_ && token->rules != context_.client.token) {
+      return Error{Code::already_exists,
+                   "another token with other rules was shown before; connect anew for this one",
+                   ""};
+    }
+    if (!authorized_) context_.client.token = token->rules;  // nothing of the client runs yet
     authorized_ = true;
   }
   context_.status(Level::info, "auth: welcome", request.id);

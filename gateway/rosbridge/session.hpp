@@ -27,7 +27,7 @@ class Session {
  public:
   static constexpr std::size_t kMaxTopics = 256;
 
-  /// `authorized`: the client has shown a token already, or needs none.
+  /// `authorized`: the client has shown a token already, which is in `client`, or needs none.
   Session(Door& door, NodeParams& params, Client client, const Options& options, Sink& sink,
           bool authorized);
   ~Session();
@@ -95,7 +95,7 @@ class Session {
   ActionServings action_servings_;
 };
 
-/// Whether `token` is one of these, in a time that says nothing of them.
-[[nodiscard]] bool is_token(const std::vector<std::string>& tokens, std::string_view token);
+/// Which of these a client has shown, or null; in a time that says nothing of them.
+[[nodiscard]] const Token* find_token(std::span<const Token> tokens, std::string_view shown);
 
 }  // namespace hyphos::gateway::rosbridge

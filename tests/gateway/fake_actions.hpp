@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gateway/core/door.hpp"
 
@@ -19,12 +20,13 @@ class FakeActions {
   using Post = std::function<void(std::function<void()>)>;
   explicit FakeActions(Post post) : post_(std::move(post)) {}
 
-  Result<std::unique_ptr<ActionServer>> open(const std::string& action, ActionCallbacks callbacks) {
+  Result<std::unique_ptr<ActionServer>> open(const ActionInfo& info, ActionCallbacks callbacks) {
+    const std::string& action = info.name;
     const std::lock_guard lock(mutex_);
     if (servers_.contains(action)) {
       return Error{Code::already_exists, "action " + action + " has a server", action};
     }
-    auto server = std::make_shared<Serving>(std::move(callbacks));
+    auto server = std::make_shared<Serving>(info, std::move(callbacks));
     servers_.emplace(action, server);
     return std::unique_ptr<ActionServer>(new FakeServer(*this, action, std::move(server)));
   }
@@ -52,6 +54,12 @@ class FakeActions {
   [[nodiscard]] std::size_t open() const {
     const std::lock_guard lock(mutex_);
     return servers_.size();
+  }
+  [[nodiscard]] std::vector<ActionInfo> all() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<ActionInfo> list;
+    for (const auto& [name, server] : servers_) list.push_back(server->info);
+    return list;
   }
 
  private:
@@ -115,7 +123,9 @@ class FakeActions {
   };
 
   struct Serving {
-    explicit Serving(ActionCallbacks called) : callbacks(std::move(called)) {}
+    Serving(ActionInfo what, ActionCallbacks called)
+        : info(std::move(what)), callbacks(std::move(called)) {}
+    const ActionInfo info;
     const ActionCallbacks callbacks;
     std::vector<std::weak_ptr<Goal>> goals;
   };

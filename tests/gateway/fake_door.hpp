@@ -61,6 +61,11 @@ class FakeDoor final : public Door {
     const std::lock_guard lock(mutex_);
     denied_.insert(name);
   }
+  /// What else the rules say: of what is shown to a client.
+  void let(std::function<bool(const Client&, Use, std::string_view)> rules) {
+    const std::lock_guard lock(mutex_);
+    rules_ = std::move(rules);
+  }
   /// Asked of each message that is published; what it refuses is counted and not passed on.
   void check(std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> checked) {
     const std::lock_guard lock(mutex_);
@@ -177,11 +182,11 @@ class FakeDoor final : public Door {
                                               GoalCallbacks callbacks) override {
     return actions_.send(action, goal, std::move(callbacks));
   }
-  Result<std::unique_ptr<ActionServer>> open_action(const Client&, const std::string& action,
+  Result<std::unique_ptr<ActionServer>> open_action(const Client& client, const std::string& action,
                                                     const std::string& type, Form,
                                                     ActionCallbacks callbacks) override {
     if (const auto known = action_type(type); !known) return known.error();
-    return actions_.open(action, std::move(callbacks));
+    return actions_.open({action, type, client.name}, std::move(callbacks));
   }
 
   [[nodiscard]] Result<TypeInfo> type(std::string_view name) const override {
@@ -229,6 +234,20 @@ class FakeDoor final : public Door {
     }
     return list;
   }
+  [[nodiscard]] std::vector<ActionInfo> actions() const override { return actions_.all(); }
+  [[nodiscard]] bool lets(const Client& client, Use use, std::string_view name) const override {
+    const std::lock_guard lock(mutex_);
+    return !denied_.contains(std::string(name)) && (!rules_ || rules_(client, use, name));
+  }
+  [[nodiscard]] std::vector<std::string> interfaces() const override {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& [name, type] : types_) names.push_back(name);
+    for (const auto& [name, type] : service_types_) names.push_back(name);
+    for (const auto& [name, type] : action_types_) names.push_back(name);
+    return names;
+  }
+  [[nodiscard]] int ros_version() const override { return 1; }
   [[nodiscard]] std::vector<std::string> nodes() const override {
     std::set<std::string> names;
     for (const TopicInfo& topic : topics()) {
@@ -503,6 +522,7 @@ class FakeDoor final : public Door {
   std::map<std::string, std::shared_ptr<Serving>> servers_;
   std::set<std::string> denied_;
   std::set<std::string> full_;
+  std::function<bool(const Client&, Use, std::string_view)> rules_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::map<std::string, std::string, std::less<>> details_;
   std::function<Result<void>(const TypeInfo&, std::span<const std::byte>)> check_;

@@ -46,7 +46,8 @@ class Page:
             self.events.append(told)
         return told
 
-    def open(self, path: Path, *, width: int = 1280, dark: bool = False) -> None:
+    def open(self, place: Path | str, *, width: int = 1280, dark: bool = False) -> None:
+        """`place`: a file, or an address."""
         self.events.clear()
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
@@ -55,7 +56,7 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=features)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=place if isinstance(place, str) else place.as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self._next()
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import hyphos
 import pytest
-from helpers import Start
-from rosbridge_probe import connected, needs_gateway
+from helpers import Start, wait_until
+from rosbridge_probe import RawClient, connected, needs_gateway
+from websockets.exceptions import InvalidStatus
 
 pytestmark = needs_gateway
 
@@ -42,6 +45,64 @@ def test_services_that_are_taken_out_may_be_neither_called_nor_served(
         assert refused in told(op="call_service", service="/secret/plan", **kind)
         assert refused in told(op="advertise_service", service="/robot/stop", **kind)
         assert refused not in told(op="call_service", service="/open/door", **kind)
+
+
+def test_the_token_that_a_client_shows_chooses_its_rules(
+    node: hyphos.Node, hyphos_start: Start, domain: str, tmp_path: Path
+) -> None:
+    (tmp_path / "drivers").write_text("drive\n")
+    (tmp_path / "viewers").write_text("look\nsee\n")
+    rules = tmp_path / "rules"
+    rules.write_text("* tokens=drivers\n* tokens=viewers publish= call= serve= subscribe=map\n")
+    speed = node.params().declare("speed", 0.5)
+    gateway = hyphos_start(
+        "gateway", "rosbridge", "--port", "0", "--rules", str(rules), "-d", domain
+    )
+    address = gateway.line().strip()
+    text = {"type": "std_msgs/String"}
+
+    def told(client: RawClient, **operation: object) -> str:
+        client.say(**operation)
+        return json.dumps(client.hear())
+
+    def asked(client: RawClient, service: str, **args: object) -> Any:
+        client.say(op="call_service", service=f"/rosapi/{service}", args=args)
+        return client.hear()["values"]
+
+    with connected(f"{address}/?token=see") as viewer, connected(address) as driver:
+        assert "show a token first" in told(driver, op="advertise", topic="/cmd_vel", **text)
+        driver.say(op="auth", token="drive")
+        driver.say(op="advertise", topic="/cmd_vel", **text)
+        wait_until(lambda: "/cmd_vel" in asked(driver, "topics")["topics"], "the topic")
+        assert asked(viewer, "topics")["topics"] == []
+        refused = "the rules do not let"
+        assert refused in told(viewer, op="advertise", topic="/cmd_vel", **text)
+        assert refused in told(viewer, op="subscribe", topic="/cmd_vel", **text)
+        assert refused in told(viewer, op="advertise_action", action="/dock", type="a_msgs/Dock")
+        names = ["/tester/speed"]
+        wait_until(lambda: asked(driver, "get_param_names")["names"] == names, "the parameter")
+        assert asked(viewer, "get_param_names")["names"] == []
+        asked(viewer, "set_param", name="/tester/speed", value="1")
+        assert asked(driver, "set_param", name="/tester/speed", value="2") == {}
+        assert speed.value == 2
+    with pytest.raises(InvalidStatus, match="401"), connected(f"{address}/?token=guess"):
+        pass
+
+
+def test_rules_whose_tokens_are_missing_are_an_error_that_says_where(
+    hyphos_start: Start, domain: str, tmp_path: Path
+) -> None:
+    rules = tmp_path / "rules"
+    rules.write_text("# who may drive\n* tokens=drivers\n")
+    words = ("gateway", "rosbridge", "--port", "0", "--rules", str(rules), "-d", domain)
+    code, _, errors = hyphos_start(*words).end()
+    assert code != 0
+    assert f"{rules}:2" in errors
+    assert "tokens=drivers: cannot be read" in errors
+    (tmp_path / "drivers").write_text("drive\n")
+    code, _, errors = hyphos_start("gateway", "ros_tcp", *words[2:]).end()
+    assert code != 0
+    assert "no way to show a token" in errors
 
 
 def test_what_the_native_program_takes_the_command_takes_and_hands_on(

@@ -8,67 +8,46 @@ from typing import Any
 
 import hyphos
 import pytest
-from google.protobuf import descriptor_pool
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
-from google.protobuf.message_factory import GetMessageClass
-from helpers import PATIENCE_S, Inbox, Start
-from hyphos.ros.known import descriptors
+from count_action import TYPE, Count, counting, types_of, write_package
+from helpers import PATIENCE_S, Inbox, Start, wait_until
 from rosbridge_probe import RawClient, connected, needs_gateway
 
 pytestmark = needs_gateway
 
-TYPE = "count_msgs/Count"
-
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("share") / "count_msgs"
-    (folder / "action").mkdir(parents=True)
-    (folder / "package.xml").write_text(
-        "<package><name>count_msgs</name><buildtool_depend>catkin</buildtool_depend></package>"
-    )
-    (folder / "action/Count.action").write_text("int32 to\n---\nint32 sum\n---\nint32 at\n")
-    return folder
+    return write_package(tmp_path_factory.mktemp("share"))
 
 
 @pytest.fixture(scope="module")
-def count(package: Path) -> tuple[Any, Any, Any]:
-    """Goal, feedback and result, as the graph carries them."""
-    pool = descriptor_pool.DescriptorPool()
-    names: dict[str, str] = {}
-    for file in FileDescriptorSet.FromString(descriptors([package])).file:
-        pool.Add(file)
-        names |= {message.name: f"{file.package}.{message.name}" for message in file.message_type}
-    parts = [names[f"Count{part}"] for part in ("Goal", "Feedback", "Result")]
-    goal, feedback, result = (GetMessageClass(pool.FindMessageTypeByName(one)) for one in parts)
-    return goal, feedback, result
+def count(package: Path) -> Count:
+    return types_of(package)
 
 
 @pytest.fixture
-def client(hyphos_start: Start, domain: str, package: Path) -> Iterator[RawClient]:
+def address(hyphos_start: Start, domain: str, package: Path) -> str:
     words = ("--port", "0", "-d", domain, "--ros", str(package))
-    with connected(hyphos_start("gateway", "rosbridge", *words).line()) as opened:
+    return hyphos_start("gateway", "rosbridge", *words).line()
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[RawClient]:
+    with connected(address) as opened:
         yield opened
 
 
+def asked(client: RawClient, service: str, **args: Any) -> Any:
+    client.say(op="call_service", service=f"/rosapi/{service}", args=args)
+    answer = client.hear()
+    assert answer["result"] is True, answer
+    return answer["values"]
+
+
 def test_a_client_sends_goals_to_the_robot(
-    node: hyphos.Node, client: RawClient, count: tuple[Any, Any, Any]
+    node: hyphos.Node, client: RawClient, count: Count
 ) -> None:
-    _, feedback, result = count
-
-    def carry_out(goal: Any) -> None:
-        if goal.value.to > 100:
-            goal.feedback(feedback(at=0))
-            if goal.wait_for(PATIENCE_S * 1000):
-                goal.canceled(result(sum=-1))
-        elif goal.value.to < 0:
-            goal.fail("only upwards")
-        else:
-            for at in range(1, goal.value.to + 1):
-                goal.feedback(feedback(at=at))
-            goal.succeed(result(sum=sum(range(goal.value.to + 1))))
-
-    node.action("count", *count, carry_out)
+    node.action("count", *count, counting(count))
 
     def send(to: int, number: str) -> None:
         goal = {"action": "/count", "action_type": TYPE, "feedback": True}
@@ -94,13 +73,78 @@ def test_a_client_sends_goals_to_the_robot(
     assert (told["id"], told["status"], told["values"]) == ("c", 5, {"sum": -1})
 
 
+def test_roslibpy_sends_goals_to_the_robot_and_finds_its_action(
+    node: hyphos.Node, address: str, count: Count
+) -> None:
+    roslibpy = pytest.importorskip("roslibpy")
+    node.action("count", *count, counting(count))
+    ros = roslibpy.Ros("127.0.0.1", int(address.strip().rpartition(":")[2]))
+    ros.run(timeout=PATIENCE_S)
+    try:
+        servers = Inbox()
+        ros.get_action_servers(servers, errback=servers)
+        assert servers.wait(1)[0]["action_servers"] == ["/count"]
+        action = roslibpy.ActionClient(ros, "/count", TYPE)
+        results, feedback, errors = Inbox(), Inbox(), Inbox()
+        goal = action.send_goal(roslibpy.Goal({"to": 3}), results, feedback, errors)
+        action.wait_goal(goal, timeout=PATIENCE_S)
+        assert results.wait(1)[0]["values"] == {"sum": 6}
+        assert feedback.items == [{"at": 1}, {"at": 2}, {"at": 3}]
+        assert errors.items == []
+    finally:
+        ros.close()
+
+
+def test_tools_find_actions_and_what_they_are_made_of(
+    node: hyphos.Node, client: RawClient, count: Count
+) -> None:
+    node.action("count", *count, counting(count))
+    client.say(op="advertise_action", action="/own", type=TYPE)
+
+    def servers() -> list[str]:
+        return sorted(asked(client, "action_servers")["action_servers"])
+
+    wait_until(lambda: servers() == ["/count", "/own"], "both actions to be seen")
+    for action in ("/count", "own"):
+        assert asked(client, "action_type", action=action) == {"type": TYPE}
+    assert asked(client, "action_type", action="/none") == {"type": ""}
+    for part, field in (("goal", "to"), ("result", "sum"), ("feedback", "at")):
+        (told,) = asked(client, f"action_{part}_details", type=TYPE)["typedefs"]
+        assert told["type"] == f"{TYPE}{part.title()}"
+        assert (told["fieldnames"], told["fieldtypes"]) == ([field], ["int32"])
+    names = asked(client, "interfaces")["interfaces"]
+    assert {TYPE, f"{TYPE}Goal", "std_msgs/String", "std_msgs/msg/String"} <= set(names)
+    assert len(names) == len(set(names))
+    assert asked(client, "get_ros_version") == {"version": 1, "distro": "hyphos"}
+    services = asked(client, "services")["services"]
+    assert "/rosapi/action_feedback_details" in services
+    assert not any("count" in name for name in services), "an action is no service"
+    client.say(op="unadvertise_action", action="/own")
+    wait_until(lambda: servers() == ["/count"], "the client's to be gone")
+
+
+def test_what_rules_take_out_is_neither_shown_nor_carried_out(
+    node: hyphos.Node, hyphos_start: Start, domain: str, package: Path, count: Count
+) -> None:
+    for name in ("count", "secret/count"):
+        node.action(name, *count, counting(count))
+    words = ("--port", "0", "-d", domain, "--ros", str(package), "--no-call", "secret/*")
+    with connected(hyphos_start("gateway", "rosbridge", *words).line()) as client:
+        assert asked(client, "action_servers") == {"action_servers": ["/count"]}
+        assert asked(client, "action_type", action="/secret/count") == {"type": ""}
+        client.say(op="send_action_goal", action="/secret/count", action_type=TYPE, args={"to": 1})
+        told = client.hear()
+        assert told["result"] is False
+        assert "the rules do not let" in told["values"]
+
+
 def test_the_robot_sends_goals_to_a_client(
-    node: hyphos.Node, client: RawClient, count: tuple[Any, Any, Any]
+    node: hyphos.Node, client: RawClient, count: Count
 ) -> None:
     client.say(op="advertise_action", action="/count", type=TYPE)
     ask = node.action_client("count", *count)
     heard = Inbox()
-    goal = ask.send(count[0](to=3), heard)
+    goal = ask.send(count.goal(to=3), heard)
     told = client.hear()
     assert (told["op"], told["action"], told["args"]) == ("send_action_goal", "/count", {"to": 3})
     answer = {"action": "/count", "id": told["id"]}
@@ -110,7 +154,7 @@ def test_the_robot_sends_goals_to_a_client(
     result = goal.result(timeout_ms=PATIENCE_S * 1000)
     assert (result.state, result.value.sum) == ("succeeded", 6)
 
-    canceled = ask.send(count[0](to=4))
+    canceled = ask.send(count.goal(to=4))
     told = client.hear()
     canceled.cancel()
     assert client.hear() == {"op": "cancel_action_goal", "id": told["id"], "action": "/count"}
@@ -119,18 +163,16 @@ def test_the_robot_sends_goals_to_a_client(
 
 
 def test_the_goals_of_a_client_that_goes_are_canceled(
-    node: hyphos.Node, hyphos_start: Start, domain: str, package: Path, count: tuple[Any, Any, Any]
+    node: hyphos.Node, address: str, count: Count
 ) -> None:
     ended = Inbox()
 
     def carry_out(goal: Any) -> None:
         ended("begun")
         ended(goal.wait_for(PATIENCE_S * 1000))
-        goal.canceled(count[2]())
+        goal.canceled(count.result())
 
     node.action("count", *count, carry_out)
-    words = ("--port", "0", "-d", domain, "--ros", str(package))
-    address = hyphos_start("gateway", "rosbridge", *words).line()
     with connected(address) as leaving:
         leaving.say(op="send_action_goal", action="/count", action_type=TYPE, args={"to": 1})
         ended.wait(1)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,14 +11,9 @@ import pytest
 from browser import Page, browser, chromium
 from helpers import Start
 from rosbridge_probe import Gateway, Serve, make_serve, needs_probe
+from roslibjs import CLASSIC, MODERN, installed, needs_npm
 
-ROSLIB = "roslib@1.4.1"  # the last that is one file, which a page can have without a server
-MODERN = "roslib@2.1.0"
-NPM = shutil.which("npm")
-pytestmark = [
-    needs_probe,
-    pytest.mark.skipif(NPM is None, reason="no npm to fetch roslibjs with"),
-]
+pytestmark = [needs_probe, needs_npm]
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>roslibjs</title>
 <script src="%s"></script>
@@ -82,19 +75,11 @@ ros.close();
 """
 
 
-def installed(folder: Path, package: str) -> Path:
-    words = [str(NPM), "install", "--no-audit", "--no-fund", "--ignore-scripts", package]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"npm cannot fetch {package}")
-    return folder / "node_modules" / "roslib"
-
-
 @pytest.fixture(scope="module")
 def roslib(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if chromium() is None:
         pytest.skip("no Chromium")
-    return installed(tmp_path_factory.mktemp("npm"), ROSLIB) / "build" / "roslib.min.js"
+    return installed(tmp_path_factory.mktemp("npm"), CLASSIC) / "build" / "roslib.min.js"
 
 
 @pytest.fixture

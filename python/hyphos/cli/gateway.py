@@ -82,7 +82,7 @@ def gateway(
         typer.Option(
             "--rules",
             help="File with rules of single clients: in each line a pattern of names of clients "
-            "and words like no-publish=cmd_vel.",
+            "and words like no-publish=cmd_vel; tokens=FILE: for those who show one of these.",
             rich_help_panel=_RULES,
         ),
     ] = None,

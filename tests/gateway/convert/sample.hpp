@@ -11,8 +11,8 @@
 
 namespace hyphos::gateway {
 
-/// One type with every kind of field, in both flavours: `made/All` and `made/msg/All`; and one that
-/// has nothing but a list, `made/Many`.
+/// One type with every kind of field, in both flavours: `made/All` and `made/msg/All`; one that has
+/// nothing but a list, `made/Many`; a service `made/Add` and an action `made/Count`.
 inline std::shared_ptr<Types> sample_types() {
   google::protobuf::FileDescriptorSet set;
   for (const bool ros2 : {false, true}) {
@@ -51,6 +51,14 @@ inline std::shared_ptr<Types> sample_types() {
     const auto text = [&](const std::string& definition) {
       return ros2 ? "" : " text: '" + definition + "'";  // ROS 2 has none
     };
+    std::string action;
+    for (const std::string part : {"Goal", "Feedback", "Result"}) {
+      action += "message_type { name: 'Count" + part +
+                "' field { name: 'x' number: 1 label: LABEL_OPTIONAL type: TYPE_INT64 options { " +
+                "[hyphos.ros.field] { type: INT64 } } } options { [hyphos.ros.type] { name: '" +
+                (ros2 ? "made/action/Count_" : "made/Count") + part + "'" + text("int64 x\\n") +
+                " } } }\n";
+    }
     const std::string file =
         "name: '" + package + ".proto' syntax: 'proto3' package: '" + package +
         "' dependency: 'hyphos/ros/options.proto' options { [hyphos.ros.interface] { flavour: " +
@@ -64,8 +72,9 @@ inline std::shared_ptr<Types> sample_types() {
         "type: MESSAGE count: ANY } } } options { [hyphos.ros.type] { name: '" + prefix + "Many'" +
         text("Part[] parts\\n") + " } } }\n" + "message_type { name: 'All' " + fields +
         " options { [hyphos.ros.type] { name: '" + prefix + "All' md5: '1'" +
-        text("Part inner\\n") + " } } }\n" + "service { name: 'Add' method { name: 'Call' " +
-        "input_type: '." + package + ".Part' output_type: '." + package + ".Part' } options { " +
+        text("Part inner\\n") + " } } }\n" + action +
+        "service { name: 'Add' method { name: 'Call' " + "input_type: '." + package +
+        ".Part' output_type: '." + package + ".Part' } options { " +
         "[hyphos.ros.service] { name: '" + (ros2 ? "made/srv/" : "made/") + "Add' } } }\n";
     if (!google::protobuf::TextFormat::ParseFromString(file, set.add_file())) return nullptr;
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "gateway/core/door.hpp"
 #include "gateway/core/rules_file.hpp"
 
 namespace hyphos::gateway {
@@ -25,7 +26,8 @@ class RulesFile : public testing::Test {
   ~RulesFile() override { std::filesystem::remove(file_); }
   Result<std::vector<ClientRules>> read(const std::string& text, const Rules& others = {}) {
     std::ofstream(file_) << text;
-    return read_rules(file_, others);
+    std::vector<Token> tokens;
+    return read_rules(file_, others, tokens);
   }
   const std::string file_ =
       std::filesystem::temp_directory_path() / ("hyphos-rules-" + std::to_string(::getpid()));
@@ -42,18 +44,18 @@ TEST_F(RulesFile, TheFirstLineThatNamesAClientHoldsAndTheOptionsForTheRest) {
       others);
   ASSERT_TRUE(read) << read.error().to_string();
   others.clients = *read;
-  const Rules& driver = others.of("ros_tcp 10.0.0.5:4000");
+  const Rules& driver = others.of({"ros_tcp 10.0.0.5:4000"});
   EXPECT_TRUE(driver.publish.let("cmd_vel"));
   EXPECT_TRUE(driver.subscribe.let("camera/raw"));
   EXPECT_EQ(driver.rate_hz, 0.5);
-  const Rules& viewer = others.of("ros_tcp 10.0.0.6:4000");
+  const Rules& viewer = others.of({"ros_tcp 10.0.0.6:4000"});
   EXPECT_FALSE(viewer.publish.let("odom"));
   EXPECT_TRUE(viewer.subscribe.let("camera/left"));
   EXPECT_FALSE(viewer.subscribe.let("camera/raw"));
   EXPECT_FALSE(viewer.subscribe.let("odom"));
   EXPECT_TRUE(viewer.call.let("anything"));
   EXPECT_EQ(viewer.rate_hz, 7);
-  EXPECT_EQ(&others.of("rosbridge 10.0.0.5:4000"), &others);
+  EXPECT_EQ(&others.of({"rosbridge 10.0.0.5:4000"}), &others);
 }
 
 TEST_F(RulesFile, ErrorsNameFileAndLine) {
@@ -69,7 +71,8 @@ TEST_F(RulesFile, ErrorsNameFileAndLine) {
   for (const char* const rate : {"rate=", "rate=-1", "rate=1x", "rate=nan", "rate=1e10"}) {
     EXPECT_EQ(error_of(std::string("a ") + rate).code, Code::invalid_config);
   }
-  EXPECT_EQ(read_rules(file_ + ".absent", {}).error().code, Code::io);
+  std::vector<Token> tokens;
+  EXPECT_EQ(read_rules(file_ + ".absent", {}, tokens).error().code, Code::io);
 }
 
 TEST(Patterns, TakeAndLeaveOut) {

@@ -69,7 +69,7 @@ TEST(Ros2Node, test_wrong_options_are_named_with_what_would_be_right) {
   port.port = 7400;
   says(code_of(port), "domain_id");
   Options tokens;
-  tokens.tokens = {"secret"};
+  tokens.tokens = {{"secret"}};
   says(code_of(tokens), "unsupported");
 }
 

@@ -220,7 +220,7 @@ TEST(RosTcpOptions, test_options_that_are_wrong_are_errors_that_name_them) {
   EXPECT_EQ(refused(with(&Options::own, {{"service_timeout_ms", "-1"}})),
             "ros_tcp.service_timeout_ms");
   EXPECT_EQ(refused(with(&Options::tls, Tls{})), "ros_tcp.tls");
-  EXPECT_EQ(refused(with(&Options::tokens, {"secret"})), "ros_tcp.tokens");
+  EXPECT_EQ(refused(with(&Options::tokens, {{"secret"}})), "ros_tcp.tokens");
 }
 
 TEST(RosTcpOptions, test_a_port_that_is_taken_is_an_error_and_one_that_is_free_is_told) {

@@ -36,7 +36,7 @@ bool read_option(Options& options, std::string_view word) {
   const std::string_view key = word.substr(0, equals);
   const std::string value(word.substr(equals + 1));
   if (key == "token") {
-    options.tokens.push_back(value);
+    options.tokens.push_back({value});
   } else if (key == "cert" || key == "key") {
     if (!options.tls) options.tls.emplace();
     (key == "cert" ? options.tls->certificate : options.tls->key) = value;

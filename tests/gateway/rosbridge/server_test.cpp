@@ -125,7 +125,7 @@ TEST_F(Server, who_does_not_speak_websocket_is_told_in_http) {
 
 TEST_F(Server, tokens_are_taken_from_the_address_or_by_auth) {
   Options options;
-  options.tokens = {"secret"};
+  options.tokens = {{"secret"}};
   open(options);
   EXPECT_TRUE(WebClient(server->port(), "/?token=wrong")
                   .reply.starts_with("HTTP/1.1 401 Unauthorized\r\n"));
@@ -168,7 +168,7 @@ TEST_F(Server, a_page_from_elsewhere_is_refused_unless_it_is_let_in_or_shows_a_t
   EXPECT_FALSE(enters("null"));
   EXPECT_FALSE(enters("http://elsewhere.example"));
   options.own.clear();
-  options.tokens = {"secret"};
+  options.tokens = {{"secret"}};
   open(options);
   EXPECT_TRUE(enters(kElsewhere, "/?token=secret"));
   EXPECT_FALSE(enters(kElsewhere));

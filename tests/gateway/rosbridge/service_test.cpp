@@ -215,6 +215,73 @@ TEST_F(RosapiTest, each_type_of_the_text_is_told_once) {
   EXPECT_EQ(types, (std::vector<std::string>{"pkg/Log", "pkg/Line", "duration"}));
 }
 
+TEST_F(RosapiTest, actions_and_what_they_are_made_of) {
+  EXPECT_EQ(ask("action_servers"), R"({"action_servers":[]})");
+  door.add_type({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
+  door.add_type({"made/CountFeedback", "", "", "int32 at\n"});
+  door.add_type({"made/CountResult", "", "", "int32[] all\n"});
+  door.add_action_type({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
+  client.say(R"({"op":"advertise_action","action":"/own","type":"made/Count"})");
+  EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/count","/own"]})");
+  EXPECT_EQ(ask("action_type", R"({"action":"/count"})"), R"({"type":"made/Count"})");
+  EXPECT_EQ(ask("action_type", R"(["own"])"), R"({"type":"made/Count"})");
+  EXPECT_EQ(ask("action_type", R"({"action":"/add"})"), R"({"type":""})") << "a service";
+  EXPECT_EQ(ask("action_goal_details", R"({"type":"made/Count"})"),
+            R"({"typedefs":[{"type":"made/CountGoal","fieldnames":["to","limit"],)"
+            R"("fieldtypes":["int32","duration"],"fieldarraylen":[-1,-1],"examples":["0","{}"],)"
+            R"("constnames":[],"constvalues":[]},)"
+            R"({"type":"duration","fieldnames":["secs","nsecs"],"fieldtypes":["int32","int32"],)"
+            R"("fieldarraylen":[-1,-1],"examples":["0","0"],"constnames":[],"constvalues":[]}]})");
+  EXPECT_TRUE(ask("action_feedback_details", R"({"type":"made/Count"})")
+                  .starts_with(R"({"typedefs":[{"type":"made/CountFeedback","fieldnames":["at"])"));
+  EXPECT_TRUE(ask("action_result_details", R"(["made/Count"])")
+                  .starts_with(R"({"typedefs":[{"type":"made/CountResult","fieldnames":["all"])"));
+  EXPECT_EQ(ask("action_goal_details", R"({"type":"no/Such"})"),
+            R"j("no type 'no/Such' (no/Such)")j");
+  other.say(R"({"op":"unadvertise_action","action":"/count"})");
+  EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/own"]})");
+}
+
+TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
+  door.add_type({"actionlib_msgs/GoalStatusArray", "", "", "int32 x\n"});
+  door.add_type({"made/DockActionGoal", "", "", "int32 x\n"});
+  other.say(R"({"op":"advertise","topic":"/dock/status","type":"actionlib_msgs/GoalStatusArray"})");
+  other.say(R"({"op":"advertise","topic":"/power/status","type":"std_msgs/String"})");
+  EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/dock"]})");
+  EXPECT_EQ(ask("action_type", R"({"action":"/dock"})"), R"({"type":""})");
+  other.say(R"({"op":"subscribe","topic":"/dock/goal","type":"made/DockActionGoal"})");
+  EXPECT_EQ(ask("action_type", R"({"action":"/dock"})"), R"({"type":"made/Dock"})");
+}
+
+TEST_F(RosapiTest, what_a_client_may_not_use_is_not_shown) {
+  door.add_action_type({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
+  other.say(R"({"op":"advertise_action","action":"/open","type":"made/Count"})");
+  other.say(R"({"op":"advertise","topic":"/dock/status","type":"std_msgs/String"})");
+  for (const char* const name : {"/chatter", "/add", "/count"}) door.deny(name);
+  EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/open"]})");
+  EXPECT_EQ(ask("action_type", R"({"action":"/count"})"), R"({"type":""})");
+  EXPECT_EQ(ask("topics"), R"({"topics":["/dock/status"],"types":["std_msgs/String"]})");
+  EXPECT_EQ(ask("topic_type", R"({"topic":"/chatter"})"), R"({"type":""})");
+  EXPECT_EQ(ask("publishers", R"({"topic":"/chatter"})"), R"({"publishers":[]})");
+  EXPECT_TRUE(ask("services").starts_with(R"({"services":["/rosapi/topics",)"));
+  EXPECT_EQ(ask("service_type", R"({"service":"/add"})"), R"({"type":""})");
+  EXPECT_EQ(ask("service_node", R"({"service":"/add"})"), R"({"node":""})");
+  EXPECT_EQ(ask("node_details", R"({"node":"/other"})"),
+            R"({"subscribing":[],"publishing":["/dock/status"],"services":[]})");
+}
+
+TEST_F(RosapiTest, which_types_there_are_and_whose_names_they_have) {
+  EXPECT_EQ(ask("interfaces"),
+            R"({"interfaces":["rospy_tutorials/AddTwoIntsRequest",)"
+            R"("rospy_tutorials/AddTwoIntsResponse","std_msgs/Float64","std_msgs/String",)"
+            R"("rospy_tutorials/AddTwoInts"]})");
+  EXPECT_EQ(ask("get_ros_version"), R"({"version":1,"distro":"hyphos"})");
+  EXPECT_EQ(ask("service_type", R"({"service":"/rosapi/get_ros_version"})"),
+            R"({"type":"rosapi/GetROSVersion"})");
+}
+
 TEST_F(RosapiTest, the_time) { EXPECT_TRUE(ask("get_time").starts_with(R"({"time":{"secs":)")); }
 
 TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
@@ -267,6 +334,26 @@ TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
   EXPECT_NE(set("/walk/height", R"("1")").find("no node has"), std::string::npos);
   EXPECT_EQ(door.params().value("walk", "speed"), ParamVariant(2.0));
   EXPECT_NE(ask("delete_param", R"({"name":"/walk/speed"})").find("as long as"), std::string::npos);
+}
+
+TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
+  for (const char* const node : {"walk", "left-arm", "hidden"}) {
+    door.params().put(node, "speed", 0.5);
+  }
+  door.deny("hidden/_params");
+  door.deny("left_arm/_set_params");
+  EXPECT_EQ(ask("get_param_names"), R"({"names":["/left_arm/speed","/walk/speed"]})");
+  EXPECT_EQ(ask("get_param", R"({"name":"/hidden/speed"})"), R"({"value":"null"})");
+  EXPECT_EQ(ask("set_param", R"({"name":"/walk/speed","value":"1"})"), "{}");
+  for (const char* const name : {"/left_arm/speed", "/hidden/speed"}) {
+    EXPECT_TRUE(ask("set_param", R"({"name":")" + std::string(name) + R"(","value":"1"})")
+                    .starts_with("\""));
+  }
+  EXPECT_NE(ask("set_param", R"({"name":"/left_arm/speed","value":"1"})")
+                .find("the rules do not let this client call left_arm/_set_params"),
+            std::string::npos);
+  EXPECT_EQ(door.params().value("left-arm", "speed"), ParamVariant(0.5));
+  EXPECT_EQ(door.params().value("hidden", "speed"), ParamVariant(0.5));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST_F(SessionTest, fragments_are_joined_in_whatever_order_they_come) {
 
 TEST_F(SessionTest, without_a_token_nothing_but_auth_is_heard) {
   Options options;
-  options.tokens = {"old", "secret"};
+  options.tokens = {{"old"}, {"secret"}};
   FakeClient client(door, options, false);
   client.say(R"({"op":"advertise","id":1,"topic":"/a","type":"std_msgs/String"})");
   EXPECT_EQ(client.hear(),
@@ -112,9 +112,51 @@ TEST_F(SessionTest, without_a_token_nothing_but_auth_is_heard) {
   EXPECT_TRUE(client.hears_nothing());
 }
 
+TEST_F(SessionTest, rules_are_those_of_the_token_that_was_shown) {
+  Options options;
+  options.tokens = {{"look", "viewers"}, {"see", "viewers"}, {"drive", "drivers"}, {"any"}};
+  door.let([](const Client& client, Use, std::string_view) { return client.token == "drivers"; });
+  FakeClient talker(door);
+  talker.say(R"({"op":"advertise","topic":"/a","type":"std_msgs/String"})");
+  const auto shown = [](FakeClient& client) {
+    client.say(R"({"op":"call_service","service":"/rosapi/topics"})");
+    return client.hear().find(R"("topics":["/a"])") != std::string::npos;
+  };
+  const auto shows = [&](const std::string& token) {
+    FakeClient client(door, options, false);
+    client.say(R"({"op":"auth","token":")" + token + R"("})");
+    return shown(client);
+  };
+  EXPECT_TRUE(shows("drive"));
+  EXPECT_FALSE(shows("look"));
+  EXPECT_FALSE(shows("any"));
+  FakeClient viewer(door, options, false);
+  viewer.say(R"({"op":"auth","token":"look"})");
+  viewer.say(R"({"op":"auth","token":"see"})");
+  viewer.say(R"({"op":"auth","token":"drive","id":1})");
+  EXPECT_EQ(viewer.hear(), error("auth: another token with other rules was shown before; connect "
+                                 "anew for this one",
+                                 "1"));
+  EXPECT_FALSE(shown(viewer));
+  viewer.say(R"({"op":"auth","token":"guess"})");
+  EXPECT_EQ(viewer.hear(), error("auth: this token is not known"));
+  EXPECT_EQ(viewer.sink.closed(), CloseCode::policy);
+}
+
+TEST_F(SessionTest, a_token_is_found_whatever_its_length) {
+  const std::vector<Token> tokens = {{"secret"}, {"secrets", "file"}, {"x"}};
+  EXPECT_EQ(find_token(tokens, "secret"), tokens.data());
+  EXPECT_EQ(find_token(tokens, "secrets"), &tokens[1]);
+  EXPECT_EQ(find_token(tokens, "x"), &tokens[2]);
+  for (const char* const wrong : {"", "secre", "Secret", "xx"}) {
+    EXPECT_EQ(find_token(tokens, wrong), nullptr) << wrong;
+  }
+  EXPECT_EQ(find_token({}, ""), nullptr);
+}
+
 TEST_F(SessionTest, a_wrong_token_ends_the_connection) {
   Options options;
-  options.tokens = {"secret"};
+  options.tokens = {{"secret"}};
   FakeClient client(door, options, false);
   client.say(R"({"op":"auth","token":"Secret","id":"a"})");
   EXPECT_EQ(client.hear(), error("auth: this token is not known", R"("a")"));
