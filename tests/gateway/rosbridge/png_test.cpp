@@ -98,6 +98,7 @@ std::string data_of(const std::string& message) {
 }
 
 TEST(PngTest, what_the_gateway_writes_it_reads) {
+  EXPECT_EQ(json_of_png(data_of(png_message("")), kLimit).or_throw(), "");
   for (std::size_t size = 0; size < 300; ++size) {
     const std::string json = '{' + std::string(size, 'x') + '}';
     EXPECT_EQ(json_of_png(data_of(png_message(json)), kLimit).or_throw(), json);
