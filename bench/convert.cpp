@@ -1,8 +1,9 @@
 // What the conversions of ROS messages cost, beside a memcpy of the same bytes, interleaved:
 //
-//   bench_convert TYPES.pb [--size BYTES] [--rounds N]
+//   bench_convert TYPES.pb [--size BYTES] [--rounds N] [--only WORD]
 //
-// TYPES.pb: a FileDescriptorSet with sensor_msgs of both flavours (bench/convert.py makes it).
+// TYPES.pb: a FileDescriptorSet with sensor_msgs of both flavours (`hyphos msg descriptors -o
+// TYPES.pb`).
 
 #include <algorithm>
 #include <cstdio>
@@ -43,7 +44,7 @@ void add_cases(std::vector<Case>& cases, const Carrier& ros1, const Carrier& ros
     cases.push_back({name + " to " + word,
                      [&converter, form, message] { (void)converter.write(form, message); }});
     if (form == Form::cbor) continue;
-    const Buffer wire = converter.write(form, message).or_throw();
+    const Buffer wire = converter.write(form, message).or_throw().joined();
     cases.push_back({name + " from " + word, [&converter, form, wire] {
                        (void)converter.read(form, wire.bytes(), &WritableBuffer::on_heap, 0);
                      }});
@@ -55,12 +56,15 @@ void add_cases(std::vector<Case>& cases, const Carrier& ros1, const Carrier& ros
 int main(int argc, char** argv) {
   std::size_t size = 1'000'000;
   int rounds = 200;
+  std::string only;  // in the name of a case
   for (int i = 2; i + 1 < argc; i += 2) {
     if (std::string(argv[i]) == "--size") size = std::strtoul(argv[i + 1], nullptr, 10);
     if (std::string(argv[i]) == "--rounds") rounds = std::atoi(argv[i + 1]);
+    if (std::string(argv[i]) == "--only") only = argv[i + 1];
   }
   if (argc < 2 || size < 64 || rounds < 1) {
-    std::fprintf(stderr, "usage: bench_convert TYPES.pb [--size BYTES] [--rounds N]\n");
+    std::fprintf(stderr,
+                 "usage: bench_convert TYPES.pb [--size BYTES] [--rounds N] [--only WORD]\n");
     return 2;
   }
   const auto types = Types::read(argv[1]).or_throw();
@@ -87,6 +91,9 @@ int main(int argc, char** argv) {
   add_cases(cases, *types->default_carrier("sensor_msgs/LaserScan").or_throw(),
             *types->default_carrier("sensor_msgs/msg/LaserScan").or_throw(), "floats", ranges);
 
+  std::erase_if(cases, [&](const Case& one) {
+    return one.name != "memcpy" && one.name.find(only) == std::string::npos;
+  });
   for (int round = 0; round < rounds; ++round) {
     for (Case& one : cases) {
       const std::int64_t begin = lab::now_ns();
@@ -94,15 +101,15 @@ int main(int argc, char** argv) {
       one.ns.push_back(static_cast<double>(lab::now_ns() - begin));
     }
   }
-  std::printf("%zu bytes, %d rounds\n%-18s %10s %10s %8s %8s\n", size, rounds, "", "p50 µs",
-              "p95 µs", "GB/s", "× memcpy");
+  std::printf("%zu bytes, %d rounds\n%-18s %9s %9s %9s %8s %8s\n", size, rounds, "", "least us",
+              "p50 us", "p95 us", "GB/s", "x memcpy");
   double floor = 0;
   for (Case& one : cases) {
     std::sort(one.ns.begin(), one.ns.end());
     const double p50 = one.ns[one.ns.size() / 2];
     if (floor == 0) floor = p50;
-    std::printf("%-18s %10.1f %10.1f %8.2f %8.2f\n", one.name.c_str(), p50 / 1e3,
-                one.ns[one.ns.size() * 95 / 100] / 1e3, static_cast<double>(size) / p50,
+    std::printf("%-18s %9.1f %9.1f %9.1f %8.2f %8.2f\n", one.name.c_str(), one.ns.front() / 1e3,
+                p50 / 1e3, one.ns[one.ns.size() * 95 / 100] / 1e3, static_cast<double>(size) / p50,
                 p50 / floor);
   }
   return 0;

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint32_t kBad = 1U << 31U;
+constexpr std::size_t kBlock = 6144;  // bytes that are encoded at once
 
 // Two characters for each 12 bits, so that three bytes are two look-ups.
 using Pairs = std::array<char, 2 * 4096>;
@@ -76,21 +77,24 @@ void Base64Writer::write(std::span<const std::byte> bytes) {
     kept_[count_++] = bytes[0];
     bytes = bytes.subspan(1);
   }
-  const std::size_t whole = bytes.size() / 3;
-  std::size_t at = out_.size();
-  out_.resize(at + 4 * (whole + (count_ == 3 ? 1 : 0)));
   if (count_ == 3) {
-    encode_three(kept_, out_.data() + at);
-    at += 4;
+    char four[4];
+    encode_three(kept_, four);
+    out_.append(four, sizeof four);
     count_ = 0;
   }
-  const std::size_t wide = encode_wide(bytes, out_.data() + at) / 3;
-  for (std::size_t i = wide; i < whole; ++i) {
-    encode_three(bytes.data() + 3 * i, out_.data() + at + 4 * i);
+  // By way of a block that stays in the cache: made larger at once, `out_` would be written twice.
+  std::array<char, kBlock / 3 * 4> block;
+  while (bytes.size() >= 3) {
+    const auto piece = bytes.first(std::min(bytes.size() / 3 * 3, kBlock));
+    for (std::size_t done = encode_wide(piece, block.data()); done < piece.size(); done += 3) {
+      encode_three(piece.data() + done, block.data() + done / 3 * 4);
+    }
+    out_.append(block.data(), piece.size() / 3 * 4);
+    bytes = bytes.subspan(piece.size());
   }
-  const auto rest = bytes.subspan(3 * whole);
-  std::copy(rest.begin(), rest.end(), kept_ + count_);
-  count_ += rest.size();
+  std::copy(bytes.begin(), bytes.end(), kept_ + count_);
+  count_ += bytes.size();
 }
 
 void Base64Writer::end() {

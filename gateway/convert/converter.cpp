@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "gateway/convert/cbor_sink.hpp"
-#include "gateway/convert/json_numbers.hpp"
+#include "gateway/convert/json_reader.hpp"
 #include "gateway/convert/json_sink.hpp"
-#include "gateway/convert/json_source.hpp"
 #include "gateway/convert/ros_sink.hpp"
 #include "gateway/convert/ros_source.hpp"
 #include "gateway/convert/walk.hpp"
@@ -73,43 +72,6 @@ Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const
   return made;
 }
 
-Result<RawMessage> Converter::read_json(std::span<const std::byte> message, const Lend& lend,
-                                        std::int64_t now_ns) const {
-  thread_local simdjson::dom::parser parser;
-  Trouble trouble;
-  Json json;
-  const std::string_view text(reinterpret_cast<const char*>(message.data()), message.size());
-  auto fault = parser.parse(text).get(json);
-  if (fault == simdjson::NUMBER_ERROR) {
-    if (const auto large = with_large_numbers(text)) fault = parser.parse(*large).get(json);
-  }
-  if (fault != simdjson::SUCCESS) {
-    return Error{Code::corrupt, std::string("is no JSON: ") + simdjson::error_message(fault),
-                 shape_.ros_name};
-  }
-  Sizes sizes;
-  AttachedJson attached;
-  ProtoMeasure measure;
-  FromJson<ProtoMeasure> first(measure, sizes, trouble, now_ns, attached);
-  if (!first.message(shape_, json)) return trouble.error(shape_.ros_name);
-  WritableBuffer memory = lend(measure.at());
-  ProtoWrite write(memory.data());
-  FromJson<ProtoWrite> second(write, sizes, trouble, now_ns, attached);
-  if (!second.message(shape_, json)) return trouble.error(shape_.ros_name);
-  RawMessage made;
-  made.payload = std::move(memory).freeze(measure.at());
-  if (attached_) {
-    WritableBuffer buffer = lend(attached.size);
-    if (attached.field != nullptr &&
-        !write_blob(*attached.field, attached.json, buffer.data(), trouble)) {
-      trouble.in(attached.field->name);
-      return trouble.error(shape_.ros_name);
-    }
-    made.buffers.push_back(std::move(buffer).freeze(attached.size));
-  }
-  return made;
-}
-
 Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message, const Lend& lend,
                                    std::int64_t now_ns, const Buffer& within) const {
   switch (form) {
@@ -118,7 +80,9 @@ Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message
     case Form::cdr:
       return read_ros<true>(message, lend, within);
     case Form::json:
-      return read_json(message, lend, now_ns);
+      return read_json(shape_, attached_,
+                       {reinterpret_cast<const char*>(message.data()), message.size()}, lend,
+                       now_ns);
     case Form::cbor:
       break;
   }

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 
+#include "gateway/convert/lend.hpp"
 #include "gateway/convert/shape.hpp"
 #include "gateway/convert/written.hpp"
 #include "gateway/core/door.hpp"
@@ -14,9 +14,6 @@
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway {
-
-/// Gives memory for a message that is about to be made, as RawPublisher::loan_bytes does.
-using Lend = std::function<WritableBuffer(std::size_t)>;
 
 /// Turns messages of one type of ROS into what a channel carries, and back. Immutable; thread-safe.
 ///
@@ -46,8 +43,6 @@ class Converter {
   template <bool kCdr>
   [[nodiscard]] Result<RawMessage> read_ros(std::span<const std::byte> message, const Lend& lend,
                                             const Buffer& within) const;
-  [[nodiscard]] Result<RawMessage> read_json(std::span<const std::byte> message, const Lend& lend,
-                                             std::int64_t now_ns) const;
   template <bool kCdr>
   [[nodiscard]] Result<Written> write_ros(const RawMessage& message) const;
   template <typename Sink, typename Made>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "gateway/convert/long_texts.hpp"
+
 namespace hyphos::gateway {
 namespace {
 
@@ -13,14 +15,6 @@ bool is_large(std::string_view number) {
   const std::string_view most = negative ? "9223372036854775808" : "18446744073709551615";
   const std::string_view digits = number.substr(negative ? 1 : 0);
   return digits.size() != most.size() ? digits.size() > most.size() : digits > most;
-}
-
-/// Behind the string that begins at `at`.
-std::size_t end_of_string(std::string_view json, std::size_t at) {
-  for (++at; at < json.size() && json[at] != '"'; ++at) {
-    if (json[at] == '\\') ++at;
-  }
-  return at + 1;
 }
 
 }  // namespace

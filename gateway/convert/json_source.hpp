@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "gateway/convert/base64.hpp"
+#include "gateway/convert/long_texts.hpp"
 #include "gateway/convert/proto_out.hpp"
+#include "gateway/convert/scan.hpp"
 #include "gateway/convert/shape.hpp"
 #include "gateway/convert/trouble.hpp"
 
@@ -36,10 +38,14 @@ struct AttachedJson {
 }
 
 /// Writes the bytes of base64 or of a list of numbers, whose number is known.
-inline bool write_blob(const Field& field, Json json, std::byte* to, Trouble& trouble) {
+inline bool write_blob(const Field& field, Json json, std::byte* to, Trouble& trouble,
+                       LongTexts& long_texts) {
   std::string_view text;
   if (json.get(text) == simdjson::SUCCESS) {
-    return decode_base64(text, to) || trouble.tell("is no base64");
+    const bool apart = long_texts.has(text);
+    if (!decode_base64(apart ? long_texts.of(text) : text, to)) return trouble.tell("is no base64");
+    if (apart) long_texts.read();
+    return true;
   }
   for (const Json element : simdjson::dom::array(json)) {
     std::int64_t value = 0;
@@ -73,8 +79,14 @@ class NamedFields {
 template <typename Out>
 class FromJson {
  public:
-  FromJson(Out& out, Sizes& sizes, Trouble& trouble, std::int64_t now_ns, AttachedJson& attached)
-      : out_(out), sizes_(sizes), trouble_(trouble), now_ns_(now_ns), attached_(attached) {}
+  FromJson(Out& out, Sizes& sizes, Trouble& trouble, std::int64_t now_ns, AttachedJson& attached,
+           LongTexts& long_texts)
+      : out_(out),
+        sizes_(sizes),
+        trouble_(trouble),
+        now_ns_(now_ns),
+        attached_(attached),
+        long_texts_(long_texts) {}
 
   bool message(const Shape& shape, Json json) {
     simdjson::dom::object object;
@@ -130,6 +142,7 @@ class FromJson {
   bool text(const Field& field, Json json, bool even_empty) {
     std::string_view text;
     if (json.get(text) != simdjson::SUCCESS) return trouble_.tell("is no text");
+    if (long_texts_.has(text)) return trouble_.tell("is no base64");
     if (!trouble_.accept(text_problem(field, text.size()))) return false;
     put_bytes(out_, field, std::as_bytes(std::span(text)), even_empty);
     return true;
@@ -262,13 +275,13 @@ class FromJson {
     out_.tag(field.number, wire::kBytes);
     out_.varint(size);
     std::byte* const place = out_.room(size);
-    return Out::kMeasures || write_blob(field, json, place, trouble_);
+    return Out::kMeasures || write_blob(field, json, place, trouble_, long_texts_);
   }
   bool blob_size(const Field& field, Json json, std::size_t& size) {
     std::string_view text;
     simdjson::dom::array array;
     if (json.get(text) == simdjson::SUCCESS) {
-      size = base64_size(text);
+      size = base64_size(long_texts_.has(text) ? long_texts_.of(text) : text);
     } else if (json.get(array) == simdjson::SUCCESS) {
       size = count_of(array);
     } else {
@@ -282,6 +295,7 @@ class FromJson {
   Trouble& trouble_;
   std::int64_t now_ns_;
   AttachedJson& attached_;
+  LongTexts& long_texts_;
 };
 
 }  // namespace hyphos::gateway

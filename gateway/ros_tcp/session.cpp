@@ -272,28 +272,61 @@ std::string Session::type_in_graph(const std::string& type, bool service) const 
   return type.substr(0, slash) + (service ? "/srv" : "/msg") + type.substr(slash);
 }
 
-void Session::add_publisher(const Command& command) {
-  const auto found = publishers_.find(command.topic);
-  // The client registers twice when it connects: what it has published must not be torn down.
-  if (found != publishers_.end() && found->second.type == command.type &&
-      found->second.latched == command.latch) {
-    return;
-  }
-  if (found == publishers_.end() && !may_register(command)) return;
-  auto inlet = line_->door.open_inlet(line_->client, in_graph(command.topic),
-                                      type_in_graph(command.type, false), settings_.form(),
-                                      {.latched = command.latch, .depth = command.queue_size});
-  // What there is stays if the new one cannot be.
-  if (!inlet) return complain("cannot publish " + command.topic, inlet.error());
-  publishers_.insert_or_assign(command.topic,
-                               Publisher{command.type, command.latch, std::move(*inlet), {}});
+bool Session::alone_uses(const std::string& topic) const {
+  const auto topics = line_->door.topics();
+  const auto at = std::ranges::find(topics, in_graph(topic), &TopicInfo::topic);
+  return at != topics.end() && at->publishers.size() + at->subscribers.size() == 1 &&
+         (at->publishers.empty() ? at->subscribers : at->publishers).front() == line_->client.name;
 }
 
-void Session::add_subscriber(const Command& command) {
-  const auto found = subscribers_.find(command.topic);
-  if (found != subscribers_.end() && found->second.type == command.type) return;
-  if (found == subscribers_.end() && !may_register(command)) return;
-  auto deliver = [line = line_, key = next_key_++, topic = command.topic](const Leaving& message) {
+template <typename End, typename Open, typename Again>
+Result<std::unique_ptr<End>> Session::replace(const std::string& topic, std::unique_ptr<End>* mine,
+                                              Open open, Again open_again) {
+  auto opened = open();
+  if (opened || mine == nullptr || opened.error().code != Code::type_mismatch ||
+      !alone_uses(topic)) {
+    return opened;
+  }
+  mine->reset();
+  opened = open();
+  if (opened) return opened;
+  if (auto again = open_again()) *mine = std::move(*again);
+  return opened;
+}
+
+Result<std::unique_ptr<Inlet>> Session::open_inlet(const std::string& topic, const Publisher& as) {
+  return line_->door.open_inlet(line_->client, in_graph(topic), type_in_graph(as.type, false),
+                                settings_.form(), {.latched = as.latched, .depth = as.depth});
+}
+
+void Session::add_publisher(const Command& command) {
+  const auto found = publishers_.find(command.topic);
+  const bool is_new = found == publishers_.end();
+  // The client registers twice when it connects: what it has published must not be torn down.
+  if (!is_new && found->second.type == command.type && found->second.latched == command.latch) {
+    return;
+  }
+  if (is_new && !may_register(command)) return;
+  Publisher wanted{command.type, command.latch, command.queue_size, {}, {}};
+  auto inlet = replace(
+      command.topic, is_new ? nullptr : &found->second.inlet,
+      [&] { return open_inlet(command.topic, wanted); },
+      [&] { return open_inlet(command.topic, found->second); });
+  if (!inlet) {
+    const bool gone = !is_new && found->second.inlet == nullptr;
+    complain("cannot publish " + command.topic +
+                 (gone ? ", nor as " + found->second.type + " any more" : ""),
+             inlet.error());
+    if (gone) publishers_.erase(found);
+    return;
+  }
+  wanted.inlet = std::move(*inlet);
+  publishers_.insert_or_assign(command.topic, std::move(wanted));
+}
+
+Result<std::unique_ptr<Outlet>> Session::open_outlet(const std::string& topic,
+                                                     const std::string& type) {
+  auto deliver = [line = line_, key = next_key_++, topic](const Leaving& message) {
     if (message.bytes.size() > line->max_message) {
       line->door.count(line->client, "too_large", topic);
       return;
@@ -303,10 +336,27 @@ void Session::add_subscriber(const Command& command) {
         key, topic,
         net::Message::lent(frame_head(topic, body.size()), body.head, body.array, body.tail));
   };
-  auto outlet = line_->door.open_outlet(line_->client, in_graph(command.topic),
-                                        type_in_graph(command.type, false), settings_.form(), {},
-                                        std::move(deliver));
-  if (!outlet) return complain("cannot subscribe to " + command.topic, outlet.error());
+  return line_->door.open_outlet(line_->client, in_graph(topic), type_in_graph(type, false),
+                                 settings_.form(), {}, std::move(deliver));
+}
+
+void Session::add_subscriber(const Command& command) {
+  const auto found = subscribers_.find(command.topic);
+  const bool is_new = found == subscribers_.end();
+  if (!is_new && found->second.type == command.type) return;
+  if (is_new && !may_register(command)) return;
+  auto outlet = replace(
+      command.topic, is_new ? nullptr : &found->second.outlet,
+      [&] { return open_outlet(command.topic, command.type); },
+      [&] { return open_outlet(command.topic, found->second.type); });
+  if (!outlet) {
+    const bool gone = !is_new && found->second.outlet == nullptr;
+    complain("cannot subscribe to " + command.topic +
+                 (gone ? ", nor as " + found->second.type + " any more" : ""),
+             outlet.error());
+    if (gone) subscribers_.erase(found);
+    return;
+  }
   subscribers_.insert_or_assign(command.topic, Subscriber{command.type, std::move(*outlet)});
 }
 

@@ -64,6 +64,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   struct Publisher {
     std::string type;
     bool latched = false;
+    std::uint32_t depth = 0;
     std::unique_ptr<Inlet> inlet;
     Seldom trouble;
   };
@@ -91,6 +92,13 @@ class Session final : public std::enable_shared_from_this<Session> {
   void announce(const Announced& announced);
   void end();
 
+  Result<std::unique_ptr<Inlet>> open_inlet(const std::string& topic, const Publisher& as);
+  Result<std::unique_ptr<Outlet>> open_outlet(const std::string& topic, const std::string& type);
+  /// Opens what takes the place of `mine`, if there is one, which ends first if nothing but it is
+  /// in the way. On an error `mine` is as it was, or null if it could not be had again.
+  template <typename End, typename Open, typename Again>
+  Result<std::unique_ptr<End>> replace(const std::string& topic, std::unique_ptr<End>* mine,
+                                       Open open, Again open_again);
   void add_publisher(const Command& command);
   void add_subscriber(const Command& command);
   void add_ros_service(const Command& command);
@@ -100,6 +108,8 @@ class Session final : public std::enable_shared_from_this<Session> {
 
   /// False, and the client knows, if it has registered too much.
   [[nodiscard]] bool may_register(const Command& command);
+  /// Whether it is nobody else, and this client by one end of it, that a topic is used by.
+  [[nodiscard]] bool alone_uses(const std::string& topic) const;
   void complain(const std::string& doing, const Error& error);
   [[nodiscard]] std::string type_in_graph(const std::string& type, bool service) const;
 

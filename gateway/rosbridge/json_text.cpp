@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "gateway/convert/json_sink.hpp"
+#include "gateway/convert/long_texts.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
@@ -17,16 +18,6 @@ void append_escape(std::string& out, std::uint32_t unit) {
 }
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
-
-/// Where the string ends that begins at `from`, behind its closing quote.
-std::size_t string_end(std::string_view json, std::size_t from) {
-  for (std::size_t at = from + 1; (at = json.find('"', at)) != std::string_view::npos; ++at) {
-    std::size_t slashes = at;
-    while (slashes > from + 1 && json[slashes - 1] == '\\') --slashes;
-    if ((at - slashes) % 2 == 0) return at + 1;
-  }
-  return json.size();
-}
 
 /// Appends what stands outside of strings. True if there was something to quote.
 bool append_outside(std::string& out, std::string_view text) {
@@ -75,14 +66,14 @@ std::string with_quoted_specials(std::string_view json) {
     const std::string_view outside = json.substr(at, quote - at);
     found =
         outside.find('N') != std::string_view::npos || outside.find('I') != std::string_view::npos;
-    at = quote < json.size() ? string_end(json, quote) : quote;
+    at = quote < json.size() ? end_of_string(json, quote) : quote;
   }
   if (!found) return out;
   found = false;
   for (std::size_t at = 0; at < json.size();) {
     const std::size_t quote = std::min(json.find('"', at), json.size());
     if (append_outside(out, json.substr(at, quote - at))) found = true;
-    at = quote < json.size() ? string_end(json, quote) : quote;
+    at = quote < json.size() ? end_of_string(json, quote) : quote;
     out += json.substr(quote, at - quote);
   }
   return found ? out : std::string();

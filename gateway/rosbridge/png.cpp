@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +45,7 @@ std::string deflated(const std::string& plain) {
 }  // namespace
 
 std::string png_message(std::string_view ascii_json) {
-  const std::size_t pixels = (ascii_json.size() + kPixel - 1) / kPixel;
+  const std::size_t pixels = std::max<std::size_t>((ascii_json.size() + kPixel - 1) / kPixel, 1);
   const auto width = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(pixels))));
   const std::size_t height = (pixels + width - 1) / width;
   const std::size_t row = width * kPixel;

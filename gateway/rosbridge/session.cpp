@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gateway/rosbridge/cbor.hpp"
+#include "gateway/rosbridge/png.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
@@ -96,34 +97,62 @@ void Session::handle(std::string_view json, Origin origin) {
     return context_.refuse(
         request, {Code::permission, R"(show a token first: {"op":"auth","token":…})", ""});
   }
-  if (request.op == "fragment") {
-    if (origin == Origin::client) return fragment(std::move(request));
-    return context_.refuse(request, {Code::corrupt, "a fragment inside of fragments", ""});
-  }
+  if (request.op == "fragment") return fragment(std::move(request), origin);
+  if (request.op == "png") return png(std::move(request), origin);
   const auto* const at = std::ranges::find(kEntries, request.op, &Entry::op);
   if (at == std::end(kEntries)) {
     std::string known;
     for (const Entry& entry : kEntries) known += std::string(entry.op) + ", ";
     return context_.refuse(
-        request,
-        {Code::unsupported, "this operation is not known here, only " + known + "fragment", ""});
+        request, {Code::unsupported,
+                  "this operation is not known here, only " + known + "fragment, png", ""});
   }
   if (const auto done = (this->*at->run)(request); !done) context_.refuse(request, done.error());
 }
 
-void Session::fragment(Request&& request) {
-  const std::string id = request.id;
-  auto whole = fragments_.take(std::move(request));
+std::optional<std::string> Session::joined(Request&& piece) {
+  Request told;
+  told.op = piece.op;
+  told.id = piece.id;
+  piece.id = piece.id.empty() ? "" : piece.op + " " + piece.id;  // each kind has its own ids
+  auto whole = fragments_.take(std::move(piece));
   for (std::size_t dropped = fragments_.dropped(); dropped > 0; --dropped) {
     context_.count("fragments", "a message in fragments was never completed");
   }
-  if (!whole) {
-    Request told;
-    told.op = "fragment";
-    told.id = id;
-    return context_.refuse(told, whole.error());
+  if (whole) return *std::move(whole);
+  context_.refuse(told, whole.error());
+  return std::nullopt;
+}
+
+void Session::fragment(Request&& request, Origin origin) {
+  if (origin != Origin::client) {
+    return context_.refuse(request, {Code::corrupt,
+                                     origin == Origin::png ? "a fragment inside of a png"
+                                                           : "a fragment inside of fragments",
+                                     ""});
   }
-  if (*whole) handle(**whole, Origin::fragments);
+  if (const auto whole = joined(std::move(request))) handle(*whole, Origin::fragments);
+}
+
+// Its image may lie in fragments, as the original sends it, or be cut itself, as its text says.
+void Session::png(Request&& request, Origin origin) {
+  Request told;
+  told.op = request.op;
+  told.id = request.id;
+  if (origin == Origin::png) {
+    return context_.refuse(told, {Code::corrupt, "a png inside of a png", ""});
+  }
+  std::optional<std::string> image = std::move(request.data);
+  if (request.total > 1 || request.num > 0) {
+    request.data = *std::move(image);
+    image = joined(std::move(request));
+  }
+  if (!image) return;
+  auto json = json_of_png(*image, context_.options.max_message);
+  if (!json) return context_.refuse(told, json.error());
+  image.reset();
+  json->reserve(json->size() + kPadding);
+  handle(*json, Origin::png);
 }
 
 Result<void> Session::subscribe(const Request& request) {

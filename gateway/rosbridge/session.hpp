@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,7 +45,8 @@ class Session {
   [[nodiscard]] bool authorized() const { return authorized_; }
 
  private:
-  enum class Origin : std::uint8_t { client, fragments };
+  /// What a text lay in.
+  enum class Origin : std::uint8_t { client, fragments, png };
   using Operation = Result<void> (Session::*)(const Request&);
   struct Entry {
     std::string_view op;
@@ -53,7 +55,10 @@ class Session {
   static const Entry kEntries[];
 
   void handle(std::string_view json, Origin origin);
-  void fragment(Request&& request);
+  void fragment(Request&& request, Origin origin);
+  void png(Request&& request, Origin origin);
+  /// The whole of what came in pieces, if this was the last of them.
+  std::optional<std::string> joined(Request&& piece);
 
   Result<void> advertise(const Request& request) { return publications_.advertise(request); }
   Result<void> unadvertise(const Request& request) { return publications_.unadvertise(request); }

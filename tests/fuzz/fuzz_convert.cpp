@@ -2,8 +2,32 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <string_view>
 
+#include "gateway/convert/json_reader.hpp"
 #include "tests/gateway/convert/sample.hpp"
+
+namespace {
+
+// Strings that are taken out of JSON before it is parsed change nothing: neither what is read, nor
+// what is refused, nor why.
+void check_long_texts(const hyphos::gateway::Shape& shape, std::span<const std::byte> input) {
+  using namespace hyphos;
+  using namespace hyphos::gateway;
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  const auto with = [&](const LongTexts::Bounds& bounds) {
+    return read_json(shape, false, text, &WritableBuffer::on_heap, 0, bounds);
+  };
+  const auto whole = with({SIZE_MAX, 16});
+  const auto apart = with({0, 16});
+  if (whole.ok() != apart.ok()) std::abort();
+  if (whole ? whole->payload.text() != apart->payload.text()
+            : whole.error().to_string() != apart.error().to_string()) {
+    std::abort();
+  }
+}
+
+}  // namespace
 
 // Messages in all forms, from outside and from channels. What was read can be written, and reads
 // again as the same.
@@ -25,6 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     return 0;
   }
+  if (form == Form::json) check_long_texts(all.shape(), input);
   const auto read = all.read(form, input, &WritableBuffer::on_heap, 0);
   if (!read) return 0;
   const auto written = all.write(wire, *read);

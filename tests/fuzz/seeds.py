@@ -3,9 +3,11 @@ random bytes would hardly come upon."""
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +40,9 @@ def convert() -> Iterator[Seed]:
         "nothing": [{}, {}],
     }
     yield "json_ros1", b"\4" + json.dumps(everything).encode()
+    long = everything | {"bytes": "AQID/+ab" * 9 + "AQ==", "texts": ["plain", "a" * 40]}
+    yield "json_long", b"\4" + json.dumps(long).encode()
+    yield "json_image", b"\4" + json.dumps({"bytes": "AQID" * 5000, "text": "a"}).encode()
     everything["stamp"] = {"sec": 1, "nanosec": 2}
     both = everything | {"few": [1, 2], "signs": "ab"}
     yield "json_ros2", b"\5" + json.dumps(both).encode()
@@ -142,6 +147,22 @@ def ros_tcp() -> Iterator[Seed]:
     )
 
 
+def png(pixels: bytes, width: int, height: int, color: int) -> bytes:
+    """`pixels`: rows with their filters."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    head = struct.pack(">IIBBBBB", width, height, 8, color, 0, 0, 0)
+    packed = chunk(b"IDAT", zlib.compress(pixels))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + packed + chunk(b"IEND", b"")
+
+
+LEVEL = b'{"op":"set_level","level":"none"}'
+LEVEL_PNG = base64.b64encode(png(b"\0" + LEVEL, len(LEVEL), 1, 0)).decode()
+
 OPERATIONS: list[dict[str, object]] = [
     {"op": "advertise", "topic": "/a", "type": "std_msgs/String", "latch": True, "id": "1"},
     {"op": "publish", "topic": "/a", "msg": {"data": "x"}},
@@ -166,6 +187,16 @@ OPERATIONS: list[dict[str, object]] = [
     {"op": "unadvertise_action", "action": "/c"},
     {"op": "set_level", "level": "warning"},
     {"op": "auth", "token": "x"},
+    {"op": "png", "data": LEVEL_PNG},
+    {"op": "png", "id": "p", "num": 0, "total": 2, "data": LEVEL_PNG[:50]},
+    {"op": "png", "id": "p", "num": 1, "total": 2, "data": LEVEL_PNG[50:]},
+    {
+        "op": "fragment",
+        "id": "q",
+        "num": 0,
+        "total": 1,
+        "data": f'{{"op":"png","data":"{LEVEL_PNG}"}}',
+    },
 ]
 
 
@@ -176,6 +207,18 @@ def rosbridge_session() -> Iterator[Seed]:
     yield "all", b"\0".join(lines)
     yield "special", b'{"op":"publish","topic":"/a","type":"std_msgs/String","msg":{"data":NaN}}'
     yield "binary", b"B\xa2bopdauthetokenax"
+
+
+def rosbridge_png() -> Iterator[Seed]:
+    """See the first byte in fuzz_rosbridge_png.cpp."""
+    yield "gray", b"\0" + png(b"\0" + LEVEL, len(LEVEL), 1, 0)
+    yield "rgb", b"\0" + png(b"\0abcdef\1ghijkl", 2, 2, 2)
+    rows = b"".join(bytes([kind]) + b"abcdefgh" for kind in range(5))
+    for color, width in ((0, 8), (2, 2), (6, 2)):
+        yield f"rows_{color}", b"\1" + struct.pack(">IIBBBBB", width, 5, 8, color, 0, 0, 0) + rows
+    packed = zlib.compress(rows)
+    yield "deflated", b"\2" + struct.pack(">IIBBBBB", 2, 5, 8, 6, 0, 0, 0) + packed
+    yield "json", b"\3" + LEVEL
 
 
 def rosbridge_cbor() -> Iterator[Seed]:
@@ -233,6 +276,7 @@ SEEDS = {
     "fuzz_ros_tcp_session": ros_tcp,
     "fuzz_rosbridge_session": rosbridge_session,
     "fuzz_rosbridge_cbor": rosbridge_cbor,
+    "fuzz_rosbridge_png": rosbridge_png,
     "fuzz_rosbridge_frames": rosbridge_frames,
 }
 

@@ -119,6 +119,24 @@ def test_another_type_than_the_channel_carries_is_refused(
     assert "no_msgs/Such" in client.read_note("__error")
 
 
+def test_a_client_gives_a_topic_of_its_own_another_type(
+    node: hyphos.Node, client: RosTcpClient, inbox: Inbox
+) -> None:
+    client.publish("/chat", "sensor_msgs/LaserScan")
+    client.subscribe("/said", "sensor_msgs/LaserScan")
+    client.sync()
+    client.publish("/chat", "std_msgs/String")
+    client.subscribe("/said", "std_msgs/String")
+    kinds = client.topics()
+    assert kinds["/chat"] == kinds["/said"] == "std_msgs/String"
+    node.subscribe("chat", String, inbox)
+    say_until_heard(client, "/chat", string_message("as a text"), inbox)
+    assert inbox.items[0].data == "as a text"
+    publisher = node.publisher("said", String)
+    node.every(lambda: publisher.publish(String(data="and back")), rate_hz=50)
+    assert client.read_named("/said") == string_message("and back")
+
+
 def test_one_client_calls_a_service_of_another(lamp_port: int) -> None:
     with connected(lamp_port) as server, connected(lamp_port) as caller:
         server.command("__unity_service", topic="/lamp", message_name="lamp_msgs/Switch")

@@ -81,5 +81,23 @@ TEST(Base64, RefusesEveryOtherCharacterAtEveryPlace) {
   }
 }
 
+TEST(Base64, RefusesWhatIsNoneInTextsOfEveryLength) {
+  std::mt19937 random(2);  // NOLINT: the same every time
+  std::vector<std::byte> out(200);
+  for (std::size_t size = 1; size <= 200; ++size) {
+    std::string good(size, 'A');
+    for (char& letter : good) letter = kAlphabet[random() % kAlphabet.size()];
+    ASSERT_EQ(decode_base64(good, out.data()), size % 4 != 1) << size;
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char bad :
+           {'\\', '"', '\n', ' ', '-', '.', '@', '[', '`', '{', '\0', '\x80', '\xff'}) {
+        std::string text = good;
+        text[at] = bad;
+        ASSERT_FALSE(decode_base64(text, out.data())) << static_cast<int>(bad) << " at " << at;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hyphos::gateway

@@ -100,6 +100,11 @@ TEST_F(DoorTest, ATopicHasAnotherTypeWhenAllWhoHadItHaveLeft) {
     const auto other = door_.open_inlet(client_, "/x", "made/Many", Form::json, {});
     ASSERT_FALSE(other) << "one of them is there still";
     EXPECT_EQ(other.error().code, Code::type_mismatch);
+    // By which a client sees that nobody else is in its way.
+    const auto topics = door_.topics();
+    ASSERT_EQ(topics.size(), 1U);
+    EXPECT_EQ(topics[0].publishers, std::vector{client_.name});
+    EXPECT_TRUE(topics[0].subscribers.empty());
   }
   Heard heard;
   const auto outlet =

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -143,6 +144,79 @@ TEST(RosTcpTopics, test_what_there_is_stays_if_another_type_is_refused) {
   }
   client.say("/chat", string_message("still here"));
   EXPECT_EQ(client.next(), Sent("/chat", string_message("still here")));
+}
+
+TEST(RosTcpTopics, test_a_topic_of_nobody_else_gets_another_type) {
+  Gateway gateway;
+  auto client = gateway.client();
+  const std::string cloud = registration("/chat", "sensor_msgs/PointCloud2");
+  client.say("__publish", kChat);
+  client.say("__publish", cloud);
+  client.sync();
+  EXPECT_EQ(gateway.door.topics().at(0).type, "sensor_msgs/PointCloud2");
+  EXPECT_EQ(gateway.door.open(), 1U);
+  auto other = gateway.client();
+  other.say("__subscribe", cloud);
+  other.sync();
+  client.say("/chat", "as it is");
+  EXPECT_EQ(other.next(), Sent("/chat", "as it is"));
+  // While another uses it, it has its type.
+  client.say("__publish", kChat);
+  EXPECT_NE(client.next("__error").find("cannot publish /chat"), std::string::npos);
+  client.say("/chat", "as before");
+  EXPECT_EQ(other.next(), Sent("/chat", "as before"));
+  client.say("__remove_publisher", R"({"topic":"/chat"})");
+  client.sync();
+  other.say("__subscribe", kChat);
+  other.sync();
+  EXPECT_EQ(gateway.door.topics().at(0).type, "std_msgs/String");
+  client.say("__publish", kChat);
+  client.say("/chat", string_message("heard"));
+  EXPECT_EQ(other.next(), Sent("/chat", string_message("heard")));
+}
+
+/// Refuses a type, and from some opening on all: as if another process were on the topic each time.
+class Taken : public FakeDoor {
+ public:
+  explicit Taken(int openings) : left_(openings) { add_types(*this); }
+  Result<std::unique_ptr<Inlet>> open_inlet(const Client& client, const std::string& topic,
+                                            const std::string& type, Form form,
+                                            const InletOptions& options) override {
+    if (type == "sensor_msgs/PointCloud2" || left_ == 0) {
+      return Error{Code::type_mismatch, "another has it", topic};
+    }
+    --left_;
+    return FakeDoor::open_inlet(client, topic, type, form, options);
+  }
+
+ private:
+  std::atomic<int> left_;
+};
+
+TEST(RosTcpTopics, test_what_there_was_is_there_again_if_another_type_fails_after_its_end) {
+  for (const int openings : {1, 2}) {
+    Taken door(openings);
+    const auto protocol = open_ros_tcp(door, {}).or_throw();
+    FrameClient client = FrameClient::greeted(protocol->port());
+    client.say("__publish",
+               R"({"topic":"/chat","message_name":"std_msgs/String","latch":true,"queue_size":7})");
+    client.say("__publish", registration("/chat", "sensor_msgs/PointCloud2"));
+    const std::string_view told = openings == 2
+                                      ? "cannot publish /chat: "
+                                      : "cannot publish /chat, nor as std_msgs/String any";
+    EXPECT_NE(client.next("__error").find(told), std::string::npos);
+    EXPECT_EQ(door.open(), openings == 2 ? 1U : 0U);
+    client.say("/chat", string_message("still here"));
+    if (openings == 1) {
+      EXPECT_NE(client.next("__error").find("'/chat' is not registered"), std::string::npos);
+      continue;
+    }
+    client.sync();
+    EXPECT_EQ(door.depth("/chat"), 7U);
+    auto late = FrameClient::greeted(protocol->port());
+    late.say("__subscribe", kChat);
+    EXPECT_EQ(late.next(), Sent("/chat", string_message("still here")));
+  }
 }
 
 TEST(RosTcpTopics, test_what_is_removed_ends_and_what_was_not_there_is_said) {

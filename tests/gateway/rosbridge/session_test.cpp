@@ -21,7 +21,7 @@ TEST_F(SessionTest, an_operation_that_is_not_known_is_told_with_its_id) {
             "unadvertise, subscribe, unsubscribe, call_service, service_response, "
             "advertise_service, unadvertise_service, send_action_goal, cancel_action_goal, "
             "advertise_action, unadvertise_action, action_feedback, action_result, set_level, "
-            "auth, fragment",
+            "auth, fragment, png",
             R"("g")"));
 }
 

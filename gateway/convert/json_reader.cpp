@@ -1,0 +1,62 @@
+#include "gateway/convert/json_reader.hpp"
+
+#include <string>
+#include <utility>
+
+#include "gateway/convert/json_numbers.hpp"
+#include "gateway/convert/json_source.hpp"
+
+namespace hyphos::gateway {
+namespace {
+
+Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view text,
+                          const Lend& lend, std::int64_t now_ns, LongTexts& long_texts) {
+  thread_local simdjson::dom::parser parser;
+  Trouble trouble;
+  Json json;
+  auto fault = parser.parse(text).get(json);
+  if (fault == simdjson::NUMBER_ERROR) {
+    if (const auto large = with_large_numbers(text)) fault = parser.parse(*large).get(json);
+  }
+  if (fault != simdjson::SUCCESS) {
+    return Error{Code::corrupt, std::string("is no JSON: ") + simdjson::error_message(fault),
+                 shape.ros_name};
+  }
+  Sizes sizes;
+  AttachedJson attached;
+  ProtoMeasure measure;
+  FromJson<ProtoMeasure> first(measure, sizes, trouble, now_ns, attached, long_texts);
+  if (!first.message(shape, json)) return trouble.error(shape.ros_name);
+  WritableBuffer memory = lend(measure.at());
+  ProtoWrite write(memory.data());
+  FromJson<ProtoWrite> second(write, sizes, trouble, now_ns, attached, long_texts);
+  if (!second.message(shape, json)) return trouble.error(shape.ros_name);
+  RawMessage made;
+  made.payload = std::move(memory).freeze(measure.at());
+  if (attaches) {
+    WritableBuffer buffer = lend(attached.size);
+    if (attached.field != nullptr &&
+        !write_blob(*attached.field, attached.json, buffer.data(), trouble, long_texts)) {
+      trouble.in(attached.field->name);
+      return trouble.error(shape.ros_name);
+    }
+    made.buffers.push_back(std::move(buffer).freeze(attached.size));
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<RawMessage> read_json(const Shape& shape, bool attached, std::string_view text,
+                             const Lend& lend, std::int64_t now_ns,
+                             const LongTexts::Bounds& bounds) {
+  if (auto apart = LongTexts::taken_out(text, bounds)) {
+    auto made = parsed(shape, attached, apart->json(), lend, now_ns, *apart);
+    if (made && apart->all_read()) return made;
+  }
+  // What is wrong is told of the text as it came.
+  LongTexts none;
+  return parsed(shape, attached, text, lend, now_ns, none);
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,70 @@
+#include "gateway/convert/long_texts.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "gateway/convert/base64.hpp"
+
+namespace hyphos::gateway {
+namespace {
+
+constexpr std::size_t kNumber = 16;  // characters of a stand-in's number, and of a look at a string
+
+/// By its first characters.
+bool looks_like_base64(std::string_view text) {
+  std::array<std::byte, kNumber / 4 * 3> bytes;
+  const std::string_view first = text.substr(0, kNumber);
+  return base64_size(first) == bytes.size() && decode_base64(first, bytes.data());
+}
+
+/// As many characters for any number, so that its length is that of no other string.
+void append_stand_in(std::size_t number, std::size_t size, std::string& out) {
+  std::array<char, kNumber> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+  out.append(size - static_cast<std::size_t>(end - digits.data()), '.');
+}
+
+}  // namespace
+
+std::size_t end_of_string(std::string_view json, std::size_t from) {
+  for (std::size_t at = from + 1; (at = json.find('"', at)) != json.npos; ++at) {
+    std::size_t slashes = at;
+    while (slashes > from + 1 && json[slashes - 1] == '\\') --slashes;
+    if ((at - slashes) % 2 == 0) return at + 1;
+  }
+  return json.size();
+}
+
+std::optional<LongTexts> LongTexts::taken_out(std::string_view json, Bounds bounds) {
+  if (json.size() < bounds.json) return std::nullopt;
+  LongTexts out;
+  out.bound_ = bounds.text;
+  std::size_t copied = 0;
+  std::size_t left = 64 + json.size() / 512;  // strings that may be looked at
+  for (std::size_t at = 0; (at = json.find('"', at)) != json.npos;) {
+    if (left-- == 0) return std::nullopt;
+    const std::size_t end = end_of_string(json, at);
+    if (end == json.size()) return std::nullopt;  // of no object
+    const std::string_view text = json.substr(at + 1, end - at - 1);
+    if (text.size() > bounds.text) {  // with its closing quote
+      if (!looks_like_base64(text)) return std::nullopt;
+      out.json_.append(json, copied, at + 1 - copied);
+      append_stand_in(out.texts_.size(), bounds.text, out.json_);
+      out.texts_.push_back(text.substr(0, text.size() - 1));
+      copied = end - 1;
+    }
+    at = end;
+  }
+  if (out.texts_.empty()) return std::nullopt;
+  out.json_.append(json, copied);
+  return out;
+}
+
+std::string_view LongTexts::of(std::string_view stand_in) const {
+  std::size_t number = texts_.size();
+  std::from_chars(stand_in.data(), stand_in.data() + kNumber, number);
+  return number < texts_.size() ? texts_[number] : std::string_view();
+}
+
+}  // namespace hyphos::gateway

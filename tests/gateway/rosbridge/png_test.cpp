@@ -1,0 +1,305 @@
+// JSON in the pixels of PNG files, which are made here by what the standard says and not by the
+// gateway's own encoder, but where both are tested together.
+
+#include "gateway/rosbridge/png.hpp"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "gateway/convert/base64.hpp"
+#include "gateway/rosbridge/fragments.hpp"
+#include "tests/gateway/rosbridge/fake_client.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+constexpr std::size_t kLimit = 10'000;
+
+std::string u32(std::size_t value) {
+  std::string out;
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
+  return out;
+}
+
+std::string chunk(const std::string& type, const std::string& data) {
+  const std::string checked = type + data;
+  return u32(data.size()) + checked +
+         u32(crc32(0, reinterpret_cast<const Bytef*>(checked.data()),
+                   static_cast<uInt>(checked.size())));
+}
+
+std::string deflated(const std::string& plain) {
+  uLongf size = compressBound(plain.size());
+  std::string out(size, '\0');
+  EXPECT_EQ(compress(reinterpret_cast<Bytef*>(out.data()), &size,
+                     reinterpret_cast<const Bytef*>(plain.data()), plain.size()),
+            Z_OK);
+  out.resize(size);
+  return out;
+}
+
+struct Picture {
+  std::size_t width = 1;
+  std::size_t height = 1;
+  char depth = 8;
+  char color = 2;
+  char interlace = 0;
+};
+
+std::string header(const Picture& picture) {
+  return "\x89PNG\r\n\x1a\n" +
+         chunk("IHDR", u32(picture.width) + u32(picture.height) + picture.depth + picture.color +
+                           std::string(2, '\0') + picture.interlace);
+}
+/// `rows` with their filters.
+std::string file_of(const Picture& picture, const std::string& rows) {
+  return header(picture) + chunk("IDAT", deflated(rows)) + chunk("IEND", "");
+}
+
+std::string base64(const std::string& bytes) {
+  std::string out;
+  Base64Writer writer(out);
+  writer.write(std::as_bytes(std::span(bytes)));
+  writer.end();
+  return out;
+}
+
+Result<std::string> read(const std::string& file) { return json_of_png(base64(file), kLimit); }
+
+/// A row as filter `kind` writes it, by the table of the standard.
+std::string filtered(int kind, const std::string& row, const std::string& above, std::size_t step) {
+  std::string out(1, static_cast<char>(kind));
+  const auto byte = [](const std::string& of, std::size_t i) {
+    return static_cast<int>(static_cast<unsigned char>(of[i]));
+  };
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const int a = i < step ? 0 : byte(row, i - step);
+    const int b = above.empty() ? 0 : byte(above, i);
+    const int c = i < step || above.empty() ? 0 : byte(above, i - step);
+    const int p = a + b - c;
+    const int pa = std::abs(p - a);
+    const int pb = std::abs(p - b);
+    const int pc = std::abs(p - c);
+    const int nearest = pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
+    const int guesses[] = {0, a, b, (a + b) / 2, nearest};
+    out += static_cast<char>(byte(row, i) - guesses[kind]);
+  }
+  return out;
+}
+
+std::string data_of(const std::string& message) {
+  const std::string before = R"({"op":"png","data":")";
+  EXPECT_TRUE(message.starts_with(before) && message.ends_with("\"}")) << message;
+  return message.substr(before.size(), message.size() - before.size() - 2);
+}
+
+TEST(PngTest, what_the_gateway_writes_it_reads) {
+  EXPECT_EQ(json_of_png(data_of(png_message("")), kLimit).or_throw(), "");
+  for (std::size_t size = 0; size < 300; ++size) {
+    const std::string json = '{' + std::string(size, 'x') + '}';
+    EXPECT_EQ(json_of_png(data_of(png_message(json)), kLimit).or_throw(), json);
+  }
+}
+
+TEST(PngTest, every_filter_of_every_kind_of_pixel_is_read) {
+  std::mt19937 random(1);  // NOLINT: the same every time
+  for (int round = 0; round < 300; ++round) {
+    Picture picture{random() % 9 + 1, random() % 9 + 1};
+    const std::size_t step = random() % 2 == 0 ? 3 : random() % 2 == 0 ? 1 : 4;
+    picture.color = static_cast<char>(step == 1 ? 0 : step == 3 ? 2 : 6);
+    std::string text;
+    std::string rows;
+    std::string above;
+    for (std::size_t y = 0; y < picture.height; ++y) {
+      std::string row(picture.width * step, '\0');
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        row[i] = static_cast<char>(random() % 200 + 50);
+        if (step != 4 || i % 4 != 3) text += row[i];
+      }
+      rows += filtered(static_cast<int>(random() % 5), row, above, step);
+      above = row;
+    }
+    const std::string pixels = deflated(rows);
+    const std::size_t cut = random() % pixels.size();
+    const std::string file = header(picture) + chunk("tEXt", "Software\0x") +
+                             chunk("IDAT", pixels.substr(0, cut)) + chunk("IDAT", "") +
+                             chunk("IDAT", pixels.substr(cut)) + chunk("IEND", "");
+    ASSERT_EQ(read(file).or_throw(), text) << round;
+  }
+}
+
+TEST(PngTest, files_that_are_cut_or_changed_are_refused) {
+  const std::string file =
+      file_of({2, 2}, std::string("\0{\"a\":1", 7) + std::string("\0}\n\n\n\n\n", 7));
+  EXPECT_EQ(read(file).or_throw(), R"({"a":1})");
+  for (std::size_t at = 0; at < file.size(); ++at) {
+    EXPECT_FALSE(read(file.substr(0, at))) << "cut at " << at;
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = file;
+      changed[at] = static_cast<char>(changed[at] ^ 1 << bit);
+      EXPECT_FALSE(read(changed)) << "bit " << bit << " at " << at;
+    }
+  }
+}
+
+TEST(PngTest, what_is_wrong_is_told) {
+  const auto trouble = [](const Result<std::string>& read) {
+    return read ? "read " + *read : read.error().message;
+  };
+  EXPECT_EQ(trouble(json_of_png("?", kLimit)), "'data' has to be a PNG in base64");
+  EXPECT_EQ(trouble(json_of_png("", kLimit)), "its PNG is none: it begins otherwise");
+  EXPECT_EQ(trouble(read("GIF89a")), "its PNG is none: it begins otherwise");
+  EXPECT_EQ(trouble(read(header({}))), "its PNG ends too early");
+  EXPECT_EQ(trouble(read(header({}) + chunk("IEND", ""))), "its PNG lacks pixels");
+  EXPECT_EQ(trouble(read("\x89PNG\r\n\x1a\n" + chunk("IEND", ""))), "its PNG has no header");
+  const std::string row = std::string("\0{} ", 4);
+  EXPECT_EQ(trouble(read(file_of({}, row))), "read {}");
+  EXPECT_EQ(trouble(read(file_of({0, 1}, row))), "its PNG has no pixels");
+  EXPECT_EQ(trouble(read(file_of({1, 2}, row))), "its PNG lacks pixels");
+  EXPECT_EQ(trouble(read(file_of({}, row + row))), "its PNG has more pixels than its size says");
+  EXPECT_EQ(trouble(read(file_of({}, "\5{} "))), "its PNG has an unknown filter");
+  EXPECT_EQ(trouble(read(header({}) + chunk("IDAT", "no zlib") + chunk("IEND", ""))),
+            "its PNG has pixels that do not inflate");
+  EXPECT_EQ(trouble(read(header({}) + chunk("IDAT", deflated(row) + "x") + chunk("IEND", ""))),
+            "its PNG has more than its pixels");
+  constexpr std::string_view kOther =
+      "its PNG has to have 8 bits, gray, RGB or RGBA, and no interlacing";
+  EXPECT_EQ(trouble(read(file_of({1, 1, 16}, row))), kOther);
+  EXPECT_EQ(trouble(read(file_of({1, 1, 8, 3}, row))), kOther);
+  EXPECT_EQ(trouble(read(file_of({1, 1, 8, 2, 1}, row))), kOther);
+}
+
+TEST(PngTest, more_than_a_message_may_have_is_refused_before_it_is_made) {
+  for (const Picture& picture : {Picture{1U << 31U, 1U << 31U}, Picture{1, 1U << 31U},
+                                 Picture{kLimit / 3 + 1, 1}, Picture{1, kLimit / 3 + 1}}) {
+    const auto refused = read(file_of(picture, "x"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::exhausted);
+    EXPECT_EQ(refused.error().message,
+              "the pixels of its PNG are more than the 10000 bytes that a message may have");
+  }
+  const std::string row = std::string(1, '\0') + std::string(300, 'x');
+  std::string rows;
+  for (int y = 0; y < 10; ++y) rows += row;
+  const std::string file = base64(file_of({100, 10}, rows));
+  EXPECT_EQ(json_of_png(file, 3000).or_throw(), std::string(3000, 'x'));
+  EXPECT_FALSE(json_of_png(file, 2999));
+  // What inflates to far more than its size says ends there; what says more than deflate could
+  // have packed into the file gets no memory.
+  EXPECT_EQ(read(file_of({10, 10}, std::string(5'000'000, '\0'))).error().message,
+            "its PNG has more pixels than its size says");
+  const auto claims = json_of_png(base64(file_of({1U << 20U, 1U << 10U}, "x")), SIZE_MAX);
+  ASSERT_FALSE(claims);
+  EXPECT_EQ(claims.error().message, "its PNG lacks pixels");
+}
+
+class PngOperation : public Robot {
+ protected:
+  static std::string png(const std::string& json) { return data_of(png_message(json)); }
+  static std::string error(const std::string& message, const std::string& id = "") {
+    return R"({"op":"status","level":"error","msg":")" + message + '"' +
+           (id.empty() ? "" : ",\"id\":" + id) + '}';
+  }
+  const std::string advertise = R"({"op":"advertise","topic":"/a","type":"std_msgs/String"})";
+};
+
+TEST_F(PngOperation, is_the_one_in_its_pixels) {
+  FakeClient client(door);
+  client.say(R"({"op":"png","data":")" + png(advertise) + "\"}");
+  EXPECT_EQ(door.open(), 1U);
+  client.say(R"({"op":"png","id":"i","num":0,"total":1,"data":")" +
+             png(R"({"op":"unadvertise","topic":"/a"})") + "\"}");
+  EXPECT_EQ(door.open(), 0U);
+  EXPECT_TRUE(client.hears_nothing());
+}
+
+TEST_F(PngOperation, may_lie_in_fragments_or_be_cut_itself) {
+  FakeClient client(door);
+  const auto fragments = split(png_message(advertise), 40, "same").or_throw();
+  ASSERT_GT(fragments.size(), 2U);
+  const std::string image = png(R"({"op":"unadvertise","topic":"/a"})");
+  const auto piece = [&](int num, std::size_t from, std::size_t size) {
+    return R"({"op":"png","id":"same","num":)" + std::to_string(num) + R"(,"total":3,"data":")" +
+           image.substr(from, size) + "\"}";
+  };
+  client.say(piece(2, 30, std::string::npos));
+  for (const std::string& fragment : fragments) client.say(fragment);
+  EXPECT_EQ(door.open(), 1U);
+  client.say(piece(0, 0, 13));
+  EXPECT_EQ(door.open(), 1U);
+  client.say(piece(1, 13, 17));
+  EXPECT_EQ(door.open(), 0U) << "pieces of a png are not those of a message in fragments";
+  EXPECT_TRUE(client.hears_nothing());
+}
+
+TEST_F(PngOperation, that_is_faulty_is_told_with_its_id_and_counted) {
+  Options options;
+  options.max_message = 1000;
+  FakeClient client(door, options);
+  client.say(R"({"op":"png","id":"i","data":"iVBORw0KGgo="})");
+  EXPECT_EQ(client.hear(), error("png: its PNG ends too early", R"("i")"));
+  client.say(R"({"op":"png","id":7})");
+  EXPECT_EQ(client.hear(), error("png: its PNG is none: it begins otherwise", "7"));
+  client.say(R"({"op":"png","id":"i","data":"iVBOR\\"})");
+  EXPECT_EQ(client.hear(), error("png: 'data' has to be a PNG in base64", R"("i")"));
+  client.say(R"({"op":"png","data":"","num":1})");
+  EXPECT_EQ(client.hear(), error("png: a fragment needs an 'id'"));
+  client.say(R"({"op":"png","id":"b","data":")" + png('{' + std::string(1200, ' ') + '}') + "\"}");
+  EXPECT_EQ(client.hear(), error("png: the pixels of its PNG are more than the 1000 bytes that a "
+                                 "message may have",
+                                 R"("b")"));
+  client.say(R"({"op":"png","id":"i","data":")" + png("[1]") + "\"}");
+  EXPECT_TRUE(
+      client.hear().starts_with(R"({"op":"status","level":"error","msg":"this is no JSON)"));
+  client.say(R"({"op":"png","data":")" + png(R"({"op":"dance","id":"d"})") + "\"}");
+  EXPECT_TRUE(client.hear().ends_with(R"("id":"d"})"));
+  EXPECT_EQ(door.counted("corrupt"), 5U);
+}
+
+TEST_F(PngOperation, holds_neither_another_nor_a_fragment) {
+  FakeClient client(door);
+  client.say(R"({"op":"png","data":")" + png(R"({"op":"png","id":1,"data":""})") + "\"}");
+  EXPECT_EQ(client.hear(), error("png: a png inside of a png", "1"));
+  client.say(R"({"op":"png","data":")" + png(R"({"op":"fragment","id":1})") + "\"}");
+  EXPECT_EQ(client.hear(), error("fragment: a fragment inside of a png", "1"));
+}
+
+TEST_F(PngOperation, is_not_unpacked_for_who_showed_no_token) {
+  Options options;
+  options.tokens = {"secret"};
+  FakeClient client(door, options, false);
+  client.say(R"({"op":"png","data":")" + png(R"({"op":"auth","token":"secret"})") + "\"}");
+  EXPECT_TRUE(client.hear().starts_with(
+      R"({"op":"status","level":"error","msg":"png: show a token first)"));
+  EXPECT_FALSE(client.session.authorized());
+}
+
+TEST_F(PngOperation, that_is_sent_large_comes_in_fragments) {
+  FakeClient talker(door);
+  FakeClient listener(door);
+  listener.say(R"({"op":"subscribe","topic":"/a","type":"std_msgs/String","compression":"png",)"
+               R"("fragment_size":50})");
+  talker.say(advertise);
+  talker.say(R"({"op":"publish","topic":"/a","msg":{"data":"one, two, three"}})");
+  Fragments fragments(kLimit);
+  RequestParser parser;
+  std::optional<std::string> whole;
+  while (!whole) {
+    std::string text = listener.hear();
+    ASSERT_FALSE(text.empty());
+    text.reserve(text.size() + kPadding);
+    auto parsed = parser.parse(text);
+    ASSERT_EQ(parsed.request.op, "fragment");
+    EXPECT_LE(parsed.request.data.size(), 50U);
+    whole = fragments.take(std::move(parsed.request)).or_throw();
+  }
+  EXPECT_EQ(json_of_png(data_of(*whole), kLimit).or_throw(),
+            R"({"op":"publish","topic":"/a","msg":{"data":"one, two, three"}})");
+}
+
+}  // namespace
+}  // namespace hyphos::gateway::rosbridge
