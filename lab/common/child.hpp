@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lab/common/clock.hpp"
+#include "lab/common/cpus.hpp"
 
 namespace hyphos::lab {
 
@@ -26,6 +27,7 @@ struct Child {
   std::string role;
   std::int64_t cpu_start_ns = 0, cpu_ns = 0;
   bool running = true;
+  Cpus cpus;  // that it could use, read while it ran
 
   [[nodiscard]] std::int64_t read_cpu_ns() const {
     clockid_t clock{};
@@ -59,11 +61,13 @@ inline void enter_netns(const std::string& name) {
   close(fd);
 }
 
+/// `cpus`: the processors it may use, with all its threads; empty: any.
 inline Child start_child(const std::vector<std::string>& command, const std::string& netns,
-                         const std::string& role) {
+                         const std::string& role, const std::string& cpus = "") {
   std::vector<char*> argv;
   for (const auto& part : command) argv.push_back(const_cast<char*>(part.c_str()));
   argv.push_back(nullptr);
+  const Cpus place = cpus.empty() ? Cpus() : Cpus::parse(role, cpus);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("fork failed");
@@ -74,6 +78,10 @@ inline Child start_child(const std::vector<std::string>& command, const std::str
     const int quiet = role == "daemon" ? open("/dev/null", O_WRONLY) : STDERR_FILENO;
     dup2(quiet, STDOUT_FILENO);
     if (!netns.empty()) enter_netns(netns);
+    if (!cpus.empty() && !place.bind()) {
+      std::fprintf(stderr, "cannot run on the processors %s\n", cpus.c_str());
+      _exit(3);
+    }
     execvp(argv[0], argv.data());
     std::fprintf(stderr, "cannot run %s\n", argv[0]);
     _exit(3);

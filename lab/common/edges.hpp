@@ -17,7 +17,7 @@ struct Edge {
   bool block = false;  // flood: the publisher must wait, nothing may be lost
   std::string name;    // unique on this machine
   std::string path;    // a path in the run's own directory
-  std::string host;    // where the publisher is reachable
+  std::string host;    // where its publisher, of several the one with this end, is reachable
   std::uint16_t port = 0;
 };
 
@@ -63,7 +63,7 @@ inline Edge make_edge(const Options& o, int index, int end) {
   e.name = "hyphos_lab_" + std::to_string(o.run_id) + "_" + std::to_string(index);
   e.path = o.run_dir + "/edge" + std::to_string(index);
   const int hop = o.shape != Shape::kEcho ? index - 1 : index % 2 == 1 ? index / 2 : -1;
-  e.host = hop >= 0 && o.is_far("hop", hop) ? o.sub_addr : o.pub_addr;
+  e.host = hop >= 0 ? o.address_of("hop", hop) : o.address_of("pub", e.publishers > 1 ? end : 0);
   e.port = o.port(index);
   return e;
 }

@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "lab/common/interface.hpp"
 #include "lab/common/parent.hpp"
 #include "lab/common/peer.hpp"
 #include "lab/common/roles.hpp"
 
 namespace hyphos::lab {
-
-/// Of command line, result and sheet: what it is built for, python/hyphos/lab/peers.py must know.
-inline constexpr double kInterface = 4;
 
 inline std::string describe(const char* peer, const std::vector<Variant>& variants) {
   std::string list;
@@ -27,6 +25,7 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
     entry.raw("floor", variant.floor ? "true" : "false");
     entry.raw("network", variant.network ? "true" : "false");
     entry.raw("sizes", variant.sizes ? "true" : "false");
+    entry.raw("hosts", variant.hosts ? "true" : "false");
     list += (list.empty() ? "" : ", ") + entry.str();
   }
 #ifdef HYPHOS_LAB_VERSION  // of the middleware, where CMake knows it

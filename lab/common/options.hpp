@@ -7,7 +7,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "lab/common/cpus.hpp"
 
 namespace hyphos::lab {
 
@@ -67,6 +70,39 @@ inline Reliability reliability_from(std::string_view name) {
 }
 
 inline constexpr int kMaxFlows = 256;
+inline constexpr std::size_t kMaxMachines = 64;
+
+/// Where processes stand: a network namespace, or that of the parent where it has no name.
+struct Machine {
+  std::string netns;
+  std::string address = "127.0.0.1";
+};
+
+/// "NETNS=ADDRESS,NETNS=ADDRESS": two or more.
+inline std::vector<Machine> machines_from(const std::string& text) {
+  std::vector<Machine> machines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::size_t equals = text.find('=', at);
+    if (equals >= end || equals + 1 == end) {
+      throw std::invalid_argument("--hosts: '" + text + "' is no list of NETNS=ADDRESS");
+    }
+    machines.push_back({text.substr(at, equals - at), text.substr(equals + 1, end - equals - 1)});
+    at = end + 1;
+  }
+  if (machines.size() < 2 || machines.size() > kMaxMachines) {
+    throw std::invalid_argument("--hosts: 2 to 64");
+  }
+  return machines;
+}
+
+inline std::string to_text(const std::vector<Machine>& machines) {
+  std::string text;
+  for (const Machine& one : machines) {
+    text += (text.empty() ? "" : ",") + one.netns + "=" + one.address;
+  }
+  return text;
+}
 
 /// What one run does. The parent gets this from the command line and hands it, with a role, to each
 /// process that it starts.
@@ -89,8 +125,9 @@ struct Options {
   std::string recorded;          // a file with recorded messages, to be sent instead; see Schedule
   double speed = 1;              // of recorded messages; 0: at the rate, not when recorded
   std::string faults;            // Hyphos only: what its plan says below `faults:`
-  std::string pub_netns, sub_netns;
-  std::string pub_addr = "127.0.0.1", sub_addr = "127.0.0.1";
+  /// This one, or those that a link joins, the near one first.
+  std::vector<Machine> machines = std::vector<Machine>(1);
+  std::string pub_cpus, hop_cpus, sub_cpus;  // processors by role, such as 0-2,5; empty: any
   std::string worker_python;  // of peers in Python: the interpreter that has Hyphos …
   std::string worker_file;    // … and hyphos/lab/worker/__main__.py
   bool describe = false;
@@ -128,17 +165,24 @@ struct Options {
     if (shape == Shape::kEcho) return 2 * pairs;
     return shape == Shape::kPipeline ? processes - 1 : 1;
   }
-  [[nodiscard]] bool two_hosts() const { return !pub_netns.empty() || pub_addr != sub_addr; }
-  /// Whether that process stands on the host of the subscribers. Along a pipeline the hosts take
-  /// turns: every hyperedge lies across the link.
-  [[nodiscard]] bool is_far(std::string_view of_role, int of_index) const {
-    if (of_role == "pub" || of_role == "both") return false;
-    if (shape != Shape::kPipeline) return true;
-    return of_role == "hop" ? of_index % 2 == 0 : processes % 2 == 0;
+  [[nodiscard]] bool across_machines() const { return machines.size() > 1; }
+  /// Which machine a process stands on. Of what there are many, all but one machine share them out.
+  /// Along a pipeline each process stands on another than the one before it: every hyperedge lies
+  /// across the link.
+  [[nodiscard]] const Machine& machine_of(std::string_view of_role, int of_index) const {
+    return machines[static_cast<std::size_t>(place_of(of_role, of_index))];
+  }
+  [[nodiscard]] const std::string& address_of(std::string_view of_role, int of_index) const {
+    return machine_of(of_role, of_index).address;
   }
   /// Where this process can be reached.
-  [[nodiscard]] const std::string& own_addr() const {
-    return is_far(role, index) ? sub_addr : pub_addr;
+  [[nodiscard]] const std::string& own_address() const { return address_of(role, index); }
+  /// Of the machine of the first publisher; that of the first subscriber, where there are two.
+  [[nodiscard]] const Machine& near() const { return machines.front(); }
+  [[nodiscard]] const Machine& far() const { return machines[across_machines() ? 1 : 0]; }
+  [[nodiscard]] const std::string& cpus_of(std::string_view of_role) const {
+    if (of_role == "hop") return hop_cpus;
+    return of_role == "sub" ? sub_cpus : pub_cpus;
   }
   /// The longest wait for all `warmup` messages to be heard.
   [[nodiscard]] double longest_warm_up_s() const {
@@ -151,6 +195,20 @@ struct Options {
     return static_cast<std::uint16_t>(12000 + run_id % 32 * 600 + index_of_edge);
   }
   static constexpr int kMaxEdges = 2 * kMaxFlows;
+
+ private:
+  /// Position in `machines`.
+  [[nodiscard]] int place_of(std::string_view of_role, int of_index) const {
+    const int count = static_cast<int>(machines.size());
+    if (count == 1) return 0;
+    if (shape == Shape::kPipeline) {
+      const int stage = of_role == "pub" ? 0 : of_role == "hop" ? of_index + 1 : processes - 1;
+      return stage % count;
+    }
+    const int many = count - 1;
+    if (shape == Shape::kFanin) return of_role == "sub" ? many : of_index % many;
+    return of_role == "pub" || of_role == "both" ? 0 : 1 + of_index % many;
+  }
 };
 
 namespace detail {
@@ -206,10 +264,11 @@ inline const std::vector<Option>& option_list() {
       option("--recorded", &Options::recorded),
       option("--speed", &Options::speed),
       option("--faults", &Options::faults),
-      option("--pub-netns", &Options::pub_netns),
-      option("--sub-netns", &Options::sub_netns),
-      option("--pub-addr", &Options::pub_addr),
-      option("--sub-addr", &Options::sub_addr),
+      {"--hosts", [](Options& o, const std::string& text) { o.machines = machines_from(text); },
+       [](const Options& o) { return o.across_machines() ? to_text(o.machines) : ""; }},
+      option("--pub-cpus", &Options::pub_cpus),
+      option("--hop-cpus", &Options::hop_cpus),
+      option("--sub-cpus", &Options::sub_cpus),
       option("--worker-python", &Options::worker_python),
       option("--worker-file", &Options::worker_file),
       option("--role", &Options::role),
@@ -236,6 +295,11 @@ inline void check(const Options& o) {
   need(o.queue >= 0 && o.queue <= 65536, "--queue: 0 to 65536");
   need(o.speed >= 0, "--speed: not negative");
   need(o.recorded.empty() || !o.in_process(), "--recorded: only between processes");
+  for (const auto& [name, cpus] : {std::pair{"--pub-cpus", o.pub_cpus},
+                                   {"--hop-cpus", o.hop_cpus},
+                                   {"--sub-cpus", o.sub_cpus}}) {
+    if (!cpus.empty()) static_cast<void>(Cpus::parse(name, cpus));
+  }
   need(o.work_us >= 0 && o.stall_ms >= 0 && o.stall_every_ms > o.stall_ms,
        "--work-us, --stall-ms: not negative; --stall-every-ms: more than --stall-ms");
   static_cast<void>(o.wanted_reliability());

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ class Parent {
   Parent(std::string peer, Options o, std::vector<std::string> program = {"/proc/self/exe"})
       : peer_(std::move(peer)), o_(std::move(o)), program_(std::move(program)) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed driver leaves no load on the machine
+    for (const std::string role : {"pub", "hop", "sub"}) {
+      const std::string what = "--" + role + "-cpus";
+      if (!o_.cpus_of(role).empty()) Cpus::parse(what, o_.cpus_of(role)).expect_here(what);
+    }
     if (o_.run_id == 0) o_.run_id = getpid();
     if (o_.run_dir.empty()) o_.run_dir = "/dev/shm/hyphos-lab-" + std::to_string(o_.run_id);
     std::filesystem::create_directory(o_.run_dir);
@@ -47,7 +52,8 @@ class Parent {
   /// `daemon`: its command line; empty: none. `far`: it runs where the subscribers do.
   int run(const std::vector<std::string>& daemon, bool far = false) {
     Sheet sheet(o_.sheet_fd, o_, true);
-    if (!daemon.empty()) daemon_ = start_child(daemon, far ? o_.sub_netns : o_.pub_netns, "daemon");
+    const Machine& where = far ? o_.far() : o_.near();
+    if (!daemon.empty()) daemon_ = start_child(daemon, where.netns, "daemon");
     start_children();
     // Sources give up by themselves: what takes longer has hung. limit_s() in
     // python/hyphos/lab/runner.py is more than all three together.
@@ -65,7 +71,10 @@ class Parent {
     await(sheet, slack_s + length_s, "to send and receive",
           [&] { return all_sources(sheet, &Sheet::Source::done); });
     for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
-    for (const auto& child : children_) memory_kb_ += child.read_memory_kb();
+    for (auto& child : children_) {
+      memory_kb_ += child.read_memory_kb();
+      child.cpus = Cpus::of(child.pid);
+    }
     if (daemon_.pid > 0) memory_kb_ += daemon_.read_memory_kb();
     sheet.phase().enter(kStopping);
     stop_children();
@@ -87,8 +96,8 @@ class Parent {
   void start_role(const std::string& role, int index) {
     std::vector<std::string> command = program_;
     for (auto& argument : child_arguments(o_, role, index)) command.push_back(std::move(argument));
-    const std::string& netns = o_.is_far(role, index) ? o_.sub_netns : o_.pub_netns;
-    children_.push_back(start_child(command, netns, role));
+    const std::string& netns = o_.machine_of(role, index).netns;
+    children_.push_back(start_child(command, netns, role, o_.cpus_of(role)));
   }
 
   /// Sleeps until `reached`; throws when a process died or time is up.
@@ -174,6 +183,15 @@ class Parent {
     return sums;
   }
 
+  /// The processors that the processes of each role may use, as the kernel has it.
+  [[nodiscard]] std::string cpus() const {
+    std::map<std::string, Cpus> by_role;
+    for (const auto& child : children_) by_role[child.role].add(child.cpus);
+    JsonLine line;
+    for (const auto& [role, some] : by_role) line.add(role.c_str(), some.text());
+    return line.str();
+  }
+
   [[nodiscard]] std::string report(const Sheet& sheet) const {
     const Sums sums = sum_up(sheet);
     double cpu_us = 0, pub_cpu_us = 0;
@@ -207,6 +225,7 @@ class Parent {
     out.add("seconds", seconds);
     out.add("messages_per_s", received / seconds);
     out.add("mb_per_s", sums.bytes / 1e6 / seconds);
+    out.raw("cpus", cpus());
     out.raw("flow_p95_us", "[" + sums.flow_p95 + "]");
     out.raw("flow_received", "[" + sums.flow_received + "]");
     out.raw("histogram_ns", histogram(sums.latencies));

@@ -68,6 +68,7 @@ struct Variant {
   bool floor = false;
   bool network = false;  // also between machines
   bool sizes = true;     // messages may differ in size, as recorded ones do
+  bool hosts = false;    // also between more than two machines
 };
 
 // What a middleware implements to be measured. Every process of a shape makes one, opens at most

@@ -5,11 +5,13 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "hyphos/plan.hpp"
 #include "lab/common/child.hpp"
 #include "lab/common/stats.hpp"
 #include "lab/graph/options.hpp"
+#include "lab/graph/report.hpp"
 #include "lab/graph/sheet.hpp"
 #include "lab/graph/synthetic.hpp"
 
@@ -18,6 +20,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kWarmups = 3;
+// Of a run by itself, as of the other workloads: what has not arrived then is lost.
+constexpr std::int64_t kNoProgress = 4 * kSecond, kLongestDrain = 20 * kSecond;
 
 /// Starts one process for each of the plan, leads them through the steps and reports. No process
 /// outlives it.
@@ -33,8 +37,9 @@ class Conductor {
                                ": no channel says what it carries; give those that matter "
                                "publishers, subscribers and a load: {rate_hz: …, size: …}");
     }
+    for (const auto& [process, cpus] : options_.cpus) expect_placeable(process, cpus);
     options_.sheet_fd = create_shared_file();
-    sheet_.emplace(options_.sheet_fd, ends_, true);
+    sheet_.emplace(options_.sheet_fd, ends_, options_.figures, true);
   }
   Conductor(const Conductor&) = delete;
   Conductor& operator=(const Conductor&) = delete;
@@ -61,15 +66,24 @@ class Conductor {
     head.middle_ns.store(begin + window / 2);
     sheet_->phase().enter(kMeasuring);
     wait("a publisher does not end", window + 60 * kSecond, [&] { return done(); });
-    for (Child& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
     seconds_ = static_cast<double>(now_ns() - begin) / 1e9;
-    quiet_down(&Sheet::Flow::received);
+    if (options_.figures) drain();
+    for (Child& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
+    if (!options_.figures) quiet_down(&Sheet::Flow::received);
+    report(begin);
     sheet_->phase().enter(kStopping);
-    report();
     stop();
   }
 
  private:
+  void expect_placeable(const std::string& process, const std::string& cpus) const {
+    if (plan_.process(process) == nullptr) {
+      throw std::invalid_argument("--cpus: the plan has no process '" + process + "'");
+    }
+    const std::string what = "--cpus " + process;
+    Cpus::parse(what, cpus).expect_here(what);
+  }
+
   void start(const ProcessPlan& process) {
     std::vector<std::string> command{"/proc/self/exe"};
     for (std::string& word : child_arguments(options_, process.name)) {
@@ -79,7 +93,11 @@ class Conductor {
     for (const auto& [host, name] : options_.namespaces) {
       if (host == process.host) space = name;
     }
-    children_.push_back(start_child(command, space, process.name));
+    std::string cpus;
+    for (const auto& [name, list] : options_.cpus) {
+      if (name == process.name) cpus = list;
+    }
+    children_.push_back(start_child(command, space, process.name, cpus));
   }
 
   /// Until `reached`; throws `what` when time is up, and when a process died.
@@ -115,6 +133,24 @@ class Conductor {
     });
   }
 
+  /// Until all that was sent has come, or nothing comes any more.
+  void drain() {
+    const std::int64_t begin = now_ns();
+    std::int64_t seen = -1, progress = begin;
+    wait("messages do not end", 2 * kLongestDrain, [&] {
+      std::int64_t now = 0, due = 0;
+      for (std::size_t i = 0; i < ends_.flows.size(); ++i) {
+        now += sheet_->flow(i).received.load();
+        due += expected(ends_, *sheet_, *ends_.flows[i].channel);
+      }
+      if (now != seen) progress = now_ns();
+      seen = now;
+      // An answer may still be computed.
+      const std::int64_t quiet = now >= due ? kSecond / 6 : kNoProgress;
+      return now_ns() - progress > quiet || now_ns() - begin > kLongestDrain;
+    });
+  }
+
   void stop() {
     for (const std::int64_t limit = now_ns() + 4 * kSecond; now_ns() < limit;) {
       bool any = false;
@@ -124,52 +160,16 @@ class Conductor {
     }
   }
 
-  void report() const {
-    double cpu_s = 0;
-    for (const Child& child : children_) cpu_s += static_cast<double>(child.cpu_ns) / 1e9;
-    JsonLine out;
-    out.add("processes", static_cast<double>(children_.size())).add("scale", options_.scale);
-    out.add("seconds", seconds_).add("cores_used", cpu_s / seconds_);
-    out.raw("sources", list(ends_.sources, [&](JsonLine& line, std::size_t i) {
-              const Sheet::Source& row = sheet_->source(i);
-              line.add("planned", static_cast<double>(row.planned.load()));
-              line.add("sent", static_cast<double>(row.sent.load()));
-              line.add("refused", static_cast<double>(row.refused.load()));
-              line.add("worst_late_ms", static_cast<double>(row.worst_late_ns.load()) / 1e6);
-            }));
-    out.raw("flows", list(ends_.flows, [&](JsonLine& line, std::size_t i) {
-              const Sheet::Flow& row = sheet_->flow(i);
-              line.add("expected", static_cast<double>(expected(*ends_.flows[i].channel)));
-              line.add("received", static_cast<double>(row.received.load()));
-              for (const auto& [name, percent] :
-                   {std::pair{"p1", 1.0}, {"p50", 50.0}, {"p95", 95.0}, {"p99", 99.0}}) {
-                const std::string unit = std::string(name) + "_us";
-                line.add(("transit_" + unit).c_str(), row.transit.percentile_us(percent));
-                line.add(("late_" + unit).c_str(), row.late[0].percentile_us(percent));
-                line.add(("later_" + unit).c_str(), row.late[1].percentile_us(percent));
-              }
-            }));
-    std::puts(out.str().c_str());
-  }
-
-  [[nodiscard]] std::int64_t expected(const ChannelPlan& channel) const {
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < ends_.sources.size(); ++i) {
-      if (ends_.sources[i].channel == &channel) sum += sheet_->source(i).sent.load();
+  void report(std::int64_t begin_ns) const {
+    std::int64_t memory_kb = 0;
+    JsonLine cpus;
+    for (const Child& child : children_) {
+      memory_kb += child.read_memory_kb();
+      cpus.add(child.role.c_str(), Cpus::of(child.pid).text());
     }
-    return sum;
-  }
-
-  static std::string list(const std::vector<End>& ends,
-                          const std::function<void(JsonLine&, std::size_t)>& fill) {
-    std::string text;
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      JsonLine line;
-      line.add("channel", ends[i].channel->name).add("node", ends[i].node);
-      fill(line, i);
-      text += (i == 0 ? "" : ", ") + line.str();
-    }
-    return "[" + text + "]";
+    const Outcome outcome{options_, ends_,    *sheet_,   children_,
+                          seconds_, begin_ns, memory_kb, cpus.str()};
+    std::puts((options_.figures ? report_figures(outcome) : report_load(outcome)).c_str());
   }
 
   Options options_;
@@ -183,7 +183,9 @@ class Conductor {
 int run(int argc, char** argv) {
   try {
     const Options options = parse_options(argc, argv);
-    if (options.process.empty()) {
+    if (options.describe) {
+      std::puts(describe().c_str());
+    } else if (options.process.empty()) {
       Conductor(options).run();
     } else {
       Synthetic(options).run();

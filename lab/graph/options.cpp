@@ -23,10 +23,11 @@ double number(const std::string& key, const std::string& text, double least, dou
   return value;
 }
 
-std::pair<std::string, std::string> host_and_namespace(const std::string& text) {
+std::pair<std::string, std::string> two(const std::string& key, const std::string& text,
+                                        const char* form) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    throw std::invalid_argument("--netns: '" + text + "' is no HOST=NAMESPACE");
+    throw std::invalid_argument(key + ": '" + text + "' is no " + form);
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -37,6 +38,10 @@ Options parse_options(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
     const std::string key = argv[i];
+    if (key == "--describe" || key == "--figures") {
+      (key == "--describe" ? o.describe : o.figures) = true;
+      continue;
+    }
     if (i + 1 >= argc) throw std::invalid_argument(key + " needs a value");
     const std::string value = argv[++i];
     if (key == "--plan") {
@@ -48,7 +53,9 @@ Options parse_options(int argc, char** argv) {
     } else if (key == "--run-id") {
       o.run = std::llround(number(key, value, 0, 4e9));
     } else if (key == "--netns") {
-      o.namespaces.push_back(host_and_namespace(value));
+      o.namespaces.push_back(two(key, value, "HOST=NAMESPACE"));
+    } else if (key == "--cpus") {
+      o.cpus.push_back(two(key, value, "PROCESS=PROCESSORS"));
     } else if (key == "--set") {
       o.overrides.push_back(value);
     } else if (key == "--process") {
@@ -59,7 +66,7 @@ Options parse_options(int argc, char** argv) {
       throw std::invalid_argument("unknown option " + key);
     }
   }
-  if (o.plan.empty()) throw std::invalid_argument("--plan: name a robot.yaml");
+  if (o.plan.empty() && !o.describe) throw std::invalid_argument("--plan: name a robot.yaml");
   if (o.run == 0) o.run = getpid();
   return o;
 }
@@ -71,6 +78,7 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
                                  "--run-id",   std::to_string(options.run),
                                  "--process",  process,
                                  "--sheet-fd", std::to_string(options.sheet_fd)};
+  if (options.figures) words.emplace_back("--figures");
   for (const std::string& text : options.overrides) {
     words.insert(words.end(), {"--set", text});
   }

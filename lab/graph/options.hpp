@@ -15,6 +15,11 @@ struct Options {
   std::int64_t run = 0;  ///< keeps concurrent runs apart: their domain is lab<run>
   std::vector<std::pair<std::string, std::string>> namespaces;  ///< host of the plan → its own
   std::vector<std::string> overrides;                           ///< as `--set` of `hyphos run`
+  std::vector<std::pair<std::string, std::string>> cpus;  ///< process of the plan → processors
+  /// Of one run by itself: how late whole chains end, to 0.1 %, and what the messages cost; what is
+  /// late is waited for. Without it, what a search for the highest load needs.
+  bool figures = false;
+  bool describe = false;  ///< says what it can do, as the programs of peers do
 
   // Of a child.
   std::string process;  ///< which one of the plan this is; empty: the parent

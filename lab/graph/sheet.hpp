@@ -14,8 +14,9 @@
 
 namespace hyphos::lab::graph {
 
-/// Durations in buckets of a 32nd of their octave, in memory of zeros that processes share.
-class Durations {
+/// Durations in buckets of a 2^SubBits-th of their octave, in memory of zeros that processes share.
+template <unsigned SubBits>
+class Buckets {
  public:
   void record(std::int64_t ns) {
     counts_[index(static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)))].fetch_add(
@@ -34,9 +35,18 @@ class Durations {
     }
     return middle(at) / 1e3;
   }
+  /// Calls `each` with the lowest value of each bucket that is not empty, and what is in it, in
+  /// order.
+  template <typename F>
+  void for_each(F each) const {
+    for (std::size_t at = 0; at < kBuckets; ++at) {
+      const std::uint64_t count = counts_[at].load(std::memory_order_relaxed);
+      if (count != 0) each(static_cast<std::int64_t>(lowest(at)), count);
+    }
+  }
 
  private:
-  static constexpr unsigned kSubBits = 5, kMaxBits = 44;
+  static constexpr unsigned kSubBits = SubBits, kMaxBits = 44;
   static constexpr std::size_t kBuckets = std::size_t{kMaxBits - kSubBits + 1} << kSubBits;
 
   static std::size_t index(std::uint64_t value) {
@@ -47,14 +57,20 @@ class Durations {
   }
   static double middle(std::size_t at) {
     if (at < (1u << kSubBits)) return static_cast<double>(at);
-    const std::size_t shift = (at >> kSubBits) - 1;
-    const double low = std::ldexp(static_cast<double>((1u << kSubBits) + at % (1u << kSubBits)),
-                                  static_cast<int>(shift));
-    return low + std::ldexp(0.5, static_cast<int>(shift));
+    const auto shift = static_cast<int>((at >> kSubBits) - 1);
+    return static_cast<double>(lowest(at)) + std::ldexp(0.5, shift);
+  }
+  static std::uint64_t lowest(std::size_t at) {
+    if (at < (1u << kSubBits)) return at;
+    return ((std::uint64_t{1} << kSubBits) + at % (1u << kSubBits)) << ((at >> kSubBits) - 1);
   }
 
   std::array<std::atomic<std::uint64_t>, kBuckets> counts_;
 };
+
+using Durations = Buckets<5>;
+/// As exact as the histograms of a result (lab/common/stats.hpp): 280 KB each.
+using FineDurations = Buckets<10>;
 
 /// A node that publishes a channel, and one that hears it.
 struct End {
@@ -71,24 +87,43 @@ struct Ends {
       for (const std::string& node : *channel.publishers) sources.push_back({&channel, node});
       for (const std::string& node : *channel.subscribers) flows.push_back({&channel, node});
     }
+    for (const End& flow : flows) last.push_back(answered(flow) ? kNone : chains++);
   }
+  static constexpr std::size_t kNone = SIZE_MAX;
+
   std::vector<End> sources;
   std::vector<End> flows;
+  std::vector<std::size_t> last;  ///< of each flow: which end of a chain it is, or kNone
+  std::size_t chains = 0;         ///< flows that nobody answers
+
+ private:
+  [[nodiscard]] bool answered(const End& flow) const {
+    return std::any_of(sources.begin(), sources.end(), [&](const End& source) {
+      return source.node == flow.node && source.channel->load->after == flow.channel->name;
+    });
+  }
 };
 
 /// What the processes of a run share: the steps, and the results, written in place.
 class Sheet {
  public:
   struct alignas(64) Source {
-    std::atomic<std::int64_t> planned, sent, refused, worst_late_ns;
+    std::atomic<std::int64_t> planned, sent, refused, late, worst_late_ns;
     std::atomic<std::uint32_t> done;
+    Durations cost;  ///< of each publish call
   };
   struct alignas(64) Flow {
     std::atomic<std::int64_t> warm, received;
+    std::atomic<std::int64_t> duplicates, corrupt, last_receive_ns;
     Durations transit;  ///< publish to callback
     /// From the instant at which the first message of the chain was due, of those due in the first
     /// and in the second half of the measurement: a graph that falls behind is later in the second.
     std::array<Durations, 2> late;
+  };
+  /// Where a chain ends: from the first publish of the chain, and from the instant at which that
+  /// was due, to the callback.
+  struct alignas(64) Chain {
+    FineDurations latency, open;
   };
   struct Head {
     SharedPhase phase;
@@ -96,10 +131,11 @@ class Sheet {
     std::atomic<std::int64_t> first_send_ns, middle_ns;
   };
 
-  Sheet(int fd, const Ends& ends, bool create)
+  /// `figures`: with those of whole chains.
+  Sheet(int fd, const Ends& ends, bool figures, bool create)
       : sources_(ends.sources.size()),
-        memory_(fd, kFirst + sources_ * sizeof(Source) + ends.flows.size() * sizeof(Flow), create,
-                create) {}
+        flows_(ends.flows.size()),
+        memory_(fd, chains_at() + (figures ? ends.chains * sizeof(Chain) : 0), create, create) {}
   Sheet(const Sheet&) = delete;
   Sheet& operator=(const Sheet&) = delete;
 
@@ -109,12 +145,17 @@ class Sheet {
   [[nodiscard]] Flow& flow(std::size_t i) const {
     return memory_.at<Flow>(kFirst + sources_ * sizeof(Source))[i];
   }
+  [[nodiscard]] Chain& chain(std::size_t i) const { return memory_.at<Chain>(chains_at())[i]; }
 
  private:
   static constexpr std::size_t kFirst = 64;
   static_assert(sizeof(Head) <= kFirst);
 
-  std::size_t sources_;
+  [[nodiscard]] std::size_t chains_at() const {
+    return kFirst + sources_ * sizeof(Source) + flows_ * sizeof(Flow);
+  }
+
+  std::size_t sources_, flows_;
   SharedMemory memory_;
 };
 

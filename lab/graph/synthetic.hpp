@@ -33,20 +33,36 @@ class Synthetic {
     Publisher<Buffer> publisher;
     Sheet::Source* row;
     std::size_t size;
-    double rate_hz;  ///< 0: it answers
-    double phase;    ///< where in its period it starts, 0 to 1
+    double rate_hz;        ///< 0: it answers
+    double phase;          ///< where in its period it starts, 0 to 1
+    std::uint16_t number;  ///< among all of the graph
     std::atomic<std::int64_t> heard{0};
+    std::uint32_t sequence = 0;  ///< of the one thread that publishes it after the warm-up
   };
   struct Header {
-    std::int64_t due_ns, stamp_ns;
-    std::uint32_t measured;
+    std::int64_t due_ns, first_ns;  ///< of the first message of the chain
+    std::int64_t stamp_ns;          ///< of this one
+    std::uint32_t sequence;
+    std::uint16_t source, measured;
+  };
+  static_assert(sizeof(Header) == 32);
+  /// What a node hears of one channel; one callback at a time.
+  struct Ear {
+    Sheet::Flow* row;
+    Sheet::Chain* chain;  ///< null where it is answered, and without figures
+    std::size_t size;
+    std::int64_t work_ns;
+    std::vector<Source*> answers;
+    std::vector<std::uint32_t> heard;  ///< by source: the last sequence number
   };
 
   void open_source(const Node& node, std::size_t index);
   void open_flow(const Node& node, std::size_t index);
-  void on_message(const Buffer& message, Sheet::Flow& flow, std::int64_t work_ns,
-                  const std::vector<Source*>& answers);
-  void send(Source& source, std::int64_t due_ns, bool measured) const;
+  void on_message(const Buffer& message, Ear& ear);
+  void record(const Header& header, std::int64_t now, Ear& ear) const;
+  /// The first of a chain where `cause` is null, else an answer to that. When it was stamped.
+  std::int64_t send(Source& source, std::int64_t due_ns, bool measured,
+                    const Header* cause = nullptr) const;
   void play(Source& source) const;
   void warm_up(Source& source) const;
 
@@ -56,6 +72,7 @@ class Synthetic {
   Ends ends_;
   Sheet sheet_;
   std::vector<std::pair<std::string, std::unique_ptr<Source>>> sources_;  ///< by node
+  std::vector<std::unique_ptr<Ear>> ears_;
   std::vector<Node> nodes_;
   std::vector<std::jthread> players_;
 };

@@ -22,14 +22,14 @@ class CyclonePeer : public Peer {
   static std::vector<Variant> variants() {
     // With the kernel's usual 208 KB of socket buffer even 4 MB at 100 Hz is more than it carries
     // without retransmissions; larger messages would measure only those.
-    return {{"", kBetweenProcesses, 8u << 20, false, true},
+    return {{"", kBetweenProcesses, 8u << 20, false, true, true, true},
             {"inproc", {Shape::kInproc, Shape::kInprocFlood}}};
   }
 
   explicit CyclonePeer(const Options& options) : Peer(options), buffer_(options.size) {
-    const std::string own = options.own_addr();
-    const std::string peers =
-        "<Peer address=\"" + options.pub_addr + "\"/><Peer address=\"" + options.sub_addr + "\"/>";
+    const std::string own = options.own_address();
+    std::string peers;
+    for (const Machine& one : options.machines) peers += "<Peer address=\"" + one.address + "\"/>";
     const std::string config =
         "<General><Interfaces><NetworkInterface address=\"" + own + "\"/></Interfaces>" +
         "<AllowMulticast>false</AllowMulticast><MaxMessageSize>65500B</MaxMessageSize>" +

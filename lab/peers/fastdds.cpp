@@ -31,7 +31,7 @@ class FastddsPeer final : public FastddsEnd<Blob> {
   using FastddsEnd::FastddsEnd;
   static constexpr const char* kName = "fastdds";
   static std::vector<Variant> variants() {
-    return {{"", kBetweenProcesses, kLargestSample, false, true},
+    return {{"", kBetweenProcesses, kLargestSample, false, true, true, true},
             {"shm_udp", kBetweenProcesses, kLargestSample},
             {"udp", kBetweenProcesses, kLargestSample},
             {"inproc", {Shape::kInproc, Shape::kInprocFlood}}};

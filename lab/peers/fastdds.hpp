@@ -36,13 +36,13 @@ inline std::uint32_t dds_domain(const Options& options) {
 
 /// Between processes of one machine, too, as a variant may ask for.
 inline bool through_udp(const Options& options) {
-  return options.two_hosts() || options.variant.starts_with("udp");
+  return options.across_machines() || options.variant.starts_with("udp");
 }
 
 /// What has UDP beside shared memory, as every program of ROS 2 does, looks for others through UDP
 /// alone, and cuts its messages up for it, wherever they go then.
 inline bool through_memory_alone(const Options& options) {
-  return !options.two_hosts() && options.variant.empty();
+  return !options.across_machines() && options.variant.empty();
 }
 
 // Octets to serialize (sending side) or as received. The receiving side keeps its storage.
@@ -158,12 +158,12 @@ class FastddsEnd : public Peer, private dds::DataReaderListener {
 
   static Transport udp(const Options& options) {
     auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
-    if (options.two_hosts()) return udp;
+    if (options.across_machines()) return udp;
     // A large message comes as many datagrams at once.
     constexpr std::uint32_t kSocketBuffer = 4u << 20;
     udp->sendBufferSize = kSocketBuffer;
     udp->receiveBufferSize = kSocketBuffer;
-    udp->interfaceWhiteList.push_back(options.own_addr());
+    udp->interfaceWhiteList.push_back(options.own_address());
     return udp;
   }
   static Transport shared_memory(const Options& options) {

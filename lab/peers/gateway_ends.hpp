@@ -24,7 +24,7 @@ namespace hyphos::lab {
 inline bool goes_out(std::string_view variant) { return variant.ends_with("out"); }
 
 inline const std::string& gateway_host(const Options& options) {
-  return goes_out(options.variant) ? options.pub_addr : options.sub_addr;
+  return goes_out(options.variant) ? options.near().address : options.far().address;
 }
 
 /// After those of the edges.

@@ -29,7 +29,7 @@ class GzPeer : public Peer {
 
   explicit GzPeer(const Options& options) : Peer(options) {
     // It knows no other way to be told.
-    setenv("IGN_IP", options.own_addr().c_str(), 1);
+    setenv("IGN_IP", options.own_address().c_str(), 1);
     setenv("IGN_DISCOVERY_MSG_PORT", std::to_string(options.port(Options::kMaxEdges)).c_str(), 1);
     setenv("IGN_DISCOVERY_SRV_PORT", std::to_string(options.port(Options::kMaxEdges + 1)).c_str(),
            1);

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "hyphos/msgs/sensor.pb.h"
@@ -196,7 +197,7 @@ class HyphosPeer : public Peer {
             {"shm_attached", {Shape::kPair}},
             {"shm_protobuf", {Shape::kPair}, 1u << 20, false, false, false},
             {"ipc", kBetweenProcesses},
-            {"tcp", kBetweenProcesses, 64u << 20, false, true}};
+            {"tcp", kBetweenProcesses, 64u << 20, false, true, true, true}};
   }
 
   explicit HyphosPeer(const Options& options) : Peer(options), carrier_(make_carrier()) {
@@ -269,15 +270,16 @@ class HyphosPeer : public Peer {
   [[nodiscard]] std::filesystem::path write_plan() const {
     struct Process {
       std::string name;
-      bool far;
+      std::string address;
       int port;
     };
     std::vector<Process> processes;
     int port = 0;
     const auto add = [&](const std::string& role, int count) {
       for (int i = 0; i < count; ++i, ++port) {
-        const bool far = options_.two_hosts() && options_.is_far(role, i);
-        if (meets(i)) processes.push_back({process_name(role, i), far, options_.port(port)});
+        if (!meets(i)) continue;
+        processes.push_back(
+            {process_name(role, i), options_.address_of(role, i), options_.port(port)});
       }
     };
     add("pub", options_.sources());
@@ -286,14 +288,17 @@ class HyphosPeer : public Peer {
     const std::string path =
         options_.run_dir + "/" + process_name(options_.role, options_.index) + ".yaml";
     std::ofstream plan(path);
-    plan << "hyphos: 1\nhosts:\n  near: {address: " << options_.pub_addr << "}\n";
-    if (options_.two_hosts()) plan << "  far: {address: " << options_.sub_addr << "}\n";
+    std::map<std::string, std::string> hosts;
+    for (const auto& one : processes)
+      hosts.emplace(one.address, "h" + std::to_string(hosts.size()));
+    plan << "hyphos: 1\nhosts:\n";
+    for (const auto& [address, name] : hosts)
+      plan << "  " << name << ": {address: " << address << "}\n";
     plan << "processes:\n";
-    for (const auto& [name, far, own_port] : processes) {
-      plan << "  " << name << ": {host: " << (far ? "far" : "near") << ", threads: 2";
+    for (const auto& [name, address, own_port] : processes) {
+      plan << "  " << name << ": {host: " << hosts.at(address) << ", threads: 2";
       if (options_.variant == "tcp") {
-        plan << ", endpoint: \"tcp://" << (far ? options_.sub_addr : options_.pub_addr) << ":"
-             << own_port << "\"";
+        plan << ", endpoint: \"tcp://" << address << ":" << own_port << "\"";
       } else if (options_.variant == "ipc") {
         plan << ", endpoint: \"ipc://" << options_.run_dir << "/" << name << ".ipc\"";
       }

@@ -10,7 +10,8 @@ namespace {
 struct HyphosPython {
   static constexpr const char* kName = "hyphos_py";
   static std::vector<Variant> variants() {
-    return {{"", kBetweenProcesses}, {"tcp", kBetweenProcesses, 64u << 20, false, true}};
+    return {{"", kBetweenProcesses},
+            {"tcp", kBetweenProcesses, 64u << 20, false, true, true, true}};
   }
   static std::string interpreter(const Options& options) { return options.worker_python; }
   static std::vector<std::string> daemon(const Options&) { return {}; }

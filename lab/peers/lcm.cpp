@@ -59,7 +59,7 @@ class LcmPeer : public Peer {
   static constexpr int kQueue = 64;
   static std::string url(const Options& options) {
     return "udpm://239.255.76.67:" + std::to_string(options.port(0)) +
-           "?recv_buf_size=2097152&ttl=" + (options.two_hosts() ? "1" : "0");
+           "?recv_buf_size=2097152&ttl=" + (options.across_machines() ? "1" : "0");
   }
   /// A full socket is a lost message, no error: LCM promises nothing.
   void send(const void* data, std::size_t size) {

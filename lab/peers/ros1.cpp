@@ -34,7 +34,7 @@ class Ros1Peer final : public RoscppPeer<Blob> {
   }
   static std::vector<std::string> daemon(const Options& options) { return rosmaster(options); }
 
-  explicit Ros1Peer(const Options& options) : RoscppPeer(options, options.pub_addr) {}
+  explicit Ros1Peer(const Options& options) : RoscppPeer(options, options.near().address) {}
 };
 
 }  // namespace

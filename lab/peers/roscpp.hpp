@@ -90,7 +90,7 @@ class RoscppPeer : public Peer {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     const ros::M_string how{
         {"__master", "http://" + master_host + ":" + std::to_string(master_port(options))},
-        {"__ip", options.own_addr()}};
+        {"__ip", options.own_address()}};
     // The log would otherwise go to the home directory.
     setenv("ROS_LOG_DIR", options.run_dir.c_str(), 1);
     ros::init(how, options.role + std::to_string(options.index),

@@ -15,7 +15,8 @@ namespace hyphos::lab {
 inline std::vector<Variant> tcpros_variants() {
   const std::vector<Shape> shapes = {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout,
                                      Shape::kFanin};
-  return {{"", shapes, 64u << 20, false, true}, {"nagle", shapes, 64u << 20, false, true}};
+  return {{"", shapes, 64u << 20, false, true, true, true},
+          {"nagle", shapes, 64u << 20, false, true, true, true}};
 }
 
 /// After those of the edges.

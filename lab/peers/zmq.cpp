@@ -48,7 +48,8 @@ class ZmqPeer : public Peer {
  public:
   static constexpr const char* kName = "zmq";
   static std::vector<Variant> variants() {
-    return {{"ipc", kBetweenProcesses}, {"tcp", kBetweenProcesses, 64u << 20, false, true}};
+    return {{"ipc", kBetweenProcesses},
+            {"tcp", kBetweenProcesses, 64u << 20, false, true, true, true}};
   }
 
   explicit ZmqPeer(const Options& options) : Peer(options), context_(zmq_ctx_new()) {}
@@ -110,7 +111,7 @@ class ZmqPeer : public Peer {
   }
   [[nodiscard]] std::string url(const Edge& edge) const {
     if (options_.variant == "tcp")
-      return "tcp://" + (edge.publishers > 1 ? options_.sub_addr : edge.host) + ":" +
+      return "tcp://" + (edge.publishers > 1 ? options_.address_of("sub", 0) : edge.host) + ":" +
              std::to_string(edge.port);
     return "ipc://" + edge.path;
   }

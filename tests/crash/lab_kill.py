@@ -1,8 +1,8 @@
 """Kills commands of the laboratory with SIGKILL at random instants: `run` with links, limits and a
-recording, `calibrate` over a link, `verify` and `profile`, in turn. Checks after every kill that
-nothing of it stays, and how soon it is gone: no process, namespace, cgroup, mount, segment or
-folder, in /run, in /dev/shm and among the temporary files. Every fifth time its reaper is killed in
-the same instant, and the next program cleans up.
+recording, over several hosts, and of a graph; `calibrate` over a link, `verify` and `profile`, in
+turn. Checks after every kill that nothing of it stays, and how soon it is gone: no process,
+namespace, cgroup, mount, segment or folder, in /run, in /dev/shm and among the temporary files.
+Every fifth time its reaper is killed in the same instant, and the next program cleans up.
 
     lab_kill.py KILLS
 """
@@ -59,6 +59,37 @@ links: {{far: {{kind: tun, delay_ms: 1}}, near: {{kind: veth}}}}
 grid: {{link: [far, near]}}
 """
 
+HOSTS = """
+lab: 1
+workload: fanout
+subscribers: 3
+peers: [zmq/tcp, hyphos/tcp]
+seconds: 0.5
+warmup: 3
+repeats: 1000
+links: {far: {kind: tun}, near: {kind: veth}, air: {kind: wifi}}
+grid: {link: [near, far, air], hosts: [2, 3]}
+"""
+
+GRAPH = """
+lab: 1
+workload: graph
+plan: robots.yaml
+seconds: 0.5
+repeats: 1000
+links: {near: {kind: veth}}
+link: near
+"""
+
+ROBOTS = """
+hyphos: 1
+hosts: {one: {address: 10.0.0.1}, two: {address: 10.0.0.2}, three: {address: 10.0.0.3}}
+processes: {eyes: {host: one}, brain: {host: two}, hand: {host: three}}
+nodes: {camera: {process: eyes}, mapper: {process: brain}, arm: {process: hand}}
+channels:
+  image: {publishers: [camera], subscribers: [mapper, arm], load: {rate_hz: 30, size: 20 KB}}
+"""
+
 ROBOT = """
 hyphos: 1
 processes: {eyes: {}, brain: {}}
@@ -70,6 +101,9 @@ channels: {image: {publishers: [camera], subscribers: [mapper], load: {rate_hz: 
 def prepare(folder: Path) -> list[list[str]]:
     """What the commands need that are killed; their words."""
     (folder / "links.yaml").write_text(EXPERIMENT.format(folder=folder))
+    (folder / "hosts.yaml").write_text(HOSTS)
+    (folder / "graph.yaml").write_text(GRAPH)
+    (folder / "robots.yaml").write_text(ROBOTS)
     (folder / "robot.yaml").write_text(ROBOT)
     recording = McapRecording(folder / "drive.mcap", TypeBook())
     blob = recording.add_channel("blob", "test.Blob", "bytes", 7, {})
@@ -80,6 +114,8 @@ def prepare(folder: Path) -> list[list[str]]:
     lab = ["lab"]
     return [
         [*lab, "run", str(folder / "links.yaml"), "--overwrite", "-o", str(folder / "run")],
+        [*lab, "run", str(folder / "hosts.yaml"), "--overwrite", "-o", str(folder / "hosts")],
+        [*lab, "run", str(folder / "graph.yaml"), "--overwrite", "-o", str(folder / "graph")],
         [*lab, "calibrate", "--link", "cable=veth,rate_mbit=100", "-o", str(folder / "x.json")],
         [*lab, "verify", str(folder / "robot.yaml"), "--measure-only"],
         [*lab, "profile", "--experiment", "latency", "--for", "2"],

@@ -197,17 +197,59 @@ def test_wifi_is_half_duplex_and_gives_about_half_of_its_rate() -> None:
 
 
 @need()
-def test_a_packet_to_everyone_reaches_all_hosts_of_a_star() -> None:
+@pytest.mark.parametrize("medium", [Tun(delay_ms=1), Veth()], ids=["tun", "veth"])
+def test_a_packet_to_everyone_reaches_all_hosts_of_a_star(medium: Tun | Veth) -> None:
     say = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"hello", ("239.255.72.89", 7002))
 """
-    with Network(Tun(delay_ms=1), ["base", "one", "two"]) as net:
+    with Network(medium, ["base", "one", "two"]) as net:
         ears = [begin(net[name].place, EAR) for name in ("one", "two")]
         run(net["base"].place, say)
         assert [ear.communicate(timeout=PATIENCE_S)[0] for ear in ears] == ["hello\n"] * 2
-        assert net.counters()["hosts"]["base"]["delivered"] >= 2
+        if isinstance(medium, Tun):
+            assert net.counters()["hosts"]["base"]["delivered"] >= 2
+
+
+@need()
+def test_each_cable_of_a_star_keeps_to_its_rate_and_not_to_that_of_others() -> None:
+    """Three at once to three others: a cable that all shared would give each a third."""
+    send = """
+import socket, sys
+s = socket.create_connection((sys.argv[1], 7001))
+s.sendall(bytes(1_000_000))
+s.shutdown(socket.SHUT_WR)
+s.recv(1)
+"""
+    take = """
+import socket, time
+listening = socket.create_server(("0.0.0.0", 7001))
+print("up", flush=True)
+s, _ = listening.accept()
+began = time.monotonic()
+while s.recv(65536): pass
+print(time.monotonic() - began)
+"""
+    with Network(Veth(rate_mbit=20), list("abcdef")) as net:
+
+        def took_s() -> list[float]:
+            ears = [begin(net[name].place, take) for name in "def"]
+            mouths = [
+                net[near].place.start([*program(send), net[far].address])
+                for near, far in zip("abc", "def", strict=True)
+            ]
+            times = [float(ear.communicate(timeout=PATIENCE_S)[0]) for ear in ears]
+            for mouth in mouths:
+                mouth.wait(PATIENCE_S)
+            return times
+
+        # 0.4 s for each alone; 1.2 s where they shared one.
+        times = until(lambda found: max(found) < 0.8, took_s)
+        assert min(times[-1]) >= 0.4 * 0.9
+        assert max(times[-1]) < 0.8
+        assert len(things_named(OWN)) == 7  # six hosts and the switch
+    assert things_named(OWN) == []
 
 
 @need()
@@ -270,7 +312,7 @@ def test_nothing_stays_of_a_program_that_a_signal_ends(number: signal.Signals) -
 def test_a_program_that_is_killed_at_any_instant_leaves_nothing() -> None:
     script = Path(__file__).parents[1] / "crash/lab_kill.py"
     done = subprocess.run(
-        [sys.executable, str(script), "5"], capture_output=True, text=True, check=False
+        [sys.executable, str(script), "6"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -311,7 +353,7 @@ def test_a_program_that_does_not_exist_is_named() -> None:
 
 def test_a_network_that_cannot_be_is_refused_before_anything_is_made() -> None:
     for medium, hosts, why in (
-        (Veth(), ["a", "b", "c"], "joins two hosts"),
+        (Veth(), [f"h{number}" for number in range(65)], "at most 64 hosts"),
         (Tun(), ["a"], "two hosts or more"),
         (Tun(), ["a", "a"], "each named once"),
         (Tun(), ["a", "../b"], "no name of a host"),

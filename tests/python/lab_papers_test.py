@@ -55,7 +55,7 @@ def test_an_experiment_of_the_papers_runs(name: str, hyphos_cli: Cli, tmp_path: 
     case = wanted.cases[0]
     changes = [f"{parameter}={getattr(case, parameter)}" for parameter in wanted.varied()]
     changes += ["warmup=2", "messages=1000"]
-    if wanted.needs_recording:
+    if wanted.needs:
         changes += [f"recording={scans(tmp_path / 'scans.mcap')}", "channel=scan"]
     out = tmp_path / "out"
     words = ["--peer", own_peer(wanted), "--seconds", "0.2", "--repeats", "1", "-o", str(out)]

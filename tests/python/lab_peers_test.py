@@ -77,7 +77,7 @@ WORDS = (
     *("--warmup", "1", "--processes", "3", "--subscribers", "1", "--publishers", "1"),
     *("--pairs", "1", "--work-us", "0", "--stall-ms", "0", "--stall-every-ms", "1000"),
     *("--speed", "1", "--queue", "0"),
-    *("--pub-addr", "127.0.0.1", "--sub-addr", "127.0.0.1", "--role", "pub", "--index", "0"),
+    *("--role", "pub", "--index", "0"),
     *("--run-dir", "/nonexistent", "--run-id", "1"),
 )
 

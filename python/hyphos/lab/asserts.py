@@ -12,7 +12,7 @@ from statistics import fmean
 
 from hyphos._errors import Error
 from hyphos.lab.case import NUMBERS, Case, size_label
-from hyphos.lab.experiment import PARAMETERS
+from hyphos.lab.reader import PARAMETERS
 from hyphos.lab.results import COUNTS, METRICS, Row
 from hyphos.lab.stats import Estimate
 from hyphos.profile.layers import METRICS as LAYER_METRICS

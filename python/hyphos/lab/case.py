@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 FLOODS = ("flood", "inproc_flood")
-WORKLOADS = ("inproc", "inproc_flood", "pair", "echo", "pipeline", "fanout", "fanin", "flood")
+GRAPH = "graph"
+WORKLOADS = (
+    *("inproc", "inproc_flood", "pair", "echo", "pipeline", "fanout", "fanin", "flood"),
+    GRAPH,
+)
 # Parameters along which figures grow, and are drawn.
 NUMBERS = (
     *("size", "rate_hz", "speed", "processes", "subscribers", "publishers", "pairs"),
-    *("work_us", "cores"),
+    *("work_us", "cores", "scale", "hosts"),
 )
 # Parameters that mean something to one workload only.
 OWN = {
@@ -21,6 +25,15 @@ OWN = {
     "subscribers": "fanout",
     "publishers": "fanin",
     "pairs": "echo",
+    "plan": GRAPH,
+    "scale": GRAPH,
+}
+# What there are many of, and may be spread over several far hosts.
+SPREAD = {
+    "fanout": "subscribers",
+    "fanin": "publishers",
+    "echo": "pairs",
+    "pipeline": "processes",
 }
 UNITS = {
     "rate_hz": "Hz",
@@ -58,6 +71,11 @@ class Case:
     seconds: float = 5.0  # of measurement, for the workloads with a schedule
     messages: int = 10_000  # for the floods
     warmup: int = 50
+    plan: str = ""  # of a graph: its robot.yaml
+    plan_id: str = ""  # of what the plan says
+    scale: float = 1.0  # of all rates of the plan
+    hosts: int = 1  # far ones, which the link joins to the near one
+    placement: str = ""  # processors by role; empty: any
 
     @property
     def floods(self) -> bool:
@@ -83,14 +101,23 @@ class Case:
 
     def differing(self, others: list[Case]) -> dict[str, Any]:
         """The parameters in which the cases of an experiment differ, as this one has them."""
+        names = [field.name for field in fields(self)]
+        if len({(one.plan, one.plan_id) for one in others}) == len({one.plan for one in others}):
+            names.remove("plan_id")  # of no interest where the plans have names of their own
         return {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if len({getattr(other, field.name) for other in others}) > 1
+            name: getattr(self, name)
+            for name in names
+            if len({getattr(other, name) for other in others}) > 1
         }
 
     def arguments(self) -> list[str]:
         """The command line of a peer's program."""
+        if self.workload == GRAPH:
+            words = ["--figures", "--scale", f"{self.scale:.6g}"]
+            words += ["--seconds", f"{self.seconds:.6g}"]
+            for name, cpus in by_role(self.placement).items():
+                words += ["--cpus", f"{name}={cpus}"]
+            return words
         warmup = min(self.warmup, 10) if self.size >= 4 << 20 or self.rate_hz < 50 else self.warmup
         words = [
             *("--shape", self.workload, "--size", str(self.size), "--rate", str(self.rate_hz)),
@@ -112,7 +139,15 @@ class Case:
             words += ["--speed", str(self.speed)]
         if self.faults:
             words += ["--faults", self.faults]
+        for role, cpus in by_role(self.placement).items():
+            words += [f"--{role}-cpus", cpus]
         return words
+
+
+def by_role(placement: str) -> dict[str, str]:
+    """The processors of each role, or of each process of a graph, as the kernel lists them."""
+    pairs = (part.partition("=") for part in placement.split(";") if part)
+    return {name: cpus for name, _, cpus in pairs}
 
 
 def case_from(data: Mapping[str, Any]) -> Case:
@@ -131,16 +166,23 @@ def size_label(size: int) -> str:
     return f"{size} B"
 
 
+_LABELS: dict[str, Callable[[Any], str]] = {
+    "size": size_label,
+    "recording": lambda file: Path(file).name,
+    "plan": lambda file: Path(file).name,
+    "scale": lambda factor: f"{factor:g} × its rates",
+    "speed": lambda factor: f"× {factor:g}" if factor else "at a rate",
+    "hosts": lambda count: f"{count} far host" + ("s" if count > 1 else ""),
+    "placement": lambda text: text or "anywhere",
+}
+
+
 def label(name: str, value: Any) -> str:
     """A parameter as a table shows it."""
-    if name == "size":
-        return size_label(value)
+    if name in _LABELS:
+        return _LABELS[name](value)
     if name in UNITS:
         return f"{value:g} {UNITS[name]}"
     if name in OWN:
         return f"{value} {name}"
-    if name == "recording":
-        return Path(value).name
-    if name == "speed":
-        return f"× {value:g}" if value else "at a rate"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -12,11 +12,11 @@ from pathlib import Path
 from rich.markup import escape
 
 from hyphos._errors import Error
-from hyphos.lab import asserts, experiment, findings, machines, saturation, show
-from hyphos.lab.case import Case
+from hyphos.lab import asserts, experiment, findings, machines, placement, saturation, show
+from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
-from hyphos.lab.peers import Peer, find_peers
+from hyphos.lab.peers import NO_WORKLOAD, Peer, find_peers
 from hyphos.lab.results import Results, Row, Run
 from hyphos.lab.runner import Rules, Runner, Wish, wishes
 from hyphos.lab.stage import Stage
@@ -61,7 +61,8 @@ def list_all() -> int:
     made = table("peers", ["peer", "workloads", ""], [])
     for peer in peers.present:
         notes = ["floor"] if peer.floor else []
-        notes += ["across machines"] if peer.network else []
+        if peer.network:
+            notes.append("across several machines" if peer.hosts else "across two machines")
         made.add_row(peer.name, ", ".join(sorted(peer.workloads)), ", ".join(notes))
     for name, remedy in peers.absent.items():
         made.add_row(f"[dim]{name}[/dim]", f"[dim]absent: {remedy}[/dim]", "")
@@ -72,7 +73,7 @@ def list_all() -> int:
 def run(what: str, options: RunOptions) -> int:
     """Measures, shows and judges. 0; 1 if a criterion is missed or a run failed; 130 if it was
     stopped before its end."""
-    wanted = recorded(change(load(what, options), options))
+    wanted = resolved(change(load(what, options), options))
     criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
     findings.parse(wanted.findings)
     results, whole = perform(wanted, options)
@@ -89,6 +90,8 @@ def perform(
     stage = Stage(wanted.links)
     for lack in dict.fromkeys(filter(None, map(stage.why_not, wanted.cases))):
         console(stderr=True).print(f"left out: {lack}")
+    for line in standing_aside(wanted, chosen):
+        console(stderr=True).print(line)
     able = [case for case in wanted.cases if not stage.why_not(case)]
     todo = wishes(replace(wanted, cases=able), chosen)
     if not todo:
@@ -134,12 +137,19 @@ def saturate(what: str, options: RunOptions) -> int:
     wanted = change(load(what, options), replace(options, seconds=None))
     if any(case.floods for case in wanted.cases):
         raise Error("invalid_config", "a flood has no rate to look for", wanted.name)
+    if any(case.workload == GRAPH for case in wanted.cases):
+        raise Error(
+            "invalid_config",
+            "a graph has many rates; how far all of them can go is another command's",
+            wanted.name,
+            "hyphos lab verify robot.yaml --measure-only",
+        )
     # At what it cannot keep up with, a peer is to hold back its publishers, not to drop.
     cases = [
         replace(case, rate_hz=Case.rate_hz, speed=0.0, seconds=Case.seconds, reliability="reliable")
         for case in wanted.cases
     ]
-    wanted = recorded(replace(wanted, cases=list(dict.fromkeys(cases))))
+    wanted = resolved(replace(wanted, cases=list(dict.fromkeys(cases))))
     chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
     results = _open(wanted, options)
@@ -217,22 +227,41 @@ def reopen(folder: Path) -> tuple[Experiment, Results]:
 
 def load(what: str, options: RunOptions) -> Experiment:
     wanted = experiment.load(what, full=options.full, changes=options.changes or ())
-    if wanted.needs_recording:
+    if wanted.needs == "recording":
         raise Error(
             "invalid_config",
             "it sends recorded messages, and no recording is named",
             wanted.name,
             "--set recording=FILE --set channel=NAME",
         )
+    if wanted.needs == "plan":
+        raise Error(
+            "invalid_config",
+            "it runs the graph of a plan, and no plan is named",
+            wanted.name,
+            "--set plan=robot.yaml; in the file: `plan:`, as seen from there",
+        )
     return wanted
 
 
-def recorded(wanted: Experiment) -> Experiment:
-    if not any(case.recording for case in wanted.cases):
-        return wanted
-    from hyphos.lab.recorded import resolved  # noqa: PLC0415
+def resolved(wanted: Experiment) -> Experiment:
+    """With what is said in the recordings and plans that it names. Error if one cannot be run."""
+    cases = wanted.cases
+    if any(case.recording for case in cases):
+        from hyphos.lab import recorded  # noqa: PLC0415
 
-    return replace(wanted, cases=[resolved(case) for case in wanted.cases])
+        cases = [recorded.resolved(case) for case in cases]
+    if any(case.plan for case in cases):
+        from hyphos.lab import mixed  # noqa: PLC0415
+
+        cases = [mixed.resolved(case) for case in cases]
+        for plan in dict.fromkeys(case.plan for case in cases):
+            for channel in mixed.load(Path(plan)).silent[:8]:
+                console(stderr=True).print(
+                    f"{plan}: not run, since the plan does not say what it carries: {channel}"
+                )
+    placement.check(cases)
+    return replace(wanted, cases=cases)
 
 
 def _chosen(wanted: Experiment, options: RunOptions) -> list[Peer]:
@@ -241,6 +270,26 @@ def _chosen(wanted: Experiment, options: RunOptions) -> list[Peer]:
     for name in sorted({name.split("/")[0] for name in wanted.peers} & set(peers.absent)):
         console(stderr=True).print(f"without {name}: {peers.absent[name]}")
     return peers.choose(wanted.peers)
+
+
+def standing_aside(wanted: Experiment, chosen: list[Peer]) -> list[str]:
+    """The middlewares of which no variant that is asked for can take part in some of the cases, and
+    why not."""
+    lines = []
+    for name in dict.fromkeys(peer.middleware for peer in chosen):
+        variants = [peer for peer in chosen if peer.middleware == name]
+        reasons: dict[str, int] = {}
+        for case in wanted.cases:
+            # A variant that does such a workload says what is amiss in this case.
+            lacks = [peer.cannot(case) for peer in variants]
+            if all(lacks):
+                told = next((one for one in lacks if not one.startswith(NO_WORKLOAD)), lacks[0])
+                reasons[told] = reasons.get(told, 0) + 1
+        count = len(wanted.cases)
+        for reason, cases in reasons.items():
+            some = "" if cases == count else f" in {cases} of {count} cases"
+            lines.append(f"without {name}{some}: {reason}")
+    return lines
 
 
 def change(wanted: Experiment, options: RunOptions) -> Experiment:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from hyphos._errors import Error
 from hyphos.lab import asserts, experiment, show
-from hyphos.lab.case import FLOODS, WORKLOADS
+from hyphos.lab.case import FLOODS, GRAPH, WORKLOADS
 from hyphos.lab.commands import (
     RunOptions,
     change,
@@ -19,8 +19,8 @@ from hyphos.lab.commands import (
     in_order,
     perform,
     print_verdicts,
-    recorded,
     reopen,
+    resolved,
 )
 from hyphos.lab.commands import load as load_experiment
 from hyphos.lab.experiment import Experiment
@@ -39,6 +39,8 @@ def with_others(
 ) -> int:
     """Measures Hyphos and the others at a workload, or in the cases of an experiment, and prints
     their figures as multiples of those of Hyphos."""
+    if what == GRAPH:
+        raise Error("unsupported", "no other middleware runs a plan", what, "hyphos lab list")
     if what in WORKLOADS:
         text: str | None = _of_workload(what, sizes or SIZES, rates or RATES)
         wanted = experiment.parse(text or "", "compare", changes=options.changes or ())
@@ -56,7 +58,7 @@ def with_others(
         wanted, base=base, peers=[base, *(name for name in others if name != "hyphos")]
     )
     seconds = options.seconds or (SECONDS if text else None)
-    wanted = recorded(change(wanted, replace(options, seconds=seconds, peers=None)))
+    wanted = resolved(change(wanted, replace(options, seconds=seconds, peers=None)))
     criteria = [asserts.parse(one) for one in options.criteria or []]
     results, whole = perform(wanted, options, text)
     console().print(ratio_table(in_order(results.rows(), wanted), wanted))

@@ -14,44 +14,21 @@ from typing import Any
 import yaml
 
 from hyphos._errors import Error
-from hyphos.lab.case import OWN, WORKLOADS, Case
+from hyphos.lab import placement
+from hyphos.lab.case import GRAPH, OWN, SPREAD, WORKLOADS, Case
 from hyphos.lab.media import Medium, medium_of
+from hyphos.lab.reader import PARAMETERS, Reader
 from hyphos.lab.stage import check as check_links
 
 BUILT_IN = Path(__file__).resolve().parent / "experiments"
 MAX_CASES = 10_000
 MAX_FILE = 1 << 20
 
-_UNITS = {"": 1, "b": 1, "kb": 1 << 10, "kib": 1 << 10, "mb": 1 << 20, "mib": 1 << 20}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
-_RANGES: dict[str, tuple[float, float]] = {
-    "size": (32, 1 << 30),
-    "rate_hz": (0.01, 1e6),
-    "processes": (2, 256),
-    "subscribers": (1, 256),
-    "publishers": (1, 256),
-    "pairs": (1, 256),
-    "queue": (0, 65536),
-    "work_us": (0, 1e6),
-    "stall_ms": (0, 1e5),
-    "stall_every_ms": (1, 1e6),
-    "speed": (0.001, 1000),
-    "seconds": (0.1, 86_400),
-    "messages": (1, 100_000_000),
-    "warmup": (1, 100_000),
-    "cores": (0.01, 4096),
-    "shm_mb": (1, 1e7),
-}
-_WORDS = {"reliability": ("best_effort", "reliable")}
-_TEXTS = ("faults", "link", "recording", "channel")
 # Workloads whose messages may come from a recording.
 RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
-_INTEGERS = (
-    *("size", "processes", "subscribers", "publishers", "pairs"),
-    *("queue", "messages", "warmup"),
-)
-PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
+# Parameters that a graph has; all else is in its plan.
+OF_GRAPH = ("plan", "scale", "seconds", "link", "cores", "shm_mb", "placement")
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
     *("base", "links", "findings"),
@@ -83,93 +60,12 @@ class Experiment:
     asserts: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     links: dict[str, Medium] = field(default_factory=dict)
-    needs_recording: bool = False  # it names none: --set recording=FILE does
+    needs: str = ""  # the file that it does not name, "recording" or "plan": --set does
     source: Path | None = None
 
     def varied(self) -> list[str]:
         """The parameters that differ among the cases, in the order of Case."""
         return list(self.cases[0].differing(self.cases)) if self.cases else []
-
-
-class _Reader:
-    """Values of one YAML mapping, with the line of each in every error."""
-
-    def __init__(self, file: str, node: yaml.MappingNode) -> None:
-        self.file = file
-        self.line = node.start_mark.line + 1
-        self.values: dict[str, yaml.Node] = {}
-        for key, value in node.value:
-            name = str(key.value)
-            if name in self.values:
-                raise self.error(key, f"'{name}' is here twice")
-            self.values[name] = value
-
-    def error(self, node: yaml.Node | int, message: str, advice: str = "") -> Error:
-        line = node if isinstance(node, int) else node.start_mark.line + 1
-        return Error("invalid_config", message, f"{self.file}:{line}", advice)
-
-    def only(self, known: tuple[str, ...], what: str) -> None:
-        for name, node in self.values.items():
-            if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
-                raise self.error(
-                    node,
-                    f"{what} has no '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""),
-                    advice="there are " + ", ".join(known),
-                )
-
-    def text(self, name: str, default: str = "") -> str:
-        node = self.values.get(name)
-        if node is None:
-            return default
-        if not isinstance(node, yaml.ScalarNode):
-            raise self.error(node, f"'{name}' must be a text")
-        return str(node.value).strip()
-
-    def texts(self, name: str) -> list[str]:
-        node = self.values.get(name)
-        if node is None:
-            return []
-        return [str(one.value) for one in self.scalars(name, node)]
-
-    def scalars(self, name: str, node: yaml.Node) -> list[yaml.ScalarNode]:
-        found = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        for one in found:
-            if not isinstance(one, yaml.ScalarNode):
-                raise self.error(one, f"'{name}' must be a value or a list of values")
-        if not found:
-            raise self.error(node, f"'{name}' is an empty list")
-        return list(found)
-
-    def parameter(self, name: str, node: yaml.ScalarNode) -> Any:
-        """One value of a parameter, checked."""
-        text = str(node.value).strip()
-        if name in _TEXTS:
-            return text
-        if name in _WORDS:
-            if text not in _WORDS[name]:
-                raise self.error(node, f"{name} is {' or '.join(_WORDS[name])}, not '{text}'")
-            return text
-        try:
-            value = _size(text) if name == "size" else float(text)
-        except ValueError:
-            unit = " (bytes, or with KB, MB)" if name == "size" else ""
-            raise self.error(node, f"{name}: '{text}' is no number{unit}") from None
-        low, high = _RANGES[name]
-        if not low <= value <= high:
-            raise self.error(node, f"{name}: {text} is not from {low:g} to {high:g}")
-        if name in _INTEGERS:
-            if value != int(value):
-                raise self.error(node, f"{name}: {text} is no whole number")
-            return int(value)
-        return value
-
-
-def _size(text: str) -> float:
-    match = _SIZE.fullmatch(text)
-    if match is None or match[2].lower() not in _UNITS:
-        raise ValueError(text)
-    return float(match[1]) * _UNITS[match[2].lower()]
 
 
 def load(what: str, *, full: bool = False, changes: Sequence[str] = ()) -> Experiment:
@@ -211,7 +107,7 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
         raise Error("invalid_config", f"this is no YAML: {problem}", where) from None
     if not isinstance(root, yaml.MappingNode):
         raise Error("invalid_config", "an experiment is a mapping that begins with `lab: 1`", file)
-    reader = _Reader(file, root)
+    reader = Reader(file, root)
     if reader.text("lab") != "1":
         raise reader.error(reader.line, "this is no experiment", advice="it begins with `lab: 1`")
     fixed = _fixed(reader)
@@ -221,9 +117,12 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
     for name in grid:
         if name in fixed:
             raise reader.error(reader.values[name], f"'{name}' is fixed here and in the grid too")
+    for values in (fixed, grid):
+        _beside(file, values)
     repeats = _repeats(reader)
     if full:
         larger = _grid(reader, "full", workload, ("repeats",))
+        _beside(file, larger)
         repeats = _full_repeats(reader, repeats)
         grid |= larger
         fixed = {name: value for name, value in fixed.items() if name not in larger}
@@ -245,7 +144,7 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
         asserts=reader.texts("assert"),
         findings=_findings(reader),
         links=links,
-        needs_recording="recording" in fixed and not fixed["recording"],
+        needs=_needs(workload, cases, fixed),
         source=Path(file),
     )
 
@@ -259,14 +158,71 @@ def _changes(changes: Sequence[str]) -> dict[str, Any]:
             raise Error("invalid_config", f"'{change}' is no NAME=VALUE", "--set")
         node = yaml.compose(json.dumps({name: value}))
         assert isinstance(node, yaml.MappingNode)
-        reader = _Reader("--set", node)
+        reader = Reader("--set", node)
         reader.only(PARAMETERS, "a case")
         changed |= _fixed(reader)
     return changed
 
 
-def _case(reader: _Reader, workload: str, parameters: dict[str, Any]) -> Case:
+def _beside(file: str, values: dict[str, Any]) -> None:
+    """A plan is named as seen from the experiment's file."""
+    if plan := values.get("plan"):
+        folder = Path(file).parent
+        several = isinstance(plan, list)
+        named = [str(folder / Path(one).expanduser()) for one in (plan if several else [plan])]
+        values["plan"] = named if several else named[0]
+
+
+def _needs(workload: str, cases: list[Case], fixed: dict[str, Any]) -> str:
+    """The file without which the cases are none; empty if they are whole."""
+    if workload == GRAPH and not all(case.plan for case in cases):
+        return "plan"
+    return "recording" if "recording" in fixed and not fixed["recording"] else ""
+
+
+def _case(reader: Reader, workload: str, parameters: dict[str, Any]) -> Case:
     case = replace(Case(workload), **parameters)
+    _check_fit(reader, case, parameters)
+    if workload == GRAPH:
+        return case
+    if wrong := placement.unknown(case):
+        raise reader.error(reader.values.get("placement", reader.line), wrong)
+    if case.hosts > 1:
+        _check_hosts(reader, case)
+    return _check_recording(reader, case, parameters)
+
+
+def _check_fit(reader: Reader, case: Case, parameters: dict[str, Any]) -> None:
+    """Error if a parameter means nothing to the workload."""
+    graph = case.workload == GRAPH
+    for name in parameters:
+        if (graph and name not in OF_GRAPH) or (not graph and OWN.get(name) == GRAPH):
+            raise reader.error(
+                reader.values.get(name, reader.line),
+                f"'{name}' means nothing to the workload {case.workload}",
+                advice=f"a graph has {', '.join(OF_GRAPH)}; all else is in its plan",
+            )
+
+
+def _check_hosts(reader: Reader, case: Case) -> None:
+    """Error if there is nothing to spread over several far hosts, or too little."""
+    node = reader.values.get("hosts", reader.line)
+    if not case.link:
+        raise reader.error(node, "'hosts' are of a link, and none is named")
+    if case.workload not in SPREAD:
+        raise reader.error(
+            node,
+            f"the workload {case.workload} has nothing to spread over {case.hosts} hosts",
+            advice="there is in " + ", ".join(SPREAD),
+        )
+    many = SPREAD[case.workload]
+    count = getattr(case, many) - (1 if case.workload == "pipeline" else 0)
+    if case.hosts > count:
+        rest = " after the first" if case.workload == "pipeline" else ""
+        raise reader.error(node, f"{case.hosts} hosts are more than the {count} {many}{rest}")
+
+
+def _check_recording(reader: Reader, case: Case, parameters: dict[str, Any]) -> Case:
     if not case.recording:
         if "recording" in parameters:  # to be named with --set
             return case
@@ -274,10 +230,10 @@ def _case(reader: _Reader, workload: str, parameters: dict[str, Any]) -> Case:
             if parameters.get(name):
                 raise reader.error(reader.line, f"'{name}' is of a recording, and none is named")
         return case
-    if workload not in RECORDED:
+    if case.workload not in RECORDED:
         raise reader.error(
             reader.values.get("recording", reader.line),
-            f"recorded messages are not for the workload {workload}",
+            f"recorded messages are not for the workload {case.workload}",
             advice="they are for " + ", ".join(RECORDED),
         )
     if "size" in parameters:
@@ -291,7 +247,7 @@ def _case(reader: _Reader, workload: str, parameters: dict[str, Any]) -> Case:
     return case
 
 
-def _workload(reader: _Reader) -> str:
+def _workload(reader: Reader) -> str:
     workload = reader.text("workload")
     if workload not in WORKLOADS:
         node = reader.values.get("workload", reader.line)
@@ -300,7 +256,7 @@ def _workload(reader: _Reader) -> str:
     return workload
 
 
-def _links(reader: _Reader) -> dict[str, Medium]:
+def _links(reader: Reader) -> dict[str, Medium]:
     """What lies between two hosts, by name."""
     node = reader.values.get("links")
     if node is None:
@@ -308,7 +264,7 @@ def _links(reader: _Reader) -> dict[str, Medium]:
     if not isinstance(node, yaml.MappingNode):
         raise reader.error(node, "'links' is a mapping of names to {kind: …}")
     links = {}
-    for name, value in _Reader(reader.file, node).values.items():
+    for name, value in Reader(reader.file, node).values.items():
         where = f"{reader.file}:{value.start_mark.line + 1}"
         if not _NAME.fullmatch(name):
             raise Error("invalid_config", f"'{name}' is no name: letters, digits, - and _", where)
@@ -319,7 +275,7 @@ def _links(reader: _Reader) -> dict[str, Medium]:
     return links
 
 
-def _findings(reader: _Reader) -> list[Finding]:
+def _findings(reader: Reader) -> list[Finding]:
     node = reader.values.get("findings")
     if node is None:
         return []
@@ -329,7 +285,7 @@ def _findings(reader: _Reader) -> list[Finding]:
     for one in node.value:
         if not isinstance(one, yaml.MappingNode):
             raise reader.error(one, "a finding is {says: …, holds: …, otherwise: …}")
-        inner = _Reader(reader.file, one)
+        inner = Reader(reader.file, one)
         inner.only(("says", "holds", "otherwise", "peers"), "a finding")
         otherwise, reasons = _reasons(inner)
         says, holds = inner.text("says"), inner.text("holds")
@@ -340,54 +296,50 @@ def _findings(reader: _Reader) -> list[Finding]:
     return found
 
 
-def _reasons(finding: _Reader) -> tuple[str, dict[str, str]]:
+def _reasons(finding: Reader) -> tuple[str, dict[str, str]]:
     """Why it may be otherwise: with all peers, and with some."""
     node = finding.values.get("otherwise")
     if not isinstance(node, yaml.MappingNode):
         return finding.text("otherwise"), {}
-    inner = _Reader(finding.file, node)
+    inner = Reader(finding.file, node)
     reasons = {name: inner.text(name) for name in inner.values}
     return reasons.pop("others", ""), reasons
 
 
-def _repeats(reader: _Reader) -> int:
+def _repeats(reader: Reader) -> int:
     text = reader.text("repeats", "5")
     if not text.isdigit() or not 1 <= int(text) <= 1000:
         raise reader.error(reader.values["repeats"], "repeats: a whole number from 1 to 1000")
     return int(text)
 
 
-def _fixed(reader: _Reader) -> dict[str, Any]:
+def _fixed(reader: Reader) -> dict[str, Any]:
     """Parameters that have one value for all cases."""
     fixed: dict[str, Any] = {}
     for name in PARAMETERS:
         node = reader.values.get(name)
         if node is None:
             continue
-        if not isinstance(node, yaml.ScalarNode):
-            raise reader.error(
-                node, f"'{name}' has one value here", advice="lists go below `grid:`"
-            )
         fixed[name] = reader.parameter(name, node)
     return fixed
 
 
-def _full_repeats(reader: _Reader, repeats: int) -> int:
+def _full_repeats(reader: Reader, repeats: int) -> int:
     """How often each case of the whole grid is run: it may say another number."""
     node = reader.values.get("full")
-    inner = _Reader(reader.file, node) if isinstance(node, yaml.MappingNode) else None
+    inner = Reader(reader.file, node) if isinstance(node, yaml.MappingNode) else None
     return _repeats(inner) if inner and "repeats" in inner.values else repeats
 
 
 def _grid(
-    reader: _Reader, key: str, workload: str, besides: tuple[str, ...] = ()
+    reader: Reader, key: str, workload: str, besides: tuple[str, ...] = ()
 ) -> dict[str, list[Any]]:
     node = reader.values.get(key)
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):
         raise reader.error(node, f"'{key}' is a mapping of parameters to lists of values")
-    inner = _Reader(reader.file, node)
+    inner = Reader(reader.file, node)
     inner.only((*PARAMETERS, *besides), key)
     grid: dict[str, list[Any]] = {}
     for name, values in inner.values.items():
@@ -395,7 +347,7 @@ def _grid(
             continue
         if name in OWN and OWN[name] != workload:
             raise inner.error(values, f"'{name}' is of the workload {OWN[name]}, not of {workload}")
-        grid[name] = [inner.parameter(name, one) for one in inner.scalars(name, values)]
+        grid[name] = inner.values_of(name, values)
     return grid
 
 

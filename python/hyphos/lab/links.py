@@ -31,6 +31,7 @@ from hyphos.lab.reaper import NETNS, Reaper, Resource, owned_name, sweep
 from hyphos.lab.standing import Standing
 
 DEVICE = "lab0"
+MAX_HOSTS = 64  # as hyphos-link has it
 _PATIENCE_S = 20.0
 
 
@@ -115,8 +116,8 @@ class Network(Standing):
     def _check(self) -> None:
         if len(set(self.names)) != len(self.names) or len(self.names) < 2:
             raise Error("invalid_config", "a network has two hosts or more, each named once")
-        if isinstance(self.medium, Veth) and len(self.names) != 2:
-            raise Error("invalid_config", "a veth joins two hosts", advice="use tun for more")
+        if len(self.names) > MAX_HOSTS:
+            raise Error("invalid_config", f"a network has at most {MAX_HOSTS} hosts")
         if self._subnet.num_addresses - 2 < len(self.names):
             raise Error("invalid_config", f"{self._subnet} has too few addresses", "subnet")
         for name in self.names:
@@ -135,8 +136,10 @@ class Network(Standing):
         self._reaper = self._given or Reaper()
         try:
             self._make_hosts(self._reaper)
-            if isinstance(self.medium, Veth):
+            if isinstance(self.medium, Veth) and len(self.names) == 2:
                 self._join_by_veth(self.medium)
+            elif isinstance(self.medium, Veth):
+                self._join_by_bridge(self._reaper, self.medium)
             else:
                 self._join_by_program(self.medium)
         except BaseException:
@@ -156,15 +159,23 @@ class Network(Standing):
         link = f"link add {DEVICE} netns {first.namespace} type veth "
         _ip(None, [link + f"peer name {DEVICE} netns {second.namespace}"])
         for host in (first, second):
-            _ip(
-                host,
-                [f"addr add {host.address}/{host.prefix} dev {DEVICE}", *_common(DEVICE)],
-            )
-            words = [*_enter(host), "tc", "qdisc", "add", "dev", DEVICE, "root", "tbf"]
-            words += ["rate", f"{round(medium.rate_mbit * 1e6)}bit"]
-            words += ["burst", f"{round(medium.burst_kb * 1024)}"]
-            words += ["latency", f"{round(medium.latency_ms * 1000)}us"]
-            _run(words)
+            _give_address(host)
+            _run([*_enter(host.namespace), *_bucket(DEVICE, medium)])
+
+    def _join_by_bridge(self, reaper: Reaper, medium: Veth) -> None:
+        """A switch: the kernel's bridge in a namespace of its own, and a cable to each host with a
+        bucket at both of its ends."""
+        # No host has a point in its name.
+        switch = pin_network(reaper, f"{self.names[0]}.switch", self._namespaces)
+        _ip_in(switch, ["link add switch type bridge mcast_snooping 0", "link set switch up"])
+        for number, host in enumerate(self.hosts.values()):
+            port = f"port{number}"
+            link = f"link add {DEVICE} netns {host.namespace} type veth "
+            _ip(None, [link + f"peer name {port} netns {switch}"])
+            _give_address(host)
+            _ip_in(switch, [f"link set {port} master switch up"])
+            _run([*_enter(host.namespace), *_bucket(DEVICE, medium)])
+            _run([*_enter(switch), *_bucket(port, medium)])
 
     def _join_by_program(self, medium: Tun | Wifi) -> None:
         assert self._reaper is not None
@@ -251,11 +262,17 @@ def make_host(
     reaper: Reaper, name: str, address: str, prefix: int, resources: list[Resource]
 ) -> Host:
     """A host that has no device yet; `resources` gets what is to be removed, before it is made."""
+    namespace = pin_network(reaper, name, resources)
+    return Host(name, address, prefix, namespace, Place(reaper, network=NETNS / namespace))
+
+
+def pin_network(reaper: Reaper, name: str, resources: list[Resource]) -> str:
+    """A namespace with nothing in it."""
     NETNS.mkdir(mode=0o755, exist_ok=True)
     namespace = owned_name(name)
     resources.append(reaper.register("namespace", namespace))
     kernel.pin_new_network(NETNS / namespace)
-    return Host(name, address, prefix, namespace, Place(reaper, network=NETNS / namespace))
+    return namespace
 
 
 def bring_up(host: Host, device: str) -> None:
@@ -271,14 +288,30 @@ def _common(device: str) -> tuple[str, ...]:
     )
 
 
-def _enter(host: Host) -> list[str]:
+def _give_address(host: Host) -> None:
+    _ip(host, [f"addr add {host.address}/{host.prefix} dev {DEVICE}", *_common(DEVICE)])
+
+
+def _bucket(device: str, medium: Veth) -> list[str]:
+    """The words that keep what a device sends to the medium's rate."""
+    words = ["tc", "qdisc", "add", "dev", device, "root", "tbf"]
+    words += ["rate", f"{round(medium.rate_mbit * 1e6)}bit"]
+    words += ["burst", f"{round(medium.burst_kb * 1024)}"]
+    return [*words, "latency", f"{round(medium.latency_ms * 1000)}us"]
+
+
+def _enter(namespace: str) -> list[str]:
     # Not `ip -n` nor `ip netns exec`: they mount, which a chroot or a container may not let them.
-    return ["nsenter", f"--net={NETNS / host.namespace}"]
+    return ["nsenter", f"--net={NETNS / namespace}"]
 
 
 def _ip(host: Host | None, commands: Sequence[str]) -> None:
     """Commands of ip, on a host or in the namespace of this program."""
-    where = _enter(host) if host else []
+    _ip_in(host.namespace if host else "", commands)
+
+
+def _ip_in(namespace: str, commands: Sequence[str]) -> None:
+    where = _enter(namespace) if namespace else []
     _run([*where, "ip", "-batch", "-"], "\n".join(commands) + "\n")
 
 

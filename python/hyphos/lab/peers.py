@@ -11,11 +11,12 @@ from pathlib import Path
 
 from hyphos import _hyphos
 from hyphos._errors import Error
-from hyphos.lab.case import Case
+from hyphos.lab.case import GRAPH, Case
 
-# Of the programs: lab/common/main.hpp.
-INTERFACE = 4
+# Of the programs: lab/common/interface.hpp.
+INTERFACE = 5
 PREFIX = "hyphos-lab-"
+NO_WORKLOAD = "it does not do "
 WORKER = Path(__file__).resolve().parent / "worker" / "__main__.py"
 
 
@@ -31,6 +32,7 @@ class Peer:
     floor: bool
     network: bool
     sizes: bool = True  # its messages may differ in size
+    hosts: bool = False  # also between more than two machines
     version: str = ""  # of the middleware, where its program knows
 
     @property
@@ -39,16 +41,21 @@ class Peer:
 
     def command(self, case: Case) -> list[str]:
         """The words that run a case."""
-        words = [str(self.program), *case.arguments(), "--variant", self.variant]
+        words = [str(self.program), *case.arguments()]
+        if case.workload == GRAPH:
+            return words
+        words += ["--variant", self.variant]
         words += ["--worker-python", sys.executable, "--worker-file", str(WORKER)]
         return words
 
     def cannot(self, case: Case) -> str:
         """Why it cannot take part in a case; empty if it can."""
         if case.workload not in self.workloads:
-            return f"it does not do {case.workload}"
+            return NO_WORKLOAD + case.workload
         if case.link and not self.network:
             return "it stays on one machine"
+        if case.hosts > 1 and not self.hosts:
+            return "it joins two machines and no more"
         if case.recording and not self.sizes:
             return "its messages are all of one size"
         if case.size > self.max_size:
@@ -116,7 +123,7 @@ def find_peers(folder: Path | None = None) -> Peers:
             raise Error("not_found", f"no peers in {place}: {error}", advice="make build") from None
         for entry in listing:
             name = entry["peer"]
-            if any(peer.middleware == name for peer in present):
+            if any(peer.program.name == f"{PREFIX}{name}" for peer in present):
                 continue
             program = place / f"{PREFIX}{name}"
             if program.exists():
@@ -155,6 +162,7 @@ def _describe(program: Path) -> list[Peer]:
             bool(variant["floor"]),
             bool(variant["network"]),
             bool(variant.get("sizes", True)),
+            bool(variant.get("hosts", False)),
             str(told.get("version", "")),
         )
         for variant in told["variants"]

@@ -31,9 +31,15 @@ T = TypeVar("T")
 # Okabe and Ito's colours, which everybody can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-AXES = {"size": "message size", "rate_hz": "rate (Hz)", "speed": "speed of the recording"}
+AXES = {
+    "size": "message size",
+    "rate_hz": "rate (Hz)",
+    "speed": "speed of the recording",
+    "scale": "times the rates of the plan",
+    "hosts": "far hosts",
+}
 MAX_FACETS = 12  # of one picture; more of them are on further ones
-_LINEAR = ("processes",)
+_LINEAR = ("processes", "hosts")
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "hyphos",

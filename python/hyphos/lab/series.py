@@ -98,7 +98,7 @@ def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
     chosen = []
     for command, name in steps:
         own = _own(name, replace(options, output=folder / name))
-        if experiment.load(name, changes=own.changes or ()).needs_recording:
+        if experiment.load(name, changes=own.changes or ()).needs:
             lack = "it sends recorded messages; --set recording=FILE --set channel=NAME"
             console(stderr=True).print(f"left out: {name}: {lack}")
         else:
@@ -119,7 +119,7 @@ def _own(name: str, options: RunOptions) -> RunOptions:
     """As one experiment of a series is run: goes on where there is something, and takes a recording
     only if it asks for one."""
     changes = options.changes or []
-    if not experiment.load(name).needs_recording:
+    if not experiment.load(name).needs:
         changes = [one for one in changes if one.partition("=")[0] not in ("recording", "channel")]
     there = ("runs.jsonl", PROFILE)
     goes_on = options.resume and any((_folder(options) / one).exists() for one in there)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from hyphos._closing import Closing
 from hyphos._errors import Error
-from hyphos.lab.case import Case
+from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.domain import domains, sweep_domains
 from hyphos.lab.limits import Limits, Place, cgroup_folders
-from hyphos.lab.links import Link, why_not
+from hyphos.lab.links import Host, Network, why_not
 from hyphos.lab.media import Medium
 from hyphos.lab.reaper import SHM, Reaper, Resource, owned_name, sweep, temporary_folder
 
@@ -24,11 +24,12 @@ class Stage(Closing):
     def __init__(self, links: Mapping[str, Medium] | None = None) -> None:
         self._media = dict(links or {})
         self._reaper: Reaper | None = None
-        self._links: dict[str, Link] = {}
+        self._links: dict[tuple[str, ...], Network] = {}
         self._limits: dict[tuple[float, float], Limits] = {}
         self._domains = domains()
         self._domain = ""
         self._schedules: dict[tuple[str, str], Path] = {}
+        self._plans: dict[tuple[str, str, str], Path] = {}
         self._left: list[Resource] = []
 
     @property
@@ -57,13 +58,16 @@ class Stage(Closing):
             reaper.register("folder", str(domain.folder)),
         ]
         self._domain = domain.name
-        words = [*words, "--run-dir", str(folder), "--run-id", str(domain.run)]
+        words = [*words, "--run-id", str(domain.run)]
+        if case.workload == GRAPH:
+            words += self._graph(case, reaper)
+            return self._place(case, reaper).command(words)
+        words += ["--run-dir", str(folder)]
         if case.recording:
             words += ["--recorded", str(self._schedule(case, reaper))]
         if case.link:
-            link = self._link(case.link, reaper)
-            for role, host in zip(("pub", "sub"), link.hosts.values(), strict=True):
-                words += [f"--{role}-netns", host.namespace, f"--{role}-addr", host.address]
+            hosts = self._hosts(case.link, hosts_of(case), reaper).values()
+            words += ["--hosts", ",".join(f"{one.namespace}={one.address}" for one in hosts)]
         return self._place(case, reaper).command(words)
 
     def done(self) -> None:
@@ -83,11 +87,35 @@ class Stage(Closing):
             of_case(case).write(self._schedules[key])
         return self._schedules[key]
 
-    def _link(self, name: str, reaper: Reaper) -> Link:
-        if name not in self._links:
-            hosts = (f"{name}-near", f"{name}-far")
-            self._links[name] = Link(self._media[name], hosts, reaper=reaper).up()
-        return self._links[name]
+    def _graph(self, case: Case, reaper: Reaper) -> list[str]:
+        """The words that name its plan, and where the hosts of that are."""
+        from hyphos.lab.mixed import of_case  # noqa: PLC0415
+
+        mixed = of_case(case)
+        hosts: dict[str, Host] = {}
+        if case.link:
+            hosts = self._hosts(case.link, tuple(mixed.graph.hosts), reaper)
+        key = (case.plan, case.plan_id, case.link)
+        if key not in self._plans:
+            folder = temporary_folder(reaper, f"plan-{len(self._plans)}")
+            self._plans[key] = Path(folder.value, "robot.yaml")
+            self._plans[key].write_text(
+                mixed.text({name: host.address for name, host in hosts.items()})
+            )
+        words = ["--plan", str(self._plans[key])]
+        for name, host in hosts.items():
+            words += ["--netns", f"{name}={host.namespace}"]
+        return words
+
+    def _hosts(self, link: str, names: tuple[str, ...], reaper: Reaper) -> dict[str, Host]:
+        """Those that a link joins, made when a case first asks for so many."""
+        if (link, *names) not in self._links:
+            # Several networks may stand at the same time, and a plan's names may be any text.
+            apart = f"{link}-{len(self._links)}"
+            hosts = [f"{apart}-{number}" for number in range(len(names))]
+            self._links[link, *names] = Network(self._media[link], hosts, reaper=reaper).up()
+        network = self._links[link, *names]
+        return dict(zip(names, network.hosts.values(), strict=True))
 
     def _place(self, case: Case, reaper: Reaper) -> Place:
         key = (case.cores, case.shm_mb)
@@ -105,14 +133,22 @@ class Stage(Closing):
             link.down()
         for limits in self._limits.values():
             limits.down()
-        for schedule in self._schedules.values():
-            shutil.rmtree(schedule.parent, ignore_errors=True)
+        for file in (*self._schedules.values(), *self._plans.values()):
+            shutil.rmtree(file.parent, ignore_errors=True)
         self._schedules.clear()
+        self._plans.clear()
         self._links.clear()
         self._limits.clear()
         if self._reaper is not None:
             self._reaper.close()
             self._reaper = None
+
+
+def hosts_of(case: Case) -> tuple[str, ...]:
+    """The names of the hosts of a case across a link, the near one first."""
+    if case.hosts == 1:
+        return ("near", "far")
+    return ("near", *(f"far{number}" for number in range(1, case.hosts + 1)))
 
 
 def sweep_all() -> None:

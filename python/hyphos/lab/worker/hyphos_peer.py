@@ -29,17 +29,15 @@ class HyphosPeer:
         o = self._o
         edges = [o.edge(i) for i in range(o.edges)]
         names = sorted({name for edge in edges for name in (*edge.publishers, *edge.subscribers)})
-        hosts = {"pub": ("near", o.pub_addr)}
-        if o.pub_addr != o.sub_addr:
-            hosts |= dict.fromkeys(("hop", "sub"), ("far", o.sub_addr))
+        hosts = {address: f"h{i}" for i, address in enumerate(o.addresses)}
         processes = {}
         for i, name in enumerate(names):
-            host, address = hosts.get(name[:3], hosts["pub"])
+            address = o.address_of(name[:3], int(name[3:]))
             endpoint = f"tcp://{address}:{o.port(i)}"
-            processes[name] = {"host": host, "threads": 2, "endpoint": endpoint}
+            processes[name] = {"host": hosts[address], "threads": 2, "endpoint": endpoint}
         plan = {
             "hyphos": 1,
-            "hosts": {host: {"address": address} for host, address in hosts.values()},
+            "hosts": {host: {"address": address} for address, host in hosts.items()},
             "processes": processes,
             "nodes": {name: {"process": name} for name in names},
             "channels": {edge.name: self._channel(edge) for edge in edges},

@@ -37,8 +37,8 @@ class Options:
         self.stall_every_ms = float(given["--stall-every-ms"])
         self.recorded = given.get("--recorded", "")
         self.speed = float(given["--speed"])
-        self.pub_addr = given["--pub-addr"]
-        self.sub_addr = given["--sub-addr"]
+        hosts = [one.partition("=")[2] for one in given.get("--hosts", "").split(",")]
+        self.addresses = hosts if all(hosts) else ["127.0.0.1"]
         self.role = given["--role"]
         self.index = int(given["--index"])
         self.sheet_fd = int(given["--sheet-fd"])
@@ -79,14 +79,22 @@ class Options:
     def edges(self) -> int:
         return {"echo": 2 * self.pairs, "pipeline": self.processes - 1}.get(self.shape, 1)
 
-    @property
-    def own_addr(self) -> str:
-        """Where this process can be reached: along a pipeline the hosts take turns."""
-        far = self.role != "pub"
+    def address_of(self, role: str, index: int) -> str:
+        """Where a process can be reached: on the machine that machine_of() says in C++."""
+        count = len(self.addresses)
+        if count == 1:
+            return self.addresses[0]
         if self.shape == "pipeline":
-            at = {"pub": 0, "hop": self.index + 1, "sub": self.processes - 1}[self.role]
-            far = at % 2 == 1
-        return self.sub_addr if far else self.pub_addr
+            stage = {"pub": 0, "hop": index + 1, "sub": self.processes - 1}[role]
+            return self.addresses[stage % count]
+        many = count - 1
+        if self.shape == "fanin":
+            return self.addresses[many if role == "sub" else index % many]
+        return self.addresses[0 if role == "pub" else 1 + index % many]
+
+    @property
+    def own_address(self) -> str:
+        return self.address_of(self.role, self.index)
 
     @property
     def longest_warm_up_ns(self) -> int:

@@ -17,8 +17,10 @@ class RospyPeer:
         self._o = options
         self._queue = options.queue or QUEUE
         # rospy reads them when it is imported.
-        os.environ["ROS_MASTER_URI"] = f"http://{options.pub_addr}:{options.port(2 * MAX_FLOWS)}"
-        os.environ["ROS_IP"] = options.own_addr
+        os.environ["ROS_MASTER_URI"] = (
+            f"http://{options.addresses[0]}:{options.port(2 * MAX_FLOWS)}"
+        )
+        os.environ["ROS_IP"] = options.own_address
         os.environ["ROS_LOG_DIR"] = options.run_dir
         import rospy  # type: ignore[import-not-found]  # noqa: PLC0415
 

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace hyphos::lab {
+
+/// Of command line, result and sheet: what it is built for, python/hyphos/lab/peers.py must know.
+inline constexpr double kInterface = 5;
+
+}  // namespace hyphos::lab

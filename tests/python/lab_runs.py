@@ -1,0 +1,45 @@
+"""What the tests of the laboratory's runs share: small experiments, measured once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hyphos.lab import commands, experiment
+from hyphos.lab.case import Case
+from hyphos.lab.peers import Peer, find_peers
+from hyphos.lab.results import Results, Row
+from hyphos.lab.runner import Runner, Wish, side_by_side
+from hyphos.lab.stage import Stage
+
+SMALL = "lab: 1\nworkload: pair\npeers: [futex, hyphos/shm]\nseconds: 0.2\nwarmup: 3\nrepeats: 2\n"
+
+RESOLUTION = 0.999  # of histograms: what took 20 ms may be said to have taken 19.98
+
+
+def least_us(one: Row) -> float:
+    """What the fastest message took: no machine that is called away makes it longer."""
+    return min(float(run.histogram("histogram_ns").values[0]) for run in one.used) / 1e3
+
+
+def measured_row(case: Case, peer: Peer, folder: Path) -> Row:
+    """Of one run, in a folder of its own."""
+    own = folder / f"again{len(list(folder.glob('again*')))}"
+    own.mkdir()
+    results = Results(own)
+    Runner(results).measure([Wish(case, peer, 0)])
+    [row] = results.rows()
+    return row
+
+
+def rows_of(text: str, peers: list[str], folder: Path) -> list[Row]:
+    """Measured once; skipped where there are no links."""
+    found = commands.resolved(experiment.parse(text, "x.yaml"))
+    stage = Stage(found.links)
+    if lack := stage.why_not(found.cases[0]):
+        pytest.skip(lack)
+    results = Results(folder)
+    chosen = find_peers().choose(peers)
+    todo = [wish for case in found.cases for wish in side_by_side(case, chosen, 0)]
+    Runner(results, stage=stage).measure(todo)
+    return results.rows()
