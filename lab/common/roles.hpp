@@ -45,6 +45,7 @@ class Role {
   /// A source so late does not go on: nothing new would be learnt.
   static constexpr std::int64_t kGiveUp = 5'000'000'000;
   static constexpr std::int64_t kNoProgress = 4'000'000'000;
+  static constexpr std::int64_t kUncappedQuiet = 500'000'000;
   /// What has not arrived so long after the last one was sent is lost: queues may hold hours.
   static constexpr std::int64_t kLongestDrain = 20'000'000'000;
   /// Between a warm-up message that nobody heard and the next, in the end: 256 sources then send
@@ -121,7 +122,8 @@ class Role {
       if (seen.warm.fetch_add(1, std::memory_order_relaxed) + 1 == o_.warmup) sheet_.tell_parent();
     } else if (header.kind == kMeasured) {
       auto& slot = sheet_.latencies(flow)[header.sequence];
-      if (slot != 0) seen.duplicates.fetch_add(1, std::memory_order_relaxed);
+      const bool again = slot != 0 && !o_.uncapped();  // there slots are used again
+      if (again) seen.duplicates.fetch_add(1, std::memory_order_relaxed);
       slot = std::max<std::int64_t>(arrived - header.stamp_ns, 1);
       seen.last_receive_ns.store(arrived, std::memory_order_relaxed);
       seen.received.fetch_add(1, std::memory_order_release);
@@ -216,19 +218,27 @@ class Role {
     }
   }
 
+  /// So many, or until time is up: then sequences begin again, for their slots are as many.
   void send_back_to_back() {
     auto costs = sheet_.costs(o_.index);
-    for (std::int64_t i = 0; i < o_.count; ++i) {
-      const std::int64_t stamp = send(kMeasured, i);
-      costs[static_cast<std::size_t>(i)] = std::max<std::int64_t>(now_ns() - stamp, 1);
+    const std::int64_t end = sheet_.head().first_send_ns.load() +
+                             static_cast<std::int64_t>((o_.uncapped() ? o_.seconds : 1e9) * 1e9);
+    const std::int64_t most = o_.uncapped() ? INT64_MAX : o_.count;
+    for (std::int64_t i = 0; i < most && now_ns() < end; ++i) {
+      const std::int64_t slot = i % o_.count;
+      const std::int64_t stamp = send(kMeasured, slot);
+      costs[static_cast<std::size_t>(slot)] = std::max<std::int64_t>(now_ns() - stamp, 1);
       source().sent.fetch_add(1, std::memory_order_relaxed);
     }
   }
 
   /// What has not arrived then is lost, and counted so. A flood loses nothing: it takes its time.
+  /// Uncapped, most of what is not there soon was dropped by design.
   void drain() {
-    const std::int64_t limit = o_.floods() ? INT64_MAX : now_ns() + kLongestDrain;
-    settle(&Sheet::Flow::received, source().sent.load(), kNoProgress, limit);
+    const bool waits = o_.floods() && !o_.uncapped();
+    const std::int64_t limit = waits ? INT64_MAX : now_ns() + kLongestDrain;
+    const std::int64_t quiet = o_.uncapped() ? kUncappedQuiet : kNoProgress;
+    settle(&Sheet::Flow::received, source().sent.load(), quiet, limit);
   }
 
   /// Until each flow here has so many, or nothing came for `quiet` nanoseconds, or to the limit.

@@ -14,8 +14,10 @@ from typing import Any
 import yaml
 
 from hyphos._errors import Error
+from hyphos.lab import parts
 from hyphos.lab.case import OWN, WORKLOADS, Case
 from hyphos.lab.media import Medium, medium_of
+from hyphos.lab.results import METRICS
 from hyphos.lab.stage import check as check_links
 
 BUILT_IN = Path(__file__).resolve().parent / "experiments"
@@ -54,7 +56,7 @@ _INTEGERS = (
 PARAMETERS = (*_RANGES, *_WORDS, *_TEXTS)
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
-    *("base", "links", "findings"),
+    *("base", "links", "findings", "figures", parts.KEY),
 )
 
 
@@ -83,12 +85,19 @@ class Experiment:
     asserts: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     links: dict[str, Medium] = field(default_factory=dict)
+    figures: list[str] = field(default_factory=list)  # that tables show; none: the usual ones
     needs_recording: bool = False  # it names none: --set recording=FILE does
     source: Path | None = None
+    # Of an experiment in parts: the peers of each case, whatever its length. No case: all of them.
+    own_peers: dict[Case, list[str]] = field(default_factory=dict)
 
     def varied(self) -> list[str]:
         """The parameters that differ among the cases, in the order of Case."""
         return list(self.cases[0].differing(self.cases)) if self.cases else []
+
+    def peers_of(self, case: Case) -> list[str] | None:
+        """Those that its part names; None: all may take part."""
+        return self.own_peers.get(parts.whatever_length(case)) if self.own_peers else None
 
 
 class _Reader:
@@ -214,6 +223,12 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
     reader = _Reader(file, root)
     if reader.text("lab") != "1":
         raise reader.error(reader.line, "this is no experiment", advice="it begins with `lab: 1`")
+    found = [_part(_Reader(file, one), full, changes) for one in parts.split(file, root)]
+    return parts.joined(found, file, reader.values.get(parts.KEY))
+
+
+def _part(reader: _Reader, full: bool, changes: Sequence[str]) -> Experiment:
+    file = reader.file
     fixed = _fixed(reader)
     reader.only((*_KEYS, *PARAMETERS), "an experiment")
     workload = _workload(reader)
@@ -245,6 +260,7 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
         asserts=reader.texts("assert"),
         findings=_findings(reader),
         links=links,
+        figures=_figures(reader),
         needs_recording="recording" in fixed and not fixed["recording"],
         source=Path(file),
     )
@@ -317,6 +333,18 @@ def _links(reader: _Reader) -> dict[str, Medium]:
             raise Error("invalid_config", f"the link '{name}' is a mapping with a kind", where)
         links[name] = medium_of(str(options.pop("kind")), options, where)
     return links
+
+
+def _figures(reader: _Reader) -> list[str]:
+    names = reader.texts("figures")
+    for name in names:
+        if name not in METRICS:
+            raise reader.error(
+                reader.values["figures"],
+                f"there is no figure '{name}'",
+                advice="there are " + ", ".join(METRICS),
+            )
+    return names
 
 
 def _findings(reader: _Reader) -> list[Finding]:

@@ -24,6 +24,7 @@ _SEARCH_S = 60.0
 UNITY: tuple[Step, ...] = (
     (commands.run, "paper_000_latency"),
     (commands.run, "paper_000_machines"),
+    (commands.run, "paper_000_uncapped"),
     (commands.saturate, "paper_000_rate"),
     (commands.run, "unity_viewers"),
     (commands.run, "paper_000_far"),
@@ -93,10 +94,7 @@ def duration_s(command: Callable[[str, RunOptions], int], name: str, options: Ru
     if options.resume:
         known = {run.key for run in Results(_folder(options)).runs if not run.failure}
     todo = [wish.case for wish in wishes(wanted, peers) if not known or wish.key not in known]
-    return sum(
-        _STARTING_S + _PROCESS_S * case.most_processes + (0 if case.floods else case.seconds)
-        for case in todo
-    )
+    return sum(_STARTING_S + _PROCESS_S * case.most_processes + case.length_s for case in todo)
 
 
 def _spoken(seconds: float) -> str:
