@@ -19,7 +19,8 @@ namespace hyphos::lab {
 ///   fanout                pub -> `subscribers` sub
 ///   fanin                 `publishers` pub -> sub
 ///   flood                 pub -> sub, back to back; the publisher waits, nothing may be lost
-///   uncapped              pub -> sub, back to back for `seconds`; what holds nobody back may lose
+///   uncapped              pub -> sub, back to back for `seconds`, with few under way at once; may
+///   lose
 enum class Shape : std::uint8_t {
   kInproc,
   kInprocFlood,

@@ -225,6 +225,7 @@ class Role {
                              static_cast<std::int64_t>((o_.uncapped() ? o_.seconds : 1e9) * 1e9);
     const std::int64_t most = o_.uncapped() ? INT64_MAX : o_.count;
     for (std::int64_t i = 0; i < most && now_ns() < end; ++i) {
+      if (o_.uncapped()) await_room();
       const std::int64_t slot = i % o_.count;
       const std::int64_t stamp = send(kMeasured, slot);
       costs[static_cast<std::size_t>(slot)] = std::max<std::int64_t>(now_ns() - stamp, 1);
@@ -232,8 +233,22 @@ class Role {
     }
   }
 
+  /// Uncapped, few messages are under way at once: else who is held back by nothing would take a
+  /// processor to make what is dropped. The sheet is looked at again and again, since to be told
+  /// would cost the subscriber something for each message. What brings no progress is lost.
+  void await_room() {
+    const std::int64_t sent = source().sent.load(), most = o_.size >= (8u << 20) ? 4 : 8;
+    std::int64_t seen = total(&Sheet::Flow::received), progress = now_ns();
+    while (sent - given_up_ - seen >= most) {
+      sleep_until(now_ns() + 50'000);
+      const std::int64_t now_seen = total(&Sheet::Flow::received);
+      if (now_seen != seen) progress = now_ns();
+      seen = now_seen;
+      if (now_ns() - progress > kUncappedQuiet) given_up_ = sent - seen;
+    }
+  }
+
   /// What has not arrived then is lost, and counted so. A flood loses nothing: it takes its time.
-  /// Uncapped, most of what is not there soon was dropped by design.
   void drain() {
     const bool waits = o_.floods() && !o_.uncapped();
     const std::int64_t limit = waits ? INT64_MAX : now_ns() + kLongestDrain;
@@ -283,6 +298,7 @@ class Role {
   const Options& o_;
   Peer& peer_;
   Sheet sheet_;
+  std::int64_t given_up_ = 0;  // uncapped: messages that are under way no more
   Schedule schedule_;
   std::int64_t work_ns_;
   std::int64_t next_stall_ns_ = 0;

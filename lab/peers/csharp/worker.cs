@@ -25,6 +25,7 @@ namespace Hyphos.Lab
         private readonly Node node_;
         private readonly Policy policy_ = new Policy();
         private RawPublisher publisher_;
+        private long givenUp_;
 
         private Worker(Options options)
         {
@@ -189,9 +190,24 @@ namespace Hyphos.Lab
             Source* own = sheet_.Source;
             for (long i = 0; Node.MonotonicNs < end; i = (i + 1) % o_.Count)
             {
+                AwaitRoom();
                 long stamp = Publish(Header.Measured, i);
                 sheet_.Costs[i] = Math.Max(Node.MonotonicNs - stamp, 1);
                 Interlocked.Increment(ref own->Sent);
+            }
+        }
+
+        private void AwaitRoom()
+        {
+            long sent = sheet_.Source->Sent, most = o_.Size >= 8 << 20 ? 4 : 8;
+            long seen = Volatile.Read(ref sheet_.Flow->Received), progress = Node.MonotonicNs;
+            while (sent - givenUp_ - seen >= most)
+            {
+                Sheet.SleepUntil(Node.MonotonicNs + 50000);
+                long now = Volatile.Read(ref sheet_.Flow->Received);
+                if (now != seen) progress = Node.MonotonicNs;
+                seen = now;
+                if (Node.MonotonicNs - progress > UncappedQuietNs) givenUp_ = sent - seen;
             }
         }
 

@@ -248,7 +248,7 @@ def change(wanted: Experiment, options: RunOptions) -> Experiment:
     if options.seconds is not None:
         share = [options.seconds / case.seconds for case in cases]
         cases = [
-            replace(case, seconds=options.seconds, messages=max(20, round(case.messages * part)))
+            replace(case, seconds=options.seconds, messages=_messages(case, part))
             for case, part in zip(cases, share, strict=True)
         ]
     return replace(
@@ -257,6 +257,11 @@ def change(wanted: Experiment, options: RunOptions) -> Experiment:
         repeats=options.repeats or wanted.repeats,
         peers=options.peers or wanted.peers,
     )
+
+
+def _messages(case: Case, share: float) -> int:
+    """Of a measurement of a part of the length, where their number is its length."""
+    return case.messages if case.length_s else max(20, round(case.messages * share))
 
 
 def _open(wanted: Experiment, options: RunOptions) -> Results:

@@ -67,7 +67,8 @@ _PAPER_WORDS = {
     "Allspaw et al. (Comparing Performance Between Different Implementations of ROS for Unity) "
     "take it; the median of these means, and between which two 90 of a hundred of them lie.",
     "publishing rate": "Messages that arrived in a second while the publisher sent as fast as it "
-    "could, over windows of ten seconds (of the whole measurement, if it is shorter): the median "
+    "could, with no more than 8 messages (4 large ones) under way, over windows of ten "
+    "seconds (of the whole measurement, if it is shorter): the median "
     "of all windows, the slowest and the fastest. What was sent and dropped is in “lost”.",
     "CPU utilization": "CPU time of all processes of a run, that of a gateway or another daemon "
     "included, by the time it took: 100 % is one processor.",

@@ -25,7 +25,7 @@ TITLES = {
     "average_delay_p50_us": "average delay µs (10 messages)",
     "average_delay_p5_us": "its p5",
     "average_delay_p95_us": "its p95",
-    "publishing_rate_hz": "publishing rate Hz (10 s)",
+    "publishing_rate_hz": "publishing rate Hz",
     "publishing_rate_low_hz": "slowest window",
     "publishing_rate_high_hz": "fastest window",
     "cpu_utilization": "CPU utilization %",

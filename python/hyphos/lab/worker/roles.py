@@ -68,6 +68,7 @@ class Role:
         o = options
         self._schedule = Schedule(o.size, o.rate_hz, o.recorded, o.speed)
         self._next_stall_ns = 0
+        self._given_up = 0  # uncapped: messages that are under way no more
         self._one_at_a_time = threading.Lock()
         # The default timer slack of 50 us would be added to every tick of the schedule.
         ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
@@ -238,10 +239,24 @@ class Role:
         for i in itertools.count() if o.uncapped else range(o.count):
             if now_ns() >= end:
                 return
+            if o.uncapped:
+                self._await_room()
             slot = i % o.count
             stamp = self._send(MEASURED, slot)
             costs[slot] = max(now_ns() - stamp, 1)
             own.sent += 1
+
+    def _await_room(self) -> None:
+        sent = self._sheet.head.sources[self._o.index].sent
+        most = 4 if self._o.size >= 8 << 20 else 8
+        seen, progress = sum(self._totals("received")), now_ns()
+        while sent - self._given_up - seen >= most:
+            sleep_until(now_ns() + 50_000)
+            before, seen = seen, sum(self._totals("received"))
+            if seen != before:
+                progress = now_ns()
+            if now_ns() - progress > UNCAPPED_QUIET_NS:
+                self._given_up = sent - seen
 
     def _drain(self) -> None:
         sent = self._sheet.head.sources[self._o.index].sent
