@@ -14,7 +14,7 @@ struct Edge {
   int publishers = 1;
   int subscribers = 1;
   int end = 0;         // which of its publishers, or of its subscribers, this process is
-  bool block = false;  // flood: the publisher must wait, nothing may be lost
+  bool block = false;  // flood: the publisher must wait, nothing may be lost; uncapped: if it can
   std::string name;    // unique on this machine
   std::string path;    // a path in the run's own directory
   std::string host;    // where its publisher, of several the one with this end, is reachable

@@ -22,6 +22,8 @@ namespace hyphos::lab {
 ///   fanout                pub -> `subscribers` sub
 ///   fanin                 `publishers` pub -> sub
 ///   flood                 pub -> sub, back to back; the publisher waits, nothing may be lost
+///   uncapped              pub -> sub, back to back for `seconds`, with few under way at once; may
+///   lose
 enum class Shape : std::uint8_t {
   kInproc,
   kInprocFlood,
@@ -30,7 +32,8 @@ enum class Shape : std::uint8_t {
   kPipeline,
   kFanout,
   kFanin,
-  kFlood
+  kFlood,
+  kUncapped
 };
 
 struct ShapeName {
@@ -42,6 +45,7 @@ inline constexpr ShapeName kShapeNames[] = {
     {Shape::kPair, "pair"},         {Shape::kEcho, "echo"},
     {Shape::kPipeline, "pipeline"}, {Shape::kFanout, "fanout"},
     {Shape::kFanin, "fanin"},       {Shape::kFlood, "flood"},
+    {Shape::kUncapped, "uncapped"},
 };
 
 inline const char* to_string(Shape shape) {
@@ -111,7 +115,8 @@ struct Options {
   std::string variant;       // chosen among the peer's own, e.g. "ipc"
   std::size_t size = 1024;   // bytes per message, header included
   double rate_hz = 100;      // of each publisher; ignored by the floods, which send back to back
-  std::int64_t count = 500;  // measured messages of each publisher
+  std::int64_t count = 500;  // measured messages of each publisher; uncapped: that leave a latency
+  double seconds = 10;       // uncapped: for so long
   std::int64_t warmup = 50;  // messages every subscriber must have seen before the measurement
   int processes = 3;         // pipeline: source, processes - 2 hops, sink
   int subscribers = 1;       // fanout
@@ -139,8 +144,10 @@ struct Options {
   int run_id = 0;       // distinguishes concurrent runs: names and ports derive from it
 
   [[nodiscard]] bool floods() const {
-    return shape == Shape::kFlood || shape == Shape::kInprocFlood;
+    return shape == Shape::kFlood || shape == Shape::kInprocFlood || uncapped();
   }
+  /// Ends by the clock, and not with a number of messages.
+  [[nodiscard]] bool uncapped() const { return shape == Shape::kUncapped; }
   [[nodiscard]] bool in_process() const {
     return shape == Shape::kInproc || shape == Shape::kInprocFlood;
   }
@@ -251,6 +258,7 @@ inline const std::vector<Option>& option_list() {
       option("--size", &Options::size),
       option("--rate", &Options::rate_hz),
       option("--count", &Options::count),
+      option("--seconds", &Options::seconds),
       option("--warmup", &Options::warmup),
       option("--processes", &Options::processes),
       option("--subscribers", &Options::subscribers),
@@ -288,6 +296,7 @@ inline void check(const Options& o) {
   need(o.count >= 1 && o.warmup >= 1, "--count, --warmup: at least 1");
   need(o.count <= 100'000'000, "--count: at most 100 million");
   need(o.rate_hz > 0, "--rate: must be positive");
+  need(o.seconds > 0 && o.seconds <= 86'400, "--seconds: more than 0, at most a day");
   need(o.processes >= 2 && o.processes <= kMaxFlows, "--processes: 2 to 256");
   for (const int many : {o.subscribers, o.publishers, o.pairs}) {
     need(many >= 1 && many <= kMaxFlows, "--subscribers, --publishers, --pairs: 1 to 256");

@@ -16,6 +16,7 @@
 #include "lab/common/child.hpp"
 #include "lab/common/clock.hpp"
 #include "lab/common/options.hpp"
+#include "lab/common/paper.hpp"
 #include "lab/common/schedule.hpp"
 #include "lab/common/sheet.hpp"
 #include "lab/common/stats.hpp"
@@ -65,12 +66,13 @@ class Parent {
     await(sheet, 30 + o_.longest_warm_up_s(), "to warm up",
           [&] { return all_sources(sheet, &Sheet::Source::warm); });
     sheet.phase().enter(kWarm);
-    for (auto& child : children_) child.cpu_start_ns = child.read_cpu_ns();
+    start_cpu();
     sheet.head().first_send_ns.store(now_ns() + (o_.floods() ? 0 : 20'000'000));
     sheet.phase().enter(kMeasuring);
+    if (o_.uncapped()) measure_windows(sheet);
     await(sheet, slack_s + length_s, "to send and receive",
           [&] { return all_sources(sheet, &Sheet::Source::done); });
-    for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
+    if (!o_.uncapped()) stop_cpu();
     for (auto& child : children_) {
       memory_kb_ += child.read_memory_kb();
       child.cpus = Cpus::of(child.pid);
@@ -124,6 +126,38 @@ class Parent {
     return true;
   }
 
+  void start_cpu() {
+    for (auto& child : children_) child.cpu_start_ns = child.read_cpu_ns();
+    if (daemon_.pid > 0) daemon_.cpu_start_ns = daemon_.read_cpu_ns();
+    cpu_begin_ns_ = now_ns();
+  }
+  void stop_cpu() {
+    for (auto& child : children_) child.cpu_ns = child.read_cpu_ns() - child.cpu_start_ns;
+    if (daemon_.pid > 0) daemon_.cpu_ns = daemon_.read_cpu_ns() - daemon_.cpu_start_ns;
+    cpu_wall_ns_ = now_ns() - cpu_begin_ns_;
+  }
+
+  /// The rate at which messages arrive in each window, read from outside: once in each, at an
+  /// instant that is measured too. CPU time is that of all windows.
+  void measure_windows(const Sheet& sheet) {
+    const std::int64_t begin = sheet.head().first_send_ns.load();
+    const Windows windows(o_.seconds);
+    std::int64_t from = begin, before = 0;
+    for (int i = 1; i <= windows.count; ++i) {
+      const std::int64_t end = begin + static_cast<std::int64_t>(i * windows.length_s * 1e9);
+      while (now_ns() < end) {
+        sleep_until(std::min(end, now_ns() + 1'000'000'000));
+        expect_all_running(children_);
+        if (daemon_.pid > 0) expect_running(daemon_);
+      }
+      const std::int64_t now = now_ns(), seen = sheet.head().flows[0].received.load();
+      rates_.push_back(static_cast<double>(seen - before) * 1e9 / static_cast<double>(now - from));
+      from = now;
+      before = seen;
+    }
+    stop_cpu();
+  }
+
   // A clean end, so that middleware removes what it left in /dev/shm; a kill for who refuses.
   void stop_children() {
     const std::int64_t begin = now_ns();
@@ -141,7 +175,7 @@ class Parent {
 
   /// What the flows measured, taken together.
   struct Sums {
-    std::vector<std::int64_t> latencies, open_latencies, costs;
+    std::vector<std::int64_t> latencies, open_latencies, costs, means;
     std::int64_t sent = 0, expected = 0, late_sends = 0;
     std::int64_t received = 0, duplicates = 0, corrupt = 0, last_ns = 0;
     double bytes = 0;                     // received
@@ -170,6 +204,7 @@ class Parent {
       sums.last_ns = std::max(sums.last_ns, flow.last_receive_ns.load());
       sums.flow_received += (f == 0 ? "" : ", ") + std::to_string(own.size());
       sums.latencies.insert(sums.latencies.end(), own.begin(), own.end());
+      if (!o_.floods()) append_means(sums.means, own);
       std::sort(own.begin(), own.end());
       sums.flow_p95 += (f == 0 ? "" : ", ") + number(percentile_us(own, 95));
     }
@@ -201,14 +236,18 @@ class Parent {
     }
     const double seconds =
         static_cast<double>(sums.last_ns - sheet.head().first_send_ns.load()) / 1e9;
-    const auto sent = static_cast<double>(std::max<std::int64_t>(sums.sent, 1));
     const auto received = static_cast<double>(sums.received);
+    // Uncapped, what is sent and dropped may be many times what arrives.
+    const auto counted =
+        static_cast<double>(std::max<std::int64_t>(o_.uncapped() ? sums.received : sums.sent, 1));
+    const auto planned = static_cast<double>(o_.count) * o_.sources();
+    const double bytes = o_.uncapped() ? received * static_cast<double>(o_.size) : sums.bytes;
     JsonLine out;
     out.add("peer", peer_).add("variant", o_.variant).add("shape", to_string(o_.shape));
     out.add("size", static_cast<double>(o_.size)).add("rate", o_.floods() ? 0 : o_.rate_hz);
     out.add("processes", static_cast<double>(children_.size()));
     out.add("sources", o_.sources()).add("flows", o_.flows());
-    out.add("planned", static_cast<double>(o_.count) * o_.sources());
+    out.add("planned", o_.uncapped() ? static_cast<double>(sums.sent) : planned);
     out.add("sent", static_cast<double>(sums.sent));
     out.add("received", received);
     out.add("lost", static_cast<double>(sums.expected) - received);
@@ -218,19 +257,30 @@ class Parent {
     out.add("samples", static_cast<double>(sums.latencies.size()));
     out.add_percentiles("", sums.latencies).add_percentiles("open_", sums.open_latencies);
     out.add_percentiles("pub_cost_", sums.costs);
-    out.add("cpu_us_per_msg", cpu_us / sent);
+    out.add("cpu_us_per_msg", cpu_us / counted);
     // In process there is no telling the publisher's share apart.
-    out.add("pub_cpu_us_per_msg", o_.in_process() ? std::nan("") : pub_cpu_us / sent);
+    out.add("pub_cpu_us_per_msg", o_.in_process() ? std::nan("") : pub_cpu_us / counted);
+    add_utilization(out, cpu_us);
     out.add("memory_mb", static_cast<double>(memory_kb_) / 1024);
     out.add("seconds", seconds);
     out.add("messages_per_s", received / seconds);
-    out.add("mb_per_s", sums.bytes / 1e6 / seconds);
+    out.add("mb_per_s", bytes / 1e6 / seconds);
     out.raw("cpus", cpus());
     out.raw("flow_p95_us", "[" + sums.flow_p95 + "]");
     out.raw("flow_received", "[" + sums.flow_received + "]");
     out.raw("histogram_ns", histogram(sums.latencies));
     out.raw("open_histogram_ns", histogram(sums.open_latencies));
+    out.raw("average_delay_histogram_ns", histogram(sums.means));
+    out.raw("publishing_rates_hz", list_of(rates_));
     return out.str();
+  }
+
+  /// Of one processor, in per cent: of all processes, the daemon included, and of that alone.
+  void add_utilization(JsonLine& out, double cpu_us) const {
+    const double percent = 100e3 / static_cast<double>(std::max<std::int64_t>(cpu_wall_ns_, 1));
+    const double daemon_us = static_cast<double>(daemon_.cpu_ns) / 1e3;
+    out.add("cpu_utilization", (cpu_us + daemon_us) * percent);
+    out.add("daemon_cpu_utilization", daemon_.pid > 0 ? daemon_us * percent : std::nan(""));
   }
 
   std::string peer_;
@@ -239,6 +289,8 @@ class Parent {
   std::vector<Child> children_;
   Child daemon_;
   std::int64_t memory_kb_ = 0;
+  std::int64_t cpu_begin_ns_ = 0, cpu_wall_ns_ = 0;
+  std::vector<double> rates_;  // at which messages arrived, uncapped
 };
 
 }  // namespace hyphos::lab

@@ -57,7 +57,8 @@ using OnMessage = std::function<void(const void* data, std::size_t size)>;
 
 // What a middleware that joins processes usually can.
 inline const std::vector<Shape> kBetweenProcesses = {
-    Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout, Shape::kFanin, Shape::kFlood};
+    Shape::kPair,  Shape::kEcho,  Shape::kPipeline, Shape::kFanout,
+    Shape::kFanin, Shape::kFlood, Shape::kUncapped};
 
 // A row of the tables: one way in which a peer can carry a message, and the shapes it takes part
 // in. `floor` marks what other rows are divided by.

@@ -45,6 +45,7 @@ class Role {
   /// A source so late does not go on: nothing new would be learnt.
   static constexpr std::int64_t kGiveUp = 5'000'000'000;
   static constexpr std::int64_t kNoProgress = 4'000'000'000;
+  static constexpr std::int64_t kUncappedQuiet = 500'000'000;
   /// What has not arrived so long after the last one was sent is lost: queues may hold hours.
   static constexpr std::int64_t kLongestDrain = 20'000'000'000;
   /// Between a warm-up message that nobody heard and the next, in the end: 256 sources then send
@@ -121,7 +122,8 @@ class Role {
       if (seen.warm.fetch_add(1, std::memory_order_relaxed) + 1 == o_.warmup) sheet_.tell_parent();
     } else if (header.kind == kMeasured) {
       auto& slot = sheet_.latencies(flow)[header.sequence];
-      if (slot != 0) seen.duplicates.fetch_add(1, std::memory_order_relaxed);
+      const bool again = slot != 0 && !o_.uncapped();  // there slots are used again
+      if (again) seen.duplicates.fetch_add(1, std::memory_order_relaxed);
       slot = std::max<std::int64_t>(arrived - header.stamp_ns, 1);
       seen.last_receive_ns.store(arrived, std::memory_order_relaxed);
       seen.received.fetch_add(1, std::memory_order_release);
@@ -216,19 +218,42 @@ class Role {
     }
   }
 
+  /// So many, or until time is up: then sequences begin again, for their slots are as many.
   void send_back_to_back() {
     auto costs = sheet_.costs(o_.index);
-    for (std::int64_t i = 0; i < o_.count; ++i) {
-      const std::int64_t stamp = send(kMeasured, i);
-      costs[static_cast<std::size_t>(i)] = std::max<std::int64_t>(now_ns() - stamp, 1);
+    const std::int64_t end = sheet_.head().first_send_ns.load() +
+                             static_cast<std::int64_t>((o_.uncapped() ? o_.seconds : 1e9) * 1e9);
+    const std::int64_t most = o_.uncapped() ? INT64_MAX : o_.count;
+    for (std::int64_t i = 0; i < most && now_ns() < end; ++i) {
+      if (o_.uncapped()) await_room();
+      const std::int64_t slot = i % o_.count;
+      const std::int64_t stamp = send(kMeasured, slot);
+      costs[static_cast<std::size_t>(slot)] = std::max<std::int64_t>(now_ns() - stamp, 1);
       source().sent.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  /// Uncapped, few messages are under way at once: else who is held back by nothing would take a
+  /// processor to make what is dropped. The sheet is looked at again and again, since to be told
+  /// would cost the subscriber something for each message. What brings no progress is lost.
+  void await_room() {
+    const std::int64_t sent = source().sent.load(), most = o_.size >= (8u << 20) ? 4 : 8;
+    std::int64_t seen = total(&Sheet::Flow::received), progress = now_ns();
+    while (sent - given_up_ - seen >= most) {
+      sleep_until(now_ns() + 50'000);
+      const std::int64_t now_seen = total(&Sheet::Flow::received);
+      if (now_seen != seen) progress = now_ns();
+      seen = now_seen;
+      if (now_ns() - progress > kUncappedQuiet) given_up_ = sent - seen;
     }
   }
 
   /// What has not arrived then is lost, and counted so. A flood loses nothing: it takes its time.
   void drain() {
-    const std::int64_t limit = o_.floods() ? INT64_MAX : now_ns() + kLongestDrain;
-    settle(&Sheet::Flow::received, source().sent.load(), kNoProgress, limit);
+    const bool waits = o_.floods() && !o_.uncapped();
+    const std::int64_t limit = waits ? INT64_MAX : now_ns() + kLongestDrain;
+    const std::int64_t quiet = o_.uncapped() ? kUncappedQuiet : kNoProgress;
+    settle(&Sheet::Flow::received, source().sent.load(), quiet, limit);
   }
 
   /// Until each flow here has so many, or nothing came for `quiet` nanoseconds, or to the limit.
@@ -273,6 +298,7 @@ class Role {
   const Options& o_;
   Peer& peer_;
   Sheet sheet_;
+  std::int64_t given_up_ = 0;  // uncapped: messages that are under way no more
   Schedule schedule_;
   std::int64_t work_ns_;
   std::int64_t next_stall_ns_ = 0;

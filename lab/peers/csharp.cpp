@@ -20,7 +20,7 @@ class CsharpPeer : public Peer {
  public:
   static constexpr const char* kName = "csharp";
   static std::vector<Variant> variants() {
-    const std::vector<Shape> pair = {Shape::kPair};
+    const std::vector<Shape> pair = {Shape::kPair, Shape::kUncapped};
     return {{"to_node", pair, 64u << 20, false, false, false},
             {"from_node", pair, 64u << 20, false, false, false},
             {"from_node_pump", pair, 64u << 20, false, false, false}};
@@ -63,7 +63,8 @@ class CsharpPeer : public Peer {
 
  private:
   [[nodiscard]] Policy policy() const {
-    if (options_.wanted_reliability() == lab::Reliability::kReliable) return reliable_policy(16);
+    const bool waits = options_.wanted_reliability() == lab::Reliability::kReliable;
+    if (waits || options_.uncapped()) return reliable_policy(options_.size >= (8u << 20) ? 4 : 16);
     Policy policy;
     policy.depth = options_.size >= (8u << 20) ? 4 : 64;
     return policy;

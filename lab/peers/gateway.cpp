@@ -245,8 +245,8 @@ class GatewayPeer final : public GatewayEnd<GatewayPeer, ClientPeer> {
   using GatewayEnd::GatewayEnd;
   static constexpr const char* kName = "gateway";
   static std::vector<Variant> variants() {
-    const std::vector<Shape> one_way = {Shape::kPair};
-    const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout};
+    const std::vector<Shape> one_way = {Shape::kPair, Shape::kUncapped};
+    const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout, Shape::kUncapped};
     return {{"ros_tcp", one_way, 64u << 20, false, true},
             {"ros_tcp_out", viewers, 64u << 20, false, true},
             {"rosbridge", one_way, 64u << 20, false, true},

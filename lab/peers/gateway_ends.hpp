@@ -99,6 +99,8 @@ class ImageNode final : public Peer {
   using Image = Attached<msgs::Image>;
 
   [[nodiscard]] Policy policy() const {
+    // Uncapped it waits where the gateway lets it.
+    if (options_.uncapped()) return reliable_policy(options_.size >= (8u << 20) ? 4 : 64);
     Policy policy;
     policy.depth = options_.size >= (8u << 20) ? 4 : 64;
     return policy;

@@ -37,10 +37,12 @@ class Ros1GatewayPeer final : public GatewayEnd<Ros1GatewayPeer, RosNode> {
   static std::vector<Variant> variants() {
     // A little less than what a gateway lets through unless told otherwise: there is a head, too.
     constexpr std::size_t kLargest = 63u << 20;
-    return {{"in", {Shape::kPair}, kLargest, false, true},
-            {"out", {Shape::kPair, Shape::kFanout}, kLargest, false, true},
-            {"direct_in", {Shape::kPair}, kLargest, false, true},
-            {"direct_out", {Shape::kPair}, kLargest, false, true}};
+    const std::vector<Shape> one_way = {Shape::kPair, Shape::kUncapped};
+    const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout, Shape::kUncapped};
+    return {{"in", one_way, kLargest, false, true},
+            {"out", viewers, kLargest, false, true},
+            {"direct_in", one_way, kLargest, false, true},
+            {"direct_out", one_way, kLargest, false, true}};
   }
   static std::vector<std::string> words(const Options& options) {
     // The queue is as long as that of its peer in roscpp.

@@ -28,8 +28,8 @@ class Ros2GatewayPeer final : public GatewayEnd<Ros2GatewayPeer, FastddsEnd<DdsI
   using GatewayEnd::GatewayEnd;
   static constexpr const char* kName = "gateway_ros2";
   static std::vector<Variant> variants() {
-    const std::vector<Shape> one_way = {Shape::kPair};
-    const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout};
+    const std::vector<Shape> one_way = {Shape::kPair, Shape::kUncapped};
+    const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout, Shape::kUncapped};
     return {{"in", one_way, kLargestSample, false, true},
             {"out", viewers, kLargestSample, false, true},
             {"direct_in", one_way, kLargestSample, false, true},

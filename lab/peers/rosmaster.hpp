@@ -13,8 +13,8 @@ namespace hyphos::lab {
 /// `nagle`: TCP as it comes, which holds a small packet back while another is not acknowledged.
 /// Absent from the flood: a full queue drops.
 inline std::vector<Variant> tcpros_variants() {
-  const std::vector<Shape> shapes = {Shape::kPair, Shape::kEcho, Shape::kPipeline, Shape::kFanout,
-                                     Shape::kFanin};
+  const std::vector<Shape> shapes = {Shape::kPair,   Shape::kEcho,  Shape::kPipeline,
+                                     Shape::kFanout, Shape::kFanin, Shape::kUncapped};
   return {{"", shapes, 64u << 20, false, true, true, true},
           {"nagle", shapes, 64u << 20, false, true, true, true}};
 }

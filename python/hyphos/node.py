@@ -77,8 +77,8 @@ class Publisher(Generic[T]):
 
     def has_room(self, size: int = 0) -> bool:
         """Whether publish() of a message of `size` bytes, encoded, would go through at once; it may
-        not if the channel's overflow rule is `block`. Only publishers of the channel in this process
-        take the room away meanwhile.
+        not if the channel's overflow rule is `block`. Only publishers of the channel in this
+        process take the room away meanwhile.
         """
         return self._core.has_room(size)
 

@@ -13,8 +13,8 @@ namespace Hyphos.Lab
         public readonly string Variant, Role;
         public readonly int Size, SheetFd, RunId;
         public readonly long Count, Warmup;
-        public readonly double RateHz, WorkUs;
-        public readonly bool Reliable;
+        public readonly double RateHz, WorkUs, Seconds;
+        public readonly bool Reliable, Uncapped;
 
         public Options(string[] words)
         {
@@ -28,6 +28,8 @@ namespace Hyphos.Lab
             Count = Whole(given["--count"]);
             Warmup = Whole(given["--warmup"]);
             RateHz = double.Parse(given["--rate"], CultureInfo.InvariantCulture);
+            Seconds = double.Parse(given["--seconds"], CultureInfo.InvariantCulture);
+            Uncapped = given["--shape"] == "uncapped";
             WorkUs = double.Parse(given["--work-us"], CultureInfo.InvariantCulture);
             Reliable = given.ContainsKey("--reliability") && given["--reliability"] == "reliable";
         }

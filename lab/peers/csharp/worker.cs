@@ -17,6 +17,7 @@ namespace Hyphos.Lab
     {
         private const long GiveUpNs = 5000000000;
         private const long NoProgressNs = 4000000000;
+        private const long UncappedQuietNs = 500000000;
         private const long LongestDrainNs = 20000000000;
 
         private readonly Options o_;
@@ -24,6 +25,7 @@ namespace Hyphos.Lab
         private readonly Node node_;
         private readonly Policy policy_ = new Policy();
         private RawPublisher publisher_;
+        private long givenUp_;
 
         private Worker(Options options)
         {
@@ -34,10 +36,10 @@ namespace Hyphos.Lab
             how.Domain = "lab" + options.RunId;
             node_ = Node.Open(how.Process, how);
             policy_.Depth = options.Size >= 8 << 20 ? 4 : 64;
-            if (options.Reliable)
+            if (options.Reliable || options.Uncapped)
             {
                 policy_.Reliability = Reliability.Reliable;
-                policy_.Depth = 16;
+                policy_.Depth = options.Size >= 8 << 20 ? 4 : 16;
             }
         }
 
@@ -95,7 +97,7 @@ namespace Hyphos.Lab
             else if (header->Kind == Header.Measured)
             {
                 long* slot = sheet_.Latencies + header->Sequence;
-                if (*slot != 0) Interlocked.Increment(ref seen->Duplicates);
+                if (*slot != 0 && !o_.Uncapped) Interlocked.Increment(ref seen->Duplicates);
                 *slot = Math.Max(arrived - header->StampNs, 1);
                 Volatile.Write(ref seen->LastReceiveNs, arrived);
                 Interlocked.Increment(ref seen->Received);
@@ -119,7 +121,8 @@ namespace Hyphos.Lab
             Volatile.Write(ref sheet_.Source->Warm, 1);
             sheet_.TellParent();
             sheet_.WaitFor(Sheet.Measuring);
-            SendOnSchedule();
+            if (o_.Uncapped) SendBackToBack();
+            else SendOnSchedule();
             Drain();
             Volatile.Write(ref sheet_.Source->Done, 1);
             sheet_.TellParent();
@@ -181,13 +184,41 @@ namespace Hyphos.Lab
             }
         }
 
+        private void SendBackToBack()
+        {
+            long end = sheet_.FirstSendNs + (long)(o_.Seconds * 1e9);
+            Source* own = sheet_.Source;
+            for (long i = 0; Node.MonotonicNs < end; i = (i + 1) % o_.Count)
+            {
+                AwaitRoom();
+                long stamp = Publish(Header.Measured, i);
+                sheet_.Costs[i] = Math.Max(Node.MonotonicNs - stamp, 1);
+                Interlocked.Increment(ref own->Sent);
+            }
+        }
+
+        private void AwaitRoom()
+        {
+            long sent = sheet_.Source->Sent, most = o_.Size >= 8 << 20 ? 4 : 8;
+            long seen = Volatile.Read(ref sheet_.Flow->Received), progress = Node.MonotonicNs;
+            while (sent - givenUp_ - seen >= most)
+            {
+                Sheet.SleepUntil(Node.MonotonicNs + 50000);
+                long now = Volatile.Read(ref sheet_.Flow->Received);
+                if (now != seen) progress = Node.MonotonicNs;
+                seen = now;
+                if (Node.MonotonicNs - progress > UncappedQuietNs) givenUp_ = sent - seen;
+            }
+        }
+
         /// Until everything arrived, or nothing has for so long, or to the limit.
         private void Drain()
         {
             long seen = Volatile.Read(ref sheet_.Flow->Received);
             long progress = Node.MonotonicNs;
             long limit = progress + LongestDrainNs;
-            while (seen < sheet_.Source->Sent && Node.MonotonicNs - progress <= NoProgressNs &&
+            long quiet = o_.Uncapped ? UncappedQuietNs : NoProgressNs;
+            while (seen < sheet_.Source->Sent && Node.MonotonicNs - progress <= quiet &&
                    Node.MonotonicNs < limit)
             {
                 Sheet.SleepUntil(Node.MonotonicNs + 5000000);

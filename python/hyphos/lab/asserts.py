@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from statistics import fmean
+from typing import Any
 
 from hyphos._errors import Error
 from hyphos.lab.case import NUMBERS, Case, size_label
@@ -80,6 +81,27 @@ class Verdict:
         """The limit lies within the interval: measured again it might come out the other way."""
         return self.low <= self.criterion.limit <= self.high
 
+    @property
+    def word(self) -> str:
+        said = "met" if self.met else "missed"
+        return f"{said}, uncertain" if self.uncertain else said
+
+    def to_json(self) -> dict[str, Any]:
+        value, low, high = Estimate(self.value, self.low, self.high).to_json()
+        return {
+            "criterion": self.criterion.text,
+            "peer": self.row.peer,
+            "case": asdict(self.row.case),
+            "figure": value,
+            "low": low,
+            "high": high,
+            "limit": self.criterion.limit,
+            "met": self.met,
+            "uncertain": self.uncertain,
+            "runs": self.runs,
+            "disturbed": self.disturbed,
+        }
+
     def named(self, varied: list[str]) -> list[str]:
         """The parameters that tell the case from others."""
         return [name for name in varied if name != self.criterion.by]
@@ -129,7 +151,7 @@ def parse(text: str) -> Criterion:
         name, equals, value = word.partition("=")
         if not equals:
             peer = word
-        elif name in PARAMETERS:
+        elif name in ("workload", *PARAMETERS):
             where[name] = value
         else:
             raise Error("invalid_config", f"there is no parameter '{name}'", "assert", example)
@@ -167,6 +189,21 @@ def judge(
                 )
             )
     return verdicts
+
+
+def judge_each(
+    criteria: Sequence[Criterion], rows: list[Row]
+) -> list[tuple[Criterion, list[Verdict]]]:
+    """Each by itself: no verdicts where nothing was measured that it is about."""
+    found = []
+    for criterion in criteria:
+        try:
+            found.append((criterion, judge([criterion], rows)))
+        except Error as error:
+            if error.code != "not_found":
+                raise
+            found.append((criterion, []))
+    return found
 
 
 def _certain(value: float) -> Estimate:

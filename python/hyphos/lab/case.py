@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-FLOODS = ("flood", "inproc_flood")
+FLOODS = ("flood", "inproc_flood", "uncapped")
 GRAPH = "graph"
 WORKLOADS = (
     *("inproc", "inproc_flood", "pair", "echo", "pipeline", "fanout", "fanin", "flood"),
+    "uncapped",
     GRAPH,
 )
 # Parameters along which figures grow, and are drawn.
@@ -68,7 +69,7 @@ class Case:
     link: str = ""  # between publishers and subscribers, by its name in the experiment
     cores: float = 0.0  # that all processes of the run share; 0: those of the machine
     shm_mb: float = 0.0  # size of their /dev/shm; 0: that of the machine
-    seconds: float = 5.0  # of measurement, for the workloads with a schedule
+    seconds: float = 5.0  # of measurement, for the workloads with a schedule, and uncapped
     messages: int = 10_000  # for the floods
     warmup: int = 50
     plan: str = ""  # of a graph: its robot.yaml
@@ -80,6 +81,16 @@ class Case:
     @property
     def floods(self) -> bool:
         return self.workload in FLOODS
+
+    @property
+    def uncapped(self) -> bool:
+        """A flood that ends by the clock."""
+        return self.workload == "uncapped"
+
+    @property
+    def length_s(self) -> float:
+        """Of the measurement, where that is known before."""
+        return self.seconds if self.uncapped or not self.floods else 0.0
 
     @property
     def count(self) -> int:
@@ -126,6 +137,8 @@ class Case:
         for name, workload in OWN.items():
             if workload == self.workload:
                 words += [f"--{name}", str(getattr(self, name))]
+        if self.uncapped:
+            words += ["--seconds", str(self.seconds)]
         if self.reliability:
             words += ["--reliability", self.reliability]
         if self.queue:

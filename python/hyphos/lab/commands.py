@@ -17,7 +17,7 @@ from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.peers import NO_WORKLOAD, Peer, find_peers
-from hyphos.lab.results import Results, Row, Run
+from hyphos.lab.results import VERDICTS, Results, Row, Run, statistic
 from hyphos.lab.runner import Rules, Runner, Wish, wishes
 from hyphos.lab.stage import Stage
 from hyphos.tools.console import console, print_json, progress, table
@@ -128,7 +128,7 @@ def finish(
         return STOPPED
     if report:
         leave_report(results.folder)
-    return _judge(criteria, in_order(results.rows(), wanted), wanted.varied())
+    return _judge(criteria, results, in_order(results.rows(), wanted), wanted.varied())
 
 
 def saturate(what: str, options: RunOptions) -> int:
@@ -297,7 +297,7 @@ def change(wanted: Experiment, options: RunOptions) -> Experiment:
     if options.seconds is not None:
         share = [options.seconds / case.seconds for case in cases]
         cases = [
-            replace(case, seconds=options.seconds, messages=max(20, round(case.messages * part)))
+            replace(case, seconds=options.seconds, messages=_messages(case, part))
             for case, part in zip(cases, share, strict=True)
         ]
     return replace(
@@ -306,6 +306,11 @@ def change(wanted: Experiment, options: RunOptions) -> Experiment:
         repeats=options.repeats or wanted.repeats,
         peers=options.peers or wanted.peers,
     )
+
+
+def _messages(case: Case, share: float) -> int:
+    """Of a measurement of a part of the length, where their number is its length."""
+    return case.messages if case.length_s else max(20, round(case.messages * share))
 
 
 def _open(wanted: Experiment, options: RunOptions) -> Results:
@@ -318,7 +323,7 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
                 str(folder),
                 "--resume goes on with them, --overwrite begins anew",
             )
-        for name in ("runs.jsonl", saturation.FILE, machines.FILE):
+        for name in ("runs.jsonl", saturation.FILE, machines.FILE, VERDICTS):
             (folder / name).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     kept = options.resume and (folder / "experiment.yaml").exists()
@@ -352,18 +357,28 @@ def _outcome(run: Run) -> str:
     if run.result is None:
         return f"failed: {run.failure}"
     shown = f"p50 {show.number(run.result['p50_us'])} µs"
-    if run.case.floods:
+    if run.case.uncapped:
+        shown = f"{show.number(statistic([run], 'publishing_rate_hz'))} Hz"
+    elif run.case.floods:
         shown = f"{show.number(run.result['messages_per_s'])} messages/s"
     return shown + (" (disturbed)" if run.load.disturbed else "")
 
 
 def _show(rows: list[Row], wanted: Experiment) -> None:
-    console().print(show.result_table(rows, wanted.varied(), wanted.base))
+    for group, varied in show.by_workload(rows, wanted.varied()):
+        console().print(show.result_table(group, varied, wanted.base, wanted.figures))
 
 
-def _judge(criteria: list[asserts.Criterion], rows: list[Row], varied: list[str]) -> int:
-    verdicts = asserts.judge(criteria, rows)
+def _judge(
+    criteria: list[asserts.Criterion], results: Results, rows: list[Row], varied: list[str]
+) -> int:
+    judged = asserts.judge_each(criteria, rows)
+    verdicts = [verdict for _, some in judged for verdict in some]
     met = print_verdicts(verdicts, varied)
+    if criteria:
+        results.write_verdicts([verdict.to_json() for verdict in verdicts])
+    # A CI is not to pass by measuring nothing; but what was measured is told first.
+    asserts.judge([criterion for criterion, some in judged if not some], rows)
     return 1 if any(row.failure for row in rows) or not met else 0
 
 
@@ -371,4 +386,6 @@ def print_verdicts(verdicts: list[asserts.Verdict], varied: list[str]) -> bool:
     """Whether all criteria are met."""
     for line in show.verdict_lines(verdicts, varied):
         console().print(line, highlight=False)
+    if len(verdicts) > 1:
+        console().print(show.verdict_summary(verdicts), highlight=False)
     return all(verdict.met for verdict in verdicts)

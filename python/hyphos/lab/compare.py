@@ -55,7 +55,10 @@ def with_others(
         dict.fromkeys([*(one.middleware for one in peers.present), *peers.absent])
     )
     wanted = replace(
-        wanted, base=base, peers=[base, *(name for name in others if name != "hyphos")]
+        wanted,
+        base=base,
+        peers=[base, *(name for name in others if name != "hyphos")],
+        own_peers={},  # each beside Hyphos, in all parts
     )
     seconds = options.seconds or (SECONDS if text else None)
     wanted = resolved(change(wanted, replace(options, seconds=seconds, peers=None)))

@@ -14,10 +14,11 @@ from typing import Any
 import yaml
 
 from hyphos._errors import Error
-from hyphos.lab import placement
+from hyphos.lab import parts, placement
 from hyphos.lab.case import GRAPH, OWN, SPREAD, WORKLOADS, Case
 from hyphos.lab.media import Medium, medium_of
 from hyphos.lab.reader import PARAMETERS, Reader
+from hyphos.lab.results import METRICS
 from hyphos.lab.stage import check as check_links
 
 BUILT_IN = Path(__file__).resolve().parent / "experiments"
@@ -31,7 +32,7 @@ RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
 OF_GRAPH = ("plan", "scale", "seconds", "link", "cores", "shm_mb", "placement")
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
-    *("base", "links", "findings"),
+    *("base", "links", "findings", "figures", parts.KEY),
 )
 
 
@@ -61,11 +62,18 @@ class Experiment:
     findings: list[Finding] = field(default_factory=list)
     links: dict[str, Medium] = field(default_factory=dict)
     needs: str = ""  # the file that it does not name, "recording" or "plan": --set does
+    figures: list[str] = field(default_factory=list)  # that tables show; none: the usual ones
     source: Path | None = None
+    # Of an experiment in parts: the peers of each case, whatever its length. No case: all of them.
+    own_peers: dict[Case, list[str]] = field(default_factory=dict)
 
     def varied(self) -> list[str]:
         """The parameters that differ among the cases, in the order of Case."""
         return list(self.cases[0].differing(self.cases)) if self.cases else []
+
+    def peers_of(self, case: Case) -> list[str] | None:
+        """Those that its part names; None: all may take part."""
+        return self.own_peers.get(parts.whatever_length(case)) if self.own_peers else None
 
 
 def load(what: str, *, full: bool = False, changes: Sequence[str] = ()) -> Experiment:
@@ -110,6 +118,12 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
     reader = Reader(file, root)
     if reader.text("lab") != "1":
         raise reader.error(reader.line, "this is no experiment", advice="it begins with `lab: 1`")
+    found = [_part(Reader(file, one), full, changes) for one in parts.split(file, root)]
+    return parts.joined(found, file, reader.values.get(parts.KEY))
+
+
+def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
+    file = reader.file
     fixed = _fixed(reader)
     reader.only((*_KEYS, *PARAMETERS), "an experiment")
     workload = _workload(reader)
@@ -145,6 +159,7 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
         findings=_findings(reader),
         links=links,
         needs=_needs(workload, cases, fixed),
+        figures=_figures(reader),
         source=Path(file),
     )
 
@@ -273,6 +288,18 @@ def _links(reader: Reader) -> dict[str, Medium]:
             raise Error("invalid_config", f"the link '{name}' is a mapping with a kind", where)
         links[name] = medium_of(str(options.pop("kind")), options, where)
     return links
+
+
+def _figures(reader: Reader) -> list[str]:
+    names = reader.texts("figures")
+    for name in names:
+        if name not in METRICS:
+            raise reader.error(
+                reader.values["figures"],
+                f"there is no figure '{name}'",
+                advice="there are " + ", ".join(METRICS),
+            )
+    return names
 
 
 def _findings(reader: Reader) -> list[Finding]:

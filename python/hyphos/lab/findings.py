@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hyphos._errors import Error
 from hyphos.lab import asserts
 from hyphos.lab.asserts import Criterion, Verdict
 from hyphos.lab.experiment import Finding
@@ -87,14 +86,9 @@ def parse(findings: Sequence[Finding]) -> list[Criterion]:
 def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
     """Each finding with what there is of it: of a part of an experiment not all can be said."""
     found = []
-    for finding, criterion in zip(findings, parse(findings), strict=True):
-        try:
-            verdicts = asserts.judge([criterion], rows)
-        except Error as error:
-            if error.code != "not_found":
-                raise
-            verdicts = []
-        if finding.peers:
-            verdicts = [v for v in verdicts if any(_is(v.row.peer, name) for name in finding.peers)]
-        found.append(Beside(finding, criterion, verdicts))
+    judged = asserts.judge_each(parse(findings), rows)
+    for finding, (criterion, verdicts) in zip(findings, judged, strict=True):
+        names = finding.peers
+        meant = [v for v in verdicts if not names or any(_is(v.row.peer, name) for name in names)]
+        found.append(Beside(finding, criterion, meant))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,6 +64,13 @@ class Peer:
         return ""
 
 
+def named(peers: Iterable[Peer], name: str) -> list[Peer]:
+    """Those of them that a name means: the one that has it, or a middleware's variants."""
+    every = list(peers)
+    found = [peer for peer in every if peer.name == name]
+    return found or [peer for peer in every if peer.middleware == name]
+
+
 @dataclass(frozen=True)
 class Peers:
     present: list[Peer]
@@ -78,8 +86,7 @@ class Peers:
         Those that are absent are left out; Error if no peer has such a name."""
         chosen: list[Peer] = []
         for name in names:
-            found = [peer for peer in self.present if peer.name == name]
-            found = found or [peer for peer in self.present if peer.middleware == name]
+            found = named(self.present, name)
             if not found and name.split("/")[0] not in self.absent:
                 known = [peer.name for peer in self.present] + list(self.absent)
                 raise Error(

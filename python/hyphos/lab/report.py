@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
 from hyphos.lab import machines, page, saturation
+from hyphos.lab.asserts import judge_each, parse
 from hyphos.lab.commands import in_order, reopen
 from hyphos.lab.curves import plots
 from hyphos.lab.experiment import Experiment
@@ -19,7 +21,7 @@ from hyphos.lab.page import Cell
 from hyphos.lab.plots import Plot
 from hyphos.lab.results import Results, Row
 from hyphos.lab.saturation import Saturation
-from hyphos.lab.show import KNEE, case_label, knee_cells, number, result_lines
+from hyphos.lab.show import KNEE, by_workload, case_label, knee_cells, number, result_lines
 from hyphos.lab.stats import Estimate
 
 PROFILE = "profile.json"
@@ -60,6 +62,17 @@ _KNEE_WORDS = {
     "ROS) takes it for a constant of the machine; the table and the picture tell how constant it "
     "is here.",
 }
+_PAPER_WORDS = {
+    "average delay": "The mean latency of ten messages that were sent one after the other, as "
+    "Allspaw et al. (Comparing Performance Between Different Implementations of ROS for Unity) "
+    "take it; the median of these means, and between which two 90 of a hundred of them lie.",
+    "publishing rate": "Messages that arrived in a second while the publisher sent as fast as it "
+    "could, with no more than 8 messages (4 large ones) under way, over windows of ten "
+    "seconds (of the whole measurement, if it is shorter): the median "
+    "of all windows, the slowest and the fastest. What was sent and dropped is in “lost”.",
+    "CPU utilization": "CPU time of all processes of a run, that of a gateway or another daemon "
+    "included, by the time it took: 100 % is one processor.",
+}
 _FLOOD_WORDS = {
     "messages/s, MB/s": "What went through back to back, the publisher waiting where it had to; "
     "nothing may be lost.",
@@ -77,12 +90,26 @@ class Report:
     profile: Any  # of `hyphos lab profile`, as JSON; None: nobody looked
 
     def plots(self) -> list[Plot]:
-        made = plots(self.rows, self.wanted.varied(), self.knees)
+        made = self.own_plots()
         if self.profile is not None:
             from hyphos.profile.draw import stored_plots  # noqa: PLC0415
 
             made += stored_plots(self.profile)
         return made
+
+    def own_plots(self) -> list[Plot]:
+        """Those of each workload by itself."""
+        groups = self.groups()
+        if len(groups) == 1:
+            return plots(*groups[0], self.knees)
+        return [
+            replace(plot, name=f"{rows[0].case.workload}_{plot.name}")
+            for rows, varied in groups
+            for plot in plots(rows, varied)
+        ]
+
+    def groups(self) -> list[tuple[list[Row], list[str]]]:
+        return by_workload(self.rows, self.wanted.varied())
 
 
 def write_report(folder: Path, output: Path | None, profile: Path | None = None) -> Path:
@@ -138,13 +165,21 @@ def _page(report: Report) -> str:
         words |= _KNEE_WORDS
     if any(row.case.floods for row in report.rows):
         words |= _FLOOD_WORDS
-    made = plots(report.rows, wanted.varied(), report.knees)
+    if wanted.figures or any(row.case.uncapped for row in report.rows):
+        words |= _PAPER_WORDS
     parts = [
         page.paragraph(" · ".join(filter(None, [wanted.about, f"measured {first}"])), dim=True),
-        *map(page.figure, made),
+        *map(page.figure, report.own_plots()),
         page.section("Knees", _knee_table(report)) if report.knees else "",
         _findings_part(report),
-        page.section("Figures", result_table(report.rows, wanted.varied(), wanted.base)),
+        _criteria_part(report),
+        page.section(
+            "Figures",
+            *(
+                result_table(rows, varied, wanted.base, wanted.figures, name)
+                for name, (rows, varied) in _tables(report)
+            ),
+        ),
         _profile_part(report.profile),
         page.section("What the words mean", page.words(words)),
         page.section("Method", page.paragraph(METHOD)),
@@ -208,8 +243,41 @@ def _knee_table(report: Report) -> str:
     return page.table(["case", "peer", *KNEE], lines, left=2, name="knees")
 
 
-def result_table(rows: list[Row], varied: list[str], base: str) -> str:
-    heads, found = result_lines(rows, varied, base)
+def _criteria_part(report: Report) -> str:
+    judged = judge_each([parse(text) for text in report.wanted.asserts], report.rows)
+    varied = report.wanted.varied()
+    lines: list[list[str | Cell]] = []
+    for criterion, verdicts in judged:
+        if not verdicts:
+            lines.append([Cell(criterion.text, words=True), Cell("not measured", bad=True, span=4)])
+        for one in verdicts:
+            named = case_label(one.row.case, one.named(varied))
+            case = Cell(f"{one.row.peer}, {named}", words=True)
+            figure = _interval(Estimate(one.value, one.low, one.high))
+            runs = f"{one.runs}" + (f" ({one.disturbed} disturbed)" if one.disturbed else "")
+            said = Cell(one.word, bad=not one.met)
+            lines.append([Cell(criterion.text, words=True), case, figure, said, runs])
+    if not lines:
+        return ""
+    heads = ("criterion", "of", "figure", "", "runs")
+    return page.section("Criteria", page.table(heads, lines, left=2, name="criteria"))
+
+
+def _tables(report: Report) -> list[tuple[str, tuple[list[Row], list[str]]]]:
+    groups = report.groups()
+    if len(groups) == 1:
+        return [("figures", groups[0])]
+    return [(f"figures-{group[0][0].case.workload}", group) for group in groups]
+
+
+def result_table(
+    rows: list[Row],
+    varied: list[str],
+    base: str,
+    figures: Sequence[str] = (),
+    name: str = "figures",
+) -> str:
+    heads, found = result_lines(rows, varied, base, figures)
     lines: list[list[str | Cell]] = []
     for line in found:
         cells: list[str | Cell] = [line.case, line.peer]
@@ -221,7 +289,7 @@ def result_table(rows: list[Row], varied: list[str], base: str) -> str:
             cells.append(line.runs)
             cells += [_interval(line.ratio)] if line.ratio else []
         lines.append(cells)
-    return page.table(heads, lines, left=2, name="figures")
+    return page.table(heads, lines, left=2, name=name)
 
 
 def _interval(estimate: Estimate) -> Cell:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from hyphos._errors import Error
@@ -33,23 +34,38 @@ PLAIN = (
     "memory_mb",
     "messages_per_s",
     "mb_per_s",
+    "cpu_utilization",  # of one processor, in per cent; with the daemon's …
+    "daemon_cpu_utilization",  # … and that alone
 )
-# Percentiles, of all runs' messages together. `open`: from the instant a message was due.
+# The rates at which messages arrived in the windows of an uncapped run, and which of all runs'
+# windows stands for them.
+RATES: dict[str, Callable[[Sequence[float]], float]] = {
+    "publishing_rate_hz": median,
+    "publishing_rate_low_hz": min,
+    "publishing_rate_high_hz": max,
+}
+# Percentiles, of all runs' messages together. `open`: from the instant a message was due;
+# `average_delay`: of the means over ten messages.
 PERCENTILES = {
     f"{prefix}p{name}_us": (histogram, percent)
     for prefix, histogram in (("", "histogram_ns"), ("open_", "open_histogram_ns"))
     for name, percent in (("50", 50.0), ("95", 95.0), ("99", 99.0), ("999", 99.9), ("100", 100.0))
+} | {
+    f"average_delay_p{percent}_us": ("average_delay_histogram_ns", float(percent))
+    for percent in (5, 50, 95)
 }
 SHARES = ("lost_share", "unsent_share")
 # Their mean; the same two.
 MEANS = {"mean_us": "histogram_ns", "open_mean_us": "open_histogram_ns"}
-METRICS = (*PERCENTILES, *MEANS, *PLAIN, *SHARES)
+METRICS = (*PERCENTILES, *MEANS, *PLAIN, *RATES, *SHARES)
 # How often something happened, in all runs together.
 COUNTS = ("lost", "unsent", "duplicates", "corrupt", "late_sends")
-HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s")
-HISTOGRAMS = ("histogram_ns", "open_histogram_ns")
+HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s", *RATES)
+VERDICTS = "verdicts.json"
+HISTOGRAMS = ("histogram_ns", "open_histogram_ns", "average_delay_histogram_ns")
+WINDOWS = "publishing_rates_hz"
 # As `json` writes them. What is written otherwise is read like the rest of its line.
-_BUCKETS = re.compile(rb'"((?:open_)?histogram_ns)": (?=\[\[)')
+_BUCKETS = re.compile(rb'"((?:open_|average_delay_)?histogram_ns)": (?=\[\[)')
 
 
 @dataclass(frozen=True)
@@ -228,13 +244,11 @@ def statistic(runs: Sequence[Run], metric: str) -> float:
     if metric in PERCENTILES:
         name, percent = PERCENTILES[metric]
         return pooled([run.histogram(name) for run in runs]).percentile(percent) / 1e3
-    values = sorted(
-        float(value) for run in runs if (value := (run.result or {}).get(metric)) is not None
-    )
-    if not values:
-        return math.nan
-    middle = len(values) // 2
-    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+    if metric in RATES:
+        windows = [float(r) for run in runs for r in (run.result or {}).get(WINDOWS) or ()]
+        return RATES[metric](windows) if windows else math.nan
+    values = [float(value) for run in runs if (value := (run.result or {}).get(metric)) is not None]
+    return median(values) if values else math.nan
 
 
 class Results:
@@ -298,6 +312,10 @@ class Results:
                 row.runs.append(run)
             self._rows = list(rows.values())
         return list(self._rows)
+
+    def write_verdicts(self, verdicts: Sequence[dict[str, Any]]) -> None:
+        """What the criteria say of it, one entry for each criterion, case and peer."""
+        (self.folder / VERDICTS).write_text(json.dumps(verdicts, indent=1) + "\n")
 
     def write_summary(self) -> None:
         """summary.json and summary.csv: one entry for each case and peer."""

@@ -10,7 +10,7 @@ from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import LoadWatch, wait_until_quiet
-from hyphos.lab.peers import Peer
+from hyphos.lab.peers import Peer, named
 from hyphos.lab.programs import Programs
 from hyphos.lab.results import Results, Run
 from hyphos.lab.stage import Stage
@@ -38,12 +38,20 @@ class Rules:
 
 
 def wishes(experiment: Experiment, peers: list[Peer]) -> list[Wish]:
-    """Repeats × cases × peers."""
+    """Repeats × cases × peers, or those of the case's part."""
+
+    def of(case: Case) -> list[Peer]:
+        names = experiment.peers_of(case)
+        if names is None:
+            return peers
+        asked = {peer for name in names for peer in named(peers, name)}
+        return [peer for peer in peers if peer in asked]
+
     return [
         wish
         for repeat in range(experiment.repeats)
         for case in experiment.cases
-        for wish in side_by_side(case, peers, repeat)
+        for wish in side_by_side(case, of(case), repeat)
     ]
 
 
@@ -136,5 +144,5 @@ class Runner:
 def limit_s(case: Case) -> float:
     """A program that is still there after so long has hung: by itself it gives up earlier, and
     says what took so long (lab/common/parent.hpp)."""
-    length_s = 200.0 if case.floods else 3 * case.seconds + 3 * case.warmup / case.rate_hz
+    length_s = 3 * case.length_s + (200.0 if case.floods else 3 * case.warmup / case.rate_hz)
     return 350.0 + 2 * case.most_processes + length_s

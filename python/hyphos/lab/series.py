@@ -27,6 +27,7 @@ PROFILE = "profile.json"
 UNITY: tuple[Step, ...] = (
     (commands.run, "paper_000_latency"),
     (commands.run, "paper_000_machines"),
+    (commands.run, "paper_000_uncapped"),
     (commands.saturate, "paper_000_rate"),
     (commands.run, "unity_viewers"),
     (commands.run, "paper_000_far"),
@@ -152,7 +153,7 @@ def duration_s(command: Callable[[str, RunOptions], int], name: str, options: Ru
 
 
 def _run_s(case: Case) -> float:
-    return _STARTING_S + _PROCESS_S * case.most_processes + (0 if case.floods else case.seconds)
+    return _STARTING_S + _PROCESS_S * case.most_processes + case.length_s
 
 
 def _spoken(seconds: float) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
 
 from hyphos.lab.asserts import Verdict
 from hyphos.lab.case import Case, label
-from hyphos.lab.results import Row
+from hyphos.lab.results import RATES, Row
 from hyphos.lab.saturation import Saturation
 from hyphos.lab.stats import Estimate
 from hyphos.tools.console import table
@@ -20,6 +21,15 @@ TITLES = {
     "p95_us": "p95 µs",
     "p99_us": "p99 µs",
     "open_p99_us": "p99 from due µs",
+    "mean_us": "mean µs",
+    "average_delay_p50_us": "average delay µs (10 messages)",
+    "average_delay_p5_us": "its p5",
+    "average_delay_p95_us": "its p95",
+    "publishing_rate_hz": "publishing rate Hz",
+    "publishing_rate_low_hz": "slowest window",
+    "publishing_rate_high_hz": "fastest window",
+    "cpu_utilization": "CPU utilization %",
+    "daemon_cpu_utilization": "of it the daemon %",
     "messages_per_s": "messages/s",
     "mb_per_s": "MB/s",
     "cpu_us_per_msg": "CPU µs/msg",
@@ -49,10 +59,26 @@ def case_label(case: Case, varied: list[str]) -> str:
 
 
 def metrics_of(rows: list[Row]) -> tuple[str, ...]:
+    if rows and all(row.case.uncapped for row in rows):
+        return (*RATES, "mb_per_s", "cpu_utilization")
     floods = any(row.case.floods for row in rows)
     return (
         ("messages_per_s", "mb_per_s", "cpu_us_per_msg") if floods else (*LATENCY, "cpu_us_per_msg")
     )
+
+
+def by_workload(rows: list[Row], varied: list[str]) -> list[tuple[list[Row], list[str]]]:
+    """What has figures of one kind, and the parameters that differ there: an experiment may have
+    several workloads."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.case.workload, []).append(row)
+    if len(groups) < 2:
+        return [(rows, varied)]
+    return [
+        (group, list(group[0].case.differing([row.case for row in group])))
+        for group in groups.values()
+    ]
 
 
 def missing_of(rows: list[Row]) -> tuple[str, ...]:
@@ -73,14 +99,16 @@ class Line:
     ratio: Estimate | None  # to the base
 
 
-def result_lines(rows: list[Row], varied: list[str], base: str) -> tuple[list[str], list[Line]]:
+def result_lines(
+    rows: list[Row], varied: list[str], base: str, figures: Sequence[str] = ()
+) -> tuple[list[str], list[Line]]:
     """The heads of the columns, and one line for each case and peer; with `base`, also how many
-    times that peer's figure."""
-    metrics, missing = metrics_of(rows), missing_of(rows)
+    times that peer's figure. `figures`: instead of the usual ones."""
+    metrics, missing = figures or metrics_of(rows), missing_of(rows)
     bases = {row.case: row for row in rows if row.peer == base and row.done}
-    heads = ["case", "peer", *(TITLES[metric] for metric in metrics), *missing, "runs"]
+    heads = ["case", "peer", *(TITLES.get(one, one) for one in metrics), *missing, "runs"]
     if bases:
-        heads.append(f"{TITLES[metrics[0]]} ÷ {base}")
+        heads.append(f"{TITLES.get(metrics[0], metrics[0])} ÷ {base}")
     lines = []
     for row in rows:
         below = bases.get(row.case) if row.done else None
@@ -98,8 +126,10 @@ def result_lines(rows: list[Row], varied: list[str], base: str) -> tuple[list[st
     return heads, lines
 
 
-def result_table(rows: list[Row], varied: list[str], base: str) -> Table:
-    heads, lines = result_lines(rows, varied, base)
+def result_table(
+    rows: list[Row], varied: list[str], base: str, figures: Sequence[str] = ()
+) -> Table:
+    heads, lines = result_lines(rows, varied, base, figures)
     made = table("", heads, heads[2:])
     made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for line in lines:
@@ -134,6 +164,17 @@ def verdict_lines(verdicts: list[Verdict], varied: list[str]) -> list[str]:
         f"{with_interval(Estimate(v.value, v.low, v.high))}){_doubts(v)}"
         for v in verdicts
     ]
+
+
+def verdict_summary(verdicts: list[Verdict]) -> str:
+    """11 met (2 of them uncertain), 1 missed"""
+    told = []
+    for word, met in (("met", True), ("missed", False)):
+        some = [one for one in verdicts if one.met is met]
+        doubtful = sum(one.uncertain for one in some)
+        doubt = f" ({doubtful} of them uncertain)" if doubtful else ""
+        told.append(f"{len(some)} {word}{doubt}")
+    return ", ".join(told)
 
 
 def _doubts(verdict: Verdict) -> str:

@@ -58,8 +58,8 @@ def end_groups(groups: set[int], grace_s: float) -> None:
 
 
 class Guard:
-    """Make it before any thread. The groups named to it end with this process, whatever ends it, and
-    `folder`, for what only the processes of this run share, is gone then."""
+    """Make it before any thread. The groups named to it end with this process, whatever ends it,
+    and `folder`, for what only the processes of this run share, is gone then."""
 
     def __init__(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="hyphos-state-")

@@ -25,6 +25,7 @@ class Options:
         self.size = int(given["--size"])
         self.rate_hz = float(given["--rate"])
         self.count = int(given["--count"])
+        self.seconds = float(given["--seconds"])
         self.warmup = int(given["--warmup"])
         self.processes = int(given["--processes"])
         self.subscribers = int(given["--subscribers"])
@@ -55,7 +56,12 @@ class Options:
 
     @property
     def floods(self) -> bool:
-        return self.shape == "flood"
+        return self.shape in ("flood", "uncapped")
+
+    @property
+    def uncapped(self) -> bool:
+        """Ends by the clock, and not with a number of messages."""
+        return self.shape == "uncapped"
 
     @property
     def sources(self) -> int:

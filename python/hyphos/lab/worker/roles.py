@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import signal
 import struct
 import sys
@@ -19,6 +20,7 @@ HEADER = struct.Struct("<qIHH")  # stamp_ns, sequence, source, kind
 MEASURED, WARMUP, BYE = 1, 2, 3
 GIVE_UP_NS = 5_000_000_000
 NO_PROGRESS_NS = 4_000_000_000
+UNCAPPED_QUIET_NS = 500_000_000
 LONGEST_DRAIN_NS = 20_000_000_000
 WARM_UP_PATIENCE_NS = 500_000_000
 PR_SET_TIMERSLACK = 29
@@ -66,6 +68,7 @@ class Role:
         o = options
         self._schedule = Schedule(o.size, o.rate_hz, o.recorded, o.speed)
         self._next_stall_ns = 0
+        self._given_up = 0  # uncapped: messages that are under way no more
         self._one_at_a_time = threading.Lock()
         # The default timer slack of 50 us would be added to every tick of the schedule.
         ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)
@@ -132,7 +135,7 @@ class Role:
                 self._sheet.tell_parent()
         elif kind == MEASURED:
             column = self._sheet.latencies(flow)
-            if column[sequence] != 0:
+            if column[sequence] != 0 and not o.uncapped:  # there slots are used again
                 seen.duplicates += 1
             column[sequence] = max(arrived - stamp, 1)
             seen.last_receive_ns = arrived
@@ -231,15 +234,36 @@ class Role:
     def _send_back_to_back(self) -> None:
         own = self._sheet.head.sources[self._o.index]
         costs = self._sheet.costs(self._o.index)
-        for i in range(self._o.count):
-            stamp = self._send(MEASURED, i)
-            costs[i] = max(now_ns() - stamp, 1)
+        o = self._o
+        end = self._sheet.head.first_send_ns + int(o.seconds * 1e9) if o.uncapped else sys.maxsize
+        for i in itertools.count() if o.uncapped else range(o.count):
+            if now_ns() >= end:
+                return
+            if o.uncapped:
+                self._await_room()
+            slot = i % o.count
+            stamp = self._send(MEASURED, slot)
+            costs[slot] = max(now_ns() - stamp, 1)
             own.sent += 1
+
+    def _await_room(self) -> None:
+        sent = self._sheet.head.sources[self._o.index].sent
+        most = 4 if self._o.size >= 8 << 20 else 8
+        seen, progress = sum(self._totals("received")), now_ns()
+        while sent - self._given_up - seen >= most:
+            sleep_until(now_ns() + 50_000)
+            before, seen = seen, sum(self._totals("received"))
+            if seen != before:
+                progress = now_ns()
+            if now_ns() - progress > UNCAPPED_QUIET_NS:
+                self._given_up = sent - seen
 
     def _drain(self) -> None:
         sent = self._sheet.head.sources[self._o.index].sent
-        limit = sys.maxsize if self._o.floods else now_ns() + LONGEST_DRAIN_NS
-        self._settle("received", sent, NO_PROGRESS_NS, limit)
+        waits = self._o.floods and not self._o.uncapped
+        limit = sys.maxsize if waits else now_ns() + LONGEST_DRAIN_NS
+        quiet = UNCAPPED_QUIET_NS if self._o.uncapped else NO_PROGRESS_NS
+        self._settle("received", sent, quiet, limit)
 
     def _settle(self, field: str, sent: int, quiet: int, limit: int) -> None:
         """Until each flow has so many, or nothing came for `quiet` nanoseconds, or to the limit."""

@@ -1,0 +1,104 @@
+"""An experiment in several parts, each with a workload, peers and a grid of its own, which are
+measured as one: what is said for all parts stands above them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import yaml
+
+from hyphos._errors import Error
+from hyphos.lab.case import Case
+
+if TYPE_CHECKING:  # which asks this for its parts
+    from hyphos.lab.experiment import Experiment
+
+KEY = "parts"
+# Of the whole.
+_WHOLE = (
+    *("lab", "name", "about", "base", "repeats", "assert", "findings", "links", "figures"),
+    KEY,
+)
+
+
+def split(file: str, root: yaml.MappingNode) -> list[yaml.MappingNode]:
+    """Each part as an experiment of its own, or the one that there is. What a part says comes
+    before what is said for all; of `full` each parameter by itself. Nodes keep their lines."""
+    above = dict(_named(root))
+    if KEY not in above:
+        return [root]
+    _, parts = above.pop(KEY)
+    where = f"{file}:{parts.start_mark.line + 1}"
+    if not isinstance(parts, yaml.SequenceNode) or not parts.value:
+        raise Error("invalid_config", "'parts' is a list of {workload: …, grid: …}", where)
+    return [_under(file, above, one) for one in parts.value]
+
+
+def joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Experiment:
+    """The parts as one. What is in several of them is measured once, with the peers of all.
+    `node` is the list that they are from."""
+    if node is None:
+        return found[0]
+    where = f"{file}:{node.start_mark.line + 1}"
+    if len({part.repeats for part in found}) > 1:
+        raise Error(
+            "invalid_config",
+            "parts are repeated equally often, since they are measured side by side",
+            where,
+            "let `repeats` stand above them",
+        )
+    own: dict[Case, list[str]] = {}
+    for part in found:
+        for case in part.cases:
+            names = own.setdefault(whatever_length(case), [])
+            names += [name for name in part.peers if name not in names]
+    cases = list(dict.fromkeys(case for part in found for case in part.cases))
+    if len(own) < len(cases):
+        raise Error("invalid_config", "two parts have the same case, and not equally long", where)
+    return replace(
+        found[0],
+        cases=cases,
+        peers=list(dict.fromkeys(name for part in found for name in part.peers)),
+        needs=next((part.needs for part in found if part.needs), ""),
+        own_peers=own,
+    )
+
+
+def whatever_length(case: Case) -> Case:
+    return case.without("seconds", "messages")
+
+
+def _under(
+    file: str, above: dict[str, tuple[yaml.Node, yaml.Node]], part: yaml.Node
+) -> yaml.MappingNode:
+    where = f"{file}:{part.start_mark.line + 1}"
+    if not isinstance(part, yaml.MappingNode):
+        raise Error("invalid_config", "a part is a mapping: {workload: …, grid: …}", where)
+    own = list(part.value)
+    names = {name for name, _ in _named(part)}
+    for name, pair in _named(part):
+        if name in _WHOLE:
+            line = f"{file}:{pair[0].start_mark.line + 1}"
+            raise Error("invalid_config", f"'{name}' is of the whole experiment", line)
+    for name, (key, value) in above.items():
+        if name not in names:
+            own.append((key, value))
+        elif name == "full":
+            at = next(i for i, (other, _) in enumerate(own) if other.value == "full")
+            own[at] = (own[at][0], _filled(own[at][1], value))
+    return yaml.MappingNode(part.tag, own, part.start_mark, part.end_mark)
+
+
+def _filled(part: yaml.Node, above: yaml.Node) -> yaml.Node:
+    if not isinstance(part, yaml.MappingNode) or not isinstance(above, yaml.MappingNode):
+        return part  # who reads it says what is wrong
+    names = {name for name, _ in _named(part)}
+    more = [pair for name, pair in _named(above) if name not in names]
+    return yaml.MappingNode(part.tag, [*part.value, *more], part.start_mark, part.end_mark)
+
+
+def _named(node: yaml.MappingNode) -> Iterator[tuple[str, tuple[yaml.Node, yaml.Node]]]:
+    for key, value in node.value:
+        yield str(key.value), (key, value)
