@@ -1,5 +1,3 @@
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +7,7 @@
 
 #include "gateway/convert/base64.hpp"
 #include "gateway/rosbridge/png.hpp"
+#include "tests/gateway/rosbridge/png_file.hpp"
 
 namespace {
 
@@ -16,28 +15,6 @@ using namespace hyphos::gateway;
 using namespace hyphos::gateway::rosbridge;
 
 constexpr std::size_t kLimit = 4096;
-
-std::string u32(std::size_t value) {
-  std::string out;
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
-  return out;
-}
-
-std::string chunk(const std::string& type, const std::string& data) {
-  const std::string checked = type + data;
-  return u32(data.size()) + checked +
-         u32(crc32(0, reinterpret_cast<const Bytef*>(checked.data()),
-                   static_cast<uInt>(checked.size())));
-}
-
-std::string deflated(const std::string& plain) {
-  uLongf size = compressBound(plain.size());
-  std::string out(size, '\0');
-  (void)compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                  reinterpret_cast<const Bytef*>(plain.data()), plain.size(), 1);
-  out.resize(size);
-  return out;
-}
 
 void read(const std::string& file) {
   std::string text;

@@ -14,6 +14,7 @@ from helpers import PATIENCE_S, until, wait_until
 from hyphos.lab import machine
 from hyphos.lab.awake import kept_awake
 from hyphos.lab.machine import Load, LoadWatch, describe_machine, expect_pace, wait_until_quiet
+from lab_runs import programs_of
 
 SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
 
@@ -101,19 +102,6 @@ def test_one_does_not_wait_for_ever_for_quiet() -> None:
     assert time.monotonic() - began < PATIENCE_S
 
 
-def awake_below(pid: int) -> list[int]:
-    """What keeps the processors awake for that process."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
-        except OSError:
-            continue
-        if name.startswith("hyphos-lab-awak") and int(rest.split()[1]) == pid:
-            found.append(int(stat.parent.name))
-    return found
-
-
 def loops_of(pid: int) -> list[set[int]]:
     """The processors of its threads that give way to everything else."""
     threads = [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
@@ -128,13 +116,13 @@ def test_every_processor_is_kept_awake_by_what_gives_way() -> None:
     here = [{one} for one in sorted(os.sched_getaffinity(0))]
     assert describe_machine()["processors"] == "may sleep"
     with kept_awake():
-        [loops] = awake_below(os.getpid())
+        [loops] = programs_of(os.getpid(), "hyphos-lab-awak")
         wait_until(lambda: sorted(loops_of(loops), key=min) == here, "a loop on each processor")
         assert describe_machine()["processors"] == "kept awake"
     assert not Path(f"/proc/{loops}").exists()
     assert describe_machine()["processors"] == "may sleep"
     with kept_awake(False):
-        assert awake_below(os.getpid()) == []
+        assert programs_of(os.getpid(), "hyphos-lab-awak") == []
 
 
 def test_processors_may_sleep_again_when_who_keeps_them_awake_is_killed() -> None:
@@ -149,6 +137,6 @@ with kept_awake():
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "kept\n"
-        [loops] = awake_below(process.pid)
+        [loops] = programs_of(process.pid, "hyphos-lab-awak")
         process.kill()
     wait_until(lambda: not Path(f"/proc/{loops}").exists(), "its loops to end")

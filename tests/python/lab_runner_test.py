@@ -19,7 +19,7 @@ from hyphos.lab.machine import Load
 from hyphos.lab.peers import INTERFACE, Peer, Peers, find_peers
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
-from lab_runs import RESOLUTION, SMALL, least_us, measured_row
+from lab_runs import RESOLUTION, SMALL, least_us, measured_row, programs_of
 
 
 def test_ctrl_c_ends_it_with_what_there_is(hyphos_start: Start, tmp_path: Path) -> None:
@@ -38,26 +38,13 @@ def folders_of(pid: int) -> list[Path]:
     return list(Path("/dev/shm").glob(f"hyphos-lab-{pid}-*"))
 
 
-def children_of(pid: int) -> list[int]:
-    """The programs of the laboratory that process `pid` has started."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = stat.read_text().partition("(")[2].rpartition(")")
-        except OSError:
-            continue
-        if name.startswith("hyphos-lab") and int(rest.split()[1]) == pid:
-            found.append(int(stat.parent.name))
-    return found
-
-
 def test_a_killed_laboratory_leaves_nothing(hyphos_start: Start, tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(SMALL.replace("seconds: 0.2", "seconds: 30"))
     program = hyphos_start("lab", "run", str(tmp_path / "x.yaml"), "-o", str(tmp_path / "out"))
     pid = program.popen.pid
     wait_until(lambda: bool(folders_of(pid)), "a run to begin")
-    wait_until(lambda: bool(children_of(pid)), "its program")
-    [run] = children_of(pid)
+    wait_until(lambda: bool(programs_of(pid)), "its program")
+    [run] = programs_of(pid)
     program.signal(signal.SIGKILL)
     program.end()
     wait_until(lambda: not Path("/proc", str(run)).exists(), "its programs to end")

@@ -30,6 +30,7 @@ UNITY: tuple[Step, ...] = (
     (commands.run, "paper_000_uncapped"),
     (commands.saturate, "paper_000_rate"),
     (commands.run, "unity_viewers"),
+    (commands.run, "unity_machines"),
     (commands.run, "paper_000_far"),
     (commands.run, "unity_slow"),
 )

@@ -4,7 +4,6 @@
 #include "gateway/rosbridge/png.hpp"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstdlib>
 #include <random>
@@ -13,34 +12,12 @@
 #include "gateway/convert/base64.hpp"
 #include "gateway/rosbridge/fragments.hpp"
 #include "tests/gateway/rosbridge/fake_client.hpp"
+#include "tests/gateway/rosbridge/png_file.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
 
 constexpr std::size_t kLimit = 10'000;
-
-std::string u32(std::size_t value) {
-  std::string out;
-  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
-  return out;
-}
-
-std::string chunk(const std::string& type, const std::string& data) {
-  const std::string checked = type + data;
-  return u32(data.size()) + checked +
-         u32(crc32(0, reinterpret_cast<const Bytef*>(checked.data()),
-                   static_cast<uInt>(checked.size())));
-}
-
-std::string deflated(const std::string& plain) {
-  uLongf size = compressBound(plain.size());
-  std::string out(size, '\0');
-  EXPECT_EQ(compress(reinterpret_cast<Bytef*>(out.data()), &size,
-                     reinterpret_cast<const Bytef*>(plain.data()), plain.size()),
-            Z_OK);
-  out.resize(size);
-  return out;
-}
 
 struct Picture {
   std::size_t width = 1;
