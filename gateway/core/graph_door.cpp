@@ -188,15 +188,9 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   if (!place) return place.error();
   auto opened = node_.raw_publisher(channel, (*carrier)->id, publisher);
   if (!opened) return opened.error();
-  GraphInlet::Setup setup{*this,
-                          members_,
-                          client,
-                          accounts_->of(client),
-                          std::move(*place),
-                          node_.clock(),
-                          **carrier,
-                          *std::move(info),
-                          form};
+  GraphInlet::Setup setup{
+      *this,     members_,         client, accounts_->of(client), std::move(*place), node_.clock(),
+      **carrier, *std::move(info), form};
   return std::unique_ptr<Inlet>(
       std::make_unique<GraphInlet>(std::move(setup), *opened, policy_here(channel)));
 }

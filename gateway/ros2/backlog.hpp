@@ -44,9 +44,9 @@ class Backlog {
 
   const std::size_t depth_;
   const Lost lost_;
-  std::mutex mutex_;                // guards what follows
-  std::shared_ptr<Inlet> full_;     // keeps a message; null: nothing waits
-  std::deque<Message> messages_;    // behind it
+  std::mutex mutex_;              // guards what follows
+  std::shared_ptr<Inlet> full_;   // keeps a message; null: nothing waits
+  std::deque<Message> messages_;  // behind it
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -37,9 +37,8 @@ class Ros2 final : public Protocol {
     participant_ = std::move(*participant);
     nodes_.emplace(participant_, settings_);
     if (auto opened = nodes_->open(); !opened) return opened;
-    place_.emplace(
-        Place{door_, settings_, participant_, &*nodes_, &discovery_, [this] { tell(woken_); },
-              [this] { tell(waits_); }});
+    place_.emplace(Place{door_, settings_, participant_, &*nodes_, &discovery_,
+                         [this] { tell(woken_); }, [this] { tell(waits_); }});
     thread_ = std::thread([this] { run(); });
     return success();
   }

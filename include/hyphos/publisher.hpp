@@ -53,9 +53,9 @@ class PublisherHandle {
     return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
   }
   /// False if publish() of a message of so many bytes, encoded, would wait now, as it may under
-  /// `overflow: block`: for who has other things to do than to wait. Only publishers of this channel
-  /// in this process take the room away meanwhile. Cost: some locks; not for every message of a
-  /// fast channel.
+  /// `overflow: block`: for who has other things to do than to wait. Only publishers of this
+  /// channel in this process take the room away meanwhile. Cost: some locks; not for every message
+  /// of a fast channel.
   [[nodiscard]] bool has_room(std::size_t size) const { return core_->has_room(size); }
   /// Subscriptions in this process plus receivers outside.
   [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }

@@ -194,7 +194,8 @@ def test_a_peer_that_joins_two_machines_says_so_where_there_are_more(
     assert replace(tcp, hosts=False).cannot(case) == "it joins two machines and no more"
     (tmp_path / "x.yaml").write_text(
         "lab: 1\nworkload: fanout\nsubscribers: 2\nseconds: 0.1\nwarmup: 2\nrepeats: 1\n"
-        "peers: [zmq/tcp, gateway/ros_tcp_out, futex]\nlinks: {one: {kind: tun}}\nlink: one\ngrid: {hosts: [1, 2]}\n"
+        "peers: [zmq/tcp, gateway/ros_tcp_out, futex]\n"
+        "links: {one: {kind: tun}}\nlink: one\ngrid: {hosts: [1, 2]}\n"
     )
     if Stage({"one": experiment.load(str(tmp_path / "x.yaml")).links["one"]}).why_not(case):
         pytest.skip("no links here")

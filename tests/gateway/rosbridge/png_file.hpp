@@ -25,8 +25,9 @@ inline std::string chunk(const std::string& type, const std::string& data) {
 inline std::string deflated(const std::string& plain) {
   uLongf size = compressBound(plain.size());
   std::string out(size, '\0');
-  const bool done = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
-                              reinterpret_cast<const Bytef*>(plain.data()), plain.size(), 1) == Z_OK;
+  const bool done =
+      compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                reinterpret_cast<const Bytef*>(plain.data()), plain.size(), 1) == Z_OK;
   out.resize(done ? size : 0);
   return out;
 }

@@ -247,7 +247,7 @@ TEST_F(PngOperation, holds_neither_another_nor_a_fragment) {
 
 TEST_F(PngOperation, is_not_unpacked_for_who_showed_no_token) {
   Options options;
-  options.tokens = {"secret"};
+  options.tokens = {{.secret = "secret"}};
   FakeClient client(door, options, false);
   client.say(R"({"op":"png","data":")" + png(R"({"op":"auth","token":"secret"})") + "\"}");
   EXPECT_TRUE(client.hear().starts_with(
