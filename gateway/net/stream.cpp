@@ -17,7 +17,7 @@
 // Who does what, and why no lock is held while bytes move:
 //  1. Reading is a chain: a wait for the socket leads to read(), which starts the next wait. Only
 //     the chain touches callbacks_ and reader_, so callbacks are never concurrent.
-//     While the peer is held up it waits for a timer, not for the socket.
+//     While the peer is held up there is no chain: a timer begins another.
 //  2. Writing belongs to whoever set writing_ (under the lock, when it was false): the sender of a
 //     message, or the loop after a wait for the socket. Only that one touches sending_ and sent_.
 //  3. close() shuts the socket down, which ends both: the chain reads 0, the writer gets EPIPE.
@@ -138,8 +138,20 @@ void Stream::wait_to_read() {
 }
 
 void Stream::ask_again() {
-  again_ = loop_.after(pause_, [self = shared_from_this()] { self->read(); });
+  reading_ = false;
+  held_ = true;
+  again_ = loop_.after(pause_, [self = shared_from_this()] { self->go_on(); });
   pause_ = std::min(pause_ * 2, kLongestPause);
+}
+
+void Stream::go_on() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!held_ || state_ >= State::closing) return;
+    held_ = false;
+    reading_ = true;
+  }
+  read();
 }
 
 bool Stream::read_some(std::size_t& budget) {

@@ -87,6 +87,7 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   void deliver();
   void wait_to_read();  ///< under the lock
   void ask_again();     ///< under the lock
+  void go_on();
 
   void write(std::size_t budget);
   bool next_to_write();
@@ -122,6 +123,7 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   Timer linger_;
   Timer again_;
   bool reading_ = false;  ///< the chain of reads goes on
+  bool held_ = false;     ///< it does not, but begins again when again_ fires
   bool writing_ = false;  ///< somebody is the writer; if not, nothing waits
 };
 

@@ -1,6 +1,7 @@
 /// A whole transport in one file, as an example and as proof that one file and one line are enough:
 /// queues in this process's memory, one thread per subscription, one lock for everything. The line
 /// is added to transport/registry.cpp by tests/transport/CMakeLists.txt.
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -111,6 +112,16 @@ class SampleTransport final : public Transport {
     for (const auto& out : hub_->outs) {
       if (matches(*out, *in)) out->outlet->listeners(name(), receivers(*out));
     }
+  }
+
+  bool has_room(PortId port, std::size_t) override {
+    const std::lock_guard lock(hub_->mutex);
+    const auto found = outs_.find(port);
+    if (found == outs_.end() || found->second->spec.policy.overflow != Overflow::block) return true;
+    const Out& out = *found->second;
+    return std::ranges::none_of(hub_->ins, [&](const auto& in) {
+      return matches(out, *in) && !in->closed && in->queue.size() >= out.spec.policy.depth;
+    });
   }
 
   SendReport send(PortId port, const Envelope& message) override {

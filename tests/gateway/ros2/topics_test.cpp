@@ -37,7 +37,9 @@ TEST(Ros2Topics, test_what_the_robot_publishes_ros_hears_byte_for_byte) {
 }
 
 TEST(Ros2Topics, test_a_channel_without_room_holds_no_other_topic_up) {
-  Gateway gateway(with({{"depth", "5"}}));
+  Options options;
+  options.queue_depth = 5;
+  Gateway gateway(options);
   Heard heard;
   Heard other_heard;
   const auto outlet = gateway.outlet("/chatter", heard);
