@@ -73,6 +73,7 @@ def test_figures_for_programs_hold_the_sum_of_the_layers(
     [
         (("--experiment", "latency", "-p", "zmq/ipc"), "keeps no flight recorder"),
         (("--experiment", "paper_001_throughput"), "a flood has no rate"),
+        (("--experiment", "mixed_graph"), "start it with `hyphos run`"),
         (("--experiment", "latency", "--overhead"), "either --experiment or --overhead"),
         (("--experiment", "latency", "--hidden"), "--hidden is for a running graph only"),
         (("--experiment", "latency", "--all", "--rate", "10"), "either --rate or --all"),

@@ -12,7 +12,7 @@ from typing import Any
 
 from hyphos._errors import Error
 from hyphos.lab import commands, findings
-from hyphos.lab.case import Case
+from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.commands import STOPPED, RunOptions
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.findings import Beside
@@ -104,6 +104,12 @@ def chosen_cases(
 ) -> list[Case]:
     """Of each size the case with the highest rate, which is where the paper profiled; or with each
     of these rates; or every case. By size and rate. Error if there is no such rate."""
+    if any(case.workload == GRAPH for case in cases):
+        raise Error(
+            "unsupported",
+            "the graph of a plan is no experiment to profile",
+            advice="start it with `hyphos run`, and `hyphos lab profile` beside it",
+        )
     if any(case.floods for case in cases):
         raise Error("invalid_config", "a flood has no rate, and its queues hide all other layers")
     there = sorted({case.rate_hz for case in cases})
