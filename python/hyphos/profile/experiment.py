@@ -57,7 +57,7 @@ class ExperimentOptions:
 def profile_experiment(options: ExperimentOptions) -> int:
     """0; 1 if a run failed; 130 if it was stopped, with what there was until then."""
     changes = RunOptions(full=options.full, changes=list(options.changes))
-    wanted = commands.recorded(commands.load(options.what, changes))
+    wanted = commands.resolved(commands.load(options.what, changes))
     findings.parse(wanted.findings)
     peer = _peer(options.peer)
     cases = chosen_cases(wanted.cases, options.seconds, options.rates, every=options.every)
