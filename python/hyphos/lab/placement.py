@@ -16,7 +16,7 @@ _NAME = re.compile(r"[\w.-]+")
 # The roles of the processes of each workload; of a graph they have names.
 ROLES = {
     **dict.fromkeys(("inproc", "inproc_flood"), ("pub",)),
-    **dict.fromkeys(("pair", "fanout", "fanin", "flood"), ("pub", "sub")),
+    **dict.fromkeys(("pair", "fanout", "fanin", "flood", "uncapped"), ("pub", "sub")),
     "echo": ("pub", "hop"),
     "pipeline": ("pub", "hop", "sub"),
 }
