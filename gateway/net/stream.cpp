@@ -180,7 +180,11 @@ void Stream::deliver() {
       holds_up_ = true;
       return;
     }
-    if (holds_up_.exchange(false)) pause_ = kFirstPause;
+    if (holds_up_) {
+      pause_ = kFirstPause;
+      heard_ns_ = monotonic_now().ns;  // it could not say more; before it is not held up any more
+      holds_up_ = false;
+    }
     const auto unit = reader_.next(callbacks_.measure);
     if (!unit) {
       if (callbacks_.refused) callbacks_.refused(unit.error());

@@ -235,6 +235,7 @@ void Connection::check_entry() {
 }
 
 void Connection::pulse() {
+  const bool holds_up = stream_->holds_up();  // before it is asked when it was heard
   const Time heard = stream_->heard();
   const Duration silent = monotonic_now() - heard;
   if (std::exchange(heard_, heard) != heard) asked_ = 0;
@@ -242,7 +243,7 @@ void Connection::pulse() {
   // watches over that. Nor does silence show it while we stood still ourselves and have not asked,
   // or do not read.
   if (silent > ping_ * kPatience && asked_ >= kPatience - 1 && stream_->waiting() == 0 &&
-      !stream_->holds_up()) {
+      !holds_up) {
     door_.count(client_, "dead", "no sign of life");
     return stream_->close();
   }
