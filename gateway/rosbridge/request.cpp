@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gateway/rosbridge/long_message.hpp"
 #include "gateway/rosbridge/web_socket.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -167,6 +168,7 @@ std::optional<Error> read_object(Request& request, json::object& object) {
 
 struct RequestParser::Library {
   json::parser parser;
+  std::string shortened;  ///< the text without its long message
 };
 
 RequestParser::RequestParser() : library_(std::make_unique<Library>()) {}
@@ -175,6 +177,21 @@ RequestParser::~RequestParser() = default;
 ParsedRequest RequestParser::parse(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (const auto message = long_message(text)) {
+    std::string& rest = library_->shortened;
+    rest.reserve(text.size() - message->size() + 2 + kPadding);
+    const auto begin = static_cast<std::size_t>(message->data() - text.data());
+    rest.assign(text.substr(0, begin)).append("{}").append(text.substr(begin + message->size()));
+    ParsedRequest out = parse_whole(rest);
+    if (!out.error && out.request.op == "publish") {
+      out.request.msg = *message;
+      return out;
+    }
+  }
+  return parse_whole(text);
+}
+
+ParsedRequest RequestParser::parse_whole(std::string_view text) {
   ParsedRequest out;
   json::document document;
   json::object object;

@@ -58,11 +58,13 @@ class RequestParser {
   RequestParser& operator=(const RequestParser&) = delete;
 
   /// `text` has to be followed by kPadding bytes that may be read. Members may come in any order;
-  /// unknown ones are skipped. The messages inside are only looked at as far as their ends.
+  /// unknown ones are skipped. The messages inside are only looked at as far as their ends, and
+  /// may be no JSON.
   [[nodiscard]] ParsedRequest parse(std::string_view text);
 
  private:
   struct Library;
+  [[nodiscard]] ParsedRequest parse_whole(std::string_view text);
   std::unique_ptr<Library> library_;
 };
 

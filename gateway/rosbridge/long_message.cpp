@@ -1,0 +1,100 @@
+#include "gateway/rosbridge/long_message.hpp"
+
+#include "gateway/convert/long_texts.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+/// Goes through the members of one object. Each function is false, or npos, at what is not as it
+/// should be, or not worth it.
+class Walk {
+ public:
+  explicit Walk(std::string_view json) : json_(json) {}
+
+  bool take(char wanted) {
+    skip_space();
+    if (at_ >= json_.size() || json_[at_] != wanted) return false;
+    ++at_;
+    return true;
+  }
+  /// A string without escapes, or an empty one.
+  std::string_view key() {
+    skip_space();
+    const std::string_view key = string();
+    return key.find('\\') == std::string_view::npos ? key : std::string_view();
+  }
+  /// Empty if it has no end within reach.
+  std::string_view value() {
+    skip_space();
+    const std::size_t begin = at_;
+    int depth = 0;
+    do {
+      if (at_ >= json_.size() || ++steps_ > kMostSteps) return {};
+      const char next = json_[at_];
+      if (next == '"') {
+        if (string().data() == nullptr) return {};
+        continue;
+      }
+      if (next == '{' || next == '[') ++depth;
+      if (next == '}' || next == ']') --depth;
+      if (depth < 0) return {};
+      ++at_;
+    } while (depth > 0 || (is_word(json_[begin]) && !ends_word()));
+    return json_.substr(begin, at_ - begin);
+  }
+  bool at_end() {
+    skip_space();
+    return at_ == json_.size();
+  }
+
+ private:
+  /// Characters outside of strings that are looked at one by one.
+  static constexpr std::size_t kMostSteps = 4096;
+
+  void skip_space() {
+    constexpr std::string_view kSpace = " \t\r\n";
+    while (at_ < json_.size() && kSpace.find(json_[at_]) != std::string_view::npos) ++at_;
+  }
+  /// The beginning of a number, or of true, false and null.
+  static bool is_word(char first) { return first != '"' && first != '{' && first != '['; }
+  [[nodiscard]] bool ends_word() const {
+    constexpr std::string_view kEnds = ",}] \t\r\n";
+    return at_ >= json_.size() || kEnds.find(json_[at_]) != std::string_view::npos;
+  }
+  /// What is between the quotes.
+  std::string_view string() {
+    if (at_ >= json_.size() || json_[at_] != '"') return {};
+    const std::size_t begin = at_;
+    at_ = end_of_string(json_, begin);
+    if (at_ - begin < 2 || json_[at_ - 1] != '"') return {};
+    return json_.substr(begin + 1, at_ - begin - 2);
+  }
+
+  std::string_view json_;
+  std::size_t at_ = 0;
+  std::size_t steps_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string_view> long_message(std::string_view json) {
+  if (json.size() < kLongMessage) return std::nullopt;
+  Walk walk(json);
+  std::optional<std::string_view> found;
+  if (!walk.take('{')) return std::nullopt;
+  do {
+    const std::string_view key = walk.key();
+    if (key.empty() || !walk.take(':')) return std::nullopt;
+    const std::string_view value = walk.value();
+    if (value.empty()) return std::nullopt;
+    if (key != "msg") continue;
+    if (found || !value.starts_with('{') || !value.ends_with('}')) return std::nullopt;
+    found = value;
+  } while (walk.take(','));
+  if (!walk.take('}') || !walk.at_end() || !found || found->size() < kLongMessage) {
+    return std::nullopt;
+  }
+  return found;
+}
+
+}  // namespace hyphos::gateway::rosbridge
