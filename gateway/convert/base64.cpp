@@ -83,7 +83,8 @@ void Base64Writer::write(std::span<const std::byte> bytes) {
     out_.append(four, sizeof four);
     count_ = 0;
   }
-  // By way of a block that stays in the cache: made larger at once, `out_` would be written twice.
+  // By way of a block that stays in the cache: resized, `out_` would be written twice.
+  out_.reserve(out_.size() + bytes.size() / 3 * 4 + 4);
   std::array<char, kBlock / 3 * 4> block;
   while (bytes.size() >= 3) {
     const auto piece = bytes.first(std::min(bytes.size() / 3 * 3, kBlock));
