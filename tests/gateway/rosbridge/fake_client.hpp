@@ -10,7 +10,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "gateway/rosbridge/fragments.hpp"
+#include "gateway/rosbridge/request.hpp"
 #include "gateway/rosbridge/session.hpp"
 #include "tests/gateway/fake_door.hpp"
 
@@ -131,5 +134,24 @@ class Robot : public testing::Test {
   }
   FakeDoor door;
 };
+
+/// The message that comes in fragments, one after the other and none of more than `most`
+/// characters, and how many these are. Empty if something else comes.
+inline std::pair<std::string, int> joined_fragments(FakeClient& client, std::size_t limit,
+                                                    std::size_t most) {
+  Fragments fragments(limit);
+  RequestParser parser;
+  for (int count = 0;; ++count) {
+    std::string text = client.hear();
+    text.reserve(text.size() + kPadding);
+    auto parsed = parser.parse(text);
+    EXPECT_EQ(parsed.request.op, "fragment");
+    if (parsed.request.op != "fragment") return {};
+    EXPECT_EQ(parsed.request.num, count);
+    EXPECT_LE(parsed.request.data.size(), most);
+    auto whole = fragments.take(std::move(parsed.request)).or_throw();
+    if (whole) return {std::move(*whole), count + 1};
+  }
+}
 
 }  // namespace hyphos::gateway::rosbridge

@@ -262,19 +262,9 @@ TEST_F(PngOperation, that_is_sent_large_comes_in_fragments) {
                R"("fragment_size":50})");
   talker.say(advertise);
   talker.say(R"({"op":"publish","topic":"/a","msg":{"data":"one, two, three"}})");
-  Fragments fragments(kLimit);
-  RequestParser parser;
-  std::optional<std::string> whole;
-  while (!whole) {
-    std::string text = listener.hear();
-    ASSERT_FALSE(text.empty());
-    text.reserve(text.size() + kPadding);
-    auto parsed = parser.parse(text);
-    ASSERT_EQ(parsed.request.op, "fragment");
-    EXPECT_LE(parsed.request.data.size(), 50U);
-    whole = fragments.take(std::move(parsed.request)).or_throw();
-  }
-  EXPECT_EQ(json_of_png(data_of(*whole), kLimit).or_throw(),
+  const auto [whole, count] = joined_fragments(listener, kLimit, 50);
+  EXPECT_GT(count, 1);
+  EXPECT_EQ(json_of_png(data_of(whole), kLimit).or_throw(),
             R"({"op":"publish","topic":"/a","msg":{"data":"one, two, three"}})");
 }
 

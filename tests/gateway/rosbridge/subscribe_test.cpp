@@ -105,21 +105,8 @@ TEST_F(Subscribe, a_large_message_comes_in_fragments_that_join_to_it) {
   FakeClient listener(door);
   listener.say(subscribe(R"("fragment_size":20)"));
   publish("{\"data\":\"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\"}");
-  Fragments fragments(1000);
-  RequestParser parser;
-  std::optional<std::string> whole;
-  int count = 0;
-  while (!whole) {
-    std::string text = listener.hear();
-    ASSERT_FALSE(text.empty());
-    text.reserve(text.size() + kPadding);
-    auto parsed = parser.parse(text);
-    ASSERT_EQ(parsed.request.op, "fragment");
-    EXPECT_EQ(parsed.request.num, count++);
-    EXPECT_LE(parsed.request.data.size(), 20U);
-    whole = fragments.take(std::move(parsed.request)).or_throw();
-  }
-  EXPECT_EQ(*whole,
+  const auto [whole, count] = joined_fragments(listener, 1000, 20);
+  EXPECT_EQ(whole,
             "{\"op\":\"publish\",\"topic\":\"/"
             "chatter\",\"msg\":{\"data\":\"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\"}}");
   EXPECT_EQ(count, 4);
