@@ -27,6 +27,7 @@ class Walk {
   std::string_view value() {
     skip_space();
     const std::size_t begin = at_;
+    plain_ = true;
     int depth = 0;
     do {
       if (at_ >= json_.size() || ++steps_ > kMostSteps) return {};
@@ -38,10 +39,13 @@ class Walk {
       if (next == '{' || next == '[') ++depth;
       if (next == '}' || next == ']') --depth;
       if (depth < 0) return {};
+      if (next == 'N' || next == 'I') plain_ = false;
       ++at_;
     } while (depth > 0 || (is_word(json_[begin]) && !ends_word()));
     return json_.substr(begin, at_ - begin);
   }
+  /// Of the last value.
+  [[nodiscard]] bool plain() const { return plain_; }
   bool at_end() {
     skip_space();
     return at_ == json_.size();
@@ -73,14 +77,15 @@ class Walk {
   std::string_view json_;
   std::size_t at_ = 0;
   std::size_t steps_ = 0;
+  bool plain_ = true;
 };
 
 }  // namespace
 
-std::optional<std::string_view> long_message(std::string_view json) {
+std::optional<LongMessage> long_message(std::string_view json) {
   if (json.size() < kLongMessage) return std::nullopt;
   Walk walk(json);
-  std::optional<std::string_view> found;
+  std::optional<LongMessage> found;
   if (!walk.take('{')) return std::nullopt;
   do {
     const std::string_view key = walk.key();
@@ -89,9 +94,9 @@ std::optional<std::string_view> long_message(std::string_view json) {
     if (value.empty()) return std::nullopt;
     if (key != "msg") continue;
     if (found || !value.starts_with('{') || !value.ends_with('}')) return std::nullopt;
-    found = value;
+    found = {value, walk.plain()};
   } while (walk.take(','));
-  if (!walk.take('}') || !walk.at_end() || !found || found->size() < kLongMessage) {
+  if (!walk.take('}') || !walk.at_end() || !found || found->text.size() < kLongMessage) {
     return std::nullopt;
   }
   return found;

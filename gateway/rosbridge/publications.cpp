@@ -86,7 +86,7 @@ Result<void> Publications::publish(const Request& request) {
     to = *opened;
   }
   constexpr std::string_view kNothing = "{}";
-  const std::string quoted = with_quoted_specials(request.msg);
+  const std::string quoted = request.plain ? "" : with_quoted_specials(request.msg);
   const std::string_view msg = !quoted.empty()       ? std::string_view(quoted)
                                : request.msg.empty() ? kNothing
                                                      : request.msg;

@@ -179,12 +179,14 @@ ParsedRequest RequestParser::parse(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (const auto message = long_message(text)) {
     std::string& rest = library_->shortened;
-    rest.reserve(text.size() - message->size() + 2 + kPadding);
-    const auto begin = static_cast<std::size_t>(message->data() - text.data());
-    rest.assign(text.substr(0, begin)).append("{}").append(text.substr(begin + message->size()));
+    const std::string_view msg = message->text;
+    rest.reserve(text.size() - msg.size() + 2 + kPadding);
+    const auto begin = static_cast<std::size_t>(msg.data() - text.data());
+    rest.assign(text.substr(0, begin)).append("{}").append(text.substr(begin + msg.size()));
     ParsedRequest out = parse_whole(rest);
     if (!out.error && out.request.op == "publish") {
-      out.request.msg = *message;
+      out.request.msg = msg;
+      out.request.plain = message->plain;
       return out;
     }
   }

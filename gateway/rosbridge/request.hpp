@@ -40,6 +40,7 @@ struct Request {
   std::int64_t status = 0;  ///< of a goal, as action_msgs/GoalStatus has it
   bool latch = false;
   bool feedback = false;
+  bool plain = false;    ///< `msg` is known to have no NaN and no Infinity
   bool has_mac = false;  ///< auth as rosauth had it
 };
 

@@ -1,6 +1,7 @@
 #include "gateway/rosbridge/web_socket.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -64,16 +65,17 @@ std::size_t write_frame_head(std::span<std::byte, kMaxServerHead> out, Opcode op
 }
 
 void copy_unmasked(std::span<const std::byte> payload, Mask mask, std::byte* to) {
-  std::array<std::byte, 8> key;
+  // As wide as the compiler's registers, or several of them.
+  using Wide = std::array<std::uint64_t, 8>;
+  std::array<std::byte, sizeof(Wide)> key;
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = mask[i % mask.size()];
-  std::uint64_t wide = 0;
-  std::memcpy(&wide, key.data(), sizeof wide);
+  const Wide wide = std::bit_cast<Wide>(key);
   std::size_t at = 0;
   for (; at + sizeof wide <= payload.size(); at += sizeof wide) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, payload.data() + at, sizeof word);
-    word ^= wide;
-    std::memcpy(to + at, &word, sizeof word);
+    Wide words;
+    std::memcpy(&words, payload.data() + at, sizeof words);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] ^= wide[i];
+    std::memcpy(to + at, &words, sizeof words);
   }
   for (; at < payload.size(); ++at) to[at] = payload[at] ^ key[at % key.size()];
 }

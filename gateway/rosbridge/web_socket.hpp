@@ -50,7 +50,7 @@ inline constexpr std::size_t kMaxServerHead = 10;
 std::size_t write_frame_head(std::span<std::byte, kMaxServerHead> out, Opcode opcode,
                              std::uint64_t size);
 
-/// Copies a payload without its mask; `to` has to be as large.
+/// Copies a payload without its mask, or with it; `to` has to be as large, and may be the payload.
 void copy_unmasked(std::span<const std::byte> payload, Mask mask, std::byte* to);
 
 /// Bytes that may be read, not written, behind every message: simdjson looks beyond the end.

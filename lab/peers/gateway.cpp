@@ -10,20 +10,18 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/websocket.hpp>
 #include <string_view>
 
 #include "gateway/convert/base64.hpp"
 #include "lab/common/main.hpp"
 #include "lab/peers/gateway_ends.hpp"
 #include "lab/peers/image.hpp"
+#include "lab/peers/web_socket.hpp"
 
 namespace hyphos::lab {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 using Tcp = asio::ip::tcp;
 
 std::string protocol_of(std::string_view variant) {
@@ -122,13 +120,8 @@ class RosTcpClient final : public External {
 /// roslibjs, roslibpy or ROS#, as far as one topic needs.
 class RosbridgeClient final : public External {
  public:
-  RosbridgeClient(Tcp::socket socket, bool cbor) : socket_(std::move(socket)), cbor_(cbor) {
-    socket_.read_message_max(std::size_t{256} << 20);
-    // A message is a frame, as those clients send it, and is masked in large pieces.
-    socket_.auto_fragment(false);
-    socket_.write_buffer_bytes(std::size_t{256} << 10);
-    socket_.handshake("localhost", "/");
-  }
+  RosbridgeClient(Tcp::socket socket, bool cbor) : socket_(std::move(socket)), cbor_(cbor) {}
+
   void advertise(const std::string& topic) override {
     send(R"({"op":"advertise","topic":")" + topic + R"(","type":"sensor_msgs/Image"})");
   }
@@ -137,30 +130,35 @@ class RosbridgeClient final : public External {
          R"(","type":"sensor_msgs/Image","compression":")" + (cbor_ ? "cbor" : "none") + R"("})");
   }
   void publish(const std::string& topic, std::span<const std::byte> pixels) override {
-    text_ = R"({"op":"publish","topic":")" + topic + R"(","msg":{"height":1,"width":)" +
-            std::to_string(pixels.size()) + R"(,"encoding":"mono8","data":")";
+    text_.clear();  // and keeps its memory
+    ((text_ += R"({"op":"publish","topic":")") += topic) += R"(","msg":{"height":1,"width":)";
+    (text_ += std::to_string(pixels.size())) += R"(,"encoding":"mono8","data":")";
+    constexpr std::string_view kEnd = "\"}}";
+    socket_.begin(text_.size() + (pixels.size() + 2) / 3 * 4 + kEnd.size());
     gateway::Base64Writer writer(text_);
+    for (; pixels.size() > kPiece; pixels = pixels.subspan(kPiece)) {
+      writer.write(pixels.first(kPiece));
+      socket_.push(text_);
+      text_.clear();
+    }
     writer.write(pixels);
     writer.end();
-    text_ += "\"}}";
-    send(text_);
+    text_ += kEnd;
+    socket_.push(text_);
   }
   std::span<const std::byte> next() override {
     for (;;) {
-      buffer_.clear();
-      socket_.read(buffer_);
-      const auto data = buffer_.cdata();
-      const std::string_view frame(static_cast<const char*>(data.data()), data.size());
+      const std::string_view frame = socket_.next();
       const auto found = cbor_ ? from_cbor(frame) : from_json(frame);
       if (!found.empty()) return found;
     }
   }
 
  private:
-  void send(const std::string& text) {
-    socket_.text(true);
-    socket_.write(asio::buffer(text));
-  }
+  /// Octets of pixels that are sent at once: as text they stay in the cache.
+  static constexpr std::size_t kPiece = std::size_t{192} << 10;
+
+  void send(std::string text) { socket_.send(text); }
   std::span<const std::byte> from_json(std::string_view frame) {
     constexpr std::string_view kKey = R"("data":)";
     const std::size_t key = frame.find(kKey);
@@ -187,9 +185,8 @@ class RosbridgeClient final : public External {
     return std::as_bytes(std::span(frame.substr(at, size)));
   }
 
-  beast::websocket::stream<Tcp::socket> socket_;
+  WebSocket socket_;
   bool cbor_;
-  beast::flat_buffer buffer_;
   std::string text_;
   std::vector<std::byte> pixels_;
 };

@@ -26,8 +26,20 @@ TEST(LongMessage, IsFoundWhereverItStands) {
             " "}) {
     const auto found = long_message(text);
     ASSERT_TRUE(found) << text.substr(0, 80);
-    EXPECT_EQ(*found, kMessage);
+    EXPECT_EQ(found->text, kMessage);
+    EXPECT_TRUE(found->plain);
   }
+}
+
+TEST(LongMessage, SaysWhetherSpecialNumbersMayBeOutsideOfItsStrings) {
+  const std::string data = R"("NaN":")" + kData + R"(")";
+  const auto plain = [&](const std::string& more) {
+    const auto found = long_message(object("", "{" + data + more + "}"));
+    return found && found->plain;
+  };
+  EXPECT_TRUE(plain(R"(,"a":"Infinity","b":[1,null])"));
+  EXPECT_FALSE(plain(R"(,"a":NaN)"));
+  EXPECT_FALSE(plain(R"(,"a":[1,-Infinity],"b":2)"));
 }
 
 TEST(LongMessage, IsLeftToTheParserWhereAnythingIsDoubtful) {
