@@ -176,6 +176,19 @@ def test_a_full_link_is_named_and_shared_media_add_up() -> None:
     assert air.knee == pytest.approx(cable.knee / 2, rel=0.15)
 
 
+def test_pointers_cost_less_in_a_process_that_has_one_processor() -> None:
+    costs = {POINTER: Costs(2.0, 4.0, wake_us=1e-9, batch_us=1e-9, serial=1e-9, local=0.5)}
+    alone = families.pipeline(5, 64, POINTER)
+    two = families.apart(2, 64, POINTER)
+    assert set(two.processes) == {"p0_main", "p1_main"}
+    assert knee(two, costs, HOST) == pytest.approx(knee(alone, costs, HOST), rel=1e-3)
+    assert knee(two, costs, Host(4.0)) == pytest.approx(
+        0.6 * knee(alone, costs, Host(4.0)), rel=1e-3
+    )
+    # Where there is one processor, nothing else was calibrated.
+    assert knee(two, costs, Host(1.0)) == pytest.approx(knee(alone, costs, Host(1.0)) / 2, rel=1e-3)
+
+
 def test_hosts_of_their_own_have_processors_of_their_own() -> None:
     costs = {LINK: replace(TRUTH, wire_us=0.001, wire_byte_ns=0.001)}
     graph = families.echo(16, 64, LINK)
@@ -381,10 +394,11 @@ def test_a_link_ends_at_as_many_hosts_as_were_calibrated() -> None:
 
 
 @pytest.mark.parametrize("way", [POINTER, SHM, TCP, LINK])
-def test_no_more_get_a_message_than_the_held_out_graphs_have(way: str) -> None:
+def test_no_more_get_a_message_than_was_measured(way: str) -> None:
     made = _profile(link=Veth(rate_mbit=1000))
     most = profile.MOST_EARS[way]
     names = [graph.name for graph in held_out(way)]
+    names += [kind.graph(way).name for kind in points_for(way)]
     assert max(int(n.split()[1]) for n in names if n.startswith("fan-out")) == most
     check(families.fanout(most, 64, way), made)
     with pytest.raises(Error, match=f"{most + 1} .* get 'out' by {way}: verified up to {most}"):

@@ -47,14 +47,15 @@ _LINK_POINTS = (
     Kind("pipeline", 4, 16 * KB),
     Kind("robot", 2, KB),
 )
-# Pointers know no size.
+# Pointers know no size, but do know whether a process has the machine to itself.
 _POINTER_POINTS = (
     Kind("echo", 1, 64),
     Kind("echo", 8, 64),
     Kind("echo", 32, 64),
-    Kind("fanout", 8, 64),
+    Kind("fanout", 16, 64),
     Kind("fanin", 4, 64),
     Kind("pipeline", 5, 64),
+    Kind("apart", 2, 64),
     Kind("robot", 3, 64),
 )
 

@@ -90,6 +90,12 @@ def pipeline(length: int, size: int, way: str, work_us: float = 0.0) -> Graph:
     return _graph(f"pipeline {length}", nodes, channels, way, dict.fromkeys(hearers, work_us))
 
 
+def apart(count: int, size: int, way: str) -> Graph:
+    """`count` pipelines of five nodes; where pointers travel, each in a process of its own."""
+    parts = [pipeline(5, size, way).renamed(f"p{i}_") for i in range(count)]
+    return join(f"{count} apart", parts)
+
+
 def robot(count: int, size: int, way: str) -> Graph:
     """Of each robot: a camera seen by two, a scan that is mapped, a command that comes back, and
     three that tell how they are. What computes is busier than the others."""
@@ -147,5 +153,6 @@ FAMILIES: dict[str, Callable[[int, int, str], Graph]] = {
     "fanout": fanout,
     "fanin": fanin,
     "pipeline": pipeline,
+    "apart": apart,
     "robot": robot,
 }

@@ -23,6 +23,7 @@ PRIORS: dict[str, tuple[float, float]] = {
     "batch_us": (2500.0, 4.0),
     "serial": (1.0, 1.6),
     "again": (0.5, 2.0),
+    "local": (0.7, 1.5),
     "alone_us": (60.0, 3.0),
     "alone_kb": (20.0, 2.0),
     "wire_us": (2.0, 6.0),

@@ -7,7 +7,11 @@ gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up 
     wake = wake_us / (1 + r·batch_us·b²)                   r: messages a second between the two
 
 Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
-and lies in the cache.
+and lies in the cache. So does all that a process does with it, if the others leave it no more than
+one processor: then a message is published and delivered for `local` times as much as where who
+sends and who gets it are as likely on two. Of c processors that a process keeps busy,
+
+    publish, deliver ~ local + (1 - local)·(1 - 1/c) / (1 - 1/cores)
 
 Who is awake already need not be woken: messages become cheaper as they come more often. But only
 where they wait: under a fair scheduler, who has little to do is served at once, and pays the
@@ -68,6 +72,7 @@ class Costs:
     batch_us: float = 2500.0
     serial: float = 1.0
     again: float = 1.0
+    local: float = 1.0
     alone_us: float = 1e-9
     alone_kb: float = 30.0
     wire_us: float = 1.0
@@ -78,7 +83,7 @@ class Costs:
     def names(way: str) -> list[str]:
         """Those that mean something for a way."""
         known = ["publish_us", "deliver_us", "wake_us", "batch_us", "serial"]
-        known.append("again" if way == POINTER else "byte_ns")
+        known += ["again", "local"] if way == POINTER else ["byte_ns"]
         if way in (TCP, LINK):
             known += ["alone_us", "alone_kb"]
         return [*known, "wire_us", "wire_batch_us", "wire_byte_ns"] if way == LINK else known
@@ -140,9 +145,10 @@ class Load:
         self.host = host
         self.ways = [False] * len(WAYS)
         self._machines, self._actors, self._wires = _Names(), _Names(), _Names()
-        self._pairs = _Names()
+        self._pairs, self._processes = _Names(), _Names()
+        self._machine_of: list[int] = []  # by process
         self._callbacks: dict[str, float] = defaultdict(float)  # µs a second
-        self._computing: dict[int, float] = defaultdict(float)  # the same by machine
+        self._computing: dict[int, float] = defaultdict(float)  # the same by process
         deliveries = list(graph.deliveries())
         self._take_deliveries(graph, deliveries)
         self._take_publications(graph, deliveries)
@@ -150,8 +156,12 @@ class Load:
         self._worked: dict[int, float] = defaultdict(float)  # µs a second by actor
         self._take_computing(graph)
 
-    def _machine(self, graph: Graph, process: str) -> int:
-        return self._machines("the machine" if self.host.shared else graph.processes[process])
+    def _process(self, graph: Graph, name: str) -> int:
+        process = self._processes(name)
+        if process == len(self._machine_of):
+            machine = "the machine" if self.host.shared else graph.processes[name]
+            self._machine_of.append(self._machines(machine))
+        return process
 
     def _take_deliveries(self, graph: Graph, deliveries: list[Delivery]) -> None:
         rows: list[tuple[float, ...]] = []
@@ -163,14 +173,14 @@ class Load:
                 wire = self._wires(AIR if self.host.half_duplex else f"link {ends}")
             way = WAYS.index(one.way)
             self.ways[way] = True
-            machines = (self._machine(graph, one.sender), self._machine(graph, one.receiver))
+            processes = (self._process(graph, one.sender), self._process(graph, one.receiver))
             sender = self._actors(_sender(one))
             for actor in _receivers(graph, one):
                 message = (one.channel.name, one.publisher, one.way)
                 further = float(message in seen)
                 seen.add(message)
                 pair = self._pairs(f"{one.sender} → {actor}")
-                numbers = (way, sender, self._actors(actor), pair, *machines, wire)
+                numbers = (way, sender, self._actors(actor), pair, *processes, wire)
                 rows.append((one.rate_hz, one.channel.size, further, *numbers))
         columns = np.array(rows).T if rows else np.zeros((10, 0))
         self._rate, self._size, self._further = columns[:3]
@@ -192,7 +202,7 @@ class Load:
         if us_per_s:
             process = graph.node(node).process
             self._callbacks[f"callback of {node} on {channel}"] += us_per_s
-            self._computing[self._machine(graph, process)] += us_per_s
+            self._computing[self._process(graph, process)] += us_per_s
             for actor in (f"process {process}", f"{node} on {channel}"):
                 if actor in self._actors.of:
                     self._worked[self._actors(actor)] += us_per_s
@@ -207,7 +217,7 @@ class Load:
                 seen.add(key)
                 actor = self._actors(_sender(one))
                 way = WAYS.index(one.way)
-                rows.append((one.rate_hz, way, actor, self._machine(graph, one.sender)))
+                rows.append((one.rate_hz, way, actor, self._process(graph, one.sender)))
         columns = np.array(rows).T if rows else np.zeros((4, 0))
         self._sent = columns[0]
         self._sent_way, self._sent_actor, self._sent_at = columns[1:].astype(np.int64)
@@ -221,7 +231,7 @@ class Load:
             if not one.channel.after and key not in seen:
                 seen.add(key)
                 numbers = (WAYS.index(one.way), self._actors(_sender(one)))
-                rows.append((one.rate_hz, *numbers, self._machine(graph, one.sender)))
+                rows.append((one.rate_hz, *numbers, self._process(graph, one.sender)))
         columns = np.array(rows).T if rows else np.zeros((4, 0))
         self._timed = columns[0]
         self._timed_way, self._timed_actor, self._timed_at = columns[1:].astype(np.int64)
@@ -252,24 +262,31 @@ class Load:
         # 1 of the first who gets a message, and where bytes travel of all.
         again = 1.0 - self._further * (1.0 - table["again"][self._way])
         deliver = table["deliver_us"][self._way] * again
-        sent = self._sent * scale * table["publish_us"][self._sent_way]
+        publish = table["publish_us"][self._sent_way]
         computed = _sums(self._worked, len(self._actors)) * scale
         actor = np.concatenate((self._actor, self._sender, self._sent_actor, self._timed_actor))
+        at = np.concatenate((self._at, self._from, self._sent_at, self._timed_at))
+        machine_of = np.array(self._machine_of, dtype=np.int64)
+        machines = len(self._machines)
+        computing = _sums(self._computing, len(self._processes)) * scale
         busy = np.ones(len(self._actors))
+        local = np.ones(len(self._processes))
         for _ in range(ROUNDS):
+            sent = self._sent * scale * publish * _or_one(self._sent_way, local[self._sent_at])
+            here = deliver * _or_one(self._way, local[self._at])
             wake = _wake(table, self._way, often[self._pair], busy[self._actor]) * again
             timer = _wake(table, self._timed_way, self._timed * scale, busy[self._timed_actor])
             timed = self._timed * scale * timer * (1 - WAKE_OF_SENDER)
             send = wake * WAKE_OF_SENDER + copy * COPY_OF_SENDER
             passed = self._rate * scale * send
-            taken = self._rate * scale * (deliver + wake + copy - send)
+            taken = self._rate * scale * (here + wake + copy - send)
             us = np.concatenate((taken, passed, sent, timed))
             spent = computed + np.bincount(actor, us, busy.size)
             busy = np.sqrt(busy * spent / max(float(spent.max(initial=0.0)), 1e-12))
-        at = np.concatenate((self._at, self._from, self._sent_at, self._timed_at))
+            by_process = computing + np.bincount(at, us, len(self._processes))
+            cpu = np.bincount(machine_of, by_process, machines)
+            local = self._local(table, by_process / np.maximum(cpu[machine_of], 1e-12))
         way = np.concatenate((self._way, self._way, self._sent_way, self._timed_way))
-        machines = len(self._machines)
-        cpu = _sums(self._computing, machines) * scale + np.bincount(at, us, machines)
         serial = np.bincount(actor, us * table["serial"][way], busy.size).astype(np.float64)
         uses = [
             Use(f"CPU of {name}", float(us) / 1e6 / self.host.cores)
@@ -281,6 +298,16 @@ class Load:
             list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
         )
         return uses + self._wire_uses(table, often, scale)
+
+    def _local(self, table: Mapping[str, Vector], shares: Vector) -> Vector:
+        """What pointers cost in each process, with its share of its machine."""
+        cores = self.host.cores
+        if cores <= 1.0:
+            return np.ones(len(shares))
+        apart = (1.0 - 1.0 / np.maximum(1.0, cores * shares)) / (1.0 - 1.0 / cores)
+        least = float(table["local"][WAYS.index(POINTER)])
+        factors: Vector = least + (1.0 - least) * apart
+        return factors
 
     def _wire_uses(self, table: Mapping[str, Vector], often: Vector, scale: float) -> list[Use]:
         on = self._wire >= 0
@@ -310,6 +337,11 @@ class Load:
             last = (at, over)
             at -= over / steep
         return math.exp(at)
+
+
+def _or_one(way: Numbers, factors: Vector) -> Vector:
+    """The factors where pointers travel."""
+    return np.where(way == WAYS.index(POINTER), factors, 1.0)
 
 
 def _sums(values: Mapping[int, float], count: int) -> Vector:

@@ -20,11 +20,11 @@ from hyphos.lab.capacity.model import Costs, Host
 from hyphos.lab.media import MEDIA, Medium, Wifi, medium_of
 
 DEFAULT = Path("capacity.json")
-VERSION = 5
+VERSION = 6
 MAX_FILE = 1 << 20
 NINE_OF_TEN = 1.64  # standard deviations
-# Who get one message, at most: what `hyphos lab verify --held-out` looks at, half as many again as
-# is calibrated or twice as many. The worst that it finds lies there, so nothing is said beyond.
+# Who get one message, at most: what is calibrated, or what `hyphos lab verify --held-out` looks at,
+# half as many again. The worst that it finds lies there, so nothing is said beyond.
 MOST_EARS = {POINTER: 16, SHM: 12, TCP: 12, LINK: 6}
 
 

@@ -96,7 +96,7 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
         return [
             build.echo(4, 64, way),
             build.echo(16, 64, way),
-            build.fanout(16, 64, way),
+            build.fanout(11, 64, way),
             build.pipeline(10, 64, way),
             build.fanout(4, 64, way, work_us=200.0),
             build.robot(2, KB, way),
