@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "gateway/rosbridge/cbor.hpp"
 #include "gateway/rosbridge/definition.hpp"
@@ -271,6 +273,23 @@ TEST(WebSocketTest, the_frames_of_the_rfc_are_read_and_written) {
   EXPECT_EQ(written(Opcode::text, 5), bytes("\x81\x05"));
   EXPECT_EQ(written(Opcode::binary, 256), bytes("\x82\x7e\x01\x00"));
   EXPECT_EQ(written(Opcode::binary, 65536), bytes("\x82\x7f\x00\x00\x00\x00\x00\x01\x00\x00"));
+}
+
+TEST(WebSocketTest, the_mask_goes_with_each_byte_of_any_number_of_them) {
+  const Mask mask{std::byte{0x11}, std::byte{0x22}, std::byte{0x44}, std::byte{0x88}};
+  for (std::size_t size = 0; size < 200; ++size) {
+    std::vector<std::byte> masked(size), wanted(size), plain(size + 1, std::byte{0xee});
+    for (std::size_t i = 0; i < size; ++i) {
+      masked[i] = static_cast<std::byte>(7 * i);
+      wanted[i] = masked[i] ^ mask[i % 4];
+    }
+    copy_unmasked(masked, mask, plain.data());
+    EXPECT_EQ(plain[size], std::byte{0xee}) << "nothing is written behind it";
+    plain.pop_back();
+    EXPECT_EQ(plain, wanted);
+    copy_unmasked(masked, mask, masked.data());
+    EXPECT_EQ(masked, wanted) << "where it lies";
+  }
 }
 
 TEST(WebSocketTest, frames_against_the_protocol_are_refused) {
