@@ -4,20 +4,22 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "gateway/net/unit_reader.hpp"
+#include "gateway/rosbridge/handshake.hpp"
 #include "gateway/rosbridge/web_socket.hpp"
+#include "hyphos/buffer.hpp"
+#include "hyphos/result.hpp"
 
 namespace hyphos::lab {
 
@@ -25,15 +27,13 @@ namespace hyphos::lab {
 /// gateway are. Beast's stream would be what limits an uncapped run: with it this client took
 /// 3.3 ms for a message of 1 MB that takes the gateway half of one.
 ///
-/// Blocks. Throws boost::system::system_error when the connection ends, and runtime_error at what
-/// is no WebSocket. Cost: of what is sent one pass beside the kernel's copy.
+/// Blocks. Throws boost::system::system_error when the connection ends, and another exception at
+/// what is no WebSocket. Cost: of what is sent one pass beside the kernel's copy.
 class WebSocket {
  public:
   using Tcp = boost::asio::ip::tcp;
 
-  explicit WebSocket(Tcp::socket socket) : socket_(std::move(socket)), memory_(kBlock) {
-    shake_hands();
-  }
+  explicit WebSocket(Tcp::socket socket) : socket_(std::move(socket)) { shake_hands(); }
 
   /// `text` is masked where it lies.
   void send(std::string& text) {
@@ -54,8 +54,10 @@ class WebSocket {
   /// What the next message carries; until the call after this.
   std::string_view next() {
     for (;;) {
-      const Frame frame = take_head();
-      const std::string_view payload = take(frame.size);
+      unit_ = {};  // so that its memory is written again
+      unit_ = read(&measure_frame);
+      const Frame frame = *frame_of(unit_.bytes()).or_throw();
+      const std::string_view payload = unit_.text().substr(frame.head_size);
       if (frame.opcode == Opcode::text || frame.opcode == Opcode::binary) return payload;
       if (frame.opcode == Opcode::ping) {
         std::string answer(payload);
@@ -70,25 +72,21 @@ class WebSocket {
 
  private:
   using Opcode = gateway::rosbridge::Opcode;
+  using Measured = gateway::net::Measured;
   struct Frame {
     Opcode opcode;
-    std::size_t size;
+    std::size_t head_size;
+    std::size_t size;  ///< of the payload
   };
-  /// Read ahead at most: of small messages many come with one system call.
-  static constexpr std::size_t kBlock = std::size_t{64} << 10;
-  /// Read behind a long message at most: it has to be moved to the front.
-  static constexpr std::size_t kBehind = std::size_t{4} << 10;
   static constexpr std::size_t kMaxMessage = std::size_t{256} << 20;
 
   void shake_hands() {
     constexpr std::string_view kRequest =
         "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
-    constexpr std::string_view kEnd = "\r\n\r\n";
     boost::asio::write(socket_, boost::asio::buffer(kRequest));
-    std::size_t end = 0;
-    while ((end = waiting().find(kEnd)) == std::string_view::npos) need(waiting().size() + 1);
-    const std::string_view answer = take(end + kEnd.size());
+    const Buffer unit = read(&measure_answer);
+    const std::string_view answer = unit.text();
     if (!answer.starts_with("HTTP/1.1 101")) {
       throw std::runtime_error("no WebSocket: " + std::string(answer.substr(0, answer.find('\r'))));
     }
@@ -110,51 +108,50 @@ class WebSocket {
     std::rotate(key_.begin(), key_.begin() + piece.size() % key_.size(), key_.end());
   }
 
-  Frame take_head() {
-    const std::string_view head = take(2);
-    const auto first = static_cast<unsigned char>(head[0]);
-    std::size_t size = static_cast<unsigned char>(head[1]);
+  static Result<Measured> measure_answer(std::span<const std::byte> bytes) {
+    const auto size = gateway::rosbridge::request_size(bytes);
+    return size ? Measured::unit(*size) : Measured::at_least(bytes.size() + 1);
+  }
+  static Result<Measured> measure_frame(std::span<const std::byte> bytes) {
+    const auto frame = frame_of(bytes);
+    if (!frame) return frame.error();
+    if (!*frame) return Measured::at_least(bytes.size() + 1);
+    return Measured::unit((*frame)->head_size + (*frame)->size);
+  }
+  /// A server's; nothing if more bytes are needed.
+  static Result<std::optional<Frame>> frame_of(std::span<const std::byte> bytes) {
+    using Maybe = std::optional<Frame>;
+    if (bytes.size() < 2) return Maybe();
+    const auto first = std::to_integer<unsigned>(bytes[0]);
+    std::size_t size = std::to_integer<unsigned>(bytes[1]);
     if ((first & 0xf0U) != 0x80U || size >= 0x80) {
-      throw std::runtime_error("a message in pieces, masked, or of an extension");
+      return Error{Code::corrupt, "a message in pieces, masked, or of an extension", "WebSocket"};
     }
-    if (size >= 126) {
-      const std::string_view length = take(size == 126 ? 2 : 8);
-      size = 0;
-      for (const char octet : length) size = size << 8U | static_cast<unsigned char>(octet);
+    const std::size_t more = size < 126 ? 0 : size == 126 ? 2 : 8;
+    if (bytes.size() < 2 + more) return Maybe();
+    if (more != 0) size = 0;
+    for (const std::byte octet : bytes.subspan(2, more)) {
+      size = size << 8U | std::to_integer<unsigned>(octet);
     }
-    if (size > kMaxMessage) throw std::runtime_error("a message above 256 MB");
-    return {static_cast<Opcode>(first & 0x0fU), size};
+    if (size > kMaxMessage) return Error{Code::exhausted, "a message above 256 MB", "WebSocket"};
+    return Maybe({static_cast<Opcode>(first & 0x0fU), 2 + more, size});
   }
 
-  [[nodiscard]] std::string_view waiting() const {
-    return {memory_.data() + begin_, end_ - begin_};
-  }
-  /// The next octets; until the next call.
-  std::string_view take(std::size_t size) {
-    need(size);
-    begin_ += size;
-    return {memory_.data() + begin_ - size, size};
-  }
-  /// Reads until so many wait.
-  void need(std::size_t size) {
-    if (size <= end_ - begin_) return;
-    if (begin_ + size > memory_.size() || begin_ == end_) {
-      std::memmove(memory_.data(), memory_.data() + begin_, end_ - begin_);
-      end_ -= begin_;
-      begin_ = 0;
-      if (size > memory_.size()) memory_.resize(size + kBehind);
-    }
-    while (end_ - begin_ < size) {
-      const std::size_t missing = size - (end_ - begin_);
-      const std::size_t most = std::min(memory_.size() - end_, std::max(missing + kBehind, kBlock));
-      end_ += socket_.read_some(boost::asio::buffer(memory_.data() + end_, most));
+  Buffer read(const gateway::net::Measure& measure) {
+    for (;;) {
+      auto unit = reader_.next(measure).or_throw();
+      if (unit) return *std::move(unit);
+      const auto space = reader_.space();
+      const std::array<boost::asio::mutable_buffer, 2> parts = {
+          boost::asio::buffer(space[0].iov_base, space[0].iov_len),
+          boost::asio::buffer(space[1].iov_base, space[1].iov_len)};
+      reader_.filled(socket_.read_some(parts));
     }
   }
 
   Tcp::socket socket_;
-  std::vector<char> memory_;
-  std::size_t begin_ = 0;  ///< of what waits
-  std::size_t end_ = 0;
+  gateway::net::UnitReader reader_;
+  Buffer unit_;       ///< the last that was read
   std::string head_;  ///< of a frame, that goes with its first piece
   gateway::rosbridge::Mask key_{};
   std::mt19937 random_{std::random_device{}()};
