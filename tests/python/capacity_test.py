@@ -1,50 +1,29 @@
-"""The capacity model: what it says of graphs, how it is fitted, kept, asked and compared."""
+"""The capacity model: what it says of graphs, how it is fitted, kept and asked."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import Cli, Start, until
+from capacity_samples import HOST, ROBOT, TRUTH, calibrated, graph_at, profile_of_all
+from helpers import Cli, Start
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
-from hyphos.lab.capacity.bench import Bench, Knee, Trial
-from hyphos.lab.capacity.calibrate import calibrate, cores, points_for, priors_for
+from hyphos.lab.capacity.bench import Bench, Knee
+from hyphos.lab.capacity.calibrate import calibrate, points_for, priors_for
 from hyphos.lab.capacity.check import End, Verdict, check, spread
-from hyphos.lab.capacity.commands import _held_out_jobs
-from hyphos.lab.capacity.fit import MEASURED, Fitted, Point, classic, fit, linear
-from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, join, silent
-from hyphos.lab.capacity.mixed import held_out_mixed
+from hyphos.lab.capacity.fit import MEASURED, Point, classic, fit, linear
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, join, silent
 from hyphos.lab.capacity.model import PACKET, Costs, Host, demand, knee, volume
-from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind, Profile
-from hyphos.lab.capacity.verify import confusion, held_out, summary
+from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind
+from hyphos.lab.capacity.verify import held_out
 from hyphos.lab.links import why_not
-from hyphos.lab.machine import Load, describe_machine
 from hyphos.lab.media import Veth, Wifi
-
-HOST = Host(2.0)
-TRUTH = Costs(2.0, 4.0, 0.3, wake_us=8.0, batch_us=250.0, serial=0.9, alone_us=50, alone_kb=30)
-ROBOT = """hyphos: 1
-robot: small
-processes: {eyes: {}, brain: {}}
-nodes:
-  camera: {process: eyes}
-  mapper: {process: brain, load: {work_us: 2000}}
-  planner: {process: brain}
-channels:
-  image: {publishers: [camera], subscribers: [mapper], load: {rate_hz: 30, size: 200 KB}}
-  map:
-    publishers: [mapper]
-    subscribers: [planner]
-    load: {after: image, every: 3, size: 10 KB}
-  debug: {publishers: [mapper]}
-"""
 
 
 @pytest.fixture
@@ -54,34 +33,11 @@ def robot(tmp_path: Path) -> Path:
     return path
 
 
-def _graph(path: Path) -> Graph:
-    return graph_of(json.loads(_hyphos.Plan.load(str(path), [], False).json()))
-
-
-def _fitted(way: str, costs: Costs, error: float = 0.1) -> Fitted:
-    count = len(Costs.names(way))
-    alone = tuple(tuple(error**2 * (i == j) for j in range(count)) for i in range(count))
-    return Fitted(costs, error, error, alone)
-
-
-def _calibrated(way: str, medium: Veth | Wifi | None = None, error: float = 0.1) -> Calibrated:
-    points = tuple(
-        (kind, knee(kind.graph(way), {way: TRUTH}, HOST)) for kind in points_for(way, None, medium)
-    )
-    return Calibrated(way, _fitted(way, TRUTH, error), points, 60.0, medium)
-
-
-def _profile(*, link: Veth | Wifi | None = None) -> Profile:
-    ways = {way: _calibrated(way) for way in (POINTER, SHM, TCP)}
-    links = {"cable": _calibrated(LINK, link)} if link else {}
-    return Profile(describe_machine(), cores(), "2026-11-22T00:00:00+00:00", ways, links)
-
-
 # Graphs.
 
 
 def test_a_plan_gives_its_rates_sizes_and_ways(robot: Path) -> None:
-    graph = _graph(robot)
+    graph = graph_at(robot)
     found = {(d.channel.name, d.way): d.rate_hz for d in graph.deliveries()}
     assert found == {("image", SHM): 30.0, ("map", POINTER): 10.0}
     assert graph.node("mapper").work_for("image") == 2000
@@ -93,15 +49,15 @@ def test_a_plan_without_loads_is_an_error_that_says_how(tmp_path: Path) -> None:
     path = tmp_path / "robot.yaml"
     path.write_text("hyphos: 1\nchannels: {scan: {}}\n")
     with pytest.raises(Error, match="no channel says what it carries") as error:
-        _graph(path)
+        graph_at(path)
     assert "rate_hz" in error.value.advice
 
 
 def test_the_graph_survives_its_own_plan(robot: Path, tmp_path: Path) -> None:
-    graph = _graph(robot)
+    graph = graph_at(robot)
     again = tmp_path / "again.yaml"
     again.write_text(graph.robot_yaml())
-    back = _graph(again)
+    back = graph_at(again)
     assert list(back.deliveries()) == list(graph.deliveries())
 
 
@@ -122,7 +78,7 @@ def test_each_publisher_of_a_channel_pays_for_itself(way: str) -> None:
 
 
 def test_copies_are_as_many_robots(robot: Path) -> None:
-    graph = _graph(robot)
+    graph = graph_at(robot)
     three = graph.copies(3)
     assert len(three.nodes) == 3 * len(graph.nodes)
     assert sum(d.rate_hz for d in three.deliveries()) == 3 * sum(
@@ -302,7 +258,7 @@ def test_a_slow_link_is_calibrated_with_small_messages() -> None:
 
 
 def test_a_profile_comes_back_as_it_was_saved(tmp_path: Path) -> None:
-    made = _profile(link=Veth(rate_mbit=100))
+    made = profile_of_all(link=Veth(rate_mbit=100))
     profile.save(made, tmp_path / "p/capacity.json")
     back = profile.load(tmp_path / "p/capacity.json")
     assert back.links["cable"].medium == Veth(rate_mbit=100)
@@ -335,7 +291,7 @@ def test_an_absent_profile_says_how_it_is_made(tmp_path: Path) -> None:
 
 
 def test_the_verdict_follows_the_band() -> None:
-    made = _profile()
+    made = profile_of_all()
     graph = families.echo(4, 4096, SHM)
     scale = check(graph, made).knee
     assert check(graph.with_rates(scale / 2), made).verdict is Verdict.FITS
@@ -344,7 +300,7 @@ def test_the_verdict_follows_the_band() -> None:
 
 
 def test_a_way_that_carries_little_adds_little_to_the_band() -> None:
-    sure, unsure = _calibrated(SHM), _calibrated(TCP, error=1.0)
+    sure, unsure = calibrated(SHM), calibrated(TCP, error=1.0)
     alone = families.echo(8, 4096, SHM)
     beside = families.echo(1, 64, TCP).renamed("slow_").with_rates(1e-3)
     both = join("both", [alone, beside])
@@ -354,14 +310,14 @@ def test_a_way_that_carries_little_adds_little_to_the_band() -> None:
 
 
 def test_what_computing_decides_is_sure() -> None:
-    made = {SHM: _calibrated(SHM, error=0.5)}
+    made = {SHM: calibrated(SHM, error=0.5)}
     busy = families.echo(4, 64, SHM, work_us=20_000.0)
     assert spread(busy, made, HOST) == pytest.approx(MEASURED, rel=0.2)
     assert spread(families.echo(4, 64, SHM), made, HOST) > 0.4
 
 
 def test_nothing_is_said_beyond_the_calibration() -> None:
-    made = _profile()
+    made = profile_of_all()
     with pytest.raises(Error, match=r"outside of the calibration.*bytes on 'out'"):
         check(families.fanout(2, 8 << 20, SHM), made)
     with pytest.raises(Error, match=r"outside of the calibration.*nodes"):
@@ -371,7 +327,7 @@ def test_nothing_is_said_beyond_the_calibration() -> None:
 
 
 def test_each_way_ends_where_it_was_calibrated() -> None:
-    made = _profile(link=Veth(rate_mbit=100))
+    made = profile_of_all(link=Veth(rate_mbit=100))
     pointer = families.echo(1, 64, POINTER).renamed("p_")
     link = families.echo(16, 64, LINK)
     check(join("as many as by link", [link]), made)
@@ -385,7 +341,7 @@ def test_each_way_ends_where_it_was_calibrated() -> None:
 
 
 def test_a_link_ends_at_as_many_hosts_as_were_calibrated() -> None:
-    made = _profile(link=Wifi(rate_mbit=54))
+    made = profile_of_all(link=Wifi(rate_mbit=54))
     two = families.fanin(2, 64, LINK)
     check(two, made)
     third = replace(two, processes={**two.processes, "p1": "elsewhere"})
@@ -395,7 +351,7 @@ def test_a_link_ends_at_as_many_hosts_as_were_calibrated() -> None:
 
 @pytest.mark.parametrize("way", [POINTER, SHM, TCP, LINK])
 def test_no_more_get_a_message_than_was_measured(way: str) -> None:
-    made = _profile(link=Veth(rate_mbit=1000))
+    made = profile_of_all(link=Veth(rate_mbit=1000))
     most = profile.MOST_EARS[way]
     names = [graph.name for graph in held_out(way)]
     names += [kind.graph(way).name for kind in points_for(way)]
@@ -406,8 +362,8 @@ def test_no_more_get_a_message_than_was_measured(way: str) -> None:
 
 
 def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> None:
-    made = _profile()
-    graph = _graph(robot)
+    made = profile_of_all()
+    graph = graph_at(robot)
     answer = check(graph, made)
     costs = dict.fromkeys((POINTER, SHM), TRUTH)
     robots = int(answer.robots.factor)
@@ -418,12 +374,12 @@ def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> N
 
 
 def test_where_the_search_for_a_knee_ends_is_no_knee(robot: Path) -> None:
-    made = _profile()
+    made = profile_of_all()
     slow = families.echo(1, 64, SHM).with_rates(0.01)
     size = check(slow, made).size
     assert (size.factor, size.end, size.open) == (64.0, End.SEARCH, True)
     # Messages of more than 1 MB were not calibrated, and these are 200 KB.
-    assert check(_graph(robot), made).size.end is End.CALIBRATION
+    assert check(graph_at(robot), made).size.end is End.CALIBRATION
     busy = families.echo(4, 16384, TCP)
     busy = busy.with_rates(0.9 * check(busy, made).knee)
     size = check(busy, made).size
@@ -436,7 +392,7 @@ def test_plan_check_prints_the_answer_and_its_exit_code(
     hyphos_cli: Cli, robot: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "capacity.json"
-    profile.save(_profile(), file)
+    profile.save(profile_of_all(), file)
     code, out, err = hyphos_cli("plan", "check", str(robot), "--profile", str(file))
     assert code == 0, err
     assert "fits" in out
@@ -468,7 +424,7 @@ def test_plan_check_of_two_hosts_says_what_the_link_carries(
     hyphos_cli: Cli, team: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "capacity.json"
-    made = _profile(link=Veth(rate_mbit=1000))
+    made = profile_of_all(link=Veth(rate_mbit=1000))
     wifi = replace(made.links["cable"], medium=Wifi(rate_mbit=54))
     profile.save(replace(made, links={**made.links, "wifi": wifi}), file)
     words = ("plan", "check", str(team), "--profile", str(file))
@@ -501,7 +457,7 @@ def test_python_nodes_whose_interpreter_is_not_counted_are_named(
     hyphos_cli: Cli, robot: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "capacity.json"
-    profile.save(_profile(), file)
+    profile.save(profile_of_all(), file)
     text = robot.read_text().replace("{process: eyes}", "{process: eyes, python: eyes.camera}")
     text = text.replace("{process: brain}", "{process: brain, python: brain.planner}")
     text = text.replace("{process: brain, load", "{process: brain, python: brain.mapper, load")
@@ -538,155 +494,3 @@ def test_a_calibration_with_a_typo_is_refused(
     assert code != 0
     assert message in err
     assert not (tmp_path / "c.json").exists()
-
-
-# Measuring.
-
-
-def _trial(scale: float = 1.0, **flow: float) -> Trial:
-    told = {"expected": 100, "received": 100, "late_p50_us": 50, "later_p50_us": 50, **flow}
-    source = {"planned": 100, "sent": 100, "refused": 0}
-    result = {"sources": [source], "flows": [told], "seconds": 1.0, "cores_used": 1.0}
-    return Trial(scale, 1.0, result, Load(0.0, 0.0))
-
-
-def test_a_graph_holds_unless_it_loses_or_falls_behind() -> None:
-    assert _trial().holds
-    assert not _trial(received=98).holds
-    assert _trial(later_p50_us=15_000).holds  # 3 % of half a second
-    assert not _trial(later_p50_us=30_000).holds
-    assert not _trial(received=0, late_p50_us=0).holds
-
-
-class _Cliff(Bench):
-    """Holds up to a scale."""
-
-    def __init__(self, edge: float) -> None:
-        super().__init__()
-        self.edge = edge
-        self.runs = 0
-
-    def run(self, graph: Graph, scale: float = 1.0, seconds: float = 1.0) -> Trial | None:
-        del graph, seconds
-        self.runs += 1
-        return _trial(scale, received=100 if scale <= self.edge else 100 * self.edge / scale)
-
-
-@pytest.mark.parametrize("edge", [0.003, 0.9, 17.0, 4000.0])
-def test_a_search_ends_within_six_per_cent(edge: float) -> None:
-    bench = _Cliff(edge)
-    found = bench.knee(families.echo(1, 64, SHM))
-    assert found is not None
-    assert found.low <= edge <= found.high
-    assert found.high / found.low <= 1.06
-    assert bench.runs < 40
-
-
-@pytest.fixture
-def bench() -> Iterator[Bench]:
-    with Bench() as made:
-        yield made
-
-
-def _second(bench: Bench, graph: Graph) -> Callable[[], Trial]:
-    """Runs a graph for a second."""
-
-    def run() -> Trial:
-        trial = bench.run(graph, 1.0, 1.0)
-        assert trial is not None
-        return trial
-
-    return run
-
-
-def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
-    trial = until(lambda one: one.holds, _second(bench, _graph(robot)), most=30)[-1]
-    flows = {(flow["channel"], flow["node"]): flow for flow in trial.result["flows"]}
-    assert flows["image", "mapper"]["received"] == 30
-    assert flows["map", "planner"]["received"] == 10
-    # The map begins its way with the image that it answers, whose callback computes for 2 ms.
-    assert flows["map", "planner"]["later_p50_us"] > 2000
-    assert trial.holds
-
-
-def test_what_computes_too_long_does_not_hold(bench: Bench) -> None:
-    busy = families.fanout(1, 64, SHM, work_us=15_000)  # 150 % of a core
-    # Of a machine that is called away for most of the second not enough is left to see.
-    trials = until(lambda one: one.behind() > 0.2, _second(bench, busy), most=30)
-    assert not any(one.holds for one in trials)
-    assert trials[-1].behind() > 0.2
-
-
-def test_a_plan_that_cannot_be_run_says_why(bench: Bench) -> None:
-    with pytest.raises(Error, match="2 hosts, and nothing says what joins them"):
-        bench.run(families.echo(1, 64, LINK))
-
-
-def test_verify_measures_a_plan(hyphos_start: Start, robot: Path) -> None:
-    # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
-    robot.write_text(ROBOT.replace("rate_hz: 30", "rate_hz: 125"))
-
-    def measured() -> float:
-        program = hyphos_start("lab", "verify", str(robot), "--measure-only", "--json").popen
-        out, err = program.communicate(timeout=600)  # each of its trials takes more than a second
-        assert program.returncode == 0, err
-        return float(json.loads(out)["knee"])
-
-    assert 1 < until(lambda found: found > 1, measured, most=8)[-1] < 4.2
-
-
-# Comparing.
-
-
-def test_the_confusion_matrix_counts_every_graph_at_every_load() -> None:
-    from hyphos.lab.capacity.verify import Comparison  # noqa: PLC0415
-
-    right = Comparison("g", SHM, 1.0, 0.8, 1.25, 1, 1, Knee(0.98, 1.02))
-    wrong = replace(right, predicted=4.0, low=3.2, high=5.0)
-    counts = confusion([right, wrong])
-    assert sum(held + broke for held, broke in counts.values()) == 12
-    assert counts[Verdict.FITS][1] == 3  # what does not hold, and was said to fit
-    assert counts[Verdict.DOES_NOT_FIT][0] == 0
-    assert summary([one.error for one in (right, wrong)]).worst == pytest.approx(3.0, rel=0.01)
-
-
-def test_held_out_graphs_are_none_of_the_calibrated() -> None:
-    total = 0
-    for way in (POINTER, SHM, TCP, LINK):
-        known = {(kind.family, kind.count, kind.size) for kind in points_for(way)}
-        made = _calibrated(way)
-        for graph in held_out(way):
-            total += 1
-            assert not profile.beyond(graph, {way: made}), graph.name
-            assert math.isfinite(knee(graph, {way: TRUTH}, HOST))
-        assert ("echo", 4, 108 << 10) not in known
-    assert total + len(held_out(LINK, 32 << 10)) >= 30
-
-
-@pytest.mark.parametrize("largest", [0, 32 << 10, 1 << 20])
-def test_mixed_graphs_take_several_ways_and_are_within_the_calibration(largest: int) -> None:
-    graphs = held_out_mixed(largest)
-    made = _profile(link=Wifi(rate_mbit=54) if largest == 32 << 10 else Veth(rate_mbit=1000))
-    taken: set[str] = set()
-    for graph in graphs:
-        ways = {delivery.way for delivery in graph.deliveries()}
-        assert len(ways) > 1, graph.name
-        assert (LINK in ways) == (largest > 0), graph.name
-        assert {node.process for node in graph.nodes} == set(graph.processes)
-        assert math.isfinite(check(graph, made, shared=True).knee), graph.name
-        taken |= ways
-    assert taken == ({POINTER, SHM, LINK} if largest else {POINTER, SHM, TCP})
-    assert len({graph.name for graph in graphs}) == len(graphs)
-
-
-def test_mixed_graphs_are_verified_where_all_their_ways_are_calibrated() -> None:
-    made = _profile(link=Veth(rate_mbit=1000))
-    jobs = {name: [g.name for g in graphs] for name, _, graphs in _held_out_jobs(made, [])}
-    assert list(jobs) == [POINTER, SHM, TCP, "cable", "mixed", "mixed, cable"]
-    assert len(jobs["mixed"]) + len(jobs["mixed, cable"]) == 9
-    few = replace(made, ways={way: made.ways[way] for way in (POINTER, SHM)}, links={})
-    ((name, _, graphs),) = _held_out_jobs(few, ["mixed"])
-    assert name == "mixed"
-    assert all(TCP not in {d.way for d in g.deliveries()} for g in graphs)
-    assert len(graphs) == 4
-    assert [name for name, _, _ in _held_out_jobs(made, ["shm"])] == ["shm"]

@@ -7,9 +7,9 @@ gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up 
     wake = wake_us / (1 + r·batch_us·b²)                   r: messages a second between the two
 
 Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
-and lies in the cache. Pointers are cheaper, too, in a process that the others leave no more than one
-processor: to publish and to deliver then costs `local` times as much as in one that has them all.
-Where a process keeps c processors busy,
+and lies in the cache. Pointers are cheaper, too, in a process that the others leave no more than
+one processor: to publish and to deliver then costs `local` times as much as in one that has them
+all. Where a process keeps c processors busy,
 
     publish, deliver ~ local + (1 - local)·(1 - 1/c) / (1 - 1/cores)
 

@@ -1,0 +1,184 @@
+"""The capacity model beside a machine: graphs that run, and how good the predictions are."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from capacity_samples import HOST, ROBOT, TRUTH, calibrated, graph_at, profile_of_all
+from helpers import Start, until
+from hyphos._errors import Error
+from hyphos.lab.capacity import families, profile
+from hyphos.lab.capacity.bench import Bench, Knee, Trial
+from hyphos.lab.capacity.calibrate import points_for
+from hyphos.lab.capacity.check import Verdict, check
+from hyphos.lab.capacity.commands import _held_out_jobs
+from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
+from hyphos.lab.capacity.mixed import held_out_mixed
+from hyphos.lab.capacity.model import knee
+from hyphos.lab.capacity.verify import confusion, held_out, summary
+from hyphos.lab.machine import Load
+from hyphos.lab.media import Veth, Wifi
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    path = tmp_path / "robot.yaml"
+    path.write_text(ROBOT)
+    return path
+
+
+# Measuring.
+
+
+def _trial(scale: float = 1.0, **flow: float) -> Trial:
+    told = {"expected": 100, "received": 100, "late_p50_us": 50, "later_p50_us": 50, **flow}
+    source = {"planned": 100, "sent": 100, "refused": 0}
+    result = {"sources": [source], "flows": [told], "seconds": 1.0, "cores_used": 1.0}
+    return Trial(scale, 1.0, result, Load(0.0, 0.0))
+
+
+def test_a_graph_holds_unless_it_loses_or_falls_behind() -> None:
+    assert _trial().holds
+    assert not _trial(received=98).holds
+    assert _trial(later_p50_us=15_000).holds  # 3 % of half a second
+    assert not _trial(later_p50_us=30_000).holds
+    assert not _trial(received=0, late_p50_us=0).holds
+
+
+class _Cliff(Bench):
+    """Holds up to a scale."""
+
+    def __init__(self, edge: float) -> None:
+        super().__init__()
+        self.edge = edge
+        self.runs = 0
+
+    def run(self, graph: Graph, scale: float = 1.0, seconds: float = 1.0) -> Trial | None:
+        del graph, seconds
+        self.runs += 1
+        return _trial(scale, received=100 if scale <= self.edge else 100 * self.edge / scale)
+
+
+@pytest.mark.parametrize("edge", [0.003, 0.9, 17.0, 4000.0])
+def test_a_search_ends_within_six_per_cent(edge: float) -> None:
+    bench = _Cliff(edge)
+    found = bench.knee(families.echo(1, 64, SHM))
+    assert found is not None
+    assert found.low <= edge <= found.high
+    assert found.high / found.low <= 1.06
+    assert bench.runs < 40
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with Bench() as made:
+        yield made
+
+
+def _second(bench: Bench, graph: Graph) -> Callable[[], Trial]:
+    """Runs a graph for a second."""
+
+    def run() -> Trial:
+        trial = bench.run(graph, 1.0, 1.0)
+        assert trial is not None
+        return trial
+
+    return run
+
+
+def test_a_graph_runs_with_synthetic_nodes(bench: Bench, robot: Path) -> None:
+    trial = until(lambda one: one.holds, _second(bench, graph_at(robot)), most=30)[-1]
+    flows = {(flow["channel"], flow["node"]): flow for flow in trial.result["flows"]}
+    assert flows["image", "mapper"]["received"] == 30
+    assert flows["map", "planner"]["received"] == 10
+    # The map begins its way with the image that it answers, whose callback computes for 2 ms.
+    assert flows["map", "planner"]["later_p50_us"] > 2000
+    assert trial.holds
+
+
+def test_what_computes_too_long_does_not_hold(bench: Bench) -> None:
+    busy = families.fanout(1, 64, SHM, work_us=15_000)  # 150 % of a core
+    # Of a machine that is called away for most of the second not enough is left to see.
+    trials = until(lambda one: one.behind() > 0.2, _second(bench, busy), most=30)
+    assert not any(one.holds for one in trials)
+    assert trials[-1].behind() > 0.2
+
+
+def test_a_plan_that_cannot_be_run_says_why(bench: Bench) -> None:
+    with pytest.raises(Error, match="2 hosts, and nothing says what joins them"):
+        bench.run(families.echo(1, 64, LINK))
+
+
+def test_verify_measures_a_plan(hyphos_start: Start, robot: Path) -> None:
+    # A callback of 2 ms bounds it at 500 Hz: four times its rate, wherever this runs.
+    robot.write_text(ROBOT.replace("rate_hz: 30", "rate_hz: 125"))
+
+    def measured() -> float:
+        program = hyphos_start("lab", "verify", str(robot), "--measure-only", "--json").popen
+        out, err = program.communicate(timeout=600)  # each of its trials takes more than a second
+        assert program.returncode == 0, err
+        return float(json.loads(out)["knee"])
+
+    assert 1 < until(lambda found: found > 1, measured, most=8)[-1] < 4.2
+
+
+# Comparing.
+
+
+def test_the_confusion_matrix_counts_every_graph_at_every_load() -> None:
+    from hyphos.lab.capacity.verify import Comparison  # noqa: PLC0415
+
+    right = Comparison("g", SHM, 1.0, 0.8, 1.25, 1, 1, Knee(0.98, 1.02))
+    wrong = replace(right, predicted=4.0, low=3.2, high=5.0)
+    counts = confusion([right, wrong])
+    assert sum(held + broke for held, broke in counts.values()) == 12
+    assert counts[Verdict.FITS][1] == 3  # what does not hold, and was said to fit
+    assert counts[Verdict.DOES_NOT_FIT][0] == 0
+    assert summary([one.error for one in (right, wrong)]).worst == pytest.approx(3.0, rel=0.01)
+
+
+def test_held_out_graphs_are_none_of_the_calibrated() -> None:
+    total = 0
+    for way in (POINTER, SHM, TCP, LINK):
+        known = {(kind.family, kind.count, kind.size) for kind in points_for(way)}
+        made = calibrated(way)
+        for graph in held_out(way):
+            total += 1
+            assert not profile.beyond(graph, {way: made}), graph.name
+            assert math.isfinite(knee(graph, {way: TRUTH}, HOST))
+        assert ("echo", 4, 108 << 10) not in known
+    assert total + len(held_out(LINK, 32 << 10)) >= 30
+
+
+@pytest.mark.parametrize("largest", [0, 32 << 10, 1 << 20])
+def test_mixed_graphs_take_several_ways_and_are_within_the_calibration(largest: int) -> None:
+    graphs = held_out_mixed(largest)
+    made = profile_of_all(link=Wifi(rate_mbit=54) if largest == 32 << 10 else Veth(rate_mbit=1000))
+    taken: set[str] = set()
+    for graph in graphs:
+        ways = {delivery.way for delivery in graph.deliveries()}
+        assert len(ways) > 1, graph.name
+        assert (LINK in ways) == (largest > 0), graph.name
+        assert {node.process for node in graph.nodes} == set(graph.processes)
+        assert math.isfinite(check(graph, made, shared=True).knee), graph.name
+        taken |= ways
+    assert taken == ({POINTER, SHM, LINK} if largest else {POINTER, SHM, TCP})
+    assert len({graph.name for graph in graphs}) == len(graphs)
+
+
+def test_mixed_graphs_are_verified_where_all_their_ways_are_calibrated() -> None:
+    made = profile_of_all(link=Veth(rate_mbit=1000))
+    jobs = {name: [g.name for g in graphs] for name, _, graphs in _held_out_jobs(made, [])}
+    assert list(jobs) == [POINTER, SHM, TCP, "cable", "mixed", "mixed, cable"]
+    assert len(jobs["mixed"]) + len(jobs["mixed, cable"]) == 9
+    few = replace(made, ways={way: made.ways[way] for way in (POINTER, SHM)}, links={})
+    ((name, _, graphs),) = _held_out_jobs(few, ["mixed"])
+    assert name == "mixed"
+    assert all(TCP not in {d.way for d in g.deliveries()} for g in graphs)
+    assert len(graphs) == 4
+    assert [name for name, _, _ in _held_out_jobs(made, ["shm"])] == ["shm"]
