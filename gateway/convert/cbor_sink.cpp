@@ -143,7 +143,11 @@ bool CborSink::blob(const Field& field, std::size_t size) {
 }
 
 bool CborSink::piece(const Field& /*field*/, Bytes bytes) {
-  out_.insert(out_.end(), bytes.begin(), bytes.end());
+  if (!bytes.empty() && bytes.data() == array_ && bytes.size() == size_) {
+    hole_ = out_.size();
+  } else {
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+  }
   return true;
 }
 

@@ -6,14 +6,18 @@
 
 #include "gateway/convert/scan.hpp"
 #include "gateway/convert/shape.hpp"
+#include "hyphos/buffer.hpp"
 
 namespace hyphos::gateway {
 
 /// Writes a message as rosbridge's CBOR (RFC 8949): arrays of uint8 as byte strings, other arrays
-/// of numbers as typed arrays in little endian (RFC 8746), else as JsonSink.
+/// of numbers as typed arrays in little endian (RFC 8746), else as JsonSink. Passes over one array,
+/// which stays where it is.
 class CborSink {
  public:
-  explicit CborSink(std::vector<std::byte>& out) : out_(out) {}
+  /// `array` may be empty: there is none.
+  CborSink(std::vector<std::byte>& out, const Buffer& array)
+      : out_(out), array_(array.data()), size_(array.size()) {}
 
   bool open(const Shape& shape);
   bool close(const Shape& /*shape*/) { return true; }
@@ -29,6 +33,9 @@ class CborSink {
   bool piece(const Field& field, Bytes bytes);
   bool end_blob(const Field& /*field*/) { return true; }
 
+  /// Where the array belongs.
+  [[nodiscard]] std::size_t hole() const { return hole_; }
+
  private:
   void head(unsigned major, std::uint64_t value);
   void plain(std::string_view text);
@@ -36,6 +43,9 @@ class CborSink {
   void whole(std::int64_t value);
 
   std::vector<std::byte>& out_;
+  const std::byte* const array_;
+  const std::size_t size_;
+  std::size_t hole_ = 0;
   bool typed_ = false;  // numbers are elements of a typed array
 };
 

@@ -30,7 +30,12 @@ class TextOwner final : public BufferOwner {
 };
 
 Buffer adopt(std::string text) { return (new TextOwner(std::move(text)))->buffer(); }
-Buffer adopt(std::vector<std::byte> bytes) { return Buffer::adopt(std::move(bytes)); }
+
+/// `made` goes around `array`, if there is one.
+Written around(const Buffer& made, const Buffer& array, std::size_t hole) {
+  if (array.empty()) return {made};
+  return {made.slice(0, hole), array, made.slice(hole, made.size() - hole)};
+}
 
 }  // namespace
 
@@ -89,34 +94,44 @@ Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message
   return Error{Code::unsupported, "CBOR is read as JSON", shape_.ros_name};
 }
 
+Buffer Converter::kept_array(const RawMessage& message) const {
+  const bool apart = message.buffers.size() == 1 && message.buffers[0].size() >= kKept;
+  return attached_ && apart ? message.buffers[0] : Buffer();
+}
+
 template <bool kCdr>
 Result<Written> Converter::write_ros(const RawMessage& message) const {
-  const bool apart = message.buffers.size() == 1 && message.buffers[0].size() >= kKept;
-  const Buffer array = attached_ && apart ? message.buffers[0] : Buffer();
+  const Buffer array = kept_array(message);
   Trouble trouble;
   Around<Measure> measure(Measure(), array);
   RosSink<kCdr, Around<Measure>> measuring(measure, trouble);
   Walk first(measuring, trouble, message.buffers);
   if (!first.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
-  const std::size_t size = measure.at() - array.size();
-  WritableBuffer memory = WritableBuffer::on_heap(size);
+  WritableBuffer memory = WritableBuffer::on_heap(measure.at() - array.size());
   Around<Write> write(Write(memory.data()), array);
   RosSink<kCdr, Around<Write>> writing(write, trouble);
   Walk second(writing, trouble, message.buffers);
   if (!second.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
-  const Buffer made = std::move(memory).freeze();
-  if (array.empty()) return Written(made);
-  return Written(made.slice(0, write.hole()), array, made.slice(write.hole(), size - write.hole()));
+  return around(std::move(memory).freeze(), array, write.hole());
 }
 
-template <typename Sink, typename Made>
-Result<Written> Converter::write_grown(const RawMessage& message) const {
+Result<Written> Converter::write_json(const RawMessage& message) const {
   Trouble trouble;
-  Made made;
-  Sink sink(made);
+  std::string made;
+  JsonSink sink(made);
   Walk walk(sink, trouble, message.buffers);
   if (!walk.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
   return Written(adopt(std::move(made)));
+}
+
+Result<Written> Converter::write_cbor(const RawMessage& message) const {
+  const Buffer array = kept_array(message);
+  Trouble trouble;
+  std::vector<std::byte> made;
+  CborSink sink(made, array);
+  Walk walk(sink, trouble, message.buffers);
+  if (!walk.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
+  return around(Buffer::adopt(std::move(made)), array, sink.hole());
 }
 
 Result<Written> Converter::write(Form form, const RawMessage& message) const {
@@ -126,9 +141,9 @@ Result<Written> Converter::write(Form form, const RawMessage& message) const {
     case Form::cdr:
       return write_ros<true>(message);
     case Form::json:
-      return write_grown<JsonSink, std::string>(message);
+      return write_json(message);
     case Form::cbor:
-      return write_grown<CborSink, std::vector<std::byte>>(message);
+      return write_cbor(message);
   }
   return Error{Code::unsupported, "no such form", shape_.ros_name};
 }

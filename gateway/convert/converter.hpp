@@ -45,8 +45,10 @@ class Converter {
                                             const Buffer& within) const;
   template <bool kCdr>
   [[nodiscard]] Result<Written> write_ros(const RawMessage& message) const;
-  template <typename Sink, typename Made>
-  [[nodiscard]] Result<Written> write_grown(const RawMessage& message) const;
+  [[nodiscard]] Result<Written> write_json(const RawMessage& message) const;
+  [[nodiscard]] Result<Written> write_cbor(const RawMessage& message) const;
+  /// The array that stays where it is, or an empty one.
+  [[nodiscard]] Buffer kept_array(const RawMessage& message) const;
 
   const Shape& shape_;
   bool attached_;

@@ -30,8 +30,10 @@ Opcode opcode_of(const Frame& frame) { return frame.binary ? Opcode::binary : Op
 net::Message as_message(std::span<const Frame> unit) {
   if (unit.size() == 1) {
     const Frame& frame = unit.front();
-    return net::Message(head_of(opcode_of(frame), frame.size()), frame.parts[0], frame.parts[1],
-                        frame.parts[2]);
+    const auto& [before, body, behind] = frame.parts;
+    const Buffer head = head_of(opcode_of(frame), frame.size());
+    return frame.lent ? net::Message::lent(head, before, body, behind)
+                      : net::Message(head, before, body, behind);
   }
   std::size_t size = 0;
   for (const Frame& frame : unit) size += kMaxServerHead + frame.size();

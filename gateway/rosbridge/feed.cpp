@@ -123,7 +123,7 @@ Result<void> Feed::follow(const std::string& type, Form form, bool again) {
   {
     const std::lock_guard lock(mutex_);
     // One that still takes over has to have done so.
-    for (const auto& left : handover_.end()) deliver(left.form, left.message.bytes.joined());
+    for (const auto& left : handover_.end()) deliver(left.form, left.message.bytes);
     if (outlet_ != nullptr) handover_.begin(context_.options.queue_depth);
     before = std::exchange(newest_, number);
   }
@@ -152,9 +152,8 @@ Result<void> Feed::replay() {
   auto opened = open(outlet_->type().name, form_, [this, form = form_](const Leaving& message) {
     if (replayed_.exchange(true)) return;
     if (message.replayed) {
-      const Buffer bytes = message.bytes.joined();
       const std::lock_guard lock(mutex_);
-      deliver(form, bytes);
+      deliver(form, message.bytes);
     }
     context_.sink.wake_at(monotonic_now().ns);
   });
@@ -235,27 +234,26 @@ void Feed::tick() {
 
 void Feed::take(std::uint64_t outlet, bool again, Form form, const Leaving& message) {
   Handover::Given given{form, message};
-  given.message.bytes = message.bytes.joined();
   const std::lock_guard lock(mutex_);
   const bool was_over = handover_.over();
   const auto due = outlet == newest_ ? handover_.from_new(std::move(given), again)
                                      : handover_.from_old(std::move(given), again);
-  for (const auto& one : due) deliver(one.form, one.message.bytes.joined());
+  for (const auto& one : due) deliver(one.form, one.message.bytes);
   if (!was_over && handover_.over()) context_.sink.wake_at(monotonic_now().ns);
 }
 
 // What an outlet gave that another one took over from may be in a form that is not wished any more.
-void Feed::deliver(Form form, const Buffer& bytes) {
+void Feed::deliver(Form form, const Written& message) {
   const Compression compression =
       form_of(wish_.compression) == form ? wish_.compression : plain(form);
   const std::int64_t now = monotonic_now().ns;
   if (held_.empty() && (wish_.throttle_ns == 0 || now >= due_ns_)) {
     due_ns_ = now + wish_.throttle_ns;
-    return send(compression, bytes);
+    return send(compression, message);
   }
   // Without a queue, what comes too soon is left out, which is what the client asked for.
   if (wish_.queue_length == 0) return;
-  hold({compression, bytes});
+  hold({compression, message.joined()});
 }
 
 // What waits is bounded in bytes, too, over all feeds of the client: each drops its own oldest.
@@ -280,19 +278,30 @@ Feed::Held Feed::take_held() {
   return oldest;
 }
 
-void Feed::send(Compression compression, const Buffer& bytes) {
-  if (bytes.size() > context_.options.max_message) return context_.count("too_big", name_);
-  const bool is_json = form_of(compression) == Form::json;
-  Frame frame{!is_json, {is_json ? json_head_ : cbor_head_, bytes, {}}};
-  if (is_json) frame.parts[2] = closing_brace();
-  if (compression == Compression::cbor_raw) {
-    frame.parts[0] = Buffer::copy_of(cbor_raw_head(cbor_head_.text(), wall_now().ns, bytes.size()));
+// A large array stays where it lies.
+Frame Feed::frame_of(Compression compression, const Written& message) const {
+  if (form_of(compression) == Form::json) {
+    return {false, {json_head_, message.joined(), closing_brace()}};
   }
+  Buffer head = cbor_head_;
+  if (compression == Compression::cbor_raw) {
+    head = Buffer::copy_of(cbor_raw_head(cbor_head_.text(), wall_now().ns, message.size()));
+  }
+  if (message.array.empty()) return {true, {head, message.head, {}}};
+  return {true,
+          {Written(head, message.head, {}).joined(), message.array, message.tail},
+          /*lent=*/true};
+}
+
+void Feed::send(Compression compression, const Written& message) {
+  if (message.size() > context_.options.max_message) return context_.count("too_big", name_);
+  const bool is_json = form_of(compression) == Form::json;
+  const Frame frame = frame_of(compression, message);
   const std::uint32_t depth =
       wish_.queue_length > 0 ? wish_.queue_length : context_.options.queue_depth;
   std::size_t dropped = 0;
   if (is_json && (compression == Compression::png || frame.size() > wish_.fragment_size)) {
-    const auto frames = in_pieces(compression, bytes);
+    const auto frames = in_pieces(compression, frame.parts[1]);
     if (!frames) return context_.count("fragments", frames.error().message);
     dropped = context_.sink.send(lane_, depth, *frames);
   } else {
@@ -301,11 +310,11 @@ void Feed::send(Compression compression, const Buffer& bytes) {
   for (; dropped > 0; --dropped) context_.count("slow_client", name_);
 }
 
-Result<std::vector<Frame>> Feed::in_pieces(Compression compression, const Buffer& bytes) {
+Result<std::vector<Frame>> Feed::in_pieces(Compression compression, const Buffer& json) {
   std::string text;
-  text.reserve(json_head_.size() + bytes.size() + 1);
+  text.reserve(json_head_.size() + json.size() + 1);
   text += json_head_.text();
-  text += bytes.text();
+  text += json.text();
   text += '}';
   return context_.frames(text, {compression == Compression::png, wish_.fragment_size});
 }

@@ -65,12 +65,13 @@ class Feed {
   Result<void> replay();
   void set(const Wish& wish);
   void take(std::uint64_t outlet, bool again, Form form, const Leaving& message);
-  void deliver(Form form, const Buffer& bytes);
+  void deliver(Form form, const Written& message);
   /// Both under mutex_.
   void hold(Held held);
   Held take_held();
-  void send(Compression compression, const Buffer& bytes);
-  Result<std::vector<Frame>> in_pieces(Compression compression, const Buffer& bytes);
+  void send(Compression compression, const Written& message);
+  [[nodiscard]] Frame frame_of(Compression compression, const Written& message) const;
+  Result<std::vector<Frame>> in_pieces(Compression compression, const Buffer& json);
 
   Context& context_;
   const std::string name_;

@@ -56,6 +56,7 @@ std::vector<Handover::Given> Handover::from_new(Given given, bool again) {
   } else if (std::erase(meanwhile_, id_of(given.message)) > 0) {
     return end();  // both have come to this one; of other senders, the new one may be ahead
   } else if (!over_) {
+    given.message.bytes = given.message.bytes.joined();  // others may wait for what it lies in
     waiting_.push_back(std::move(given));
     return waiting_.size() > depth_ ? end() : std::vector<Given>();
   }

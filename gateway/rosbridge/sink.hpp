@@ -16,6 +16,7 @@ namespace hyphos::gateway::rosbridge {
 struct Frame {
   bool binary = false;
   std::array<Buffer, 3> parts;
+  bool lent = false;  ///< the message lies in memory that others wait for, as net::Message::lent()
 
   [[nodiscard]] std::size_t size() const {
     return parts[0].size() + parts[1].size() + parts[2].size();

@@ -13,7 +13,8 @@ import hyphos
 import numpy as np
 import pytest
 from helpers import PATIENCE_S, Inbox, Program, Start, wait_until
-from hyphos.msgs import LaserScan, String
+from hyphos import Attached
+from hyphos.msgs import Image, LaserScan, String
 from rosbridge_probe import RawClient, connected, needs_probe
 
 cbor2 = pytest.importorskip("cbor2")
@@ -79,6 +80,43 @@ def test_a_scan_in_cbor_raw_is_that_of_ros_1(node: hyphos.Node, client: RawClien
     body = cbor2.loads(client.hear())["msg"]["bytes"]
     assert body[:21] == struct.pack("<IIII", 0, 5, 7, 5) + b"laser"
     assert body[-20:-4] == struct.pack("<I", 3) + struct.pack("<3f", 1.5, math.nan, 2.5)
+
+
+@pytest.mark.parametrize("compression", ["cbor", "cbor-raw"])
+@pytest.mark.parametrize("slower", [{}, {"throttle_rate": 30, "queue_length": 1}])
+def test_large_arrays_go_out_as_they_lie_whoever_waits_for_them(
+    node: hyphos.Node, client: RawClient, address: str, compression: str, slower: dict[str, int]
+) -> None:
+    """Alone, beside a client that reads nothing, and from what waits until it is due."""
+    pixels = np.arange(640 * 480, dtype=np.uint32).astype(np.uint8)
+    publisher = node.publisher("image", Attached[Image])
+    sent = 0
+
+    def step() -> None:
+        nonlocal sent
+        image = Image(width=640, height=480, step=640, encoding="mono8")
+        image.header.stamp_ns = sent
+        publisher.publish(image, np.roll(pixels, sent))
+        sent += 1
+
+    node.every(step, rate_hz=100)
+    wish = {"topic": "/image", "type": "sensor_msgs/Image", "compression": compression}
+
+    def check(count: int) -> None:
+        for _ in range(count):
+            message = cbor2.loads(client.hear())["msg"]
+            if compression == "cbor":
+                number, data = message["header"]["stamp"]["nsecs"], message["data"]
+            else:
+                number = struct.unpack_from("<I", message["bytes"], 8)[0]
+                data = message["bytes"][-pixels.size :]
+            assert data == np.roll(pixels, number).tobytes()
+
+    client.say(op="subscribe", **wish, **slower)
+    check(20)
+    with connected(address) as deaf:
+        deaf.say(op="subscribe", **wish)
+        check(60)
 
 
 def test_what_clients_publish_reaches_nodes(node: hyphos.Node, client: RawClient) -> None:

@@ -108,6 +108,14 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
         EXPECT_EQ(written.joined().text(), wire);
       }
     }
+    const Written cbor = converter.write(Form::cbor, message).or_throw();
+    EXPECT_EQ(cbor.array.data() == message.buffers[0].data(), size >= Converter::kKept);
+    RawMessage halves{message.payload, {}};
+    halves.buffers.push_back(message.buffers[0].slice(0, size / 2));
+    halves.buffers.push_back(message.buffers[0].slice(size / 2, size - size / 2));
+    const Written copied = converter.write(Form::cbor, halves).or_throw();
+    EXPECT_TRUE(copied.array.empty()) << "of several nothing stays where it is";
+    EXPECT_EQ(cbor.joined().text(), copied.joined().text());
   }
 }
 

@@ -3,8 +3,8 @@
 A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
 gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up falls on the sender.
 
-    copy = alone_us·min(1, S / alone_kb)^1.5 + byte_ns·S   small ones share packets of a socket
-    wake = wake_us / (1 + r·batch_us·b²)                   r: messages a second between the two
+    copy = alone_us·min(1, S / alone_kb) + byte_ns·S   small ones share packets of a socket
+    wake = wake_us / (1 + r·batch_us·(b·m·m')²)        r: messages a second between the two
 
 Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
 and lies in the cache. Pointers are cheaper, too, in a process that the others leave no more than
@@ -16,7 +16,9 @@ all. Where a process keeps c processors busy,
 Who is awake already need not be woken: messages become cheaper as they come more often. But only
 where they wait: under a fair scheduler, who has little to do is served at once, and pays the
 wake-up for each message, while who has most to do is behind and takes many at a time. b is how busy
-a process is, compared to the busiest. A source is woken too, by its timer.
+a process is, compared to the busiest. Nor do messages wait where somebody computes between one and
+the next: m is the part of its time that the receiver spends on messages, m' that of the sender. A
+source is woken too, by its timer.
 
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
@@ -50,8 +52,6 @@ NORM = 6.0
 # comes of it is for the one who wakes.
 COPY_OF_SENDER = 1 / 2
 WAKE_OF_SENDER = 1 / 5
-# How sharply small messages share packets.
-SHARING = 1.5
 # Bytes of messages in a full packet: 1500 of an Ethernet frame without the heads of IP and TCP.
 PACKET = 1448
 AIR = "the air"
@@ -256,7 +256,6 @@ class Load:
     def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
         alone = np.minimum(1.0, self._size / (1024 * table["alone_kb"][self._way] + 1e-9))
-        alone **= SHARING
         copy = table["alone_us"][self._way] * alone
         copy += table["byte_ns"][self._way] * self._size / 1e3
         # 1 of the first who gets a message, and where bytes travel of all.
@@ -270,19 +269,24 @@ class Load:
         machines = len(self._machines)
         computing = _sums(self._computing, len(self._processes)) * scale
         busy = np.ones(len(self._actors))
+        carrying = np.ones(len(self._actors))
         local = np.ones(len(self._processes))
         for _ in range(ROUNDS):
             sent = self._sent * scale * publish * _or_one(self._sent_way, local[self._sent_at])
             here = deliver * _or_one(self._way, local[self._at])
-            wake = _wake(table, self._way, often[self._pair], busy[self._actor]) * again
-            timer = _wake(table, self._timed_way, self._timed * scale, busy[self._timed_actor])
+            behind = busy * carrying
+            late = behind[self._actor] * carrying[self._sender]
+            wake = _wake(table, self._way, often[self._pair], late) * again
+            timer = _wake(table, self._timed_way, self._timed * scale, behind[self._timed_actor])
             timed = self._timed * scale * timer * (1 - WAKE_OF_SENDER)
             send = wake * WAKE_OF_SENDER + copy * COPY_OF_SENDER
             passed = self._rate * scale * send
             taken = self._rate * scale * (here + wake + copy - send)
             us = np.concatenate((taken, passed, sent, timed))
-            spent = computed + np.bincount(actor, us, busy.size)
-            busy = np.sqrt(busy * spent / max(float(spent.max(initial=0.0)), 1e-12))
+            carried = np.bincount(actor, us, busy.size)
+            spent = np.maximum(computed + carried, 1e-12)
+            busy = np.sqrt(busy * spent / spent.max(initial=1e-12))
+            carrying = np.sqrt(carrying * carried / spent)
             by_process = computing + np.bincount(at, us, len(self._processes))
             cpu = np.bincount(machine_of, by_process, machines)
             local = self._local(table, by_process / np.maximum(cpu[machine_of], 1e-12))
@@ -348,9 +352,9 @@ def _sums(values: Mapping[int, float], count: int) -> Vector:
     return np.array([values.get(i, 0.0) for i in range(count)])
 
 
-def _wake(table: Mapping[str, Vector], way: Numbers, rate_hz: Vector, busy: Vector) -> Vector:
-    """µs of each wake-up."""
-    return table["wake_us"][way] / (1.0 + rate_hz * table["batch_us"][way] / 1e6 * busy**2)
+def _wake(table: Mapping[str, Vector], way: Numbers, rate_hz: Vector, late: Vector) -> Vector:
+    """µs of each wake-up; `late`: b·m·m'."""
+    return table["wake_us"][way] / (1.0 + rate_hz * table["batch_us"][way] / 1e6 * late**2)
 
 
 def _busiest(names: list[str], shares: Vector) -> list[Use]:
