@@ -13,7 +13,7 @@ from capacity_samples import HOST, ROBOT, TRUTH, calibrated, graph_at, profile_o
 from helpers import Start, until
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
-from hyphos.lab.capacity.bench import Bench, Knee, Trial
+from hyphos.lab.capacity.bench import Bench, Knee, Measured, Trial
 from hyphos.lab.capacity.calibrate import points_for
 from hyphos.lab.capacity.check import Verdict, check
 from hyphos.lab.capacity.commands import _held_out_jobs
@@ -72,6 +72,42 @@ def test_a_search_ends_within_six_per_cent(edge: float) -> None:
     assert found.low <= edge <= found.high
     assert found.high / found.low <= 1.06
     assert bench.runs < 40
+
+
+class _Hiccup(_Cliff):
+    """Whose first search finds half of what there is."""
+
+    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+        found = super().knee(graph, guess)
+        self.guesses.append(guess)
+        if found is None or len(self.guesses) > 1:
+            return found
+        return Knee(found.low / 2, found.high / 2, found.trials)
+
+    guesses: list[float]
+
+
+def test_a_knee_is_searched_for_twice_and_a_third_time_where_two_differ() -> None:
+    graph = families.echo(1, 64, SHM)
+    quiet = _Cliff(17.0).measure(graph)
+    assert quiet is not None
+    assert len(quiet.searches) == 2
+    assert quiet.scale == pytest.approx(17.0, rel=0.06)
+    bench = _Hiccup(17.0)
+    bench.guesses = []
+    found = bench.measure(graph)
+    assert found is not None
+    assert len(found.searches) == 3
+    assert found.scale == pytest.approx(17.0, rel=0.06)
+    assert bench.guesses[1] == pytest.approx(8.5, rel=0.1)  # near what was found
+
+
+def test_a_measurement_that_is_stopped_gives_nothing() -> None:
+    class Stopped(_Cliff):
+        def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+            return super().knee(graph, guess) if self.runs == 0 else None
+
+    assert Stopped(17.0).measure(families.echo(1, 64, SHM)) is None
 
 
 @pytest.fixture
@@ -133,7 +169,7 @@ def test_verify_measures_a_plan(hyphos_start: Start, robot: Path) -> None:
 def test_the_confusion_matrix_counts_every_graph_at_every_load() -> None:
     from hyphos.lab.capacity.verify import Comparison  # noqa: PLC0415
 
-    right = Comparison("g", SHM, 1.0, 0.8, 1.25, 1, 1, Knee(0.98, 1.02))
+    right = Comparison("g", SHM, 1.0, 0.8, 1.25, 1, 1, Measured((Knee(0.98, 1.02),)))
     wrong = replace(right, predicted=4.0, low=3.2, high=5.0)
     counts = confusion([right, wrong])
     assert sum(held + broke for held, broke in counts.values()) == 12

@@ -235,7 +235,7 @@ def verification(path: Path) -> tuple[Path, Path]:
         {
             **{"graph": f"echo {i}", "way": "shm", "predicted": 100.0 / i, "low": 80.0 / i},
             **{"high": 125.0 / i, "classic": 300.0, "linear": 40.0, "measured": 90.0 / i},
-            **{"measured_low": 88.0 / i, "measured_high": 92.0 / i, "error": 0.1},
+            **{"searches": [(86.0 / i, 91.0 / i), (89.0 / i, 94.0 / i)], "error": 0.1},
             "disturbed": False,
         }
         for i in range(1, 6)

@@ -139,6 +139,7 @@ class Load:
     foreign: float
     steal: float
     speed: float = 1.0
+    pace: float = 0.0  # of the two ends, the mean; 0: not known
 
     @property
     def disturbed(self) -> bool:
@@ -166,8 +167,9 @@ class LoadWatch:
             after - before for after, before in zip(self._read(), self._before, strict=True)
         )
         total = max(total, self._tick)
-        slowest = min(self._pace, _Best.measure())
-        return Load(max(0.0, busy - own) / total, steal / total, slowest / _Best.known)
+        paces = (self._pace, _Best.measure())
+        speed = min(paces) / _Best.known
+        return Load(max(0.0, busy - own) / total, steal / total, speed, sum(paces) / 2)
 
 
 def _ticks_of_family() -> Iterator[int]:

@@ -6,6 +6,7 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from hyphos._closing import Closing
@@ -25,6 +26,8 @@ from hyphos.lab.stage import sweep_all
 PROGRAM = "hyphos-lab-graph"
 MAX_BEHIND = 0.04
 SCALES = (1e-5, 1e6)
+# Of logarithms of two knees, where a third search decides.
+DIFFERENT = 0.15
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,54 @@ class Knee:
     @property
     def disturbed(self) -> bool:
         """Whether other programs took part in what decided."""
-        near = [one for one in self.trials if self.low * 0.99 <= one.scale <= self.high * 1.01]
-        return any(one.load.disturbed for one in near)
+        return any(one.load.disturbed for one in self._deciding)
+
+    @property
+    def pace(self) -> float:
+        """That of the machine while it was decided, as hyphos.lab.machine.pace() counts it; 0: not
+        known."""
+        return median([one.load.pace for one in self._deciding] or [0.0])
+
+    @property
+    def _deciding(self) -> list[Trial]:
+        return [one for one in self.trials if self.low * 0.99 <= one.scale <= self.high * 1.01]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The knee of a graph, searched for more than once."""
+
+    searches: tuple[Knee, ...]
+
+    @property
+    def scale(self) -> float:
+        """The middle one."""
+        return math.exp(median(math.log(one.scale) for one in self.searches))
+
+    @property
+    def disturbed(self) -> bool:
+        return any(one.disturbed for one in self.searches)
+
+    @property
+    def pace(self) -> float:
+        return median(one.pace for one in self.searches)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether to search once more: what was seen once may be a moment in which the machine was
+        called away, and where two differ a third decides."""
+        if len(self.searches) == 1:
+            return True
+        first, second, *more = self.searches
+        return not more and abs(math.log(first.scale / second.scale)) > DIFFERENT
+
+    def and_also(self, knee: Knee) -> Measured:
+        return Measured((*self.searches, knee))
+
+    @property
+    def guess(self) -> float:
+        """Where to begin a further search."""
+        return 0.97 * self.searches[0].scale
 
 
 class Bench(Closing):
@@ -180,6 +229,15 @@ class Bench(Closing):
         if self._reaper is not None:
             self._reaper.close()
             self._reaper = None
+
+    def measure(self, graph: Graph, guess: float = 1.0) -> Measured | None:
+        """The knee by two searches, or three where they differ; None if it was stopped."""
+        first = self.knee(graph, guess)
+        found = Measured((first,)) if first is not None else None
+        while found is not None and found.doubtful:
+            again = self.knee(graph, found.guess)
+            found = found.and_also(again) if again is not None else None
+        return found
 
     def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
         """The highest scale at which a graph holds, within 6 %; None if it was stopped."""

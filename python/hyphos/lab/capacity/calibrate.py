@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from hyphos.lab.capacity.bench import Bench, Knee
+from hyphos.lab.capacity.bench import Bench, Knee, Measured
 from hyphos.lab.capacity.fit import PRIORS, Point, Priors, fit
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.model import Costs, Host, knee
@@ -22,7 +21,6 @@ KB = 1 << 10
 MAX_SIZE = 1024 * KB
 # Points are measured a second time, those that were disturbed first, as long as there is time.
 AGAIN_UNTIL_S = 150.0
-DIFFERENT = 0.15
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 
 # Small and large graphs, small and large messages, one to many, all alike and one busier than the
@@ -118,37 +116,25 @@ def calibrate(
     host = Host(float(cores()), half_duplex=isinstance(medium, Wifi))
     priors = priors_for(way, medium, tcp)
     kinds = points_for(way, max_size, medium)
-    seen: list[list[Knee]] = []
+    seen: list[Measured] = []
     for kind in kinds:
         graph = kind.graph(way)
         measured = bench.knee(graph, _guess(graph, way, host, priors))
         if measured is None:
             return None
-        seen.append([measured])
+        seen.append(Measured((measured,)))
         told(len(seen), len(kinds), kind, measured)
-    for place in sorted(range(len(kinds)), key=lambda place: not seen[place][0].disturbed):
-        while _is_doubtful(seen[place]) and time.monotonic() - began < AGAIN_UNTIL_S:
+    for place in sorted(range(len(kinds)), key=lambda place: not seen[place].disturbed):
+        while seen[place].doubtful and time.monotonic() - began < AGAIN_UNTIL_S:
             kind = kinds[place]
-            measured = bench.knee(kind.graph(way), 0.97 * seen[place][0].scale)
+            measured = bench.knee(kind.graph(way), seen[place].guess)
             if measured is None:
                 return None
-            seen[place].append(measured)
+            seen[place] = seen[place].and_also(measured)
             told(place + 1, len(kinds), kind, measured)
-    found = [(kind, _middle(knees)) for kind, knees in zip(kinds, seen, strict=True)]
+    found = [(kind, measured.scale) for kind, measured in zip(kinds, seen, strict=True)]
     fitted = fit(way, [Point(kind.graph(way), scale) for kind, scale in found], host, priors)
     return Calibrated(way, fitted, tuple(found), time.monotonic() - began, medium)
-
-
-def _is_doubtful(knees: Sequence[Knee]) -> bool:
-    """Whether to measure a point once more: what was seen once may be a moment in which the machine
-    was called away, and where two differ a third decides."""
-    if len(knees) == 1:
-        return True
-    return len(knees) == 2 and abs(math.log(knees[0].scale / knees[1].scale)) > DIFFERENT
-
-
-def _middle(knees: Sequence[Knee]) -> float:
-    return math.exp(statistics.median(math.log(one.scale) for one in knees))
 
 
 def _guess(graph: Graph, way: str, host: Host, priors: Priors) -> float:

@@ -108,7 +108,8 @@ def _kind(kind: Kind) -> str:
 def _knee_text(knee: Knee, kind: Kind) -> str:
     graph = kind.graph(SHM)
     rate = graph.channels[0].rate_hz * knee.scale
-    return f"holds up to {rate:,.0f} Hz" + (" (disturbed)" if knee.disturbed else "")
+    told = f"holds up to {rate:,.0f} Hz (pace {knee.pace:.1f})"
+    return told + (" (disturbed)" if knee.disturbed else "")
 
 
 def _profile_table(profile: Profile) -> Table:
@@ -347,7 +348,7 @@ def _tell_measured(file: Path, knee: Knee, as_json: bool) -> int:
 
 
 def _verify_text(one: Comparison) -> str:
-    now = "holds" if one.measured.low >= 1.0 else "does not hold"
+    now = "holds" if one.measured.scale >= 1.0 else "does not hold"
     return f"as it is, it {now}; predicted: {one.verdict(1.0).value}"
 
 
@@ -356,9 +357,9 @@ def comparison_json(one: Comparison) -> dict[str, Any]:
     return {
         **told,
         "measured": one.measured.scale,
-        "measured_low": one.measured.low,
-        "measured_high": one.measured.high,
+        "searches": [(knee.low, knee.high) for knee in one.measured.searches],
         "disturbed": one.measured.disturbed,
+        "pace": one.measured.pace,
         "error": one.error,
     }
 

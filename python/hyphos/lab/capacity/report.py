@@ -17,7 +17,7 @@ from matplotlib.ticker import PercentFormatter
 from hyphos._errors import Error
 from hyphos.lab import page
 from hyphos.lab.capacity import profile as profiles
-from hyphos.lab.capacity.bench import Knee
+from hyphos.lab.capacity.bench import Knee, Measured
 from hyphos.lab.capacity.check import check
 from hyphos.lab.capacity.profile import Profile
 from hyphos.lab.capacity.verify import LOADS, Comparison, confusion, summary
@@ -37,7 +37,8 @@ WORDS = {
     "at three times the rates that it has, and no longer above.",
     "measured": "The graph ran with synthetic nodes on this machine, faster and faster, until it "
     "no longer held: until a publisher fell a second behind, a flow lost more than 1 %, or queues "
-    "grew. The search ends when two rates 6 % apart differ; searching twice differs by more.",
+    "grew. A search ends when two rates 6 % apart differ; the knee is the mean of two searches, or "
+    "the middle of three where two differ by a sixth. The range is that of all of them.",
     "predicted": "What the model says from the calibration alone, before anything of this graph "
     "has run. The range beside it should hold nine of ten measured knees.",
     "error": "Predicted ÷ measured − 1: + 20 % promises a fifth too much.",
@@ -84,8 +85,10 @@ def report_of_file(path: Path, profile: Path, output: Path | None, kind: str = "
 
 def comparison_from(told: Mapping[str, Any]) -> Comparison:
     known = {f.name: told[f.name] for f in fields(Comparison) if f.name != "measured"}
-    knee = Knee(float(told["measured_low"]), float(told["measured_high"]))
-    return Comparison(**known, measured=knee)
+    searches = tuple(Knee(float(low), float(high)) for low, high in told["searches"])
+    if not searches:
+        raise ValueError("a graph was never measured")
+    return Comparison(**known, measured=Measured(searches))
 
 
 def write_report(
@@ -175,12 +178,13 @@ def _graph_table(compared: Sequence[Comparison]) -> str:
     lines = []
     for one in compared:
         knee = one.measured
+        low, high = min(k.low for k in knee.searches), max(k.high for k in knee.searches)
         lines.append(
             (
                 one.graph,
                 one.way,
                 Cell(number(one.predicted), f"{number(one.low)}–{number(one.high)}"),
-                Cell(number(knee.scale), f"{number(knee.low)}–{number(knee.high)}"),
+                Cell(number(knee.scale), f"{number(low)}–{number(high)}"),
                 Cell(f"{one.error:+.0%}", bad=not one.low <= knee.scale <= one.high),
                 f"{one.linear / knee.scale - 1:+.0%}",
                 f"{one.classic / knee.scale - 1:+.0%}",

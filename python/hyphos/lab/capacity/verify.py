@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from hyphos.lab.capacity import families
-from hyphos.lab.capacity.bench import Bench, Knee
+from hyphos.lab.capacity.bench import Bench, Measured
 from hyphos.lab.capacity.check import Verdict, check
 from hyphos.lab.capacity.fit import linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
@@ -27,7 +27,7 @@ class Comparison:
     high: float
     classic: float
     linear: float
-    measured: Knee
+    measured: Measured
 
     @property
     def error(self) -> float:
@@ -48,7 +48,7 @@ def compare(
     search begins at what is predicted."""
     answer = check(graph, profile, link, shared=True)
     points = [point for one in answer.ways.values() for point in one.measured()]
-    measured = bench.knee(graph, answer.knee * 0.8)
+    measured = bench.measure(graph, answer.knee * 0.8)
     if measured is None:
         return None
     return Comparison(
