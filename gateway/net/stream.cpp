@@ -175,6 +175,9 @@ bool Stream::read_some(std::size_t& budget) {
 }
 
 void Stream::deliver() {
+  if (callbacks_.part) {
+    if (const UnitReader::Part part = reader_.arrived(); !part.bytes.empty()) callbacks_.part(part);
+  }
   while (state_ == State::open) {
     if (callbacks_.ready && !callbacks_.ready()) {
       holds_up_ = true;

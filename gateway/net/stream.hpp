@@ -36,6 +36,9 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   struct Callbacks {
     Measure measure;
     std::function<void(const Buffer& unit)> unit;
+    /// Of a large unit, each part as it comes, to be looked at or changed while it lies in the
+    /// cache; before the unit is complete. May be null.
+    std::function<void(UnitReader::Part)> part = {};
     /// Asked before each unit; false holds the peer up: nothing is read until it says true, for
     /// which it is asked again every few milliseconds. May be null.
     std::function<bool()> ready = {};

@@ -35,8 +35,9 @@ void UnitReader::make_room() {
 std::array<iovec, 2> UnitReader::space() {
   make_room();
   if (large_size_ == 0) return {iovec{block_.data + end_, kBlock - end_}, iovec{nullptr, 0}};
-  return {iovec{large_.data + large_filled_, large_size_ - large_filled_},
-          iovec{block_.data + end_, std::min(kBehindLarge, kBlock - end_)}};
+  std::byte* const to = large_.data + large_filled_;
+  if (missing() > kBite) return {iovec{to, kBite}, iovec{nullptr, 0}};
+  return {iovec{to, missing()}, iovec{block_.data + end_, std::min(kBehindLarge, kBlock - end_)}};
 }
 
 void UnitReader::filled(std::size_t size) {
@@ -46,21 +47,27 @@ void UnitReader::filled(std::size_t size) {
 }
 
 void UnitReader::begin_large(std::size_t size) {
-  if (!large_.free() || large_.all.size() < size) {
+  if (!large_.free() || large_.all.size() < size + kTail) {
     large_ = {};  // before the new one is there: not both at once
-    large_.make(size);
+    large_.make(size + kTail);
   }
   std::memcpy(large_.data, block_.data + begin_, waiting());
   large_size_ = size;
   large_filled_ = waiting();
+  large_told_ = 0;
   begin_ = end_ = 0;
+}
+
+UnitReader::Part UnitReader::arrived() {
+  const std::size_t from = std::exchange(large_told_, large_filled_);
+  return {{large_.data + from, large_filled_ - from}, from};
 }
 
 Result<std::optional<Buffer>> UnitReader::next(const Measure& measure) {
   if (large_size_ != 0) {
     if (large_filled_ < large_size_) return std::optional<Buffer>();
     Buffer unit = large_.all.slice(0, large_size_);
-    large_size_ = large_filled_ = 0;
+    large_size_ = large_filled_ = large_told_ = 0;
     if (large_.all.size() > kKept) large_ = {};
     return std::optional<Buffer>(std::move(unit));
   }
@@ -87,7 +94,7 @@ Result<std::optional<Buffer>> UnitReader::next(const Measure& measure) {
 void UnitReader::discard() {
   begin_ = end_ = 0;
   large_ = {};
-  large_size_ = large_filled_ = 0;
+  large_size_ = large_filled_ = large_told_ = 0;
 }
 
 }  // namespace hyphos::gateway::net

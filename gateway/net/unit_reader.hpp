@@ -39,6 +39,17 @@ class UnitReader {
   /// than to read into it.
   static constexpr std::size_t kKept = std::size_t{16} << 20;
 
+  /// Bytes that may be read, and say nothing, lie behind a large unit.
+  static constexpr std::size_t kTail = 64;
+  /// Of a large unit so much is read at once: what looks at it as it comes finds it in the cache.
+  static constexpr std::size_t kBite = std::size_t{256} << 10;
+
+  /// A part of a large unit, which begins at its byte `at`.
+  struct Part {
+    std::span<std::byte> bytes;
+    std::size_t at = 0;
+  };
+
   /// Where the next bytes are to be read to; the second part may be empty.
   [[nodiscard]] std::array<iovec, 2> space();
   /// So many bytes were read there.
@@ -46,6 +57,8 @@ class UnitReader {
   /// The next unit that is complete, if there is one. Whoever keeps a copy of a small one keeps
   /// kBlock alive. Errors: those of `measure`, and corrupt for a head that is too large.
   [[nodiscard]] Result<std::optional<Buffer>> next(const Measure& measure);
+  /// Of a large unit, what came since this was asked last; may be changed until it is complete.
+  [[nodiscard]] Part arrived();
   /// Of a large unit, the bytes that have to come still; 0: none is being read.
   [[nodiscard]] std::size_t missing() const { return large_size_ - large_filled_; }
   /// Forgets what is there.
@@ -72,6 +85,7 @@ class UnitReader {
   Block large_;
   std::size_t large_size_ = 0;  ///< 0: none is being read
   std::size_t large_filled_ = 0;
+  std::size_t large_told_ = 0;  ///< of these, by arrived()
 };
 
 }  // namespace hyphos::gateway::net

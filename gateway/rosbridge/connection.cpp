@@ -15,6 +15,8 @@ namespace {
 
 // To finish the handshake and show a token.
 constexpr Duration kEntry = Duration::from_ms(10'000);
+static_assert(net::UnitReader::kTail >= kPadding);
+
 // After so many times the interval of pings a client that says nothing is gone.
 constexpr std::int64_t kPatience = 3;
 
@@ -71,6 +73,7 @@ std::shared_ptr<Connection> Connection::start(const Setup& setup, net::Connectio
   });
   net::Stream::Callbacks callbacks;
   callbacks.measure = [self](std::span<const std::byte> bytes) { return self->measure(bytes); };
+  callbacks.part = [self](net::UnitReader::Part part) { self->unmask(part); };
   callbacks.unit = [self](const Buffer& unit) { self->take(unit); };
   callbacks.ready = [self] { return self->ready(); };
   callbacks.refused = [self](const Error& error) { self->refuse(error); };
@@ -121,7 +124,7 @@ Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
   const auto head = parse_frame_head(bytes);
   if (!head) return head.error();
   if (!*head) return net::Measured::at_least(bytes.size() + 1);
-  const FrameHead& frame = **head;
+  const FrameHead& frame = coming_ = **head;
   if (!is_control(frame.opcode)) {
     if (const auto admitted = joiner_.admit(frame); !admitted) return admitted.error();
   }
@@ -187,12 +190,23 @@ std::string Connection::refusal_of(const Handshake& handshake, bool has_token) c
   return refusal("403 Forbidden", text);
 }
 
+void Connection::unmask(net::UnitReader::Part part) {
+  if (!opened_) return;
+  const std::size_t head = coming_.head_size > part.at ? coming_.head_size - part.at : 0;
+  const std::span<std::byte> payload = part.bytes.subspan(std::min(head, part.bytes.size()));
+  copy_unmasked(payload, mask_behind(coming_.mask, part.at + head - coming_.head_size),
+                payload.data());
+  plain_ = true;
+}
+
 void Connection::take_frame(const Buffer& unit) {
-  const auto head = parse_frame_head(unit.bytes());
-  if (!head || !*head) return;  // measure() has seen it
-  const FrameHead& frame = **head;
+  FrameHead frame = coming_;  // measure() has seen it
   const std::span<const std::byte> payload = unit.bytes().subspan(frame.head_size);
   if (is_control(frame.opcode)) return take_control(frame, payload);
+  if (std::exchange(plain_, false)) {
+    if (joiner_.is_whole(frame)) return take_message({frame.opcode, payload});
+    frame.mask = {};
+  }
   if (const auto message = joiner_.join(frame, payload)) take_message(*message);
 }
 

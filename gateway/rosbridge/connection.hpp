@@ -44,6 +44,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
 
  private:
   Result<net::Measured> measure(std::span<const std::byte> bytes);
+  void unmask(net::UnitReader::Part part);
   void take(const Buffer& unit);
   [[nodiscard]] bool ready();
   void refuse(const Error& error);
@@ -72,6 +73,8 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
 
   // Of the stream's callbacks, which are one at a time.
   MessageJoiner joiner_;
+  FrameHead coming_;                 // as measured last: of the frame that is taken next
+  bool plain_ = false;               // its payload has no mask any more
   std::atomic<bool> opened_{false};  // the handshake is done
 
   std::mutex session_mutex_;

@@ -80,6 +80,11 @@ void copy_unmasked(std::span<const std::byte> payload, Mask mask, std::byte* to)
   for (; at < payload.size(); ++at) to[at] = payload[at] ^ key[at % key.size()];
 }
 
+Mask mask_behind(Mask mask, std::size_t size) {
+  std::ranges::rotate(mask, mask.begin() + static_cast<std::ptrdiff_t>(size % mask.size()));
+  return mask;
+}
+
 MessageJoiner::~MessageJoiner() { std::free(message_); }
 
 Result<void> MessageJoiner::admit(const FrameHead& head) const {

@@ -52,14 +52,14 @@ std::size_t write_frame_head(std::span<std::byte, kMaxServerHead> out, Opcode op
 
 /// Copies a payload without its mask, or with it; `to` has to be as large, and may be the payload.
 void copy_unmasked(std::span<const std::byte> payload, Mask mask, std::byte* to);
+/// That of what is left of a payload behind its first `size` bytes.
+[[nodiscard]] Mask mask_behind(Mask mask, std::size_t size);
 
 /// Bytes that may be read, not written, behind every message: simdjson looks beyond the end.
 inline constexpr std::size_t kPadding = 64;
 
-/// Joins a client's frames to messages.
-///
-/// Cost: one pass over the payload, which takes the mask off and brings it to where a parser may
-/// read it.
+/// Joins a client's frames to messages, and takes their mask off. Cost: one pass over the payload;
+/// that of a large frame is unmasked where it lies, and needs no joining if it is a whole message.
 class MessageJoiner {
  public:
   struct Message {
@@ -75,6 +75,8 @@ class MessageJoiner {
   /// Whether a data frame may come now. Before anything is allocated for it. Errors: corrupt
   /// (against the protocol), exhausted (larger than allowed).
   [[nodiscard]] Result<void> admit(const FrameHead& head) const;
+  /// Whether a frame that was admitted is a message by itself, which needs not be joined.
+  [[nodiscard]] bool is_whole(const FrameHead& head) const { return !in_message_ && head.last; }
   /// A frame that was admitted. The message, if this was its last frame.
   [[nodiscard]] std::optional<Message> join(const FrameHead& head,
                                             std::span<const std::byte> payload);

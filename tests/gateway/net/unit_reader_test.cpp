@@ -96,8 +96,32 @@ TEST(UnitReader, test_the_rest_of_a_large_unit_is_read_to_where_it_stays) {
   const std::string unit = unit_of(1'000'000, 'z');
   feed(reader, unit, 10'000);
   ASSERT_FALSE(reader.next(measure).or_throw());
-  const auto space = reader.space();
-  EXPECT_EQ(space[0].iov_len, unit.size() - 10'000);
+  EXPECT_EQ(reader.missing(), unit.size() - 10'000);
+  EXPECT_EQ(reader.space()[0].iov_len, UnitReader::kBite);
+  EXPECT_EQ(reader.space()[1].iov_len, 0U) << "nothing else comes before the rest of it";
+  reader.filled(UnitReader::kBite);
+  EXPECT_EQ(reader.missing(), unit.size() - 10'000 - UnitReader::kBite);
+}
+
+TEST(UnitReader, test_each_part_of_a_large_unit_is_shown_once_and_may_be_changed) {
+  UnitReader reader;
+  std::string bytes = unit_of(1'000'000, 'a') + unit_of(300, 'b') + unit_of(50'000, 'c');
+  std::vector<std::string> units;
+  std::size_t shown = 0;
+  for (std::string_view rest = bytes; !rest.empty();) {
+    rest.remove_prefix(feed(reader, rest, 30'000));
+    const UnitReader::Part part = reader.arrived();
+    if (!part.bytes.empty()) EXPECT_TRUE(part.at == shown || part.at == 0);
+    shown = part.at + part.bytes.size();
+    const std::size_t head = part.at == 0 ? std::min<std::size_t>(4, part.bytes.size()) : 0;
+    for (std::byte& byte : part.bytes.subspan(head)) byte ^= std::byte{0x20};
+    EXPECT_TRUE(reader.arrived().bytes.empty());
+    while (auto unit = reader.next(measure).or_throw()) units.emplace_back(unit->text());
+  }
+  ASSERT_EQ(units.size(), 3U);
+  EXPECT_EQ(units[0], unit_of(1'000'000, 'A'));
+  EXPECT_EQ(units[1], unit_of(300, 'b')) << "a small one is not shown";
+  EXPECT_EQ(units[2], unit_of(50'000, 'C'));
 }
 
 TEST(UnitReader, test_what_the_measure_refuses_is_an_error_before_memory_is_taken) {

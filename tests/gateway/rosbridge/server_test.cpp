@@ -68,6 +68,28 @@ TEST_F(Server, a_message_may_come_in_pieces_with_a_ping_between) {
   EXPECT_EQ(client.text(), message);
 }
 
+TEST_F(Server, pieces_may_be_large_and_small_in_one_message) {
+  open();
+  WebClient client(server->port());
+  client.say(kSubscribe);
+  client.say(kAdvertise);
+  for (const std::vector<std::size_t>& sizes : std::vector<std::vector<std::size_t>>{
+           {500'001, 3, 70'003}, {5, 300'002, 20'001}, {400'003}}) {
+    std::string data;
+    for (const std::size_t size : sizes)
+      data += std::string(size, static_cast<char>('a' + size % 26));
+    const std::string message = publish(data);
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const bool last = i + 1 == sizes.size();
+      const std::string piece = message.substr(from, last ? std::string::npos : sizes[i]);
+      client.frame(i == 0 ? Opcode::text : Opcode::continuation, piece, last);
+      from += piece.size();
+    }
+    EXPECT_EQ(client.text(), message);
+  }
+}
+
 TEST_F(Server, a_close_is_answered_and_ends_what_the_client_began) {
   open();
   WebClient client(server->port());
