@@ -65,19 +65,22 @@ std::size_t write_frame_head(std::span<std::byte, kMaxServerHead> out, Opcode op
 }
 
 void copy_unmasked(std::span<const std::byte> payload, Mask mask, std::byte* to) {
-  // As wide as the compiler's registers, or several of them.
-  using Wide = std::array<std::uint64_t, 8>;
-  std::array<std::byte, sizeof(Wide)> key;
-  for (std::size_t i = 0; i < key.size(); ++i) key[i] = mask[i % mask.size()];
-  const Wide wide = std::bit_cast<Wide>(key);
+  // A register of each of our machines. Of an array of words GCC makes a detour by the stack, which
+  // takes twice as long.
+  using Wide = std::uint32_t __attribute__((vector_size(16)));
+  constexpr std::size_t kAtOnce = 4;
+  const auto word = std::bit_cast<std::uint32_t>(mask);
+  const Wide key = {word, word, word, word};
   std::size_t at = 0;
-  for (; at + sizeof wide <= payload.size(); at += sizeof wide) {
-    Wide words;
-    std::memcpy(&words, payload.data() + at, sizeof words);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] ^= wide[i];
-    std::memcpy(to + at, &words, sizeof words);
+  for (; at + kAtOnce * sizeof key <= payload.size(); at += kAtOnce * sizeof key) {
+    for (std::size_t i = 0; i < kAtOnce; ++i) {
+      Wide part;
+      std::memcpy(&part, payload.data() + at + i * sizeof part, sizeof part);
+      part ^= key;
+      std::memcpy(to + at + i * sizeof part, &part, sizeof part);
+    }
   }
-  for (; at < payload.size(); ++at) to[at] = payload[at] ^ key[at % key.size()];
+  for (; at < payload.size(); ++at) to[at] = payload[at] ^ mask[at % mask.size()];
 }
 
 Mask mask_behind(Mask mask, std::size_t size) {
