@@ -303,8 +303,9 @@ HYPHOS_HOT bool Channel::deliver(Envelope& message) {
     };
     if (!all_have_room()) {
       paused_.store(true);
-      // Room may have appeared before the flag was up; then nobody would call on_space().
-      if (!all_have_room() || !paused_.exchange(false)) return false;
+      // Room may have appeared before the flag was up; then nobody would call on_space(). The flag
+      // stays up even so: another peer, or another transport, may have raised it and wait.
+      if (!all_have_room()) return false;
     }
   }
   detail::BlockRef block = pool_->take();

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "tests/graph/harness.hpp"
@@ -56,7 +58,10 @@ class Recorder final : public transport::Transport {
     ++loans;
     return WritableBuffer::on_heap(size);
   }
-  void on_space(transport::PortId) override { spaces.add(); }
+  void on_space(transport::PortId) override {
+    spaces.add();
+    ++calls;
+  }
   [[nodiscard]] std::vector<transport::PeerStatus> peers() const override { return {}; }
 
   transport::Inlet* inlet = nullptr;
@@ -67,6 +72,7 @@ class Recorder final : public transport::Transport {
   int closed = 0;
   int loans = 0;
   Arrivals spaces;
+  std::atomic<std::uint32_t> calls{0};  ///< of on_space()
 };
 
 struct WithRecorder {
@@ -410,6 +416,49 @@ TEST(Remote, AFullBlockQueueTurnsTheTransportAwayAndCallsItBack) {
   while (!deliver(3)) std::this_thread::yield();
   ASSERT_TRUE(got.wait_for(3));
   EXPECT_EQ(got.values(), (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+// As a transport does that has several peers: each that is turned away waits for a call, and while
+// it waits others find room.
+TEST(Remote, WhoeverWasTurnedAwayIsCalledBackWhateverOthersFind) {
+  struct Peer {
+    int left = 0;
+    bool waits = false;
+    std::uint32_t since = 0;  ///< how many calls there were when it was turned away
+  };
+  constexpr int kRounds = 10'000;
+  std::atomic<int> got{0};
+  WithRecorder w;
+  w.g.subscribe<Number>(
+      "n", serial, [&](const Message<Number>&) { ++got; }, policy(Overflow::block, 2));
+  const Number number{1};
+  const auto bytes = std::as_bytes(std::span(&number, 1));
+  for (int round = 0; round < kRounds; ++round) {
+    std::array<Peer, 4> peers;
+    for (Peer& peer : peers) peer.left = 4;
+    int left = 16;
+    while (left > 0) {
+      bool all_wait = true;
+      const std::uint32_t calls = w.recorder->calls;
+      for (Peer& peer : peers) {
+        if (peer.left == 0 || (peer.waits && peer.since == w.recorder->calls)) continue;
+        all_wait = false;
+        peer.since = w.recorder->calls;
+        Envelope e = w.envelope(type_support<Number>().id, Buffer::copy_of(bytes));
+        peer.waits = !w.recorder->inlet->deliver(e);
+        if (peer.waits) continue;
+        --peer.left;
+        --left;
+      }
+      if (!all_wait) continue;
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (w.recorder->calls == calls && std::chrono::steady_clock::now() < until) {
+        std::this_thread::yield();
+      }
+      ASSERT_NE(w.recorder->calls, calls) << "round " << round << ": " << left << " left for ever";
+    }
+  }
+  while (got < 16 * kRounds) std::this_thread::yield();
 }
 
 TEST(Remote, DropsOfTheTransportAreCountedAtBothEnds) {

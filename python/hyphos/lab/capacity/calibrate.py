@@ -20,7 +20,7 @@ from hyphos.lab.media import Medium, Wifi
 KB = 1 << 10
 MAX_SIZE = 1024 * KB
 # Points are measured a second time, those that were disturbed first, as long as there is time.
-AGAIN_UNTIL_S = 150.0
+AGAIN_UNTIL_S = 240.0
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 
 # Small and large graphs, small and large messages, one to many, all alike and one busier than the
@@ -66,9 +66,9 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
         "serial": (1.0, 1.6),
     },
     SHM: {"publish_us": (1.5, 3.0), "deliver_us": (3.0, 3.0), "byte_ns": (0.001, 10.0),
-          "wake_us": (20.0, 3.0)},
+          "wake_us": (12.0, 3.0)},
     TCP: {"publish_us": (3.0, 3.0), "deliver_us": (8.0, 3.0), "byte_ns": (0.2, 2.5),
-          "wake_us": (40.0, 3.0)},
+          "wake_us": (25.0, 3.0)},
 }  # fmt: skip
 
 

@@ -3,8 +3,12 @@
 A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
 gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up falls on the sender.
 
-    copy = alone_us·min(1, S / alone_kb) + byte_ns·S   small ones share packets of a socket
-    wake = wake_us / (1 + r·batch_us·(b·m·m')²)        r: messages a second between the two
+    copy = send_us·min(1, S / 8 KB) + byte_ns·S
+    wake = wake_us·crowd·min(1, S / room_kb + 1 / (1 + r·batch_us·(b·m·m')²))
+
+r: messages a second between the two. `send_us` and `room_kb` are of sockets only: what is less than
+8 KB goes with others in one call of the system, which is how ZeroMQ gathers it; and only so much
+waits in a socket for whoever is behind, so that large messages wake him one by one.
 
 Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
 and lies in the cache. Pointers are cheaper, too, in a process that the others leave no more than
@@ -18,7 +22,8 @@ where they wait: under a fair scheduler, who has little to do is served at once,
 wake-up for each message, while who has most to do is behind and takes many at a time. b is how busy
 a process is, compared to the busiest. Nor do messages wait where somebody computes between one and
 the next: m is the part of its time that the receiver spends on messages, m' that of the sender. A
-source is woken too, by its timer.
+source is woken too, by its timer. Who is woken finds the caches cold where others have run
+meanwhile: between processes, of which there are p for each core, crowd = p^0.35.
 
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
@@ -54,6 +59,9 @@ COPY_OF_SENDER = 1 / 2
 WAKE_OF_SENDER = 1 / 5
 # Bytes of messages in a full packet: 1500 of an Ethernet frame without the heads of IP and TCP.
 PACKET = 1448
+# Bytes that ZeroMQ sends with one call (its out_batch_size).
+TOGETHER = 8192
+CROWDING = 0.35
 AIR = "the air"
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
@@ -73,8 +81,8 @@ class Costs:
     serial: float = 1.0
     again: float = 1.0
     local: float = 1.0
-    alone_us: float = 1e-9
-    alone_kb: float = 30.0
+    send_us: float = 1e-9
+    room_kb: float = 1e9
     wire_us: float = 1.0
     wire_batch_us: float = 1.0
     wire_byte_ns: float = 1.0
@@ -85,7 +93,7 @@ class Costs:
         known = ["publish_us", "deliver_us", "wake_us", "batch_us", "serial"]
         known += ["again", "local"] if way == POINTER else ["byte_ns"]
         if way in (TCP, LINK):
-            known += ["alone_us", "alone_kb"]
+            known += ["send_us", "room_kb"]
         return [*known, "wire_us", "wire_batch_us", "wire_byte_ns"] if way == LINK else known
 
 
@@ -255,9 +263,9 @@ class Load:
 
     def _uses(self, table: Mapping[str, Vector], scale: float) -> list[Use]:
         often = np.bincount(self._pair, self._rate * scale, len(self._pairs)).astype(np.float64)
-        alone = np.minimum(1.0, self._size / (1024 * table["alone_kb"][self._way] + 1e-9))
-        copy = table["alone_us"][self._way] * alone
+        copy = table["send_us"][self._way] * np.minimum(1.0, self._size / TOGETHER)
         copy += table["byte_ns"][self._way] * self._size / 1e3
+        full = self._size / (1024 * table["room_kb"][self._way] + 1e-9)
         # 1 of the first who gets a message, and where bytes travel of all.
         again = 1.0 - self._further * (1.0 - table["again"][self._way])
         deliver = table["deliver_us"][self._way] * again
@@ -267,6 +275,7 @@ class Load:
         at = np.concatenate((self._at, self._from, self._sent_at, self._timed_at))
         machine_of = np.array(self._machine_of, dtype=np.int64)
         machines = len(self._machines)
+        crowd = self._crowd(machine_of, machines)
         computing = _sums(self._computing, len(self._processes)) * scale
         busy = np.ones(len(self._actors))
         carrying = np.ones(len(self._actors))
@@ -276,8 +285,14 @@ class Load:
             here = deliver * _or_one(self._way, local[self._at])
             behind = busy * carrying
             late = behind[self._actor] * carrying[self._sender]
-            wake = _wake(table, self._way, often[self._pair], late) * again
-            timer = _wake(table, self._timed_way, self._timed * scale, behind[self._timed_actor])
+            each = _each_wakes(table, self._way, often[self._pair], late)
+            wake = table["wake_us"][self._way] * np.minimum(1.0, each + full) * again
+            wake *= _or_one_between(self._way, crowd[self._at])
+            timer = _each_wakes(
+                table, self._timed_way, self._timed * scale, behind[self._timed_actor]
+            )
+            timer *= table["wake_us"][self._timed_way]
+            timer *= _or_one_between(self._timed_way, crowd[self._timed_at])
             timed = self._timed * scale * timer * (1 - WAKE_OF_SENDER)
             send = wake * WAKE_OF_SENDER + copy * COPY_OF_SENDER
             passed = self._rate * scale * send
@@ -302,6 +317,12 @@ class Load:
             list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
         )
         return uses + self._wire_uses(table, often, scale)
+
+    def _crowd(self, machine_of: Numbers, machines: int) -> Vector:
+        """What a wake-up costs in each process, with how many there are on its machine."""
+        many = np.bincount(machine_of, minlength=machines)[machine_of]
+        factors: Vector = np.maximum(1.0, many / self.host.cores) ** CROWDING
+        return factors
 
     def _local(self, table: Mapping[str, Vector], shares: Vector) -> Vector:
         """What pointers cost in each process, with its share of its machine."""
@@ -348,13 +369,19 @@ def _or_one(way: Numbers, factors: Vector) -> Vector:
     return np.where(way == WAYS.index(POINTER), factors, 1.0)
 
 
+def _or_one_between(way: Numbers, factors: Vector) -> Vector:
+    """The factors where messages go from process to process."""
+    return np.where(way == WAYS.index(POINTER), 1.0, factors)
+
+
 def _sums(values: Mapping[int, float], count: int) -> Vector:
     return np.array([values.get(i, 0.0) for i in range(count)])
 
 
-def _wake(table: Mapping[str, Vector], way: Numbers, rate_hz: Vector, late: Vector) -> Vector:
-    """µs of each wake-up; `late`: b·m·m'."""
-    return table["wake_us"][way] / (1.0 + rate_hz * table["batch_us"][way] / 1e6 * late**2)
+def _each_wakes(table: Mapping[str, Vector], way: Numbers, rate_hz: Vector, late: Vector) -> Vector:
+    """Which share of the messages wakes somebody; `late`: b·m·m'."""
+    share: Vector = 1.0 / (1.0 + rate_hz * table["batch_us"][way] / 1e6 * late**2)
+    return share
 
 
 def _busiest(names: list[str], shares: Vector) -> list[Use]:
