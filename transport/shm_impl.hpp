@@ -79,7 +79,10 @@ class Shm final : public ShmTransport {
 
   // shm_receive.cpp
   void receive_loop();
-  [[nodiscard]] bool visit(std::uint32_t index);
+  // What came of it: the lane wants another one soon, or waits for room behind the inlet, in the
+  // second case after some of its messages found it.
+  enum class Visit { done, more, waits, took_and_waits };
+  [[nodiscard]] Visit visit(std::uint32_t index);
   [[nodiscard]] bool hand_over(RxLane& lane, Envelope& message);
   [[nodiscard]] std::optional<Drop> resolve(RxLane& lane, const shm::Descriptor& message,
                                             Envelope& out);

@@ -23,10 +23,30 @@ constexpr int kBatch = 32;  // messages of one lane before the next lane has its
 //  R3  A sender that dies between taking our sleep flag and waking us leaves us asleep with the
 //  flag
 //      down; the control thread wakes us after every death.
+//  R4  Lanes that wait for room have their turn before the others, the longest waiting first: or
+//      those with low numbers would take it all.
 HYPHOS_HOT void Shm::receive_loop() {
   ::pthread_setname_np(::pthread_self(), "hyphos-shm-rx");
   shm::ControlHeader& header = self_->control().header();
+  std::array<std::uint64_t, shm::kMaxLanes / 64> due{};
   std::array<std::uint64_t, shm::kMaxLanes / 64> leftover{};
+  std::vector<std::uint32_t> waiting;  // in their order; may name lanes that are gone
+  std::vector<std::uint32_t> called;
+  std::vector<std::uint32_t> behind;  // those that took some
+  const auto serve = [&](std::uint32_t index) {
+    switch (visit(index)) {
+      case Visit::done:
+        break;
+      case Visit::more:
+        leftover[index / 64] |= std::uint64_t{1} << (index % 64);
+        break;
+      case Visit::waits:
+        waiting.push_back(index);
+        break;
+      case Visit::took_and_waits:
+        behind.push_back(index);
+    }
+  };
   while (!stopping_.load(std::memory_order_seq_cst)) {
     if (lanes_retired_.load(std::memory_order_relaxed)) {
       // Here, between visits, no lane is in use.
@@ -38,16 +58,30 @@ HYPHOS_HOT void Shm::receive_loop() {
     bool busy = false;
     const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
     for (std::uint32_t word = 0; word < words; ++word) {
-      std::uint64_t bits = std::exchange(leftover[word], 0);
+      due[word] = std::exchange(leftover[word], 0);
       if (header.ready[word].load(std::memory_order_relaxed) != 0) {
-        bits |= header.ready[word].exchange(0, std::memory_order_seq_cst);
+        due[word] |= header.ready[word].exchange(0, std::memory_order_seq_cst);
       }
-      for (; bits != 0; bits &= bits - 1) {
-        busy = true;
-        const auto index = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-        if (visit(index)) leftover[word] |= bits & -bits;
+      busy |= due[word] != 0;
+    }
+    called.swap(waiting);
+    for (const std::uint32_t index : called) {
+      const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+      if ((due[index / 64] & bit) != 0) {
+        due[index / 64] ^= bit;
+        serve(index);
+      } else {
+        waiting.push_back(index);
       }
     }
+    called.clear();
+    for (std::uint32_t word = 0; word < words; ++word) {
+      for (std::uint64_t bits = due[word]; bits != 0; bits &= bits - 1) {
+        serve(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+      }
+    }
+    waiting.insert(waiting.end(), behind.begin(), behind.end());
+    behind.clear();
     if (busy) continue;
     header.asleep.store(1, std::memory_order_seq_cst);
     bool work = stopping_.load(std::memory_order_seq_cst) || lanes_retired_.load() ||
@@ -79,25 +113,27 @@ std::shared_ptr<RxLane> Shm::take_out(std::uint32_t index) {
   return lane;
 }
 
-// Takes up to kBatch messages; true if the lane wants another visit soon.
-HYPHOS_HOT bool Shm::visit(std::uint32_t index) {
+// Takes up to kBatch messages.
+HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
   RxLane* const found = rx_by_index_[index].load(std::memory_order_seq_cst);
-  if (found == nullptr) return false;
+  if (found == nullptr) return Visit::done;
   RxLane& lane = *found;
   lane.lane.prefetch();
   Port& port = *lane.port;
   // Once the gate is closed nothing is taken out any more: what remains is the sender's to count.
   const Passage call(port.gate);
-  if (!call) return false;
+  if (!call) return Visit::done;
   // Whatever rings for a lane that is finished: it was counted, and is about to be taken down.
-  if (lane.finished.load(std::memory_order_relaxed)) return false;
+  if (lane.finished.load(std::memory_order_relaxed)) return Visit::done;
   const bool gone = lane.sender_gone.load(std::memory_order_acquire);
+  Visit full = Visit::waits;
   if (lane.kept.has_value()) {
-    if (port.space_epoch.load(std::memory_order_seq_cst) == lane.kept_epoch) return false;
+    if (port.space_epoch.load(std::memory_order_seq_cst) == lane.kept_epoch) return full;
     port.paused.fetch_sub(1, std::memory_order_seq_cst);
     Envelope message = std::move(*lane.kept);
     lane.kept.reset();
-    if (!hand_over(lane, message)) return false;
+    if (!hand_over(lane, message)) return full;
+    full = Visit::took_and_waits;
     lane.lane.header().kept.store(0, std::memory_order_release);
   }
   const std::uint64_t half = lane.lane.depth() / 2;
@@ -115,7 +151,7 @@ HYPHOS_HOT bool Shm::visit(std::uint32_t index) {
       if ((gone || outcome == shm::Lane::Outcome::corrupt) && !lane.finished.exchange(true)) {
         poke(false);
       }
-      return false;
+      return Visit::done;
     }
     if (lane.lane.waiting() <= half) lane.lane.made_room();
     Envelope message;
@@ -124,10 +160,11 @@ HYPHOS_HOT bool Shm::visit(std::uint32_t index) {
       port.inlet->dropped(kName, *lost, 1);
       continue;
     }
-    if (!hand_over(lane, message)) return false;
+    if (!hand_over(lane, message)) return full;
+    full = Visit::took_and_waits;
   }
   lane.lane.made_room();
-  return true;
+  return Visit::more;
 }
 
 // False: the queue behind the inlet is full and the lane waits for on_space(). That may be called
