@@ -192,10 +192,18 @@ HYPHOS_HOT void Shm::on_space(PortId id) {
   if (!inside || port == nullptr) return;
   port->space_epoch.fetch_add(1, std::memory_order_seq_cst);
   if (port->paused.load(std::memory_order_seq_cst) == 0 || !started_.load()) return;
+  shm::ControlHeader& header = self_->control().header();
   const std::lock_guard lock(rx_mutex_);
-  for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
-    if (rx_lanes_[i] != nullptr && rx_lanes_[i]->port.get() == port) kick(i);
+  const std::uint32_t words = rx_words_.load(std::memory_order_relaxed);
+  for (std::uint32_t word = 0; word < words; ++word) {
+    std::uint64_t mine = 0;
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      const RxLane* const lane = rx_lanes_[word * 64 + i].get();
+      if (lane != nullptr && lane->port.get() == port) mine |= std::uint64_t{1} << i;
+    }
+    if (mine != 0) header.ready[word].fetch_or(mine, std::memory_order_seq_cst);
   }
+  shm::ring(header.asleep);
 }
 
 HYPHOS_HOT std::shared_ptr<const shm::Lease> Shm::lease(RxLane& lane, std::uint32_t number) {
