@@ -285,6 +285,7 @@ void Receiver::accept(Subscription& subscription, Envelope message, std::uint64_
     subscription.dropped(Drop::overflow, 1);
     return;
   }
+  if (subscription.held.empty()) subscription.turn = ++turns_;
   subscription.held_bytes += bytes;
   subscription.held.push_back({std::move(message), sequence, bytes});
 }
@@ -293,6 +294,7 @@ void Receiver::drain(Subscription& subscription) {
   while (!subscription.held.empty()) {
     Subscription::Held& next = subscription.held.front();
     if (!deliver(*subscription.port, next.message)) return;
+    subscription.turn = ++turns_;
     subscription.held_bytes -= next.bytes;
     subscription.consumed(next.sequence, due_);
     subscription.held.pop_front();
@@ -302,11 +304,19 @@ void Receiver::drain(Subscription& subscription) {
 }
 
 void Receiver::on_space(PortId id) {
-  std::vector<std::uint64_t> done;
+  // The longest waiting first: or one takes all the room there is, and the others never have any.
+  std::vector<Subscription*> waiting;
   for (auto& [session, publisher] : publishers_) {
     for (auto& [stream, subscription] : publisher->subscriptions) {
-      if (subscription->port->id == id && !subscription->held.empty()) drain(*subscription);
+      if (subscription->port->id == id && !subscription->held.empty()) {
+        waiting.push_back(subscription.get());
+      }
     }
+  }
+  std::ranges::sort(waiting, {}, &Subscription::turn);
+  for (Subscription* subscription : waiting) drain(*subscription);
+  std::vector<std::uint64_t> done;
+  for (auto& [session, publisher] : publishers_) {
     if (publisher->said_bye && publisher->drained()) done.push_back(session);
   }
   for (const std::uint64_t session : done) drop_publisher(session);

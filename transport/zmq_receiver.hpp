@@ -141,6 +141,7 @@ class Receiver {
   std::map<std::pair<std::string, std::string>, bool> overrides_;    // (peer or "", channel)
   std::map<std::uint64_t, std::shared_ptr<HostClock>> host_clocks_;  // by host, not ours
   std::vector<Subscription*> due_;  // with messages taken since the last acknowledgement
+  std::uint64_t turns_ = 0;         // see Subscription::turn
 };
 
 }  // namespace hyphos::transport::zmq

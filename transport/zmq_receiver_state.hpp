@@ -44,6 +44,7 @@ struct Receiver::Subscription {
   };
   std::deque<Held> held;  // not empty only while the inlet is full
   std::uint64_t held_bytes = 0;
+  std::uint64_t turn = 0;  // when it began to wait, or had its turn last: the lowest is next
 
   [[nodiscard]] bool reliable() const {
     return port->spec.policy.reliability == Reliability::reliable;
