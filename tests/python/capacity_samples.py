@@ -15,7 +15,7 @@ from hyphos.lab.machine import describe_machine
 from hyphos.lab.media import Veth, Wifi
 
 HOST = Host(2.0)
-TRUTH = Costs(2.0, 4.0, 0.3, wake_us=8.0, batch_us=250.0, serial=0.9, alone_us=50, alone_kb=30)
+TRUTH = Costs(2.0, 4.0, 0.3, wake_us=8.0, batch_us=250.0, serial=0.9, send_us=8, room_kb=30)
 ROBOT = """hyphos: 1
 robot: small
 processes: {eyes: {}, brain: {}}

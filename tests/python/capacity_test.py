@@ -151,13 +151,27 @@ def test_hosts_of_their_own_have_processors_of_their_own() -> None:
     assert knee(graph, costs, Host(2.0, shared=False)) > 1.5 * knee(graph, costs, Host(2.0))
 
 
+def test_what_has_no_room_in_a_socket_wakes_for_itself() -> None:
+    batched = Costs(0.1, 1.0, 1e-9, wake_us=40.0, batch_us=1e6, send_us=1e-9, room_kb=32.0)
+    small, large = (knee(families.echo(8, size, TCP), {TCP: batched}, HOST) for size in (64, 64000))
+    assert small > 10 * large
+    roomy = {TCP: replace(batched, room_kb=1e9)}
+    assert knee(families.echo(8, 64_000, TCP), roomy, HOST) == pytest.approx(small, rel=0.2)
+
+
+def test_who_is_woken_in_a_crowd_finds_the_caches_cold() -> None:
+    costs = {SHM: Costs(1e-6, 1e-6, 1e-9, wake_us=40.0, batch_us=1e-9, serial=1e-9)}
+    few, many = (count * knee(families.echo(count, 64, SHM), costs, HOST) for count in (2, 32))
+    assert few / many == pytest.approx(16**0.35, rel=0.02)
+
+
 # The fit.
 
 
 @pytest.mark.parametrize("way", [SHM, TCP])
 def test_a_fit_finds_what_made_the_points(way: str) -> None:
     # Only sockets make large messages pay for themselves.
-    costs = {way: TRUTH if way == TCP else replace(TRUTH, alone_us=Costs().alone_us)}
+    costs = {way: TRUTH if way == TCP else replace(TRUTH, send_us=1e-9, room_kb=1e9)}
     graphs = [kind.graph(way) for kind in points_for(way)]
     points = [Point(graph, knee(graph, costs, HOST)) for graph in graphs]
     found = fit(way, points, HOST, priors_for(way, None))

@@ -113,7 +113,9 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
             build.pipeline(3, min(largest, 64 * KB), way),
             build.robot(1, 16 * KB, way),
             build.fanin(4, 512, way),
-            *(build.scattered(seed, min(largest, 64 * KB), way) for seed in (1, 2, 4, 5)),
+            build.echo(6, 16 * KB, way),
+            build.fanout(3, KB, way),
+            *(build.scattered(seed, min(largest, 64 * KB), way) for seed in (1, 2, 4, 5, 6, 7)),
         ]
     assert way in (SHM, TCP)
     return [
@@ -127,5 +129,8 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
         build.pipeline(8, 4 * KB, way),
         build.echo(6, KB, way, work_us=100.0),
         build.robot(2, 64 * KB, way),
-        *(build.scattered(seed, 256 * KB, way) for seed in range(1, 7)),
+        build.echo(12, 8 * KB, way),
+        build.fanout(6, 32 * KB, way),
+        build.fanin(4, 4 * KB, way),
+        *(build.scattered(seed, 256 * KB, way) for seed in range(1, 9)),
     ]
