@@ -18,11 +18,9 @@ constexpr int kBatch = 32;  // messages of one lane before the next lane has its
 //  R1  A sender pushes first and sets the bit then; we take the bit first and look then. So a push
 //      is seen by this visit or causes another.
 //  R2  Before sleeping we say so and look at the bits once more; a sender sets the bit and then
-//  looks
-//      whether we sleep. One of the two sees the other.
+//      looks whether we sleep. One of the two sees the other.
 //  R3  A sender that dies between taking our sleep flag and waking us leaves us asleep with the
-//  flag
-//      down; the control thread wakes us after every death.
+//      flag down; the control thread wakes us after every death.
 //  R4  Lanes that wait for room have their turn before the others, the longest waiting first: or
 //      those with low numbers would take it all.
 HYPHOS_HOT void Shm::receive_loop() {
