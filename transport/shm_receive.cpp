@@ -201,7 +201,7 @@ HYPHOS_HOT void Shm::on_space(PortId id) {
     }
     if (mine != 0) header.ready[word].fetch_or(mine, std::memory_order_seq_cst);
   }
-  shm::ring(header.asleep);
+  shm::ring(header.asleep);  // R1 to R3 hold as for a sender
 }
 
 HYPHOS_HOT std::shared_ptr<const shm::Lease> Shm::lease(RxLane& lane, std::uint32_t number) {

@@ -15,8 +15,6 @@ namespace {
 
 // To finish the handshake and show a token.
 constexpr Duration kEntry = Duration::from_ms(10'000);
-static_assert(net::UnitReader::kTail >= kPadding);
-
 // After so many times the interval of pings a client that says nothing is gone.
 constexpr std::int64_t kPatience = 3;
 
@@ -189,6 +187,9 @@ std::string Connection::refusal_of(const Handshake& handshake, bool has_token) c
   door_.count(client_, "origin", text);
   return refusal("403 Forbidden", text);
 }
+
+// What is unmasked where it lies is parsed there, too.
+static_assert(net::UnitReader::kTail >= kPadding);
 
 void Connection::unmask(net::UnitReader::Part part) {
   if (!opened_) return;

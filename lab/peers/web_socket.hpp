@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -104,8 +103,7 @@ class WebSocket {
   void mask(std::string& piece) {
     const auto octets = std::as_writable_bytes(std::span(piece));
     gateway::rosbridge::copy_unmasked(octets, key_, octets.data());
-    // The next piece begins elsewhere in the key.
-    std::rotate(key_.begin(), key_.begin() + piece.size() % key_.size(), key_.end());
+    key_ = gateway::rosbridge::mask_behind(key_, piece.size());
   }
 
   static Result<Measured> measure_answer(std::span<const std::byte> bytes) {

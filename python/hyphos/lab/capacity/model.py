@@ -276,23 +276,23 @@ class Load:
         machine_of = np.array(self._machine_of, dtype=np.int64)
         machines = len(self._machines)
         crowd = self._crowd(machine_of, machines)
+        wake_us = table["wake_us"][self._way] * _unless_pointers(self._way, crowd[self._at]) * again
+        timer_us = table["wake_us"][self._timed_way]
+        timer_us = timer_us * _unless_pointers(self._timed_way, crowd[self._timed_at])
         computing = _sums(self._computing, len(self._processes)) * scale
         busy = np.ones(len(self._actors))
         carrying = np.ones(len(self._actors))
         local = np.ones(len(self._processes))
         for _ in range(ROUNDS):
-            sent = self._sent * scale * publish * _or_one(self._sent_way, local[self._sent_at])
-            here = deliver * _or_one(self._way, local[self._at])
+            sent = self._sent * scale * publish * _if_pointers(self._sent_way, local[self._sent_at])
+            here = deliver * _if_pointers(self._way, local[self._at])
             behind = busy * carrying
             late = behind[self._actor] * carrying[self._sender]
             each = _each_wakes(table, self._way, often[self._pair], late)
-            wake = table["wake_us"][self._way] * np.minimum(1.0, each + full) * again
-            wake *= _or_one_between(self._way, crowd[self._at])
-            timer = _each_wakes(
+            wake = wake_us * np.minimum(1.0, each + full)
+            timer = timer_us * _each_wakes(
                 table, self._timed_way, self._timed * scale, behind[self._timed_actor]
             )
-            timer *= table["wake_us"][self._timed_way]
-            timer *= _or_one_between(self._timed_way, crowd[self._timed_at])
             timed = self._timed * scale * timer * (1 - WAKE_OF_SENDER)
             send = wake * WAKE_OF_SENDER + copy * COPY_OF_SENDER
             passed = self._rate * scale * send
@@ -364,12 +364,12 @@ class Load:
         return math.exp(at)
 
 
-def _or_one(way: Numbers, factors: Vector) -> Vector:
+def _if_pointers(way: Numbers, factors: Vector) -> Vector:
     """The factors where pointers travel."""
     return np.where(way == WAYS.index(POINTER), factors, 1.0)
 
 
-def _or_one_between(way: Numbers, factors: Vector) -> Vector:
+def _unless_pointers(way: Numbers, factors: Vector) -> Vector:
     """The factors where messages go from process to process."""
     return np.where(way == WAYS.index(POINTER), 1.0, factors)
 
