@@ -80,6 +80,7 @@ def test_with_full_an_experiment_has_the_whole_grid(name: str) -> None:
     for parameter in reduced.varied():
         some = {getattr(case, parameter) for case in reduced.cases}
         assert some <= {getattr(case, parameter) for case in whole.cases}, parameter
+    assert set(reduced.peers) <= set(whole.peers)
 
 
 def test_the_whole_grid_may_be_run_less_often() -> None:
@@ -88,6 +89,16 @@ def test_the_whole_grid_may_be_run_less_often() -> None:
     for text in ("{repeats: 0}", "{repeats: [1, 2]}"):
         with pytest.raises(Error, match="repeats"):
             experiment.parse(f"lab: 1\nworkload: pair\nfull: {text}\n", "my.yaml", full=True)
+
+
+def test_the_whole_grid_may_have_more_peers() -> None:
+    reduced = experiment.load("paper_004_wifi")
+    whole = experiment.load("paper_004_wifi", full=True)
+    assert reduced.peers == ["hyphos/tcp", "ros1", "rospy"]
+    assert {"zmq/tcp", "rospy/nagle", *reduced.peers} <= set(whole.peers)
+    with pytest.raises(Error, match="peers"):
+        text = "lab: 1\nworkload: pair\nfull: {peers: []}\n"
+        experiment.parse(text, "my.yaml", full=True)
 
 
 def test_the_table_of_paper_003_is_covered() -> None:

@@ -133,11 +133,11 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
             raise reader.error(reader.values[name], f"'{name}' is fixed here and in the grid too")
     for values in (fixed, grid):
         _beside(file, values)
-    repeats = _repeats(reader)
+    repeats, peers = _repeats(reader), reader.texts("peers")
     if full:
-        larger = _grid(reader, "full", workload, ("repeats",))
+        larger = _grid(reader, "full", workload, ("repeats", "peers"))
         _beside(file, larger)
-        repeats = _full_repeats(reader, repeats)
+        repeats, peers = _of_full(reader, repeats, peers)
         grid |= larger
         fixed = {name: value for name, value in fixed.items() if name not in larger}
     changed = _changes(changes)
@@ -151,7 +151,7 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
     return Experiment(
         name=reader.text("name", Path(file).stem),
         about=reader.text("about"),
-        peers=reader.texts("peers") or ["hyphos"],
+        peers=peers or ["hyphos"],
         cases=cases,
         repeats=repeats,
         base=reader.text("base"),
@@ -351,11 +351,15 @@ def _fixed(reader: Reader) -> dict[str, Any]:
     return fixed
 
 
-def _full_repeats(reader: Reader, repeats: int) -> int:
-    """How often each case of the whole grid is run: it may say another number."""
+def _of_full(reader: Reader, repeats: int, peers: list[str]) -> tuple[int, list[str]]:
+    """How often each case of the whole grid is run, and by whom: it may say both."""
     node = reader.values.get("full")
-    inner = Reader(reader.file, node) if isinstance(node, yaml.MappingNode) else None
-    return _repeats(inner) if inner and "repeats" in inner.values else repeats
+    if not isinstance(node, yaml.MappingNode):
+        return repeats, peers
+    inner = Reader(reader.file, node)
+    if "repeats" in inner.values:
+        repeats = _repeats(inner)
+    return repeats, inner.texts("peers") or peers
 
 
 def _grid(

@@ -18,8 +18,10 @@ from hyphos.tools.console import console
 
 Step = tuple[Callable[[str, RunOptions], int], str]
 
-# Of a run besides its measurement, for each process; and of a search for the highest rate.
-_STARTING_S, _PROCESS_S = 2.0, 0.05
+# Of a run besides its measurement: always, for each process, and the messages of its warm-up and of
+# the silence that ends it; of a report; and of a search for the highest rate.
+_STARTING_S, _PROCESS_S, _AROUND_MESSAGES = 0.7, 0.05, 20
+_REPORT_S = 8.0
 _SEARCH_S = 60.0
 PROFILE = "profile.json"
 
@@ -150,11 +152,12 @@ def duration_s(command: Callable[[str, RunOptions], int], name: str, options: Ru
     if options.resume:
         known = {run.key for run in Results(_folder(options)).runs if not run.failure}
     todo = [wish.case for wish in wishes(wanted, peers) if not known or wish.key not in known]
-    return sum(map(_run_s, todo))
+    return sum(map(_run_s, todo)) + (_REPORT_S if todo else 0.0)
 
 
 def _run_s(case: Case) -> float:
-    return _STARTING_S + _PROCESS_S * case.most_processes + case.length_s
+    around = _STARTING_S + _PROCESS_S * case.most_processes
+    return around + _AROUND_MESSAGES / case.rate_hz + case.length_s
 
 
 def _spoken(seconds: float) -> str:
