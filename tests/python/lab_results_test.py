@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hyphos import Error
+from hyphos.lab import show
 from hyphos.lab.case import Case
 from hyphos.lab.results import Results, Run, statistic
 from hyphos.lab.stats import Histogram, bootstrap, percentile_intervals, pooled
+from rich.console import Console
 
 PAIR = Case("pair")
 
@@ -123,3 +126,20 @@ def test_a_row_counts_the_runs_that_come_later(tmp_path: Path) -> None:
     results.add(made_run(1, [100_000 + i for i in range(4000)]))
     [after] = results.rows()
     assert after.estimate("p50_us").value > first
+
+
+@pytest.mark.parametrize(("width", "whole"), [(240, True), (70, False)])
+def test_a_table_without_room_for_intervals_cuts_off_no_figure(
+    tmp_path: Path, width: int, whole: bool
+) -> None:
+    rows = folder_of(tmp_path, 5).rows()
+    figures = [row.estimate(metric) for row in rows for metric in ("p50_us", "p95_us", "p99_us")]
+    out = Console(width=width, file=StringIO(), color_system=None)
+    out.print(show.result_table(out, rows, ["size"], "", ["p50_us", "p95_us", "p99_us"] * 2))
+    assert isinstance(out.file, StringIO)
+    shown = out.file.getvalue()
+    assert "futex" in shown
+    assert "…" not in shown
+    for figure in figures:
+        assert show.number(figure.value) in shown
+        assert (f"{show.number(figure.low)}–{show.number(figure.high)}" in shown) == whole

@@ -365,8 +365,9 @@ def _outcome(run: Run) -> str:
 
 
 def _show(rows: list[Row], wanted: Experiment) -> None:
+    out = console()
     for group, varied in show.by_workload(rows, wanted.varied()):
-        console().print(show.result_table(group, varied, wanted.base, wanted.figures))
+        out.print(show.result_table(out, group, varied, wanted.base, wanted.figures))
 
 
 def _judge(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rich.console import Console
 from rich.table import Table
 
 from hyphos.lab.asserts import Verdict
@@ -15,6 +16,7 @@ from hyphos.lab.saturation import Saturation
 from hyphos.lab.stats import Estimate
 from hyphos.tools.console import table
 
+_ANY_WIDTH = 10_000
 LATENCY = ("p50_us", "p95_us", "p99_us", "open_p99_us")
 TITLES = {
     "p50_us": "p50 µs",
@@ -127,19 +129,32 @@ def result_lines(
 
 
 def result_table(
-    rows: list[Row], varied: list[str], base: str, figures: Sequence[str] = ()
+    out: Console, rows: list[Row], varied: list[str], base: str, figures: Sequence[str] = ()
 ) -> Table:
-    heads, lines = result_lines(rows, varied, base, figures)
+    """As `out` has room for it: where intervals do not fit beside the figures, it goes without
+    them, which the report has, and words are wrapped before anything is cut off."""
+    lines = result_lines(rows, varied, base, figures)
+    whole = _result_table(*lines, with_interval)
+    anywhere = out.options.update(width=_ANY_WIDTH)
+    if out.measure(whole, options=anywhere).maximum <= out.width:
+        return whole
+    narrow = _result_table(*lines, lambda estimate: number(estimate.value))
+    for place, column in enumerate(narrow.columns):
+        column.no_wrap, column.overflow = place == 1, "fold"
+    return narrow
+
+
+def _result_table(heads: list[str], lines: list[Line], shown: Callable[[Estimate], str]) -> Table:
     made = table("", heads, heads[2:])
     made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for line in lines:
         if line.failure:
             made.add_row(line.case, line.peer, f"[red]{line.failure}[/red]")
             continue
-        cells = [with_interval(figure) for figure in line.figures]
+        cells = [shown(figure) for figure in line.figures]
         cells += [f"[red]{count:,}[/red]" if count else "0" for count in line.missing]
         cells.append(line.runs)
-        cells += [with_interval(line.ratio)] if line.ratio else []
+        cells += [shown(line.ratio)] if line.ratio else []
         made.add_row(line.case, line.peer, *cells)
     return made
 

@@ -14,7 +14,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PIPE_WIDTH = 160  # columns where there is no terminal to fit
+_PIPE_WIDTH = 240  # columns where there is no terminal to fit
 
 
 def console(*, stderr: bool = False) -> Console:
