@@ -16,7 +16,7 @@ import pytest
 from browser import Page
 from helpers import Cli
 from hyphos import Error
-from hyphos.lab import saturation
+from hyphos.lab import page, saturation
 from hyphos.lab.capacity.calibrate import cores
 from hyphos.lab.capacity.fit import Fitted
 from hyphos.lab.capacity.model import Costs
@@ -340,7 +340,13 @@ def test_results_are_exported_as_parquet(tmp_path: Path) -> None:
 
 def test_data_of_a_report_unpacks_without_a_browser(tmp_path: Path) -> None:
     folder = grid(tmp_path / "out")
-    page = write_report(folder, tmp_path / "other.html").read_text()
-    _, _, rest = page.partition('download="runs.jsonl.gz" href="data:application/gzip;base64,')
+    text = write_report(folder, tmp_path / "other.html").read_text()
+    _, _, rest = text.partition('download="runs.jsonl.gz" href="data:application/gzip;base64,')
     data = gzip.decompress(base64.b64decode(rest.partition('"')[0]))
     assert data == (folder / "runs.jsonl").read_bytes()
+
+
+def test_what_is_to_be_typed_stands_out_in_sentences_and_nothing_else_does() -> None:
+    assert page.paragraph("see `a <b>`") == "<p>see <code>a &lt;b&gt;</code></p>"
+    assert "<td>`a`</td>" in page.table(("", ""), [("x", page.Cell("`a`"))])
+    assert "<code>a</code>" in page.table(("",), [(page.Cell("`a`", words=True),)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,12 @@ def section(title: str, *parts: str) -> str:
 
 
 def paragraph(text: str, *, dim: bool = False) -> str:
-    return f"<p{' class=dim' if dim else ''}>{html.escape(text)}</p>" if text else ""
+    return f"<p{' class=dim' if dim else ''}>{_prose(text)}</p>" if text else ""
+
+
+def _prose(text: str) -> str:
+    """Sentences, in which `…` is something to type."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def table(
@@ -99,7 +105,8 @@ def _cell(cell: Cell, words: bool) -> str:
     if cell.span > 1:
         attributes += f' colspan="{cell.span}"'
     small = f" <small>{html.escape(cell.small)}</small>" if cell.small else ""
-    return f"<td{attributes}>{html.escape(cell.text)}{small}</td>"
+    text = _prose(cell.text) if cell.words else html.escape(cell.text)
+    return f"<td{attributes}>{text}{small}</td>"
 
 
 def words(meanings: Mapping[str, str]) -> str:
