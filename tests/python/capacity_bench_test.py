@@ -102,6 +102,49 @@ def test_a_knee_is_searched_for_twice_and_a_third_time_where_two_differ() -> Non
     assert bench.guesses[1] == pytest.approx(8.5, rel=0.1)  # near what was found
 
 
+class _Neighbour(_Cliff):
+    """A neighbour comes for some runs, in which nothing holds."""
+
+    def __init__(self, edge: float, visits: range, patience_s: float) -> None:
+        super().__init__(edge)
+        self._patience_s = patience_s
+        self.visits = visits
+
+    def run(self, graph: Graph, scale: float = 1.0, seconds: float = 1.0) -> Trial | None:
+        here = self.runs in self.visits
+        trial = super().run(graph, scale, seconds)
+        if trial is None or not here:
+            return trial
+        return replace(_trial(scale, received=50), load=Load(foreign=0.5, steal=0.0))
+
+
+@pytest.mark.parametrize(
+    ("visits", "patience_s", "found"),
+    [
+        (range(1), 0.0, True),  # tried once more
+        (range(2), 0.0, False),
+        (range(4), 5.0, True),  # until the neighbour is gone
+        (range(30), 5.0, False),  # who stays
+    ],
+)
+def test_what_fails_beside_a_neighbour_is_tried_again(
+    visits: range, patience_s: float, found: bool
+) -> None:
+    bench = _Neighbour(17.0, visits, patience_s)
+    knee = bench.knee(families.echo(1, 64, SHM), 10.0)
+    assert knee is not None
+    assert (knee.low <= 17.0 <= knee.high) == found
+    assert bench.runs < 60
+
+
+def test_what_fails_on_a_quiet_machine_is_no_better_with_patience() -> None:
+    patient = _Neighbour(17.0, range(0), 5.0)
+    hasty = _Neighbour(17.0, range(0), 0.0)
+    graph = families.echo(1, 64, SHM)
+    assert patient.knee(graph) == hasty.knee(graph)
+    assert patient.runs == hasty.runs
+
+
 def test_a_measurement_that_is_stopped_gives_nothing() -> None:
     class Stopped(_Cliff):
         def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:

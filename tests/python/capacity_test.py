@@ -15,7 +15,7 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
 from hyphos.lab.capacity.bench import Bench, Knee
-from hyphos.lab.capacity.calibrate import calibrate, points_for, priors_for
+from hyphos.lab.capacity.calibrate import Plan, calibrate, points_for, priors_for
 from hyphos.lab.capacity.check import End, Verdict, check, spread
 from hyphos.lab.capacity.fit import MEASURED, Point, classic, fit, linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, join, silent
@@ -229,7 +229,7 @@ class _Known(Bench):
 
 def test_a_calibration_measures_at_most_eight_graphs_and_fits_them() -> None:
     asked: list[Kind] = []
-    found = calibrate(SHM, None, _Known(), lambda _d, _a, kind, _k: asked.append(kind))
+    found = calibrate(Plan(SHM), _Known(), lambda _d, _a, kind, _k: asked.append(kind))
     assert found is not None
     assert list(dict.fromkeys(asked)) == points_for(SHM)
     for way in (POINTER, SHM, TCP, LINK):
@@ -250,7 +250,7 @@ def test_a_point_that_a_hiccup_of_the_machine_made_low_is_measured_again() -> No
             first = graph == points_for(SHM)[2].graph(SHM) and self.asked.count(graph) == 1
             return Knee(found.low / 2, found.high / 2) if found and first else found
 
-    found = calibrate(SHM, None, Hiccup())
+    found = calibrate(Plan(SHM), Hiccup())
     assert found is not None
     for kind, scale in found.points:
         assert scale == pytest.approx(knee(kind.graph(SHM), {SHM: TRUTH}, HOST), rel=0.01)
@@ -259,7 +259,7 @@ def test_a_point_that_a_hiccup_of_the_machine_made_low_is_measured_again() -> No
 def test_a_calibration_that_is_stopped_gives_nothing() -> None:
     bench = _Known()
     bench.stop()
-    assert calibrate(SHM, None, bench) is None
+    assert calibrate(Plan(SHM), bench) is None
 
 
 def test_a_slow_link_is_calibrated_with_small_messages() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -332,6 +332,14 @@ def selftest(
         raise typer.Exit(check(seconds, repeats, quiet))
 
 
+def _check_ways(ways: Iterable[str]) -> None:
+    """Those that a machine has without a link."""
+    known = ("pointer", "shm", "tcp")
+    for way in ways:
+        if way not in known:
+            raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--way")
+
+
 ProfileFile = Annotated[Path, typer.Option("--profile", help="The capacity profile.")]
 
 
@@ -377,10 +385,7 @@ def calibrate(
     """
     from hyphos.lab.capacity.commands import run_calibration  # noqa: PLC0415
 
-    known = ("pointer", "shm", "tcp")
-    for way in ways or []:
-        if way not in known:
-            raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--way")
+    _check_ways(ways or ())
     raise typer.Exit(run_calibration(output, ways or [], links or [], patience, max_size))
 
 
@@ -394,7 +399,7 @@ def verify(
         str,
         typer.Option(
             "--link",
-            help="Which link of the profile joins the hosts; with --measure-only also "
+            help="Which link of the profile joins the hosts; with --measure-only or --anew "
             "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`.",
         ),
     ] = "",
@@ -410,9 +415,21 @@ def verify(
             "--held-out", help="Instead of a plan: graphs that no calibration has seen, all ways."
         ),
     ] = False,
+    anew: Annotated[
+        bool,
+        typer.Option(
+            "--anew",
+            help="With --held-out: calibrate meanwhile, in an order of chance, so that a machine "
+            "that is now faster, now slower is so for both; writes the profile.",
+        ),
+    ] = False,
     ways: Annotated[
         list[str] | None,
-        typer.Option("--way", help="With --held-out: only these of the profile, or `mixed`."),
+        typer.Option(
+            "--way",
+            help="With --held-out: only these of the profile, or `mixed`; with --anew those of "
+            "`hyphos lab calibrate`.",
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="With --held-out: also as JSON.")
@@ -433,16 +450,29 @@ def verify(
     hyphos lab verify robot.yaml
 
     hyphos lab verify --held-out
+
+    hyphos lab verify --held-out --anew --way shm
     """
-    from hyphos.lab.capacity.commands import verify_held_out, verify_plan  # noqa: PLC0415
+    from hyphos.lab.capacity.commands import (  # noqa: PLC0415
+        verify_anew,
+        verify_held_out,
+        verify_plan,
+    )
 
     if held_out == (plan is not None):
         raise typer.BadParameter("name a robot.yaml, or give --held-out")
+    if anew and not held_out:
+        raise typer.BadParameter("--anew goes with --held-out")
+    if anew:
+        _check_ways(ways or ())
     if page is not None and measure_only:
         raise typer.BadParameter("--report compares: it goes without --measure-only")
     try:
         if page is not None:  # what is missing is told before an hour of measuring
             import hyphos.lab.capacity.report  # noqa: F401, PLC0415
+        if anew:
+            links = [link] if link else []
+            raise typer.Exit(verify_anew(profile, ways or [], links, patience, output, page))
         if plan is None:
             raise typer.Exit(verify_held_out(profile, ways or [], patience, output, page))
         raise typer.Exit(

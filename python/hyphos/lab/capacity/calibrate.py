@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from random import Random
 
-from hyphos.lab.capacity.bench import Bench, Knee, Measured
+from hyphos.lab.capacity.bench import MOST_SEARCHES, Bench, Knee, Measured
 from hyphos.lab.capacity.fit import PRIORS, Point, Priors, fit
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.model import Costs, Host, knee
@@ -101,25 +102,52 @@ def priors_for(way: str, medium: Medium | None, tcp: Costs | None = None) -> Pri
     return priors
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How a way is calibrated. `tcp`: what is known of messages by TCP inside the machine, of use
+    for a link."""
+
+    way: str
+    medium: Medium | None = None
+    max_size: int | None = None
+    tcp: Costs | None = None
+
+    @property
+    def kinds(self) -> list[Kind]:
+        return points_for(self.way, self.max_size, self.medium)
+
+    def guess(self, graph: Graph) -> float:
+        """Where to look first for its knee, when nothing is known yet."""
+        priors = self._priors()
+        believed = Costs(**{name: priors[name][0] for name in Costs.names(self.way)})
+        scale = knee(graph, {self.way: believed}, self._host())
+        return 0.8 * scale if scale < math.inf else 1.0
+
+    def fit(self, seen: Sequence[Measured], seconds: float) -> Calibrated:
+        """The costs that explain what was measured of `kinds`."""
+        found = [(kind, one.scale) for kind, one in zip(self.kinds, seen, strict=True)]
+        points = [Point(kind.graph(self.way), scale) for kind, scale in found]
+        fitted = fit(self.way, points, self._host(), self._priors())
+        return Calibrated(self.way, fitted, tuple(found), seconds, self.medium)
+
+    def _priors(self) -> Priors:
+        return priors_for(self.way, self.medium, self.tcp)
+
+    def _host(self) -> Host:
+        return Host(float(cores()), half_duplex=isinstance(self.medium, Wifi))
+
+
 def calibrate(
-    way: str,
-    medium: Medium | None,
-    bench: Bench,
-    told: Callable[[int, int, Kind, Knee], None] = lambda *_: None,
-    max_size: int | None = None,
-    tcp: Costs | None = None,
+    plan: Plan, bench: Bench, told: Callable[[int, int, Kind, Knee], None] = lambda *_: None
 ) -> Calibrated | None:
     """Measures and fits one way; None if it was stopped. `told(which, all, kind, knee)`: once
-    more of one that is measured again. `tcp`: what is known of messages by TCP inside the machine,
-    of use for a link."""
+    more of one that is measured again."""
     began = time.monotonic()
-    host = Host(float(cores()), half_duplex=isinstance(medium, Wifi))
-    priors = priors_for(way, medium, tcp)
-    kinds = points_for(way, max_size, medium)
+    kinds = plan.kinds
     seen: list[Measured] = []
     for kind in kinds:
-        graph = kind.graph(way)
-        measured = bench.knee(graph, _guess(graph, way, host, priors))
+        graph = kind.graph(plan.way)
+        measured = bench.knee(graph, plan.guess(graph))
         if measured is None:
             return None
         seen.append(Measured((measured,)))
@@ -127,20 +155,44 @@ def calibrate(
     for place in sorted(range(len(kinds)), key=lambda place: not seen[place].disturbed):
         while seen[place].doubtful and time.monotonic() - began < AGAIN_UNTIL_S:
             kind = kinds[place]
-            measured = bench.knee(kind.graph(way), seen[place].guess)
+            measured = bench.knee(kind.graph(plan.way), seen[place].guess)
             if measured is None:
                 return None
             seen[place] = seen[place].and_also(measured)
             told(place + 1, len(kinds), kind, measured)
-    found = [(kind, measured.scale) for kind, measured in zip(kinds, seen, strict=True)]
-    fitted = fit(way, [Point(kind.graph(way), scale) for kind, scale in found], host, priors)
-    return Calibrated(way, fitted, tuple(found), time.monotonic() - began, medium)
+    return plan.fit(seen, time.monotonic() - began)
 
 
-def _guess(graph: Graph, way: str, host: Host, priors: Priors) -> float:
-    believed = Costs(**{name: priors[name][0] for name in Costs.names(way)})
-    scale = knee(graph, {way: believed}, host)
-    return 0.8 * scale if scale < math.inf else 1.0
+def calibrate_among(
+    plan: Plan,
+    others: Sequence[Graph],
+    bench: Bench,
+    told: Callable[[Graph, Knee], None] = lambda *_: None,
+) -> tuple[Calibrated, list[Measured]] | None:
+    """Calibrates, and finds the knees of `others` meanwhile; None if it was stopped. All are
+    searched for in an order of chance, then again in another one: a machine that is faster in one
+    hour than in the next is so for both. What the `others` held does not go into the costs."""
+    points = [kind.graph(plan.way) for kind in plan.kinds]
+    graphs = [*points, *others]
+    seen: dict[int, Measured] = {}
+    on_points_s = 0.0
+    for turn in range(MOST_SEARCHES):
+        for place in Random(turn).sample(range(len(graphs)), len(graphs)):
+            known, is_point = seen.get(place), place < len(points)
+            if known is not None and not known.doubtful:
+                continue
+            if known is not None and is_point and on_points_s > AGAIN_UNTIL_S:
+                continue
+            began = time.monotonic()
+            graph = graphs[place]
+            found = bench.knee(graph, plan.guess(graph) if known is None else known.guess)
+            if found is None:
+                return None
+            on_points_s += time.monotonic() - began if is_point else 0.0
+            seen[place] = Measured((found,)) if known is None else known.and_also(found)
+            told(graph, found)
+    measured = [seen[place] for place in range(len(graphs))]
+    return plan.fit(measured[: len(points)], on_points_s), measured[len(points) :]
 
 
 def cores() -> float:

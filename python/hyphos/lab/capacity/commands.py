@@ -14,12 +14,13 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import profile as profiles
 from hyphos.lab.capacity.bench import Bench, Knee
-from hyphos.lab.capacity.calibrate import calibrate, cores, empty_profile
+from hyphos.lab.capacity.calibrate import Plan, calibrate, calibrate_among, cores, empty_profile
 from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, interpreted, silent
 from hyphos.lab.capacity.mixed import MIXED, held_out_mixed
-from hyphos.lab.capacity.profile import Kind, Profile
-from hyphos.lab.capacity.verify import Comparison, compare, confusion, held_out, summary
+from hyphos.lab.capacity.model import Costs
+from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.capacity.verify import Comparison, compare, comparison, confusion, held_out, summary
 from hyphos.lab.case import size_label
 from hyphos.lab.links import why_not
 from hyphos.lab.machine import PACE, SLOW, best_pace, describe_machine, expect_pace
@@ -56,8 +57,35 @@ def run_calibration(
 ) -> int:
     """Calibrates and writes the profile: what it has already and is not asked for again stays."""
     out = console(stderr=True)
+    known, jobs = _to_calibrate(path, ways, links)
+    for name, way, medium in jobs:
+        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
+
+            def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
+                out.print(
+                    f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind.graph(SHM))}"
+                )
+
+            found = calibrate(Plan(way, medium, max_size, _tcp(known)), bench, told)
+        if found is None:
+            out.print("stopped; what was calibrated before is kept")
+            return STOPPED
+        known = _kept(known, name, found, path)
+    console().print(_profile_table(known))
+    console().print(f"profile: {path}")
+    return 0
+
+
+# What is told of it, how messages travel, and the link.
+Job = tuple[str, str, Medium | None]
+
+
+def _to_calibrate(
+    path: Path, ways: Sequence[str], links: Sequence[str]
+) -> tuple[Profile, list[Job]]:
+    """What is known already, and what is asked for: exactly what is named, or all that one machine
+    has."""
     media = dict(link_of(text) for text in links)
-    # Exactly what is asked for; nothing named means all that one machine has.
     chosen = list(ways) or ([] if media else [POINTER, SHM, TCP])
     kept = profiles.load(path) if path.exists() else empty_profile()
     if not _same_machine(kept):
@@ -68,32 +96,27 @@ def run_calibration(
             "-o another file, or remove it",
         )
     expect_pace(kept.machine)
-    known = replace(empty_profile(), ways=dict(kept.ways), links=dict(kept.links))
-    jobs: list[tuple[str, str, Medium | None]] = [(way, way, None) for way in chosen]
-    jobs += [(name, LINK, medium) for name, medium in media.items()]
-    for _name, _way, medium in jobs:
-        if medium is not None and (missing := why_not(medium)) is not None:
+    for medium in media.values():
+        if (missing := why_not(medium)) is not None:
             raise missing
-    for name, way, medium in jobs:
-        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
+    jobs: list[Job] = [(way, way, None) for way in chosen]
+    jobs += [(name, LINK, medium) for name, medium in media.items()]
+    return replace(empty_profile(), ways=dict(kept.ways), links=dict(kept.links)), jobs
 
-            def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
-                out.print(f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind)}")
 
-            tcp = known.ways[TCP].costs if TCP in known.ways else None
-            found = calibrate(way, medium, bench, told, max_size, tcp)
-        if found is None:
-            out.print("stopped; what was calibrated before is kept")
-            return STOPPED
-        if way == LINK:
-            known = replace(known, links={**known.links, name: found})
-        else:
-            known = replace(known, ways={**known.ways, name: found})
-        known = replace(known, machine={**known.machine, PACE: best_pace()})
-        profiles.save(known, path)
-    console().print(_profile_table(known))
-    console().print(f"profile: {path}")
-    return 0
+def _tcp(known: Profile) -> Costs | None:
+    return known.ways[TCP].costs if TCP in known.ways else None
+
+
+def _kept(known: Profile, name: str, found: Calibrated, path: Path) -> Profile:
+    """The profile with what was found, which is written."""
+    if found.way == LINK:
+        known = replace(known, links={**known.links, name: found})
+    else:
+        known = replace(known, ways={**known.ways, name: found})
+    known = replace(known, machine={**known.machine, PACE: best_pace()})
+    profiles.save(known, path)
+    return known
 
 
 def _same_machine(known: Profile) -> bool:
@@ -105,8 +128,7 @@ def _kind(kind: Kind) -> str:
     return f"{kind.family} {kind.count} × {size_label(kind.size)}"
 
 
-def _knee_text(knee: Knee, kind: Kind) -> str:
-    graph = kind.graph(SHM)
+def _knee_text(knee: Knee, graph: Graph) -> str:
     rate = graph.channels[0].rate_hz * knee.scale
     told = f"holds up to {rate:,.0f} Hz (pace {knee.pace:.1f})"
     return told + (" (disturbed)" if knee.disturbed else "")
@@ -427,16 +449,61 @@ def verify_held_out(
                     _write(output, compared)
     if not compared:
         raise Error("not_found", "the profile has none of these", advice="see its `ways`")
-    if page is not None:
-        _write_page(compared, profile, page, "Held out: predicted and measured")
-    console().print(comparison_table(compared, "Held out"))
-    _print_summary(compared)
+    _tell_held_out(compared, profile, page)
     if (faster := expect_pace(profile.machine)) > 1 / SLOW:
         out.print(
             f"the machine was at best {faster:.1f} times as fast as when it was calibrated, beside "
             "what was not its own; calibrate anew, with --patience"
         )
     return 0
+
+
+def verify_anew(
+    profile_file: Path,
+    ways: Sequence[str],
+    links: Sequence[str],
+    patience_s: float,
+    output: Path | None,
+    page: Path | None = None,
+) -> int:
+    """The same, with each way calibrated meanwhile; writes the profile."""
+    known, jobs = _to_calibrate(profile_file, ways, links)
+    compared: list[Comparison] = []
+    out = console(stderr=True)
+    for name, way, medium in jobs:
+        plan = Plan(way, medium, tcp=_tcp(known))
+        graphs = held_out(way, max(kind.size for kind in plan.kinds))
+        least, searches = 2 * (len(graphs) + len(plan.kinds)), 0
+        with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
+
+            def told(graph: Graph, knee: Knee, name: str = name, least: int = least) -> None:
+                nonlocal searches
+                searches += 1
+                out.print(f"{name} {searches}/{least}: {graph.name} {_knee_text(knee, graph)}")
+
+            found = calibrate_among(plan, graphs, bench, told)
+        if found is None:
+            out.print("stopped; what was calibrated before is kept")
+            return STOPPED
+        calibrated, measured = found
+        known = _kept(known, name, calibrated, profile_file)
+        link = name if way == LINK else ""
+        compared += [
+            comparison(graph, known, one, link, name)
+            for graph, one in zip(graphs, measured, strict=True)
+        ]
+        if output is not None:
+            _write(output, compared)
+    console().print(_profile_table(known))
+    _tell_held_out(compared, known, page)
+    return 0
+
+
+def _tell_held_out(compared: Sequence[Comparison], profile: Profile, page: Path | None) -> None:
+    if page is not None:
+        _write_page(compared, profile, page, "Held out: predicted and measured")
+    console().print(comparison_table(compared, "Held out"))
+    _print_summary(compared)
 
 
 def _write(path: Path, compared: Sequence[Comparison]) -> None:

@@ -4,7 +4,7 @@ A message of S bytes costs CPU time: `publish_us` where it is published, and for
 gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up falls on the sender.
 
     copy = send_us·min(1, S / 8 KB) + byte_ns·S
-    wake = wake_us·crowd·min(1, S / room_kb + 1 / (1 + r·batch_us·(b·m·m')²))
+    wake = wake_us·crowd·min(1, S / room_kb + 1 / (1 + r·batch_us·(b^2.5·m·m')²))
 
 r: messages a second between the two. `send_us` and `room_kb` are of sockets only: what is less than
 8 KB goes with others in one call of the system, which is how ZeroMQ gathers it; and only so much
@@ -20,10 +20,12 @@ all. Where a process keeps c processors busy,
 Who is awake already need not be woken: messages become cheaper as they come more often. But only
 where they wait: under a fair scheduler, who has little to do is served at once, and pays the
 wake-up for each message, while who has most to do is behind and takes many at a time. b is how busy
-a process is, compared to the busiest. Nor do messages wait where somebody computes between one and
-the next: m is the part of its time that the receiver spends on messages, m' that of the sender. A
-source is woken too, by its timer. Who is woken finds the caches cold where others have run
-meanwhile: between processes, of which there are p for each core, crowd = p^0.35.
+a process is, compared to the busiest; for one that receives b^2.5, as with time to spare it is
+hardly ever behind. Nor do messages wait where somebody computes between one and the next: m is the
+part of its time that the receiver spends on messages, m' that of the sender. A source is woken too,
+by its timer: there with b itself, since it is held back with those to whom it sends. Who is woken
+finds the caches cold where others have run meanwhile: between processes, of which there are p for
+each core, crowd = p^0.35.
 
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
@@ -62,6 +64,7 @@ PACKET = 1448
 # Bytes that ZeroMQ sends with one call (its out_batch_size).
 TOGETHER = 8192
 CROWDING = 0.35
+BEHIND = 2.5
 AIR = "the air"
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
@@ -286,12 +289,11 @@ class Load:
         for _ in range(ROUNDS):
             sent = self._sent * scale * publish * _if_pointers(self._sent_way, local[self._sent_at])
             here = deliver * _if_pointers(self._way, local[self._at])
-            behind = busy * carrying
-            late = behind[self._actor] * carrying[self._sender]
+            late = (busy**BEHIND * carrying)[self._actor] * carrying[self._sender]
             each = _each_wakes(table, self._way, often[self._pair], late)
             wake = wake_us * np.minimum(1.0, each + full)
             timer = timer_us * _each_wakes(
-                table, self._timed_way, self._timed * scale, behind[self._timed_actor]
+                table, self._timed_way, self._timed * scale, (busy * carrying)[self._timed_actor]
             )
             timed = self._timed * scale * timer * (1 - WAKE_OF_SENDER)
             send = wake * WAKE_OF_SENDER + copy * COPY_OF_SENDER
@@ -379,7 +381,7 @@ def _sums(values: Mapping[int, float], count: int) -> Vector:
 
 
 def _each_wakes(table: Mapping[str, Vector], way: Numbers, rate_hz: Vector, late: Vector) -> Vector:
-    """Which share of the messages wakes somebody; `late`: b·m·m'."""
+    """Which share of the messages wakes somebody; `late`: b^2.5·m·m', or of a source b·m."""
     share: Vector = 1.0 / (1.0 + rate_hz * table["batch_us"][way] / 1e6 * late**2)
     return share
 

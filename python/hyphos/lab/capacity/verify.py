@@ -46,11 +46,16 @@ def compare(
 ) -> Comparison | None:
     """Predicts, then measures; None if it was stopped. Error if the graph cannot be predicted. The
     search begins at what is predicted."""
+    measured = bench.measure(graph, check(graph, profile, link, shared=True).knee * 0.8)
+    return None if measured is None else comparison(graph, profile, measured, link, way)
+
+
+def comparison(
+    graph: Graph, profile: Profile, measured: Measured, link: str = "", way: str = ""
+) -> Comparison:
+    """Predicts what was measured. Error if the graph cannot be predicted."""
     answer = check(graph, profile, link, shared=True)
     points = [point for one in answer.ways.values() for point in one.measured()]
-    measured = bench.measure(graph, answer.knee * 0.8)
-    if measured is None:
-        return None
     return Comparison(
         graph.name,
         way or "+".join(answer.ways),
