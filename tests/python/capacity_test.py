@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -14,8 +16,8 @@ from helpers import Cli, Start
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
-from hyphos.lab.capacity.bench import Bench, Knee
-from hyphos.lab.capacity.calibrate import Plan, calibrate, points_for, priors_for
+from hyphos.lab.capacity.bench import Bench, Knee, Measured
+from hyphos.lab.capacity.calibrate import Plan, calibrate, calibrate_among, points_for, priors_for
 from hyphos.lab.capacity.check import End, Verdict, check, spread
 from hyphos.lab.capacity.fit import MEASURED, Point, classic, fit, linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, join, silent
@@ -215,6 +217,9 @@ def test_the_rivals_are_right_where_their_laws_hold() -> None:
 
 # Calibrating, without a machine.
 
+# Only sockets make large messages pay for themselves.
+OF_MEMORY = replace(TRUTH, send_us=1e-9, room_kb=1e9)
+
 
 class _Known(Bench):
     """A bench that knows the truth, to the resolution of a search."""
@@ -260,6 +265,61 @@ def test_a_calibration_that_is_stopped_gives_nothing() -> None:
     bench = _Known()
     bench.stop()
     assert calibrate(Plan(SHM), bench) is None
+    assert calibrate_among(Plan(SHM), [families.echo(3, 64, SHM)], bench) is None
+
+
+class _Drifting(Bench):
+    """Of a machine that is faster by half from its twentieth search on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Graph] = []
+
+    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+        del guess
+        self.asked.append(graph)
+        faster = 1.5 if len(self.asked) > 20 else 1.0
+        scale = faster * knee(graph, {SHM: OF_MEMORY}, HOST)
+        return Knee(scale / 1.03, scale * 1.03)
+
+
+def _off(made: Calibrated, measured: Sequence[Measured], graphs: Sequence[Graph]) -> list[float]:
+    """By which factor each prediction misses, as a logarithm without sign."""
+    costs = {SHM: made.costs}
+    return [
+        abs(math.log(knee(graph, costs, HOST) / one.scale))
+        for graph, one in zip(graphs, measured, strict=True)
+    ]
+
+
+def test_a_machine_that_drifts_is_the_same_for_points_and_held_out() -> None:
+    graphs = held_out(SHM)
+    apart = _Drifting()
+    before = calibrate(Plan(SHM), apart)
+    measured = [apart.measure(graph) for graph in graphs]
+    assert before is not None
+    together = _Drifting()
+    found = calibrate_among(Plan(SHM), graphs, together)
+    assert found is not None
+    assert all(together.asked.count(graph) >= 2 for graph in graphs)
+    points = [kind.graph(SHM) for kind in points_for(SHM)]
+    assert together.asked[: len(points)] != points  # not one after the other
+    known = [one for one in measured if one is not None]
+    assert median(_off(*found, graphs=graphs)) < 0.7 * median(_off(before, known, graphs))
+
+
+def test_what_the_held_out_graphs_hold_does_not_go_into_the_costs() -> None:
+    class Odd(_Known):
+        def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+            found = super().knee(graph, guess)
+            return found and (Knee(found.low * 9, found.high * 9) if graph == odd else found)
+
+    odd = families.echo(3, 64, SHM)
+    without, beside = (calibrate_among(Plan(SHM), [odd], bench) for bench in (_Known(), Odd()))
+    assert without is not None
+    assert beside is not None
+    assert beside[0].costs == without[0].costs
+    assert beside[1][0].scale == pytest.approx(9 * without[1][0].scale)
 
 
 def test_a_slow_link_is_calibrated_with_small_messages() -> None:

@@ -377,7 +377,7 @@ def calibrate(
     patience: Patience = 0.0,
 ) -> None:
     """Measure what messages cost on this machine, and write its capacity profile, for `hyphos plan
-    check`. About two minutes for each way; the machine should do nothing else meanwhile.
+    check`. Four to five minutes for each way; the machine should do nothing else meanwhile.
 
     hyphos lab calibrate
 
