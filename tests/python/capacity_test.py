@@ -27,6 +27,9 @@ from hyphos.lab.capacity.verify import held_out
 from hyphos.lab.links import why_not
 from hyphos.lab.media import Veth, Wifi
 
+# Only sockets make large messages pay for themselves.
+OF_MEMORY = replace(TRUTH, send_us=1e-9, room_kb=1e9)
+
 
 @pytest.fixture
 def robot(tmp_path: Path) -> Path:
@@ -172,8 +175,7 @@ def test_who_is_woken_in_a_crowd_finds_the_caches_cold() -> None:
 
 @pytest.mark.parametrize("way", [SHM, TCP])
 def test_a_fit_finds_what_made_the_points(way: str) -> None:
-    # Only sockets make large messages pay for themselves.
-    costs = {way: TRUTH if way == TCP else replace(TRUTH, send_us=1e-9, room_kb=1e9)}
+    costs = {way: TRUTH if way == TCP else OF_MEMORY}
     graphs = [kind.graph(way) for kind in points_for(way)]
     points = [Point(graph, knee(graph, costs, HOST)) for graph in graphs]
     found = fit(way, points, HOST, priors_for(way, None))
@@ -216,9 +218,6 @@ def test_the_rivals_are_right_where_their_laws_hold() -> None:
 
 
 # Calibrating, without a machine.
-
-# Only sockets make large messages pay for themselves.
-OF_MEMORY = replace(TRUTH, send_us=1e-9, room_kb=1e9)
 
 
 class _Known(Bench):

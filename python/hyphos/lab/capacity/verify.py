@@ -8,7 +8,7 @@ from statistics import median
 
 from hyphos.lab.capacity import families
 from hyphos.lab.capacity.bench import Bench, Measured
-from hyphos.lab.capacity.check import Verdict, check
+from hyphos.lab.capacity.check import Answer, Verdict, check
 from hyphos.lab.capacity.fit import linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.profile import Profile
@@ -46,24 +46,28 @@ def compare(
 ) -> Comparison | None:
     """Predicts, then measures; None if it was stopped. Error if the graph cannot be predicted. The
     search begins at what is predicted."""
-    measured = bench.measure(graph, check(graph, profile, link, shared=True).knee * 0.8)
-    return None if measured is None else comparison(graph, profile, measured, link, way)
+    answer = check(graph, profile, link, shared=True)
+    measured = bench.measure(graph, answer.knee * 0.8)
+    return None if measured is None else _beside(answer, measured, way)
 
 
 def comparison(
     graph: Graph, profile: Profile, measured: Measured, link: str = "", way: str = ""
 ) -> Comparison:
     """Predicts what was measured. Error if the graph cannot be predicted."""
-    answer = check(graph, profile, link, shared=True)
+    return _beside(check(graph, profile, link, shared=True), measured, way)
+
+
+def _beside(answer: Answer, measured: Measured, way: str) -> Comparison:
     points = [point for one in answer.ways.values() for point in one.measured()]
     return Comparison(
-        graph.name,
+        answer.graph.name,
         way or "+".join(answer.ways),
         answer.knee,
         answer.low,
         answer.high,
         answer.classic,
-        linear(points)(graph),
+        linear(points)(answer.graph),
         measured,
     )
 
