@@ -36,7 +36,8 @@ def robot(tmp_path: Path) -> Path:
 
 
 def _trial(scale: float = 1.0, **flow: float) -> Trial:
-    told = {"expected": 100, "received": 100, "late_p50_us": 50, "later_p50_us": 50, **flow}
+    late = {"late_p50_us": 50, "later_p50_us": 50}
+    told = {"expected": 100, "received": 100, "late_p1_us": 20, **late, **flow}
     source = {"planned": 100, "sent": 100, "refused": 0}
     result = {"sources": [source], "flows": [told], "seconds": 1.0, "cores_used": 1.0}
     return Trial(scale, 1.0, result, Load(0.0, 0.0))
@@ -48,6 +49,13 @@ def test_a_graph_holds_unless_it_loses_or_falls_behind() -> None:
     assert _trial(later_p50_us=15_000).holds  # 3 % of half a second
     assert not _trial(later_p50_us=30_000).holds
     assert not _trial(received=0, late_p50_us=0).holds
+
+
+def test_a_graph_does_not_hold_while_a_flow_starves() -> None:
+    starved = {"late_p50_us": 400_000, "later_p50_us": 390_000}
+    assert not _trial(**starved).holds
+    assert _trial(**starved, late_p1_us=380_000).holds  # a slow link is no fault
+    assert _trial(late_p50_us=200_000, later_p50_us=210_000).holds  # a hiccup that stays
 
 
 class _Cliff(Bench):

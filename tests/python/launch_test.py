@@ -207,14 +207,27 @@ def test_they_end_in_reverse_order(run: Run, robot: Robot) -> None:
     assert not alive(low)
 
 
-def pid_of(robot: Robot, process: str) -> int:
+def runs(robot: Robot, process: str) -> int | None:
+    """The pid of a process of the robot, as far as it is in its domain."""
     from hyphos import _hyphos  # noqa: PLC0415
 
     with suppress(hyphos.Error):
         for info in _hyphos.inspect(robot.domain):
             if info.name == process:
                 return info.pid
-    return 0
+    return None
+
+
+def pid_of(robot: Robot, process: str) -> int:
+    """Once it is there: never 0, which for kill() would be all of us."""
+    found: list[int] = []
+
+    def there() -> bool:
+        found.extend(pid for pid in [runs(robot, process)] if pid)
+        return bool(found)
+
+    wait_until(there, process)
+    return found[0]
 
 
 def is_ready(robot: Robot, process: str) -> bool:
@@ -235,7 +248,7 @@ LATCHED = (
 def whole(robot: Robot, heard: Inbox) -> bool:
     """Whether the latest echo comes from the processes of now, the latched message included."""
     echo, born, _ = (heard.items[-1].data).split(" ")
-    return (int(echo), born) == (pid_of(robot, "echo"), str(pid_of(robot, "counter")))
+    return (int(echo), born) == (runs(robot, "echo"), str(runs(robot, "counter")))
 
 
 @pytest.mark.parametrize("victim", ["counter", "echo"])
@@ -422,7 +435,7 @@ def test_two_launchers_of_one_robot_are_refused(run: Run, hyphos_cli: Cli, robot
     assert code == 0, out + err
     first.signal(signal.SIGKILL)
     first.end()
-    wait_until(lambda: pid_of(robot, "a") == 0, "the end of a")
+    wait_until(lambda: runs(robot, "a") is None, "the end of a")
     assert hyphos_cli("run", plan, "--for", "0.5")[0] == 0  # nothing of the lock is left
 
 
@@ -553,4 +566,4 @@ def test_ten_launches_and_ctrl_cs_at_any_instant(run: Run, robot: Robot) -> None
             # CPython has lost it, in its imports before the first line of ours: once in 200 times.
             program.signal(signal.SIGINT)
             program.popen.communicate(timeout=PATIENCE_S)
-        wait_until(lambda: not any(pid_of(robot, name) for name in "abc"), "their ends")
+        wait_until(lambda: not any(runs(robot, name) for name in "abc"), "their ends")

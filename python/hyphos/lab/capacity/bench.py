@@ -25,6 +25,8 @@ from hyphos.lab.stage import sweep_all
 
 PROGRAM = "hyphos-lab-graph"
 MAX_BEHIND = 0.04
+# Of a run, that half of the messages of a flow wait.
+MAX_WAITING = 0.25
 SCALES = (1e-5, 1e6)
 # Of logarithms of two knees, where a third search decides.
 DIFFERENT = 0.15
@@ -69,13 +71,29 @@ class Trial:
             default=0.0,
         )
 
+    def waiting(self) -> float:
+        """For which share of the run half of the messages of the slowest flow wait, beyond what its
+        quickest ones take: one that others push aside all the time does not fall further behind."""
+        return max(
+            (
+                (max(flow["late_p50_us"], flow["later_p50_us"]) - flow["late_p1_us"])
+                / 1e6
+                / self.seconds
+                for flow in self.result["flows"]
+                if flow["late_p50_us"] is not None and flow["later_p50_us"] is not None
+            ),
+            default=0.0,
+        )
+
     @property
     def holds(self) -> bool:
-        """Whether the graph keeps up: nothing refused, next to nothing lost, and queues that do not
-        grow."""
+        """Whether the graph keeps up: nothing refused, next to nothing lost, queues that do not
+        grow, and no flow that the others starve."""
         if any(one["sent"] < one["planned"] or one["refused"] for one in self.result["sources"]):
             return False
         if any(flow["received"] == 0 < flow["expected"] for flow in self.result["flows"]):
+            return False
+        if self.waiting() > MAX_WAITING:
             return False
         return self.lost_share() <= MAX_LOST and self.behind() <= MAX_BEHIND
 
