@@ -261,7 +261,7 @@ def test_mixed_graphs_take_several_ways_and_are_within_the_calibration(largest: 
 def test_mixed_graphs_are_verified_where_all_their_ways_are_calibrated() -> None:
     made = profile_of_all(link=Veth(rate_mbit=1000))
     jobs = {name: [g.name for g in graphs] for name, _, graphs in _held_out_jobs(made, [])}
-    assert list(jobs) == [POINTER, SHM, TCP, "cable", "mixed", "mixed, cable"]
+    assert list(jobs) == [POINTER, SHM, TCP, "cable", "short", "mixed", "mixed, cable"]
     assert len(jobs["mixed"]) + len(jobs["mixed, cable"]) == 9
     few = replace(made, ways={way: made.ways[way] for way in (POINTER, SHM)}, links={})
     ((name, _, graphs),) = _held_out_jobs(few, ["mixed"])

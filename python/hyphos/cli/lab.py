@@ -427,8 +427,8 @@ def verify(
         list[str] | None,
         typer.Option(
             "--way",
-            help="With --held-out: only these of the profile, or `mixed`; with --anew those of "
-            "`hyphos lab calibrate`.",
+            help="With --held-out: only these of the profile, `short` (queues) or `mixed`; with "
+            "--anew those of `hyphos lab calibrate`.",
         ),
     ] = None,
     output: Annotated[

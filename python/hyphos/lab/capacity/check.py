@@ -12,8 +12,18 @@ import numpy as np
 from hyphos._errors import Error
 from hyphos.lab.capacity.fit import MEASURED, classic, slopes
 from hyphos.lab.capacity.graph import Graph
-from hyphos.lab.capacity.model import AIR, Costs, Demand, Host, Load, demand, knee
+from hyphos.lab.capacity.model import (
+    AIR,
+    Costs,
+    Demand,
+    Host,
+    Load,
+    demand,
+    knee,
+    share_of_queues,
+)
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Profile, beyond
+from hyphos.lab.capacity.queues import UNSURE
 
 MAX_ROBOTS = 1024
 MAX_SIZES = 64.0  # times larger or smaller
@@ -104,14 +114,16 @@ def check(graph: Graph, profile: Profile, link: str = "", *, shared: bool = Fals
 
 
 def spread(graph: Graph, ways: dict[str, Calibrated], host: Host) -> float:
-    """Standard deviation of the logarithm of a graph's knee: of the costs that it rests on, and of
-    what the model misses, by the share that each way has in it."""
+    """Standard deviation of the logarithm of a graph's knee: of the costs that it rests on, of what
+    the model misses, by the share that each way has in it, and of how late messages are where a
+    short queue decides."""
     load, costs = Load(graph, host), {way: one.costs for way, one in ways.items()}
     variance = noise = 0.0
     for way, one in ways.items():
         steep = slopes(load, costs, way)
         variance += float(steep @ np.array(one.fitted.covariance) @ steep)
         noise += abs(float(steep.sum())) * one.fitted.noise**2
+    variance += (UNSURE * share_of_queues(load, costs)) ** 2
     return math.sqrt(variance + max(MEASURED**2, noise))
 
 

@@ -20,7 +20,16 @@ from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, 
 from hyphos.lab.capacity.mixed import MIXED, held_out_mixed
 from hyphos.lab.capacity.model import Costs
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
-from hyphos.lab.capacity.verify import Comparison, compare, comparison, confusion, held_out, summary
+from hyphos.lab.capacity.verify import (
+    SHORT,
+    Comparison,
+    compare,
+    comparison,
+    confusion,
+    held_out,
+    held_out_short,
+    summary,
+)
 from hyphos.lab.case import size_label
 from hyphos.lab.links import why_not
 from hyphos.lab.machine import PACE, SLOW, best_pace, describe_machine, expect_pace
@@ -408,6 +417,8 @@ def _held_out_jobs(profile: Profile, chosen: Sequence[str]) -> list[tuple[str, s
     """What is told of them as their way, the link that they take, and graphs."""
     jobs = [(name, "", held_out(name, one.sizes[1])) for name, one in profile.ways.items()]
     jobs += [(name, name, held_out(LINK, one.sizes[1])) for name, one in profile.links.items()]
+    short = [graph for way in profile.ways for graph in held_out_short(way)]
+    jobs += [(SHORT, "", short)] if short else []
     jobs = [job for job in jobs if not chosen or job[0] in chosen]
     if chosen and MIXED not in chosen:
         return jobs

@@ -144,6 +144,12 @@ def scattered(seed: int, size: int, way: str) -> Graph:
     return _graph(f"scattered {seed}", nodes, channels, way, workers)
 
 
+def with_short_queues(graph: Graph, depth: int) -> Graph:
+    """The same with queues of `depth` messages, which drop."""
+    channels = tuple(replace(one, depth=depth, reliable=False) for one in graph.channels)
+    return replace(graph, name=f"{graph.name}, depth {depth}", channels=channels)
+
+
 def _between(dice: Random, low: int, high: int) -> int:
     return int(low * (high / low) ** dice.random())
 

@@ -30,7 +30,8 @@ each core, crowd = p^0.35.
 Two things limit the rate: the CPU of the machine, and what one process can do one after the other
 (`serial` times the costs of its messages; a callback that computes takes no other message of its
 channel meanwhile). A link adds `wire_us·packets + wire_byte_ns·S` of its own time to each message,
-in each direction or, where the medium is shared, in all. A message fills S / 1448 packets; what is
+in each direction or, where the medium is shared, in all. A short queue drops before any of these is
+full (hyphos.lab.capacity.queues). A message fills S / 1448 packets; what is
 less than one has one to itself, unless others wait that share it:
 
     packets = S / 1448 + max(0, 1 - S / 1448) / (1 + r·wire_batch_us)
@@ -53,6 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyphos.lab.capacity.graph import LINK, POINTER, TCP, WAYS, Delivery, Graph
+from hyphos.lab.capacity.queues import queues
 
 NORM = 6.0
 # A copy through a socket or into memory has two halves. To wake somebody is one system call; what
@@ -66,6 +68,7 @@ TOGETHER = 8192
 CROWDING = 0.35
 BEHIND = 2.5
 AIR = "the air"
+QUEUE = "queue of "
 # In which "how busy" and "what a wake-up costs", each of which needs the other, settle.
 ROUNDS = 4
 Vector = NDArray[np.float64]
@@ -166,6 +169,10 @@ class Load:
         self._take_sources(graph, deliveries)
         self._worked: dict[int, float] = defaultdict(float)  # µs a second by actor
         self._take_computing(graph)
+        self._queues = {
+            f"{QUEUE}{one.channel} at {one.node}": one.share
+            for one in queues(graph, host.cores, shared=host.shared)
+        }
 
     def _process(self, graph: Graph, name: str) -> int:
         process = self._processes(name)
@@ -318,6 +325,7 @@ class Load:
         uses += _busiest(
             list(self._callbacks), np.array(list(self._callbacks.values())) * scale / 1e6
         )
+        uses += _busiest(list(self._queues), np.array(list(self._queues.values())) * scale)
         return uses + self._wire_uses(table, often, scale)
 
     def _crowd(self, machine_of: Numbers, machines: int) -> Vector:
@@ -438,6 +446,16 @@ def demand(graph: Graph, costs: Mapping[str, Costs], host: Host) -> Demand:
 
 def knee(graph: Graph, costs: Mapping[str, Costs], host: Host) -> float:
     return Load(graph, host).knee(costs)
+
+
+def share_of_queues(load: Load, costs: Mapping[str, Costs]) -> float:
+    """By how many per cent the knee falls with each per cent that messages are later."""
+    scale = load.knee(costs)
+    if scale == math.inf:
+        return 0.0
+    uses = load.uses(costs, scale)
+    queued = norm(use.share for use in uses if use.resource.startswith(QUEUE))
+    return float((queued / norm(use.share for use in uses)) ** NORM)
 
 
 def volume(graph: Graph) -> float:

@@ -14,6 +14,7 @@ from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.profile import Profile
 
 KB = 1 << 10
+SHORT = "short"  # what stands for the way of graphs with short queues
 
 
 @dataclass(frozen=True)
@@ -142,4 +143,20 @@ def held_out(way: str, largest: int = 1 << 18) -> list[Graph]:
         build.fanout(6, 32 * KB, way),
         build.fanin(4, 4 * KB, way),
         *(build.scattered(seed, 256 * KB, way) for seed in range(1, 9)),
+    ]
+
+
+def held_out_short(way: str) -> list[Graph]:
+    """Graphs whose queues drop before a processor is full. A calibration has none of these."""
+    size = 64 if way == POINTER else 4 * KB
+    return [
+        families.with_short_queues(graph, depth)
+        for graph, depth in (
+            (families.robot(2, KB, way), 2),
+            (families.robot(1, size, way), 4),
+            (families.scattered(2, size, way), 2),
+            (families.scattered(4, size, way), 4),
+            (families.echo(8, 64, way), 8),
+            (families.pipeline(5, KB, way), 4),
+        )
     ]
