@@ -18,7 +18,7 @@ from hyphos.lab.capacity.calibrate import Plan, calibrate, calibrate_among, core
 from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, interpreted, silent
 from hyphos.lab.capacity.mixed import MIXED, held_out_mixed
-from hyphos.lab.capacity.model import Costs
+from hyphos.lab.capacity.model import QUEUE, Costs
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import (
     SHORT,
@@ -249,6 +249,11 @@ def _print_answer(
         made.add_row(use.resource, f"{use.share:.1%}", alone)
     out.print(made)
     out.print(f"first to break: {answer.demand.first.resource}")
+    if answer.demand.first.resource.startswith(QUEUE):
+        out.print(
+            "[dim]it drops more than a hundredth from there on, which may be meant; a greater depth "
+            "of the channel avoids it[/dim]"
+        )
     out.print(
         f"knee in rate:   all rates × {answer.knee:.3g}   "
         f"[dim](nine in ten: × {answer.low:.3g} to × {answer.high:.3g})[/dim]"
