@@ -138,6 +138,13 @@ def test_a_full_link_is_named_and_shared_media_add_up() -> None:
     assert air.knee == pytest.approx(cable.knee / 2, rel=0.15)
 
 
+def test_a_pointer_knows_no_size() -> None:
+    costs = {POINTER: Costs()}  # a profile says nothing of bytes for this way
+    small = knee(families.pipeline(5, 64, POINTER), costs, HOST)
+    large = knee(families.pipeline(5, 1 << 20, POINTER), costs, HOST)
+    assert large == pytest.approx(small, rel=1e-4)
+
+
 def _first(graph: Graph) -> tuple[str, float]:
     found = demand(graph, dict.fromkeys((POINTER, SHM, TCP, LINK), TRUTH), HOST)
     return found.first.resource, found.knee

@@ -81,7 +81,7 @@ class Costs:
 
     publish_us: float = 2.0
     deliver_us: float = 5.0
-    byte_ns: float = 0.05
+    byte_ns: float = 1e-9
     wake_us: float = 20.0
     batch_us: float = 2500.0
     serial: float = 1.0
