@@ -173,6 +173,18 @@ def test_a_queue_covers_what_all_publishers_send(way: str, passed: int) -> None:
         assert queue.covers_us == pytest.approx(2 * (2_500 + (passed - 1) * 10_000))
 
 
+def test_of_the_ways_to_a_callback_the_one_that_covers_least_decides() -> None:
+    graph = families.with_short_queues(families.fanin(2, 64, SHM), 1)
+    near = [replace(one, process="s") if one.name == "p1" else one for one in graph.nodes]
+    both = replace(graph, nodes=tuple(near), processes={"p0": "here", "s": "here"})
+    shares = [one.share for one in queues(both, 2.0)]
+    assert len(shares) == 2  # by shared memory, and by pointer with one queue less
+    resource, scale = _first(both)
+    assert resource == "queue of in at s"
+    assert scale == pytest.approx(1 / max(shares), rel=0.05)
+    assert max(shares) > 1.1 * min(shares)
+
+
 def test_a_callback_waits_while_others_compute_everywhere() -> None:
     graph = families.with_short_queues(families.fanout(4, 64, POINTER), 2)
     work = {"s0": 0.0, "s1": 700.0, "s2": 300.0, "s3": 100.0}

@@ -251,8 +251,8 @@ def _print_answer(
     out.print(f"first to break: {answer.demand.first.resource}")
     if answer.demand.first.resource.startswith(QUEUE):
         out.print(
-            "[dim]it drops more than a hundredth from there on, which may be meant; a greater depth "
-            "of the channel avoids it[/dim]"
+            "[dim]it drops more than a hundredth from there on, which may be meant; a greater "
+            "depth of the channel avoids it[/dim]"
         )
     out.print(
         f"knee in rate:   all rates × {answer.knee:.3g}   "

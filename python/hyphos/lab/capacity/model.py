@@ -169,10 +169,10 @@ class Load:
         self._take_sources(graph, deliveries)
         self._worked: dict[int, float] = defaultdict(float)  # µs a second by actor
         self._take_computing(graph)
-        self._queues = {
-            f"{QUEUE}{one.channel} at {one.node}": one.share
-            for one in queues(graph, host.cores, shared=host.shared)
-        }
+        self._queues: dict[str, float] = defaultdict(float)  # the fullest before each callback
+        for one in queues(graph, host.cores, shared=host.shared):
+            name = f"{QUEUE}{one.channel} at {one.node}"
+            self._queues[name] = max(self._queues[name], one.share)
 
     def _process(self, graph: Graph, name: str) -> int:
         process = self._processes(name)
