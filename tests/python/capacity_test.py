@@ -23,7 +23,6 @@ from hyphos.lab.capacity.fit import MEASURED, Point, classic, fit, linear
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, join, silent
 from hyphos.lab.capacity.model import PACKET, Costs, Host, demand, knee, volume
 from hyphos.lab.capacity.profile import NINE_OF_TEN, Calibrated, Kind
-from hyphos.lab.capacity.queues import LATE_US, UNSURE, queues
 from hyphos.lab.capacity.verify import held_out
 from hyphos.lab.links import why_not
 from hyphos.lab.media import Veth, Wifi
@@ -143,63 +142,6 @@ def test_a_pointer_knows_no_size() -> None:
     small = knee(families.pipeline(5, 64, POINTER), costs, HOST)
     large = knee(families.pipeline(5, 1 << 20, POINTER), costs, HOST)
     assert large == pytest.approx(small, rel=1e-4)
-
-
-def _first(graph: Graph) -> tuple[str, float]:
-    found = demand(graph, dict.fromkeys((POINTER, SHM, TCP, LINK), TRUTH), HOST)
-    return found.first.resource, found.knee
-
-
-def test_a_short_queue_breaks_before_a_processor_is_full() -> None:
-    graph = families.fanout(1, 64, POINTER)  # at 100 Hz
-    resource, deep = _first(graph)
-    assert not resource.startswith("queue")
-    short = families.with_short_queues(graph, 2)  # 20 ms, at 100 Hz
-    resource, scale = _first(short)
-    assert resource == "queue of out at s0"
-    assert scale == pytest.approx(20_000 / LATE_US[POINTER], rel=0.05)
-    assert scale < deep / 10
-    assert _first(families.with_short_queues(graph, 8))[1] == pytest.approx(4 * scale, rel=0.05)
-    # A publisher that waits loses nothing.
-    waits = replace(short, channels=tuple(replace(one, reliable=True) for one in short.channels))
-    assert _first(waits)[1] == pytest.approx(deep, rel=0.01)
-
-
-@pytest.mark.parametrize(("way", "passed"), [(POINTER, 1), (SHM, 2), (TCP, 3), (LINK, 3)])
-def test_a_queue_covers_what_all_publishers_send(way: str, passed: int) -> None:
-    # The queue of the subscriber is for all of them, those on the way for each sender.
-    graph = families.with_short_queues(families.fanin(4, 64, way), 2)
-    for queue in queues(graph, 2.0):
-        assert queue.covers_us == pytest.approx(2 * (2_500 + (passed - 1) * 10_000))
-
-
-def test_of_the_ways_to_a_callback_the_one_that_covers_least_decides() -> None:
-    graph = families.with_short_queues(families.fanin(2, 64, SHM), 1)
-    near = [replace(one, process="s") if one.name == "p1" else one for one in graph.nodes]
-    both = replace(graph, nodes=tuple(near), processes={"p0": "here", "s": "here"})
-    shares = [one.share for one in queues(both, 2.0)]
-    assert len(shares) == 2  # by shared memory, and by pointer with one queue less
-    resource, scale = _first(both)
-    assert resource == "queue of in at s"
-    assert scale == pytest.approx(1 / max(shares), rel=0.05)
-    assert max(shares) > 1.1 * min(shares)
-
-
-def test_a_callback_waits_while_others_compute_everywhere() -> None:
-    graph = families.with_short_queues(families.fanout(4, 64, POINTER), 2)
-    work = {"s0": 0.0, "s1": 700.0, "s2": 300.0, "s3": 100.0}
-    nodes = [replace(node, work_us=work.get(node.name, 0.0)) for node in graph.nodes]
-    graph = replace(graph, nodes=tuple(nodes))
-
-    def waits(graph: Graph, node: str, cores: float = 2.0) -> float:
-        (late,) = (one.late_us for one in queues(graph, cores) if one.node == node)
-        return late - LATE_US[POINTER]
-
-    assert waits(graph, "s0") == 300.0  # two at once: until the shorter of the longest is done
-    assert waits(graph, "s1") == 100.0
-    assert waits(replace(graph, threads={"main": 1}), "s0") == 700.0
-    assert waits(replace(graph, threads={"main": 8}), "s0") == 300.0  # there are two processors
-    assert waits(graph, "s0", cores=8.0) == 0.0
 
 
 def test_pointers_cost_less_in_a_process_that_has_one_processor() -> None:
@@ -452,14 +394,6 @@ def test_what_computing_decides_is_sure() -> None:
     busy = families.echo(4, 64, SHM, work_us=20_000.0)
     assert spread(busy, made, HOST) == pytest.approx(MEASURED, rel=0.2)
     assert spread(families.echo(4, 64, SHM), made, HOST) > 0.4
-
-
-def test_what_a_short_queue_drops_is_unsure() -> None:
-    made = {SHM: calibrated(SHM)}
-    graph = families.echo(4, 64, SHM)
-    assert spread(families.with_short_queues(graph, 1), made, HOST) > 0.9 * UNSURE
-    deep = families.with_short_queues(graph, 10_000)
-    assert spread(deep, made, HOST) == pytest.approx(spread(graph, made, HOST), rel=0.02)
 
 
 def test_nothing_is_said_beyond_the_calibration() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from helpers import Cli, Program, Start, wait_until, write_program
-from launch_test import NODES, RESTART, alive, children_of, pid_of, until_line
+from launch_test import NODES, RESTART, alive, children_of, pid_of, runs, until_line
 from launch_test import Robot as LocalRobot
 
 # Takes what ssh takes, and does "there" what it would: a shell runs the words.
@@ -126,6 +126,7 @@ def test_a_lost_machine_is_reached_again(hyphos_start: Start, robot: Robot) -> N
     plan = robot.two_hosts({}, {"counter": ("Counter", f"{RESTART}, max_backoff_ms: 4000")})
     program = run(hyphos_start, robot, plan)
     until_line(program, "started counter")
+    wait_until(lambda: runs(robot, "counter") is not None, "the counter")
     os.kill(agent_of(program), signal.SIGKILL)
     until_line(program, "counter lost: ")
     until_line(program, "counter is back")

@@ -59,14 +59,19 @@ class Trial:
             default=0.0,
         )
 
+    @property
+    def _heard(self) -> list[dict[str, Any]]:
+        """Flows of which something came in both halves."""
+        halves = ("late_p50_us", "later_p50_us")
+        return [f for f in self.result["flows"] if None not in (f[half] for half in halves)]
+
     def behind(self) -> float:
         """By which share of its rate the slowest flow falls behind: how much later half of its
         messages are in the second half of the run than in the first, over the time between."""
         return max(
             (
                 (flow["later_p50_us"] - flow["late_p50_us"]) / 1e6 / (self.seconds / 2)
-                for flow in self.result["flows"]
-                if flow["late_p50_us"] is not None and flow["later_p50_us"] is not None
+                for flow in self._heard
             ),
             default=0.0,
         )
@@ -79,8 +84,7 @@ class Trial:
                 (max(flow["late_p50_us"], flow["later_p50_us"]) - flow["late_p1_us"])
                 / 1e6
                 / self.seconds
-                for flow in self.result["flows"]
-                if flow["late_p50_us"] is not None and flow["later_p50_us"] is not None
+                for flow in self._heard
             ),
             default=0.0,
         )
