@@ -85,8 +85,8 @@ def test_a_search_ends_within_six_per_cent(edge: float) -> None:
 class _Hiccup(_Cliff):
     """Whose first search finds half of what there is."""
 
-    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
-        found = super().knee(graph, guess)
+    def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
+        found = super().knee(graph, guess, close_s)
         self.guesses.append(guess)
         if found is None or len(self.guesses) > 1:
             return found
@@ -145,6 +145,61 @@ def test_what_fails_beside_a_neighbour_is_tried_again(
     assert bench.runs < 60
 
 
+class _Apart(_Cliff):
+    """Processors lie apart in some runs, in which half as much holds."""
+
+    def __init__(self, edge: float, apart: range) -> None:
+        super().__init__(edge)
+        self.apart = apart
+
+    def run(self, graph: Graph, scale: float = 1.0, seconds: float = 1.0) -> Trial | None:
+        if self.runs not in self.apart:
+            return super().run(graph, scale, seconds)
+        self.edge, edge = self.edge / 2, self.edge
+        trial = super().run(graph, scale, seconds)
+        self.edge = edge
+        return trial and replace(trial, load=Load(0.0, 0.0, handover=6.0))
+
+
+@pytest.mark.parametrize(
+    ("apart", "close_s", "found"),
+    [
+        (range(1), 60.0, True),
+        (range(12), 60.0, True),
+        (range(12), 0.0, False),  # who may not wait
+        (range(500), 60.0, False),  # who has waited enough
+    ],
+)
+def test_what_fails_while_processors_lie_apart_is_tried_when_they_do_not(
+    apart: range, close_s: float, found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def come_close(most_s: float, _stopped: Callable[[], bool]) -> bool:
+        asked.append(most_s)
+        return True
+
+    monkeypatch.setattr("hyphos.lab.capacity.bench.wait_until_close", come_close)
+    bench = _Apart(17.0, apart)
+    knee = bench.knee(families.echo(1, 64, SHM), 12.0, close_s)
+    assert knee is not None
+    assert (knee.low <= 17.0 <= knee.high) == found
+    assert knee.apart == (not found)
+    assert bool(asked) == (close_s > 0)
+    assert all(most > 0 for most in asked)
+
+
+def test_what_was_decided_while_processors_lay_apart_counts_only_if_nothing_else_was() -> None:
+    far = replace(_trial(9.0, received=50), load=Load(0.0, 0.0, handover=6.0))
+    apart, close = Knee(8.0, 9.0, [_trial(8.0), far]), Knee(16.0, 18.0, [_trial(16.0)])
+    both = Measured((apart, close))
+    assert both.scale == pytest.approx(close.scale)
+    assert both.doubtful
+    assert not both.and_also(close).doubtful
+    assert Measured((apart, apart)).scale == pytest.approx(apart.scale)
+    assert not Measured((close, close)).doubtful
+
+
 def test_what_fails_on_a_quiet_machine_is_no_better_with_patience() -> None:
     patient = _Neighbour(17.0, range(0), 5.0)
     hasty = _Neighbour(17.0, range(0), 0.0)
@@ -155,8 +210,8 @@ def test_what_fails_on_a_quiet_machine_is_no_better_with_patience() -> None:
 
 def test_a_measurement_that_is_stopped_gives_nothing() -> None:
     class Stopped(_Cliff):
-        def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
-            return super().knee(graph, guess) if self.runs == 0 else None
+        def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
+            return super().knee(graph, guess, close_s) if self.runs == 0 else None
 
     assert Stopped(17.0).measure(families.echo(1, 64, SHM)) is None
 

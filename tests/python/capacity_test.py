@@ -230,8 +230,8 @@ def test_the_rivals_are_right_where_their_laws_hold() -> None:
 class _Known(Bench):
     """A bench that knows the truth, to the resolution of a search."""
 
-    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
-        del guess
+    def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
+        del guess, close_s
         if self.stopped:
             return None
         scale = knee(graph, {SHM: TRUTH}, HOST)
@@ -255,9 +255,9 @@ def test_a_point_that_a_hiccup_of_the_machine_made_low_is_measured_again() -> No
             super().__init__()
             self.asked: list[Graph] = []
 
-        def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
+        def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
             self.asked.append(graph)
-            found = super().knee(graph, guess)
+            found = super().knee(graph, guess, close_s)
             first = graph == points_for(SHM)[2].graph(SHM) and self.asked.count(graph) == 1
             return Knee(found.low / 2, found.high / 2) if found and first else found
 
@@ -281,8 +281,8 @@ class _Drifting(Bench):
         super().__init__()
         self.asked: list[Graph] = []
 
-    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
-        del guess
+    def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
+        del guess, close_s
         self.asked.append(graph)
         faster = 1.5 if len(self.asked) > 20 else 1.0
         scale = faster * knee(graph, {SHM: OF_MEMORY}, HOST)
@@ -316,8 +316,8 @@ def test_a_machine_that_drifts_is_the_same_for_points_and_held_out() -> None:
 
 def test_what_the_held_out_graphs_hold_does_not_go_into_the_costs() -> None:
     class Odd(_Known):
-        def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
-            found = super().knee(graph, guess)
+        def knee(self, graph: Graph, guess: float = 1.0, close_s: float = 0.0) -> Knee | None:
+            found = super().knee(graph, guess, close_s)
             return found and (Knee(found.low * 9, found.high * 9) if graph == odd else found)
 
     odd = families.echo(3, 64, SHM)

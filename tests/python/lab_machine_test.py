@@ -13,7 +13,14 @@ import pytest
 from helpers import PATIENCE_S, until, wait_until
 from hyphos.lab import machine
 from hyphos.lab.awake import kept_awake
-from hyphos.lab.machine import Load, LoadWatch, describe_machine, expect_pace, wait_until_quiet
+from hyphos.lab.machine import (
+    Load,
+    LoadWatch,
+    describe_machine,
+    expect_best,
+    wait_until_close,
+    wait_until_quiet,
+)
 from lab_runs import programs_of
 
 SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
@@ -83,11 +90,67 @@ def test_processors_that_were_faster_when_they_were_described(paces: list[float]
     paces += [50.0, 20.0, 20.0, 60.0]
     described = describe_machine()
     machine._Best.known = 0.0
-    assert expect_pace(described) == 1.0
+    assert expect_best(described) == 1.0
     assert LoadWatch().finish().speed == 0.4
     assert describe_machine()["pace"].startswith("60.0 million")
-    assert expect_pace(described) == pytest.approx(1.2)
-    assert expect_pace({"cpu": "of an older file"}) == 1.0
+    assert expect_best(described) == pytest.approx(1.2)
+    assert expect_best({"cpu": "of an older file"}) == 1.0
+
+
+@pytest.fixture
+def handovers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long a cache line is found to take between the processors, one after the other."""
+    told: list[float] = []
+    monkeypatch.setattr(machine, "handover", lambda: told.pop(0))
+    monkeypatch.setattr(machine._Closest, "known", 0.0)
+    return told
+
+
+def test_processors_that_come_to_lie_apart_disturb(handovers: list[float]) -> None:
+    handovers += [30.0, 150.0]
+    load = LoadWatch().finish()
+    assert load.handover == 5.0
+    assert load.apart
+    assert load.disturbed
+    handovers += [35.0, 25.0, 160.0, 0.0]
+    assert not LoadWatch().finish().apart
+    assert LoadWatch().finish().handover == 6.4  # of 25; where nothing is known, nothing is said
+
+
+def test_processors_that_lay_closer_when_they_were_described(handovers: list[float]) -> None:
+    handovers += [26.4, 160.0, 160.0]
+    described = describe_machine()
+    assert described["hand-over"] == "26 ns between processors"
+    machine._Closest.known = 0.0
+    expect_best(described)
+    assert LoadWatch().finish().apart
+    machine._Closest.known = 0.0
+    expect_best({"cpu": "of an older file"})
+    handovers += [160.0, 160.0]
+    assert not LoadWatch().finish().apart  # as at best, for all that is known
+
+
+def test_one_waits_for_processors_that_lie_apart_but_not_for_ever(handovers: list[float]) -> None:
+    machine._Closest.known = 25.0
+    handovers += [150.0, 150.0, 26.0]
+    assert wait_until_close(PATIENCE_S)
+    handovers += [150.0]
+    assert not wait_until_close(0.0)
+    handovers += [150.0]
+    assert not wait_until_close(PATIENCE_S, lambda: True)
+
+
+def test_the_hand_over_is_that_between_processors() -> None:
+    before = os.sched_getaffinity(0)
+    found = machine.handover()
+    assert (found > 0) == (len(before) > 1)
+    assert found < 1e6
+    one = {min(before)}
+    try:
+        os.sched_setaffinity(0, one)
+        assert machine.handover() == 0.0
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def test_measuring_the_pace_leaves_the_processors_as_they_were() -> None:

@@ -46,6 +46,7 @@ def run_line(run: Run, *, histograms: bool) -> Line:
     case = asdict(run.case)
     line: Line = {"peer": "", "repeat": run.repeat, "at": run.at, "failure": run.failure}
     line |= {"foreign_load": run.load.foreign, "steal": run.load.steal, "speed": run.load.speed}
+    line["handover"] = run.load.handover
     line |= {f"case_{name}": value for name, value in case.items()}
     line |= {name: value for name, value in told.items() if not isinstance(value, list | dict)}
     line["peer"] = run.peer

@@ -12,14 +12,20 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from hyphos._errors import Error
 from hyphos.lab.awake import are_kept
 from hyphos.lab.limits import cores_available
+from hyphos.lab.peers import lab_program
 
 # So short that a scheduler rarely comes between.
 BURST_STEPS, BURSTS = 3000, 9
 # Of the best pace. What is left of it beside a neighbour on the same core is a half.
 SLOW = 0.8
 PACE = "pace"
+# Times the best hand-over. On one chip it differs by less, and is six times as much between two.
+APART = 2.0
+HANDOVER = "hand-over"
+_HANDOVER_PROGRAM = "hyphos-lab-handover"
 
 
 def _first(path: str, key: str) -> str:
@@ -59,6 +65,7 @@ def describe_machine() -> dict[str, str]:
         "hyphos": _hyphos_version(),
         "processors": "kept awake" if are_kept() else "may sleep",
         PACE: best_pace(),
+        HANDOVER: best_handover(),
         "load at start": " ".join(f"{value:.2f}" for value in os.getloadavg()),
     }
 
@@ -120,30 +127,94 @@ def best_pace() -> str:
     return f"{_Best.known:.1f} million steps of a loop a second"
 
 
-def expect_pace(machine: Mapping[str, str]) -> float:
+def handover() -> float:
+    """Nanoseconds that a cache line takes from one of our processors to another, the median over
+    pairs; 0: not known, or there is only one. The host of a virtual machine may move its processors
+    from one chip to two and back while it runs, which no other figure tells of: the same threads
+    then hand on half as many messages in a second. Takes some milliseconds."""
+    try:
+        words = [str(lab_program(_HANDOVER_PROGRAM))]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=10)
+        return float(done.stdout)
+    except (Error, OSError, subprocess.SubprocessError, ValueError):
+        return 0.0
+
+
+class _Closest:
+    """The best hand-over of this machine that we know of; 0: not known."""
+
+    known = 0.0
+
+    @classmethod
+    def measure(cls) -> float:
+        """How many times as long one takes now; 1: as at best, or not known."""
+        now = handover()
+        if now <= 0.0:
+            return 1.0
+        cls.believe(now)
+        return now / cls.known
+
+    @classmethod
+    def believe(cls, found: float) -> None:
+        cls.known = min(cls.known or found, found)
+
+
+def best_handover() -> str:
+    """As describe_machine() says it: now, or when it was better."""
+    _Closest.measure()
+    return f"{_Closest.known:.0f} ns between processors" if _Closest.known else "unknown"
+
+
+def wait_until_close(patience_s: float, stopped: Callable[[], bool] = lambda: False) -> bool:
+    """Whether processors hand over as quickly as they did, within `patience_s` seconds. Returns
+    soon after it is `stopped`."""
+    give_up = time.monotonic() + patience_s
+    while _Closest.measure() > APART:
+        if time.monotonic() >= give_up or stopped():
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def expect_best(machine: Mapping[str, str]) -> float:
     """What describe_machine() once said: whatever is much slower is disturbed. Returns how many
     times as fast the machine is at best by now."""
-    try:
-        known = float(machine.get(PACE, "").partition(" ")[0])
-    except ValueError:
+    if close := _number_in(machine, HANDOVER):
+        _Closest.believe(close)
+    known = _number_in(machine, PACE)
+    if not known:
         return 1.0
     _Best.known = max(_Best.known, known)
     return _Best.known / known
 
 
+def _number_in(machine: Mapping[str, str], key: str) -> float:
+    try:
+        return float(machine.get(key, "").partition(" ")[0])
+    except ValueError:
+        return 0.0
+
+
 @dataclass(frozen=True)
 class Load:
-    """What the machine did during one run besides the run, as shares of all its cores; and how fast
-    its processors were at both ends of it, where 1 is the best that is known of them."""
+    """What the machine did during one run besides the run, as shares of all its cores; how fast its
+    processors were at both ends of it, where 1 is the best that is known of them; and how many
+    times as long as at best a hand-over between them took."""
 
     foreign: float
     steal: float
     speed: float = 1.0
     pace: float = 0.0  # of the two ends, the mean; 0: not known
+    handover: float = 1.0  # of the two ends, the longer
+
+    @property
+    def apart(self) -> bool:
+        """Whether the processors lay far from each other."""
+        return self.handover > APART
 
     @property
     def disturbed(self) -> bool:
-        return self.foreign > 0.05 or self.steal > 0.02 or self.speed < SLOW
+        return self.foreign > 0.05 or self.steal > 0.02 or self.speed < SLOW or self.apart
 
 
 class LoadWatch:
@@ -153,6 +224,7 @@ class LoadWatch:
     def __init__(self) -> None:
         self._tick = 1.0 / os.sysconf("SC_CLK_TCK")
         self._pace = _Best.measure()
+        self._handover = _Closest.measure()
         self._before = self._read()
 
     def _read(self) -> tuple[float, float, float, float]:
@@ -169,7 +241,8 @@ class LoadWatch:
         total = max(total, self._tick)
         paces = (self._pace, _Best.measure())
         speed = min(paces) / _Best.known
-        return Load(max(0.0, busy - own) / total, steal / total, speed, sum(paces) / 2)
+        longer = max(self._handover, _Closest.measure())
+        return Load(max(0.0, busy - own) / total, steal / total, speed, sum(paces) / 2, longer)
 
 
 def _ticks_of_family() -> Iterator[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -15,7 +16,7 @@ from hyphos.lab.capacity.graph import Graph
 from hyphos.lab.domain import domains
 from hyphos.lab.limits import Place
 from hyphos.lab.links import Network
-from hyphos.lab.machine import Load, LoadWatch, wait_until_quiet
+from hyphos.lab.machine import Load, LoadWatch, wait_until_close, wait_until_quiet
 from hyphos.lab.media import Medium
 from hyphos.lab.peers import lab_program
 from hyphos.lab.programs import Programs
@@ -33,6 +34,10 @@ DIFFERENT = 0.15
 MOST_SEARCHES = 3
 # Runs more, at most, of what fails beside a disturbance.
 FAIR_TRIES = 4
+# How long one search waits for processors that have come to lie apart, in all.
+CLOSE_S = 60.0
+# Less than comes through of what would hold if they did not.
+FAR_TOO_MUCH = 0.35
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,11 @@ class Knee:
         return any(one.load.disturbed for one in self._deciding)
 
     @property
+    def apart(self) -> bool:
+        """Whether it failed while the processors lay apart: it may hold more."""
+        return any(one.load.apart and not one.holds for one in self._deciding)
+
+    @property
     def pace(self) -> float:
         """That of the machine while it was decided, as hyphos.lab.machine.pace() counts it; 0: not
         known."""
@@ -155,12 +165,19 @@ class Measured:
 
     @property
     def scale(self) -> float:
-        """The middle one."""
-        return math.exp(median(math.log(one.scale) for one in self.searches))
+        """The middle one, of those that were not decided while the processors lay apart if there
+        are such."""
+        close = [one for one in self.searches if not one.apart] or self.searches
+        return math.exp(median(math.log(one.scale) for one in close))
 
     @property
     def disturbed(self) -> bool:
         return any(one.disturbed for one in self.searches)
+
+    @property
+    def apart(self) -> bool:
+        """Whether all that counts was decided while the processors lay apart."""
+        return all(one.apart for one in self.searches)
 
     @property
     def pace(self) -> float:
@@ -169,11 +186,12 @@ class Measured:
     @property
     def doubtful(self) -> bool:
         """Whether to search once more: what was seen once may be a moment in which the machine was
-        called away, and where two differ a third decides."""
+        called away, and where two differ, or only one counts, a third decides."""
         if len(self.searches) == 1:
             return True
         first, second, *more = self.searches
-        return not more and abs(math.log(first.scale / second.scale)) > DIFFERENT
+        differ = abs(math.log(first.scale / second.scale)) > DIFFERENT
+        return not more and (differ or first.apart or second.apart)
 
     def and_also(self, knee: Knee) -> Measured:
         return Measured((*self.searches, knee))
@@ -192,6 +210,7 @@ class Bench(Closing):
         self._medium = medium
         self._patience_s = patience_s
         self._quiet = False  # by the end of the last run
+        self._close_s = 0.0  # left to wait in this search
         self._reaper: Reaper | None = None
         self._network: Network | None = None
         self._programs = Programs()
@@ -235,10 +254,14 @@ class Bench(Closing):
     def _fair_run(self, graph: Graph, scale: float, seconds: float) -> Trial | None:
         """One run, and more if it failed by what the graph may not be to blame for: a hiccup of the
         machine near the knee makes queues that stay, so what fails by little is tried once more;
-        and with patience what fails beside a disturbance, until it holds or had a quiet machine."""
+        what fails while the processors lie apart, when they do not; and with patience what fails
+        beside a disturbance, until it holds or had a quiet machine."""
         trial = self.run(graph, scale, seconds)
         left = FAIR_TRIES if self._patience_s else 1
         while trial is not None and left > 0 and not trial.holds:
+            if trial.load.apart and trial.share_done > FAR_TOO_MUCH and self._come_close(seconds):
+                trial = self.run(graph, scale, seconds)
+                continue
             if not trial.load.disturbed:
                 if not trial.nearly:
                     break
@@ -246,6 +269,16 @@ class Bench(Closing):
             left -= 1
             trial = self.run(graph, scale, seconds)
         return trial
+
+    def _come_close(self, seconds: float) -> bool:
+        """Waits for processors that lie apart, and counts the run that follows; False: they still
+        do, or this search has waited enough."""
+        if self._close_s <= 0.0:
+            return False
+        began = time.monotonic()
+        close = wait_until_close(self._close_s, lambda: self.stopped)
+        self._close_s -= time.monotonic() - began + seconds
+        return close
 
     def _hosts(self, graph: Graph) -> dict[str, Any]:
         """The hosts of a graph, made when one is first run; empty for one machine."""
@@ -283,8 +316,10 @@ class Bench(Closing):
             found = found.and_also(again) if again is not None else None
         return found
 
-    def knee(self, graph: Graph, guess: float = 1.0) -> Knee | None:
-        """The highest scale at which a graph holds, within 6 %; None if it was stopped."""
+    def knee(self, graph: Graph, guess: float = 1.0, close_s: float = CLOSE_S) -> Knee | None:
+        """The highest scale at which a graph holds, within 6 %; None if it was stopped. `close_s`:
+        how long to wait in all for processors that lie apart."""
+        self._close_s = close_s
         slowest_hz = min(channel.rate_hz for channel in graph.channels if channel.rate_hz)
         low, high, scale = 0.0, math.inf, guess
         trials: list[Trial] = []

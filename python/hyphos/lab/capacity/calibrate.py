@@ -22,6 +22,9 @@ KB = 1 << 10
 MAX_SIZE = 1024 * KB
 # Points are measured a second time, those that were disturbed first, as long as there is time.
 AGAIN_UNTIL_S = 240.0
+# What a search may wait for processors that lie apart: those of eight points must be done in five
+# minutes, others are many.
+POINT_CLOSE_S, OTHER_CLOSE_S = 12.0, 24.0
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 
 # Small and large graphs, small and large messages, one to many, all alike and one busier than the
@@ -147,7 +150,7 @@ def calibrate(
     seen: list[Measured] = []
     for kind in kinds:
         graph = kind.graph(plan.way)
-        measured = bench.knee(graph, plan.guess(graph))
+        measured = bench.knee(graph, plan.guess(graph), POINT_CLOSE_S)
         if measured is None:
             return None
         seen.append(Measured((measured,)))
@@ -155,7 +158,7 @@ def calibrate(
     for place in sorted(range(len(kinds)), key=lambda place: not seen[place].disturbed):
         while seen[place].doubtful and time.monotonic() - began < AGAIN_UNTIL_S:
             kind = kinds[place]
-            measured = bench.knee(kind.graph(plan.way), seen[place].guess)
+            measured = bench.knee(kind.graph(plan.way), seen[place].guess, POINT_CLOSE_S)
             if measured is None:
                 return None
             seen[place] = seen[place].and_also(measured)
@@ -185,7 +188,8 @@ def calibrate_among(
                 continue
             began = time.monotonic()
             graph = graphs[place]
-            found = bench.knee(graph, plan.guess(graph) if known is None else known.guess)
+            guess = plan.guess(graph) if known is None else known.guess
+            found = bench.knee(graph, guess, POINT_CLOSE_S if is_point else OTHER_CLOSE_S)
             if found is None:
                 return None
             on_points_s += time.monotonic() - began if is_point else 0.0

@@ -32,7 +32,7 @@ from hyphos.lab.capacity.verify import (
 )
 from hyphos.lab.case import size_label
 from hyphos.lab.links import why_not
-from hyphos.lab.machine import PACE, SLOW, best_pace, describe_machine, expect_pace
+from hyphos.lab.machine import PACE, SLOW, best_pace, describe_machine, expect_best
 from hyphos.lab.media import Medium, medium_of
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.waiting import on_signals
@@ -104,7 +104,7 @@ def _to_calibrate(
             str(path),
             "-o another file, or remove it",
         )
-    expect_pace(kept.machine)
+    expect_best(kept.machine)
     for medium in media.values():
         if (missing := why_not(medium)) is not None:
             raise missing
@@ -325,7 +325,7 @@ def verify_plan(
     graph = asked.graph
     profile = None if measure_only else profiles.load(profile_file)
     if profile is not None:
-        expect_pace(profile.machine)
+        expect_best(profile.machine)
     medium = _medium_for(graph, profile_file, link)
     out = console(stderr=True)
     for name in asked.silent[:8]:
@@ -385,7 +385,11 @@ def _tell_measured(file: Path, knee: Knee, as_json: bool) -> int:
 
 def _verify_text(one: Comparison) -> str:
     now = "holds" if one.measured.scale >= 1.0 else "does not hold"
-    return f"as it is, it {now}; predicted: {one.verdict(1.0).value}"
+    apart = (
+        "\nthe processors lay farther apart than they once did; it may hold more when they do not"
+    )
+    told = f"as it is, it {now}; predicted: {one.verdict(1.0).value}"
+    return told + apart if one.measured.apart else told
 
 
 def comparison_json(one: Comparison) -> dict[str, Any]:
@@ -395,6 +399,7 @@ def comparison_json(one: Comparison) -> dict[str, Any]:
         "measured": one.measured.scale,
         "searches": [(knee.low, knee.high) for knee in one.measured.searches],
         "disturbed": one.measured.disturbed,
+        "apart": one.measured.apart,
         "pace": one.measured.pace,
         "error": one.error,
     }
@@ -449,7 +454,7 @@ def verify_held_out(
 ) -> int:
     """The graphs that no calibration has seen, and how good the predictions are."""
     profile = profiles.load(profile_file)
-    expect_pace(profile.machine)
+    expect_best(profile.machine)
     compared: list[Comparison] = []
     out = console(stderr=True)
     for name, link, graphs in _held_out_jobs(profile, ways):
@@ -466,7 +471,7 @@ def verify_held_out(
     if not compared:
         raise Error("not_found", "the profile has none of these", advice="see its `ways`")
     _tell_held_out(compared, profile, page)
-    if (faster := expect_pace(profile.machine)) > 1 / SLOW:
+    if (faster := expect_best(profile.machine)) > 1 / SLOW:
         out.print(
             f"the machine was at best {faster:.1f} times as fast as when it was calibrated, beside "
             "what was not its own; calibrate anew, with --patience"
