@@ -163,6 +163,15 @@ def test_hosts_of_their_own_have_processors_of_their_own() -> None:
     assert knee(graph, costs, Host(2.0, shared=False)) > 1.5 * knee(graph, costs, Host(2.0))
 
 
+def test_sockets_take_small_messages_together_and_large_ones_in_two_calls() -> None:
+    # As strace counts ZeroMQ's: 0.13, 0.51, 0.98, 2.00 and 2.00 of each kind for a message.
+    calls = {TCP: Costs(1e-9, 1e-9, 1e-9, wake_us=1e-9, send_us=2e6)}
+    counted = {1024: 0.13, 4096: 0.51, 8000: 0.98, 16_384: 2.0, 262_144: 2.0}
+    knees = {size: knee(families.fanout(1, size, TCP), calls, HOST) for size in counted}
+    for size, each in counted.items():
+        assert knees[262_144] / knees[size] == pytest.approx(each / 2.0, rel=0.05)
+
+
 def test_what_has_no_room_in_a_socket_wakes_for_itself() -> None:
     batched = Costs(0.1, 1.0, 1e-9, wake_us=40.0, batch_us=1e6, send_us=1e-9, room_kb=32.0)
     small, large = (knee(families.echo(8, size, TCP), {TCP: batched}, HOST) for size in (64, 64000))

@@ -3,12 +3,13 @@
 A message of S bytes costs CPU time: `publish_us` where it is published, and for each process that
 gets it `deliver_us + copy + wake`. Half of the copy and a fifth of the wake-up falls on the sender.
 
-    copy = send_us·min(1, S / 8 KB) + byte_ns·S
+    copy = send_us·min(1, S / 16 KB) + byte_ns·S
     wake = wake_us·crowd·min(1, S / room_kb + 1 / (1 + r·batch_us·(b^2.5·m·m')²))
 
-r: messages a second between the two. `send_us` and `room_kb` are of sockets only: what is less than
-8 KB goes with others in one call of the system, which is how ZeroMQ gathers it; and only so much
-waits in a socket for whoever is behind, so that large messages wake him one by one.
+r: messages a second between the two. `send_us` and `room_kb` are of sockets only: ZeroMQ
+gathers 8 KB for one call of the system, and makes two for what is larger by far, the second of them
+without a copy of its own; and only so much waits in a socket for whoever is behind, so that large
+messages wake him one by one.
 
 Where pointers travel, all but the first who get a message cost `again` times as much: it is made,
 and lies in the cache. Pointers are cheaper, too, in a process that the others leave no more than
@@ -63,8 +64,9 @@ COPY_OF_SENDER = 1 / 2
 WAKE_OF_SENDER = 1 / 5
 # Bytes of messages in a full packet: 1500 of an Ethernet frame without the heads of IP and TCP.
 PACKET = 1448
-# Bytes that ZeroMQ sends with one call (its out_batch_size).
-TOGETHER = 8192
+# From so many bytes on ZeroMQ makes two calls for a message; less than that it puts together, half
+# as much in each call (its out_batch_size).
+TOGETHER = 16384
 CROWDING = 0.35
 BEHIND = 2.5
 AIR = "the air"

@@ -20,7 +20,7 @@ from hyphos.lab.capacity.model import Costs, Host
 from hyphos.lab.media import MEDIA, Medium, Wifi, medium_of
 
 DEFAULT = Path("capacity.json")
-VERSION = 8
+VERSION = 9
 MAX_FILE = 1 << 20
 NINE_OF_TEN = 1.64  # standard deviations
 # Who get one message, at most: what is calibrated, or what `hyphos lab verify --held-out` looks at,
