@@ -67,13 +67,24 @@ def test_processes_that_ended_meanwhile_are_not_foreign() -> None:
     assert cores_of(ended, 0.5) < 0.6
 
 
+def found_one_by_one(monkeypatch: pytest.MonkeyPatch, figure: str, best: type) -> list[float]:
+    """What the machine is found to be, one after the other; nothing is known of its best."""
+    told: list[float] = []
+    monkeypatch.setattr(machine, figure, lambda: told.pop(0))
+    monkeypatch.setattr(best, "known", 0.0)
+    return told
+
+
 @pytest.fixture
 def paces(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What the processors are found to do, one after the other."""
-    told: list[float] = []
-    monkeypatch.setattr(machine, "pace", lambda: told.pop(0))
-    monkeypatch.setattr(machine._Best, "known", 0.0)
-    return told
+    """What the processors do."""
+    return found_one_by_one(monkeypatch, "pace", machine._Best)
+
+
+@pytest.fixture
+def handovers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long a cache line takes between the processors."""
+    return found_one_by_one(monkeypatch, "handover", machine._Closest)
 
 
 def test_processors_that_became_slower_meanwhile_disturb(paces: list[float]) -> None:
@@ -95,15 +106,6 @@ def test_processors_that_were_faster_when_they_were_described(paces: list[float]
     assert describe_machine()["pace"].startswith("60.0 million")
     assert expect_best(described) == pytest.approx(1.2)
     assert expect_best({"cpu": "of an older file"}) == 1.0
-
-
-@pytest.fixture
-def handovers(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long a cache line is found to take between the processors, one after the other."""
-    told: list[float] = []
-    monkeypatch.setattr(machine, "handover", lambda: told.pop(0))
-    monkeypatch.setattr(machine._Closest, "known", 0.0)
-    return told
 
 
 def test_processors_that_come_to_lie_apart_disturb(handovers: list[float]) -> None:
