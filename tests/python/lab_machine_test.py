@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from helpers import PATIENCE_S, until, wait_until
-from hyphos.lab import machine
+from hyphos import Error
+from hyphos.lab import machine, machines
 from hyphos.lab.awake import kept_awake
 from hyphos.lab.machine import (
     Load,
@@ -140,6 +141,17 @@ def test_one_waits_for_processors_that_lie_apart_but_not_for_ever(handovers: lis
     assert not wait_until_close(0.0)
     handovers += [150.0]
     assert not wait_until_close(PATIENCE_S, lambda: True)
+
+
+@pytest.mark.parametrize("what", ["pace", "hand-over", "load at start"])
+def test_what_differs_from_one_look_to_the_next_makes_no_other_machine(
+    what: str, tmp_path: Path
+) -> None:
+    here = describe_machine()
+    name, _ = machines.enter(tmp_path, here)
+    assert machines.enter(tmp_path, {**here, what: here[what] + "9"}) == (name, [])
+    with pytest.raises(Error, match="of another machine"):
+        machines.enter(tmp_path, {**here, "cores": here["cores"] + "9"})
 
 
 def test_the_hand_over_is_that_between_processors() -> None:

@@ -25,6 +25,9 @@ PACE = "pace"
 # Times the best hand-over. On one chip it differs by less, and is six times as much between two.
 APART = 2.0
 HANDOVER = "hand-over"
+_LOAD = "load at start"
+# What differs from one look at a machine to the next; all else in its description names it.
+PASSING = (PACE, HANDOVER, _LOAD)
 _HANDOVER_PROGRAM = "hyphos-lab-handover"
 
 
@@ -66,7 +69,7 @@ def describe_machine() -> dict[str, str]:
         "processors": "kept awake" if are_kept() else "may sleep",
         PACE: best_pace(),
         HANDOVER: best_handover(),
-        "load at start": " ".join(f"{value:.2f}" for value in os.getloadavg()),
+        _LOAD: " ".join(f"{value:.2f}" for value in os.getloadavg()),
     }
 
 

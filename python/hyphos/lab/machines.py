@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.lab.machine import PACE
+from hyphos.lab.machine import PASSING
 
 FILE = "machine.json"
 Machine = Mapping[str, str]
-# What differs from one look at a machine to the next.
-_PASSING = (PACE, "load at start")
 # What may be another later: that is told, and the runs keep apart what they were made with.
 _VERSIONS = ("python", "hyphos", "peers")
 
 
 def name_of(machine: Machine) -> str:
-    lasting = {name: value for name, value in machine.items() if name not in _PASSING}
+    lasting = {name: value for name, value in machine.items() if name not in PASSING}
     return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -53,7 +51,7 @@ def enter(folder: Path, here: Machine) -> tuple[str, list[str]]:
     name = name_of(here)
     differ: list[str] = []
     for other in known.values() if name not in known else ():
-        for what in sorted(other.keys() & here.keys() - set(_PASSING)):
+        for what in sorted(other.keys() & here.keys() - set(PASSING)):
             if other[what] == here[what]:
                 continue
             told = f"{what}: {other[what]}, now {here[what]}"
