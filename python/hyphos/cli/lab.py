@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -340,6 +340,12 @@ def _check_ways(ways: Iterable[str]) -> None:
             raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--way")
 
 
+def _alone(goes_with: str, options: Mapping[str, object]) -> None:
+    for option, given in options.items():
+        if given:
+            raise typer.BadParameter(f"goes with {goes_with}", param_hint=option)
+
+
 ProfileFile = Annotated[Path, typer.Option("--profile", help="The capacity profile.")]
 
 
@@ -395,14 +401,14 @@ def verify(
         Path | None, typer.Argument(help="A robot.yaml.", metavar="ROBOT.YAML", show_default=False)
     ] = None,
     profile: ProfileFile = Path("capacity.json"),
-    link: Annotated[
-        str,
+    links: Annotated[
+        list[str] | None,
         typer.Option(
             "--link",
             help="Which link of the profile joins the hosts; with --measure-only or --anew "
-            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`.",
+            "NAME=KIND,KEY=VALUE… as in `hyphos lab calibrate`; with --anew it may be given again.",
         ),
-    ] = "",
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the plan.")
     ] = None,
@@ -461,20 +467,31 @@ def verify(
 
     if held_out == (plan is not None):
         raise typer.BadParameter("name a robot.yaml, or give --held-out")
-    if anew and not held_out:
-        raise typer.BadParameter("--anew goes with --held-out")
+    links = links or []
+    if held_out:
+        _alone(
+            "a robot.yaml", {"--set": settings, "--measure-only": measure_only, "--json": as_json}
+        )
+    else:
+        _alone("--held-out", {"--anew": anew, "--way": ways, "--output": output})
     if anew:
         _check_ways(ways or ())
+    elif len(links) > (0 if held_out else 1):
+        raise typer.BadParameter(
+            "one joins the hosts of a plan; --held-out takes those of the profile by --way, and "
+            "--anew new ones",
+            param_hint="--link",
+        )
     if page is not None and measure_only:
         raise typer.BadParameter("--report compares: it goes without --measure-only")
     try:
         if page is not None:  # what is missing is told before an hour of measuring
             import hyphos.lab.capacity.report  # noqa: F401, PLC0415
         if anew:
-            links = [link] if link else []
             raise typer.Exit(verify_anew(profile, ways or [], links, patience, output, page))
         if plan is None:
             raise typer.Exit(verify_held_out(profile, ways or [], patience, output, page))
+        link = links[0] if links else ""
         raise typer.Exit(
             verify_plan(plan, profile, link, settings or [], patience, measure_only, as_json, page)
         )
