@@ -189,7 +189,7 @@ def test_what_fails_while_processors_lie_apart_is_tried_when_they_do_not(
     assert all(most > 0 for most in asked)
 
 
-def test_what_was_decided_while_processors_lay_apart_counts_only_if_nothing_else_was() -> None:
+def test_what_held_less_while_processors_lay_apart_counts_only_if_nothing_else_was() -> None:
     far = replace(_trial(9.0, received=50), load=Load(0.0, 0.0, handover=6.0))
     apart, close = Knee(8.0, 9.0, [_trial(8.0), far]), Knee(16.0, 18.0, [_trial(16.0)])
     both = Measured((apart, close))
@@ -198,6 +198,16 @@ def test_what_was_decided_while_processors_lay_apart_counts_only_if_nothing_else
     assert not both.and_also(close).doubtful
     assert Measured((apart, apart)).scale == pytest.approx(apart.scale)
     assert not Measured((close, close)).doubtful
+
+
+def test_what_held_more_while_processors_lay_apart_counts_as_well() -> None:
+    far = replace(_trial(90.0, received=0), load=Load(0.0, 0.0, handover=6.0))
+    called_away = Knee(16.0, 18.0, [_trial(16.0)])
+    more = Knee(80.0, 90.0, [_trial(80.0), far])
+    assert more.apart
+    middle = math.sqrt(called_away.scale * more.scale)
+    assert Measured((called_away, more)).scale == pytest.approx(middle)
+    assert Measured((called_away, more, more)).scale == pytest.approx(more.scale)
 
 
 def test_what_fails_on_a_quiet_machine_is_no_better_with_patience() -> None:

@@ -165,10 +165,14 @@ class Measured:
 
     @property
     def scale(self) -> float:
-        """The middle one, of those that were not decided while the processors lay apart if there
-        are such."""
-        close = [one for one in self.searches if not one.apart] or self.searches
-        return math.exp(median(math.log(one.scale) for one in close))
+        """The middle one. What was decided while the processors lay apart is a bound from below: it
+        counts where it is more than what was not, or where there is nothing else."""
+        logs = [math.log(one.scale) for one in self.searches if not one.apart]
+        bounds = [math.log(one.scale) for one in self.searches if one.apart]
+        if logs:
+            least = median(logs)
+            bounds = [bound for bound in bounds if bound > least]
+        return math.exp(median(logs + bounds))
 
     @property
     def disturbed(self) -> bool:
