@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from capacity_samples import HOST, ROBOT, TRUTH, calibrated, graph_at, profile_of_all
+from capacity_samples import HOST, ROBOT, TRUTH, calibrated, graph_at, profile_of_all, robot_in
 from helpers import Start, until
 from hyphos._errors import Error
 from hyphos.lab.capacity import families, profile
@@ -27,9 +27,7 @@ from hyphos.lab.media import Veth, Wifi
 
 @pytest.fixture
 def robot(tmp_path: Path) -> Path:
-    path = tmp_path / "robot.yaml"
-    path.write_text(ROBOT)
-    return path
+    return robot_in(tmp_path)
 
 
 # Measuring.

@@ -33,6 +33,12 @@ channels:
 """
 
 
+def robot_in(folder: Path) -> Path:
+    path = folder / "robot.yaml"
+    path.write_text(ROBOT)
+    return path
+
+
 def graph_at(path: Path) -> Graph:
     return graph_of(json.loads(_hyphos.Plan.load(str(path), [], False).json()))
 

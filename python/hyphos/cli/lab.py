@@ -340,7 +340,7 @@ def _check_ways(ways: Iterable[str]) -> None:
             raise typer.BadParameter(f"'{way}' is none of {', '.join(known)}", param_hint="--way")
 
 
-def _alone(goes_with: str, options: Mapping[str, object]) -> None:
+def _only_with(goes_with: str, options: Mapping[str, object]) -> None:
     for option, given in options.items():
         if given:
             raise typer.BadParameter(f"goes with {goes_with}", param_hint=option)
@@ -469,11 +469,11 @@ def verify(
         raise typer.BadParameter("name a robot.yaml, or give --held-out")
     links = links or []
     if held_out:
-        _alone(
+        _only_with(
             "a robot.yaml", {"--set": settings, "--measure-only": measure_only, "--json": as_json}
         )
     else:
-        _alone("--held-out", {"--anew": anew, "--way": ways, "--output": output})
+        _only_with("--held-out", {"--anew": anew, "--way": ways, "--output": output})
     if anew:
         _check_ways(ways or ())
     elif len(links) > (0 if held_out else 1):
