@@ -273,6 +273,7 @@ def test_the_selftest_judges_each_thing_that_it_injects(hyphos_cli: Cli) -> None
     assert code in (0, 1), err
     assert "[6/6] measured" in err
     assert shown.count("found") + shown.count("missed") == 5
+    assert "processors: kept awake" in shown
 
 
 def test_a_stalled_subscriber_shows_in_the_tail(tmp_path: Path) -> None:

@@ -317,11 +317,19 @@ def selftest(
     links: Annotated[
         bool, typer.Option("--links", help="Instead: how exact links and limits are here (root).")
     ] = False,
-    awake: Awake = False,
+    awake: Annotated[
+        bool | None,
+        typer.Option(
+            "--awake/--may-sleep",
+            help="Keep the processors from sleeping meanwhile, so that a longer delay does not end "
+            "with a longer wake-up. Default: awake, but not with --links.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Inject delays, losses and stalls of a known size, and see whether they are measured."""
-    with _kept_awake(awake):
+    with _kept_awake(not links if awake is None else awake):
         if links:
             from hyphos.lab.links_selftest import measure  # noqa: PLC0415
 

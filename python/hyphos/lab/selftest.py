@@ -134,5 +134,8 @@ def selftest(seconds: float, repeats: int, quiet: bool) -> int:
         made.add_row(check.what, check.injected, check.measured, check.bound, verdict)
     out = console()
     out.print(made)
-    out.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}")
+    out.print(
+        f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}; "
+        f"processors: {machine['processors']}"
+    )
     return 0 if all(check.met for check in checks) else 1
