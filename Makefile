@@ -61,16 +61,19 @@ conformance: ## the gateways with real clients: roscpp, rospy, three DDS, roslib
 	@$(MAKE) build
 	@scripts/conformance
 
+# In both, packages come first: with Fast DDS there, the build has the gateway to ROS 2.
 .PHONY: bench
-bench: build ## compare with the floors and the peers: three quarters of an hour; BENCH=--quick for a look
+bench: ## compare with the floors and the peers: three quarters of an hour; BENCH=--quick for a look
 	@scripts/setup core bench
+	@$(MAKE) build
 	@$(STEP) "configure bench" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build bench" cmake --build build/bench -j $(JOBS) --target bench_all
 	@$(VENV)/python bench/run.py --out build/bench/tables.md $(BENCH)
 
 .PHONY: peers
-peers: build ## the middlewares that `hyphos lab` compares with, as far as they can be installed
+peers: ## the middlewares that `hyphos lab` compares with, as far as they can be installed
 	@scripts/setup core bench csharp
+	@$(MAKE) build
 	@$(STEP) "configure peers" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 	@$(STEP) "build peers" cmake --build build/bench -j $(JOBS) --target lab_peers
 
