@@ -71,25 +71,40 @@ struct Executor::Worker {
   Worker* next = nullptr;
 };
 
+// A thread that takes turns for a transport, and what it has brought.
+struct Executor::Server {
+  const State& pool;
+  Work work;
+  Priority priority = Priority::normal;
+};
+
 /// Kept by every thread, so that it outlives an executor that is destroyed by its own work.
 ///
 /// Invariant, under `mutex`: if a thread is idle, the queues are empty. So whoever brings work
 /// hands it to an idle thread, or leaves it to the busy ones, which look here before they sleep.
 /// `ready` counts the threads that are neither parked nor inside a Waiting; it is `limit` but while
 /// a thread that has waited goes on before one of the others has parked. A parked thread is in no
-/// other list and is handed no work.
+/// other list and is handed no work. A thread that takes turns does work in the place of an idle
+/// one, which is in no list meanwhile.
 struct Executor::State {
+  static thread_local Server* serving;  // the calling thread, while it takes turns
+
   State(int threads, int at_once)
       : most(at_once),
         // oneTBB counts the calling thread as one of the pool; ours never joins, hence the one
         // more.
         limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
-        // Our threads have reserved places; the others are for what callbacks run in parallel.
-        arena(2 * threads - 1, static_cast<unsigned>(threads)),
+        // Our threads have reserved places, two that take turns among them; the others are for what
+        // callbacks run in parallel.
+        arena(2 * threads + 1, static_cast<unsigned>(threads) + 2),
         ready(at_once) {}
 
   void run(Worker& self, bool in_arena);
   void work_off(Worker& self);
+  void give(Priority priority, Work work);
+  [[nodiscard]] Work take();
+  void serve(const std::function<Turn(int)>& turn, int number);
+  void work_in_place(Server& self);
   [[nodiscard]] bool park(Worker& self, BriefLock& lock);
   [[nodiscard]] bool begin_waiting(const std::shared_ptr<State>& self);
   void end_waiting();
@@ -110,6 +125,8 @@ struct Executor::State {
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> stand_ins;
 };
+
+thread_local Executor::Server* Executor::State::serving = nullptr;
 
 void Executor::State::run(Worker& self, bool in_arena) {
   ::pthread_setname_np(::pthread_self(), "hyphos-pool");
@@ -182,14 +199,19 @@ Executor::Waiting::~Waiting() {
   if (state_ != nullptr) state_->end_waiting();
 }
 
+// The first of what is queued, or nothing.
+HYPHOS_HOT Executor::Work Executor::State::take() {
+  for (std::size_t level = queues.size(); level-- > 0;) {
+    if (!queues[level].empty()) return queues[level].pop();
+  }
+  return nullptr;
+}
+
 HYPHOS_HOT void Executor::State::work_off(Worker& self) {
   BriefLock lock(mutex);
   for (;;) {
     if (park(self, lock)) continue;
-    Work work;
-    for (std::size_t level = queues.size(); level-- > 0 && !work;) {
-      if (!queues[level].empty()) work = queues[level].pop();
-    }
+    Work work = take();
     if (!work) {
       if (stopping) return;
       self.awake.store(0, std::memory_order_relaxed);
@@ -208,6 +230,53 @@ HYPHOS_HOT void Executor::State::work_off(Worker& self) {
   }
 }
 
+void Executor::State::serve(const std::function<Turn(int)>& turn, int number) {
+  ::pthread_setname_np(::pthread_self(), "hyphos-rx");
+  Server self{*this, nullptr};
+  serving = &self;
+  for (Turn last = Turn::again; last != Turn::over;) {
+    last = turn(number);
+    if (!self.work) continue;
+    if (last == Turn::covered) {
+      serving = nullptr;
+      work_in_place(self);
+      serving = &self;
+      continue;
+    }
+    give(self.priority, std::exchange(self.work, nullptr));
+  }
+  serving = nullptr;
+}
+
+// Does what the thread has brought, and what is queued when that is done.
+HYPHOS_HOT void Executor::State::work_in_place(Server& self) {
+  Work work = std::exchange(self.work, nullptr);
+  BriefLock lock(mutex);
+  Worker* const place = idle;
+  if (place == nullptr) {  // it has found other work meanwhile, and will find this
+    queues[static_cast<std::size_t>(self.priority)].push(std::move(work));
+    return;
+  }
+  idle = place->next;
+  current_pool = this;
+  while (work) {
+    lock.unlock();
+    work();
+    work = nullptr;
+    lock.lock();
+    if (--unfinished == 0) finished.notify_all();
+    if (ready <= most || stopping) work = take();
+  }
+  current_pool = nullptr;
+  if (stopping) return;  // it is told by who stops
+  if (ready > most) {
+    --ready;
+    place->next = std::exchange(parked, place);
+  } else {
+    place->next = std::exchange(idle, place);
+  }
+}
+
 Executor::Executor(int threads, bool one_by_one)
     : state_(std::make_shared<State>(threads, one_by_one ? 1 : threads)) {
   assert(threads >= 1);
@@ -218,21 +287,14 @@ Executor::Executor(int threads, bool one_by_one)
 }
 
 Executor::~Executor() {
-  std::array<Worker*, 2> asleep{};
   {
     const std::lock_guard lock(state_->mutex);
     state_->stopping = true;
-    asleep = {std::exchange(state_->idle, nullptr), std::exchange(state_->parked, nullptr)};
     for (std::thread& thread : state_->stand_ins) threads_.push_back(std::move(thread));
     state_->stand_ins.clear();
   }
-  for (Worker* worker : asleep) {
-    while (worker != nullptr) {
-      Worker* const next = worker->next;  // read before the thread goes on
-      wake(worker->awake);
-      worker = next;
-    }
-  }
+  // No list grows any more.
+  for (const auto& worker : state_->workers) wake(worker->awake);
   for (std::thread& thread : threads_) {
     if (thread.get_id() == std::this_thread::get_id()) {
       thread.detach();
@@ -242,21 +304,69 @@ Executor::~Executor() {
   }
 }
 
+HYPHOS_HOT void Executor::State::give(Priority priority, Work work) {
+  Worker* worker = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    worker = idle;
+    if (worker != nullptr) {
+      idle = worker->next;
+      worker->work = std::move(work);
+    } else {
+      queues[static_cast<std::size_t>(priority)].push(std::move(work));
+    }
+  }
+  if (worker != nullptr) wake(worker->awake);
+}
+
 HYPHOS_HOT void Executor::enqueue(Priority priority, Work work) {
   Worker* worker = nullptr;
   {
     const std::lock_guard lock(state_->mutex);
     ++state_->unfinished;
     worker = state_->idle;
-    if (worker != nullptr) {
-      state_->idle = worker->next;
-      worker->work = std::move(work);
-    } else {
+    if (worker == nullptr) {
       state_->queues[static_cast<std::size_t>(priority)].push(std::move(work));
+      return;
     }
+    Server* const here = State::serving;
+    if (here != nullptr && &here->pool == state_.get() && !here->work) {
+      here->work = std::move(work);
+      here->priority = priority;
+      return;
+    }
+    state_->idle = worker->next;
+    worker->work = std::move(work);
   }
-  if (worker != nullptr) wake(worker->awake);
+  wake(worker->awake);
 }
+
+void Executor::serve(std::function<Turn(int)> turn) {
+  for (const int number : {0, 1}) {
+    threads_.emplace_back([state = state_, turn, number] {
+      state->arena.execute([&] { state->serve(turn, number); });
+    });
+  }
+}
+
+HYPHOS_HOT bool Executor::has_brought() const {
+  const Server* const here = State::serving;
+  return here != nullptr && &here->pool == state_.get() && static_cast<bool>(here->work);
+}
+
+HYPHOS_HOT void Executor::hand_on() {
+  Server* const here = State::serving;
+  if (here == nullptr || &here->pool != state_.get() || !here->work) return;
+  state_->give(here->priority, std::exchange(here->work, nullptr));
+}
+
+HYPHOS_HOT Executor::Occupied::Occupied(Executor& executor) : turn_(State::serving) {
+  if (turn_ == nullptr) return;
+  executor.hand_on();
+  State::serving = nullptr;
+}
+
+HYPHOS_HOT Executor::Occupied::~Occupied() { State::serving = turn_; }
 
 void Executor::wait_idle() {
   assert(!on_worker() && "work cannot wait for its own end");

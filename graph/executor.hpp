@@ -9,6 +9,7 @@
 
 #include "hyphos/inspect.hpp"
 #include "hyphos/policy.hpp"
+#include "transport/crew.hpp"
 
 namespace hyphos::graph {
 
@@ -20,7 +21,7 @@ namespace hyphos::graph {
 /// and a thread without work sleeps at once. (oneTBB's own workers are woken all together and then
 /// look for more work for some 150 us, which at the rates of a robot costs more than the
 /// callbacks.)
-class Executor {
+class Executor final : public transport::Crew {
  public:
   using Work = std::function<void()>;
 
@@ -35,6 +36,10 @@ class Executor {
   /// Runs `work` on a thread of the pool. Allocates nothing in the steady state if `work` captures
   /// at most two pointers; makes one system call if a thread has to be woken.
   void enqueue(Priority priority, Work work);
+  /// Its threads run callbacks only in the place of threads of the pool that are idle.
+  void serve(std::function<Turn(int)> turn) override;
+  [[nodiscard]] bool has_brought() const override;
+  void hand_on() override;
   /// Waits until no work is queued or running, whoever brought it. Not from work of its own.
   void wait_idle();
   /// True on a thread that is running work of this executor.
@@ -52,9 +57,15 @@ class Executor {
   class Waiting;
   static constexpr int kMaxWaiting = 64;
 
+  /// While it lives, the calling thread does something that may take long, or waits: what its turn
+  /// has brought, and what it brings meanwhile, is for other threads. Costs two looks at a variable
+  /// of the thread where no turn is taken.
+  class Occupied;
+
  private:
   struct State;
   struct Worker;
+  struct Server;
 
   std::shared_ptr<State> state_;
   std::vector<std::thread> threads_;
@@ -71,6 +82,17 @@ class Executor::Waiting {
  private:
   std::shared_ptr<State> state_;  // null: not a thread of the pool, or refused
   bool refused_ = false;
+};
+
+class Executor::Occupied {
+ public:
+  explicit Occupied(Executor& executor);
+  ~Occupied();
+  Occupied(const Occupied&) = delete;
+  Occupied& operator=(const Occupied&) = delete;
+
+ private:
+  Server* const turn_;
 };
 
 }  // namespace hyphos::graph

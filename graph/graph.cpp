@@ -24,6 +24,7 @@ Graph::~Graph() {
 }
 
 void Graph::add_transport(std::shared_ptr<transport::Transport> transport) {
+  transport->receive_with(executor_);
   transports_.push_back(std::move(transport));
 }
 

@@ -108,7 +108,10 @@ HYPHOS_HOT void Subscriber::schedule(BriefLock& lock) {
   if (options_.ready) {
     if (count_ == 0 || std::exchange(told_, true)) return;
     lock.unlock();
-    options_.ready();
+    {
+      const Executor::Occupied here(executor_);
+      options_.ready();
+    }
     lock.lock();
     return;
   }
@@ -193,7 +196,10 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
     if (closed_) return Push::closed;
     ++running_;
   }
-  run(delivery, 0);
+  {
+    const Executor::Occupied here(executor_);
+    run(delivery, 0);
+  }
   delivery = {};
   const std::lock_guard lock(mutex_);
   --running_;

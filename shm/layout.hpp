@@ -22,7 +22,7 @@
 namespace hyphos::shm {
 
 inline constexpr std::uint64_t kMagic = 0x314d'4853'4f48'5948;  // "HYHOSHM1"
-inline constexpr std::uint32_t kLayoutVersion = 2;
+inline constexpr std::uint32_t kLayoutVersion = 3;
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kPage = 4096;
@@ -151,8 +151,9 @@ struct ControlHeader {
   std::atomic<std::uint32_t> lanes;
   /// 1 while a thread waits for a slot of this participant's pool: see ring().
   alignas(kCacheLine) std::atomic<std::uint32_t> pool_waiters;
-  /// 1 while the receiving thread sleeps, or is about to: see ring(). In one cache line with the
-  /// bits of the first lanes, as a sender needs both.
+  /// The doorbell of those who receive, see ring(): its flag says that none of them is awake.
+  /// Beyond its bits is a number that is another each time the flag is put up. In one cache line
+  /// with the bits of the first lanes, as a sender needs both.
   alignas(kCacheLine) std::atomic<std::uint32_t> asleep;
   /// One bit per lane: set by senders after a push, taken by the receiving thread before it looks.
   std::array<std::atomic<std::uint64_t>, kMaxLanes / 64> ready;

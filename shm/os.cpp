@@ -94,17 +94,17 @@ std::uint32_t* futex_word(const std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 HYPHOS_HOT void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                           std::int64_t deadline_ns) {
+                           std::int64_t deadline_ns, std::uint32_t as) {
   // FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC.
   timespec until{};
   until.tv_sec = deadline_ns / 1'000'000'000;
   until.tv_nsec = deadline_ns % 1'000'000'000;
   ::syscall(SYS_futex, futex_word(word), FUTEX_WAIT_BITSET, expected,
-            deadline_ns != 0 ? &until : nullptr, nullptr, FUTEX_BITSET_MATCH_ANY);
+            deadline_ns != 0 ? &until : nullptr, nullptr, as);
 }
 
-HYPHOS_HOT void futex_wake(const std::atomic<std::uint32_t>& word, int count) {
-  ::syscall(SYS_futex, futex_word(word), FUTEX_WAKE, count, nullptr, nullptr, 0);
+HYPHOS_HOT void futex_wake(const std::atomic<std::uint32_t>& word, std::uint32_t whom) {
+  ::syscall(SYS_futex, futex_word(word), FUTEX_WAKE_BITSET, INT_MAX, nullptr, nullptr, whom);
 }
 
 std::uint64_t random_id() {

@@ -70,20 +70,34 @@ class Mapping {
 /// Turns errno into an Error: "<what>: <strerror>", with the code that matches.
 [[nodiscard]] Error os_error(int error, std::string what, std::string where);
 
-/// Sleeps while `word` is `expected`, until woken or until the monotonic time `deadline_ns` (0: for
-/// ever). Works between processes. May return early for no reason.
-void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                std::int64_t deadline_ns);
-void futex_wake(const std::atomic<std::uint32_t>& word, int count);
+inline constexpr std::uint32_t kEverybody = ~std::uint32_t{0};  // bits of who sleeps
 
-/// The sleeper's half of a doorbell is `word = 1`, a last look for work, then futex_wait(word, 1).
-/// This is the other half, after the work was made visible with a sequentially consistent write.
-/// Costs one load if nobody sleeps.
+/// Sleeps while `word` is `expected`, until woken or until the monotonic time `deadline_ns` (0: for
+/// ever). Works between processes. May return early for no reason. `as`: whom futex_wake() has to
+/// name one of.
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                std::int64_t deadline_ns, std::uint32_t as = kEverybody);
+/// Wakes all who wait as one of `whom`.
+void futex_wake(const std::atomic<std::uint32_t>& word, std::uint32_t whom = kEverybody);
+
+/// A doorbell is a word. Its bit 0 is the flag that somebody sleeps or is about to; the bits of
+/// kSleepers say whom of those who do to wake, none means all; the others are free.
+inline constexpr std::uint32_t kSleepers = 0b110;
+
+/// The sleeper's half is to set the flag, a last look for work, then futex_wait(). This is the
+/// other half, after the work was made visible with a sequentially consistent write. Costs one load
+/// if nobody sleeps.
 inline void ring(std::atomic<std::uint32_t>& word) {
-  if (word.load(std::memory_order_seq_cst) != 0 &&
-      word.exchange(0, std::memory_order_seq_cst) != 0) {
-    futex_wake(word, 1 << 30);
-  }
+  if ((word.load(std::memory_order_seq_cst) & 1) == 0) return;
+  const std::uint32_t found = word.fetch_and(~1U, std::memory_order_seq_cst);
+  if ((found & 1) == 0) return;
+  const std::uint32_t named = found & kSleepers;
+  futex_wake(word, named != 0 ? named : kEverybody);
+}
+/// Wakes all without a look at the flag: it may be down although they sleep.
+inline void knock(std::atomic<std::uint32_t>& word) {
+  word.fetch_and(~1U, std::memory_order_seq_cst);
+  futex_wake(word);
 }
 
 [[nodiscard]] std::uint64_t random_id();

@@ -188,6 +188,7 @@ class Faulty final : public Transport {
   SendReport send(PortId port, const Envelope& message) override {
     return inner_->send(port, message);
   }
+  void receive_with(Crew& crew) override { inner_->receive_with(crew); }
   bool has_room(PortId port, std::size_t size) override { return inner_->has_room(port, size); }
   WritableBuffer loan(PortId port, std::size_t size) override { return inner_->loan(port, size); }
   std::vector<PeerStatus> peers() const override { return inner_->peers(); }

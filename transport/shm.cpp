@@ -1,5 +1,6 @@
 #include "transport/shm.hpp"
 
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -91,7 +92,12 @@ Result<void> Shm::start() {
     if (id != 0 && self_->domain().is_dead(id)) bury_files(id);
   }
   controller_ = std::thread([this] { control_loop(); });
-  receiver_ = std::thread([this] { receive_loop(); });
+  receiver_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "hyphos-rx");
+    const Passage inside(*turns_);
+    while (turn(0) != Crew::Turn::over) {
+    }
+  });
   poke(true);
   return {};
 }
@@ -132,10 +138,7 @@ void Shm::stop(std::int64_t linger_ms) {
   }
   poke(false);
   if (controller_.joinable()) controller_.join();
-  std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
-  asleep.store(0, std::memory_order_seq_cst);
-  shm::futex_wake(asleep, 1);
-  if (receiver_.joinable()) receiver_.join();
+  end_turns();
   self_->notify_all();
   self_->pool().on_growth({});
   // The participant itself stays: its metrics may still be in use.

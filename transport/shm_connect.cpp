@@ -234,8 +234,7 @@ void Shm::drop_tx_lanes(const std::shared_ptr<Port>& port,
       }
       if (lane->lane.header().kept.load(std::memory_order_acquire) != 0) ++lost;
     }
-    shm::ring(lane->lane.header().space_waiters);
-    shm::futex_wake(lane->lane.header().space_waiters, 1 << 30);
+    shm::knock(lane->lane.header().space_waiters);
   }
   if (next->size() == now->size()) return;
   {

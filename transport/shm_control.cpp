@@ -178,9 +178,7 @@ void Shm::bury(const std::shared_ptr<Peer>& peer) {
   };
   for (const auto& segment : self_->pool().segments()) segment->sweep(is_dead);
   // It may have died between taking a waiter's flag and waking the waiter.
-  std::atomic<std::uint32_t>& waiters = self_->control().header().pool_waiters;
-  waiters.store(0, std::memory_order_seq_cst);
-  shm::futex_wake(waiters, 1 << 30);
+  shm::knock(self_->control().header().pool_waiters);
   const std::lock_guard rx(rx_mutex_);
   for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
     RxLane* lane = rx_lanes_[i].get();
@@ -189,9 +187,7 @@ void Shm::bury(const std::shared_ptr<Peer>& peer) {
     kick(i);
   }
   // Even if it sent nothing to us, it may have taken our receiving thread's flag: see R3.
-  std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
-  asleep.store(0, std::memory_order_seq_cst);
-  shm::futex_wake(asleep, 1);
+  shm::knock(self_->control().header().asleep);
 }
 
 // Ends what is left of a dead peer, once nothing of it is in our lanes any more.

@@ -38,6 +38,7 @@ class Shm final : public ShmTransport {
   ~Shm() override { stop(0); }
 
   Result<void> start() override;
+  void receive_with(Crew& crew) override;
   void stop(std::int64_t linger_ms) override;
   Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override;
   void close(PortId port) override;
@@ -78,7 +79,10 @@ class Shm final : public ShmTransport {
   static void wake(const TxLane& lane);
 
   // shm_receive.cpp
-  void receive_loop();
+  [[nodiscard]] Crew::Turn turn(int thread);
+  [[nodiscard]] bool go_round();
+  [[nodiscard]] std::uint32_t fall_asleep(std::uint32_t named);
+  void end_turns();
   // What came of it: the lane wants another one soon, or waits for room behind the inlet, in the
   // second case after some of its messages found it.
   enum class Visit { done, more, waits, took_and_waits };
@@ -152,12 +156,26 @@ class Shm final : public ShmTransport {
   std::atomic<bool> lanes_retired_{false};
   shm::Segments segments_;
 
+  // Receiving: what one turn leaves to the next. See turn().
+  std::shared_ptr<Gate> turns_ = std::make_shared<Gate>();  ///< around each
+  Crew* crew_ = nullptr;                                    ///< set before its first turn
+  std::atomic<bool> turns_end_{false};
+  std::atomic<bool> active_{false};
+  std::atomic<std::uint32_t> standing_by_{0};
+  bool apart_ = false;             ///< the message taken last came long after the one before
+  std::int64_t last_arrived_ = 0;  ///< in ns
+  std::array<std::uint64_t, shm::kMaxLanes / 64> due_{};
+  std::array<std::uint64_t, shm::kMaxLanes / 64> leftover_{};
+  std::vector<std::uint32_t> waiting_;  ///< in their order; may name lanes that are gone
+  std::vector<std::uint32_t> called_;
+  std::vector<std::uint32_t> behind_;  ///< those that took some
+
   shm::Fd epoll_;
   shm::Fd wake_fd_;
   shm::Fd grave_timer_;
   shm::Fd poll_timer_;
   std::atomic<bool> tell_others_{false};
-  std::thread receiver_;
+  std::thread receiver_;  ///< until a crew receives
   std::thread controller_;
 };
 

@@ -1,6 +1,6 @@
-#include <pthread.h>
-
 #include <bit>
+#include <chrono>
+#include <thread>
 
 #include "base/hot.hpp"
 #include "hyphos/time.hpp"
@@ -10,11 +10,14 @@ namespace hyphos::transport::shm_detail {
 namespace {
 
 constexpr int kBatch = 32;  // messages of one lane before the next lane has its turn
+// A message that comes so long after the one before may be run by the thread that has taken it. Of
+// those that come faster, the pool takes several for one wake-up: with 0 or 20 us here, chains of
+// processes carried a sixth less.
+constexpr std::int64_t kApartNs = 100'000;
 
 }  // namespace
 
-// Sleeps until a lane has something, and visits it. A lane is visited while it has its bit in the
-// shared words or in `leftover`:
+// A lane is visited while it has its bit in the shared words or in `leftover_`:
 //  R1  A sender pushes first and sets the bit then; we take the bit first and look then. So a push
 //      is seen by this visit or causes another.
 //  R2  Before sleeping we say so and look at the bits once more; a sender sets the bit and then
@@ -23,81 +26,150 @@ constexpr int kBatch = 32;  // messages of one lane before the next lane has its
 //      flag down; the control thread wakes us after every death.
 //  R4  Lanes that wait for room have their turn before the others, the longest waiting first: or
 //      those with low numbers would take it all.
-HYPHOS_HOT void Shm::receive_loop() {
-  ::pthread_setname_np(::pthread_self(), "hyphos-shm-rx");
-  shm::ControlHeader& header = self_->control().header();
-  std::array<std::uint64_t, shm::kMaxLanes / 64> due{};
-  std::array<std::uint64_t, shm::kMaxLanes / 64> leftover{};
-  std::vector<std::uint32_t> waiting;  // in their order; may name lanes that are gone
-  std::vector<std::uint32_t> called;
-  std::vector<std::uint32_t> behind;  // those that took some
+// One thread at a time is active: it goes round the lanes. Of a crew, another stands by:
+//  R5  Both sleep at the doorbell, which names the one that senders wake. That is who was active
+//      last, whose caches are warm. But he may leave, to run a callback, if he names the other, who
+//      stands by, and then looks at the bits once more.
+//  R6  Who finds another active may sleep while the flag is down, for that one looks at all bits
+//      before he sleeps. That it was put up and taken down again in between, he sees by the number
+//      beside it. But it may be up, and taken down by a sender who finds nobody to wake, before the
+//      one who leaves is seen to be no longer active; so he looks for that.
+HYPHOS_HOT Crew::Turn Shm::turn(int thread) {
+  if (turns_end_.load(std::memory_order_seq_cst)) return Crew::Turn::over;
+  const std::uint32_t self = thread == 0 ? 0b010 : 0b100;
+  std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
+  const auto sleep_while = [&](std::uint32_t seen) { shm::futex_wait(asleep, seen, 0, self); };
+  if (active_.exchange(true, std::memory_order_seq_cst)) {
+    standing_by_.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t seen = asleep.load(std::memory_order_seq_cst);
+    if (active_.load(std::memory_order_seq_cst)) sleep_while(seen);
+    standing_by_.fetch_sub(1, std::memory_order_seq_cst);
+    return Crew::Turn::again;
+  }
+  asleep.fetch_and(~1U, std::memory_order_seq_cst);
+  for (;;) {
+    const bool busy = go_round();
+    if (crew_ != nullptr && crew_->has_brought()) {
+      const bool other = apart_ && standing_by_.load(std::memory_order_seq_cst) != 0;
+      const std::uint32_t flag = other ? fall_asleep(shm::kSleepers & ~self) : 0;
+      active_.store(false, std::memory_order_seq_cst);
+      const bool covered = flag != 0 && asleep.load(std::memory_order_seq_cst) == flag;
+      return covered ? Crew::Turn::covered : Crew::Turn::again;
+    }
+    const std::uint32_t flag = busy ? 0 : fall_asleep(self);
+    if (flag != 0) {
+      standing_by_.fetch_add(1, std::memory_order_seq_cst);
+      active_.store(false, std::memory_order_seq_cst);
+      sleep_while(flag);
+      standing_by_.fetch_sub(1, std::memory_order_seq_cst);
+      return Crew::Turn::again;
+    }
+    if (turns_end_.load(std::memory_order_seq_cst)) {
+      active_.store(false, std::memory_order_seq_cst);
+      return Crew::Turn::over;
+    }
+  }
+}
+
+// False: nothing was to be done.
+HYPHOS_HOT bool Shm::go_round() {
+  if (lanes_retired_.load(std::memory_order_relaxed)) {
+    // Here, between visits, no lane is in use.
+    std::vector<std::shared_ptr<RxLane>> retired;
+    const std::lock_guard lock(rx_mutex_);
+    retired.swap(retired_lanes_);
+    lanes_retired_.store(false, std::memory_order_relaxed);
+  }
   const auto serve = [&](std::uint32_t index) {
     switch (visit(index)) {
       case Visit::done:
         break;
       case Visit::more:
-        leftover[index / 64] |= std::uint64_t{1} << (index % 64);
+        leftover_[index / 64] |= std::uint64_t{1} << (index % 64);
         break;
       case Visit::waits:
-        waiting.push_back(index);
+        waiting_.push_back(index);
         break;
       case Visit::took_and_waits:
-        behind.push_back(index);
+        behind_.push_back(index);
     }
   };
-  while (!stopping_.load(std::memory_order_seq_cst)) {
-    if (lanes_retired_.load(std::memory_order_relaxed)) {
-      // Here, between visits, no lane is in use.
-      std::vector<std::shared_ptr<RxLane>> retired;
-      const std::lock_guard lock(rx_mutex_);
-      retired.swap(retired_lanes_);
-      lanes_retired_.store(false, std::memory_order_relaxed);
+  shm::ControlHeader& header = self_->control().header();
+  bool busy = false;
+  const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
+  for (std::uint32_t word = 0; word < words; ++word) {
+    due_[word] = std::exchange(leftover_[word], 0);
+    if (header.ready[word].load(std::memory_order_relaxed) != 0) {
+      due_[word] |= header.ready[word].exchange(0, std::memory_order_seq_cst);
     }
-    bool busy = false;
-    const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
-    for (std::uint32_t word = 0; word < words; ++word) {
-      due[word] = std::exchange(leftover[word], 0);
-      if (header.ready[word].load(std::memory_order_relaxed) != 0) {
-        due[word] |= header.ready[word].exchange(0, std::memory_order_seq_cst);
-      }
-      busy |= due[word] != 0;
-    }
-    called.swap(waiting);
-    for (const std::uint32_t index : called) {
-      const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-      if ((due[index / 64] & bit) != 0) {
-        due[index / 64] ^= bit;
-        serve(index);
-      } else {
-        waiting.push_back(index);
-      }
-    }
-    called.clear();
-    for (std::uint32_t word = 0; word < words; ++word) {
-      for (std::uint64_t bits = due[word]; bits != 0; bits &= bits - 1) {
-        serve(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
-      }
-    }
-    waiting.insert(waiting.end(), behind.begin(), behind.end());
-    behind.clear();
-    if (busy) continue;
-    header.asleep.store(1, std::memory_order_seq_cst);
-    bool work = stopping_.load(std::memory_order_seq_cst) || lanes_retired_.load() ||
-                rx_words_.load(std::memory_order_seq_cst) != words;
-    for (std::uint32_t word = 0; word < words; ++word) {
-      work |= header.ready[word].load(std::memory_order_seq_cst) != 0;
-    }
-    if (!work) shm::futex_wait(header.asleep, 1, 0);
-    header.asleep.store(0, std::memory_order_seq_cst);
+    busy |= due_[word] != 0;
   }
+  called_.swap(waiting_);
+  for (const std::uint32_t index : called_) {
+    const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+    if ((due_[index / 64] & bit) != 0) {
+      due_[index / 64] ^= bit;
+      serve(index);
+    } else {
+      waiting_.push_back(index);
+    }
+  }
+  called_.clear();
+  for (std::uint32_t word = 0; word < words; ++word) {
+    for (std::uint64_t bits = due_[word]; bits != 0; bits &= bits - 1) {
+      serve(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    }
+  }
+  waiting_.insert(waiting_.end(), behind_.begin(), behind_.end());
+  behind_.clear();
+  return busy;
+}
+
+// Puts the flag up for the one who is named, and returns what the doorbell is while nobody has rung
+// it. 0: somebody has to be active (R2).
+HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
+  constexpr std::uint32_t kBits = shm::kSleepers | 1;
+  shm::ControlHeader& header = self_->control().header();
+  const std::uint32_t number = (header.asleep.load(std::memory_order_relaxed) & ~kBits) + kBits + 1;
+  const std::uint32_t flag = number | named | 1;
+  header.asleep.store(flag, std::memory_order_seq_cst);
+  bool work = turns_end_.load(std::memory_order_seq_cst) || lanes_retired_.load();
+  const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
+  for (std::uint32_t word = 0; word < words; ++word) {
+    work |= leftover_[word] != 0 || header.ready[word].load(std::memory_order_seq_cst) != 0;
+  }
+  if (!work) return flag;
+  header.asleep.fetch_and(~1U, std::memory_order_seq_cst);
+  return 0;
+}
+
+// On return nobody takes a turn.
+void Shm::end_turns() {
+  turns_end_.store(true, std::memory_order_seq_cst);
+  // One may be about to sleep: until it does there is nobody to wake.
+  for (; !turns_->idle(); std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+    shm::knock(self_->control().header().asleep);
+  }
+  turns_->close();
+  if (receiver_.joinable()) receiver_.join();
+}
+
+void Shm::receive_with(Crew& crew) {
+  end_turns();
+  turns_end_.store(false, std::memory_order_seq_cst);
+  turns_ = std::make_shared<Gate>();
+  crew_ = &crew;
+  // A thread that runs a callback when the turns end asks for one more when we may be gone.
+  crew.serve([this, turns = turns_](int thread) {
+    const Passage inside(*turns);
+    return inside ? turn(thread) : Crew::Turn::over;
+  });
 }
 
 void Shm::kick(std::uint32_t index) {
   shm::ControlHeader& header = self_->control().header();
   header.ready[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_seq_cst);
-  // Without a look at the flag: it may be down although the thread sleeps (R3).
-  header.asleep.store(0, std::memory_order_seq_cst);
-  shm::futex_wake(header.asleep, 1);
+  shm::knock(header.asleep);  // R3
 }
 
 // Takes a lane out of service; the receiving thread may be visiting it. Under rx_mutex_.
@@ -170,6 +242,9 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
 // as paused; on_space() changes the epoch before it looks for paused lanes.
 HYPHOS_HOT bool Shm::hand_over(RxLane& lane, Envelope& message) {
   Port& port = *lane.port;
+  if (crew_ != nullptr) crew_->hand_on();
+  const std::int64_t arrived = message.meta.stamps.arrived;
+  apart_ = arrived - std::exchange(last_arrived_, arrived) >= kApartNs;
   for (;;) {
     const std::uint64_t epoch = port.space_epoch.load(std::memory_order_seq_cst);
     if (port.inlet->deliver(message)) return true;

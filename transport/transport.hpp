@@ -13,6 +13,7 @@
 #include "hyphos/envelope.hpp"
 #include "hyphos/policy.hpp"
 #include "hyphos/result.hpp"
+#include "transport/crew.hpp"
 
 /// The seam between the graph and whatever carries messages out of the process.
 ///
@@ -116,6 +117,9 @@ class Transport {
 
   /// Binds, maps and starts threads. After an error the object may only be destroyed.
   virtual Result<void> start() = 0;
+  /// From here on `crew` may receive instead of a thread of the transport's own. At most once,
+  /// after start() and before the first open(); the crew outlives stop().
+  virtual void receive_with(Crew&) {}
   /// Ends all threads; afterwards no Inlet or Outlet is called. Messages already accepted by
   /// reliable channels are flushed for at most `linger_ms`. Idempotent.
   virtual void stop(std::int64_t linger_ms) = 0;

@@ -223,9 +223,9 @@ void map_shared() {
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, kSharedFd, 0));
 }
 
-class Crew {
+class Team {
  public:
-  explicit Crew(std::filesystem::path base) : base_(std::move(base)) {}
+  explicit Team(std::filesystem::path base) : base_(std::move(base)) {}
 
   void start(int index) {
     shared->last[static_cast<std::size_t>(index)] = 0;
@@ -320,8 +320,8 @@ int main(int argc, char** argv) {
   std::string folder = "/dev/shm/hyphos-crash-XXXXXX";
   const std::filesystem::path base = ::mkdtemp(folder.data());
   {
-    Crew crew(base);
-    for (int i = 0; i < kProcesses; ++i) crew.start(i);
+    Team team(base);
+    for (int i = 0; i < kProcesses; ++i) team.start(i);
     Listener witness(base, "witness", -1);
     const bool running = wait_until(kPatienceMs, [] {
       return shared->forwarded.load() > 1000 && shared->received.load() > 10000;
@@ -345,9 +345,9 @@ int main(int argc, char** argv) {
     const double storm = longest_pause([&] {
       for (int i = 0; i < kills; ++i) {
         const int victim = static_cast<int>(random() % kProcesses);
-        crew.kill(victim);
+        team.kill(victim);
         pause();
-        crew.start(victim);
+        team.start(victim);
         pause();
         // Everybody else goes on.
         if (i % 10 != 9) continue;
@@ -380,13 +380,13 @@ int main(int argc, char** argv) {
     double ratio = 0;
     for (int look = 0; look < kLooks && ratio < 0.95; ++look) {
       const double first = rate();
-      ::kill(crew.pid(sleeper), SIGSTOP);
+      ::kill(team.pid(sleeper), SIGSTOP);
       const double during = rate();
       const auto listing = shm::list("0", base).or_throw();
       listed = listed &&
                std::any_of(listing.participants.begin(), listing.participants.end(),
-                           [&](const auto& p) { return p.pid == crew.pid(sleeper) && p.alive; });
-      ::kill(crew.pid(sleeper), SIGCONT);
+                           [&](const auto& p) { return p.pid == team.pid(sleeper) && p.alive; });
+      ::kill(team.pid(sleeper), SIGCONT);
       ratio = std::max(ratio, during / std::min(first, rate()));
     }
     check(listed, "a stopped subscriber is not dead");
@@ -399,14 +399,14 @@ int main(int argc, char** argv) {
           "it goes on afterwards");
 
     // Kill all but the publishers, then look at what they still think is held.
-    for (int i = kPublishers; i < kProcesses; ++i) crew.kill(i);
+    for (int i = kPublishers; i < kProcesses; ++i) team.kill(i);
     witness.transport.reset();
     witness.ins.clear();
     // The publishers have no receivers now. Whatever is held is leaked.
     const std::int64_t soon_ms = full ? 1000 : kPatienceMs;
     check(wait_until(soon_ms, [&] { return left_behind(base).used == 0; }), "no slot leaks");
     Listener second(base, "witness", -1);
-    for (int i = 0; i < kPublishers; ++i) crew.kill(i);
+    for (int i = 0; i < kPublishers; ++i) team.kill(i);
     check(wait_until(soon_ms, [&] { return left_behind(base).files <= 3 + 2; }),
           std::string("the files of the dead are gone") + (full ? " within a second" : ""));
     const std::size_t now = open_descriptors();

@@ -1,4 +1,5 @@
-// Several processes publish faster than one callback takes: each of them gets through.
+// Several processes publish faster than one callback takes: each of them gets through. And no
+// callback holds up another, whichever thread runs it.
 
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +86,67 @@ TEST_P(Fairness, EveryPublisherHasItsTurnAtAQueueThatIsAlwaysFull) {
 
 INSTANTIATE_TEST_SUITE_P(Transports, Fairness, ::testing::Values("shm", "zmq"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Whoever received a message runs its callback himself if it came alone; the next one, which comes
+// at any instant about then, must wake another.
+TEST(LongCallback, HoldsUpNoOtherMessage) {
+  const std::string domain = fresh_domain();
+  Runtime mouth = open_runtime(domain, "mouth");
+  Runtime ear = open_runtime(domain, "ear");
+  const Node talker = mouth.node("talker").or_throw();
+  const Node listener = ear.node("listener").or_throw();
+  std::atomic<int> quick{0};
+  std::atomic<int> slow{0};
+  listener.subscribe<Number>("quick", serial, [&](const Message<Number>& m) { quick = m->value; });
+  listener.subscribe<Number>("slow", serial, [&](const Message<Number>& m) {
+    if (eventually([&] { return quick == m->value; }, std::chrono::seconds(10))) slow = m->value;
+  });
+  const auto say_quick = talker.publisher<Number>("quick");
+  const auto say_slow = talker.publisher<Number>("slow");
+  ASSERT_TRUE(eventually([&] { return say_quick.listeners() + say_slow.listeners() == 2; }));
+  std::minstd_rand random(1);
+  for (int i = 1; i <= 1000; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    say_slow.publish({i});
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::nanoseconds(random() % 60'000);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    say_quick.publish({i});
+    ASSERT_TRUE(eventually([&] { return slow == i; }, std::chrono::seconds(15))) << i;
+  }
+}
+
+// Whoever received a message may run its callback himself, but not when he has another to run
+// first.
+TEST(InlineCallback, HoldsUpNoOther) {
+  const std::string domain = fresh_domain();
+  Runtime mouth = open_runtime(domain, "mouth");
+  Runtime ear = open_runtime(domain, "ear");
+  const Node talker = mouth.node("talker").or_throw();
+  const Node listener = ear.node("listener").or_throw();
+  std::atomic<int> heard{0};
+  std::atomic<int> answered{0};
+  std::atomic<int> waited{0};
+  listener.subscribe<Number>("n", serial, [&](const Message<Number>& m) { heard = m->value; });
+  listener.subscribe<Number>("echo", serial,
+                             [&](const Message<Number>& m) { answered = m->value; });
+  const auto echo = listener.publisher<Number>("echo");
+  listener.subscribe<Number>("n", inlined, [&](const Message<Number>& m) {
+    echo.publish(*m);
+    if (eventually([&] { return heard == m->value && answered == m->value; },
+                   std::chrono::seconds(10))) {
+      ++waited;
+    }
+  });
+  const auto publisher = talker.publisher<Number>("n");
+  ASSERT_TRUE(eventually([&] { return publisher.listeners() == 1; }));
+  constexpr int kMessages = 50;
+  for (int i = 1; i <= kMessages; ++i) {
+    publisher.publish({i});
+    ASSERT_TRUE(eventually([&] { return waited == i; }, std::chrono::seconds(15))) << i;
+  }
+}
 
 }  // namespace
 }  // namespace hyphos::test

@@ -48,6 +48,11 @@ def has_ended(pid: str) -> bool:
         ("echo why >&2; kill -ABRT $$", "disconnected", "thing: it was ended by SIGABRT: why"),
         ("kill -KILL $$", "disconnected", "thing: it was ended by SIGKILL"),
         ("echo first >&2; echo last >&2; exit 3", "io", "thing: last"),
+        (
+            "echo why >&2; echo 'process daemon died' >&2; exit 1",
+            "io",
+            "thing: process daemon died; the line before: why",
+        ),
         ("exit 3", "io", "thing: exit status 3"),
         ("true", "corrupt", "thing: its last line is no result in JSON: ''"),
         ("echo '{\"a\":'", "corrupt", "thing: its last line is no result in JSON: '{\"a\":'"),

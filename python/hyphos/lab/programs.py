@@ -76,7 +76,10 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def _check_end(name: str, code: int, told: str) -> None:
-    last = (told.strip().splitlines() or [""])[-1]
+    lines = told.strip().splitlines()
+    last = lines[-1] if lines else ""
+    if last.startswith("process ") and last.endswith(" died") and len(lines) > 1:
+        last += f"; the line before: {lines[-2]}"
     if code < 0:
         message = f"it was ended by {_signal(-code)}" + (f": {last}" if last else "")
         advice = "`ulimit -c unlimited`, and run it again: its core shows where"
