@@ -135,6 +135,7 @@ TEST(Overflow, TellsWhetherBlockWouldWait) {
   ASSERT_TRUE(dropping.pub.publish({1}));
   EXPECT_TRUE(dropping.pub.has_room(0)) << "it would not wait";
   dropping.gate.open();
+  ASSERT_TRUE(dropping.got.wait_for(2));
 }
 
 TEST(Overflow, BlockGivesUpAfterItsTimeoutAndSaysSo) {
