@@ -101,6 +101,9 @@ struct Executor::State {
 
   void run(Worker& self, bool in_arena);
   void work_off(Worker& self);
+  /// The calling thread, if it takes turns for this pool.
+  [[nodiscard]] Server* here() const;
+  [[nodiscard]] Worker* assign(Priority priority, Work work);
   void give(Priority priority, Work work);
   [[nodiscard]] Work take();
   void serve(const std::function<Turn(int)>& turn, int number);
@@ -304,17 +307,27 @@ Executor::~Executor() {
   }
 }
 
+HYPHOS_HOT Executor::Server* Executor::State::here() const {
+  return serving != nullptr && &serving->pool == this ? serving : nullptr;
+}
+
+// Under `mutex`. Returns who has to be woken for it, or nobody.
+HYPHOS_HOT Executor::Worker* Executor::State::assign(Priority priority, Work work) {
+  Worker* const worker = idle;
+  if (worker != nullptr) {
+    idle = worker->next;
+    worker->work = std::move(work);
+  } else {
+    queues[static_cast<std::size_t>(priority)].push(std::move(work));
+  }
+  return worker;
+}
+
 HYPHOS_HOT void Executor::State::give(Priority priority, Work work) {
   Worker* worker = nullptr;
   {
     const std::lock_guard lock(mutex);
-    worker = idle;
-    if (worker != nullptr) {
-      idle = worker->next;
-      worker->work = std::move(work);
-    } else {
-      queues[static_cast<std::size_t>(priority)].push(std::move(work));
-    }
+    worker = assign(priority, std::move(work));
   }
   if (worker != nullptr) wake(worker->awake);
 }
@@ -324,21 +337,15 @@ HYPHOS_HOT void Executor::enqueue(Priority priority, Work work) {
   {
     const std::lock_guard lock(state_->mutex);
     ++state_->unfinished;
-    worker = state_->idle;
-    if (worker == nullptr) {
-      state_->queues[static_cast<std::size_t>(priority)].push(std::move(work));
-      return;
-    }
-    Server* const here = State::serving;
-    if (here != nullptr && &here->pool == state_.get() && !here->work) {
+    Server* const here = state_->here();
+    if (here != nullptr && !here->work && state_->idle != nullptr) {
       here->work = std::move(work);
       here->priority = priority;
       return;
     }
-    state_->idle = worker->next;
-    worker->work = std::move(work);
+    worker = state_->assign(priority, std::move(work));
   }
-  wake(worker->awake);
+  if (worker != nullptr) wake(worker->awake);
 }
 
 void Executor::serve(std::function<Turn(int)> turn) {
@@ -350,13 +357,13 @@ void Executor::serve(std::function<Turn(int)> turn) {
 }
 
 HYPHOS_HOT bool Executor::has_brought() const {
-  const Server* const here = State::serving;
-  return here != nullptr && &here->pool == state_.get() && static_cast<bool>(here->work);
+  const Server* const here = state_->here();
+  return here != nullptr && static_cast<bool>(here->work);
 }
 
 HYPHOS_HOT void Executor::hand_on() {
-  Server* const here = State::serving;
-  if (here == nullptr || &here->pool != state_.get() || !here->work) return;
+  if (!has_brought()) return;
+  Server* const here = state_->here();
   state_->give(here->priority, std::exchange(here->work, nullptr));
 }
 

@@ -87,14 +87,20 @@ TEST_P(Fairness, EveryPublisherHasItsTurnAtAQueueThatIsAlwaysFull) {
 INSTANTIATE_TEST_SUITE_P(Transports, Fairness, ::testing::Values("shm", "zmq"),
                          [](const auto& info) { return std::string(info.param); });
 
-// Whoever received a message runs its callback himself if it came alone; the next one, which comes
-// at any instant about then, must wake another.
-TEST(LongCallback, HoldsUpNoOtherMessage) {
+struct TwoProcesses {
   const std::string domain = fresh_domain();
   Runtime mouth = open_runtime(domain, "mouth");
   Runtime ear = open_runtime(domain, "ear");
   const Node talker = mouth.node("talker").or_throw();
   const Node listener = ear.node("listener").or_throw();
+};
+
+// Whoever received a message runs its callback himself if it came alone; the next one, which comes
+// at any instant about then, must wake another.
+TEST(LongCallback, HoldsUpNoOtherMessage) {
+  const TwoProcesses both;
+  const Node& talker = both.talker;
+  const Node& listener = both.listener;
   std::atomic<int> quick{0};
   std::atomic<int> slow{0};
   listener.subscribe<Number>("quick", serial, [&](const Message<Number>& m) { quick = m->value; });
@@ -120,11 +126,9 @@ TEST(LongCallback, HoldsUpNoOtherMessage) {
 // Whoever received a message may run its callback himself, but not when he has another to run
 // first.
 TEST(InlineCallback, HoldsUpNoOther) {
-  const std::string domain = fresh_domain();
-  Runtime mouth = open_runtime(domain, "mouth");
-  Runtime ear = open_runtime(domain, "ear");
-  const Node talker = mouth.node("talker").or_throw();
-  const Node listener = ear.node("listener").or_throw();
+  const TwoProcesses both;
+  const Node& talker = both.talker;
+  const Node& listener = both.listener;
   std::atomic<int> heard{0};
   std::atomic<int> answered{0};
   std::atomic<int> waited{0};
