@@ -1,10 +1,13 @@
 // After W. Muła and D. Lemire, "Faster Base64 Encoding and Decoding Using AVX2 Instructions", ACM
-// Transactions on the Web 12 (2018).
+// Transactions on the Web 12 (2018), and, for AVX-512, "Base64 encoding and decoding at almost the
+// speed of a memory copy", Software: Practice and Experience 50 (2020).
 
 #include "gateway/convert/base64_wide.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+
+#include <array>
 #endif
 
 namespace hyphos::gateway {
@@ -109,14 +112,93 @@ HYPHOS_AVX2 std::size_t decode_avx2(std::string_view text, std::byte* out) {
 }
 
 #undef HYPHOS_AVX2
+#define HYPHOS_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+
+bool has_vbmi() {
+  static const bool has =
+      __builtin_cpu_supports("avx512vbmi") != 0 && __builtin_cpu_supports("avx512bw") != 0;
+  return has;
+}
+
+using Table = std::array<std::uint8_t, 64>;
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::uint8_t kNone = 0x80;
+
+struct Tables {
+  Table letters{};        // of each number
+  Table numbers[2]{};     // of each character below 128
+  Table three_as_four{};  // where each of the four b a c b of three bytes a b c is
+  Table four_as_three{};  // the bytes of each four that are good
+};
+constexpr Tables make_tables() {
+  Tables made;
+  for (Table& half : made.numbers) half.fill(kNone);
+  for (std::size_t number = 0; number < kAlphabet.size(); ++number) {
+    const auto letter = static_cast<std::uint8_t>(kAlphabet[number]);
+    made.letters[number] = letter;
+    made.numbers[letter / 64][letter % 64] = static_cast<std::uint8_t>(number);
+  }
+  for (std::size_t group = 0; group < 16; ++group) {
+    constexpr std::size_t kFour[] = {1, 0, 2, 1};
+    constexpr std::size_t kThree[] = {2, 1, 0};
+    for (std::size_t i = 0; i < 4; ++i) {
+      made.three_as_four[4 * group + i] = static_cast<std::uint8_t>(3 * group + kFour[i]);
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      made.four_as_three[3 * group + i] = static_cast<std::uint8_t>(4 * group + kThree[i]);
+    }
+  }
+  return made;
+}
+constexpr Tables kTables = make_tables();
+
+HYPHOS_VBMI __m512i load(const void* from) { return _mm512_loadu_si512(from); }
+
+HYPHOS_VBMI std::size_t encode_vbmi(std::span<const std::byte> bytes, char* out) {
+  const __m512i three_as_four = load(kTables.three_as_four.data());
+  const __m512i letters = load(kTables.letters.data());
+  // Of each eight bytes b a c b, twice, at which bit the numbers begin.
+  const __m512i begins = _mm512_set1_epi64(0x3036242a1016040a);
+  std::size_t done = 0;
+  for (; bytes.size() - done >= 64; done += 48, out += 64) {
+    const __m512i spread = _mm512_permutexvar_epi8(three_as_four, load(bytes.data() + done));
+    const __m512i numbers = _mm512_multishift_epi64_epi8(begins, spread);
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi8(numbers, letters));
+  }
+  return done;
+}
+
+HYPHOS_VBMI std::size_t decode_vbmi(std::string_view text, std::byte* out) {
+  const __m512i low = load(kTables.numbers[0].data());
+  const __m512i high = load(kTables.numbers[1].data());
+  const __m512i four_as_three = load(kTables.four_as_three.data());
+  std::size_t done = 0;
+  for (; text.size() - done >= 64; done += 64, out += 48) {
+    const __m512i letters = load(text.data() + done);
+    const __m512i numbers = _mm512_permutex2var_epi8(low, letters, high);
+    if (_mm512_movepi8_mask(_mm512_or_si512(numbers, letters)) != 0) break;
+    const __m512i twelve = _mm512_maddubs_epi16(numbers, _mm512_set1_epi32(0x01400140));
+    const __m512i whole = _mm512_madd_epi16(twelve, _mm512_set1_epi32(0x00011000));
+    const __m512i packed = _mm512_permutexvar_epi8(four_as_three, whole);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(packed));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 32), _mm512_extracti32x4_epi32(packed, 2));
+  }
+  return done;
+}
+
+#undef HYPHOS_VBMI
 
 }  // namespace
 
+// What the widest leave, narrower ones do.
 std::size_t encode_wide(std::span<const std::byte> bytes, char* out) {
-  return has_avx2() ? encode_avx2(bytes, out) : 0;
+  const std::size_t done = has_vbmi() ? encode_vbmi(bytes, out) : 0;
+  return has_avx2() ? done + encode_avx2(bytes.subspan(done), out + done / 3 * 4) : done;
 }
 std::size_t decode_wide(std::string_view text, std::byte* out) {
-  return has_avx2() ? decode_avx2(text, out) : 0;
+  const std::size_t done = has_vbmi() ? decode_vbmi(text, out) : 0;
+  return has_avx2() ? done + decode_avx2(text.substr(done), out + done / 4 * 3) : done;
 }
 
 #else

@@ -6,9 +6,9 @@
 
 namespace hyphos::gateway {
 
-/// The blocks of a long text at once, where the processor can (AVX2): several times as fast as the
-/// look-up of pairs. Both say how far they went, zero where the processor cannot; the rest is the
-/// caller's.
+/// The blocks of a long text at once, where the processor can (AVX2, AVX-512): several times as
+/// fast as the look-up of pairs. Both say how far they went, zero where the processor cannot; the
+/// rest is the caller's.
 
 /// Bytes that were encoded: a multiple of 24. Writes 4 characters for each 3.
 std::size_t encode_wide(std::span<const std::byte> bytes, char* out);

@@ -78,16 +78,16 @@ Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const
 }
 
 Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message, const Lend& lend,
-                                   std::int64_t now_ns, const Buffer& within) const {
+                                   std::int64_t now_ns, const Within& within) const {
   switch (form) {
     case Form::ros1:
-      return read_ros<false>(message, lend, within);
+      return read_ros<false>(message, lend, within.memory);
     case Form::cdr:
-      return read_ros<true>(message, lend, within);
+      return read_ros<true>(message, lend, within.memory);
     case Form::json:
       return read_json(shape_, attached_,
                        {reinterpret_cast<const char*>(message.data()), message.size()}, lend,
-                       now_ns);
+                       now_ns, {}, within.decoded);
     case Form::cbor:
       break;
   }

@@ -7,6 +7,7 @@
 
 #include "gateway/convert/lend.hpp"
 #include "gateway/convert/shape.hpp"
+#include "gateway/convert/within.hpp"
 #include "gateway/convert/written.hpp"
 #include "gateway/core/door.hpp"
 #include "hyphos/buffer.hpp"
@@ -29,11 +30,10 @@ class Converter {
   static constexpr std::size_t kKept = std::size_t{32} << 10;
 
   /// A message of the channel. `form`: all but cbor. `now_ns`: for JSON's headers without a stamp.
-  /// `within`: what `message` lies in, if attached bytes may stay there; empty: they are copied.
   /// Errors: corrupt, with the field.
   [[nodiscard]] Result<RawMessage> read(Form form, std::span<const std::byte> message,
                                         const Lend& lend, std::int64_t now_ns,
-                                        const Buffer& within = {}) const;
+                                        const Within& within = {}) const;
   /// A message of ROS. Errors: corrupt, also for what ROS cannot hold, with the field.
   [[nodiscard]] Result<Written> write(Form form, const RawMessage& message) const;
 

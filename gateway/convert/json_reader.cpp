@@ -9,6 +9,16 @@
 namespace hyphos::gateway {
 namespace {
 
+/// The bytes to attach, where they have been read already.
+const Buffer* read_before(const AttachedJson& attached, LongTexts& long_texts) {
+  std::string_view text;
+  if (attached.field == nullptr || attached.json.get(text) != simdjson::SUCCESS) return nullptr;
+  if (!long_texts.has(text)) return nullptr;
+  const Buffer* const bytes = long_texts.bytes_of(long_texts.of(text));
+  if (bytes != nullptr) long_texts.read();
+  return bytes;
+}
+
 Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view text,
                           const Lend& lend, std::int64_t now_ns, LongTexts& long_texts) {
   thread_local simdjson::dom::parser parser;
@@ -33,7 +43,10 @@ Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view te
   if (!second.message(shape, json)) return trouble.error(shape.ros_name);
   RawMessage made;
   made.payload = std::move(memory).freeze(measure.at());
-  if (attaches) {
+  const Buffer* const known = attaches ? read_before(attached, long_texts) : nullptr;
+  if (known != nullptr) {
+    made.buffers.push_back(*known);
+  } else if (attaches) {
     WritableBuffer buffer = lend(attached.size);
     if (attached.field != nullptr &&
         !write_blob(*attached.field, attached.json, buffer.data(), trouble, long_texts)) {
@@ -48,9 +61,9 @@ Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view te
 }  // namespace
 
 Result<RawMessage> read_json(const Shape& shape, bool attached, std::string_view text,
-                             const Lend& lend, std::int64_t now_ns,
-                             const LongTexts::Bounds& bounds) {
-  if (auto apart = LongTexts::taken_out(text, bounds)) {
+                             const Lend& lend, std::int64_t now_ns, const LongTexts::Bounds& bounds,
+                             const DecodedText* decoded) {
+  if (auto apart = LongTexts::taken_out(text, bounds, decoded)) {
     auto made = parsed(shape, attached, apart->json(), lend, now_ns, *apart);
     if (made && apart->all_read()) return made;
   }

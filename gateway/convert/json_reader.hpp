@@ -15,6 +15,7 @@ namespace hyphos::gateway {
 /// `bounds` change what it costs, and nothing else.
 [[nodiscard]] Result<RawMessage> read_json(const Shape& shape, bool attached, std::string_view text,
                                            const Lend& lend, std::int64_t now_ns,
-                                           const LongTexts::Bounds& bounds = {});
+                                           const LongTexts::Bounds& bounds = {},
+                                           const DecodedText* decoded = nullptr);
 
 }  // namespace hyphos::gateway

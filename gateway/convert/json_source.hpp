@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -42,9 +43,14 @@ inline bool write_blob(const Field& field, Json json, std::byte* to, Trouble& tr
                        LongTexts& long_texts) {
   std::string_view text;
   if (json.get(text) == simdjson::SUCCESS) {
-    const bool apart = long_texts.has(text);
-    if (!decode_base64(apart ? long_texts.of(text) : text, to)) return trouble.tell("is no base64");
-    if (apart) long_texts.read();
+    if (!long_texts.has(text)) return decode_base64(text, to) || trouble.tell("is no base64");
+    const std::string_view whole = long_texts.of(text);
+    if (const Buffer* const bytes = long_texts.bytes_of(whole)) {
+      std::ranges::copy(bytes->bytes(), to);
+    } else if (!decode_base64(whole, to)) {
+      return trouble.tell("is no base64");
+    }
+    long_texts.read();
     return true;
   }
   for (const Json element : simdjson::dom::array(json)) {

@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::size_t kNumber = 16;  // characters of a stand-in's number, and of a look at a string
 
-/// By its first characters.
-bool looks_like_base64(std::string_view text) {
-  std::array<std::byte, kNumber / 4 * 3> bytes;
-  const std::string_view first = text.substr(0, kNumber);
-  return base64_size(first) == bytes.size() && decode_base64(first, bytes.data());
-}
-
 /// As many characters for any number, so that its length is that of no other string.
 void append_stand_in(std::size_t number, std::size_t size, std::string& out) {
   std::array<char, kNumber> digits;
@@ -27,24 +20,39 @@ void append_stand_in(std::size_t number, std::size_t size, std::string& out) {
 
 }  // namespace
 
-std::size_t end_of_string(std::string_view json, std::size_t from) {
+bool is_escaped(std::string_view json, std::size_t begin, std::size_t at) {
+  std::size_t slashes = at;
+  while (slashes > begin && json[slashes - 1] == '\\') --slashes;
+  return (at - slashes) % 2 != 0;
+}
+
+std::size_t end_of_string(std::string_view json, std::size_t from, const DecodedText* decoded) {
+  if (decoded != nullptr && decoded->text.data() == json.data() + from + 1) {
+    return from + decoded->text.size() + 2;
+  }
   for (std::size_t at = from + 1; (at = json.find('"', at)) != json.npos; ++at) {
-    std::size_t slashes = at;
-    while (slashes > from + 1 && json[slashes - 1] == '\\') --slashes;
-    if ((at - slashes) % 2 == 0) return at + 1;
+    if (!is_escaped(json, from + 1, at)) return at + 1;
   }
   return json.size();
 }
 
-std::optional<LongTexts> LongTexts::taken_out(std::string_view json, Bounds bounds) {
+bool looks_like_base64(std::string_view text) {
+  std::array<std::byte, kNumber / 4 * 3> bytes;
+  const std::string_view first = text.substr(0, kNumber);
+  return base64_size(first) == bytes.size() && decode_base64(first, bytes.data());
+}
+
+std::optional<LongTexts> LongTexts::taken_out(std::string_view json, Bounds bounds,
+                                              const DecodedText* decoded) {
   if (json.size() < bounds.json) return std::nullopt;
   LongTexts out;
   out.bound_ = bounds.text;
+  out.decoded_ = decoded;
   std::size_t copied = 0;
   std::size_t left = 64 + json.size() / 512;  // strings that may be looked at
   for (std::size_t at = 0; (at = json.find('"', at)) != json.npos;) {
     if (left-- == 0) return std::nullopt;
-    const std::size_t end = end_of_string(json, at);
+    const std::size_t end = end_of_string(json, at, decoded);
     if (end == json.size()) return std::nullopt;  // of no object
     const std::string_view text = json.substr(at + 1, end - at - 1);
     if (text.size() > bounds.text) {  // with its closing quote

@@ -6,11 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/convert/within.hpp"
+
 namespace hyphos::gateway {
 
 /// Where the string of a JSON text ends that begins with the quote at `from`: behind its closing
-/// quote, or at the end of the text if it has none.
-[[nodiscard]] std::size_t end_of_string(std::string_view json, std::size_t from);
+/// quote, or at the end of the text if it has none. `decoded`, or null: one whose end is known.
+[[nodiscard]] std::size_t end_of_string(std::string_view json, std::size_t from,
+                                        const DecodedText* decoded = nullptr);
+/// Whether the character at `at` of a string that begins at `begin` is one of it, by the
+/// backslashes before it.
+[[nodiscard]] bool is_escaped(std::string_view json, std::size_t begin, std::size_t at);
+/// By its first 16 characters, which it has to have.
+[[nodiscard]] bool looks_like_base64(std::string_view text);
 
 /// The long strings of a JSON text, which are the base64 of images and clouds, taken out of it: a
 /// parser of JSON would look at each of their characters for its end, its escapes and UTF-8, and
@@ -28,7 +36,9 @@ class LongTexts {
 
   /// None if there is no long string, or one that does not look like base64, or so many strings
   /// that looking at each costs more than it spares. They stay in `json`.
-  [[nodiscard]] static std::optional<LongTexts> taken_out(std::string_view json, Bounds bounds);
+  /// `decoded`, or null: one of them that has been read already; it outlives this.
+  [[nodiscard]] static std::optional<LongTexts> taken_out(std::string_view json, Bounds bounds,
+                                                          const DecodedText* decoded = nullptr);
   /// None were taken out.
   LongTexts() = default;
 
@@ -40,6 +50,10 @@ class LongTexts {
   }
   /// What it stands for.
   [[nodiscard]] std::string_view of(std::string_view stand_in) const;
+  /// The bytes of one of them, if they are known.
+  [[nodiscard]] const Buffer* bytes_of(std::string_view text) const {
+    return decoded_ != nullptr && decoded_->text.data() == text.data() ? &decoded_->bytes : nullptr;
+  }
   /// One more was read as base64, and was that.
   void read() { ++read_; }
   [[nodiscard]] bool all_read() const { return read_ == texts_.size(); }
@@ -49,6 +63,7 @@ class LongTexts {
   std::vector<std::string_view> texts_;
   std::size_t bound_ = 0;
   std::size_t read_ = 0;
+  const DecodedText* decoded_ = nullptr;
 };
 
 }  // namespace hyphos::gateway

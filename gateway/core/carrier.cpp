@@ -34,14 +34,14 @@ std::string_view raw_name(std::string_view channel_type) {
 }
 
 Result<RawMessage> Carrier::read(Form form, std::span<const std::byte> message, const Lend& lend,
-                                 std::int64_t now_ns, const Buffer& within) const {
+                                 std::int64_t now_ns, const Within& within) const {
   if (cdr == nullptr) return converter.read(form, message, lend, now_ns, within);
   RawMessage made;
   if (form == Form::cdr) {
     if (auto checked = check(message, id.name); !checked) return checked.error();
-    if (!within.empty()) {
-      const auto offset = static_cast<std::size_t>(message.data() - within.data());
-      made.payload = within.slice(offset, message.size());
+    if (const Buffer& memory = within.memory; !memory.empty()) {
+      const auto offset = static_cast<std::size_t>(message.data() - memory.data());
+      made.payload = memory.slice(offset, message.size());
       return made;
     }
     WritableBuffer memory = lend(message.size());

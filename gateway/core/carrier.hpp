@@ -28,7 +28,7 @@ struct Carrier {
   /// As those of Converter, for messages of the channel.
   [[nodiscard]] Result<RawMessage> read(Form form, std::span<const std::byte> message,
                                         const Lend& lend, std::int64_t now_ns,
-                                        const Buffer& within = {}) const;
+                                        const Within& within = {}) const;
   [[nodiscard]] Result<Written> write(Form form, const RawMessage& message) const;
   /// Whether a message of this size that is read `within` memory stays there, in part at least.
   [[nodiscard]] bool keeps(std::size_t size) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/convert/within.hpp"
 #include "gateway/convert/written.hpp"
 #include "gateway/core/node_params.hpp"
 #include "hyphos/buffer.hpp"
@@ -74,20 +75,20 @@ struct Leaving {
 class Inlet {
  public:
   virtual ~Inlet() = default;
-  /// Converts and publishes. `within`: what `message` lies in, if that may be kept: large arrays of
-  /// bytes are then passed on where they are. Errors: corrupt (the message says which field and
-  /// where), overloaded and exhausted (nobody could take it), permission (over the limits of the
-  /// client). Where the channel makes its publishers wait and there is no room, it does not: the
-  /// message is kept for flush(), and the next waits.
-  virtual Result<void> publish(std::span<const std::byte> message, const Buffer& within) = 0;
+  /// Converts and publishes. `within`: what `message` lies in, if that may be kept, and what of it
+  /// has been read already: large arrays of bytes are then passed on where they are. Errors:
+  /// corrupt (the message says which field and where), overloaded and exhausted (nobody could take
+  /// it), permission (over the limits of the client). Where the channel makes its publishers wait
+  /// and there is no room, it does not: the message is kept for flush(), and the next waits.
+  virtual Result<void> publish(std::span<const std::byte> message, const Within& within) = 0;
   /// There is such a message: its client should be held up.
   [[nodiscard]] virtual bool keeps() const { return false; }
   /// Tries again; false if there is no room yet. One thread at a time, which does not publish
   /// meanwhile. Errors: as publish(); timeout: it has waited as long as the channel lets it.
   virtual Result<bool> flush() { return true; }
   Result<void> publish(std::span<const std::byte> message) { return publish(message, {}); }
-  /// Memory for a message that is then published as lying `within` it, so that it can stay there.
-  /// Empty: it would be copied from there anyway.
+  /// Memory for a message that is then published as lying `within` it, or for what is read of it
+  /// before, so that it can stay there. Empty: it would be copied from there anyway.
   virtual WritableBuffer loan(std::size_t size) { return WritableBuffer::on_heap(size); }
   [[nodiscard]] virtual const TypeInfo& type() const = 0;
 };

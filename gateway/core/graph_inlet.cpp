@@ -19,7 +19,7 @@ GraphInlet::~GraphInlet() {
   setup_.members->remove_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
 }
 
-Result<void> GraphInlet::publish(std::span<const std::byte> message, const Buffer& within) {
+Result<void> GraphInlet::publish(std::span<const std::byte> message, const Within& within) {
   if (auto let = setup_.door.take(setup_.client, *setup_.account, publisher_.channel()); !let) {
     return let;
   }

@@ -37,7 +37,7 @@ class GraphInlet final : public Inlet {
   GraphInlet(const GraphInlet&) = delete;
   GraphInlet& operator=(const GraphInlet&) = delete;
 
-  Result<void> publish(std::span<const std::byte> message, const Buffer& within) override;
+  Result<void> publish(std::span<const std::byte> message, const Within& within) override;
   [[nodiscard]] bool keeps() const override;
   Result<bool> flush() override;
   WritableBuffer loan(std::size_t size) override;

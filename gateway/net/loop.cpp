@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -10,6 +9,7 @@
 #include <cassert>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace hyphos::gateway::net {
 
@@ -76,16 +76,18 @@ class Loop::Work {
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
 };
 
-Loop::Loop(unsigned threads)
-    : context_(std::make_unique<asio::io_context>(static_cast<int>(threads))),
-      work_(std::make_unique<Work>(*context_)) {
-  for (unsigned i = 0; i < std::max(threads, 1U); ++i) {
-    threads_.emplace_back([this] { context_->run(); });
-    ::pthread_setname_np(threads_.back().native_handle(), "gateway net");
-  }
+Loop::Loop()
+    : context_(std::make_unique<asio::io_context>(1)),  // so many threads
+      work_(std::make_unique<Work>(*context_)),
+      thread_([this] { context_->run(); }) {
+  ::pthread_setname_np(thread_.native_handle(), "gateway net");
 }
 
-Loop::~Loop() {
+Loop::~Loop() { end(); }
+
+void Loop::end() {
+  if (!thread_.joinable()) return;
+  assert(thread_.get_id() != std::this_thread::get_id());
   std::vector<std::shared_ptr<Item>> open;
   {
     const std::lock_guard lock(mutex_);
@@ -102,10 +104,7 @@ Loop::~Loop() {
     gone_.wait(lock, [this] { return items_.empty(); });
   }
   work_.reset();
-  for (std::thread& thread : threads_) {
-    assert(thread.get_id() != std::this_thread::get_id());
-    thread.join();
-  }
+  thread_.join();
 }
 
 void Loop::post(std::function<void()> work) { asio::post(*context_, std::move(work)); }
@@ -127,6 +126,10 @@ void Loop::remove(const Item* item) {
   const std::lock_guard lock(mutex_);
   items_.erase(item);
   if (ending_) gone_.notify_all();
+}
+
+Loops::~Loops() {
+  for (Loop& loop : loops_) loop.end();
 }
 
 }  // namespace hyphos::gateway::net

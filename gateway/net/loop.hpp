@@ -1,13 +1,15 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <vector>
 
 #include "hyphos/time.hpp"
 
@@ -37,11 +39,11 @@ class Timer {
   std::shared_ptr<State> state_;
 };
 
-/// Threads that wait for sockets and timers. Thread-safe.
+/// A thread that waits for sockets and timers. Thread-safe.
 ///
 /// Its end closes what is open on it, tells that by the callbacks that each has, and joins the
-/// threads: nothing of it runs after that. Streams and timers may outlive it. It must not end in
-/// one of its own threads.
+/// thread: nothing of it runs after that. Streams and timers may outlive it. It must not end in
+/// its own thread.
 class Loop {
  public:
   /// Something open on the loop, which its end closes.
@@ -52,12 +54,15 @@ class Loop {
     virtual void stop() = 0;
   };
 
-  explicit Loop(unsigned threads = 1);
+  Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
   ~Loop();
 
-  /// Runs `work` in one of the threads; never in the caller. Callbacks must not block.
+  /// Its end, but it may still be asked: then it runs nothing any more. Once is enough.
+  void end();
+
+  /// Runs `work` in the thread; never in the caller. Callbacks must not block.
   void post(std::function<void()> work);
   [[nodiscard]] Timer after(Duration time, std::function<void()> work);
 
@@ -71,14 +76,35 @@ class Loop {
  private:
   class Work;
 
-  std::unique_ptr<boost::asio::io_context> context_;
-  std::unique_ptr<Work> work_;
-  std::vector<std::thread> threads_;
-
   std::mutex mutex_;
   std::condition_variable gone_;
   std::unordered_map<const Item*, std::weak_ptr<Item>> items_;
   bool ending_ = false;
+
+  // Last, so that what is posted and never run is dropped while the rest is there.
+  std::unique_ptr<boost::asio::io_context> context_;
+  std::unique_ptr<Work> work_;
+  std::thread thread_;
+};
+
+/// Loops over which connections are spread: while large messages of one are read, others are
+/// served. One loop of several threads would do that as well, but Asio wakes another of them for
+/// each message before the first one reads it, which costs small ones some tens of microseconds.
+///
+/// Their end is that of each. Until all have ended each may be asked for the next. Thread-safe.
+class Loops {
+ public:
+  Loops() = default;
+  Loops(const Loops&) = delete;
+  Loops& operator=(const Loops&) = delete;
+  ~Loops();
+
+  /// Each in its turn.
+  [[nodiscard]] Loop& next() { return loops_[next_++ % loops_.size()]; }
+
+ private:
+  std::array<Loop, 2> loops_;
+  std::atomic<std::size_t> next_ = 0;
 };
 
 }  // namespace hyphos::gateway::net

@@ -3,8 +3,6 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,7 +14,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Problem = boost::system::error_code;
 
-// All of it runs in one strand.
+// All of it runs in the loop's thread.
 class Attempt final : public net::Loop::Item, public std::enable_shared_from_this<Attempt> {
  public:
   Attempt(net::Loop& loop, const std::string& host, std::uint16_t port,
@@ -25,9 +23,8 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
         host_(host),
         port_(port),
         done_(std::move(done)),
-        strand_(asio::make_strand(loop.context())),
-        resolver_(strand_),
-        socket_(strand_) {}
+        resolver_(loop.context()),
+        socket_(loop.context()) {}
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
   ~Attempt() override { loop_.remove(this); }
@@ -36,7 +33,7 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
     timer_ = loop_.after(timeout, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->cut_later(Code::timeout);
     });
-    asio::post(strand_, [self = shared_from_this()] { self->resolve(); });
+    loop_.post([self = shared_from_this()] { self->resolve(); });
   }
 
   void stop() override { cut_later(Code::canceled); }
@@ -69,7 +66,7 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
 
   // Whatever is under way ends with an error, and the attempt with this one.
   void cut_later(Code code) {
-    asio::post(strand_, [self = shared_from_this(), code] {
+    loop_.post([self = shared_from_this(), code] {
       if (self->cut_) return;
       self->cut_ = code;
       self->resolver_.cancel();
@@ -97,7 +94,6 @@ class Attempt final : public net::Loop::Item, public std::enable_shared_from_thi
   const std::string host_;
   const std::uint16_t port_;
   const std::function<void(Result<net::Connection>)> done_;
-  asio::strand<asio::io_context::executor_type> strand_;
   tcp::resolver resolver_;
   tcp::socket socket_;
   net::Timer timer_;

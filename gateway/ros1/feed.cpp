@@ -74,8 +74,8 @@ void Feed::asked(const Result<Value>& answer) {
       protocol != nullptr && protocol->size() >= 3 && (*protocol)[0].text() == "TCPROS";
   const std::int32_t* port = complete ? (*protocol)[2].get_if<std::int32_t>() : nullptr;
   if (port == nullptr || *port <= 0 || *port > 65535) return again("it does not offer TCPROS");
-  connect_later(place_.loop, (*protocol)[1].text(), static_cast<std::uint16_t>(*port), kPatience,
-                [self = shared_from_this()](Result<net::Connection> connection) {
+  connect_later(place_.loops.next(), (*protocol)[1].text(), static_cast<std::uint16_t>(*port),
+                kPatience, [self = shared_from_this()](Result<net::Connection> connection) {
                   // shared_ptr, since a function has to be copyable
                   auto moved = std::make_shared<Result<net::Connection>>(std::move(connection));
                   self->calls_.post([self, moved] { self->begin(std::move(*moved)); });
@@ -85,7 +85,7 @@ void Feed::asked(const Result<Value>& answer) {
 void Feed::begin(Result<net::Connection> connection) {
   if (stopped_) return;
   if (!connection) return again(connection.error().message);
-  const auto stream = net::Stream::open(place_.loop, std::move(*connection), {});
+  const auto stream = net::Stream::open(place_.loops.next(), std::move(*connection), {});
   {
     const std::lock_guard lock(mutex_);
     stream_ = stream;

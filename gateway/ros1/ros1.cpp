@@ -15,15 +15,15 @@ namespace {
 /// For a master that does not answer when the gateway ends.
 constexpr std::chrono::seconds kGoodbye{3};
 
-// Who uses what: the graph, in the thread of the calls, opens connections on the other loop, whose
+// Who uses what: the graph, in the thread of the calls, opens connections on the other loops, whose
 // callbacks post to the calls. So the end is in three steps: the graph begins nothing any more; the
 // connections end; the calls end.
 class Gateway final : public Protocol {
  public:
   Gateway(Door& door, const Options& options, Settings settings)
       : settings_(std::move(settings)),
-        connections_(std::make_unique<net::Loop>(2)),
-        calls_(std::make_unique<net::Loop>(1)),
+        connections_(std::make_unique<net::Loops>()),
+        calls_(std::make_unique<net::Loop>()),
         client_(*calls_),
         place_{door, *connections_, settings_.node, "", options, settings_.call_timeout} {}
 
@@ -91,7 +91,7 @@ class Gateway final : public Protocol {
   }
 
   Settings settings_;
-  std::unique_ptr<net::Loop> connections_;
+  std::unique_ptr<net::Loops> connections_;
   std::unique_ptr<net::Loop> calls_;
   RpcClient client_;
   Place place_;

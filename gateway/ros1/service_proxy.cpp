@@ -21,12 +21,13 @@ class Probe final : public std::enable_shared_from_this<Probe> {
 
   void start(const Place& place, const std::string& service, Result<net::Connection> connection) {
     if (!connection) return end(connection.error());
-    const auto stream = net::Stream::open(place.loop, std::move(*connection), {});
+    net::Loop& loop = place.loops.next();
+    const auto stream = net::Stream::open(loop, std::move(*connection), {});
     stream->send(
         net::kControl,
         net::Message(Buffer::adopt(write_header(
             {{"callerid", place.node}, {"md5sum", "*"}, {"probe", "1"}, {"service", service}}))));
-    timer_ = place.loop.after(kPatience, [stream] { stream->close(); });
+    timer_ = loop.after(kPatience, [stream] { stream->close(); });
     stream->start({.measure = [](auto bytes) { return measure_frame(bytes, kMaxHeader); },
                    .unit =
                        [self = shared_from_this(), stream](const Buffer& unit) {
@@ -56,7 +57,7 @@ class Probe final : public std::enable_shared_from_this<Probe> {
 void probe_service(const Place& place, const std::string& service, const Uri& uri,
                    std::function<void(Result<Header>)> done) {
   const auto probe = std::make_shared<Probe>(std::move(done));
-  connect_later(place.loop, uri.host, uri.port, kPatience,
+  connect_later(place.loops.next(), uri.host, uri.port, kPatience,
                 [probe, &place, service](Result<net::Connection> connection) {
                   probe->start(place, service, std::move(connection));
                 });
@@ -73,12 +74,13 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
     const std::lock_guard lock(mutex_);
     request_ = std::move(request);
     answer_ = std::move(answer);
-    timer_ = proxy_->place_.loop.after(proxy_->place_.call_timeout, [weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (!self) return;
-      self->end(Error{Code::timeout, "no answer in time", self->proxy_->service_});
-      self->close();
-    });
+    timer_ =
+        proxy_->place_.loops.next().after(proxy_->place_.call_timeout, [weak = weak_from_this()] {
+          const auto self = weak.lock();
+          if (!self) return;
+          self->end(Error{Code::timeout, "no answer in time", self->proxy_->service_});
+          self->close();
+        });
   }
 
   void start(const std::shared_ptr<net::Stream>& stream) {
@@ -216,7 +218,7 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
       const auto line = std::make_shared<Line>(shared_from_this(), framed_);
       lines_.insert(line);
       line->take(request, std::move(answer));
-      return connect_later(place_.loop, uri_.host, uri_.port, kPatience,
+      return connect_later(place_.loops.next(), uri_.host, uri_.port, kPatience,
                            [self = shared_from_this(), line](Result<net::Connection> connection) {
                              self->connected(line, std::move(connection));
                            });
@@ -252,7 +254,7 @@ void ServiceProxy::connected(const std::shared_ptr<Line>& line,
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
   }
-  line->start(net::Stream::open(place_.loop, std::move(*connection), {}));
+  line->start(net::Stream::open(place_.loops.next(), std::move(*connection), {}));
 }
 
 void ServiceProxy::is_framed() {

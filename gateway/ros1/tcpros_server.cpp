@@ -57,12 +57,13 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   Incoming(std::shared_ptr<Shared> shared, net::Connection connection, std::int32_t id)
       : shared_(std::move(shared)),
         id_(id),
-        stream_(net::Stream::open(shared_->place.loop, std::move(connection),
+        loop_(shared_->place.loops.next()),
+        stream_(net::Stream::open(loop_, std::move(connection),
                                   {.queue = {.depth = shared_->place.options.queue_depth,
                                              .bytes = shared_->place.options.queue_bytes}})) {}
 
   void start() {
-    patience_ = shared_->place.loop.after(kPatience, [weak = weak_from_this()] {
+    patience_ = loop_.after(kPatience, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (self && self->phase_ == Phase::header) self->stream_->close();
     });
@@ -247,7 +248,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
 
   void finish_soon() {
     const std::lock_guard lock(mutex_);
-    grace_ = shared_->place.loop.after(kGrace, [weak = weak_from_this()] {
+    grace_ = loop_.after(kGrace, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->stream_->finish();
     });
   }
@@ -269,6 +270,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
 
   const std::shared_ptr<Shared> shared_;
   const std::int32_t id_;
+  net::Loop& loop_;
   const std::shared_ptr<net::Stream> stream_;
   const std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
   net::Timer patience_;
@@ -307,7 +309,7 @@ Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Place& place) {
     }
   };
   auto listener =
-      net::Listener::open(place.loop,
+      net::Listener::open(place.loops.next(),
                           {.host = place.options.host,
                            .port = 0,
                            .max_clients = place.options.max_clients * kConnectionsPerClient},

@@ -16,7 +16,7 @@ namespace hyphos::gateway::ros1 {
 /// What all connections of one gateway have in common.
 struct Place {
   Door& door;
-  net::Loop& loop;    ///< of the connections
+  net::Loops& loops;  ///< of the connections
   std::string node;   ///< "/hyphos", our name in the graph of ROS
   std::string group;  ///< of the clients: the graph of ROS they are all in
   Options options;
@@ -26,7 +26,7 @@ struct Place {
 /// The port at which other nodes fetch what we publish and call what we serve. Each subscriber has
 /// an outlet of its own, so that it gets latched values and slows nobody.
 ///
-/// Thread-safe. The loop of `place`, which outlives the server, has to end before it.
+/// Thread-safe. The loops of `place`, which outlives the server, have to end before it.
 class TcprosServer {
  public:
   /// Errors: as net::Listener::open().

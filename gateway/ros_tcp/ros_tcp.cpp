@@ -16,11 +16,6 @@ namespace {
 using ros_tcp::Session;
 using ros_tcp::Settings;
 
-/// Clients are spread over so many loops of one thread each: while large messages of one are being
-/// read, others are served. One loop of two threads would do that as well, but it wakes the other
-/// thread for each message, which costs small ones some tens of microseconds.
-constexpr std::size_t kLoops = 2;
-
 Error bad_option(const std::string& key, const std::string& what) {
   return {Code::invalid_config, what, "ros_tcp." + key};
 }
@@ -65,15 +60,16 @@ class RosTcp final : public Protocol {
   Result<void> open(const Options& options) {
     net::Listener::Callbacks callbacks;
     callbacks.accepted = [this](net::Connection connection) {
-      Session::serve(door_, loops_[next_++ % kLoops], std::move(connection), settings_, services_);
+      Session::serve(door_, loops_.next(), std::move(connection), settings_, services_);
     };
     callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
       door_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
-      Session::refuse(loops_[0], std::move(connection), settings_,
+      Session::refuse(loops_.next(), std::move(connection), settings_,
                       "there are " + std::to_string(most) + " clients already (max_clients)");
     };
     auto listener = net::Listener::open(
-        loops_[0], {.host = options.host, .port = options.port, .max_clients = options.max_clients},
+        loops_.next(),
+        {.host = options.host, .port = options.port, .max_clients = options.max_clients},
         std::move(callbacks));
     if (!listener) return listener.error();
     listener_ = std::move(*listener);
@@ -88,8 +84,7 @@ class RosTcp final : public Protocol {
   const Settings settings_;
   const std::shared_ptr<ros_tcp::UnityServices> services_ =
       std::make_shared<ros_tcp::UnityServices>();
-  net::Loop loops_[kLoops];
-  std::size_t next_ = 0;                     ///< of the listener's callback
+  net::Loops loops_;
   std::unique_ptr<net::Listener> listener_;  ///< ends before the loops do
 };
 

@@ -65,8 +65,8 @@ void Connection::limit_silence(int fd, Duration ping) {
 std::shared_ptr<Connection> Connection::start(const Setup& setup, net::Connection connection) {
   auto self = std::make_shared<Connection>(setup, connection.peer);
   self->stream_ =
-      net::Stream::open(setup.loop, std::move(connection), stream_options(setup.options));
-  self->entry_ = setup.loop.after(kEntry, [weak = std::weak_ptr(self)] {
+      net::Stream::open(self->loop_, std::move(connection), stream_options(setup.options));
+  self->entry_ = self->loop_.after(kEntry, [weak = std::weak_ptr(self)] {
     if (const auto alive = weak.lock()) alive->check_entry();
   });
   net::Stream::Callbacks callbacks;
@@ -84,7 +84,7 @@ Connection::Connection(const Setup& setup, const std::string& peer)
     : door_(setup.door),
       params_(setup.params),
       options_(setup.options),
-      loop_(setup.loop),
+      loop_(setup.loops.next()),
       ping_(setup.ping),
       origins_(setup.origins),
       client_{"rosbridge " + peer},
@@ -198,6 +198,14 @@ void Connection::unmask(net::UnitReader::Part part) {
   copy_unmasked(payload, mask_behind(coming_.mask, part.at + head - coming_.head_size),
                 payload.data());
   plain_ = true;
+  if (!joiner_.is_whole(coming_)) return;
+  const std::byte* const text = part.bytes.data() - part.at + coming_.head_size;
+  const auto there = static_cast<std::size_t>(payload.data() + payload.size() - text);
+  arriving_.more({reinterpret_cast<const char*>(text), there},
+                 static_cast<std::size_t>(coming_.size), [this](std::size_t size) {
+                   const std::lock_guard lock(session_mutex_);
+                   return session_ == nullptr ? WritableBuffer() : session_->loan(size);
+                 });
 }
 
 void Connection::take_frame(const Buffer& unit) {
@@ -205,10 +213,13 @@ void Connection::take_frame(const Buffer& unit) {
   const std::span<const std::byte> payload = unit.bytes().subspan(frame.head_size);
   if (is_control(frame.opcode)) return take_control(frame, payload);
   if (std::exchange(plain_, false)) {
-    if (joiner_.is_whole(frame)) return take_message({frame.opcode, payload});
+    const std::optional<DecodedText> decoded = arriving_.take();
+    if (joiner_.is_whole(frame)) {
+      return take_message({frame.opcode, payload}, decoded ? &*decoded : nullptr);
+    }
     frame.mask = {};
   }
-  if (const auto message = joiner_.join(frame, payload)) take_message(*message);
+  if (const auto message = joiner_.join(frame, payload)) take_message(*message, nullptr);
 }
 
 void Connection::take_control(const FrameHead& head, std::span<const std::byte> payload) {
@@ -221,14 +232,16 @@ void Connection::take_control(const FrameHead& head, std::span<const std::byte> 
   stream_->finish();
 }
 
-void Connection::take_message(const MessageJoiner::Message& message) {
+void Connection::take_message(const MessageJoiner::Message& message, const DecodedText* decoded) {
   const std::lock_guard lock(session_mutex_);
   if (session_ == nullptr) return;
-  if (message.kind == Opcode::binary) return session_->binary(message.payload);
-  session_->text({reinterpret_cast<const char*>(message.payload.data()), message.payload.size()});
+  if (message.kind == Opcode::binary) return session_->binary(message.payload, decoded);
+  session_->text({reinterpret_cast<const char*>(message.payload.data()), message.payload.size()},
+                 decoded);
 }
 
 void Connection::closed() {
+  (void)arriving_.take();
   {
     const std::lock_guard lock(timer_mutex_);
     closed_ = true;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "gateway/convert/arriving_text.hpp"
 #include "gateway/core/door.hpp"
 #include "gateway/core/protocol.hpp"
 #include "gateway/core/rules.hpp"
@@ -28,7 +29,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
     Door& door;
     NodeParams& params;
     const Options& options;
-    net::Loop& loop;
+    net::Loops& loops;
     Duration ping;
     const Patterns& origins;  ///< see may_enter()
   };
@@ -55,7 +56,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   [[nodiscard]] std::string refusal_of(const Handshake& handshake, bool has_token) const;
   void take_frame(const Buffer& unit);
   void take_control(const FrameHead& head, std::span<const std::byte> payload);
-  void take_message(const MessageJoiner::Message& message);
+  void take_message(const MessageJoiner::Message& message, const DecodedText* decoded);
   void send_control(Opcode opcode, std::span<const std::byte> payload);
 
   void check_entry();
@@ -75,6 +76,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   MessageJoiner joiner_;
   FrameHead coming_;                 // as measured last: of the frame that is taken next
   bool plain_ = false;               // its payload has no mask any more
+  ArrivingText arriving_;            // of that frame
   std::atomic<bool> opened_{false};  // the handshake is done
 
   std::mutex session_mutex_;

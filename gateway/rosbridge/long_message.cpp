@@ -9,7 +9,7 @@ namespace {
 /// should be, or not worth it.
 class Walk {
  public:
-  explicit Walk(std::string_view json) : json_(json) {}
+  Walk(std::string_view json, const DecodedText* decoded) : json_(json), decoded_(decoded) {}
 
   bool take(char wanted) {
     skip_space();
@@ -69,12 +69,13 @@ class Walk {
   std::string_view string() {
     if (at_ >= json_.size() || json_[at_] != '"') return {};
     const std::size_t begin = at_;
-    at_ = end_of_string(json_, begin);
+    at_ = end_of_string(json_, begin, decoded_);
     if (at_ - begin < 2 || json_[at_ - 1] != '"') return {};
     return json_.substr(begin + 1, at_ - begin - 2);
   }
 
   std::string_view json_;
+  const DecodedText* decoded_;
   std::size_t at_ = 0;
   std::size_t steps_ = 0;
   bool plain_ = true;
@@ -82,9 +83,9 @@ class Walk {
 
 }  // namespace
 
-std::optional<LongMessage> long_message(std::string_view json) {
+std::optional<LongMessage> long_message(std::string_view json, const DecodedText* decoded) {
   if (json.size() < kLongMessage) return std::nullopt;
-  Walk walk(json);
+  Walk walk(json, decoded);
   std::optional<LongMessage> found;
   if (!walk.take('{')) return std::nullopt;
   do {

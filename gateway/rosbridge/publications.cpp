@@ -63,6 +63,7 @@ Result<void> Publications::unadvertise(const Request& request) {
   }
   at->second.ids.erase(request.id);
   if (!request.id.empty() && !at->second.ids.empty()) return success();
+  if (last_ == &at->second) last_ = nullptr;
   topics_.erase(at);
   return success();
 }
@@ -91,7 +92,9 @@ Result<void> Publications::publish(const Request& request) {
                                : request.msg.empty() ? kNothing
                                                      : request.msg;
   // What the door refuses, it counts itself.
-  const auto published = to->inlet->publish(std::as_bytes(std::span(msg)));
+  // Of a text that was changed it stands elsewhere, and is not found.
+  const auto published = to->inlet->publish(std::as_bytes(std::span(msg)), Within(request.decoded));
+  last_ = to;
   if (!published) context_.tell(request, published.error());
   if (published && to->inlet->keeps()) {
     waiting_.emplace();
@@ -100,6 +103,10 @@ Result<void> Publications::publish(const Request& request) {
     waiting_->topic = topic;
   }
   return success();
+}
+
+WritableBuffer Publications::loan(std::size_t size) {
+  return last_ == nullptr ? WritableBuffer() : last_->inlet->loan(size);
 }
 
 bool Publications::ready() {

@@ -22,6 +22,9 @@ class Publications {
   Result<void> publish(const Request& request);
   /// False while the message that was published last waits for room: nothing more is to be asked.
   [[nodiscard]] bool ready();
+  /// Memory for what a message will attach, as far as the one before it tells; mostly the next one
+  /// is for the same topic, and for another one the memory is as good. Empty: for nothing.
+  [[nodiscard]] WritableBuffer loan(std::size_t size);
 
  private:
   struct Topic {
@@ -34,6 +37,7 @@ class Publications {
 
   Context& context_;
   std::map<std::string, Topic> topics_;
+  Topic* last_ = nullptr;           ///< that was published on
   std::optional<Request> waiting_;  // what there is to say of a publish() that waits
 };
 

@@ -174,10 +174,10 @@ struct RequestParser::Library {
 RequestParser::RequestParser() : library_(std::make_unique<Library>()) {}
 RequestParser::~RequestParser() = default;
 
-ParsedRequest RequestParser::parse(std::string_view text) {
+ParsedRequest RequestParser::parse(std::string_view text, const DecodedText* decoded) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (const auto message = long_message(text)) {
+  if (const auto message = long_message(text, decoded)) {
     std::string& rest = library_->shortened;
     const std::string_view msg = message->text;
     rest.reserve(text.size() - msg.size() + 2 + kPadding);
@@ -187,6 +187,7 @@ ParsedRequest RequestParser::parse(std::string_view text) {
     if (!out.error && out.request.op == "publish") {
       out.request.msg = msg;
       out.request.plain = message->plain;
+      out.request.decoded = decoded;
       return out;
     }
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/convert/within.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -40,8 +41,9 @@ struct Request {
   std::int64_t status = 0;  ///< of a goal, as action_msgs/GoalStatus has it
   bool latch = false;
   bool feedback = false;
-  bool plain = false;    ///< `msg` is known to have no NaN and no Infinity
-  bool has_mac = false;  ///< auth as rosauth had it
+  bool plain = false;                    ///< `msg` is known to have no NaN and no Infinity
+  bool has_mac = false;                  ///< auth as rosauth had it
+  const DecodedText* decoded = nullptr;  ///< of `msg`, if it is that of the text that was parsed
 };
 
 /// What could be read, and what was wrong. `id` and `op` are there if they were read before.
@@ -61,7 +63,8 @@ class RequestParser {
   /// `text` has to be followed by kPadding bytes that may be read. Members may come in any order;
   /// unknown ones are skipped. The messages inside are only looked at as far as their ends, and
   /// may be no JSON.
-  [[nodiscard]] ParsedRequest parse(std::string_view text);
+  /// `decoded`, or null: a string of `text` that has been read; it outlives the request.
+  [[nodiscard]] ParsedRequest parse(std::string_view text, const DecodedText* decoded = nullptr);
 
  private:
   struct Library;

@@ -16,8 +16,6 @@ namespace hyphos::gateway {
 namespace rosbridge {
 namespace {
 
-// One may be busy with the text of a large message while the other serves the rest.
-constexpr unsigned kThreads = 2;
 constexpr Duration kLook = Duration::from_seconds(1);
 constexpr Duration kPing = Duration::from_ms(10'000);
 
@@ -52,8 +50,7 @@ class Rosbridge final : public Protocol {
         settings_(std::move(settings)),
         tls_(std::move(tls)),
         params_(door.open_params([] {})),
-        loop_(kThreads),
-        setup_{door, *params_, options_, loop_, settings_.ping, settings_.origins} {
+        setup_{door, *params_, options_, loops_, settings_.ping, settings_.origins} {
     look();
   }
 
@@ -73,7 +70,7 @@ class Rosbridge final : public Protocol {
     net::Listener::Callbacks callbacks;
     callbacks.accepted = [this](net::Connection connection) { accept(std::move(connection)); };
     callbacks.refused = [this](net::Connection connection) { refuse(std::move(connection)); };
-    auto listener = net::Listener::open(loop_, where, std::move(callbacks));
+    auto listener = net::Listener::open(loops_.next(), where, std::move(callbacks));
     if (!listener) return listener.error();
     listener_ = *std::move(listener);
     return success();
@@ -88,14 +85,14 @@ class Rosbridge final : public Protocol {
   // So that the parameters of a node are known before somebody asks.
   void look() {
     params_->look();
-    looking_ = loop_.after(kLook, [this] { look(); });
+    looking_ = loops_.next().after(kLook, [this] { look(); });
   }
 
   void accept(net::Connection connection) {
     Connection::limit_silence(connection.fd.get(), setup_.ping);
     if (tls_ != nullptr) {
       const std::string peer = connection.peer;
-      auto plain = tls_->wrap(loop_, std::move(connection));
+      auto plain = tls_->wrap(loops_.next(), std::move(connection));
       if (!plain) {
         setup_.door.count({"rosbridge " + peer}, "tls", plain.error().message);
         return;
@@ -112,7 +109,7 @@ class Rosbridge final : public Protocol {
     setup_.door.count({"rosbridge " + connection.peer}, "max_clients", text);
     if (tls_ != nullptr) return;
     // Its request is not read: without this the reset could overtake the answer.
-    const auto stream = net::Stream::open(loop_, std::move(connection), {});
+    const auto stream = net::Stream::open(loops_.next(), std::move(connection), {});
     stream->start({.measure = [](auto bytes) { return net::Measured::unit(bytes.size()); },
                    .unit = [](const Buffer&) {},
                    .refused = {},
@@ -126,7 +123,7 @@ class Rosbridge final : public Protocol {
   const Settings settings_;
   const std::unique_ptr<TlsFront> tls_;
   const std::unique_ptr<NodeParams> params_;
-  net::Loop loop_;
+  net::Loops loops_;
   const Connection::Setup setup_;
   net::Timer looking_;
   std::vector<std::weak_ptr<Connection>> connections_;  // of the listener's callbacks

@@ -77,11 +77,13 @@ Session::~Session() {
   action_servings_.end();
 }
 
-void Session::text(std::string_view json) { handle(json, Origin::client); }
+void Session::text(std::string_view json, const DecodedText* decoded) {
+  handle(json, Origin::client, decoded);
+}
 
-void Session::binary(std::span<const std::byte> bytes) {
+void Session::binary(std::span<const std::byte> bytes, const DecodedText* decoded) {
   if (!is_cbor_map(bytes)) {
-    return text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, decoded);
   }
   auto json = cbor_to_json(bytes, context_.options.max_message * kCborGrowth);
   if (!json) return context_.refuse({}, json.error());
@@ -89,8 +91,8 @@ void Session::binary(std::span<const std::byte> bytes) {
   text(*json);
 }
 
-void Session::handle(std::string_view json, Origin origin) {
-  ParsedRequest parsed = parser_.parse(json);
+void Session::handle(std::string_view json, Origin origin, const DecodedText* decoded) {
+  ParsedRequest parsed = parser_.parse(json, decoded);
   Request& request = parsed.request;
   if (parsed.error) return context_.refuse(request, *parsed.error);
   if (!authorized_ && request.op != "auth") {

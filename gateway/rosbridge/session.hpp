@@ -35,9 +35,12 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// A message of WebSocket. It has to be followed by kPadding bytes that may be read.
-  void text(std::string_view json);
-  void binary(std::span<const std::byte> bytes);
+  /// A message of WebSocket. It has to be followed by kPadding bytes that may be read. `decoded`,
+  /// or null: a string of it that was read while it came.
+  void text(std::string_view json, const DecodedText* decoded = nullptr);
+  void binary(std::span<const std::byte> bytes, const DecodedText* decoded = nullptr);
+  /// Memory for such a string; empty: it is not worth it.
+  [[nodiscard]] WritableBuffer loan(std::size_t size) { return publications_.loan(size); }
   /// Whether it may be given the next message.
   [[nodiscard]] bool ready() { return publications_.ready(); }
   /// What Sink::wake_at() asked for.
@@ -54,7 +57,7 @@ class Session {
   };
   static const Entry kEntries[];
 
-  void handle(std::string_view json, Origin origin);
+  void handle(std::string_view json, Origin origin, const DecodedText* decoded = nullptr);
   void fragment(Request&& request, Origin origin);
   void png(Request&& request, Origin origin);
   /// The whole of what came in pieces, if this was the last of them.

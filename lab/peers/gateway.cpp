@@ -80,7 +80,7 @@ class RosTcpClient final : public External {
     frame += head;
     const std::array<asio::const_buffer, 2> parts = {asio::buffer(frame),
                                                      asio::buffer(pixels.data(), pixels.size())};
-    asio::write(socket_, parts);
+    asio::write(socket_, parts, all_at_once);
   }
 
   std::span<const std::byte> next() override {

@@ -103,6 +103,12 @@ class FakeDoor : public Door {
     return count;
   }
 
+  /// The last message whose base64 had been read before all of it was there: what was read.
+  [[nodiscard]] std::optional<std::string> read_early() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(read_early_, std::nullopt);
+  }
+
   /// What the last inlet of the topic was opened with.
   [[nodiscard]] std::uint32_t depth(const std::string& topic) const {
     const std::lock_guard lock(mutex_);
@@ -345,7 +351,8 @@ class FakeDoor : public Door {
           type_(std::move(type)),
           latched_(latched) {}
     ~FakeInlet() override { door_.close_inlet(*this, topic_, client_.name); }
-    Result<void> publish(std::span<const std::byte> message, const Buffer& /*within*/) override {
+    Result<void> publish(std::span<const std::byte> message, const Within& within) override {
+      if (within.decoded != nullptr) door_.note_early(*within.decoded);
       if (keeps()) door_.count(client_, "not_held_up", topic_);
       if (door_.is_full(topic_)) {
         kept_ = Buffer::copy_of(message);
@@ -410,6 +417,10 @@ class FakeDoor : public Door {
     return {Code::permission, name + " is not allowed", name};
   }
 
+  void note_early(const DecodedText& decoded) {
+    const std::lock_guard lock(mutex_);
+    read_early_ = std::string(decoded.bytes.text());
+  }
   [[nodiscard]] bool is_full(const std::string& topic) const {
     const std::lock_guard lock(mutex_);
     return full_.contains(topic);
@@ -529,6 +540,7 @@ class FakeDoor : public Door {
   std::deque<std::function<void()>> tasks_;
   std::multimap<Time, std::function<void()>> later_;
   std::uint64_t published_ = 0;
+  std::optional<std::string> read_early_;
   bool ending_ = false;
   FakeActions actions_{[this](std::function<void()> task) {
     const std::lock_guard lock(mutex_);

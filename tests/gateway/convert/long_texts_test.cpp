@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gateway/convert/json_reader.hpp"
+#include "tests/gateway/convert/base64_text.hpp"
 #include "tests/gateway/convert/sample.hpp"
 
 namespace hyphos::gateway {
@@ -17,31 +18,6 @@ namespace {
 
 constexpr LongTexts::Bounds kNone{SIZE_MAX, 16};
 constexpr LongTexts::Bounds kAll{0, 16};
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// A bit at a time, as RFC 4648 says it, with padding.
-std::string base64_of(std::string_view bytes) {
-  std::string text;
-  for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 6) {
-    std::size_t number = 0;
-    for (std::size_t i = bit; i < bit + 6; ++i) {
-      const bool set = i / 8 < bytes.size() &&
-                       (static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8) & 1U) != 0;
-      number = 2 * number + (set ? 1 : 0);
-    }
-    text += kAlphabet[number];
-  }
-  while (text.size() % 4 != 0) text += '=';
-  return text;
-}
-
-std::string random_bytes(std::mt19937& random, std::size_t size) {
-  std::string bytes(size, '\0');
-  for (char& byte : bytes) byte = static_cast<char>(random());
-  return bytes;
-}
-
 /// What of made/All was read: all of its bytes in protobuf, or the error.
 std::string outcome(std::string_view json, const LongTexts::Bounds& bounds) {
   static const auto types = sample_types();
@@ -203,6 +179,14 @@ TEST(LongTexts, BecomeAttachedBytes) {
   ASSERT_EQ(made->buffers.size(), 1);
   EXPECT_EQ(made->buffers[0].text(), bytes);
   EXPECT_EQ(lent, (std::vector<std::size_t>{0, bytes.size()})) << "memory is taken once";
+  const DecodedText known{std::string_view(json).substr(9, json.size() - 11),
+                          Buffer::copy_of(std::string_view("read before"))};
+  lent.clear();
+  const auto early = read_json(*blob.shape, true, json, lend, 0, {}, &known);
+  ASSERT_TRUE(early) << early.error().to_string();
+  ASSERT_EQ(early->buffers.size(), 1);
+  EXPECT_EQ(early->buffers[0].data(), known.bytes.data()) << "as they lie";
+  EXPECT_EQ(lent, std::vector<std::size_t>{0});
   std::string bad = json;
   bad[40'000] = '-';
   const auto refused = read_json(*blob.shape, true, bad, lend, 0);

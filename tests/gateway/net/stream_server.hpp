@@ -41,15 +41,15 @@ class StreamServer {
  public:
   using Unit = std::function<void(const std::shared_ptr<Stream>&, const Buffer&)>;
 
-  explicit StreamServer(Unit unit, Stream::Options options = {}, unsigned threads = 2)
-      : unit_(std::move(unit)), options_(options), loop_(std::make_unique<Loop>(threads)) {
+  explicit StreamServer(Unit unit, Stream::Options options = {})
+      : unit_(std::move(unit)), options_(options), loops_(std::make_unique<Loops>()) {
     Listener::Callbacks callbacks;
     callbacks.accepted = [this](Connection connection) { serve(std::move(connection)); };
-    listener_ = Listener::open(*loop_, {.max_clients = 500}, std::move(callbacks)).or_throw();
+    listener_ =
+        Listener::open(loops_->next(), {.max_clients = 500}, std::move(callbacks)).or_throw();
   }
 
   [[nodiscard]] std::uint16_t port() const { return listener_->port(); }
-  [[nodiscard]] Loop& loop() { return *loop_; }
   [[nodiscard]] std::size_t clients() const { return listener_->clients(); }
   [[nodiscard]] std::size_t accepted() {
     const std::lock_guard lock(mutex_);
@@ -61,7 +61,7 @@ class StreamServer {
   }
   void end() {
     listener_.reset();
-    loop_.reset();
+    loops_.reset();
   }
 
   std::atomic<bool> ready = true;  ///< to take units
@@ -71,7 +71,7 @@ class StreamServer {
 
  private:
   void serve(Connection connection) {
-    auto stream = Stream::open(*loop_, std::move(connection), options_);
+    auto stream = Stream::open(loops_->next(), std::move(connection), options_);
     {
       const std::lock_guard lock(mutex_);
       streams_.push_back(stream);
@@ -100,7 +100,7 @@ class StreamServer {
   const Stream::Options options_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Stream>> streams_;
-  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<Loops> loops_;
   std::unique_ptr<Listener> listener_;
 };
 

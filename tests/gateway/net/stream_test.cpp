@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -203,10 +205,11 @@ TEST(Stream, test_a_reader_that_has_stopped_holds_one_message_that_is_lent_and_g
 }
 
 TEST(Stream, test_a_reader_that_has_stopped_does_not_stop_another) {
-  StreamServer server(kEcho, {.queue = {.depth = 3, .bytes = std::size_t{64} << 20}}, 1);
+  StreamServer server(kEcho, {.queue = {.depth = 3, .bytes = std::size_t{64} << 20}});
   RawClient stopped(server.port());
   ASSERT_TRUE(eventually([&] { return server.accepted() == 1; }));
   for (int i = 0; i < 20; ++i) server.stream(0)->send(1, sized_message(std::string(1 << 20, 'x')));
+  RawClient on_the_other_loop(server.port());
   RawClient quick(server.port());
   for (int i = 0; i < 50; ++i) {
     quick.send(sized("ping"));
@@ -463,6 +466,55 @@ TEST(Loop, test_its_end_does_not_wait_for_timers_and_they_may_outlive_it) {
     timer = loop.after(Duration::from_seconds(3600), [] { FAIL(); });
   }
   timer = {};
+}
+
+TEST(Loops, test_each_in_its_turn_and_each_has_a_thread) {
+  Loops loops;
+  Loop& one = loops.next();
+  Loop& other = loops.next();
+  EXPECT_NE(&one, &other);
+  EXPECT_EQ(&loops.next(), &one);
+  std::promise<void> other_runs;
+  std::promise<void> told;
+  one.post([&] {
+    other_runs.get_future().wait();
+    told.set_value();
+  });
+  other.post([&] { other_runs.set_value(); });
+  EXPECT_EQ(told.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+}
+
+// Begins something on the next loop when it is told to stop, as a connection that is lost does.
+class Restless final : public Loop::Item {
+ public:
+  explicit Restless(Loops& loops) : loops_(loops), loop_(loops.next()) {}
+  void stop() override {
+    for (int i = 0; i < 2; ++i) {
+      Loop& next = loops_.next();
+      timers.push_back(next.after(Duration{}, [] {}));
+      next.post([] {});
+    }
+    loop_.remove(this);
+  }
+  Loop& loop() { return loop_; }
+
+  std::vector<Timer> timers;
+
+ private:
+  Loops& loops_;
+  Loop& loop_;
+};
+
+TEST(Loops, test_until_all_have_ended_each_can_be_asked_for_the_next) {
+  std::vector<std::shared_ptr<Restless>> items;
+  {
+    Loops loops;
+    for (int i = 0; i < 2; ++i) {
+      items.push_back(std::make_shared<Restless>(loops));
+      ASSERT_TRUE(items.back()->loop().add(items.back()));
+    }
+  }
+  for (const auto& item : items) EXPECT_EQ(item->timers.size(), 2U);
 }
 
 TEST(Stream, test_who_is_held_up_loses_nothing_and_holds_nobody_else_up) {

@@ -8,6 +8,7 @@
 
 #include "gateway/rosbridge/handshake.hpp"
 #include "gateway/rosbridge/rosbridge.hpp"
+#include "tests/gateway/convert/base64_text.hpp"
 #include "tests/gateway/rosbridge/fake_client.hpp"
 #include "tests/gateway/rosbridge/web_client.hpp"
 
@@ -49,6 +50,38 @@ TEST_F(Server, messages_of_all_sizes_reach_every_client_whole) {
     talker.say(publish(data));
     for (const auto& listener : listeners) EXPECT_EQ(listener->text(), publish(data)) << size;
   }
+}
+
+TEST_F(Server, a_long_string_of_base64_is_read_while_it_comes) {
+  open();
+  WebClient talker(server->port());
+  WebClient listener(server->port());
+  listener.say(kSubscribe);
+  talker.say(kAdvertise);
+  ASSERT_TRUE(until_open(2));
+  const std::string bytes(900'000, '\xfb');
+  const std::string text = base64_of(bytes);
+  const auto passes = [&](const std::string& data) {
+    talker.say(publish(data));
+    return listener.text() == publish(data);
+  };
+  ASSERT_TRUE(passes(text));
+  EXPECT_EQ(door.read_early(), std::nullopt) << "whose memory it needs was not known";
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(passes(text));
+    EXPECT_EQ(door.read_early(), bytes);
+  }
+  std::string other = text;
+  other[other.size() - 5] = '-';
+  ASSERT_TRUE(passes(other));
+  EXPECT_EQ(door.read_early(), std::nullopt) << "no base64";
+  const std::string message = publish(text);
+  talker.frame(Opcode::text, message.substr(0, 500'000), false);
+  talker.frame(Opcode::continuation, message.substr(500'000), true);
+  EXPECT_EQ(listener.text(), message);
+  EXPECT_EQ(door.read_early(), std::nullopt) << "in frames";
+  ASSERT_TRUE(passes(text));
+  EXPECT_EQ(door.read_early(), bytes);
 }
 
 TEST_F(Server, a_message_may_come_in_pieces_with_a_ping_between) {
