@@ -87,6 +87,7 @@ Connection::Connection(const Setup& setup, const std::string& peer)
       loop_(setup.loops.next()),
       ping_(setup.ping),
       origins_(setup.origins),
+      lent_(setup.lent),
       client_{"rosbridge " + peer},
       joiner_(setup.options.max_message) {}
 
@@ -202,10 +203,25 @@ void Connection::unmask(net::UnitReader::Part part) {
   const std::byte* const text = part.bytes.data() - part.at + coming_.head_size;
   const auto there = static_cast<std::size_t>(payload.data() + payload.size() - text);
   arriving_.more({reinterpret_cast<const char*>(text), there},
-                 static_cast<std::size_t>(coming_.size), [this](std::size_t size) {
-                   const std::lock_guard lock(session_mutex_);
-                   return session_ == nullptr ? WritableBuffer() : session_->loan(size);
-                 });
+                 static_cast<std::size_t>(coming_.size),
+                 [this](std::size_t size) { return lend(size); });
+}
+
+// Together no more than for one message of the largest size: it is memory of the graph, and a
+// client may never send the rest.
+WritableBuffer Connection::lend(std::size_t size) {
+  if (lent_.fetch_add(size) + size > options_.max_message) {
+    lent_.fetch_sub(size);
+    return {};
+  }
+  borrowed_ += size;
+  const std::lock_guard lock(session_mutex_);
+  return session_ == nullptr ? WritableBuffer() : session_->loan(size);
+}
+
+std::optional<DecodedText> Connection::read_early() {
+  lent_.fetch_sub(std::exchange(borrowed_, 0));
+  return arriving_.take();
 }
 
 void Connection::take_frame(const Buffer& unit) {
@@ -213,7 +229,7 @@ void Connection::take_frame(const Buffer& unit) {
   const std::span<const std::byte> payload = unit.bytes().subspan(frame.head_size);
   if (is_control(frame.opcode)) return take_control(frame, payload);
   if (std::exchange(plain_, false)) {
-    const std::optional<DecodedText> decoded = arriving_.take();
+    const std::optional<DecodedText> decoded = read_early();
     if (joiner_.is_whole(frame)) {
       return take_message({frame.opcode, payload}, decoded ? &*decoded : nullptr);
     }
@@ -241,7 +257,7 @@ void Connection::take_message(const MessageJoiner::Message& message, const Decod
 }
 
 void Connection::closed() {
-  (void)arriving_.take();
+  (void)read_early();
   {
     const std::lock_guard lock(timer_mutex_);
     closed_ = true;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "gateway/convert/arriving_text.hpp"
@@ -31,7 +32,8 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
     const Options& options;
     net::Loops& loops;
     Duration ping;
-    const Patterns& origins;  ///< see may_enter()
+    const Patterns& origins;         ///< see may_enter()
+    std::atomic<std::size_t>& lent;  ///< bytes, to strings that are still coming, of all clients
   };
   static std::shared_ptr<Connection> start(const Setup& setup, net::Connection connection);
   /// To be called of the TCP socket: what a client does not acknowledge for this long ends it.
@@ -46,6 +48,8 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
  private:
   Result<net::Measured> measure(std::span<const std::byte> bytes);
   void unmask(net::UnitReader::Part part);
+  [[nodiscard]] WritableBuffer lend(std::size_t size);
+  [[nodiscard]] std::optional<DecodedText> read_early();
   void take(const Buffer& unit);
   [[nodiscard]] bool ready();
   void refuse(const Error& error);
@@ -69,6 +73,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   net::Loop& loop_;
   const Duration ping_;
   const Patterns& origins_;
+  std::atomic<std::size_t>& lent_;
   const Client client_;
   std::shared_ptr<net::Stream> stream_;
 
@@ -77,6 +82,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   FrameHead coming_;                 // as measured last: of the frame that is taken next
   bool plain_ = false;               // its payload has no mask any more
   ArrivingText arriving_;            // of that frame
+  std::size_t borrowed_ = 0;         // for it
   std::atomic<bool> opened_{false};  // the handshake is done
 
   std::mutex session_mutex_;

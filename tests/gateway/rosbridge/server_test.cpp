@@ -84,6 +84,34 @@ TEST_F(Server, a_long_string_of_base64_is_read_while_it_comes) {
   EXPECT_EQ(door.read_early(), bytes);
 }
 
+TEST_F(Server, strings_that_never_come_to_their_end_keep_little_memory_of_the_graph) {
+  Options options;
+  options.max_message = 3'000'000;
+  open(options);
+  const std::string bytes(900'000, '\xfb');
+  const std::string message = publish(base64_of(bytes));
+  WebClient talker(server->port());
+  talker.say(kAdvertise);
+  const auto reads_early = [&] {
+    talker.say(message);
+    talker.frame(Opcode::ping, "");
+    EXPECT_EQ(talker.hear().opcode, 10);
+    return door.read_early().has_value();
+  };
+  EXPECT_FALSE(reads_early());
+  EXPECT_TRUE(reads_early());
+  std::vector<std::unique_ptr<WebClient>> stuck;
+  while (stuck.size() < 3) {
+    auto& client = stuck.emplace_back(std::make_unique<WebClient>(server->port()));
+    client->say(kAdvertise);
+    client->say(message);
+    client->send(WebClient::framed(Opcode::text, message).substr(0, 1'000'000));
+  }
+  EXPECT_TRUE(eventually([&] { return !reads_early(); })) << "there is no end to it";
+  stuck.clear();
+  EXPECT_TRUE(eventually([&] { return reads_early(); })) << "it was not given back";
+}
+
 TEST_F(Server, a_message_may_come_in_pieces_with_a_ping_between) {
   open();
   WebClient client(server->port());

@@ -33,7 +33,7 @@ class WebClient : public RawClient {
     }
   }
 
-  bool frame(Opcode opcode, std::string payload, bool last = true) {
+  static std::string framed(Opcode opcode, std::string payload, bool last = true) {
     constexpr std::string_view kMask = "m@sk";
     std::array<std::byte, kMaxServerHead> head;
     const std::size_t size = write_frame_head(head, opcode, payload.size());
@@ -44,7 +44,10 @@ class WebClient : public RawClient {
     for (std::size_t i = 0; i < payload.size(); ++i) {
       payload[i] = static_cast<char>(payload[i] ^ kMask[i % kMask.size()]);
     }
-    return send(bytes + payload);
+    return bytes + payload;
+  }
+  bool frame(Opcode opcode, std::string payload, bool last = true) {
+    return send(framed(opcode, std::move(payload), last));
   }
   bool say(std::string_view json) { return frame(Opcode::text, std::string(json)); }
 
