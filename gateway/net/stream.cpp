@@ -188,7 +188,7 @@ void Stream::deliver() {
       heard_ns_ = monotonic_now().ns;  // it could not say more; before it is not held up any more
       holds_up_ = false;
     }
-    const auto unit = reader_.next(callbacks_.measure);
+    const auto unit = reader_.next(callbacks_.measure, callbacks_.memory);
     if (!unit) {
       if (callbacks_.refused) callbacks_.refused(unit.error());
       finish();

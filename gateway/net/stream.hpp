@@ -24,8 +24,8 @@ namespace hyphos::gateway::net {
 /// loop, never two at once. Lifetime: a stream that was started lives until it is closed, whoever
 /// drops it. Cost: a message that nothing waits before is written by its sender, with one system
 /// call and no copy; what is lent of one that has to wait is copied, so a peer that does not read
-/// holds one message that is lent, no more; a unit is delivered without a copy, of which the first
-/// 64 KB of a large one are the exception.
+/// holds one message that is lent, no more; a unit is delivered without a copy, but for the first
+/// 64 KB of a large one, or 4 KB where large ones follow each other.
 class Stream final : public Loop::Item, public std::enable_shared_from_this<Stream> {
  public:
   struct Options {
@@ -36,6 +36,8 @@ class Stream final : public Loop::Item, public std::enable_shared_from_this<Stre
   struct Callbacks {
     Measure measure;
     std::function<void(const Buffer& unit)> unit;
+    /// Asked when a large unit begins. May be null.
+    Memory memory = {};
     /// Of a large unit, each part as it comes, to be looked at or changed while it lies in the
     /// cache; before the unit is complete. May be null.
     std::function<void(UnitReader::Part)> part = {};

@@ -8,13 +8,12 @@
 namespace hyphos::gateway::net {
 namespace {
 
-/// Read behind a large unit: enough for the head of the next one, little that is copied once more.
+/// Read behind a large unit, and before one: enough for its head, little that is copied once more.
 constexpr std::size_t kBehindLarge = std::size_t{4} << 10;
 
 }  // namespace
 
-void UnitReader::Block::make(std::size_t size) {
-  WritableBuffer fresh = WritableBuffer::on_heap(size);
+void UnitReader::Block::take(WritableBuffer fresh) {
   data = fresh.data();
   all = std::move(fresh).freeze();
 }
@@ -22,7 +21,7 @@ void UnitReader::Block::make(std::size_t size) {
 void UnitReader::make_room() {
   if (!block_.free()) {
     Block fresh;
-    fresh.make(kBlock);
+    fresh.take(WritableBuffer::on_heap(kBlock));
     if (waiting() > 0) std::memcpy(fresh.data, block_.data + begin_, waiting());
     block_ = std::move(fresh);
   } else if (waiting() > 0 && begin_ > 0) {
@@ -34,7 +33,10 @@ void UnitReader::make_room() {
 
 std::array<iovec, 2> UnitReader::space() {
   make_room();
-  if (large_size_ == 0) return {iovec{block_.data + end_, kBlock - end_}, iovec{nullptr, 0}};
+  if (large_size_ == 0) {
+    const std::size_t some = expects_large_ ? kBehindLarge : kBlock;
+    return {iovec{block_.data + end_, std::min(some, kBlock - end_)}, iovec{nullptr, 0}};
+  }
   std::byte* const to = large_.data + large_filled_;
   if (missing() > kBite) return {iovec{to, kBite}, iovec{nullptr, 0}};
   return {iovec{to, missing()}, iovec{block_.data + end_, std::min(kBehindLarge, kBlock - end_)}};
@@ -46,10 +48,16 @@ void UnitReader::filled(std::size_t size) {
   end_ += size - to_large;
 }
 
-void UnitReader::begin_large(std::size_t size) {
-  if (!large_.free() || large_.all.size() < size + kTail) {
+void UnitReader::begin_large(std::size_t size, const Memory& memory) {
+  WritableBuffer given;
+  if (memory) given = memory({block_.data + begin_, waiting()}, size + kTail);
+  lent_ = !given.empty();
+  if (lent_) {
+    large_ = {};
+    large_.take(std::move(given));
+  } else if (!large_.free() || large_.all.size() < size + kTail) {
     large_ = {};  // before the new one is there: not both at once
-    large_.make(size + kTail);
+    large_.take(WritableBuffer::on_heap(size + kTail));
   }
   std::memcpy(large_.data, block_.data + begin_, waiting());
   large_size_ = size;
@@ -63,12 +71,13 @@ UnitReader::Part UnitReader::arrived() {
   return {{large_.data + from, large_filled_ - from}, from};
 }
 
-Result<std::optional<Buffer>> UnitReader::next(const Measure& measure) {
+Result<std::optional<Buffer>> UnitReader::next(const Measure& measure, const Memory& memory) {
   if (large_size_ != 0) {
     if (large_filled_ < large_size_) return std::optional<Buffer>();
     Buffer unit = large_.all.slice(0, large_size_);
     large_size_ = large_filled_ = large_told_ = 0;
-    if (large_.all.size() > kKept) large_ = {};
+    if (lent_ || large_.all.size() > kKept) large_ = {};
+    expects_large_ = true;
     return std::optional<Buffer>(std::move(unit));
   }
   if (waiting() == 0) return std::optional<Buffer>();
@@ -76,10 +85,11 @@ Result<std::optional<Buffer>> UnitReader::next(const Measure& measure) {
   if (!measured) return measured.error();
   if (measured->whole && measured->size > 0 && measured->size <= waiting()) {
     begin_ += measured->size;
+    expects_large_ = false;
     return std::optional<Buffer>(block_.all.slice(begin_ - measured->size, measured->size));
   }
   if (measured->whole && measured->size > kLarge) {
-    begin_large(measured->size);
+    begin_large(measured->size, memory);
     return std::optional<Buffer>();
   }
   if (measured->size <= waiting() || measured->size > kBlock) {

@@ -26,6 +26,9 @@ struct Measured {
 /// Asked of the bytes at hand, which may be a part of a unit or several of them; never of none. It
 /// has to refuse what is too large, before anything is allocated for it.
 using Measure = std::function<Result<Measured>(std::span<const std::byte>)>;
+/// Gives memory for a large unit, of so many bytes, that begins with the bytes at hand: for what it
+/// is passed on as. An empty one: for nothing better than any.
+using Memory = std::function<WritableBuffer(std::span<const std::byte> begin, std::size_t size)>;
 
 /// Cuts a stream of bytes into units. Small ones lie in the buffer that was read into, a large one
 /// is read into one of its size. Does no I/O. Not thread-safe.
@@ -56,7 +59,9 @@ class UnitReader {
   void filled(std::size_t size);
   /// The next unit that is complete, if there is one. Whoever keeps a copy of a small one keeps
   /// kBlock alive. Errors: those of `measure`, and corrupt for a head that is too large.
-  [[nodiscard]] Result<std::optional<Buffer>> next(const Measure& measure);
+  /// `memory` may be none; what it gives is not written again once the unit is complete.
+  [[nodiscard]] Result<std::optional<Buffer>> next(const Measure& measure,
+                                                   const Memory& memory = nullptr);
   /// Of a large unit, what came since this was asked last; may be changed until it is complete.
   [[nodiscard]] Part arrived();
   /// Of a large unit, the bytes that have to come still; 0: none is being read.
@@ -70,19 +75,21 @@ class UnitReader {
     std::byte* data = nullptr;
     Buffer all;
 
-    void make(std::size_t size);
+    void take(WritableBuffer fresh);
     [[nodiscard]] bool free() const { return data != nullptr && all.owner()->unique(); }
   };
 
   [[nodiscard]] std::size_t waiting() const { return end_ - begin_; }
   void make_room();
-  void begin_large(std::size_t size);
+  void begin_large(std::size_t size, const Memory& memory);
 
   Block block_;
   std::size_t begin_ = 0;  ///< of block_, what is not cut yet
   std::size_t end_ = 0;
 
   Block large_;
+  bool lent_ = false;           ///< large_ is of whoever gives memory
+  bool expects_large_ = false;  ///< as the last unit was
   std::size_t large_size_ = 0;  ///< 0: none is being read
   std::size_t large_filled_ = 0;
   std::size_t large_told_ = 0;  ///< of these, by arrived()

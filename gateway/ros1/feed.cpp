@@ -102,25 +102,28 @@ void Feed::begin(Result<net::Connection> connection) {
     const auto self = weak.lock();
     if (self && !self->connected_) stream->close();
   });
-  stream->start({.measure =
-                     [self = shared_from_this()](auto bytes) {
-                       return measure_frame(bytes, self->inlet_ ? self->place_.options.max_message
-                                                                : std::size_t{kMaxHeader});
-                     },
-                 .unit =
-                     [self = shared_from_this()](const Buffer& unit) {
-                       if (self->inlet_) return self->take(unit);
-                       self->greeted(unit.bytes().subspan(4));
-                     },
-                 .ready = [self = shared_from_this()] { return self->ready(); },
-                 .refused = [self = shared_from_this()](
-                                const Error& error) { self->refused("too_large", error.message); },
-                 .closed =
-                     [self = shared_from_this()] {
-                       self->inlet_.reset();
-                       self->connected_ = false;
-                       self->calls_.post([self] { self->ended(); });
-                     }});
+  stream->start(
+      {.measure =
+           [self = shared_from_this()](auto bytes) {
+             return measure_frame(
+                 bytes, self->inlet_ ? self->place_.options.max_message : std::size_t{kMaxHeader});
+           },
+       .unit =
+           [self = shared_from_this()](const Buffer& unit) {
+             if (self->inlet_) return self->take(unit);
+             self->greeted(unit.bytes().subspan(4));
+           },
+       .memory = [self = shared_from_this()](auto, auto size) { return self->lend(size); },
+       .ready = [self = shared_from_this()] { return self->ready(); },
+       .refused = [self = shared_from_this()](
+                      const Error& error) { self->refused("too_large", error.message); },
+       .closed =
+           [self = shared_from_this()] {
+             self->inlet_.reset();
+             self->share_ = {};
+             self->connected_ = false;
+             self->calls_.post([self] { self->ended(); });
+           }});
 }
 
 void Feed::greeted(std::span<const std::byte> bytes) {
@@ -155,8 +158,15 @@ void Feed::greeted(std::span<const std::byte> bytes) {
 void Feed::take(const Buffer& unit) {
   const auto message = unit.bytes().subspan(4);
   traffic_.add(message.size());
+  share_ = {};
   // The graph counts, by its reason, what it does not take.
   if (!inlet_->publish(message, unit)) traffic_.dropped.fetch_add(1, std::memory_order_relaxed);
+}
+
+WritableBuffer Feed::lend(std::size_t size) {
+  if (!inlet_) return {};
+  share_ = place_.advances.take(size);
+  return share_ ? inlet_->loan(size) : WritableBuffer();
 }
 
 bool Feed::ready() {

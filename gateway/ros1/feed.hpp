@@ -51,6 +51,8 @@ class Feed final : public std::enable_shared_from_this<Feed> {
   // In those of the connection:
   void greeted(std::span<const std::byte> bytes);
   void take(const Buffer& unit);
+  /// Memory for a large message of so many bytes.
+  [[nodiscard]] WritableBuffer lend(std::size_t size);
   /// False while its last message waits for room.
   [[nodiscard]] bool ready();
   void refused(std::string_view why, const std::string& text);
@@ -77,6 +79,7 @@ class Feed final : public std::enable_shared_from_this<Feed> {
 
   // Of the connection's threads, one at a time:
   std::unique_ptr<Inlet> inlet_;
+  Advances::Share share_;  ///< of the memory that is lent
 };
 
 }  // namespace hyphos::gateway::ros1

@@ -22,10 +22,12 @@ class Gateway final : public Protocol {
  public:
   Gateway(Door& door, const Options& options, Settings settings)
       : settings_(std::move(settings)),
+        advances_(options.max_message),
         connections_(std::make_unique<net::Loops>()),
         calls_(std::make_unique<net::Loop>()),
         client_(*calls_),
-        place_{door, *connections_, settings_.node, "", options, settings_.call_timeout} {}
+        place_{door,    *connections_,         advances_, settings_.node, "",
+               options, settings_.call_timeout} {}
 
   Result<void> open() {
     if (settings_.is_master) {
@@ -91,6 +93,7 @@ class Gateway final : public Protocol {
   }
 
   Settings settings_;
+  Advances advances_;
   std::unique_ptr<net::Loops> connections_;
   std::unique_ptr<net::Loop> calls_;
   RpcClient client_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/core/advances.hpp"
 #include "gateway/core/door.hpp"
 #include "gateway/core/protocol.hpp"
 #include "gateway/net/loop.hpp"
@@ -17,6 +18,7 @@ namespace hyphos::gateway::ros1 {
 struct Place {
   Door& door;
   net::Loops& loops;  ///< of the connections
+  Advances& advances;
   std::string node;   ///< "/hyphos", our name in the graph of ROS
   std::string group;  ///< of the clients: the graph of ROS they are all in
   Options options;

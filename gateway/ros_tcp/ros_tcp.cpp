@@ -60,7 +60,7 @@ class RosTcp final : public Protocol {
   Result<void> open(const Options& options) {
     net::Listener::Callbacks callbacks;
     callbacks.accepted = [this](net::Connection connection) {
-      Session::serve(door_, loops_.next(), std::move(connection), settings_, services_);
+      Session::serve(door_, loops_.next(), std::move(connection), settings_, services_, advances_);
     };
     callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
       door_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
@@ -84,6 +84,7 @@ class RosTcp final : public Protocol {
   const Settings settings_;
   const std::shared_ptr<ros_tcp::UnityServices> services_ =
       std::make_shared<ros_tcp::UnityServices>();
+  Advances advances_{settings_.max_message};
   net::Loops loops_;
   std::unique_ptr<net::Listener> listener_;  ///< ends before the loops do
 };

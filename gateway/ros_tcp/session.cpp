@@ -67,16 +67,21 @@ void Session::Line::respond(const std::string& service, std::int64_t id,
 }
 
 Session::Session(std::shared_ptr<Line> line, const Settings& settings,
-                 std::shared_ptr<UnityServices> services)
-    : line_(std::move(line)), settings_(settings), unity_services_(std::move(services)) {}
+                 std::shared_ptr<UnityServices> services, Advances& advances)
+    : line_(std::move(line)),
+      settings_(settings),
+      unity_services_(std::move(services)),
+      advances_(advances) {}
 
 void Session::serve(Door& door, net::Loop& loop, net::Connection connection,
-                    const Settings& settings, std::shared_ptr<UnityServices> services) {
+                    const Settings& settings, std::shared_ptr<UnityServices> services,
+                    Advances& advances) {
   Client client{"ros_tcp " + connection.peer};
   auto stream = net::Stream::open(loop, std::move(connection), settings.stream);
   auto line =
       std::make_shared<Line>(door, std::move(client), std::move(stream), settings.max_message);
-  std::shared_ptr<Session> session(new Session(std::move(line), settings, std::move(services)));
+  std::shared_ptr<Session> session(
+      new Session(std::move(line), settings, std::move(services), advances));
   session->begin();
 }
 
@@ -87,6 +92,9 @@ void Session::begin() {
   const std::size_t max_message = settings_.max_message;
   callbacks.measure = [max_message](auto bytes) { return measure_frame(bytes, max_message); };
   callbacks.unit = [self = shared_from_this()](const Buffer& unit) { self->take(unit); };
+  callbacks.memory = [self = shared_from_this()](auto begin, auto size) {
+    return self->lend(begin, size);
+  };
   callbacks.ready = [self = shared_from_this()] { return self->ready(); };
   callbacks.refused = [line = line_](const Error& error) {
     line->note("__error", "connection closed: " + error.to_string());
@@ -108,13 +116,22 @@ void Session::refuse(net::Loop& loop, net::Connection connection, const Settings
 }
 
 void Session::end() {
+  share_ = {};
   line_->requests.end();
   unity_services_->drop_all(this);
   subscribers_.clear();
   publishers_.clear();
 }
 
+WritableBuffer Session::lend(std::span<const std::byte> begin, std::size_t size) {
+  const auto found = publishers_.find(parse_frame(begin).name);
+  if (announced_ || found == publishers_.end()) return {};
+  share_ = advances_.take(size);
+  return share_ ? found->second.inlet->loan(size) : WritableBuffer();
+}
+
 void Session::take(const Buffer& unit) {
+  share_ = {};
   const Frame frame = parse_frame(unit.bytes());
   if (frame.name.empty()) return;  // a sign of life
   if (frame.name.starts_with("__")) return obey(frame.name, frame.payload);

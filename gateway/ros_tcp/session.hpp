@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "gateway/core/advances.hpp"
 #include "gateway/core/door.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros_tcp/command.hpp"
@@ -41,8 +42,10 @@ class Seldom {
 /// time.
 class Session final : public std::enable_shared_from_this<Session> {
  public:
+  /// `advances` outlives it.
   static void serve(Door& door, net::Loop& loop, net::Connection connection,
-                    const Settings& settings, std::shared_ptr<UnityServices> services);
+                    const Settings& settings, std::shared_ptr<UnityServices> services,
+                    Advances& advances);
   /// Says why this client cannot be served, and closes.
   static void refuse(net::Loop& loop, net::Connection connection, const Settings& settings,
                      std::string_view why);
@@ -79,10 +82,12 @@ class Session final : public std::enable_shared_from_this<Session> {
   };
 
   Session(std::shared_ptr<Line> line, const Settings& settings,
-          std::shared_ptr<UnityServices> services);
+          std::shared_ptr<UnityServices> services, Advances& advances);
 
   void begin();
   void take(const Buffer& unit);
+  /// Memory for a large frame of so many bytes that begins so.
+  [[nodiscard]] WritableBuffer lend(std::span<const std::byte> begin, std::size_t size);
   void obey(std::string_view name, std::span<const std::byte> json);
   void publish(const Frame& frame, const Buffer& unit);
   [[nodiscard]] bool ready();
@@ -116,6 +121,8 @@ class Session final : public std::enable_shared_from_this<Session> {
   const std::shared_ptr<Line> line_;
   const Settings settings_;
   const std::shared_ptr<UnityServices> unity_services_;  ///< of all clients
+  Advances& advances_;
+  Advances::Share share_;  ///< of the memory that is lent
   std::map<std::string, Publisher, std::less<>> publishers_;
   std::map<std::string, Subscriber, std::less<>> subscribers_;
   std::map<std::string, std::string, std::less<>> ros_services_;  ///< name and type in the graph

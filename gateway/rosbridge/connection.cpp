@@ -87,7 +87,7 @@ Connection::Connection(const Setup& setup, const std::string& peer)
       loop_(setup.loops.next()),
       ping_(setup.ping),
       origins_(setup.origins),
-      lent_(setup.lent),
+      advances_(setup.advances),
       client_{"rosbridge " + peer},
       joiner_(setup.options.max_message) {}
 
@@ -207,20 +207,15 @@ void Connection::unmask(net::UnitReader::Part part) {
                  [this](std::size_t size) { return lend(size); });
 }
 
-// Together no more than for one message of the largest size: it is memory of the graph, and a
-// client may never send the rest.
 WritableBuffer Connection::lend(std::size_t size) {
-  if (lent_.fetch_add(size) + size > options_.max_message) {
-    lent_.fetch_sub(size);
-    return {};
-  }
-  borrowed_ += size;
+  share_ = advances_.take(size);
+  if (!share_) return {};
   const std::lock_guard lock(session_mutex_);
   return session_ == nullptr ? WritableBuffer() : session_->loan(size);
 }
 
 std::optional<DecodedText> Connection::read_early() {
-  lent_.fetch_sub(std::exchange(borrowed_, 0));
+  share_ = {};
   return arriving_.take();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gateway/convert/arriving_text.hpp"
+#include "gateway/core/advances.hpp"
 #include "gateway/core/door.hpp"
 #include "gateway/core/protocol.hpp"
 #include "gateway/core/rules.hpp"
@@ -32,8 +33,8 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
     const Options& options;
     net::Loops& loops;
     Duration ping;
-    const Patterns& origins;         ///< see may_enter()
-    std::atomic<std::size_t>& lent;  ///< bytes, to strings that are still coming, of all clients
+    const Patterns& origins;  ///< see may_enter()
+    Advances& advances;
   };
   static std::shared_ptr<Connection> start(const Setup& setup, net::Connection connection);
   /// To be called of the TCP socket: what a client does not acknowledge for this long ends it.
@@ -73,7 +74,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   net::Loop& loop_;
   const Duration ping_;
   const Patterns& origins_;
-  std::atomic<std::size_t>& lent_;
+  Advances& advances_;
   const Client client_;
   std::shared_ptr<net::Stream> stream_;
 
@@ -82,7 +83,7 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
   FrameHead coming_;                 // as measured last: of the frame that is taken next
   bool plain_ = false;               // its payload has no mask any more
   ArrivingText arriving_;            // of that frame
-  std::size_t borrowed_ = 0;         // for it
+  Advances::Share share_;            // its memory
   std::atomic<bool> opened_{false};  // the handshake is done
 
   std::mutex session_mutex_;

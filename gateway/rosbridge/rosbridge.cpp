@@ -1,7 +1,6 @@
 #include "gateway/rosbridge/rosbridge.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -51,7 +50,7 @@ class Rosbridge final : public Protocol {
         settings_(std::move(settings)),
         tls_(std::move(tls)),
         params_(door.open_params([] {})),
-        setup_{door, *params_, options_, loops_, settings_.ping, settings_.origins, lent_} {
+        setup_{door, *params_, options_, loops_, settings_.ping, settings_.origins, advances_} {
     look();
   }
 
@@ -124,7 +123,7 @@ class Rosbridge final : public Protocol {
   const Settings settings_;
   const std::unique_ptr<TlsFront> tls_;
   const std::unique_ptr<NodeParams> params_;
-  std::atomic<std::size_t> lent_ = 0;
+  Advances advances_{options_.max_message};
   net::Loops loops_;
   const Connection::Setup setup_;
   net::Timer looking_;

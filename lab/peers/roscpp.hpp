@@ -20,7 +20,14 @@ namespace hyphos::lab {
 /// compile as C++20.
 template <class Kind>
 struct RosOctets {
+  std::string head;  ///< Kind::head() of its size: generated code would write it field by field
   std::vector<std::uint8_t> data;
+
+  void resize(std::size_t size) {
+    if (size == data.size() && !head.empty()) return;
+    data.resize(size);
+    head = Kind::head(size);
+  }
 };
 
 }  // namespace hyphos::lab
@@ -50,8 +57,8 @@ struct serialization::Serializer<hyphos::lab::RosOctets<Kind>> {
 
   template <class Stream>
   static void write(Stream& stream, const Message& message) {
-    const std::string head = Kind::head(message.data.size());
-    std::memcpy(stream.advance(length(head.size())), head.data(), head.size());
+    const std::uint32_t before = length(message.head.size());
+    std::memcpy(stream.advance(before), message.head.data(), before);
     const std::uint32_t size = length(message.data.size());
     std::memcpy(stream.advance(size), message.data.data(), size);
   }
@@ -61,11 +68,13 @@ struct serialization::Serializer<hyphos::lab::RosOctets<Kind>> {
     const auto octets = Kind::octets_of({bytes, stream.getLength()});
     if (octets.empty()) throw StreamOverrunException("a message without octets");
     const auto* const first = reinterpret_cast<const std::uint8_t*>(octets.data());
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes);
+    message.head.assign(begin, first);
     message.data.assign(first, first + octets.size());
     stream.advance(stream.getLength());
   }
   static std::uint32_t serializedLength(const Message& message) {
-    return length(Kind::head(message.data.size()).size() + message.data.size());
+    return length(message.head.size() + message.data.size());
   }
 
  private:
@@ -100,7 +109,7 @@ class RoscppPeer : public Peer {
     const int messages = options.in_process() ? queue() + 2 : 1;
     for (int i = 0; i < messages; ++i) {
       messages_.push_back(boost::make_shared<Message>());
-      messages_.back()->data.resize(options.size);
+      messages_.back()->resize(options.size);
     }
   }
   ~RoscppPeer() override {
@@ -121,7 +130,7 @@ class RoscppPeer : public Peer {
   }
   void publish(std::size_t size, Fill fill) override {
     Message& message = *messages_[next_];
-    message.data.resize(size);
+    message.resize(size);
     fill(reinterpret_cast<std::byte*>(message.data.data()));
     if (options_.in_process()) {
       publisher_.publish(messages_[next_]);

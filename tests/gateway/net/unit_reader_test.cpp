@@ -103,6 +103,41 @@ TEST(UnitReader, test_the_rest_of_a_large_unit_is_read_to_where_it_stays) {
   EXPECT_EQ(reader.missing(), unit.size() - 10'000 - UnitReader::kBite);
 }
 
+TEST(UnitReader, test_a_large_unit_lies_in_the_memory_that_is_given_for_it) {
+  UnitReader reader;
+  std::vector<const std::byte*> given;
+  const Memory memory = [&](std::span<const std::byte> begin, std::size_t size) {
+    EXPECT_EQ(static_cast<char>(begin[4]), 'a');
+    EXPECT_GE(size, 100'004 + UnitReader::kTail);
+    WritableBuffer fresh = given.size() < 2 ? WritableBuffer::on_heap(size) : WritableBuffer();
+    if (!fresh.empty()) given.push_back(fresh.data());
+    return fresh;
+  };
+  const std::string unit = unit_of(100'000, 'a');
+  std::vector<Buffer> units;
+  for (int round = 0; round < 3; ++round) {
+    for (std::string_view bytes = unit; !bytes.empty();) {
+      bytes.remove_prefix(feed(reader, bytes, 1 << 20));
+      while (auto whole = reader.next(measure, memory).or_throw()) units.push_back(*whole);
+    }
+  }
+  ASSERT_EQ(units.size(), 3U);
+  for (const Buffer& whole : units) EXPECT_EQ(whole.text(), unit);
+  EXPECT_EQ(units[0].data(), given[0]);
+  EXPECT_EQ(units[1].data(), given[1]) << "what was given is not written again";
+  EXPECT_NE(units[2].data(), given[1]) << "none was given";
+}
+
+TEST(UnitReader, test_of_a_large_unit_that_follows_one_little_is_read_to_where_it_does_not_stay) {
+  UnitReader reader;
+  EXPECT_EQ(reader.space()[0].iov_len, UnitReader::kBlock);
+  (void)read_all(reader, unit_of(100'000, 'a'), 1 << 20);
+  EXPECT_LE(reader.space()[0].iov_len, UnitReader::kBlock / 16);
+  const std::string small = unit_of(10'000, 'b');
+  EXPECT_EQ(read_all(reader, small, 1 << 20).at(0).text(), small);
+  EXPECT_EQ(reader.space()[0].iov_len, UnitReader::kBlock) << "and not for small ones";
+}
+
 TEST(UnitReader, test_each_part_of_a_large_unit_is_shown_once_and_may_be_changed) {
   UnitReader reader;
   std::string bytes = unit_of(1'000'000, 'a') + unit_of(300, 'b') + unit_of(50'000, 'c');
