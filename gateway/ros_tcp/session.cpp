@@ -200,7 +200,7 @@ void Session::call(const Frame& frame, std::int64_t id) {
   const Duration timeout =
       served ? settings_.service_timeout : std::min(settings_.service_timeout, kNoServer);
   line_->door.call(line_->client, service, found->second, settings_.form(), frame.payload, timeout,
-                   [line = line_, name = std::move(name), id](Result<Buffer> reply) {
+                   [line = line_, name = std::move(name), id](const Result<Buffer>& reply) {
                      line->calls.fetch_sub(1);
                      line->respond(name, id, reply);
                    });
