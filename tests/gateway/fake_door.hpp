@@ -95,8 +95,9 @@ class FakeDoor : public Door {
   }
   /// Inlets, outlets and servers that are open.
   [[nodiscard]] std::size_t open() const {
+    std::size_t count = actions_.open();  // before the lock: actions ask for it under their own
     const std::lock_guard lock(mutex_);
-    std::size_t count = servers_.size() + actions_.open();
+    count += servers_.size();
     for (const auto& [name, topic] : topics_) {
       count += topic.publishers.size() + topic.outlets.size();
     }
