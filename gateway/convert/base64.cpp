@@ -11,8 +11,6 @@ namespace hyphos::gateway {
 
 namespace {
 
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint32_t kBad = 1U << 31U;
 constexpr std::size_t kBlock = 6144;  // bytes that are encoded at once
 
@@ -21,8 +19,8 @@ using Pairs = std::array<char, 2 * 4096>;
 constexpr Pairs make_pairs() {
   Pairs pairs{};
   for (std::size_t i = 0; i < 4096; ++i) {
-    pairs[2 * i] = kAlphabet[i >> 6U];
-    pairs[2 * i + 1] = kAlphabet[i & 63U];
+    pairs[2 * i] = kBase64Alphabet[i >> 6U];
+    pairs[2 * i + 1] = kBase64Alphabet[i & 63U];
   }
   return pairs;
 }
@@ -34,8 +32,8 @@ constexpr Worths make_worths() {
   Worths worths{};
   for (auto& worth : worths) worth.fill(kBad);
   for (std::size_t place = 0; place < 4; ++place) {
-    for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
-      worths[place][static_cast<unsigned char>(kAlphabet[i])] =
+    for (std::size_t i = 0; i < kBase64Alphabet.size(); ++i) {
+      worths[place][static_cast<unsigned char>(kBase64Alphabet[i])] =
           static_cast<std::uint32_t>(i << (18 - 6 * place));
     }
   }

@@ -121,8 +121,6 @@ bool has_vbmi() {
 }
 
 using Table = std::array<std::uint8_t, 64>;
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t kNone = 0x80;
 
 struct Tables {
@@ -134,8 +132,8 @@ struct Tables {
 constexpr Tables make_tables() {
   Tables made;
   for (Table& half : made.numbers) half.fill(kNone);
-  for (std::size_t number = 0; number < kAlphabet.size(); ++number) {
-    const auto letter = static_cast<std::uint8_t>(kAlphabet[number]);
+  for (std::size_t number = 0; number < kBase64Alphabet.size(); ++number) {
+    const auto letter = static_cast<std::uint8_t>(kBase64Alphabet[number]);
     made.letters[number] = letter;
     made.numbers[letter / 64][letter % 64] = static_cast<std::uint8_t>(number);
   }

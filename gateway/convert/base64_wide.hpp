@@ -6,6 +6,9 @@
 
 namespace hyphos::gateway {
 
+inline constexpr std::string_view kBase64Alphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 /// The blocks of a long text at once, where the processor can (AVX2, AVX-512): several times as
 /// fast as the look-up of pairs. Both say how far they went, zero where the processor cannot; the
 /// rest is the caller's.

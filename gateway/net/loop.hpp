@@ -99,8 +99,10 @@ class Loops {
   Loops& operator=(const Loops&) = delete;
   ~Loops();
 
-  /// Each in its turn.
+  /// Each in its turn, for a connection.
   [[nodiscard]] Loop& next() { return loops_[next_++ % loops_.size()]; }
+  /// For what is short, and takes no turn from a connection: timers, attempts, who listens.
+  [[nodiscard]] Loop& any() { return loops_.front(); }
 
  private:
   std::array<Loop, 2> loops_;

@@ -74,7 +74,7 @@ void Feed::asked(const Result<Value>& answer) {
       protocol != nullptr && protocol->size() >= 3 && (*protocol)[0].text() == "TCPROS";
   const std::int32_t* port = complete ? (*protocol)[2].get_if<std::int32_t>() : nullptr;
   if (port == nullptr || *port <= 0 || *port > 65535) return again("it does not offer TCPROS");
-  connect_later(place_.loops.next(), (*protocol)[1].text(), static_cast<std::uint16_t>(*port),
+  connect_later(place_.loops.any(), (*protocol)[1].text(), static_cast<std::uint16_t>(*port),
                 kPatience, [self = shared_from_this()](Result<net::Connection> connection) {
                   // shared_ptr, since a function has to be copyable
                   auto moved = std::make_shared<Result<net::Connection>>(std::move(connection));

@@ -57,7 +57,7 @@ class Probe final : public std::enable_shared_from_this<Probe> {
 void probe_service(const Place& place, const std::string& service, const Uri& uri,
                    std::function<void(Result<Header>)> done) {
   const auto probe = std::make_shared<Probe>(std::move(done));
-  connect_later(place.loops.next(), uri.host, uri.port, kPatience,
+  connect_later(place.loops.any(), uri.host, uri.port, kPatience,
                 [probe, &place, service](Result<net::Connection> connection) {
                   probe->start(place, service, std::move(connection));
                 });
@@ -75,7 +75,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
     request_ = std::move(request);
     answer_ = std::move(answer);
     timer_ =
-        proxy_->place_.loops.next().after(proxy_->place_.call_timeout, [weak = weak_from_this()] {
+        proxy_->place_.loops.any().after(proxy_->place_.call_timeout, [weak = weak_from_this()] {
           const auto self = weak.lock();
           if (!self) return;
           self->end(Error{Code::timeout, "no answer in time", self->proxy_->service_});
@@ -218,7 +218,7 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
       const auto line = std::make_shared<Line>(shared_from_this(), framed_);
       lines_.insert(line);
       line->take(request, std::move(answer));
-      return connect_later(place_.loops.next(), uri_.host, uri_.port, kPatience,
+      return connect_later(place_.loops.any(), uri_.host, uri_.port, kPatience,
                            [self = shared_from_this(), line](Result<net::Connection> connection) {
                              self->connected(line, std::move(connection));
                            });

@@ -309,7 +309,7 @@ Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Place& place) {
     }
   };
   auto listener =
-      net::Listener::open(place.loops.next(),
+      net::Listener::open(place.loops.any(),
                           {.host = place.options.host,
                            .port = 0,
                            .max_clients = place.options.max_clients * kConnectionsPerClient},

@@ -64,11 +64,11 @@ class RosTcp final : public Protocol {
     };
     callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
       door_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
-      Session::refuse(loops_.next(), std::move(connection), settings_,
+      Session::refuse(loops_.any(), std::move(connection), settings_,
                       "there are " + std::to_string(most) + " clients already (max_clients)");
     };
     auto listener = net::Listener::open(
-        loops_.next(),
+        loops_.any(),
         {.host = options.host, .port = options.port, .max_clients = options.max_clients},
         std::move(callbacks));
     if (!listener) return listener.error();

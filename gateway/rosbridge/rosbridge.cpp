@@ -70,7 +70,7 @@ class Rosbridge final : public Protocol {
     net::Listener::Callbacks callbacks;
     callbacks.accepted = [this](net::Connection connection) { accept(std::move(connection)); };
     callbacks.refused = [this](net::Connection connection) { refuse(std::move(connection)); };
-    auto listener = net::Listener::open(loops_.next(), where, std::move(callbacks));
+    auto listener = net::Listener::open(loops_.any(), where, std::move(callbacks));
     if (!listener) return listener.error();
     listener_ = *std::move(listener);
     return success();
@@ -85,7 +85,7 @@ class Rosbridge final : public Protocol {
   // So that the parameters of a node are known before somebody asks.
   void look() {
     params_->look();
-    looking_ = loops_.next().after(kLook, [this] { look(); });
+    looking_ = loops_.any().after(kLook, [this] { look(); });
   }
 
   void accept(net::Connection connection) {
@@ -109,7 +109,7 @@ class Rosbridge final : public Protocol {
     setup_.door.count({"rosbridge " + connection.peer}, "max_clients", text);
     if (tls_ != nullptr) return;
     // Its request is not read: without this the reset could overtake the answer.
-    const auto stream = net::Stream::open(loops_.next(), std::move(connection), {});
+    const auto stream = net::Stream::open(loops_.any(), std::move(connection), {});
     stream->start({.measure = [](auto bytes) { return net::Measured::unit(bytes.size()); },
                    .unit = [](const Buffer&) {},
                    .refused = {},

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/gateway/convert/base64_text.hpp"
+
 namespace hyphos::gateway {
 namespace {
 
@@ -17,18 +19,7 @@ constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 std::string by_definition(const std::vector<std::byte>& bytes) {
-  std::string text;
-  for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 6) {
-    std::size_t number = 0;
-    for (std::size_t i = bit; i < bit + 6; ++i) {
-      const bool set = i / 8 < bytes.size() &&
-                       (std::to_integer<unsigned>(bytes[i / 8]) >> (7 - i % 8) & 1U) != 0;
-      number = 2 * number + (set ? 1 : 0);
-    }
-    text += kAlphabet[number];
-  }
-  while (text.size() % 4 != 0) text += '=';
-  return text;
+  return base64_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::vector<std::byte> some_bytes(std::mt19937& random, std::size_t size) {
