@@ -72,6 +72,20 @@ std::string Address::text() const {
   return std::string(host.data()) + ":" + number;
 }
 
+bool Address::same_host(const Address& other) const {
+  if (storage.ss_family != other.storage.ss_family) return false;
+  if (storage.ss_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr ==
+           reinterpret_cast<const sockaddr_in*>(&other.storage)->sin_addr.s_addr;
+  }
+  if (storage.ss_family == AF_INET6) {
+    const auto* one = reinterpret_cast<const sockaddr_in6*>(&storage);
+    const auto* another = reinterpret_cast<const sockaddr_in6*>(&other.storage);
+    return IN6_ARE_ADDR_EQUAL(&one->sin6_addr, &another->sin6_addr) != 0;
+  }
+  return false;
+}
+
 Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, bool to_listen) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;

@@ -20,6 +20,8 @@ struct Address {
   [[nodiscard]] std::uint16_t port() const;
   /// "127.0.0.1:10000", "[::1]:10000"
   [[nodiscard]] std::string text() const;
+  /// Whether both are of one host, whatever their ports.
+  [[nodiscard]] bool same_host(const Address& other) const;
 };
 
 /// The addresses of a host, which is a name or a number; asks the system's resolver for a name, and

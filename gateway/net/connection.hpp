@@ -11,14 +11,15 @@
 namespace hyphos::gateway::net {
 
 /// A TCP connection that stands: non-blocking, without Nagle's delay, noticing within a minute that
-/// the other machine is gone. A Stream can be made of it, or anything else that speaks on it.
+/// the other machine is gone, and within one machine with no more on its way than caches hold. A
+/// Stream can be made of it, or anything else that speaks on it.
 struct Connection {
   Descriptor fd;
   std::string peer;             ///< "127.0.0.1:41552"
   std::shared_ptr<void> place;  ///< the one it takes among the clients of a listener; may be null
 };
 
-/// Sets what a Connection promises.
+/// Sets what a Connection promises. The socket is connected.
 void prepare(int fd);
 
 /// Connects to the first address of `host` that answers. Blocks up to `timeout`, and while a name

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "gateway/net/address.hpp"
+#include "gateway/net/connection.hpp"
 #include "tests/gateway/raw_client.hpp"
 
 namespace hyphos::gateway::net {
@@ -45,6 +47,46 @@ TEST(Listener, test_a_client_reaches_a_listener_and_is_known_by_its_address) {
   RawClient client(listener->port());
   ASSERT_TRUE(eventually([&] { return keeper.count() == 1; }));
   EXPECT_EQ(keeper.accepted[0].peer, local_address(client.fd()).text());
+}
+
+TEST(Address, test_ports_do_not_count_for_whether_two_are_of_one_host) {
+  const auto of = [](const char* host, std::uint16_t port) {
+    return resolve(host, port, false).or_throw().at(0);
+  };
+  EXPECT_TRUE(of("127.0.0.1", 1).same_host(of("127.0.0.1", 2)));
+  EXPECT_FALSE(of("127.0.0.1", 1).same_host(of("127.0.0.2", 1)));
+  EXPECT_TRUE(of("::1", 1).same_host(of("::1", 2)));
+  EXPECT_FALSE(of("::1", 1).same_host(of("::2", 1)));
+  EXPECT_FALSE(of("127.0.0.1", 1).same_host(of("::1", 1)));
+  EXPECT_FALSE(Address().same_host(Address()));
+}
+
+TEST(Connection, test_what_is_on_its_way_within_the_machine_stays_little_however_much_is_sent) {
+  Loop loop;
+  Keeper keeper;
+  const auto listener = Listener::open(loop, {}, keeper.callbacks()).or_throw();
+  const Connection asked =
+      connect("127.0.0.1", listener->port(), Duration::from_seconds(5)).or_throw();
+  ASSERT_TRUE(eventually([&] { return keeper.count() == 1; }));
+
+  constexpr std::size_t kAll = std::size_t{64} << 20;
+  const int to = asked.fd.get();
+  const int from = keeper.accepted[0].fd.get();
+  std::vector<char> block(std::size_t{4} << 20);
+  for (std::size_t sent = 0, read = 0; read < kAll;) {
+    const ssize_t more = ::send(from, block.data(), std::min(block.size(), kAll - sent), 0);
+    if (more > 0) sent += static_cast<std::size_t>(more);
+    const ssize_t got = ::recv(to, block.data(), block.size(), 0);
+    ASSERT_NE(got, 0);
+    if (got > 0) read += static_cast<std::size_t>(got);
+  }
+
+  for (const int fd : {to, from}) {
+    int most = 0;
+    socklen_t size = sizeof most;
+    ASSERT_EQ(::getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &most, &size), 0);
+    EXPECT_LE(most, 1 << 20);
+  }
 }
 
 TEST(Listener, test_a_port_that_is_taken_is_an_error_that_names_the_process) {
