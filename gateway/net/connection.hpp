@@ -11,8 +11,8 @@
 namespace hyphos::gateway::net {
 
 /// A TCP connection that stands: non-blocking, without Nagle's delay, noticing within a minute that
-/// the other machine is gone, and within one machine with little on its way. A Stream can be made of
-/// it, or anything else that speaks on it.
+/// the other machine is gone, and within one machine with little on its way. A Stream can be made
+/// of it, or anything else that speaks on it.
 struct Connection {
   Descriptor fd;
   std::string peer;             ///< "127.0.0.1:41552"
