@@ -6,6 +6,9 @@
 
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 
+#include "gateway/ros2/call.hpp"
+#include "gateway/ros2/names.hpp"
+
 namespace hyphos::gateway::ros2 {
 namespace {
 
@@ -26,6 +29,8 @@ Remote remote_of(const ProxyData& data) {
   remote.qos.reliable = data.m_qos.m_reliability.kind == dds::RELIABLE_RELIABILITY_QOS;
   remote.qos.transient_local = data.m_qos.m_durability.kind >= dds::TRANSIENT_LOCAL_DURABILITY_QOS;
   remote.qos.deadline_ms = whole_ms(data.m_qos.m_deadline.period);
+  const auto& told = data.m_qos.m_userData.data_vec();
+  remote.client_id = take_user_data(std::string(told.begin(), told.end()), kClientId);
   return remote;
 }
 
@@ -36,13 +41,34 @@ DomainState Discovery::state() const {
   return state_;
 }
 
+Time Discovery::known_since(const GUID_t& guid) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = participants_.find(guid.guidPrefix);
+  return found == participants_.end() ? monotonic_now() : found->second;
+}
+
+std::string Discovery::client_id(const GUID_t& guid) const {
+  const std::lock_guard lock(mutex_);
+  for (const Remotes* remotes : {&state_.writers, &state_.readers}) {
+    if (const auto found = remotes->find(guid); found != remotes->end()) {
+      return found->second.client_id;
+    }
+  }
+  return {};
+}
+
 void Discovery::on_participant_discovery(dds::DomainParticipant*,
                                          rtps::ParticipantDiscoveryInfo&& info) {
   using Info = rtps::ParticipantDiscoveryInfo;
-  if (info.status != Info::REMOVED_PARTICIPANT && info.status != Info::DROPPED_PARTICIPANT) return;
   const auto prefix = info.info.m_guid.guidPrefix;
+  if (info.status != Info::REMOVED_PARTICIPANT && info.status != Info::DROPPED_PARTICIPANT) {
+    const std::lock_guard lock(mutex_);
+    participants_.emplace(prefix, monotonic_now());
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
+    participants_.erase(prefix);
     const auto of_it = [&](const auto& remote) { return remote.first.guidPrefix == prefix; };
     std::erase_if(state_.writers, of_it);
     std::erase_if(state_.readers, of_it);

@@ -8,14 +8,18 @@
 #include <string>
 
 #include "gateway/ros2/endpoint.hpp"
+#include "hyphos/time.hpp"
 
 namespace hyphos::gateway::ros2 {
+
+using eprosima::fastrtps::rtps::GuidPrefix_t;
 
 /// A writer or reader of somebody else.
 struct Remote {
   std::string topic;
   std::string type;
   Qos qos;
+  std::string client_id;  ///< a client of a service tells it of both its endpoints; mostly empty
 };
 
 using Remotes = std::map<GUID_t, Remote>;
@@ -31,6 +35,10 @@ class Discovery final : public eprosima::fastdds::dds::DomainParticipantListener
   /// `changed` is called in threads of DDS, and must not block.
   explicit Discovery(std::function<void()> changed) : changed_(std::move(changed)) {}
   [[nodiscard]] DomainState state() const;
+  /// When the participant of this entity was discovered; now if it is not there.
+  [[nodiscard]] Time known_since(const GUID_t& guid) const;
+  /// Of a writer or reader; empty if it has told none, or is not there.
+  [[nodiscard]] std::string client_id(const GUID_t& guid) const;
 
  private:
   void on_participant_discovery(eprosima::fastdds::dds::DomainParticipant* participant,
@@ -43,6 +51,7 @@ class Discovery final : public eprosima::fastdds::dds::DomainParticipantListener
   const std::function<void()> changed_;
   mutable std::mutex mutex_;  // guards what follows
   DomainState state_;
+  std::map<GuidPrefix_t, Time> participants_;  ///< since when
 };
 
 }  // namespace hyphos::gateway::ros2

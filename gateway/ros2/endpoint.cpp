@@ -34,10 +34,7 @@ void set(DdsQos& to, const EndpointSpec& spec) {
   limits.allocated_samples = std::min(limits.allocated_samples, qos.depth);
   to.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   to.data_sharing().off();
-  if (!spec.type_hash.empty()) {
-    const std::string text = "typehash=" + spec.type_hash + ";";
-    to.user_data().setValue(std::vector<rtps::octet>(text.begin(), text.end()));
-  }
+  to.user_data().setValue(std::vector<rtps::octet>(spec.user_data.begin(), spec.user_data.end()));
 }
 
 std::string policy_name(dds::QosPolicyId_t id) {
@@ -214,6 +211,11 @@ std::size_t Writer::matched() const {
 bool Writer::matches(const GUID_t& reader) const {
   const std::lock_guard lock(matching_);
   return matched_.contains(reader);
+}
+
+std::set<GUID_t> Writer::readers() const {
+  const std::lock_guard lock(matching_);
+  return matched_;
 }
 
 void Writer::on_publication_matched(dds::DataWriter*, const dds::PublicationMatchedStatus& info) {

@@ -32,7 +32,7 @@ struct EndpointSpec {
   std::string topic;  ///< "rt/chatter"
   std::string type;   ///< "std_msgs::msg::dds_::String_"
   Qos qos;
-  std::string type_hash = {};  ///< "RIHS01_…"; empty: not told
+  std::string user_data = {};  ///< put_user_data()
 };
 
 /// What an endpoint tells. All come in threads of DDS, and must not block.
@@ -113,6 +113,8 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
   [[nodiscard]] GUID_t guid() const { return guid_; }
   [[nodiscard]] std::size_t matched() const;
   [[nodiscard]] bool matches(const GUID_t& reader) const;
+  /// The readers that hear it.
+  [[nodiscard]] std::set<GUID_t> readers() const;
 
  private:
   void on_publication_matched(

@@ -1,5 +1,6 @@
 #include "gateway/ros2/names.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,22 @@ std::optional<std::string> service_type_of_dds(std::string_view type) {
     if (ros->ends_with(end)) return ros->substr(0, ros->size() - end.size());
   }
   return std::nullopt;
+}
+
+std::string put_user_data(std::string_view key, std::string_view value) {
+  return std::string(key) + "=" + std::string(value) + ";";
+}
+
+std::string take_user_data(std::string_view data, std::string_view key) {
+  while (!data.empty()) {
+    const std::size_t end = std::min(data.find(';'), data.size());
+    const std::string_view entry = data.substr(0, end);
+    if (entry.size() > key.size() && entry.starts_with(key) && entry[key.size()] == '=') {
+      return std::string(entry.substr(key.size() + 1));
+    }
+    data.remove_prefix(std::min(end + 1, data.size()));
+  }
+  return {};
 }
 
 bool is_name(std::string_view name) {

@@ -33,6 +33,11 @@ struct ServiceTopic {
 /// With the part that only ROS 2 has: "std_msgs/String" → "std_msgs/msg/String".
 [[nodiscard]] std::string ros2_type(std::string_view type, std::string_view middle = "msg");
 
+/// What DDS carries of an endpoint beside its QoS: "typehash=RIHS01_…;", "clientid=…;".
+[[nodiscard]] std::string put_user_data(std::string_view key, std::string_view value);
+/// The value of `key` in "key=value;key=value;"; empty if it has none.
+[[nodiscard]] std::string take_user_data(std::string_view data, std::string_view key);
+
 /// "/camera/image": parts of letters, digits and '_', none of which begins with a digit.
 [[nodiscard]] bool is_name(std::string_view name);
 /// "/ns/name" → {"/ns", "name"}; of "name" {"/", "name"}.

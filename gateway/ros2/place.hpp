@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gateway/core/door.hpp"
+#include "gateway/ros2/names.hpp"
 #include "gateway/ros2/participant.hpp"
 #include "gateway/ros2/settings.hpp"
 #include "hyphos/time.hpp"
@@ -54,10 +55,11 @@ class Refused {
   std::map<std::string, Time> next_;
 };
 
-/// Its RIHS01 hash, which others compare; empty if the types have none.
-[[nodiscard]] inline std::string type_hash_of(const Door& door, const std::string& type) {
+/// Tells its RIHS01 hash, which others compare; empty if the types have none.
+[[nodiscard]] inline std::string user_data_of_type(const Door& door, const std::string& type) {
   const auto known = door.type(type);
-  return known ? known->type_hash : std::string();
+  return known && !known->type_hash.empty() ? put_user_data("typehash", known->type_hash)
+                                            : std::string();
 }
 
 }  // namespace hyphos::gateway::ros2

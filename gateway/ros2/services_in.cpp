@@ -1,5 +1,6 @@
 #include "gateway/ros2/services_in.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -14,12 +15,24 @@ namespace {
 constexpr Qos kCalls{.reliable = true, .transient_local = false, .depth = 256};
 /// Calls to one service that wait for their answers.
 constexpr std::size_t kMostCalls = 1024;
+/// How long a participant is given to learn of our readers as well as of our writers. It is told of
+/// them in two streams, and either may begin with a loss, which is mended after a second; a server
+/// that knows our request and not yet where the answer is heard would answer nobody.
+constexpr Duration kIntroduction = Duration::from_seconds(1.5);
 
 std::uint64_t client_number(const GUID_t& guid) {
   const Gid gid = gid_of(guid);
   std::uint64_t number = 0;
   std::memcpy(&number, gid.data() + gid.size() - sizeof number, sizeof number);
   return number;
+}
+
+/// As rmw_cyclonedds_cpp makes them: the participant, and a number.
+std::string new_client_id(const Participant& participant) {
+  static std::atomic<std::uint32_t> last = 0;
+  std::string id;
+  for (const std::uint8_t byte : participant.gid()) id += std::to_string(byte) + ".";
+  return id + std::to_string(++last);
 }
 
 }  // namespace
@@ -37,11 +50,12 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
                  {.matched = place.wake, .incompatible = {}}) {}
 
   Result<void> open() {
-    auto opened =
-        replies_.open({dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls});
+    const std::string id = put_user_data(kClientId, new_client_id(*place_.participant));
+    auto opened = replies_.open(
+        {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls, id});
     if (!opened) return opened;
     opened = requests_.open(
-        {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls});
+        {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls, id});
     header_.client = client_number(requests_.guid());
     return opened;
   }
@@ -57,6 +71,9 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   Result<void> look() {
     expire();
     if (server_ || requests_.matched() == 0 || replies_.matched() == 0) return success();
+    if (monotonic_now() < place_.discovery->known_since(offered_.server) + kIntroduction) {
+      return success();
+    }
     auto server = place_.door.open_server(
         client_of(place_.nodes->node_of(offered_.server)), service_, offered_.type, Form::cdr,
         [weak = weak_from_this()](const Buffer& request, Answer answer) {

@@ -1,10 +1,12 @@
 #include "gateway/ros2/services_out.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <utility>
 
 #include "gateway/ros2/call.hpp"
+#include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
 
@@ -72,6 +74,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     SampleIdentity call;  ///< of Fast DDS
     bool has_reader = false;
     std::optional<CallHeader> header;  ///< of Cyclone DDS
+    std::string client_id;             ///< of Cyclone DDS, if it has told one
   };
   struct Early {
     Asker asker;
@@ -94,6 +97,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
       asker.header = take_header(message.bytes, body);
       if (!asker.header) return place_.door.count(client, "corrupt", service_ + ": no header");
       request = body;
+      asker.client_id = place_.discovery->client_id(message.info.sample_identity.writer_guid());
     } else {
       asker.call = message.info.sample_identity;
       const GUID_t& answers_at = message.info.related_sample_identity.writer_guid();
@@ -138,7 +142,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   void answer(const Asker& asker, Buffer reply, Time until) {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
-    if (asker.has_reader && !replies_.matches(asker.call.writer_guid())) {
+    if (!is_heard_by(asker)) {
       if (early_.size() < kMostEarly) {
         early_.push_back({asker, std::move(reply), until});
       } else {
@@ -152,6 +156,16 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     if (!sent) {
       place_.door.count(client_of(service_), to_string(sent.error().code), sent.error().message);
     }
+  }
+
+  /// False if what is said now would be lost. An asker that does not tell where it hears is taken
+  /// to hear.
+  [[nodiscard]] bool is_heard_by(const Asker& asker) const {
+    if (asker.has_reader) return replies_.matches(asker.call.writer_guid());
+    if (asker.client_id.empty()) return true;
+    return std::ranges::any_of(replies_.readers(), [&](const GUID_t& reader) {
+      return place_.discovery->client_id(reader) == asker.client_id;
+    });
   }
 
   const Place& place_;

@@ -96,7 +96,7 @@ class TopicsIn::Inbound {
         place_.participant, [this](const Received& message) { hear(message); }, events,
         [inlet = inlet_](std::size_t size) { return inlet->loan(size); });
     return reader_->open(
-        {dds_topic(topic_), dds_type(type_), asked, type_hash_of(place_.door, type_)});
+        {dds_topic(topic_), dds_type(type_), asked, user_data_of_type(place_.door, type_)});
   }
 
   void hear(const Received& message) {

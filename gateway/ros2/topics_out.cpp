@@ -38,7 +38,8 @@ class TopicsOut::Outbound {
     const std::string type = ros2_type(channel_type_);
     const std::string in_dds = dds_type(type);
     if (in_dds.empty()) return Error{Code::unsupported, "'" + type + "' is no type of ROS", topic_};
-    auto opened = writer_.open({dds_topic(topic_), in_dds, qos_, type_hash_of(place_.door, type)});
+    auto opened =
+        writer_.open({dds_topic(topic_), in_dds, qos_, user_data_of_type(place_.door, type)});
     if (!opened) return opened;
     auto outlet = place_.door.open_outlet(client_of(topic_), topic_, type, Form::cdr, {},
                                           [this](const Leaving& message) { send(message); });

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import re
 import signal
 from collections.abc import Iterator
 from functools import partial
@@ -15,7 +17,7 @@ import ros2_gateway
 from helpers import PATIENCE_S, Inbox, Program, Start, wait_until
 from hyphos import _hyphos
 from hyphos.msgs import LaserScan, String
-from ros2_gateway import DOMAIN_ID, skip_without_ros2, start_gateway, std_srvs
+from ros2_gateway import DOMAIN_ID, OTHER_DOMAIN_ID, skip_without_ros2, start_gateway, std_srvs
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros
@@ -188,6 +190,60 @@ def test_the_robot_calls_a_service_of_ros_2(
         for wanted in (True, False):
             answer = client.call(set_bool[0](data=wanted), timeout_ms=PATIENCE_S * 1000)
             assert (answer.success, answer.message) == (not wanted, "lit")
+
+
+def test_a_server_that_has_just_come_is_heard_from_its_first_answer_on(
+    hyphos_start: Start,
+    domain: str,
+    package: Path,
+    node: hyphos.Node,
+    set_bool: tuple[Any, Any],
+) -> None:
+    # A domain of its own: where Cyclone DDS is already, a participant is known at once.
+    start_gateway(hyphos_start, domain, package, domain_id=OTHER_DOMAIN_ID)
+    for service in ("first", "second", "third"):
+        with on_loopback(OTHER_DOMAIN_ID) as program, program.serving(service, "here"):
+            client = node.client(service, *set_bool)
+            answer = client.call(set_bool[0](data=True), timeout_ms=PATIENCE_S * 1000)
+            assert answer.message == "here"
+        del program
+        gc.collect()  # and with the last of its participants it goes
+
+
+@pytest.mark.usefixtures("gateway", "node")
+def test_a_server_of_ros_2_is_told_which_reader_belongs_to_which_writer(
+    program: RosProgram,
+) -> None:
+    replies = program.writer("rr/toldReply", ros.SetBoolResponse)
+    requests = program.reader("rq/toldRequest", ros.SetBoolRequest)
+    wait_until(requests.get_matched_publications, "the gateway's writer")
+    wait_until(replies.get_matched_subscriptions, "the gateway's reader")
+    assert re.fullmatch(rb"clientid=[0-9.]+;", ros.told_by_reader(replies))
+    assert ros.told_by_reader(replies) == ros.told_by_writer(requests)
+
+
+@pytest.mark.usefixtures("gateway")
+def test_an_answer_waits_for_the_reader_of_its_client(
+    node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
+) -> None:
+    request, response = set_bool
+    asked: list[bool] = []
+
+    def answer(ask: Any) -> Any:
+        asked.append(ask.data)
+        return response(success=True, message="late")
+
+    node.service("patient", request, response, answer)
+    program.reader("rr/patientReply", ros.SetBoolResponse, user_data=b"clientid=other;")
+    requests = program.writer(
+        "rq/patientRequest", ros.SetBoolRequest, user_data=b"x=y;clientid=me;"
+    )
+    wait_until(
+        lambda: bool(asked or requests.write(ros.SetBoolRequest(1, 2, True))),
+        "the gateway's reader",
+    )
+    replies = program.reader("rr/patientReply", ros.SetBoolResponse, user_data=b"clientid=me;")
+    assert take(replies) == ros.SetBoolResponse(1, 2, True, "late")
 
 
 @pytest.mark.usefixtures("gateway")

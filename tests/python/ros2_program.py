@@ -109,8 +109,9 @@ class RosProgram:
         latched: bool = False,
         reliable: bool = True,
         deadline_ms: int = 0,
+        user_data: bytes = b"",
     ) -> DataWriter[Any]:
-        qos = _qos(latched, reliable, deadline_ms)
+        qos = _qos(latched, reliable, deadline_ms, user_data)
         return DataWriter(self._participant, self._topic(name, kind), qos=qos)
 
     def reader(
@@ -121,8 +122,9 @@ class RosProgram:
         latched: bool = False,
         reliable: bool = True,
         deadline_ms: int = 0,
+        user_data: bytes = b"",
     ) -> DataReader[Any]:
-        qos = _qos(latched, reliable, deadline_ms)
+        qos = _qos(latched, reliable, deadline_ms, user_data)
         return DataReader(self._participant, self._topic(name, kind), qos=qos)
 
     def serving(self, name: str, message: str) -> AbstractContextManager[None]:
@@ -160,11 +162,29 @@ def take(reader: DataReader[Any], meanwhile: Callable[[], object] = lambda: None
     raise AssertionError("nothing has come from DDS")
 
 
-def _qos(latched: bool, reliable: bool, deadline_ms: int) -> Qos:
+def told_by_reader(writer: DataWriter[Any]) -> bytes:
+    """The user data of the one reader that hears this writer."""
+    (reader,) = writer.get_matched_subscriptions()
+    return _user_data(writer.get_matched_subscription_data(reader))
+
+
+def told_by_writer(reader: DataReader[Any]) -> bytes:
+    """The user data of the one writer that this reader hears."""
+    (writer,) = reader.get_matched_publications()
+    return _user_data(reader.get_matched_publication_data(writer))
+
+
+def _user_data(endpoint: Any) -> bytes:
+    data: bytes = endpoint.qos[Policy.Userdata].data
+    return data
+
+
+def _qos(latched: bool, reliable: bool, deadline_ms: int, user_data: bytes) -> Qos:
     kept = Policy.Reliability.Reliable(duration(seconds=1))
     return Qos(
         kept if reliable else Policy.Reliability.BestEffort,
         *([Policy.Deadline(duration(milliseconds=deadline_ms))] if deadline_ms else []),
+        *([Policy.Userdata(user_data)] if user_data else []),
         Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile,
         Policy.History.KeepLast(100),
         Policy.DataRepresentation(use_cdrv0_representation=True),

@@ -45,6 +45,15 @@ TEST(Ros2Names, test_a_type_that_is_not_of_ros_has_no_name) {
   EXPECT_EQ(dds_type("a/b/c/d"), "");
 }
 
+TEST(Ros2Names, test_user_data_are_values_by_key) {
+  EXPECT_EQ(put_user_data("clientid", "1.2"), "clientid=1.2;");
+  EXPECT_EQ(take_user_data("typehash=a;clientid=1.2;", "clientid"), "1.2");
+  EXPECT_EQ(take_user_data("clientid=1.2", "clientid"), "1.2");
+  for (const char* data : {"", ";", "clientid", "clientid=", "clientids=1;", "xclientid=1;;"}) {
+    EXPECT_EQ(take_user_data(data, "clientid"), "") << data;
+  }
+}
+
 TEST(Ros2Names, test_a_name_has_letters_digits_and_underscores) {
   for (const char* name : {"/a", "/a/b_1", "/_hidden"}) EXPECT_TRUE(is_name(name)) << name;
   for (const char* name : {"", "a", "/", "/a/", "/1a", "/a b", "/a-b", "//a"}) {
