@@ -48,6 +48,9 @@ void try_names(std::string_view text) {
   }
   if (const auto type = type_of_dds(text)) require(type_of_dds(dds_type(*type)) == type);
   (void)service_type_of_dds(text);
+  const std::string value = take_user_data(text, "id");
+  if (!value.empty()) require(text.find("id=" + value) != text.npos);
+  require(take_user_data(put_user_data("id", value), "id") == value);
   (void)is_name(text);
   (void)split_node(text);
 }
