@@ -139,6 +139,7 @@ HYPHOS_HOT void Subscriber::drain_task() {
   }
   schedule(lock);
   changed_.notify_all();
+  tell_if_ended(lock);
 }
 
 HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
@@ -153,6 +154,7 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   delivery = {};
   lock.lock();
   --running_;
+  tell_if_ended(lock);
   return true;
 }
 
@@ -201,9 +203,10 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
     run(delivery, 0);
   }
   delivery = {};
-  const std::lock_guard lock(mutex_);
+  BriefLock lock(mutex_);
   --running_;
   if (closed_) changed_.notify_all();
+  tell_if_ended(lock);
   return Push::taken;
 }
 
@@ -284,10 +287,26 @@ void Subscriber::close() {
     rest.clear();
     lock.lock();
   }
-  // Called from inside its own callback, it cannot wait for itself; whoever owns the subscription
-  // closes it once more from outside before it is destroyed.
-  if (running_here.subscriber == this) return;
+  // Called from inside its own callback, it cannot wait for itself.
+  if (running_here.subscriber == this) {
+    closed_inside_ = true;
+    return;
+  }
   changed_.wait(lock, [&] { return running_ == 0 && tasks_ == 0; });
+}
+
+void Subscriber::when_ended(std::function<void()> tell) {
+  const std::lock_guard lock(mutex_);
+  tell_ended_ = std::move(tell);
+}
+
+HYPHOS_HOT void Subscriber::tell_if_ended(BriefLock& lock) {
+  if (!closed_inside_ || running_ > 0 || tasks_ > 0) return;
+  closed_inside_ = false;
+  const auto tell = std::exchange(tell_ended_, nullptr);
+  lock.unlock();
+  if (tell) tell();
+  lock.lock();
 }
 
 bool Subscriber::ended() {

@@ -57,6 +57,10 @@ class Subscriber final : public detail::SubscriptionCore,
   void close() override;
   /// Closed, and no callback runs or will run: its owner may let go of it.
   [[nodiscard]] bool ended();
+  /// `tell` is called once it has ended, if it was closed in its own callback, where close() cannot
+  /// wait: in the thread of the callback, without a lock. For its owner, before it is known to the
+  /// callback.
+  void when_ended(std::function<void()> tell);
   [[nodiscard]] const std::string& channel() const override;
   [[nodiscard]] std::uint32_t publishers() const override;
 
@@ -78,6 +82,8 @@ class Subscriber final : public detail::SubscriptionCore,
   std::int64_t run(detail::Delivery& delivery, std::int64_t now);
   void call(const detail::Delivery& delivery, const void* value);
   detail::Delivery pop();
+  /// Called and returns with `lock` held, and with the object kept by the caller.
+  void tell_if_ended(BriefLock& lock);
 
   const std::shared_ptr<Channel> channel_;
   const TypeSupport* const type_;
@@ -96,6 +102,8 @@ class Subscriber final : public detail::SubscriptionCore,
   std::uint32_t running_ = 0;
   bool told_ = false;  // Options::ready was called, and nobody has polled since
   bool closed_ = false;
+  bool closed_inside_ = false;  // in its own callback, and tell_ended_ was not called yet
+  std::function<void()> tell_ended_;
 };
 
 }  // namespace hyphos::graph

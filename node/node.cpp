@@ -23,9 +23,9 @@ TypeSupport raw_support(const TypeId& id) {
 /// closed, whatever becomes of the handle.
 class OwnedSubscription final : public detail::SubscriptionCore {
  public:
-  OwnedSubscription(std::weak_ptr<Node::Impl> node,
+  OwnedSubscription(std::weak_ptr<OwnSubscribers> owner,
                     const std::shared_ptr<graph::Subscriber>& subscriber)
-      : node_(std::move(node)), subscriber_(subscriber), channel_(subscriber->channel()) {}
+      : owner_(std::move(owner)), subscriber_(subscriber), channel_(subscriber->channel()) {}
 
   void close() override {
     {
@@ -33,7 +33,7 @@ class OwnedSubscription final : public detail::SubscriptionCore {
       if (!subscriber) return;
       subscriber->close();
     }
-    if (const auto node = node_.lock()) node->forget_ended();
+    if (const auto owner = owner_.lock()) owner->forget_ended();
   }
   std::uint32_t poll(std::uint32_t most) override {
     const auto subscriber = subscriber_.lock();
@@ -46,7 +46,7 @@ class OwnedSubscription final : public detail::SubscriptionCore {
   }
 
  private:
-  const std::weak_ptr<Node::Impl> node_;
+  const std::weak_ptr<OwnSubscribers> owner_;
   const std::weak_ptr<graph::Subscriber> subscriber_;
   const std::string channel_;
 };
@@ -59,19 +59,27 @@ Result<void> Node::Impl::check_open() const {
   return Error{Code::disconnected, "node '" + name_ + "' has been closed", name_};
 }
 
-void Node::Impl::keep(std::shared_ptr<graph::Subscriber> subscriber) {
-  forget_ended();  // those that closed themselves in their own callback
+void OwnSubscribers::keep(std::shared_ptr<graph::Subscriber> subscriber) {
+  // One that is closed in its own callback ends after its close().
+  subscriber->when_ended([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->forget_ended();
+  });
   const std::lock_guard lock(mutex_);
   subscribers_.push_back(std::move(subscriber));
 }
 
-void Node::Impl::forget_ended() {
+void OwnSubscribers::forget_ended() {
   std::vector<std::shared_ptr<graph::Subscriber>> ended;  // their callbacks go without the lock
   const std::lock_guard lock(mutex_);
   const auto first = std::partition(subscribers_.begin(), subscribers_.end(),
                                     [](const auto& subscriber) { return !subscriber->ended(); });
   ended.assign(std::make_move_iterator(first), std::make_move_iterator(subscribers_.end()));
   subscribers_.erase(first, subscribers_.end());
+}
+
+std::vector<std::shared_ptr<graph::Subscriber>> OwnSubscribers::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(subscribers_, {});
 }
 
 void Node::Impl::keep(std::shared_ptr<Timer::Impl> timer) {
@@ -106,7 +114,6 @@ void Node::Impl::keep(const std::shared_ptr<RemoteParams::Impl>& remote) {
 Clock Node::Impl::clock() { return Clock(runtime_->clock().core(), ended_); }
 
 void Node::Impl::close() {
-  std::vector<std::shared_ptr<graph::Subscriber>> subscribers;
   std::vector<std::shared_ptr<Timer::Impl>> timers;
   std::vector<std::shared_ptr<detail::CallServer>> servers;
   std::vector<std::weak_ptr<calls::ClientCore>> clients;
@@ -114,7 +121,6 @@ void Node::Impl::close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
-    subscribers.swap(subscribers_);
     timers.swap(timers_);
     servers.swap(servers_);
     clients.swap(clients_);
@@ -128,7 +134,7 @@ void Node::Impl::close() {
   runtime_->wake_sleepers();
   for (const auto& timer : timers) timer->close();
   for (const auto& server : servers) server->close();
-  for (const auto& subscriber : subscribers) subscriber->close();
+  for (const auto& subscriber : subscribers_->take()) subscriber->close();
   for (const auto& weak : remotes) {
     if (const auto remote = weak.lock()) remote->close();
   }
@@ -171,9 +177,9 @@ Result<std::shared_ptr<detail::SubscriptionCore>> Node::open_subscription(
                                                  options.ready ? Mode::serial : options.mode, raw,
                                                  impl_->name(), std::move(callback), options.ready);
   if (!made) return made.error();
-  impl_->keep(*made);
+  impl_->subscribers()->keep(*made);
   return std::shared_ptr<detail::SubscriptionCore>(
-      std::make_shared<OwnedSubscription>(impl_, *made));
+      std::make_shared<OwnedSubscription>(impl_->subscribers(), *made));
 }
 
 Result<RawPublisher> Node::raw_publisher(const std::string& channel, const TypeId& type,

@@ -121,6 +121,20 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   int stop_event_ = -1;  // eventfd: readable once a stop was requested
 };
 
+/// The subscriptions of a node, until they have ended. They know it, and not the node: a callback
+/// that ends must not be the last to let go of that. Thread-safe.
+class OwnSubscribers : public std::enable_shared_from_this<OwnSubscribers> {
+ public:
+  void keep(std::shared_ptr<graph::Subscriber> subscriber);
+  /// Lets go of those that were closed and whose callbacks have ended.
+  void forget_ended();
+  [[nodiscard]] std::vector<std::shared_ptr<graph::Subscriber>> take();
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
+};
+
 class Node::Impl {
  public:
   Impl(std::string name, std::shared_ptr<Runtime::Impl> runtime, const NodePlan* plan,
@@ -147,9 +161,7 @@ class Node::Impl {
   /// The clock of the process, whose sleeps end with this node.
   [[nodiscard]] Clock clock();
   Result<void> check_open() const;
-  void keep(std::shared_ptr<graph::Subscriber> subscriber);
-  /// Lets go of subscriptions that were closed and whose callbacks have ended.
-  void forget_ended();
+  [[nodiscard]] const std::shared_ptr<OwnSubscribers>& subscribers() const { return subscribers_; }
   void keep(std::shared_ptr<Timer::Impl> timer);
   void keep(std::shared_ptr<detail::CallServer> server);
   void keep(std::weak_ptr<calls::ClientCore> client);
@@ -161,11 +173,11 @@ class Node::Impl {
   const std::shared_ptr<Runtime::Impl> runtime_;
   const NodePlan* const plan_;  // lives in runtime_
   const std::shared_ptr<Params::Impl> params_;
+  const std::shared_ptr<OwnSubscribers> subscribers_ = std::make_shared<OwnSubscribers>();
   const std::shared_ptr<Logger::Impl> logger_;
   mutable std::mutex mutex_;
   bool closed_ = false;
   const std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
-  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
   std::vector<std::shared_ptr<Timer::Impl>> timers_;
   std::vector<std::shared_ptr<detail::CallServer>> servers_;
   std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles

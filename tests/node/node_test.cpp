@@ -157,10 +157,37 @@ TEST(Node, ASubscriptionMayCloseItselfInItsCallback) {
   publisher.publish({1});
   ASSERT_TRUE(calls.wait_for(1));
   publisher.publish({2});
-  own.close();  // from outside: waits for the call, and the node lets go of it
+  own.close();  // from outside: waits for the call
   EXPECT_EQ(calls.count(), 1U);
-  // The thread that made the call is the last to let go.
-  EXPECT_TRUE(eventually([&] { return runtime.endpoints().size() == 1; }));
+}
+
+TEST(Node, ASubscriptionThatWasClosedInItsCallbackIsListedNoMore) {
+  RuntimeOptions options;
+  options.offline = true;
+  Runtime runtime = Runtime::open(options).or_throw();
+  const Node node = runtime.node("one").or_throw();
+  const auto publisher = node.publisher<Number>("n");
+  for (const Mode mode : {Mode::serial, Mode::concurrent, Mode::inline_}) {
+    Arrivals calls;
+    Subscription own;
+    SubscriptionOptions how;
+    how.mode = mode;
+    own = node.subscribe<Number>("n", how, [&](const Message<Number>&) {
+      own.close();
+      calls.add();
+    });
+    publisher.publish({1});
+    publisher.publish({2});
+    ASSERT_TRUE(calls.wait_for(1));
+    EXPECT_TRUE(eventually([&] { return runtime.endpoints().size() == 1; }));
+  }
+  SubscriptionOptions polled;
+  Subscription own;
+  polled.ready = [] {};
+  own = node.subscribe<Number>("n", polled, [&](const Message<Number>&) { own.close(); });
+  publisher.publish({1});
+  EXPECT_EQ(own.poll(8), 1U);
+  EXPECT_EQ(runtime.endpoints().size(), 1U);
 }
 
 TEST(Node, RawEndsMeetTypedOnes) {
