@@ -160,7 +160,8 @@ class Gateway:
                 return
             if time.monotonic() > deadline:
                 raise SystemExit(
-                    f"{self.kind}: threads, descriptors, ends were {before}, and are {now} now"
+                    f"{self.kind}: threads, descriptors, ends were {before}, and are {now} now; "
+                    f"the ends: {self.ends()}"
                 )
             time.sleep(0.1)
 
