@@ -159,6 +159,8 @@ TEST(Node, ASubscriptionMayCloseItselfInItsCallback) {
   publisher.publish({2});
   own.close();  // from outside: waits for the call
   EXPECT_EQ(calls.count(), 1U);
+  // The thread that made the call is the last to let go.
+  EXPECT_TRUE(eventually([&] { return runtime.endpoints().size() == 1; }));
 }
 
 TEST(Node, ASubscriptionThatWasClosedInItsCallbackIsListedNoMore) {
