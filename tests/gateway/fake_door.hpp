@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -109,6 +110,9 @@ class FakeDoor : public Door {
     const std::lock_guard lock(mutex_);
     return std::exchange(read_early_, std::nullopt);
   }
+
+  /// How often an inlet was asked for memory.
+  [[nodiscard]] std::uint64_t loans() const { return loans_; }
 
   /// What the last inlet of the topic was opened with.
   [[nodiscard]] std::uint32_t depth(const std::string& topic) const {
@@ -361,6 +365,10 @@ class FakeDoor : public Door {
       }
       return door_.publish(latched_ ? this : nullptr, client_, topic_, type_, message);
     }
+    WritableBuffer loan(std::size_t size) override {
+      ++door_.loans_;
+      return Inlet::loan(size);
+    }
     [[nodiscard]] bool keeps() const override { return !kept_.empty(); }
     Result<bool> flush() override {
       if (kept_.empty()) return true;
@@ -542,6 +550,7 @@ class FakeDoor : public Door {
   std::multimap<Time, std::function<void()>> later_;
   std::uint64_t published_ = 0;
   std::optional<std::string> read_early_;
+  std::atomic<std::uint64_t> loans_ = 0;
   bool ending_ = false;
   FakeActions actions_{[this](std::function<void()> task) {
     const std::lock_guard lock(mutex_);
