@@ -77,9 +77,7 @@ TEST(Allocation, TheCounterCounts) {
 }
 
 TEST(Allocation, PublishingStructsInsideTheProcessAllocatesNothing) {
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   std::atomic<int> got{0};
   node.subscribe<Number>("i", inlined, [&](const Message<Number>&) { ++got; });

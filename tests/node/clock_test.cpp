@@ -285,8 +285,7 @@ TEST(SimTime, ToolsSeeWhatTimeAProcessHas) {
 
 TEST(RealTime, TimersRatesAndBaseOfANode) {
   Arrivals calls;
-  RuntimeOptions options;
-  options.offline = true;
+  RuntimeOptions options = offline_options();
   options.base_ns = wall_now().ns - 1'000 * kMs;
   Runtime runtime = Runtime::open(options).or_throw();
   const Node node = runtime.node("n").or_throw();

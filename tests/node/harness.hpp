@@ -31,6 +31,13 @@ inline Runtime open_runtime(const std::string& domain, const std::string& proces
   return Runtime::open(options).or_throw();
 }
 
+/// Of a process that has no transports.
+inline RuntimeOptions offline_options() {
+  RuntimeOptions options;
+  options.offline = true;
+  return options;
+}
+
 /// Waits for something that another thread brings about.
 template <typename F>
 bool eventually(F condition, std::chrono::seconds patience = std::chrono::seconds(60)) {

@@ -127,9 +127,7 @@ TEST(Node, AClosedNodeRefusesNewEnds) {
 }
 
 TEST(Node, AClosedSubscriptionIsListedNoMore) {
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   std::vector<Subscription> handles;  // closed ones may be kept
   for (int i = 0; i < 100; ++i) {
@@ -144,9 +142,7 @@ TEST(Node, AClosedSubscriptionIsListedNoMore) {
 
 TEST(Node, ASubscriptionMayCloseItselfInItsCallback) {
   Arrivals calls;
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   const auto publisher = node.publisher<Number>("n");
   Subscription own;
@@ -164,9 +160,7 @@ TEST(Node, ASubscriptionMayCloseItselfInItsCallback) {
 }
 
 TEST(Node, ASubscriptionThatWasClosedInItsCallbackIsListedNoMore) {
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   const auto publisher = node.publisher<Number>("n");
   for (const Mode mode : {Mode::serial, Mode::concurrent, Mode::inline_}) {
@@ -195,9 +189,7 @@ TEST(Node, ASubscriptionThatWasClosedInItsCallbackIsListedNoMore) {
 TEST(Node, RawEndsMeetTypedOnes) {
   Arrivals typed;
   Arrivals bytes;
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   const TypeId& id = type_support<Number>().id;
   // The raw end opens the channel first: there is no room for a Number in its blocks.

@@ -43,12 +43,6 @@ Result<void> set(Store& store, const std::string& name, const ParamVariant& valu
   return store.set({{name, value}}, ParamOrigin::set);
 }
 
-RuntimeOptions offline() {
-  RuntimeOptions options;
-  options.offline = true;
-  return options;
-}
-
 TEST(ParamValues, EveryTypeReadsBackFromItsYaml) {
   const std::vector<ParamVariant> values = {
       true,
@@ -293,7 +287,7 @@ TEST(ParamCell, AViewKeepsItsValueWhileTheParameterChanges) {
 }
 
 TEST(Params, EveryKindOfHandleReadsItsValue) {
-  Runtime runtime = Runtime::open(offline()).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const Params params = node.params();
   enum class Gait { walk, trot };
@@ -331,7 +325,7 @@ TEST(Params, EveryKindOfHandleReadsItsValue) {
 
 TEST(Params, WatchersRunOnThePoolAndEndWithTheNode) {
   Arrivals got;
-  Runtime runtime = Runtime::open(offline()).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto speed = node.params().declare<double>("speed", {.value = 1});
   speed.watch([&](double now) { got.add(static_cast<int>(now)); });
@@ -345,7 +339,7 @@ TEST(Params, WatchersRunOnThePoolAndEndWithTheNode) {
 }
 
 TEST(Params, ManyThreadsSetAndNoChangeIsLost) {
-  Runtime runtime = Runtime::open(offline()).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto sum = node.params().declare<std::int64_t>("sum");
   node.params().check(

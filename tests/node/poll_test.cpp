@@ -11,8 +11,7 @@ namespace {
 class Polled {
  public:
   explicit Polled(Policy policy = {}) {
-    RuntimeOptions options;
-    options.offline = true;
+    RuntimeOptions options = offline_options();
     options.domain = fresh_domain();
     node_.emplace(Node::open("poller", options).or_throw());
     SubscriptionOptions how;

@@ -10,9 +10,7 @@ namespace hyphos::test {
 namespace {
 
 TEST(Service, AnswersInOneProcessByPointer) {
-  RuntimeOptions offline;
-  offline.offline = true;
-  const Node node = Node::open("node", offline).or_throw();
+  const Node node = Node::open("node", offline_options()).or_throw();
   const Number* seen = nullptr;
   node.service<Number, Number>("square", [&](const Message<Number>& n) {
     EXPECT_FALSE(n.block()->has_encoded());

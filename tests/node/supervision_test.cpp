@@ -61,9 +61,7 @@ TEST(Supervised, NoHeartbeatUnlessThePlanAsks) {
 }
 
 TEST(Supervised, AnOfflineRuntimeListsItsEnds) {
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto publisher = node.publisher<Number>("number");
   const auto ends = runtime.endpoints();

@@ -26,8 +26,7 @@ struct Process {
 };
 
 Runtime offline() {
-  RuntimeOptions options;
-  options.offline = true;
+  RuntimeOptions options = offline_options();
   options.threads = 1;
   return Runtime::open(options).or_throw();
 }

@@ -12,6 +12,7 @@
 
 #include "hyphos/hyphos.hpp"
 #include "hyphos/inspect.hpp"
+#include "tests/node/harness.hpp"
 
 namespace hyphos {
 namespace {
@@ -110,17 +111,13 @@ TEST(LockstepTest, one_callback_runs_at_a_time) {
 }
 
 TEST(LockstepTest, what_the_work_throws_comes_out_of_settle) {
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(test::offline_options()).or_throw();
   EXPECT_THROW(runtime.settle([] { throw std::runtime_error("no"); }), std::runtime_error);
   runtime.settle();
 }
 
 TEST(LockstepTest, the_channels_of_a_process_are_known_with_their_types) {
-  RuntimeOptions options;
-  options.offline = true;
-  Runtime runtime = Runtime::open(options).or_throw();
+  Runtime runtime = Runtime::open(test::offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto publisher = node.publisher<Buffer>("a");
   const auto channels = runtime.channels();
