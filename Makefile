@@ -26,16 +26,21 @@ setup: ## install missing system packages (packages.txt) and .venv (requirements
 	@scripts/setup core
 
 .PHONY: build
-build: setup ## build/release and the Python package with the CLI .venv/bin/hyphos
-	@$(STEP) "configure release" cmake --preset release -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
+build: configure ## build/release and the Python package with the CLI .venv/bin/hyphos
 	@$(STEP) "build release" cmake --build build/release -j $(JOBS)
 	@scripts/link_python_package
+
+.PHONY: configure
+configure: setup
+	@$(STEP) "configure release" cmake --preset release -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
 
 DEMO := out/patrol
 DEMO_SECONDS ?= 30
 
 .PHONY: demo
-demo: build ## a robot maps a building in three processes; leaves a map, a recording and a report
+demo: configure ## a robot maps a building in three processes; leaves a map, a recording and a report
+	@$(STEP) "build demo" cmake --build build/release -j $(JOBS) --target patrol
+	@scripts/link_python_package
 	@mkdir -p $(DEMO)
 	@$(VENV)/hyphos run examples/patrol/three_processes.yaml --live --for $(DEMO_SECONDS) \
 	  --set nodes.mapper.params.map_file=$(CURDIR)/$(DEMO)/map.png \
