@@ -46,14 +46,13 @@ std::size_t stored_size(const Buffer& payload, const BufferList& buffers) {
 
 void Chunk::begin(const MessageInfo& info, std::size_t data_size) {
   last_ = info;
-  index_.push_back({info.channel, static_cast<std::uint64_t>(info.log_ns), size_});
+  index_.push_back({info.channel, info.log_ns, size_});
   if (index_.size() == 1) start_ns_ = end_ns_ = info.log_ns;
   start_ns_ = std::min(start_ns_, info.log_ns);
   end_ns_ = std::max(end_ns_, info.log_ns);
   std::array<std::byte, mcap::kMessageHead> head;
-  mcap::write_message_head(head.data(), info.channel, info.sequence,
-                           static_cast<std::uint64_t>(info.log_ns),
-                           static_cast<std::uint64_t>(info.publish_ns), data_size);
+  mcap::write_message_head(head.data(), info.channel, info.sequence, info.log_ns, info.publish_ns,
+                           data_size);
   copy(head);
 }
 

@@ -31,12 +31,12 @@ struct Tally {
 using Tallies = std::vector<Tally>;
 Tally& at(Tallies& tallies, std::uint16_t channel);
 
-/// What a message record says besides its data.
+/// What a message record says besides its data. Times are those of MCAP, without a sign.
 struct MessageInfo {
   std::uint16_t channel = 0;
   std::uint32_t sequence = 0;
-  std::int64_t log_ns = 0;
-  std::int64_t publish_ns = 0;
+  std::uint64_t log_ns = 0;
+  std::uint64_t publish_ns = 0;
 };
 
 /// The last value of a latched channel, kept for the files that begin after it.
@@ -95,8 +95,8 @@ class Chunk {
   MessageInfo last_;
   std::size_t size_ = 0;
   std::size_t held_ = 0;
-  std::int64_t start_ns_ = 0;
-  std::int64_t end_ns_ = 0;
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t end_ns_ = 0;
 };
 
 enum class Compression : std::uint8_t { none, lz4, zstd };

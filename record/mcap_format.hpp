@@ -37,6 +37,11 @@ enum class Op : std::uint8_t {
   data_end = 0x0f,
 };
 
+/// A time of Hyphos as MCAP has it, which begins with 1970: one before that is 0, never a late one.
+[[nodiscard]] constexpr std::uint64_t timestamp(std::int64_t ns) {
+  return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+}
+
 /// Before the content of every record: its kind and the length of the content.
 inline constexpr std::size_t kRecordHead = 1 + 8;
 /// Before the data of a message, with the record's head.

@@ -101,8 +101,8 @@ Packed Packer::pack(Chunk chunk, Compression compression, bool flatten) {
   out.source = std::move(chunk);
   Chunk& from = out.source;
   out.messages = from.index_.size();
-  out.start_time = static_cast<std::uint64_t>(from.start_ns_);
-  out.end_time = static_cast<std::uint64_t>(from.end_ns_);
+  out.start_time = from.start_ns_;
+  out.end_time = from.end_ns_;
   out.uncompressed_size = out.stored = from.size_;
   out.tallies = std::move(from.tallies_);
   out.latched = std::move(from.latched_);

@@ -122,7 +122,8 @@ void Recorder::accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequ
   const std::lock_guard lock(mutex_);
   if (closing_ || id == 0 || id > sources_.size()) return;
   // Under the lock, so that the times in a chunk rise.
-  const MessageInfo info{id, static_cast<std::uint32_t>(sequence), now(), publish_ns};
+  const MessageInfo info{id, static_cast<std::uint32_t>(sequence), mcap::timestamp(now()),
+                         mcap::timestamp(publish_ns)};
   const bool fresh = chunk_.empty();
   Source& source = sources_[id - 1U];
   Tally& tally = chunk_.tally(id);

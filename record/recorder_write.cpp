@@ -223,7 +223,7 @@ Result<void> Recorder::write_latched(Open& to, const LatchedValues& latched,
   Chunk chunk;
   for (const auto& [key, value] : latched) {
     MessageInfo info = value.info;
-    info.log_ns = static_cast<std::int64_t>(start_time);
+    info.log_ns = start_time;
     chunk.add(info, *value.data);
     ++chunk.tally(info.channel).repeated;
   }

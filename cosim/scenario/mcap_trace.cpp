@@ -150,7 +150,7 @@ void McapTrace::write_lines() {
     record::MessageInfo info;
     info.channel = line.channel;
     info.sequence = ++counts_[line.channel - 1];
-    info.log_ns = info.publish_ns = line.time.ns;
+    info.log_ns = info.publish_ns = record::mcap::timestamp(line.time.ns);
     written_ = writer_.write(info, std::as_bytes(std::span(line.json)));
   }
   lines_.clear();

@@ -53,10 +53,10 @@ record::ChannelSpec make_spec(const std::string& channel, const std::string& mes
 }
 
 record::mcap::Attachment make_attachment(std::string name, std::string media_type,
-                                         const nb::bytes& data, std::int64_t log_ns,
-                                         std::int64_t create_ns) {
-  return {static_cast<std::uint64_t>(log_ns), static_cast<std::uint64_t>(create_ns),
-          std::move(name), std::move(media_type), std::string(data.c_str(), data.size())};
+                                         const nb::bytes& data, std::uint64_t log_ns,
+                                         std::uint64_t create_ns) {
+  return {log_ns, create_ns, std::move(name), std::move(media_type),
+          std::string(data.c_str(), data.size())};
 }
 
 nb::dict tally_dict(const record::Tally& tally) {
@@ -188,7 +188,7 @@ void bind_recorder(nb::module_& module) {
       .def(
           "attach",
           [](const RecorderHandle& r, std::string name, std::string media_type,
-             const nb::bytes& data, std::int64_t log_ns, std::int64_t create_ns) {
+             const nb::bytes& data, std::uint64_t log_ns, std::uint64_t create_ns) {
             r.get()->attach(
                 make_attachment(std::move(name), std::move(media_type), data, log_ns, create_ns));
           },
@@ -264,7 +264,7 @@ void bind_writer(nb::module_& module) {
           nb::arg("metadata") = record::mcap::Dictionary())
       .def(
           "write",
-          [](McapWriter& w, std::uint16_t channel, std::int64_t log_ns, std::int64_t publish_ns,
+          [](McapWriter& w, std::uint16_t channel, std::uint64_t log_ns, std::uint64_t publish_ns,
              std::uint32_t sequence, const nb::bytes& data) {
             const auto* bytes = reinterpret_cast<const std::byte*>(data.c_str());
             w.write({channel, sequence, log_ns, publish_ns}, {bytes, data.size()}).or_throw();
@@ -274,7 +274,7 @@ void bind_writer(nb::module_& module) {
       .def(
           "attach",
           [](McapWriter& w, std::string name, std::string media_type, const nb::bytes& data,
-             std::int64_t log_ns, std::int64_t create_ns) {
+             std::uint64_t log_ns, std::uint64_t create_ns) {
             w.attach(
                  make_attachment(std::move(name), std::move(media_type), data, log_ns, create_ns))
                 .or_throw();

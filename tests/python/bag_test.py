@@ -16,7 +16,7 @@ from hyphos.msgs import Image, LaserScan, Odometry, PointCloud, TfMessage
 from hyphos.recording import attached
 from hyphos.recording.mcap_file import SUMMARY, McapRecording
 from hyphos.recording.mcap_scan import Scan
-from hyphos.recording.source import open_source
+from hyphos.recording.source import LEFT_OUT, open_source
 from hyphos.tools.typebook import TypeBook
 from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
@@ -194,12 +194,12 @@ def test_repair_writes_what_is_readable(hyphos_cli: Cli, tmp_path: Path) -> None
     cut = tmp_path / "cut.mcap"
     cut.write_bytes(data[: chunks[7].offset + 100])
     code, out, _ = hyphos_cli("bag", "check", str(cut))
-    assert code == 1
+    assert code == LEFT_OUT
     assert "cut off" in out
     assert "7 complete chunks" in out
     mended = tmp_path / "mended.mcap"
     code, out, err = hyphos_cli("bag", "check", str(cut), "--repair", str(mended))
-    assert code == 0, err
+    assert code == LEFT_OUT, err
     scan = Scan(mended).read()
     assert scan.problems == []
     readable = sum(chunk.messages for chunk in chunks[:7])
@@ -310,7 +310,7 @@ def test_one_channel_of_two_types_is_not_merged(hyphos_cli: Cli, tmp_path: Path)
 def test_ros_1_to_hyphos_and_back_keeps_every_field(hyphos_cli: Cli, tmp_path: Path) -> None:
     bag, middle, back = write_ros1(tmp_path / "a.bag"), tmp_path / "a.mcap", tmp_path / "b.bag"
     code, out, err = hyphos_cli("bag", "convert", str(bag), "-o", str(middle))
-    assert code == 0, err
+    assert code == LEFT_OUT, err
     assert "left out: /strange shape_msgs/msg/Plane, 1 messages" in out
     found = everything(middle)
     assert set(found) == {"front/scan", "camera", "cloud", "tf", "odom"}
@@ -325,7 +325,7 @@ def test_ros_1_to_hyphos_and_back_keeps_every_field(hyphos_cli: Cli, tmp_path: P
 def test_hyphos_to_ros_2(hyphos_cli: Cli, tmp_path: Path) -> None:
     middle = tmp_path / "a.mcap"
     bag = write_ros1(tmp_path / "a.bag")
-    assert hyphos_cli("bag", "convert", str(bag), "-o", str(middle))[0] == 0
+    assert hyphos_cli("bag", "convert", str(bag), "-o", str(middle))[0] == LEFT_OUT
     for kind in ("ros2", "ros2-db3"):
         folder = tmp_path / kind
         code, out, err = hyphos_cli("bag", "convert", str(middle), "-o", str(folder), "--to", kind)
@@ -369,7 +369,7 @@ def test_what_ros_does_not_have_is_named(hyphos_cli: Cli, tmp_path: Path) -> Non
     recording.close()
     out_path = tmp_path / "out.bag"
     code, out, err = hyphos_cli("bag", "convert", str(path), "-o", str(out_path))
-    assert code == 0, err
+    assert code == LEFT_OUT, err
     assert "left out: raw, 1 messages: ROS has nothing like the encoding 'bytes'" in out
     assert "left out: mine, 1 messages: ROS has no message like mine.Type" in out
     source = open_source(out_path)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import heapq
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,12 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hyphos._errors import Error
-from hyphos.recording.mcap_file import INTERIM, SUMMARY, McapRecording
-from hyphos.recording.mcap_scan import Channel, Message, Scan
+from hyphos.recording.mcap_check import CheckedScan, check_file
+from hyphos.recording.mcap_file import INTERIM, SUMMARY, McapRecording, extras_of, mcap_profile
+from hyphos.recording.mcap_records import Channel, Message
+from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.schemas import ChannelSpec
-from hyphos.recording.source import is_mcap, open_source
+from hyphos.recording.source import LEFT_OUT, Source, is_mcap, open_source, seconds_ns, utc
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.typebook import TypeBook
 
@@ -157,7 +157,11 @@ class Copier:
         prefix = self._prefix.get(scan.path, "")
         for attachment in scan.attachments:
             self._to.attach(
-                prefix + attachment.name, attachment.media_type, attachment.data, attachment.log_ns
+                prefix + attachment.name,
+                attachment.media_type,
+                attachment.data,
+                attachment.log_ns,
+                attachment.create_ns,
             )
         last = {name: values for name, values in scan.metadata if name == INTERIM}
         finished = any(name == SUMMARY for name, _ in scan.metadata)
@@ -186,6 +190,7 @@ class Info:
     attachments: list[dict[str, Any]] = field(default_factory=list)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    damaged: bool = False  # something of it cannot be read
 
 
 def _size_of(path: Path) -> int:
@@ -215,35 +220,54 @@ def gather(path: Path) -> Info:
                 for track in sorted(source.tracks, key=lambda track: track.channel)
             ],
             warnings=list(source.warnings),
+            damaged=source.damaged,
         )
+        scan = _scan_of(source)
     finally:
         source.close()
-    if is_mcap(path):
-        _add_mcap(info, path)
+    if scan is not None:
+        _add_mcap(info, scan)
     return info
 
 
-def _add_mcap(info: Info, path: Path) -> None:
-    from hyphos.recording.mcap_file import read_extras  # noqa: PLC0415
+def _scan_of(source: Source) -> Scan | None:
+    """Of an MCAP file that is a recording by itself."""
+    storages = getattr(source, "storages", [source])
+    scan = getattr(storages[0], "scan", None) if len(storages) == 1 else None
+    return scan if isinstance(scan, Scan) else None
 
-    extras = read_extras(path)
+
+def _add_mcap(info: Info, scan: Scan) -> None:
+    extras = extras_of(scan)
     info.chunks = extras.chunks
     info.attachments = extras.attachments
     info.metadata = extras.metadata
     for channel in info.channels:
         text = extras.metadata.get(SUMMARY, extras.metadata.get(INTERIM, {}))
-        count = json.loads(text.get(channel["channel"], "{}"))
+        count = tally_of(text.get(channel["channel"], "{}"))
         channel["lost"] = {name: count[name] for name in _DROPS if count.get(name)}
+
+
+def tally_of(text: str) -> dict[str, int]:
+    """The counters of a channel; none if the text holds no such."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: count for name, count in found.items() if type(count) is int}
 
 
 def show_info(paths: Sequence[Path], as_json: bool) -> int:
     found = [gather(path) for path in paths]
+    code = LEFT_OUT if any(info.damaged for info in found) else 0
     if as_json:
         print_json([vars(info) for info in found])
-        return 0
+        return code
     out = console()
     for info in found:
-        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(info.start_ns / 1e9))
+        when = utc(info.start_ns)
         out.print(
             f"[bold]{info.path}[/bold]: {info.kind}, {info.bytes / 1e6:,.1f} MB, "
             f"{info.messages:,} messages, {info.seconds:.1f} s from {when}"
@@ -260,8 +284,8 @@ def show_info(paths: Sequence[Path], as_json: bool) -> int:
         if names:
             out.print(f"metadata: {', '.join(names)}")
         for warning in info.warnings:
-            out.print(f"warning: {warning}")
-    return 0
+            out.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    return code
 
 
 def _print_channels(info: Info, out: Console) -> None:
@@ -283,9 +307,10 @@ def _print_channels(info: Info, out: Console) -> None:
 
 
 def check(path: Path, repair: WriteOptions | None) -> int:
-    """0 if the file is whole; 1 if not. With `repair`, what is readable goes to a new file."""
+    """0 if the file is whole; LEFT_OUT if something of it cannot be read; 1 if only its index is
+    wrong. With `repair`, what is readable goes to a new file, with 0 or LEFT_OUT."""
     require_mcap(path)
-    scan = Scan(path)
+    scan = CheckedScan(path)
     with progress_bar("checking", path.stat().st_size) as progress:
         scan.read(progress)
     total = sum(scan.counts.values())
@@ -294,37 +319,35 @@ def check(path: Path, repair: WriteOptions | None) -> int:
         f"{path}: {len(scan.chunks):,} complete chunks, {total:,} messages on "
         f"{len(scan.counts):,} channels readable"
     )
-    for problem in scan.problems[:_SHOWN_PROBLEMS]:
-        out.print(f"  {problem}")
-    if len(scan.problems) > _SHOWN_PROBLEMS:
-        out.print(f"  and {len(scan.problems) - _SHOWN_PROBLEMS:,} more")
-    if scan.orphans:
-        out.print(f"  {scan.orphans:,} messages belong to channels that are not in the file")
+    problems = [*scan.problems, *check_file(scan)]
+    for problem in problems[:_SHOWN_PROBLEMS]:
+        out.print(f"  {problem}", markup=False, soft_wrap=True)
+    if len(problems) > _SHOWN_PROBLEMS:
+        out.print(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more")
+    if scan.unknown:
+        out.print(f"  {scan.unknown.total():,} records of kinds that MCAP does not define")
+    code = LEFT_OUT if scan.damaged else 1 if problems else 0
     if repair is not None:
         written = _repair(scan, repair)
         out.print(f"wrote {repair.output}: {written:,} messages")
-        return 0
-    if scan.problems or scan.orphans:
+        return code if code == LEFT_OUT else 0
+    if code:
         out.print("→ hyphos bag check FILE --repair OUT writes what is readable")
-        return 1
-    out.print("the file is whole")
-    return 0
+    else:
+        out.print("the file is whole")
+    return code
 
 
 def _repair(found: Scan, options: WriteOptions) -> int:
-    again = Scan(found.path)
-    # Schemas and channels may stand behind the messages that need them: in the index.
-    again.schemas, again.channels = dict(found.schemas), dict(found.channels)
     with (
         progress_bar("repairing", found.size) as progress,
         writing(options, found.profile, [found.path]) as to,
     ):
         copier = Copier(to)
-        copier.add_all(again)
-        for messages in again.messages(progress):
-            for message in messages:
-                copier.write(again, message)
-        copier.copy_rest(again, summary=True)
+        copier.add_all(found)
+        for message in found.ordered(progress=progress):
+            copier.write(found, message)
+        copier.copy_rest(found, summary=True)
         return to.messages
 
 
@@ -350,28 +373,24 @@ class Selection:
         return (self.start_s, self.end_s, *self.channels, *self.exclude) == (None, None, "*")
 
 
-def _messages(scan: Scan, progress: Progressor | None) -> Iterator[Message]:
-    return chain.from_iterable(scan.messages(progress))
-
-
 def cut(path: Path, selection: Selection, options: WriteOptions) -> int:
     require_mcap(path)
-    start_ns, end_ns = _span(path, selection)
     scan = Scan(path)
+    with progress_bar("reading", path.stat().st_size) as progress:
+        scan.read(progress)
+    start_ns, end_ns = _span(scan, selection)
     with (
         progress_bar("cutting", path.stat().st_size) as progress,
-        writing(options, _profile(path), [path]) as to,
+        writing(options, scan.profile, [path]) as to,
     ):
         copier = Copier(to)
-        wanted: dict[int, bool] = {}
-        for message in _messages(scan, progress):
-            number = message.channel
-            if number not in wanted and number in scan.channels:
-                wanted[number] = selection.wants(scan.channels[number].topic)
-            if wanted.get(number) and start_ns <= message.log_ns < end_ns:
-                copier.write(scan, message)
+        wanted = {n for n, one in scan.channels.items() if selection.wants(one.topic)}
+        if selection.everything:
+            copier.add_all(scan)
+        for message in scan.ordered(wanted.__contains__, start_ns, end_ns, progress):
+            copier.write(scan, message)
         count = to.messages
-        if count == 0:
+        if count == 0 and not selection.everything:
             raise Error(
                 "not_found",
                 "nothing lies in this part: " + _names(scan),
@@ -379,8 +398,7 @@ def cut(path: Path, selection: Selection, options: WriteOptions) -> int:
                 "hyphos bag info FILE shows channels and times",
             )
         copier.copy_rest(scan, summary=selection.everything)
-    _tell(options.output, count, [scan])
-    return 0
+    return _tell(options.output, count, [scan])
 
 
 def _names(scan: Scan) -> str:
@@ -389,30 +407,21 @@ def _names(scan: Scan) -> str:
     return f"the recording has {length:.1f} s of {names or 'no channels'}"
 
 
-def _span(path: Path, selection: Selection) -> tuple[int, int]:
-    if selection.start_s is None and selection.end_s is None:
-        return 0, 1 << 63
-    source = open_source(path)
-    source.close()
-    start = source.start_ns + round((selection.start_s or 0.0) * 1e9)
+def _span(scan: Scan, selection: Selection) -> tuple[int, int]:
+    first = scan.start_ns or 0
+    start = first + seconds_ns(selection.start_s or 0.0, "--start")
     if selection.end_s is None:
-        return start, 1 << 63
-    end = source.start_ns + round(selection.end_s * 1e9)
+        return (0 if selection.start_s is None else start), 1 << 64
+    end = first + seconds_ns(selection.end_s, "--end")
     if end <= start:
         raise Error("invalid_config", "--end must lie behind --start")
     return start, end
 
 
-def _profile(path: Path) -> str:
-    from hyphos.recording.mcap_file import mcap_profile  # noqa: PLC0415
-
-    return mcap_profile(path)
-
-
 def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
     for path in paths:
         require_mcap(path)
-    profiles = {path: _profile(path) for path in paths}
+    profiles = {path: mcap_profile(path) for path in paths}
     if len(set(profiles.values())) > 1:
         told = ", ".join(f"{path} is '{profile}'" for path, profile in profiles.items())
         raise Error(
@@ -420,7 +429,7 @@ def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
             f"the files are of different kinds: {told}",
             advice="bring them to one with hyphos bag convert",
         )
-    scans = [Scan(path) for path in paths]
+    scans = [Scan(path).read() for path in paths]
     prefixes = {path: f"{path.stem}/" for path in paths} if prefix else {}
     if prefix and len(set(prefixes.values())) < len(paths):
         raise Error("invalid_config", "--prefix needs files of different names")
@@ -440,7 +449,7 @@ def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
             return set_at
 
         def tagged(scan: Scan) -> Iterator[tuple[Scan, Message]]:
-            return ((scan, message) for message in _messages(scan, moved(scan.path)))
+            return ((scan, message) for message in scan.ordered(progress=moved(scan.path)))
 
         merged = heapq.merge(*map(tagged, scans), key=lambda pair: pair[1].log_ns)
         for scan, message in merged:
@@ -450,8 +459,7 @@ def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
             copier.copy_rest(scan, summary=False)
         _write_sum(to, scans, prefixes)
         count = to.messages
-    _tell(options.output, count, scans)
-    return 0
+    return _tell(options.output, count, scans)
 
 
 def _write_sum(to: McapRecording, scans: Sequence[Scan], prefixes: dict[Path, str]) -> None:
@@ -461,20 +469,26 @@ def _write_sum(to: McapRecording, scans: Sequence[Scan], prefixes: dict[Path, st
         found = dict(scan.metadata)
         for channel, text in found.get(SUMMARY, found.get(INTERIM, {})).items():
             mine = total.setdefault(prefixes.get(scan.path, "") + channel, {})
-            for name, count in json.loads(text).items():
+            for name, count in tally_of(text).items():
                 mine[name] = mine.get(name, 0) + count
     if total:
         to.describe(SUMMARY, {name: json.dumps(count) for name, count in total.items()})
 
 
-def _tell(output: Path, count: int, scans: Sequence[Scan]) -> None:
+def _tell(output: Path, count: int, scans: Sequence[Scan]) -> int:
+    """The exit code."""
     out = console()
     out.print(f"wrote {output}: {count:,} messages, {output.stat().st_size / 1e6:,.1f} MB")
     for scan in scans:
-        if scan.problems:
+        lost = sum(problem.lost for problem in scan.problems)
+        if lost:
             out.print(
-                f"warning: {scan.path} has {len(scan.problems)} damaged places, which are left "
+                f"warning: {scan.path} has {lost} damaged places, which are left "
                 f"out; hyphos bag check {scan.path} lists them"
             )
         if scan.orphans:
             out.print(f"warning: {scan.orphans:,} messages of unknown channels are left out")
+        if scan.unknown:
+            count = scan.unknown.total()
+            out.print(f"warning: {count:,} records of kinds that MCAP does not define are left out")
+    return LEFT_OUT if any(scan.damaged or scan.unknown for scan in scans) else 0

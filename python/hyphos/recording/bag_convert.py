@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from hyphos._errors import Error
 from hyphos._hyphos import TypeId
 from hyphos.recording import attached
-from hyphos.recording.bag import WriteOptions, progress_bar, writing
-from hyphos.recording.mcap_file import PROFILE
+from hyphos.recording.bag import Selection, WriteOptions, cut, progress_bar, writing
+from hyphos.recording.mcap_file import PROFILE, McapSource
 from hyphos.recording.ros_bag import RosSource
+from hyphos.recording.ros_to_ros import RosWays, time_problem
+from hyphos.recording.ros_types import damage_in
 from hyphos.recording.ros_unmap import Backward, make_backward
-from hyphos.recording.source import Source, Track, open_source
+from hyphos.recording.source import LEFT_OUT, Skipped, Source, Track, open_source
 from hyphos.tools.console import console
 
 _FORMATS = ("mcap", "ros1", "ros2", "ros2-db3")
@@ -49,28 +51,26 @@ def _format(to: str | None, output: Path) -> str:
 
 
 def convert(path: Path, to: str | None, options: WriteOptions) -> int:
-    """0; what could not be converted is told."""
+    """0; or LEFT_OUT if something was, which is named and counted."""
     target = _format(to, options.output)
     source = open_source(path)
     try:
         if isinstance(source, RosSource):
             if target == "mcap":
-                _to_hyphos(source, path, options)
-            else:
-                source.close()
-                _ros_to_ros(path, target, options)
-        elif target == "mcap":
-            raise Error(
-                "invalid_config",
-                "it is an MCAP file of Hyphos already",
-                str(path),
-                "hyphos bag cut FILE -o OUT --compression zstd|lz4|none writes it anew",
-            )
-        else:
-            _to_ros(source, path, target, options)
+                return _to_hyphos(source, path, options)
+            return _ros_to_ros(source, path, target, options)
+        if target != "mcap":
+            return _to_ros(source, path, target, options)
     finally:
         source.close()
-    return 0
+    if isinstance(source, McapSource) and source.profile != PROFILE:
+        return cut(path, Selection(), options)  # its channels as they are
+    raise Error(
+        "invalid_config",
+        "it is an MCAP file of Hyphos already",
+        str(path),
+        "hyphos bag cut FILE -o OUT --compression zstd|lz4|none writes it anew",
+    )
 
 
 class _Report:
@@ -80,9 +80,11 @@ class _Report:
         self.written = 0
         self.left_out: list[tuple[Track, str]] = []
         self.damaged: Counter[str] = Counter()
+        self.skipped = Skipped()
         self.notes: list[str] = []
 
-    def print(self, output: Path) -> None:
+    def print(self, output: Path, source: Source) -> int:
+        """The exit code."""
         out = console()
         out.print(f"wrote {output}: {self.written:,} messages")
         for track, why in self.left_out:
@@ -90,14 +92,18 @@ class _Report:
             out.print(f"left out: {name}, {track.count:,} messages: {why}")
         for channel, count in self.damaged.items():
             out.print(f"left out: {channel}, {count:,} messages that do not parse")
+        for line in (*source.skipped.lines(), *self.skipped.lines()):
+            out.print(line)
         for note in self.notes:
             out.print(f"note: {note}")
+        partial = self.left_out or self.damaged or self.skipped or source.skipped
+        return LEFT_OUT if partial or source.damaged else 0
 
 
 # --- ROS to Hyphos ------------------------------------------------------------------------------
 
 
-def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> None:
+def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
     report = _Report()
     report.notes = list(source.warnings)
     total = sum(track.count for track in source.tracks if not track.problem)
@@ -116,6 +122,9 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> None:
             )
         numbers: Counter[int] = Counter()
         for item in source.items(lambda _track: True, source.start_ns, source.end_ns + 1):
+            if why := time_problem("mcap", item.time_ns):
+                report.skipped.add(item.track, why)
+                continue
             key = id(item.track)
             numbers[key] += 1
             payload: Any = item.payload
@@ -123,16 +132,18 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> None:
             to.write(ids[key], item.time_ns, item.time_ns, numbers[key], data)
             report.written += 1
             progress(report.written)
-    report.print(options.output)
+    return report.print(options.output, source)
 
 
 # --- Hyphos to ROS ------------------------------------------------------------------------------
 
 
 @contextmanager
-def _ros_writer(target: str, options: WriteOptions) -> Iterator[Any]:
+def _ros_writer(target: str, options: WriteOptions, inputs: Sequence[Path]) -> Iterator[Any]:
     """Writes; what is not finished is removed."""
     output = options.output
+    if any(output.exists() and output.samefile(path) for path in inputs):
+        raise Error("invalid_config", "a file cannot be written over itself", str(output))
     if output.exists():
         if not options.overwrite:
             raise Error("already_exists", "it exists", str(output), "another name, or --overwrite")
@@ -175,7 +186,7 @@ def _backward(track: Track, store: Any) -> Backward | str:
     return found
 
 
-def _latched_qos() -> list[Qos]:
+def latched_qos() -> list[Qos]:
     return [
         Qos(
             QosHistory.KEEP_LAST,
@@ -191,7 +202,7 @@ def _latched_qos() -> list[Qos]:
     ]
 
 
-def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> None:
+def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> int:
     report = _Report()
     report.notes = list(source.warnings)
     store = _typestore(target)
@@ -216,7 +227,10 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> N
         if kind.defaulted:
             report.notes.append(f"filled with zero: {', '.join(sorted(set(kind.defaulted)))}")
     total = sum(track.count for track in source.tracks if id(track) in converters)
-    with progress_bar("converting", total) as progress, _ros_writer(target, options) as writer:
+    with (
+        progress_bar("converting", total) as progress,
+        _ros_writer(target, options, [path]) as writer,
+    ):
         connections = {}
         for track in source.tracks:
             if id(track) not in converters:
@@ -225,7 +239,7 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> N
             extra: dict[str, Any] = (
                 {"latching": int(latched)}
                 if ros1
-                else {"offered_qos_profiles": _latched_qos() if latched else []}
+                else {"offered_qos_profiles": latched_qos() if latched else []}
             )
             connections[id(track)] = writer.add_connection(
                 "/" + track.channel, converters[id(track)].ros_type, typestore=store, **extra
@@ -233,6 +247,9 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> N
         serialize = store.serialize_ros1 if ros1 else store.serialize_cdr
         span = (source.start_ns, max(source.end_ns, source.start_ns + 1))
         for item in source.items(lambda track: id(track) in converters, *span):
+            if why := time_problem(target, item.time_ns):
+                report.skipped.add(item.track, why)
+                continue
             converter = converters[id(item.track)]
             payload: Any = item.payload
             try:
@@ -244,37 +261,41 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> N
             writer.write(connections[id(item.track)], item.time_ns, data)
             report.written += 1
             progress(report.written)
-    report.print(options.output)
+    return report.print(options.output, source)
 
 
 # --- ROS to ROS ---------------------------------------------------------------------------------
 
 
-def _ros_to_ros(path: Path, target: str, options: WriteOptions) -> None:
-    from rosbags.convert.converter import create_connections_converters  # noqa: PLC0415
-    from rosbags.highlevel import AnyReader  # noqa: PLC0415
-
+def _ros_to_ros(source: RosSource, path: Path, target: str, options: WriteOptions) -> int:
     report = _Report()
-    default = get_typestore(Stores.LATEST)
+    report.notes = [note for note in source.warnings if ": not kept: " not in note]
+    total = sum(connection.count for connection in source.connections)
     with (
-        AnyReader([path], default_typestore=default) as reader,
-        progress_bar("converting", reader.message_count) as progress,
-        _ros_writer(target, options) as writer,
+        progress_bar("converting", total) as progress,
+        _ros_writer(target, options, [path]) as writer,
     ):
-        known = [c for c in reader.connections if c.msgtype in reader.typestore.fielddefs]
-        for connection in reader.connections:
-            if connection not in known:
-                track = Track(connection.topic, "", "", connection.msgcount)
-                report.left_out.append((track, f"{connection.msgtype} has no definition"))
-        connections, converters = create_connections_converters(known, None, reader, writer)
-        for connection, time_ns, data in reader.messages(known):
-            try:
-                converted = converters[connection.msgtype](data)
-            except Exception:  # noqa: BLE001 - a damaged message fails in many ways
-                report.damaged[connection.topic] += 1
+        made = RosWays(target, writer)
+        ways = {}
+        for connection in source.connections:
+            way = made.way(connection)
+            if isinstance(way, str):
+                origin = f"{connection.topic} {connection.type_name}".rstrip()
+                track = Track(connection.topic, "", "", connection.count, origin=origin)
+                report.left_out.append((track, way))
+            else:
+                ways[id(connection)] = way
+        for connection, time_ns, data in source.raw_messages(lambda one: id(one) in ways):
+            if why := time_problem(target, time_ns):
+                report.skipped[(connection.topic, why)] += 1
                 continue
-            to = connections[(connection.id, connection.owner)]
-            writer.write(to, time_ns, converted)
+            way = ways[id(connection)]
+            try:
+                converted = way.convert(data)
+            except Exception as error:  # noqa: BLE001 - a damaged message fails in many ways
+                report.skipped[(connection.topic, damage_in(data, error))] += 1
+                continue
+            writer.write(way.to, time_ns, converted)
             report.written += 1
             progress(report.written)
-    report.print(options.output)
+    return report.print(options.output, source)

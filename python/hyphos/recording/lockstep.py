@@ -31,7 +31,7 @@ from hyphos.recording.bag import progress_bar
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.player import parse_remap
 from hyphos.recording.schemas import SchemaBook
-from hyphos.recording.source import Source, Track, open_source
+from hyphos.recording.source import LEFT_OUT, Source, Track, open_source, part_of, playable
 from hyphos.recording.track_filter import wanted
 from hyphos.tools.observe import is_hidden
 from hyphos.tools.typebook import TypeBook
@@ -39,6 +39,7 @@ from hyphos.tools.typebook import TypeBook
 _SECOND = 1_000_000_000
 _WAITING_BYTES = 256 << 20  # for the disk; then the next message waits
 _DISK_LOOK_S = 0.01
+_MOST_TIME = (1 << 63) - 1
 _PLAYER, _RECORDER = "replay", "recorder"
 
 
@@ -132,6 +133,7 @@ class Lockstep:
     """One run. Everything that touches the graph does so from its thread pool."""
 
     _time: SimTime  # of the nodes; from run() on
+    _part: tuple[int, int]  # of the recording; likewise
 
     def __init__(self, options: LockstepOptions) -> None:
         self._options = options
@@ -155,6 +157,10 @@ class Lockstep:
         self._kept: list[Any] = []
         self.played = 0
 
+    @property
+    def source(self) -> Source:
+        return self._source
+
     def counts(self) -> dict[str, dict[str, int]]:
         """What became of the outputs, by channel."""
         return self._recorder.status().channels
@@ -176,6 +182,7 @@ class Lockstep:
         player, recorder = runtime.node(_PLAYER), runtime.node(_RECORDER)
         publishers = {id(track): self._publisher(track, player) for track in self.choice.tracks}
         played = {publisher.channel for publisher in publishers.values()}
+        self._part = part_of(self._source, self._options.start_s, self._options.end_s)
         start_ns, end_ns = self._span()
         self._clock.ns = start_ns
         self._time = SimTime(player, start_ns=start_ns, manual=True, replayed=True)
@@ -223,11 +230,9 @@ class Lockstep:
         return node.publisher(channel, Raw(kind), policy=Policy(**policy))
 
     def _span(self) -> tuple[int, int]:
-        start = self._source.start_ns + round(self._options.start_s * 1e9)
-        end = self._source.end_ns
-        if self._options.end_s is not None:
-            end = min(end, self._source.start_ns + round(self._options.end_s * 1e9))
-        return start, end
+        start, end = self._part
+        # The outputs are an MCAP file, which has no time before 1970.
+        return max(0, start), min(end, _MOST_TIME)
 
     def _advance(self, runtime: Runtime, until_ns: int) -> None:
         """The recording's time goes on, and the timers that become due are called."""
@@ -283,7 +288,11 @@ class Lockstep:
         looked_ns = start_ns
         total = sum(track.count for track in self.choice.tracks)
         with progress_bar("replaying", total) as progress:
-            for item in self._source.items(lambda track: id(track) in publishers, start_ns, end_ns):
+            items = self._source.items(lambda track: id(track) in publishers, *self._part)
+            for item in playable(self._source, items):
+                if item.time_ns < 0:
+                    self._source.skipped.add(item.track, "its time is before 1970")
+                    continue
                 self._advance(runtime, item.time_ns)
                 publisher, value = publishers[id(item.track)], (item.payload, item.buffers)
                 runtime.settle(partial(publisher.publish, value))
@@ -332,4 +341,6 @@ def replay_in_lockstep(options: LockstepOptions) -> int:
         f"{options.output}: {run.played:,} messages played, {sum(scan.counts.values()):,} recorded "
         f"on {len(scan.channels):,} channels, digest {digest(options.output)}"
     )
-    return 0
+    for line in (*run.source.warnings, *run.source.skipped.lines()):
+        console.print(line, markup=False, soft_wrap=True)
+    return LEFT_OUT if run.source.damaged or run.source.skipped else 0

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mcap.reader import SeekingReader
-from mcap.records import Channel, Chunk, Header, Message, Metadata, Schema
-from mcap.stream_reader import StreamReader, breakup_chunk
-
 from hyphos._errors import Error
 from hyphos._hyphos import McapWriter
 from hyphos.recording import attached
+from hyphos.recording import mcap_records as mcap
+from hyphos.recording.mcap_records import Channel, Message, Schema
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.schemas import ChannelSpec, SchemaBook
-from hyphos.recording.source import Item, Track
+from hyphos.recording.source import (
+    Item,
+    Skipped,
+    Track,
+    channel_of,
+    refuse_second_types,
+    same_kind,
+)
 from hyphos.tools.typebook import TypeBook
 
 PROFILE = "hyphos"
 SUMMARY = "hyphos.recording"
 INTERIM = "hyphos.recording.interim"
+ENCODINGS = ("protobuf", "attached", "struct", "bytes", "custom")
+_MOST_HEADER = 1 << 16  # bytes of the first record that are looked at
+_MOST_NOTES = 10
+MOST_TIME = (1 << 64) - 1
 
 
 class McapRecording:
@@ -84,10 +94,23 @@ class McapRecording:
     def write(
         self, channel_id: int, log_ns: int, publish_ns: int, sequence: int, data: bytes
     ) -> None:
+        """Error if a time is none of MCAP, which has 64 bits without a sign."""
+        if not (0 <= log_ns <= MOST_TIME and 0 <= publish_ns <= MOST_TIME):
+            raise Error(
+                "unsupported", f"MCAP has no time {min(log_ns, publish_ns)} ns", str(self.path)
+            )
         self._writer.write(channel_id, log_ns, publish_ns, sequence & 0xFFFFFFFF, data)
 
-    def attach(self, name: str, media_type: str, data: bytes, log_ns: int = 0) -> None:
-        self._writer.attach(name, media_type, data, log_ns, log_ns)
+    def attach(
+        self,
+        name: str,
+        media_type: str,
+        data: bytes,
+        log_ns: int = 0,
+        create_ns: int | None = None,
+    ) -> None:
+        created = log_ns if create_ns is None else create_ns
+        self._writer.attach(name, media_type, data, log_ns, created)
 
     def describe(self, name: str, values: dict[str, str]) -> None:
         self._writer.describe(name, values)
@@ -115,17 +138,15 @@ class McapRecording:
 def mcap_profile(path: Path) -> str:
     """Which kind of MCAP file it is: "hyphos", "ros2", or whatever its writer said."""
     with path.open("rb") as file:
-        try:
-            for record in StreamReader(file, record_size_limit=path.stat().st_size).records:
-                return record.profile if isinstance(record, Header) else ""
-        except Exception as error:
-            raise _damaged(path, error) from error
+        start = file.read(_MOST_HEADER)
+    try:
+        op, length = mcap.HEAD.unpack_from(start, len(mcap.MAGIC))
+        at = len(mcap.MAGIC) + mcap.HEAD.size
+        if op == mcap.HEADER:
+            return mcap.Cursor(start[at : at + length]).text()
+    except (struct.error, ValueError):
+        pass
     return ""
-
-
-def _damaged(path: Path, error: Exception) -> Error:
-    reason = str(error) or type(error).__name__
-    return Error("corrupt", f"the MCAP file cannot be read: {reason}", str(path))
 
 
 @dataclass
@@ -137,167 +158,169 @@ class Extras:
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-def read_extras(path: Path) -> Extras:
-    """From the index, or from the whole file if it has none."""
-    with path.open("rb") as file:
-        reader = SeekingReader(file, record_size_limit=path.stat().st_size)
-        try:
-            summary = reader.get_summary()
-            if summary is not None and summary.statistics is not None:
-                return Extras(
-                    dict(Counter(i.compression or "uncompressed" for i in summary.chunk_indexes)),
-                    [
-                        {"name": a.name, "media_type": a.media_type, "bytes": a.data_size}
-                        for a in summary.attachment_indexes
-                    ],
-                    {m.name: dict(m.metadata) for m in reader.iter_metadata()},
-                )
-        except Exception:  # noqa: BLE001 - the library raises many kinds for a missing end
-            pass
-    scan = Scan(path).read()
+def extras_of(scan: Scan) -> Extras:
     return Extras(
         dict(Counter(chunk.compression or "uncompressed" for chunk in scan.chunks)),
-        [
-            {"name": a.name, "media_type": a.media_type, "bytes": len(a.data)}
-            for a in scan.attachments
-        ],
+        [{"name": a.name, "media_type": a.media_type, "bytes": a.size} for a in scan.attachments],
         dict(scan.metadata),
     )
 
 
+def damage_of(scan: Scan) -> list[str]:
+    """One line for each kind of damage: places, losses, and what was announced but is not so."""
+    lines = []
+    total = scan.counts.total() - scan.orphans
+    if not scan.complete:
+        lines.append(
+            f"the recording was cut off; {total:,} messages in complete chunks are readable"
+        )
+    lost = [problem for problem in scan.problems if problem.lost]
+    if lost and (scan.complete or len(lost) > 1):
+        more = f" and {len(lost) - 1:,} more places" if len(lost) > 1 else ""
+        lines.append(f"damaged: {lost[0]}{more}")
+    lines += [str(problem.text) for problem in scan.problems if not problem.lost][:_MOST_NOTES]
+    if scan.orphans:
+        lines.append(f"{scan.orphans:,} messages belong to channels that are not in the file")
+    return lines
+
+
 class McapSource:
-    """An MCAP recording. One that was cut off (crash, full disk) is read up to its last complete
-    chunk, and `warnings` says so."""
+    """An MCAP recording of Hyphos, or a protobuf one of another writer.
+
+    The content is read once at the start: channels, counts and times are those of the messages,
+    whatever summary, statistics and index say; `warnings` names what disagrees. A file that was cut
+    off (crash, full disk) or damaged gives all that is readable.
+    """
 
     kind = "MCAP recording"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, scan: Scan | None = None) -> None:
         self.path = path
-        self.warnings: list[str] = []
+        self.scan = scan or Scan(path).read()
+        self.profile = self.scan.profile
+        self.warnings = damage_of(self.scan)
+        self.damaged = self.scan.damaged
+        self.skipped = Skipped()
         self.summary: dict[str, str] = {}
+        for name, values in self.scan.metadata:
+            if name in (SUMMARY, INTERIM):
+                self.summary = dict(values)
         self._by_id: dict[int, Track] = {}
-        self.start_ns = self.end_ns = 0
-        self._complete = self._read_index()
-        if not self._complete:
-            self._scan()
-        self.tracks = list(self._by_id.values())
+        for number in sorted(self.scan.channels):
+            self._by_id[number] = self._track(number)
+        self.tracks = list({id(track): track for track in self._by_id.values()}.values())
+        refuse_second_types(self.tracks)
+        self.start_ns = self.scan.start_ns or 0
+        self.end_ns = self.scan.end_ns + 1 if self.scan.start_ns is not None else 0
 
-    def _read_index(self) -> bool:
-        with self.path.open("rb") as file:
-            reader = SeekingReader(file, record_size_limit=self.path.stat().st_size)
-            try:
-                summary = reader.get_summary()
-            except Exception:  # noqa: BLE001 - the library raises many kinds for a missing end
-                return False
-            if summary is None or summary.statistics is None:
-                return False
-            for metadata in reader.iter_metadata():
-                if metadata.name == SUMMARY:
-                    self.summary = dict(metadata.metadata)
-            counts = summary.statistics.channel_message_counts
-            for channel in summary.channels.values():
-                schema = summary.schemas.get(channel.schema_id)
-                self._by_id[channel.id] = _track(channel, schema, counts.get(channel.id, 0))
-            if summary.statistics.message_count:
-                self.start_ns = summary.statistics.message_start_time
-                self.end_ns = summary.statistics.message_end_time + 1
-        return True
-
-    def _scan(self) -> None:
-        times: list[int] = []
-        for message in self._messages_of_cut_file():
-            self._by_id[message.channel_id].count += 1
-            times.append(message.log_time)
-        if times:
-            self.start_ns, self.end_ns = min(times), max(times) + 1
-        self.warnings.append(
-            f"the recording was cut off; {len(times)} messages in complete chunks are readable"
-        )
-
-    def _messages_of_cut_file(self) -> Iterator[Message]:
-        """Messages up to the first damage, which in a cut file is its end."""
-        schemas: dict[int, Schema] = {}
-        with self.path.open("rb") as file:
-            reader = StreamReader(
-                file, emit_chunks=True, record_size_limit=self.path.stat().st_size
-            )
-            records = iter(reader.records)
-            while True:
-                try:
-                    record = next(records)
-                    inner = (
-                        breakup_chunk(record, validate_crc=True)
-                        if isinstance(record, Chunk)
-                        else [record]
-                    )
-                except Exception:  # noqa: BLE001 - a cut record fails in any way
-                    return
-                yield from self._take(inner, schemas)
-
-    def _take(self, records: Iterable[Any], schemas: dict[int, Schema]) -> Iterator[Message]:
-        messages: list[Message] = []
-        for record in records:
-            if isinstance(record, Schema):
-                schemas[record.id] = record
-            elif isinstance(record, Channel) and record.id not in self._by_id:
-                self._by_id[record.id] = _track(record, schemas.get(record.schema_id), 0)
-            elif isinstance(record, Metadata) and record.name in (SUMMARY, INTERIM):
-                self.summary = dict(record.metadata)
-            elif isinstance(record, Message):
-                messages.append(record)
-        messages.sort(key=lambda message: message.log_time)
-        yield from messages
+    def _track(self, number: int) -> Track:
+        channel = self.scan.channels[number]
+        schema = self.scan.schemas.get(channel.schema_id)
+        made, warning = track_of(channel, schema, self.scan.counts[number])
+        if warning:
+            self.warnings.append(warning)
+        for other_id, other in self._by_id.items():
+            if self.scan.channels[other_id].topic == channel.topic and same_kind(other, made):
+                other.count += made.count
+                return other
+        return made
 
     def items(self, wanted: Callable[[Track], bool], start_ns: int, end_ns: int) -> Iterator[Item]:
-        for message in self._messages(wanted, start_ns, end_ns):
-            track = self._by_id[message.channel_id]
-            if track.problem or not wanted(track) or not start_ns <= message.log_time < end_ns:
-                continue
-            yield _item(track, message)
+        self.skipped.clear()
+        chosen = {n for n, track in self._by_id.items() if not track.problem and wanted(track)}
+        for message in self.scan.ordered(chosen.__contains__, start_ns, end_ns):
+            track = self._by_id[message.channel]
+            try:
+                yield _item(track, message)
+            except ValueError as error:
+                self.skipped.add(track, str(error))
 
     def raw(self, track: Track) -> Iterator[tuple[int, bytes]]:
         """The messages of a channel, of whatever type, as they lie in the file."""
-        for message in self._messages(lambda one: one is track, self.start_ns, self.end_ns):
-            if self._by_id[message.channel_id] is track:
-                yield message.log_time, message.data
-
-    def _messages(
-        self, wanted: Callable[[Track], bool], start_ns: int, end_ns: int
-    ) -> Iterator[Message]:
-        if not self._complete:
-            yield from self._messages_of_cut_file()
-            return
-        topics = [track.origin or track.channel for track in self.tracks if wanted(track)]
-        with self.path.open("rb") as file:
-            reader = SeekingReader(file, record_size_limit=self.path.stat().st_size)
-            found = reader.iter_messages(topics, starting_at=start_ns, ending_before=end_ns)
-            for _, _, message in found:
-                yield message
+        chosen = {number for number, one in self._by_id.items() if one is track}
+        for message in self.scan.ordered(chosen.__contains__):
+            yield message.log_ns, message.data
 
     def close(self) -> None:
         """Nothing stays open between calls."""
 
 
-def _track(channel: Channel, schema: Schema | None, count: int) -> Track:
-    meta = channel.metadata
+def track_of(channel: Channel, schema: Schema | None, count: int) -> tuple[Track, str]:
+    """The track of a channel, and a warning if what the file says of it is not right."""
+    meta = dict(channel.metadata)
     if "hyphos.encoding" in meta:
-        return Track(
-            channel.topic,
-            meta["hyphos.type"],
-            meta["hyphos.encoding"],
-            count,
-            int(meta["hyphos.type_hash"], 16),
-            json.loads(meta.get("hyphos.policy", "{}")),
-        )
+        return _own_track(channel, meta, schema, count)
     name = schema.name if schema else ""
-    track = Track(channel.topic.strip("/"), name, "protobuf", count, origin=channel.topic)
+    track = Track(channel_of(channel.topic), name, "protobuf", count, origin=channel.topic)
     if channel.message_encoding != "protobuf":
         track.problem = f"its encoding is '{channel.message_encoding}'"
-    return track
+    elif not name:
+        track.problem = "it has no schema, which names its type"
+    return track, ""
+
+
+def _own_track(
+    channel: Channel, meta: dict[str, str], schema: Schema | None, count: int
+) -> tuple[Track, str]:
+    wrong = []
+    encoding = meta["hyphos.encoding"]
+    name = meta.get("hyphos.type") or (schema.name if schema else "")
+    if "hyphos.type" not in meta and name:
+        wrong.append("no hyphos.type; the name of its schema is used")
+    track = Track(channel.topic, name, encoding, count)
+    try:
+        track.type_hash = _hash(meta["hyphos.type_hash"])
+    except KeyError:
+        wrong.append("no hyphos.type_hash")
+    except ValueError:
+        wrong.append(f"'{meta['hyphos.type_hash']}' as hyphos.type_hash, which is no number")
+    track.policy, complaint = _policy(meta.get("hyphos.policy", "{}"))
+    if complaint:
+        wrong.append(complaint)
+    if encoding not in ENCODINGS:
+        track.problem = f"its encoding is '{encoding}'"
+    elif not name:
+        track.problem = "neither its metadata nor a schema names its type"
+    elif track.type_hash is None and encoding not in ("protobuf", "attached", "bytes"):
+        track.problem = f"its type id is missing, which '{encoding}' needs"
+    warning = f"channel '{channel.topic}' has {'; '.join(wrong)}" if wrong else ""
+    return track, warning
+
+
+def _hash(text: str) -> int:
+    number = int(text, 16)
+    if not 0 <= number < 1 << 64:
+        raise ValueError(text)
+    return number
+
+
+_POLICY: dict[str, Callable[[Any], bool]] = {
+    "reliability": lambda value: value in ("best_effort", "reliable"),
+    "overflow": lambda value: value in ("", "drop_oldest", "drop_newest", "block"),
+    "priority": lambda value: value in ("low", "normal", "high"),
+    "latched": lambda value: isinstance(value, bool),
+    "depth": lambda value: type(value) is int and 0 < value < 1 << 31,
+    "deadline_ms": lambda value: type(value) is int and 0 <= value < 1 << 31,
+    "block_timeout_ms": lambda value: type(value) is int and 0 <= value < 1 << 31,
+}
+
+
+def _policy(text: str) -> tuple[dict[str, object], str]:
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}, "a hyphos.policy that is no JSON"
+    if not isinstance(values, dict):
+        return {}, "a hyphos.policy that is no JSON object"
+    right = {
+        name: value for name, value in values.items() if name in _POLICY and _POLICY[name](value)
+    }
+    bad = sorted(set(values) - set(right))
+    return right, f"a hyphos.policy with a wrong {', '.join(bad)}" if bad else ""
 
 
 def _item(track: Track, message: Message) -> Item:
     if track.encoding != "attached":
-        return Item(message.log_time, track, message.data, ())
+        return Item(message.log_ns, track, message.data, ())
     head, buffers = attached.split(message.data)
-    return Item(message.log_time, track, head, buffers)
+    return Item(message.log_ns, track, head, buffers)

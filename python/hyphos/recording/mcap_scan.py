@@ -1,4 +1,4 @@
-"""MCAP files record by record, without trusting them: for `hyphos bag`.
+"""MCAP files record by record, without trusting them.
 
 Nothing is taken from the index: a scan sees what is there, also in a file that was cut off or
 damaged, says what is wrong with it and where, and goes on behind the damage. The file is mapped,
@@ -15,109 +15,37 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import lz4.frame  # type: ignore[import-untyped]
-import zstandard
+from typing import Any
 
 from hyphos._errors import Error
+from hyphos.recording import mcap_records as mcap
+from hyphos.recording.mcap_records import HEAD, MAGIC, Attachment, Channel, Message, Schema
+from hyphos.recording.segments import Segment, in_order
 
-MAGIC = b"\x89MCAP0\r\n"
-HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, CHUNK_INDEX = range(1, 9)
-ATTACHMENT, ATTACHMENT_INDEX, STATISTICS, METADATA = range(9, 13)
-METADATA_INDEX, SUMMARY_OFFSET, DATA_END = range(13, 16)
-
-_HEAD = struct.Struct("<BQ")
-_MESSAGE = struct.Struct("<HIQQ")
-_CHUNK = struct.Struct("<QQQI")
-_U16, _U32, _U64 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
-# The head of a chunk record, as far as it is the same in all: where to go on behind damage.
-_CHUNK_HEAD = re.compile(
-    rb"\x06.{6}\x00\x00.{28}(?:\x00\x00\x00\x00|\x04\x00\x00\x00zstd|\x03\x00\x00\x00lz4)",
-    re.DOTALL,
-)
-_MOST_CHUNK = 1 << 32  # bytes after decompression
-
-
-class Message(NamedTuple):
-    """A message record."""
-
-    channel: int
-    sequence: int
-    log_ns: int
-    publish_ns: int
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Schema:
-    id: int
-    name: str
-    encoding: str
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Channel:
-    id: int
-    schema_id: int
-    topic: str
-    message_encoding: str
-    metadata: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Attachment:
-    log_ns: int
-    create_ns: int
-    name: str
-    media_type: str
-    data: bytes
+# The head of a record, as far as it is the same in all: where to go on behind damage.
+_ANY_HEAD = re.compile(rb"[\x01-\x0f].{5}\x00\x00\x00", re.DOTALL)
+_CHAIN = 3  # records that must follow one another to be believed
+_LOOSE_BYTES = 4 << 20  # of messages outside of chunks, in one segment
+_DAMAGE = (ValueError, struct.error, UnicodeDecodeError, MemoryError)
 
 
 @dataclass
 class Problem:
-    """Something that is wrong, and what is lost by it."""
+    """Something that is wrong. `lost`: content of the file cannot be read because of it."""
 
     offset: int
     text: str
+    lost: bool = True
 
     def __str__(self) -> str:
         return f"byte {self.offset:,}: {self.text}"
-
-
-class _Cursor:
-    """Reads the fields of one record. ValueError at its end."""
-
-    def __init__(self, data: bytes | memoryview) -> None:
-        self.data = data
-        self.at = 0
-
-    def take(self, size: int) -> bytes:
-        if size > len(self.data) - self.at:
-            raise ValueError("a field reaches beyond its record")
-        self.at += size
-        return bytes(self.data[self.at - size : self.at])
-
-    def number(self, form: struct.Struct) -> int:
-        return int(form.unpack(self.take(form.size))[0])
-
-    def text(self) -> str:
-        return self.take(self.number(_U32)).decode()
-
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        inner = _Cursor(self.take(self.number(_U32)))
-        found = []
-        while inner.at < len(inner.data):
-            found.append((inner.text(), inner.text()))
-        return tuple(found)
 
 
 @dataclass
 class ChunkInfo:
     offset: int
     length: int  # of the record, with its head
-    start_ns: int
+    start_ns: int  # as the chunk says
     end_ns: int
     compression: str
     stored: int
@@ -125,54 +53,9 @@ class ChunkInfo:
     messages: int = 0
 
 
-def _parse_schema(data: memoryview) -> Schema:
-    cursor = _Cursor(data)
-    return Schema(
-        cursor.number(_U16), cursor.text(), cursor.text(), cursor.take(cursor.number(_U32))
-    )
-
-
-def _parse_channel(data: memoryview) -> Channel:
-    cursor = _Cursor(data)
-    return Channel(
-        cursor.number(_U16), cursor.number(_U16), cursor.text(), cursor.text(), cursor.pairs()
-    )
-
-
-def _parse_attachment(data: memoryview) -> Attachment:
-    cursor = _Cursor(data)
-    log_ns, create_ns = cursor.number(_U64), cursor.number(_U64)
-    name, media_type = cursor.text(), cursor.text()
-    content = cursor.take(cursor.number(_U64))
-    checked = zlib.crc32(data[: cursor.at])
-    if (stored := cursor.number(_U32)) not in (0, checked):
-        raise ValueError(f"attachment '{name}' has checksum {checked:08x}, not {stored:08x}")
-    return Attachment(log_ns, create_ns, name, media_type, content)
-
-
-def _message(data: bytes | memoryview, at: int, end: int) -> Message:
-    channel, sequence, log_ns, publish_ns = _MESSAGE.unpack_from(data, at)
-    return Message(channel, sequence, log_ns, publish_ns, bytes(data[at + _MESSAGE.size : end]))
-
-
-def _decompress(compression: str, data: memoryview, size: int) -> bytes:
-    if size > _MOST_CHUNK:
-        raise ValueError(f"a chunk of {size:,} bytes is larger than any that is written")
-    if compression == "":
-        return bytes(data)
-    try:
-        if compression == "zstd":
-            return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
-        if compression == "lz4":
-            return bytes(lz4.frame.decompress(data))
-    except (zstandard.ZstdError, RuntimeError) as error:
-        raise ValueError(f"{compression}: {error}") from error
-    raise ValueError(f"compression '{compression}' is unknown")
-
-
 @dataclass
 class Scan:
-    """One pass over a file. After `messages()` has ended, the rest tells what was found."""
+    """One pass over a file. After `messages()` or `read()` the rest tells what was found."""
 
     path: Path
     profile: str = ""
@@ -180,19 +63,91 @@ class Scan:
     schemas: dict[int, Schema] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)
     chunks: list[ChunkInfo] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     metadata: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     counts: Counter[int] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
-    statistics: dict[str, Any] | None = None
+    unknown: Counter[int] = field(default_factory=Counter)  # records of kinds beyond the format
+    statistics: mcap.Statistics | None = None
+    chunk_indexes: list[mcap.ChunkIndex] = field(default_factory=list)
+    message_indexes: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
+    data_end: tuple[int, int] | None = None  # its offset, and the checksum that it holds
+    records: int = 0  # outside of chunks
     complete: bool = False  # ends as a finished file does
     size: int = 0
     start_ns: int | None = None
     end_ns: int = 0
-    orphans: int = 0  # messages whose channel is nowhere in the file
+    early: int = 0  # messages before the record of their channel
+
+    @property
+    def orphans(self) -> int:
+        """Messages whose channel is nowhere in the file."""
+        return sum(n for number, n in self.counts.items() if number not in self.channels)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether something of the file cannot be read, or its end is missing."""
+        lost = any(problem.lost for problem in self.problems)
+        return lost or not self.complete or self.orphans > 0
 
     def messages(self, progress: Callable[[int], None] | None = None) -> Iterator[list[Message]]:
         """The messages of each chunk in order of time, or of a file without chunks one by one."""
+        for found in self._walk(progress, keep=True):
+            if found:
+                found.sort(key=_log_time)
+                yield found
+
+    def read(self, progress: Callable[[int], None] | None = None) -> Scan:
+        """Goes through the whole file."""
+        for _ in self._walk(progress, keep=False):
+            pass
+        return self
+
+    def ordered(
+        self,
+        wanted: Callable[[int], bool] = lambda _channel: True,
+        start_ns: int = 0,
+        end_ns: int = 1 << 64,
+        progress: Callable[[int], None] | None = None,
+    ) -> Iterator[Message]:
+        """After read(): the messages of some channels, `start_ns` <= log time < `end_ns`, in order
+        of time."""
+        chosen = [
+            segment
+            for segment in self.segments
+            if segment.end_ns >= start_ns
+            and segment.start_ns < end_ns
+            and any(wanted(channel) for channel in segment.counts)
+        ]
+        if not chosen:
+            return
+        with (
+            self.path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as d,
+        ):
+            view = memoryview(d)
+            done = 0
+
+            def messages(segment: Segment) -> Iterator[Message]:
+                nonlocal done
+                for message in _messages_of(view, segment):
+                    if start_ns <= message.log_ns < end_ns and wanted(message.channel):
+                        yield message
+                done += segment.end - segment.offset
+                if progress is not None:
+                    progress(done)
+
+            try:
+                yield from in_order(chosen, messages, _log_time)
+            finally:
+                view.release()
+
+    # --- the walk -------------------------------------------------------------------------------
+
+    def _walk(
+        self, progress: Callable[[int], None] | None, *, keep: bool
+    ) -> Iterator[list[Message]]:
         with self.path.open("rb") as file:
             self.size = self.path.stat().st_size
             if self.size == 0:
@@ -204,14 +159,15 @@ class Scan:
                         raise Error("corrupt", "this is no MCAP file", str(self.path))
                     for offset, op, content in self._records(data, view):
                         with content:
-                            found = self._take(offset, op, content)
-                        if found:
-                            yield found
+                            yield self._take(offset, op, content, keep=keep)
                         if progress is not None:
                             progress(offset)
                     self._check_end(view)
                 finally:
                     view.release()
+
+    def _problem(self, offset: int, text: str, *, lost: bool = True) -> None:
+        self.problems.append(Problem(offset, text, lost))
 
     def _records(self, data: mmap.mmap, view: memoryview) -> Iterator[tuple[int, int, memoryview]]:
         at = len(MAGIC)
@@ -219,165 +175,306 @@ class Scan:
         while at < end:
             if end - at == len(MAGIC) and view[at:] == MAGIC:
                 return
-            if end - at < _HEAD.size:
-                self.problems.append(Problem(at, "the file is cut off within a record's head"))
+            if end - at < HEAD.size:
+                self._problem(at, "the file is cut off within a record's head")
                 return
-            op, length = _HEAD.unpack_from(view, at)
-            start = at + _HEAD.size
-            if 1 <= op <= DATA_END and length <= end - start:
+            op, length = HEAD.unpack_from(view, at)
+            start = at + HEAD.size
+            if self._believable(view, at, op, length):
                 yield at, op, view[start : start + length]
                 at = start + length
                 continue
-            going_on = self._resume(data, view, at + 1)
-            if 1 <= op <= DATA_END and going_on is None:
+            cut = op == mcap.CHUNK and mcap.is_cut_chunk(view[start:], length)
+            going_on = None if cut else self._resume(data, view, at + 1)
+            if 1 <= op <= mcap.DATA_END and going_on is None:
                 left = end - start
                 text = f"the file is cut off: a record needs {length:,} bytes, {left:,} are left"
             else:
                 text = f"no record begins here (kind {op}, {length:,} bytes)"
             if going_on is not None:
                 text += f"; {going_on - at:,} bytes are skipped"
-            self.problems.append(Problem(at, text))
+            self._problem(at, text)
             if going_on is None:
                 return
             at = going_on
 
+    def _believable(self, view: memoryview, at: int, op: int, length: int) -> bool:
+        if 1 <= op <= mcap.DATA_END:
+            return bool(length <= len(view) - at - HEAD.size)
+        # Kinds that the format does not know are skipped, if a record follows. One that holds a
+        # chunk is a chunk with a wrong kind.
+        after = at + HEAD.size + length
+        if op == 0 or not _chained(view, after, 1):
+            return False
+        try:
+            with view[at + HEAD.size : after] as content:
+                mcap.open_chunk(content)
+        except _DAMAGE:
+            return True
+        return False
+
     def _resume(self, data: mmap.mmap, view: memoryview, at: int) -> int | None:
-        """Where the next chunk begins that is what it says."""
-        while (found := _CHUNK_HEAD.search(data, at)) is not None:
+        """Where the next record begins that is what it says."""
+        while (found := _ANY_HEAD.search(data, at)) is not None:
             at = found.start()
-            _, length = _HEAD.unpack_from(view, at)
-            start = at + _HEAD.size
-            if length <= len(view) - start:
-                try:
-                    with view[start : start + length] as content:
-                        self._open_chunk(content)
-                except ValueError:
-                    pass
-                else:
-                    return at
+            op, length = HEAD.unpack_from(view, at)
+            if self._sound(view, at, op, length):
+                return at
             at += 1
         return None
 
-    def _take(self, offset: int, op: int, content: memoryview) -> list[Message]:
-        try:
-            return self._take_sound(offset, op, content)
-        except (ValueError, struct.error, UnicodeDecodeError) as error:
-            what = "a chunk is damaged" if op == CHUNK else f"a record of kind {op} is damaged"
-            self.problems.append(Problem(offset, f"{what}: {error}"))
-            return []
+    def _sound(self, view: memoryview, at: int, op: int, length: int) -> bool:
+        start = at + HEAD.size
+        if length > len(view) - start:
+            return False
+        with view[start : start + length] as content:
+            try:
+                if op == mcap.CHUNK:
+                    mcap.open_chunk(content)
+                    return True
+                if op == mcap.MESSAGE:
+                    channel = mcap.MESSAGE_HEAD.unpack_from(content)[0]
+                    if self.channels and channel not in self.channels:
+                        return False
+                elif op in _PARSERS:
+                    _PARSERS[op](content)
+            except _DAMAGE:
+                return False
+        return _chained(view, start + length, _CHAIN)
 
-    def _take_sound(self, offset: int, op: int, content: memoryview) -> list[Message]:
-        if op == HEADER:
-            cursor = _Cursor(content)
-            self.profile, self.library = cursor.text(), cursor.text()
-        elif op == SCHEMA:
-            schema = _parse_schema(content)
-            self.schemas.setdefault(schema.id, schema)
-        elif op == CHANNEL:
-            channel = _parse_channel(content)
-            self.channels.setdefault(channel.id, channel)
-        elif op == MESSAGE:
-            return self._count([_message(content, 0, len(content))])
-        elif op == CHUNK:
-            return self._take_chunk(offset, content)
-        elif op == ATTACHMENT:
-            self.attachments.append(_parse_attachment(content))
-        elif op == METADATA:
-            cursor = _Cursor(content)
-            self.metadata.append((cursor.text(), dict(cursor.pairs())))
-        elif op == STATISTICS:
-            self._take_statistics(content)
+    # --- records --------------------------------------------------------------------------------
+
+    def _take(self, offset: int, op: int, content: memoryview, *, keep: bool) -> list[Message]:
+        self.records += 1
+        try:
+            if op == mcap.MESSAGE:
+                return self._take_message(offset, content)
+            if op == mcap.CHUNK:
+                return self._take_chunk(offset, content, keep=keep)
+            self._take_other(offset, op, content)
+        except _DAMAGE as error:
+            what = "a chunk is damaged" if op == mcap.CHUNK else f"a record of kind {op} is damaged"
+            # What only helps to find the rest is no loss.
+            self._problem(offset, f"{what}: {error}", lost=op not in _HINTS)
         return []
 
-    def _open_chunk(self, content: memoryview) -> tuple[ChunkInfo, bytes]:
-        cursor = _Cursor(content)
-        start_ns, end_ns, size, crc = _CHUNK.unpack(cursor.take(_CHUNK.size))
-        compression = cursor.text()
-        stored = cursor.number(_U64)
-        if stored != len(content) - cursor.at:
-            raise ValueError("its length disagrees with that of its record")
-        with content[cursor.at :] as packed:
-            records = _decompress(compression, packed, size)
-        if len(records) != size:
-            raise ValueError(f"it holds {len(records):,} bytes, not {size:,}")
-        if crc not in (0, found := zlib.crc32(records)):
-            raise ValueError(f"its checksum is {found:08x}, not {crc:08x}")
-        return ChunkInfo(0, 0, start_ns, end_ns, compression, stored, size), records
+    def _take_other(self, offset: int, op: int, content: memoryview) -> None:
+        if op == mcap.HEADER:
+            cursor = mcap.Cursor(content)
+            self.profile, self.library = cursor.text(), cursor.text()
+        elif op == mcap.SCHEMA:
+            self._take_schema(offset, mcap.parse_schema(content))
+        elif op == mcap.CHANNEL:
+            channel = mcap.parse_channel(content)
+            if self.channels.setdefault(channel.id, channel) != channel:
+                self._contradiction(offset, "channel", channel.id)
+        elif op == mcap.ATTACHMENT:
+            start = offset + HEAD.size
+            self.attachments.append(mcap.parse_attachment(self.path, start, content))
+        elif op == mcap.METADATA:
+            self.metadata.append(mcap.parse_metadata(content))
+        elif op == mcap.STATISTICS:
+            self.statistics = mcap.parse_statistics(content)
+        elif op == mcap.CHUNK_INDEX:
+            self.chunk_indexes.append(mcap.parse_chunk_index(content))
+        elif op == mcap.MESSAGE_INDEX:
+            channel_id, entries = mcap.parse_message_index(content)
+            self._take_index(offset, channel_id, entries)
+        elif op == mcap.DATA_END:
+            self.data_end = (offset, mcap.Cursor(content).number(mcap.U32))
+        elif not 1 <= op <= mcap.DATA_END:
+            self.unknown[op] += 1
 
-    def _take_chunk(self, offset: int, content: memoryview) -> list[Message]:
-        info, records = self._open_chunk(content)
-        info.offset, info.length = offset, len(content) + _HEAD.size
-        found = []
-        view = memoryview(records)
+    def _take_index(self, offset: int, channel: int, entries: list[tuple[int, int]]) -> None:
+        """`hyphos bag check` compares them with the messages; nothing else uses them."""
+
+    def _take_schema(self, offset: int, schema: Schema) -> None:
+        if schema.id == 0:
+            self._problem(offset, "a schema has the number 0, which means none", lost=False)
+        elif self.schemas.setdefault(schema.id, schema) != schema:
+            self._contradiction(offset, "schema", schema.id)
+
+    def _contradiction(self, offset: int, what: str, number: int) -> None:
+        text = f"{what} {number} stands here again with another content; the first one is used"
+        self._problem(offset, text, lost=False)
+
+    def _take_message(self, offset: int, content: memoryview) -> list[Message]:
+        message = mcap.parse_message(content, 0, len(content))
+        last = self.segments[-1] if self.segments else None
+        if (
+            last is None
+            or last.in_chunk
+            or last.end != offset
+            or last.end - last.offset > _LOOSE_BYTES
+        ):
+            last = Segment(offset, offset, in_chunk=False)
+            self.segments.append(last)
+        last.end = offset + HEAD.size + len(content)
+        last.add(message.channel, message.log_ns)
+        self._count(Counter({message.channel: 1}), message.log_ns, message.log_ns)
+        if message.channel not in self.channels:
+            self.early += 1
+        return [message]
+
+    def _take_chunk(self, offset: int, content: memoryview, *, keep: bool) -> list[Message]:
+        chunk = mcap.open_chunk(content)
+        start = offset + HEAD.size
+        segment = Segment(start, start + len(content), in_chunk=True)
+        found: list[Message] = []
+        view = memoryview(chunk.records)
+        for at, op, end in self._records_of_chunk(offset, chunk.records):
+            try:
+                if op == mcap.MESSAGE:
+                    number, _, log_ns, _ = mcap.MESSAGE_HEAD.unpack_from(view[at:end])
+                    segment.add(number, log_ns)
+                    if number not in self.channels:
+                        self.early += 1
+                    if keep:
+                        found.append(mcap.parse_message(chunk.records, at, end))
+                elif op == mcap.SCHEMA:
+                    self._take_schema(offset, mcap.parse_schema(view[at:end]))
+                elif op == mcap.CHANNEL:
+                    self._take_other(offset, op, view[at:end])
+                else:
+                    self.unknown[op] += 1
+            except _DAMAGE as error:
+                self._problem(offset, f"a record of kind {op} in a chunk is damaged: {error}")
+        self._count(segment.counts, segment.start_ns, segment.end_ns)
+        if segment.counts:
+            self.segments.append(segment)
+        self.chunks.append(
+            ChunkInfo(
+                offset,
+                len(content) + HEAD.size,
+                chunk.start_ns,
+                chunk.end_ns,
+                chunk.compression,
+                chunk.stored,
+                len(chunk.records),
+                segment.counts.total(),
+            )
+        )
+        return found
+
+    def _records_of_chunk(self, offset: int, records: bytes) -> Iterator[tuple[int, int, int]]:
         at = 0
         while at < len(records):
-            op, length = _HEAD.unpack_from(records, at)
-            at += _HEAD.size
+            if len(records) - at < HEAD.size:
+                self._problem(offset, f"a chunk ends within a record's head, at {at:,}")
+                return
+            op, length = HEAD.unpack_from(records, at)
+            at += HEAD.size
             if length > len(records) - at:
-                raise ValueError(f"a record in it reaches beyond its end, at {at:,}")
-            if op == MESSAGE:
-                found.append(_message(records, at, at + length))
-            elif op in (SCHEMA, CHANNEL):
-                self._take_sound(offset, op, view[at : at + length])
+                self._problem(offset, f"a record in a chunk reaches beyond its end, at {at:,}")
+                return
+            yield at, op, at + length
             at += length
-        info.messages = len(found)
-        self.chunks.append(info)
-        return self._count(found)
 
-    def _count(self, messages: list[Message]) -> list[Message]:
-        messages.sort(key=lambda message: message.log_ns)
-        for message in messages:
-            self.counts[message.channel] += 1
-            if message.channel not in self.channels:
-                self.orphans += 1
-        if messages:
-            first = messages[0].log_ns
-            self.start_ns = first if self.start_ns is None else min(self.start_ns, first)
-            self.end_ns = max(self.end_ns, messages[-1].log_ns)
-        return messages
+    def _count(self, counts: Counter[int], start_ns: int, end_ns: int) -> None:
+        if not counts:
+            return
+        self.counts.update(counts)
+        self.start_ns = start_ns if self.start_ns is None else min(self.start_ns, start_ns)
+        self.end_ns = max(self.end_ns, end_ns)
 
-    def _take_statistics(self, content: memoryview) -> None:
-        cursor = _Cursor(content)
-        self.statistics = {
-            "messages": cursor.number(_U64),
-            "schemas": cursor.number(_U16),
-            "channels": cursor.number(_U32),
-            "attachments": cursor.number(_U32),
-            "metadata": cursor.number(_U32),
-            "chunks": cursor.number(_U32),
-            "start_ns": cursor.number(_U64),
-            "end_ns": cursor.number(_U64),
-        }
+    # --- the end --------------------------------------------------------------------------------
 
     def _check_end(self, view: memoryview) -> None:
         """The footer, its checksum over the summary, and whether the statistics agree."""
         end = len(view) - len(MAGIC)
-        footer = end - _HEAD.size - 20
-        if view[end:] != MAGIC or footer < 0 or _HEAD.unpack_from(view, footer) != (FOOTER, 20):
-            if not self.problems:
-                self.problems.append(
-                    Problem(len(view), "the file ends without its index: its writer was killed")
-                )
+        footer = end - HEAD.size - mcap.FOOTER_BODY.size
+        if (
+            footer < len(MAGIC)
+            or view[end:] != MAGIC
+            or HEAD.unpack_from(view, footer) != (mcap.FOOTER, mcap.FOOTER_BODY.size)
+        ):
+            if not any(problem.lost for problem in self.problems):
+                self._problem(len(view), "the file ends without its index: its writer was killed")
             return
         self.complete = True
-        start, _, crc = struct.unpack_from("<QQI", view, footer + _HEAD.size)
+        start, _, crc = mcap.FOOTER_BODY.unpack_from(view, footer + HEAD.size)
         if start and crc and zlib.crc32(view[start : end - 4]) != crc:
-            self.problems.append(Problem(start, "the checksum of the index is wrong"))
+            self._problem(start, "the checksum of the index is wrong", lost=False)
+        self._compare_statistics(footer)
+
+    def _compare_statistics(self, offset: int) -> None:
+        if self.statistics is None:
+            return
         found = {
-            "messages": sum(self.counts.values()),
-            "chunks": len(self.chunks),
+            "messages": self.counts.total(),
+            "schemas": len(self.schemas),
+            "channels": len(self.channels),
             "attachments": len(self.attachments),
             "metadata": len(self.metadata),
+            "chunks": len(self.chunks),
         }
         for name, count in found.items():
-            if self.statistics is not None and self.statistics[name] != count:
-                said = self.statistics[name]
-                self.problems.append(
-                    Problem(footer, f"the index tells of {said:,} {name}; {count:,} are readable")
+            self._compare(offset, self.statistics.counts[name], count, name)
+        if self.statistics.counts["messages"] == found["messages"] and self.statistics.per_channel:
+            for number, channel in self.channels.items():
+                said = self.statistics.per_channel.get(number, 0)
+                name = f"messages of '{channel.topic}'"
+                self._compare(offset, said, self.counts[number], name)
+        if self.start_ns is not None:
+            said_times = (self.statistics.start_ns, self.statistics.end_ns)
+            if said_times != (self.start_ns, self.end_ns):
+                self._problem(
+                    offset,
+                    f"the statistics announce messages from {said_times[0]:,} to "
+                    f"{said_times[1]:,} ns; they are from {self.start_ns:,} to {self.end_ns:,} ns",
+                    lost=False,
                 )
 
-    def read(self, progress: Callable[[int], None] | None = None) -> Scan:
-        """Goes through the whole file."""
-        for _ in self.messages(progress):
-            pass
-        return self
+    def _compare(self, offset: int, said: int, count: int, what: str) -> None:
+        if said != count:
+            text = f"the statistics announce {said:,} {what}; {count:,} are readable"
+            self._problem(offset, text, lost=said > count)
+
+
+_HINTS = (mcap.MESSAGE_INDEX, *range(mcap.ATTACHMENT_INDEX, mcap.METADATA), mcap.CHUNK_INDEX)
+_HINTS += (mcap.METADATA_INDEX, mcap.SUMMARY_OFFSET, mcap.DATA_END, mcap.FOOTER, mcap.HEADER)
+_PARSERS: dict[int, Callable[[memoryview], Any]] = {
+    mcap.SCHEMA: mcap.parse_schema,
+    mcap.CHANNEL: mcap.parse_channel,
+    mcap.METADATA: mcap.parse_metadata,
+    mcap.STATISTICS: mcap.parse_statistics,
+    mcap.CHUNK_INDEX: mcap.parse_chunk_index,
+    mcap.MESSAGE_INDEX: mcap.parse_message_index,
+}
+
+
+def _log_time(message: Message) -> int:
+    return message.log_ns
+
+
+def _chained(view: memoryview, at: int, count: int) -> bool:
+    """Whether so many records of known kinds follow one another from here, or the end does."""
+    end = len(view)
+    for _ in range(count):
+        if end - at == len(MAGIC) and view[at:] == MAGIC:
+            return True
+        if end - at < HEAD.size:
+            return False
+        op, length = HEAD.unpack_from(view, at)
+        if op == 0 or length > end - at - HEAD.size:
+            return False
+        at += HEAD.size + length
+    return True
+
+
+def _messages_of(view: memoryview, segment: Segment) -> Iterator[Message]:
+    """The messages of a segment that the walk has found readable."""
+    if segment.in_chunk:
+        with view[segment.offset : segment.end] as content:
+            records: bytes | memoryview = mcap.open_chunk(content).records
+        at, end = 0, len(records)
+    else:
+        records, at, end = view, segment.offset, segment.end
+    while end - at >= HEAD.size:
+        op, length = HEAD.unpack_from(records, at)
+        at += HEAD.size
+        if length > end - at:
+            return
+        if op == mcap.MESSAGE and length >= mcap.MESSAGE_HEAD.size:
+            yield mcap.parse_message(records, at, at + length)
+        at += length

@@ -19,7 +19,16 @@ from hyphos._hyphos import Policy, TypeId
 from hyphos.clock import SimTime
 from hyphos.node import Node, Publisher
 from hyphos.recording.pace import Keys, Pace
-from hyphos.recording.source import Item, Source, Track, open_source
+from hyphos.recording.source import (
+    LEFT_OUT,
+    Item,
+    Source,
+    Track,
+    open_source,
+    part_of,
+    playable,
+    utc,
+)
 from hyphos.tools.console import console as make_console
 from hyphos.tools.console import table
 from hyphos.tools.join import open_tool
@@ -28,6 +37,7 @@ from hyphos.types import Raw
 
 _BAR_EVERY_S = 0.1
 _LATE_S = 0.1  # worth telling
+_MOST_TIME = (1 << 63) - 1
 _TICK_NS = 10_000_000  # of the time of a replay, where no message comes earlier
 
 
@@ -62,7 +72,7 @@ def parse_remap(pairs: Sequence[str]) -> dict[str, str]:
 def show_source(source: Source, path: Path, console: Console) -> None:
     """Prints what a recording holds."""
     seconds = (source.end_ns - source.start_ns) / 1e9
-    when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(source.start_ns / 1e9))
+    when = utc(source.start_ns)
     console.print(f"{path}: {source.kind}, {seconds:.1f} s from {when}")
     made = table("", ["channel", "type", "messages", "rate", "from"], ["messages", "rate"])
     for track in sorted(source.tracks, key=lambda track: track.channel):
@@ -71,7 +81,7 @@ def show_source(source: Source, path: Path, console: Console) -> None:
         made.add_row(track.channel, kind, f"{track.count:,}", rate, track.origin)
     console.print(made)
     for warning in source.warnings:
-        console.print(f"warning: {warning}")
+        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
 
 
 class ReplayClock:
@@ -80,15 +90,15 @@ class ReplayClock:
 
     def __init__(self, node: Node, start_ns: int, rate: float) -> None:
         self._paced = rate > 0
-        self._time = SimTime(
-            node, start_ns=max(0, start_ns), speed=rate or 1.0, manual=True, replayed=True
-        )
+        start_ns = min(max(0, start_ns), _MOST_TIME)
+        self._time = SimTime(node, start_ns=start_ns, speed=rate or 1.0, manual=True, replayed=True)
         self._due_s = time.monotonic()
 
     def begin(self, start_ns: int) -> None:
         """A pass from the start; the second one is a jump back."""
-        if self._time.now_ns() != max(0, start_ns):
-            self._time.jump(time_ns=max(0, start_ns))
+        start_ns = min(max(0, start_ns), _MOST_TIME)
+        if self._time.now_ns() != start_ns:
+            self._time.jump(time_ns=start_ns)
         self._due_s = time.monotonic()
 
     def advance_to(self, time_ns: int, stop: Stop) -> bool:
@@ -116,11 +126,9 @@ class Player:
         self._options = options
         self._remap = parse_remap(options.remap)
         self._check_remap()
-        self._publishers = {
-            id(track): self._open(track, node)
-            for track in source.tracks
-            if not track.problem and self._wanted(track)
-        }
+        self._publishers: dict[int, Publisher[Any]] = {}
+        self._left_out: list[Track] = []
+        self._open_all(node)
         if not self._publishers:
             raise Error(
                 "not_found",
@@ -132,6 +140,31 @@ class Player:
         self.pace = Pace(options.rate, stepping=options.step)
         paced = 0.0 if options.step else options.rate
         self._clock = ReplayClock(node, self.span()[0], paced) if options.clock else None
+
+    def _open_all(self, node: Node) -> None:
+        """One channel that cannot be opened does not keep the others from being played."""
+        failures: list[Error] = []
+        for track in self._source.tracks:
+            if not self._wanted(track):
+                continue
+            if not track.problem:
+                try:
+                    self._publishers[id(track)] = self._open(track, node)
+                    continue
+                except Error as error:
+                    failures.append(error)
+                    track.problem = error.message
+            self._left_out.append(track)
+        if failures and not self._publishers:
+            raise failures[0]
+
+    def report(self) -> list[str]:
+        """A line for each channel, and each kind of message, that was left out."""
+        lines = [
+            f"left out: {track.origin or track.channel}, {track.count:,} messages: {track.problem}"
+            for track in self._left_out
+        ]
+        return lines + self._source.skipped.lines()
 
     def _check_remap(self) -> None:
         known = {track.channel for track in self._source.tracks}
@@ -146,6 +179,9 @@ class Player:
 
     def _wanted(self, track: Track) -> bool:
         return any(fnmatchcase(track.channel, p.strip("/")) for p in self._options.patterns)
+
+    def _is_open(self, track: Track) -> bool:
+        return id(track) in self._publishers
 
     def _open(self, track: Track, node: Node) -> Publisher[Any]:
         if track.type_hash is None:
@@ -165,11 +201,7 @@ class Player:
 
     def span(self) -> tuple[int, int]:
         """First and last (exclusive) nanosecond to play."""
-        start = self._source.start_ns + round(self._options.start_s * 1e9)
-        end = self._source.end_ns
-        if self._options.end_s is not None:
-            end = min(end, self._source.start_ns + round(self._options.end_s * 1e9))
-        return start, end
+        return part_of(self._source, self._options.start_s, self._options.end_s)
 
     def play_once(self, stop: Stop, progress: Any) -> None:
         """One pass. `progress(position_ns)` is called about ten times a second."""
@@ -180,7 +212,7 @@ class Player:
             self._clock.begin(start_ns)
         # The clock keeps the pace, unless the user does, step by step.
         paced = self._clock is None or self._options.step
-        for item in self._source.items(self._wanted, start_ns, end_ns):
+        for item in playable(self._source, self._source.items(self._is_open, start_ns, end_ns)):
             if paced and not self.pace.wait(item.time_ns - start_ns, stop):
                 return
             if self._clock is not None and not self._clock.advance_to(item.time_ns, stop):
@@ -214,7 +246,8 @@ def _bar(console: Console) -> Progress:
 
 
 def play(options: PlayOptions) -> int:
-    """Plays until the end, or Ctrl-C. 1 if messages could not be delivered."""
+    """Plays until the end, or Ctrl-C. 1 if messages could not be delivered, LEFT_OUT if the
+    recording holds more than could be played."""
     if options.rate < 0:
         raise Error("invalid_config", f"--rate {options.rate:g} must not be negative")
     source = open_source(options.file)
@@ -222,11 +255,11 @@ def play(options: PlayOptions) -> int:
     try:
         if options.show:
             show_source(source, options.file, console)
-            return 0
+            return LEFT_OUT if source.damaged else 0
         with stoppable() as stop, open_tool("replay", options.domain) as node:
             player = Player(source, node, options)
             for warning in source.warnings:
-                console.print(f"warning: {warning}")
+                console.print(f"warning: {warning}", markup=False, soft_wrap=True)
             if options.wait_s:
                 until(lambda: any(p.listeners for p in player.publishers), options.wait_s, stop)
             with _keys(player, options, console):
@@ -241,9 +274,12 @@ def play(options: PlayOptions) -> int:
             console.print(
                 f"warning: up to {player.pace.latest_s * 1e3:.0f} ms late; try a lower --rate"
             )
+    left_out = player.report()
+    for line in left_out:
+        console.print(line, markup=False, soft_wrap=True)
     if player.failed:
         raise Error("overloaded", f"{player.failed:,} messages were not delivered")
-    return 0
+    return LEFT_OUT if left_out or source.damaged else 0
 
 
 def _keys(player: Player, options: PlayOptions, console: Console) -> AbstractContextManager[object]:

@@ -1,103 +1,219 @@
-"""ROS 1 bags and ROS 2 recordings (db3, MCAP, folders), read through the `rosbags` library."""
+"""ROS 1 bags and ROS 2 recordings (db3, MCAP, folders) as hyphos.msgs, channel by channel."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from rosbags.highlevel import AnyReader
-from rosbags.typesys import Stores, get_typestore
-
-from hyphos._errors import Error
 from hyphos.recording.ros_map import Converter, make_converter
-from hyphos.recording.source import Item, Track
+from hyphos.recording.ros_storage import Connection, RawMessage, Storage
+from hyphos.recording.ros_types import RosType, damage_in, understand
+from hyphos.recording.rosbag2 import Announced, cleaned
+from hyphos.recording.source import Item, Skipped, Track, channel_of, refuse_second_types
 
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_/]")
+__all__ = ["RosSource", "channel_of"]
+
+_WIRES = ("cdr", "ros1")
 
 
-def channel_of(topic: str) -> str:
-    """The channel for a ROS topic: "/front/scan" → "front/scan"; other signs become _."""
-    words = [word for word in _NOT_IN_NAMES.sub("_", topic).split("/") if word]
-    return "/".join(f"_{word}" if word[0].isdigit() else word for word in words) or "_"
+@dataclass
+class _Topic:
+    """All connections of one topic and type."""
+
+    track: Track
+    connections: list[Connection] = field(default_factory=list)
+    problems: dict[int, str] = field(default_factory=dict)  # of some, by id()
 
 
 class RosSource:
-    """A ROS recording as hyphos.msgs. Topics of types that hyphos.msgs does not have are listed
-    with the reason and left out."""
+    """A ROS recording. Topics of types that hyphos.msgs does not have, and those whose definition
+    is not understood, are listed with the reason and left out. Messages that cannot be read are
+    counted in `skipped`."""
 
-    def __init__(self, path: Path) -> None:
-        self.warnings: list[str] = []
+    def __init__(
+        self,
+        storages: Sequence[Storage],
+        kind: str,
+        announced: Announced | None = None,
+        temporary: TemporaryDirectory[str] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.storages = list(storages)
+        self.warnings: list[str] = [line for one in storages for line in one.warnings]
+        self.damaged = any(one.damaged for one in storages)
+        self.skipped = Skipped()
+        self._temporary = temporary
         self._closed = False
-        try:
-            # Old ROS 2 recordings do not hold the definitions of their types.
-            self._reader = AnyReader([path], default_typestore=get_typestore(Stores.LATEST))
-            self._reader.open()
-        except Exception as error:
-            raise Error(
-                "corrupt",
-                f"rosbags cannot read it: {error}",
-                str(path),
-                "check it with its own tools",
-            ) from error
-        self.kind = "ROS 2 recording" if self._reader.is2 else "ROS 1 bag"
-        self.start_ns = self._reader.start_time if self._reader.message_count else 0
-        self.end_ns = self._reader.end_time if self._reader.message_count else 0
-        self._converters: dict[str, Converter] = {}
-        self._tracks: dict[str, Track] = {}
-        for topic, info in self._reader.topics.items():
-            self._tracks[topic] = self._track(topic, info)
-        self.tracks = list(self._tracks.values())
-
-    def _track(self, topic: str, info: Any) -> Track:
-        ros_type = info.msgtype or ""
-        track = Track(channel_of(topic), "", "", info.msgcount, origin=f"{topic} {ros_type}")
-        if not ros_type:
-            track.problem = "its messages have several types"
-            return track
-        converter = self._converters.get(ros_type) or make_converter(
-            ros_type, self._reader.typestore
+        starts = [one.start_ns for one in storages if one.start_ns is not None]
+        self.start_ns = min(starts, default=0)
+        self.end_ns = (
+            max((one.end_ns for one in storages if one.start_ns is not None), default=-1) + 1
         )
-        if converter is None:
-            track.problem = f"hyphos.msgs has no {ros_type}"
-            return track
-        if ros_type not in self._converters and converter.ignored:
-            self.warnings.append(f"{ros_type}: not kept: {', '.join(converter.ignored)}")
-        self._converters[ros_type] = converter
-        track.type_name = converter.type_name
-        track.encoding = converter.encoding
-        track.policy = {"latched": any(_latched(c.ext) for c in info.connections)}
-        return track
+        self._converters: dict[int, Converter] = {}  # by id() of the connection
+        self._noted: set[str] = set()
+        self._topics: dict[int, _Topic] = {}  # by id() of the connection
+        self._group()
+        topics = list({id(topic): topic for topic in self._topics.values()}.values())
+        for topic in topics:
+            self._understand(topic)
+        self.tracks = [topic.track for topic in topics]
+        refuse_second_types(self.tracks)
+        self._compare(announced)
+
+    @property
+    def connections(self) -> list[Connection]:
+        return [connection for storage in self.storages for connection in storage.connections]
+
+    def _group(self) -> None:
+        made: dict[tuple[str, str, str], _Topic] = {}
+        for connection in sorted(self.connections, key=lambda one: (one.topic, one.type_name)):
+            key = (connection.topic, connection.type_name, connection.wire)
+            if key not in made:
+                origin = f"{connection.topic} {connection.type_name}".rstrip()
+                made[key] = _Topic(Track(channel_of(connection.topic), "", "", 0, origin=origin))
+            made[key].connections.append(connection)
+            made[key].track.count += connection.count
+            self._topics[id(connection)] = made[key]
+
+    def _understand(self, topic: _Topic) -> None:
+        track = topic.track
+        for connection in topic.connections:
+            found = self._converter(connection)
+            if isinstance(found, str):
+                topic.problems[id(connection)] = found
+                continue
+            self._converters[id(connection)] = found
+            track.type_name, track.encoding = found.type_name, found.encoding
+            track.policy = {"latched": any(one.latched for one in topic.connections)}
+            name = connection.type_name
+            if found.ignored and name not in self._noted:
+                self._noted.add(name)
+                self.warnings.append(f"{name}: not kept: {', '.join(found.ignored)}")
+        if len(topic.problems) == len(topic.connections):
+            track.problem = next(iter(topic.problems.values()))
+
+    def _converter(self, connection: Connection) -> Converter | str:
+        if connection.wire not in _WIRES:
+            return f"its encoding is '{connection.wire}'"
+        kind = type_of(connection)
+        if kind.problem:
+            return kind.problem
+        try:
+            found = make_converter(kind.name, kind.store)
+        except Exception as error:  # noqa: BLE001 - a type of this name, but with other fields
+            return f"its {kind.name} is not the one of ROS: {error}"
+        return found or f"hyphos.msgs has no {connection.type_name}"
+
+    def _compare(self, announced: Announced | None) -> None:
+        """What indexes and metadata.yaml say, against what is there."""
+        found: dict[str, int] = {}
+        said: dict[str, int] = {}
+        for connection in self.connections:
+            found[connection.topic] = found.get(connection.topic, 0) + connection.count
+            if connection.announced is not None:
+                said[connection.topic] = said.get(connection.topic, 0) + connection.announced
+        self._compare_counts("the index", said, found)
+        if announced is None:
+            return
+        self.warnings += announced.warnings
+        self.damaged |= announced.damaged
+        self._compare_counts("metadata.yaml", announced.topics, found)
+        total = sum(found.values())
+        if announced.messages not in (None, total) and sum(announced.topics.values()) == total:
+            self.warnings.append(
+                f"metadata.yaml announces {announced.messages:,} messages; {total:,} are readable"
+            )
+            self.damaged |= (announced.messages or 0) > total
+        for topic in announced.topics.keys() - found.keys():
+            kind = announced.types[topic]
+            reason = "no file of the recording has it"
+            self.tracks.append(
+                Track(channel_of(topic), "", "", 0, origin=f"{topic} {kind}", problem=reason)
+            )
+        if announced.start_ns is None or announced.duration_ns is None or not total:
+            return
+        last = announced.start_ns + announced.duration_ns
+        if (announced.start_ns, last) != (self.start_ns, self.end_ns - 1):
+            self.warnings.append(
+                f"metadata.yaml announces messages from {announced.start_ns:,} to {last:,} ns; "
+                f"they are from {self.start_ns:,} to {self.end_ns - 1:,} ns"
+            )
+
+    def _compare_counts(self, who: str, said: dict[str, int], found: dict[str, int]) -> None:
+        for topic, count in said.items():
+            readable = found.get(topic, 0)
+            if count != readable:
+                self.warnings.append(
+                    f"{who} announces {count:,} messages of {topic}; {readable:,} are readable"
+                )
+                self.damaged |= count > readable
+
+    def raw_messages(
+        self,
+        wanted: Callable[[Connection], bool] = lambda _connection: True,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+    ) -> Iterator[RawMessage]:
+        """Messages as they lie in the files, in order of time. Those that cannot be read are
+        counted in `skipped`."""
+
+        def bad(connection: Connection, reason: str) -> None:
+            self.skipped.add(self._topics[id(connection)].track, reason)
+
+        passes = [one.messages(wanted, start_ns, end_ns, bad) for one in self.storages]
+        yield from heapq.merge(*passes, key=lambda message: message.time_ns)
 
     def items(self, wanted: Callable[[Track], bool], start_ns: int, end_ns: int) -> Iterator[Item]:
-        connections = [
-            connection
-            for connection in self._reader.connections
-            if not self._tracks[connection.topic].problem and wanted(self._tracks[connection.topic])
-        ]
-        if not connections:
-            return
-        messages = self._reader.messages(connections, start=start_ns, stop=end_ns)
-        for connection, time_ns, data in messages:
-            message = self._reader.deserialize(data, connection.msgtype)
-            payload, buffers = self._converters[connection.msgtype](message)
-            yield Item(time_ns, self._tracks[connection.topic], payload, buffers)
+        self.skipped.clear()
+
+        def chosen(connection: Connection) -> bool:
+            track = self._topics[id(connection)].track
+            return not track.problem and wanted(track)
+
+        for connection, time_ns, data in self.raw_messages(chosen, start_ns, end_ns):
+            topic = self._topics[id(connection)]
+            converter = self._converters.get(id(connection))
+            if converter is None:
+                self.skipped.add(topic.track, topic.problems[id(connection)])
+                continue
+            try:
+                payload, buffers = converter(read_message(connection, data))
+            except Exception as error:  # noqa: BLE001 - a damaged message fails in many ways
+                self.skipped.add(topic.track, damage_in(data, error))
+                continue
+            yield Item(time_ns, topic.track, payload, buffers)
 
     def raw(self, track: Track) -> Iterator[tuple[int, bytes]]:
         """The messages of a topic, of whatever type, as they lie in the file."""
-        wanted = [c for c in self._reader.connections if self._tracks[c.topic] is track]
-        for _, time_ns, data in self._reader.messages(wanted):
-            yield time_ns, bytes(data)
+        for message in self.raw_messages(lambda one: self._topics[id(one)].track is track):
+            yield message.time_ns, message.data
 
     def close(self) -> None:
         if not self._closed:
-            self._reader.close()
             self._closed = True
+            for storage in self.storages:
+                with suppress(BufferError):
+                    storage.close()
+            cleaned(self._temporary)
 
 
-def _latched(ext: Any) -> bool:
-    if getattr(ext, "latching", None):
-        return True
-    profiles = getattr(ext, "offered_qos_profiles", [])
-    return any(getattr(profile.durability, "name", "") == "TRANSIENT_LOCAL" for profile in profiles)
+def type_of(connection: Connection) -> RosType:
+    return understand(
+        connection.type_name,
+        connection.definition_encoding,
+        connection.definition,
+        connection.digest,
+        ros1=connection.wire == "ros1",
+    )
+
+
+def read_message(connection: Connection, data: bytes) -> Any:
+    """Raises in many ways if it is damaged."""
+    kind = type_of(connection)
+    if connection.wire == "ros1":
+        return kind.store.deserialize_ros1(data, kind.name)
+    return kind.store.deserialize_cdr(data, kind.name)

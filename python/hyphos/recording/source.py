@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +12,14 @@ from typing import NamedTuple, Protocol
 
 from hyphos._errors import Error
 
+LEFT_OUT = 3  # exit code of the commands that did their work, but for something they name
+
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _ROSBAG_MAGIC = b"#ROSBAG V"
+_ROS_ENCODINGS = ("cdr", "ros1")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_/]")
+_INT64 = range(-(1 << 63), 1 << 63)  # nanoseconds of Hyphos
 
 
 @dataclass
@@ -37,20 +45,110 @@ class Item(NamedTuple):
     buffers: Sequence[object]
 
 
+class Skipped(Counter[tuple[str, str]]):
+    """Messages that were left out, by channel and reason."""
+
+    def add(self, track: Track, reason: str) -> None:
+        self[(track.origin or track.channel, reason)] += 1
+
+    def lines(self) -> list[str]:
+        return [
+            f"left out: {name}, {count:,} messages: {why}" for (name, why), count in self.items()
+        ]
+
+
 class Source(Protocol):
-    """An open recording. Items come in order of time."""
+    """An open recording. Items come in order of time.
+
+    Counts and times are those of the messages that can be read. `damaged`: something of the
+    recording cannot, and `warnings` names it. `skipped`: what the last pass of items() left out.
+    """
 
     kind: str
     tracks: list[Track]
     start_ns: int
     end_ns: int
     warnings: list[str]
+    damaged: bool
+    skipped: Skipped
 
     def items(
         self, wanted: Callable[[Track], bool], start_ns: int, end_ns: int
     ) -> Iterator[Item]: ...
 
     def close(self) -> None: ...
+
+
+def channel_of(topic: str) -> str:
+    """The channel for a ROS topic: "/front/scan" → "front/scan"; other signs become _."""
+    words = [word for word in _NOT_IN_NAMES.sub("_", topic).split("/") if word]
+    return "/".join(f"_{word}" if word[0].isdigit() else word for word in words) or "_"
+
+
+def same_kind(one: Track, other: Track) -> bool:
+    """Whether two tracks are one channel in two entries of a file."""
+
+    def kind(track: Track) -> tuple[object, ...]:
+        return (
+            track.channel,
+            track.origin,
+            track.type_name,
+            track.encoding,
+            track.type_hash,
+            str(sorted(track.policy.items())),
+            track.problem,
+        )
+
+    return kind(one) == kind(other)
+
+
+def refuse_second_types(tracks: Sequence[Track]) -> None:
+    """One channel has one type. Of several in a recording, the one with the most messages is kept,
+    and the others get a problem."""
+    first: dict[str, Track] = {}
+    for track in sorted(tracks, key=lambda track: -track.count):
+        if track.problem:
+            continue
+        kept = first.setdefault(track.channel, track)
+        if (kept.type_name, kept.encoding, kept.type_hash) != (
+            track.type_name,
+            track.encoding,
+            track.type_hash,
+        ):
+            other = kept.type_name or kept.encoding
+            track.problem = f"the channel '{track.channel}' is {other} already"
+
+
+def playable(source: Source, items: Iterator[Item]) -> Iterator[Item]:
+    """The items whose time is one of Hyphos, int64 nanoseconds; the others are counted."""
+    for item in items:
+        if item.time_ns in _INT64:
+            yield item
+        else:
+            source.skipped.add(item.track, "its time is beyond the year 2262")
+
+
+def part_of(source: Source, start_s: float, end_s: float | None) -> tuple[int, int]:
+    """Start and end (exclusive) of a part, in seconds from the start of the recording."""
+    start = source.start_ns + seconds_ns(start_s, "--start")
+    if end_s is None:
+        return start, source.end_ns
+    return start, min(source.end_ns, source.start_ns + seconds_ns(end_s, "--end"))
+
+
+def seconds_ns(seconds: float, option: str) -> int:
+    """Error if it is no number of seconds that a recording can have."""
+    if not abs(seconds) < 1 << 64:  # not a number, either
+        raise Error("invalid_config", f"{option} {seconds:g} is no time in a recording")
+    return round(seconds * 1e9)
+
+
+def utc(time_ns: int) -> str:
+    """For people. Also of times that no calendar has."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(time_ns // 1_000_000_000))
+    except (OverflowError, ValueError, OSError):
+        return f"{time_ns / 1e9:,.0f} s after 1970"
 
 
 def is_mcap(path: Path) -> bool:
@@ -66,24 +164,26 @@ def open_source(path: Path) -> Source:
     if not path.exists():
         raise Error("not_found", "there is no such file", str(path), "check the path")
     if path.is_dir():
-        if not (path / "metadata.yaml").exists():
-            raise Error(
-                "invalid_config",
-                "a ROS 2 recording in a folder needs its metadata.yaml",
-                str(path),
-                "name the .mcap or .db3 file itself",
-            )
-        return _open_ros(path)
-    with path.open("rb") as file:
-        head = file.read(16)
+        return _open_folder(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise Error("not_found", error.strerror or str(error), str(path)) from error
     if head.startswith(_MCAP_MAGIC):
-        from hyphos.recording.mcap_file import McapSource, mcap_profile  # noqa: PLC0415
+        return _open_mcap(path)
+    if head.startswith(_ROSBAG_MAGIC):
+        from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
+        from hyphos.recording.rosbag1 import Bag1  # noqa: PLC0415
 
-        if mcap_profile(path).startswith("ros"):
-            return _open_ros(path)
-        return McapSource(path)
-    if head.startswith((_ROSBAG_MAGIC, _SQLITE_MAGIC)):
-        return _open_ros(path)
+        return RosSource([Bag1(path)], "ROS 1 bag")
+    if head.startswith(_SQLITE_MAGIC):
+        from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
+        from hyphos.recording.rosbag2 import Db3  # noqa: PLC0415
+
+        return RosSource([Db3(path)], "ROS 2 recording")
+    if not head:
+        raise Error("corrupt", "the file is empty", str(path))
     raise Error(
         "unsupported",
         "this is neither MCAP, nor a ROS 1 bag, nor a ROS 2 database",
@@ -92,7 +192,27 @@ def open_source(path: Path) -> Source:
     )
 
 
-def _open_ros(path: Path) -> Source:
-    from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
+def _open_mcap(path: Path) -> Source:
+    from hyphos.recording.mcap_file import McapSource  # noqa: PLC0415
+    from hyphos.recording.mcap_scan import Scan  # noqa: PLC0415
 
-    return RosSource(path)
+    scan = Scan(path).read()
+    if scan.problems and not (scan.records or scan.complete):
+        said = scan.problems[0]
+        raise Error("corrupt", f"the MCAP file cannot be read: {said}", str(path))
+    encodings = {channel.message_encoding for channel in scan.channels.values()}
+    if not scan.profile.startswith("ros") and encodings.isdisjoint(_ROS_ENCODINGS):
+        return McapSource(path, scan)
+    from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
+    from hyphos.recording.rosbag2 import RosMcap  # noqa: PLC0415
+
+    kind = "ROS 1 recording" if scan.profile == "ros1" else "ROS 2 recording"
+    return RosSource([RosMcap(path, scan)], kind)
+
+
+def _open_folder(path: Path) -> Source:
+    from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
+    from hyphos.recording.rosbag2 import open_folder  # noqa: PLC0415
+
+    storages, metadata, temporary = open_folder(path)
+    return RosSource(storages, "ROS 2 recording", metadata, temporary)

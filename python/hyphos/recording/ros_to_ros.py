@@ -1,0 +1,156 @@
+"""Messages of ROS into files of ROS 1 or ROS 2, connection by connection.
+
+Within one ROS the bytes and the definition are copied as they are, also of a type that is not
+understood. Between the two a type must be; the others are left out with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rosbags.convert.converter import (
+    STATIC_MSGTYPE_RENAMES,
+    generate_message_converter,
+    migrate_bytes,
+)
+from rosbags.rosbag2.metadata import parse_qos
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from hyphos.recording.ros_bag import type_of
+from hyphos.recording.ros_storage import Connection
+
+_NO_HASH = "RIHS01_" + "0" * 64
+_NO_MD5 = "*"
+_SECONDS = 1_000_000_000
+_RANGES = {
+    "ros1": range((1 << 32) * _SECONDS),
+    "ros2": range(1 << 63),
+    "ros2-db3": range(-(1 << 63), 1 << 63),
+    "mcap": range(1 << 64),
+}
+_SAID = {
+    "ros1": "its time is none of ROS 1, which has 1970 to 2106",
+    "ros2": "its time is none of ROS 2 in MCAP, which has 1970 to 2262",
+    "ros2-db3": "its time is none of ROS 2, which has 1677 to 2262",
+    "mcap": "its time is none of MCAP, which has 1970 to 2554",
+}
+
+
+def time_problem(target: str, time_ns: int) -> str:
+    """Why a format cannot hold a time; empty if it can."""
+    held = _RANGES[target]
+    return "" if held.start <= time_ns < held.stop else _SAID[target]
+
+
+@dataclass
+class Way:
+    """How the messages of a connection go into a file."""
+
+    to: Any
+    convert: Callable[[bytes], Any]
+
+
+class RosWays:
+    """Adds connections to an open writer of `rosbags`."""
+
+    def __init__(self, target: str, writer: Any) -> None:
+        self._ros1 = target == "ros1"
+        self._writer = writer
+
+    def way(self, connection: Connection) -> Way | str:
+        """Or why there is none."""
+        if connection.wire not in ("cdr", "ros1"):
+            return f"its encoding is '{connection.wire}'"
+        try:
+            if (connection.wire == "ros1") == self._ros1:
+                return self._copied(connection)
+            return self._converted(connection)
+        except Exception as error:  # noqa: BLE001 - types fail in many ways
+            said = (str(error) or type(error).__name__).splitlines()[0]
+            return f"{connection.type_name} cannot be converted: {said[:120]}"
+
+    def _copied(self, connection: Connection) -> Way | str:
+        text, digest = connection.definition, connection.digest
+        if not connection.type_name:
+            return "it has no schema, which names its type"
+        if not (text and digest):
+            kind = type_of(connection)
+            if kind.store is not None:
+                made = kind.store.generate_msgdef(kind.name, ros_version=1 if self._ros1 else 2)
+                text = text or made[0]
+                digest = digest or (made[1] if self._ros1 else kind.store.hash_rihs01(kind.name))
+        digest = digest or (_NO_MD5 if self._ros1 else _NO_HASH)
+        return Way(self._add(connection, connection.type_name, text, digest), bytes)
+
+    def _converted(self, connection: Connection) -> Way | str:
+        kind = type_of(connection)
+        if kind.problem:
+            return kind.problem
+        store = kind.store
+        header = get_typestore(Stores.ROS1_NOETIC if self._ros1 else Stores.ROS2_FOXY)
+        to = get_typestore(Stores.EMPTY)
+        name = "std_msgs/msg/Header"
+        to.register({**store.fielddefs, name: header.fielddefs[name]})
+        renamed = STATIC_MSGTYPE_RENAMES.get(kind.name, kind.name)
+        if renamed not in to.fielddefs:
+            version = 1 if self._ros1 else 2
+            types = get_types_from_msg(store.generate_msgdef(kind.name, version)[0], renamed)
+            types.pop(name, None)
+            to.register(types)
+        cache: dict[str, object] = {}
+        sides = {"src_is2": self._ros1, "dst_is2": not self._ros1}
+        direct = generate_message_converter(store, to, kind.name, renamed, cache, **sides)
+        slow = partial(migrate_bytes, store, to, kind.name, renamed, cache, **sides)
+        text, digest = to.generate_msgdef(renamed, ros_version=1 if self._ros1 else 2)
+        if not self._ros1:
+            digest = to.hash_rihs01(renamed)
+
+        def convert(data: bytes) -> Any:
+            # The direct way knows little-endian CDR only.
+            return slow(data) if self._ros1 and data[:2] == b"\0\0" else direct(data)
+
+        return Way(self._add(connection, renamed, text, digest), convert)
+
+    def _add(self, connection: Connection, type_name: str, text: str, digest: str) -> Any:
+        for one in self._writer.connections:
+            if one.topic == connection.topic and one.msgtype == type_name:
+                same = one.ext == self._extension(connection) and one.msgdef.data == text
+                if same or not self._ros1:
+                    return one
+        if self._ros1:
+            return self._writer.add_connection(
+                connection.topic,
+                type_name,
+                msgdef=text,
+                md5sum=digest,
+                callerid=connection.caller or None,
+                latching=1 if connection.latched else 0,
+            )
+        return self._writer.add_connection(
+            connection.topic,
+            type_name,
+            msgdef=text,
+            rihs01=digest,
+            serialization_format="cdr",
+            offered_qos_profiles=_profiles(connection),
+        )
+
+    def _extension(self, connection: Connection) -> Any:
+        from rosbags.interfaces import ConnectionExtRosbag1  # noqa: PLC0415
+
+        return ConnectionExtRosbag1(connection.caller or None, 1 if connection.latched else 0)
+
+
+def _profiles(connection: Connection) -> Any:
+    try:
+        found = parse_qos(connection.qos)
+    except Exception:  # noqa: BLE001 - the text of another program
+        found = []
+    if found or not connection.latched:
+        return found
+    from hyphos.recording.bag_convert import latched_qos  # noqa: PLC0415
+
+    return latched_qos()
