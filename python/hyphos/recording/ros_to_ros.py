@@ -101,9 +101,13 @@ class RosWays:
             types.pop(name, None)
             to.register(types)
         cache: dict[str, object] = {}
-        sides = {"src_is2": self._ros1, "dst_is2": not self._ros1}
-        direct = generate_message_converter(store, to, kind.name, renamed, cache, **sides)
-        slow = partial(migrate_bytes, store, to, kind.name, renamed, cache, **sides)
+        from2, to2 = self._ros1, not self._ros1
+        direct = generate_message_converter(
+            store, to, kind.name, renamed, cache, src_is2=from2, dst_is2=to2
+        )
+        slow = partial(
+            migrate_bytes, store, to, kind.name, renamed, cache, src_is2=from2, dst_is2=to2
+        )
         text, digest = to.generate_msgdef(renamed, ros_version=1 if self._ros1 else 2)
         if not self._ros1:
             digest = to.hash_rihs01(renamed)

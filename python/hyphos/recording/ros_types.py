@@ -54,7 +54,7 @@ class LenientStore(Typestore):
                 found.deserialize_ros1,
             ):
                 # These functions are generated; each has a module of its own.
-                read.__globals__["bytes"] = _Text  # type: ignore[attr-defined]
+                read.__globals__["bytes"] = _Text
         return found
 
 
