@@ -314,5 +314,6 @@ def vectors() -> Iterator[tuple[str, bytes]]:
         for size in range(len(FEATURES) + 1):
             for chosen in combinations(FEATURES, size):
                 if _sensible(records, set(chosen)):
-                    layout = Layout(**dict.fromkeys((FEATURES[one] for one in chosen), True))  # type: ignore[arg-type]
+                    names = dict.fromkeys((FEATURES[one] for one in chosen), True)
+                    layout = Layout(checksums=True, **names)  # type: ignore[arg-type]
                     yield "-".join((base, *sorted(chosen))), make(records, layout)

@@ -204,7 +204,7 @@ class Bag1:
                 str(self.path),
                 "rosbag decrypt writes it plain",
             )
-        if _U64.unpack(record.fields[b"index_pos"])[0] == 0:
+        if not 0 < _U64.unpack(record.fields[b"index_pos"])[0] <= len(self._view):
             self._closed = False
         self._chunk_count = record.number(b"chunk_count")
 
