@@ -193,6 +193,7 @@ def make_db3(
 ) -> Path:
     """`messages`: (topic, time, data). `schema`: 1 to 4, as rosbag2 has changed it."""
     database = sqlite3.connect(path)
+    database.execute("PRAGMA synchronous=OFF")
     more = ",offered_qos_profiles TEXT" if schema >= 2 else ""
     more += ",type_description_hash TEXT" if schema >= 4 else ""
     database.executescript(
