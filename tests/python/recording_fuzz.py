@@ -19,6 +19,7 @@ from bags_made import BagLayout, Row, Topic, make_bag, make_db3, make_folder, st
 from hyphos.msgs import String
 from hyphos.recording.bag import Selection, WriteOptions, check, cut, gather, merge
 from hyphos.recording.bag_convert import convert
+from hyphos.recording.mcap_file import McapSource
 from hyphos.recording.ros_bag import RosSource
 from hyphos.recording.source import LEFT_OUT, open_source
 from mcap_made import Attachment, Channel, Layout, Message, Metadata, Record, Schema, make
@@ -160,10 +161,12 @@ def bag_input(rng: random.Random, folder: Path) -> Path:
     layout = BagLayout(
         rng.choice(("none", "bz2", "lz4")),
         rng.choice((1, 3, 50)),
-        *(rng.random() < 0.7 for _ in range(7)),
         count_factor=rng.choice((1, 1, 0, 2)),
     )
-    layout.connections_in_chunks = layout.connections_in_chunks and len(topics) == 4
+    for name in ("connections_in_index", "index_records", "chunk_infos", "closed", "extra_ops"):
+        setattr(layout, name, rng.random() < 0.7)
+    layout.loose = rng.random() < 0.2
+    layout.connections_in_chunks = len(topics) == 4
     path = make_bag(folder / "in.bag", topics, messages, layout)
     if rng.random() < 0.6:
         path.write_bytes(flipped(rng, path.read_bytes()))
@@ -201,9 +204,11 @@ def folder_input(rng: random.Random, folder: Path) -> Path:
         old.unlink()
     made = [rng.choice((mcap_input, db3_input))(rng, inner) for _ in range(rng.randrange(3))]
     topics = [("/a", "std_msgs/msg/String", rng.choice(EDGES))]
-    numbers = {name: rng.choice(EDGES) for name in ("count", "start_ns", "duration_ns")}
     names = [path.name for path in made if rng.random() < 0.8] + ["gone"] * (rng.random() < 0.2)
-    make_folder(inner, names, topics=topics, **numbers)
+    count, start_ns, duration_ns = (rng.choice(EDGES) for _ in range(3))
+    make_folder(
+        inner, names, count=count, start_ns=start_ns, duration_ns=duration_ns, topics=topics
+    )
     if rng.random() < 0.4:
         where = inner / "metadata.yaml"
         where.write_bytes(flipped(rng, where.read_bytes()))
@@ -238,7 +243,8 @@ def read_all(path: Path) -> None:
             assert all(source.start_ns <= time < source.end_ns for time in times)
         for track in source.tracks:
             before = source.skipped.total()
-            raw = sum(1 for _ in source.raw(track))  # type: ignore[attr-defined]
+            assert isinstance(source, RosSource | McapSource)
+            raw = sum(1 for _ in source.raw(track))
             bad = source.skipped.total() - before if isinstance(source, RosSource) else 0
             assert raw + bad == counts[id(track)], track
     finally:
@@ -250,7 +256,7 @@ def commands(path: Path, folder: Path, rng: random.Random) -> Iterator[Callable[
         return WriteOptions(folder / name, overwrite=True)
 
     yield lambda: read_all(path)
-    yield lambda: None if gather(path) else 1
+    yield lambda: LEFT_OUT if gather(path).damaged else 0
     yield lambda: check(path, None)
     yield lambda: check(path, options("r.mcap"))
     yield lambda: cut(path, Selection(), options("c.mcap"))

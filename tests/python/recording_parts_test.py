@@ -18,6 +18,7 @@ from hyphos.msgs import String
 from hyphos.recording.bag import Selection, WriteOptions, check, cut, gather, merge
 from hyphos.recording.bag_convert import convert
 from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.ros_bag import RosSource
 from hyphos.recording.source import LEFT_OUT, open_source
 from mcap_made import (
     CHUNK,
@@ -180,9 +181,10 @@ def test_a_type_that_is_not_understood_is_copied(kind: str, tmp_path: Path) -> N
 def raw(path: Path) -> dict[str, list[bytes]]:
     """The bytes of all messages by topic."""
     source = open_source(path)
+    assert isinstance(source, RosSource)
     try:
         return {
-            track.origin.partition(" ")[0]: [data for _, data in source.raw(track)]  # type: ignore[attr-defined]
+            track.origin.partition(" ")[0]: [data for _, data in source.raw(track)]
             for track in source.tracks
         }
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -99,7 +100,7 @@ class Copier:
         self._prefix = prefix or {}
         self._ids: dict[tuple[Path, int], int] = {}
         self._known: dict[tuple[Any, ...], int] = {}
-        self._types: dict[str, tuple[str, str, Path]] = {}
+        self._types: dict[str, dict[tuple[str, str], Path]] = {}
         self.orphans = 0
 
     def _spec(self, scan: Scan, channel: Channel) -> ChannelSpec:
@@ -123,15 +124,19 @@ class Copier:
             return None
         spec = self._spec(scan, channel)
         kind = (spec.message_encoding, spec.schema_name or "")
-        before = self._types.setdefault(spec.channel, (*kind, scan.path))
-        if before[:2] != kind:
+        # One file may have several types of one channel; two files must agree.
+        known = self._types.setdefault(spec.channel, {})
+        others = [(one, path) for one, path in known.items() if path != scan.path]
+        if kind not in known and others:
+            (encoding, name), path = others[0]
             raise Error(
                 "type_mismatch",
                 f"channel '{spec.channel}' is {kind[1] or kind[0]} here and "
-                f"{before[1] or before[0]} in {before[2]}",
+                f"{name or encoding} in {path}",
                 str(scan.path),
                 "give --prefix, which puts the name of its file before each channel",
             )
+        known.setdefault(kind, scan.path)
         same = (*kind, spec.channel, spec.schema_data, tuple(sorted(spec.metadata.items())))
         if same not in self._known:
             self._known[same] = self._to.add(spec)
@@ -260,8 +265,25 @@ def tally_of(text: str) -> dict[str, int]:
 
 
 def show_info(paths: Sequence[Path], as_json: bool) -> int:
-    found = [gather(path) for path in paths]
+    found: list[Info] = []
+    failures: list[Error] = []
+    for path in paths:
+        try:
+            found.append(gather(path))
+        except Error as error:
+            failures.append(error)
     code = LEFT_OUT if any(info.damaged for info in found) else 0
+    try:
+        return _show_all(found, as_json, code)
+    finally:
+        # One file that cannot be read does not hide the others.
+        for failure in failures[1:]:
+            print(f"error: {failure}", file=sys.stderr)
+        if failures:
+            raise failures[0]
+
+
+def _show_all(found: Sequence[Info], as_json: bool, code: int) -> int:
     if as_json:
         print_json([vars(info) for info in found])
         return code

@@ -116,9 +116,11 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
             if track.problem:
                 report.left_out.append((track, track.problem))
                 continue
-            kind = TypeId(track.type_name, track.encoding)
+            number = track.type_hash
+            if number is None:
+                number = TypeId(track.type_name, track.encoding).hash
             ids[id(track)] = to.add_channel(
-                track.channel, track.type_name, track.encoding, kind.hash, track.policy
+                track.channel, track.type_name, track.encoding, number, track.policy
             )
         numbers: Counter[int] = Counter()
         for item in source.items(lambda _track: True, source.start_ns, source.end_ns + 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from hyphos._errors import Error
 from hyphos._hyphos import McapWriter
 from hyphos.recording import attached
 from hyphos.recording import mcap_records as mcap
-from hyphos.recording.mcap_records import Channel, Message, Schema
+from hyphos.recording.mcap_records import Channel, Schema
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.schemas import ChannelSpec, SchemaBook
 from hyphos.recording.source import (
@@ -231,9 +231,11 @@ class McapSource:
         for message in self.scan.ordered(chosen.__contains__, start_ns, end_ns):
             track = self._by_id[message.channel]
             try:
-                yield _item(track, message)
+                payload, buffers = stored(track.encoding, message.data)
             except ValueError as error:
                 self.skipped.add(track, str(error))
+                continue
+            yield Item(message.log_ns, track, payload, buffers)
 
     def raw(self, track: Track) -> Iterator[tuple[int, bytes]]:
         """The messages of a channel, of whatever type, as they lie in the file."""
@@ -319,8 +321,6 @@ def _policy(text: str) -> tuple[dict[str, object], str]:
     return right, f"a hyphos.policy with a wrong {', '.join(bad)}" if bad else ""
 
 
-def _item(track: Track, message: Message) -> Item:
-    if track.encoding != "attached":
-        return Item(message.log_ns, track, message.data, ())
-    head, buffers = attached.split(message.data)
-    return Item(message.log_ns, track, head, buffers)
+def stored(encoding: str, data: bytes) -> tuple[object, Sequence[object]]:
+    """Payload and buffers of a message as Hyphos stores it. ValueError if it is damaged."""
+    return attached.split(data) if encoding == "attached" else (data, ())

@@ -26,6 +26,7 @@ CHUNK_HEAD = struct.Struct("<QQQI")
 FOOTER_BODY = struct.Struct("<QQI")
 U16, U32, U64 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 MOST_CHUNK = 1 << 32  # bytes after decompression
+USUAL_CHUNK = 1 << 26  # so many may come out of one that announces fewer
 
 
 class Message(NamedTuple):
@@ -216,24 +217,35 @@ class OpenChunk:
     end_ns: int
     compression: str
     stored: int
+    said_size: int  # of the records
+    checked: bool  # by a checksum
     records: bytes
 
 
-def open_chunk(content: memoryview) -> OpenChunk:
-    """ValueError if it is not what it says."""
+def open_chunk(content: memoryview, *, strict: bool = False) -> OpenChunk:
+    """ValueError if its content cannot be had. With `strict`, also if a length in it is wrong; else
+    what is there counts."""
     cursor = Cursor(content)
     start_ns, end_ns, size, crc = CHUNK_HEAD.unpack(cursor.take(CHUNK_HEAD.size))
     compression = cursor.text()
     stored = cursor.number(U64)
-    if stored > len(content) - cursor.at:
+    left = len(content) - cursor.at
+    if stored > left and strict:
         raise ValueError("its length disagrees with that of its record")
-    with content[cursor.at : cursor.at + stored] as packed:
-        records = _decompress(compression, packed, size)
-    if len(records) != size:
-        raise ValueError(f"it holds {len(records):,} bytes, not {size:,}")
-    if crc not in (0, found := zlib.crc32(records)):
-        raise ValueError(f"its checksum is {found:08x}, not {crc:08x}")
-    return OpenChunk(start_ns, end_ns, compression, stored, records)
+    problem = ValueError()
+    for length in dict.fromkeys((min(stored, left), left)):
+        try:
+            with content[cursor.at : cursor.at + length] as packed:
+                records = _decompress(compression, packed, size)
+            if crc not in (0, found := zlib.crc32(records)):
+                raise ValueError(f"its checksum is {found:08x}, not {crc:08x}")
+            if len(records) != size and (strict or not records):
+                raise ValueError(f"it holds {len(records):,} bytes, not {size:,}")
+        except ValueError as error:
+            problem = error
+            continue
+        return OpenChunk(start_ns, end_ns, compression, stored, size, crc != 0, records)
+    raise problem
 
 
 def is_cut_chunk(content: memoryview, length: int) -> bool:
@@ -266,9 +278,9 @@ def _decompress(compression: str, data: memoryview, size: int) -> bytes:
 
 
 def _zstd(data: memoryview, size: int) -> bytes:
-    """Frames one after another are one stream. No more than `size` bytes come out of it."""
+    """Frames one after another are one stream."""
     reader = zstandard.ZstdDecompressor().stream_reader(bytes(data), read_across_frames=True)
-    parts, left = [], size + 1
+    parts, left = [], max(size, USUAL_CHUNK) + 1
     while left > 0 and (part := reader.read(min(left, 1 << 24))):
         parts.append(part)
         left -= len(part)
@@ -276,7 +288,7 @@ def _zstd(data: memoryview, size: int) -> bytes:
 
 
 def _lz4(data: memoryview, size: int) -> bytes:
-    parts, left = [], size + 1
+    parts, left = [], max(size, USUAL_CHUNK) + 1
     rest = bytes(data)
     while rest and left > 0:
         decompressor = lz4.frame.LZ4FrameDecompressor()

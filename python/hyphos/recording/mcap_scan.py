@@ -208,7 +208,7 @@ class Scan:
             return False
         try:
             with view[at + HEAD.size : after] as content:
-                mcap.open_chunk(content)
+                mcap.open_chunk(content, strict=True)
         except _DAMAGE:
             return True
         return False
@@ -230,7 +230,7 @@ class Scan:
         with view[start : start + length] as content:
             try:
                 if op == mcap.CHUNK:
-                    mcap.open_chunk(content)
+                    mcap.open_chunk(content, strict=True)
                     return True
                 if op == mcap.MESSAGE:
                     channel = mcap.MESSAGE_HEAD.unpack_from(content)[0]
@@ -318,6 +318,14 @@ class Scan:
 
     def _take_chunk(self, offset: int, content: memoryview, *, keep: bool) -> list[Message]:
         chunk = mcap.open_chunk(content)
+        if len(chunk.records) != chunk.said_size:
+            text = (
+                f"a chunk announces {chunk.said_size:,} bytes of records; "
+                f"it has {len(chunk.records):,}"
+            )
+            self._problem(
+                offset, text, lost=len(chunk.records) < chunk.said_size and not chunk.checked
+            )
         start = offset + HEAD.size
         segment = Segment(start, start + len(content), in_chunk=True)
         found: list[Message] = []

@@ -6,9 +6,10 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from hyphos.recording.mcap_file import stored
 from hyphos.recording.ros_map import Converter, make_converter
 from hyphos.recording.ros_storage import Connection, RawMessage, Storage
 from hyphos.recording.ros_types import RosType, damage_in, understand
@@ -18,6 +19,7 @@ from hyphos.recording.source import Item, Skipped, Track, channel_of, refuse_sec
 __all__ = ["RosSource", "channel_of"]
 
 _WIRES = ("cdr", "ros1")
+Convert = Callable[[bytes], tuple[object, Sequence[object]]]
 
 
 @dataclass
@@ -53,7 +55,7 @@ class RosSource:
         self.end_ns = (
             max((one.end_ns for one in storages if one.start_ns is not None), default=-1) + 1
         )
-        self._converters: dict[int, Converter] = {}  # by id() of the connection
+        self._converters: dict[int, Convert] = {}  # by id() of the connection
         self._noted: set[str] = set()
         self._topics: dict[int, _Topic] = {}  # by id() of the connection
         self._group()
@@ -80,25 +82,32 @@ class RosSource:
             self._topics[id(connection)] = made[key]
 
     def _understand(self, topic: _Topic) -> None:
-        track = topic.track
         for connection in topic.connections:
-            found = self._converter(connection)
-            if isinstance(found, str):
-                topic.problems[id(connection)] = found
-                continue
-            self._converters[id(connection)] = found
-            track.type_name, track.encoding = found.type_name, found.encoding
-            track.policy = {"latched": any(one.latched for one in topic.connections)}
-            name = connection.type_name
-            if found.ignored and name not in self._noted:
-                self._noted.add(name)
-                self.warnings.append(f"{name}: not kept: {', '.join(found.ignored)}")
+            problem = (
+                self._pass_through(topic.track, connection)
+                if connection.wire not in _WIRES
+                else self._convert(topic, connection)
+            )
+            if problem:
+                topic.problems[id(connection)] = problem
         if len(topic.problems) == len(topic.connections):
-            track.problem = next(iter(topic.problems.values()))
+            topic.track.problem = next(iter(topic.problems.values()))
 
-    def _converter(self, connection: Connection) -> Converter | str:
-        if connection.wire not in _WIRES:
-            return f"its encoding is '{connection.wire}'"
+    def _pass_through(self, track: Track, connection: Connection) -> str:
+        """A channel of protobuf, or of Hyphos, among those of ROS. Why not, or nothing."""
+        own = connection.own
+        if own is None or own.problem:
+            return own.problem if own else f"its encoding is '{connection.wire}'"
+        track.type_name, track.encoding, track.type_hash = (
+            own.type_name,
+            own.encoding,
+            own.type_hash,
+        )
+        track.policy = own.policy
+        self._converters[id(connection)] = partial(stored, own.encoding)
+        return ""
+
+    def _convert(self, topic: _Topic, connection: Connection) -> str:
         kind = type_of(connection)
         if kind.problem:
             return kind.problem
@@ -106,7 +115,17 @@ class RosSource:
             found = make_converter(kind.name, kind.store)
         except Exception as error:  # noqa: BLE001 - a type of this name, but with other fields
             return f"its {kind.name} is not the one of ROS: {error}"
-        return found or f"hyphos.msgs has no {connection.type_name}"
+        if found is None:
+            return f"hyphos.msgs has no {connection.type_name}"
+        self._converters[id(connection)] = _converting(connection, kind, found)
+        track = topic.track
+        track.type_name, track.encoding = found.type_name, found.encoding
+        track.policy = {"latched": any(one.latched for one in topic.connections)}
+        name = connection.type_name
+        if found.ignored and name not in self._noted:
+            self._noted.add(name)
+            self.warnings.append(f"{name}: not kept: {', '.join(found.ignored)}")
+        return ""
 
     def _compare(self, announced: Announced | None) -> None:
         """What indexes and metadata.yaml say, against what is there."""
@@ -181,7 +200,7 @@ class RosSource:
                 self.skipped.add(topic.track, topic.problems[id(connection)])
                 continue
             try:
-                payload, buffers = converter(read_message(connection, data))
+                payload, buffers = converter(data)
             except Exception as error:  # noqa: BLE001 - a damaged message fails in many ways
                 self.skipped.add(topic.track, damage_in(data, error))
                 continue
@@ -211,9 +230,8 @@ def type_of(connection: Connection) -> RosType:
     )
 
 
-def read_message(connection: Connection, data: bytes) -> Any:
-    """Raises in many ways if it is damaged."""
-    kind = type_of(connection)
-    if connection.wire == "ros1":
-        return kind.store.deserialize_ros1(data, kind.name)
-    return kind.store.deserialize_cdr(data, kind.name)
+def _converting(connection: Connection, kind: RosType, converter: Converter) -> Convert:
+    """Raises in many ways if a message is damaged."""
+    ros1 = connection.wire == "ros1"
+    read = kind.store.deserialize_ros1 if ros1 else kind.store.deserialize_cdr
+    return lambda data: converter(read(data, kind.name))

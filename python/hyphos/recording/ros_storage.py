@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import yaml
+
+from hyphos.recording.source import Track
 
 _TRANSIENT_LOCAL = ("transient_local", 1, "1")
 _MOST_QOS = 1 << 16  # characters
@@ -28,7 +30,7 @@ class Connection:
     caller: str = ""
     count: int = 0
     announced: int | None = None  # by an index or the like
-    metadata: dict[str, str] = field(default_factory=dict)
+    own: Track | None = None  # of a channel that is none of ROS
 
 
 class RawMessage(NamedTuple):

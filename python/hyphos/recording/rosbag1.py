@@ -26,6 +26,7 @@ _VERSION = re.compile(rb"#ROSBAG V(\d+)\.(\d+)[^\n]*\n")
 _U32, _U64, _TIME = struct.Struct("<I"), struct.Struct("<Q"), struct.Struct("<II")
 _MOST_HEADER = 1 << 20
 _MOST_CHUNK = 1 << 32
+_USUAL_CHUNK = 1 << 26  # bytes that may come out of a chunk that announces fewer
 _CHUNK_OP = b"\x04\x00\x00\x00op=\x05"
 _LOOSE_BYTES = 4 << 20
 _DAMAGE = (ValueError, KeyError, struct.error, OSError, EOFError, RuntimeError, MemoryError)
@@ -267,8 +268,8 @@ class Bag1:
             records, problem = _decompress(kind, packed, size)
         if not problem and not record.whole:
             problem = "it is cut off"
-        if not problem and len(records) != size:
-            problem = f"it holds {len(records):,} bytes, not {size:,}"
+        if not problem and len(records) < size:
+            problem = f"it announces {size:,} bytes; it holds {len(records):,}"
         return records, problem
 
     def _finish(self) -> None:
@@ -367,11 +368,12 @@ def _decompress(kind: str, data: memoryview, size: int) -> tuple[bytes, str]:
     out = bytearray()
     feed = bytes(data)
     try:
-        while not decompressor.eof and len(out) <= size:
-            part = decompressor.decompress(feed, max_length=size + 1 - len(out))
+        most = max(size, _USUAL_CHUNK) + 1
+        while not decompressor.eof and len(out) < most:
+            part = decompressor.decompress(feed, max_length=most - len(out))
             feed = b""
             if not part and decompressor.needs_input:
-                return bytes(out), "" if len(out) == size else f"{kind}: it is cut off"
+                return bytes(out), f"{kind}: it is cut off"
             out += part
     except (OSError, EOFError, RuntimeError, ValueError) as error:
         return bytes(out), f"{kind}: {error}"

@@ -22,7 +22,7 @@ import zstandard
 from rosbags.typesys.msg import normalize_msgtype
 
 from hyphos._errors import Error
-from hyphos.recording.mcap_file import damage_of
+from hyphos.recording.mcap_file import damage_of, track_of
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.ros_storage import (
     Connection,
@@ -39,6 +39,8 @@ _MOST_MESSAGE = 1 << 32
 _SQLITE = b"SQLite format 3\0"
 _MCAP = b"\x89MCAP0\r\n"
 _MOST_GAPS = 64
+# What it says of a damaged schema may quote bytes that are no text.
+_SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 
 
@@ -73,6 +75,11 @@ class RosMcap:
         if wrong:
             self.warnings.append(f"{channel.topic}: {wrong}")
         wire = channel.message_encoding
+        own = None
+        if wire not in ("cdr", "ros1"):
+            own, wrong = track_of(channel, schema, self.scan.counts[number])
+            if wrong:
+                self.warnings.append(wrong)
         return Connection(
             number,
             channel.topic,
@@ -85,7 +92,7 @@ class RosMcap:
             meta.get("offered_qos_profiles", ""),
             meta.get("callerid", ""),
             self.scan.counts[number],
-            metadata=meta,
+            own=own,
         )
 
     def messages(
@@ -125,7 +132,7 @@ class Db3:
         try:
             self._by_id = self._read_topics()
             self._read_rows()
-        except sqlite3.Error as error:
+        except _SQLITE_ERRORS as error:
             self.close()
             raise Error(
                 "corrupt",
@@ -148,7 +155,7 @@ class Db3:
             database.text_factory = lambda data: data.decode(errors="replace")
             try:
                 database.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            except sqlite3.Error as error:
+            except _SQLITE_ERRORS as error:
                 database.close()
                 if number + 1 == len(ways):
                     raise Error(
@@ -181,7 +188,7 @@ class Db3:
         try:
             for name, encoding, text in self._select("message_definitions", columns, "rowid"):
                 definitions.setdefault(str(name), (str(encoding), str(text)))
-        except sqlite3.DatabaseError as error:
+        except _SQLITE_ERRORS as error:
             self.warnings.append(f"its message_definitions cannot be read: {error}")
         columns = {
             "id": "rowid",
@@ -256,7 +263,7 @@ class Db3:
                 for row in self._database.execute(query, (last,)):
                     last, step = row[0], 1
                     yield row
-            except (sqlite3.DatabaseError, OverflowError) as error:
+            except (*_SQLITE_ERRORS, OverflowError) as error:
                 if gaps == 0:
                     self.damaged = True
                     self.warnings.append(f"the database is damaged: {error}")
@@ -290,7 +297,7 @@ class Db3:
         try:
             found = self._database.execute("SELECT data FROM messages WHERE rowid = ?", (row,))
             data = found.fetchone()
-        except sqlite3.DatabaseError as error:
+        except _SQLITE_ERRORS as error:
             raise ValueError("its row of the database is damaged") from error
         if data is None or not isinstance(data[0], bytes):
             raise ValueError("its row of the database has no data")
@@ -354,6 +361,16 @@ def open_folder(path: Path) -> tuple[list[Storage], Announced, TemporaryDirector
     return storages, announced, temporary
 
 
+def open_packed(path: Path) -> tuple[Storage, TemporaryDirectory[str]]:
+    """A file that is compressed as a whole, and where it lies unpacked."""
+    temporary = TemporaryDirectory(prefix="hyphos-")
+    try:
+        return _open_file(path, Path(temporary.name)), temporary
+    except BaseException:
+        temporary.cleanup()
+        raise
+
+
 def _require_some(path: Path, storages: list[Storage], failures: list[Error]) -> None:
     if storages and (
         (path / "metadata.yaml").exists()
@@ -376,8 +393,7 @@ def _kind(path: Path) -> bytes:
     found = [magic for magic in (_SQLITE, _MCAP) if head.startswith(magic)]
     if found:
         return found[0]
-    packed = path.suffix in (".zstd", ".zst") and head.startswith(_ZSTD)
-    return _ZSTD if packed else b""
+    return _ZSTD if head.startswith(_ZSTD) else b""
 
 
 def _open_file(path: Path, temporary: Path) -> Storage:

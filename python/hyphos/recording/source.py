@@ -17,6 +17,7 @@ LEFT_OUT = 3  # exit code of the commands that did their work, but for something
 _MCAP_MAGIC = b"\x89MCAP0\r\n"
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _ROSBAG_MAGIC = b"#ROSBAG V"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ROS_ENCODINGS = ("cdr", "ros1")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_/]")
 _INT64 = range(-(1 << 63), 1 << 63)  # nanoseconds of Hyphos
@@ -182,6 +183,8 @@ def open_source(path: Path) -> Source:
         from hyphos.recording.rosbag2 import Db3  # noqa: PLC0415
 
         return RosSource([Db3(path)], "ROS 2 recording")
+    if head.startswith(_ZSTD_MAGIC):
+        return _open_packed(path)
     if not head:
         raise Error("corrupt", "the file is empty", str(path))
     raise Error(
@@ -208,6 +211,15 @@ def _open_mcap(path: Path) -> Source:
 
     kind = "ROS 1 recording" if scan.profile == "ros1" else "ROS 2 recording"
     return RosSource([RosMcap(path, scan)], kind)
+
+
+def _open_packed(path: Path) -> Source:
+    """A file of a recording that rosbag2 has compressed."""
+    from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
+    from hyphos.recording.rosbag2 import open_packed  # noqa: PLC0415
+
+    storage, temporary = open_packed(path)
+    return RosSource([storage], "ROS 2 recording", None, temporary)
 
 
 def _open_folder(path: Path) -> Source:
