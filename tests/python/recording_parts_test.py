@@ -3,6 +3,8 @@ not metadata that say nothing; and all that the specification allows is read."""
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +37,9 @@ from mcap_made import (
     text,
 )
 from recordings import SECOND, everything
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.enums import CompressionFormat, CompressionMode
+from rosbags.typesys import Stores, get_typestore
 
 START = 1_700_000_000 * SECOND
 STRING = Schema(1, "std_msgs/msg/String", "ros2msg", b"string data\n")
@@ -248,6 +253,109 @@ def test_two_types_of_one_topic_cost_the_rarer_one(tmp_path: Path) -> None:
     assert texts(path) == WHOLE
     problems = [one["problem"] for one in gather(path).channels]
     assert sorted(problems) == ["", "the channel 'chatter' is hyphos.msgs.String already"]
+
+
+def test_channels_of_other_encodings_are_read_beside_those_of_ros(tmp_path: Path) -> None:
+    """One file with channels of ROS 2, ROS 1, protobuf and JSON."""
+    records: list[Record] = [STRING, CHATTER, *chatter()]
+    records += [Schema(2, "std_msgs/String", "ros1msg", b"string data\n")]
+    records += [Channel(2, 2, "/old", "ros1", ()), Message(START, 0, 2, START, string1("old"))]
+    records += [Schema(3, "hyphos.msgs.String", "protobuf", b"")]
+    data = String(data="new").SerializeToString()
+    records += [Channel(3, 3, "/new", "protobuf", ()), Message(START, 0, 3, START, data)]
+    records += [Channel(4, 0, "/json", "json", ()), Message(START, 0, 4, START, b"{}")]
+    path = tmp_path / "run.mcap"
+    for profile in ("", "ros1", "ros2"):
+        path.write_bytes(make(records, Layout(profile=profile)))
+        assert (texts(path), texts(path, "old"), texts(path, "new")) == (WHOLE, ["old"], ["new"])
+        out = tmp_path / "o.mcap"
+        assert convert(path, "mcap", WriteOptions(out, overwrite=True)) == LEFT_OUT
+        assert (texts(out), texts(out, "old"), texts(out, "new")) == (WHOLE, ["old"], ["new"])
+
+
+@pytest.mark.parametrize("mode", [CompressionMode.FILE, CompressionMode.MESSAGE])
+@pytest.mark.parametrize("plugin", list(StoragePlugin))
+def test_what_rosbag2_has_compressed_is_read(
+    mode: CompressionMode, plugin: StoragePlugin, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    writer = Writer(folder, version=9, storage_plugin=plugin)
+    writer.set_compression(mode, CompressionFormat.ZSTD)
+    with writer:
+        store = get_typestore(Stores.ROS2_HUMBLE)
+        connection = writer.add_connection("/chatter", "std_msgs/msg/String", typestore=store)
+        for number, text_ in enumerate(WHOLE):
+            writer.write(connection, START + number, string2(text_))
+    [file] = [path for path in folder.iterdir() if path.suffix != ".yaml"]
+    assert texts(folder) == texts(file) == WHOLE
+
+
+def test_what_lies_beside_a_database_is_read(tmp_path: Path) -> None:
+    """A recorder that was killed leaves its last messages in a file of its own."""
+    path, killed = tmp_path / "a.db3", tmp_path / "killed"
+    make_db3(path, [Row()], [(1, START, string2("first"))])
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("INSERT INTO messages VALUES(9, 1, ?, ?)", (START + 1, string2("last")))
+    database.commit()
+    killed.mkdir()
+    for one in tmp_path.glob("a.db3*"):
+        shutil.copy(one, killed)
+    database.close()
+    assert (killed / "a.db3-wal").stat().st_size
+    assert texts(killed / "a.db3") == ["first", "last"]
+
+
+def test_one_file_that_cannot_be_read_hides_no_other(hyphos_cli: Cli, tmp_path: Path) -> None:
+    good = ros2_file(tmp_path / "good.mcap", [string2("a")])
+    noise, gone = tmp_path / "noise.mcap", tmp_path / "gone.mcap"
+    noise.write_bytes(b"noise")
+    code, out, err = hyphos_cli("bag", "info", str(gone), str(noise), str(good))
+    assert code == 1
+    assert "good.mcap: ROS 2 recording" in out
+    assert err.count("error: ") == 2
+
+
+def test_two_types_of_one_topic_are_cut_and_merged(tmp_path: Path) -> None:
+    number = Schema(2, "std_msgs/msg/Int32", "ros2msg", b"int32 data\n")
+    records: list[Record] = [STRING, number, CHATTER, Channel(2, 2, "/chatter", "cdr", ())]
+    records += [*chatter(), Message(START, 0, 2, START, b"\0\1\0\0\7\0\0\0")]
+    path, part, both = (tmp_path / f"{name}.mcap" for name in ("run", "part", "both"))
+    path.write_bytes(make(records, Layout(profile="ros2")))
+    assert cut(path, Selection(), WriteOptions(part)) == 0
+    assert merge([path, part], WriteOptions(both), prefix=False) == 0
+    assert Scan(part).read().counts.total() == COUNT + 1
+    assert Scan(both).read().counts.total() == 2 * (COUNT + 1)
+
+
+@pytest.mark.parametrize("compression", ["", "zstd", "lz4"])
+@pytest.mark.parametrize("field", ["size of the records", "size as stored", "start", "end"])
+def test_the_head_of_a_chunk_is_not_believed(field: str, compression: str, tmp_path: Path) -> None:
+    messages = [Message(START + n, n, 1, START, string2("x" * 50)) for n in range(COUNT)]
+    layout = Layout(chunks=True, compression=compression, checksums=True, profile="ros2")
+    data = bytearray(make([STRING, CHATTER, *messages], layout))
+    at = 9 + data.index(b"\6", 8 + 9 + 8 + 4)
+    place = {"start": at, "end": at + 8, "size of the records": at + 16}.get(field)
+    if place is None:
+        place = at + 28 + 4 + len(compression)
+    for value in (1, 7, 1 << 20):
+        struct.pack_into("<Q", data, place, value)
+        path = tmp_path / "run.mcap"
+        path.write_bytes(data)
+        assert len(texts(path)) == COUNT, value
+        assert check(path, None) != 0
+
+
+@pytest.mark.parametrize("output", ["gone/o.mcap", "gone/o.bag", "file/o.mcap", "file/o.bag"])
+def test_an_output_that_cannot_be_written_is_one_line(
+    hyphos_cli: Cli, tmp_path: Path, output: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    path = ros2_file(tmp_path / "run.mcap", [string2("a")])
+    code, _, err = hyphos_cli("bag", "convert", str(path), "-o", output)
+    assert code == 1
+    assert err.startswith("error: ")
+    assert "Traceback" not in err
 
 
 # --- messages -------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from bags_made import (
     string2,
 )
 from helpers import Cli
+from hyphos import Error
 from hyphos.msgs import String
 from hyphos.recording.bag import check
 from hyphos.recording.source import LEFT_OUT, open_source
@@ -293,6 +294,18 @@ def test_the_index_of_a_database_is_not_believed(tmp_path: Path) -> None:
     )
     database.close()
     assert texts(path) == ALL
+
+
+def test_a_damaged_schema_of_a_database_is_an_error_in_words(tmp_path: Path) -> None:
+    path = make_db3(tmp_path / "a.db3", [Row()], [(1, *_row(one)) for one in ALL])
+    whole = path.read_bytes()
+    start = whole.index(b"CREATE TABLE topics") - 40
+    for at in range(start, start + 300, 5):
+        path.write_bytes(whole[:at] + b"\xce" + whole[at + 1 :])
+        try:
+            assert len(texts(path)) in (0, 10)
+        except (Error, KeyError) as error:
+            assert isinstance(error, Error) or error.args == ("chatter",)
 
 
 @pytest.mark.parametrize(

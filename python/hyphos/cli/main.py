@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -70,6 +71,7 @@ _GROUPS: dict[str, typer.Typer] = {
 }
 # What may be a program of a plan: `hyphos run` adds arguments.
 _PROGRAMS = {"gateway": {"allow_extra_args": True, "ignore_unknown_options": True}}
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 _HIDDEN = ("agent",)  # `hyphos run` starts it
 
 
@@ -151,6 +153,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        # Of a file or a disk, which are not ours. Anything else is a fault of the program.
+        if error.filename is None and error.errno not in _DISK:
+            raise
+        where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        sys.exit(_fail(f"{where}{error.strerror}"))
     except KeyboardInterrupt:
         sys.exit(130)
 

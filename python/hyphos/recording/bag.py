@@ -88,7 +88,7 @@ def writing(options: WriteOptions, profile: str, inputs: Sequence[Path]) -> Iter
         recording.close()
         part.replace(options.output)
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             part.unlink()
 
 

@@ -111,11 +111,8 @@ def refuse_second_types(tracks: Sequence[Track]) -> None:
         if track.problem:
             continue
         kept = first.setdefault(track.channel, track)
-        if (kept.type_name, kept.encoding, kept.type_hash) != (
-            track.type_name,
-            track.encoding,
-            track.type_hash,
-        ):
+        hashes = {kept.type_hash, track.type_hash} - {None}  # None: computed from the rest
+        if (kept.type_name, kept.encoding) != (track.type_name, track.encoding) or len(hashes) > 1:
             other = kept.type_name or kept.encoding
             track.problem = f"the channel '{track.channel}' is {other} already"
 
