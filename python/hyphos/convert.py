@@ -1,14 +1,17 @@
-"""Images and point clouds as NumPy arrays, without copies in either direction."""
+"""Images and point clouds as NumPy arrays, without copies where the layout allows it."""
 
 from __future__ import annotations
 
+import re
+import sys
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hyphos.msgs.sensor import Image, PointCloud, PointField
-from hyphos.types import Attached
+from hyphos.types import Attached, bytes_of, dense, flat
 
 Array = npt.NDArray[Any]
 
@@ -24,41 +27,73 @@ _NAMED = {
     "bgr16": ("u2", 3),
     "rgba16": ("u2", 4),
     "bgra16": ("u2", 4),
-    "bayer_rggb8": ("u1", 1),
-    "bayer_bggr8": ("u1", 1),
-    "bayer_gbrg8": ("u1", 1),
-    "bayer_grbg8": ("u1", 1),
+    **{
+        f"bayer_{order}{8 * size}": (f"u{size}", 1)
+        for order in ("rggb", "bggr", "gbrg", "grbg")
+        for size in (1, 2)
+    },
+    # 4:2:2: each pixel has its brightness and one of the two colour values of its pair.
+    "yuv422": ("u1", 2),
+    "yuv422_yuy2": ("u1", 2),
+    "uyvy": ("u1", 2),
+    "yuyv": ("u1", 2),
 }
+# Their colour values have a plane of their own, with a shape of its own.
+_PLANES = ("nv12", "nv16", "nv21", "nv24", "nv61", "i420", "yv12", "yuv420")
+_PAIRS = ("yuv422", "yuv422_yuy2", "uyvy", "yuyv")
 _KINDS = {"8U": "u1", "8S": "i1", "16U": "u2", "16S": "i2", "32S": "i4", "32F": "f4", "64F": "f8"}
+_GENERIC = re.compile(r"(8U|8S|16U|16S|32S|32F|64F)(?:C([0-9]*))?")
 _FIELD_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 8: "f8"}
+_MOST_CHANNELS = 1 << 16  # beyond, a number in a name is a mistake and no image
 
 
-def _layout(encoding: str) -> tuple[str, int]:
+def pixel_layout(encoding: str) -> tuple[str, int]:
+    """NumPy's name of one value, and the values of a pixel. ValueError if the name is unknown."""
     if encoding in _NAMED:
         return _NAMED[encoding]
-    kind, _, channels = encoding.partition("C")
-    if kind in _KINDS and (channels.isdigit() or not channels):
-        return _KINDS[kind], int(channels or 1)
-    raise ValueError(f"image encoding '{encoding}' is unknown; e.g. rgb8, mono8, 16UC1, 32FC1")
+    if encoding.lower() in _PLANES:
+        raise ValueError(
+            f"image encoding '{encoding}' keeps colours in a plane of their own, which is no array "
+            "of pixels; read the bytes in buffers[0]"
+        )
+    found = _GENERIC.fullmatch(encoding)
+    channels = int(found[2][:9] or 1) if found and found[2] is not None else 1
+    if found is None or not 1 <= channels <= _MOST_CHANNELS:
+        raise ValueError(f"image encoding '{encoding}' is unknown; e.g. rgb8, mono8, 16UC1, 32FC1")
+    return _KINDS[found[1]], channels
 
 
 def _ordered(code: str, bigendian: bool) -> np.dtype[Any]:
     return np.dtype(code).newbyteorder(">" if bigendian else "<")
 
 
+def _is_big(dtype: np.dtype[Any]) -> bool:
+    native = ">" if sys.byteorder == "big" else "<"
+    order = native if dtype.byteorder == "=" else dtype.byteorder
+    return order == ">"
+
+
+def _plain(values: npt.ArrayLike) -> Array:
+    """The values as a plain array. TypeError if that would lose a mask."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise TypeError("the mask of an array does not travel; give array.filled(value)")
+    return np.asarray(values)
+
+
 def image_to_numpy(image: Attached[Image]) -> Array:
     """The pixels as (height, width) or (height, width, channels): a view of the received buffer.
 
-    ValueError if the buffer is shorter than the head says.
+    Images of a YUV 4:2:2 encoding have two channels. ValueError if the buffer is shorter than the
+    head says, or if the encoding is no array of pixels.
     """
     head = image.head
-    code, channels = _layout(head.encoding)
+    code, channels = pixel_layout(head.encoding)
     dtype = _ordered(code, head.is_bigendian)
     if len(image.buffers) != 1:
         raise ValueError(f"an image has one attached buffer, this one {len(image.buffers)}")
     row = head.width * channels * dtype.itemsize
     step = head.step or row
-    pixels = np.frombuffer(image.buffers[0], np.uint8)
+    pixels = bytes_of(image.buffers[0])
     if step < row or pixels.size < head.height * step:
         raise ValueError(
             f"an image of {head.width}×{head.height} {head.encoding} with step {step} needs "
@@ -76,32 +111,39 @@ def _guess(array: Array) -> str:
     if array.dtype == np.uint8 and channels in (1, 3, 4):
         return {1: "mono8", 3: "rgb8", 4: "rgba8"}[channels]
     for kind, code in _KINDS.items():
-        if array.dtype == np.dtype(code):
+        if array.dtype.newbyteorder("=") == np.dtype(code) and channels:
             return f"{kind}C{channels}"
-    raise ValueError(f"no image encoding has values of {array.dtype}")
+    raise ValueError(f"no image encoding has {channels} values of {array.dtype} per pixel")
 
 
 def numpy_to_image(
-    array: Array, encoding: str = "", *, stamp_ns: int = 0, frame_id: str = ""
+    array: npt.ArrayLike, encoding: str = "", *, stamp_ns: int = 0, frame_id: str = ""
 ) -> Attached[Image]:
-    """An image to publish from (height, width[, channels]). Does not copy: the array itself is the
-    attached buffer (publish() copies it once into shared memory, or not at all if it was lent)."""
+    """An image to publish from (height, width[, channels]), in either byte order.
+
+    Does not copy a contiguous array: the array itself is the attached buffer (publish() copies it
+    once into shared memory, or not at all if it was lent). ValueError if no encoding has such
+    values.
+    """
+    array = _plain(array)
     if array.ndim not in (2, 3):
         raise ValueError(f"an image has 2 or 3 dimensions, this array {array.ndim}")
     encoding = encoding or _guess(array)
-    code, channels = _layout(encoding)
+    code, channels = pixel_layout(encoding)
     have = array.shape[2] if array.ndim == 3 else 1
     if have != channels or array.dtype.newbyteorder("=") != np.dtype(code):
         raise ValueError(
             f"{encoding} needs {channels} value(s) of {np.dtype(code)} per pixel, "
             f"this array has {have} of {array.dtype}"
         )
+    if encoding in _PAIRS and array.shape[1] % 2:
+        raise ValueError(f"{encoding} has pairs of pixels, a row of this array {array.shape[1]}")
     array = np.ascontiguousarray(array)
     head = Image(
         height=array.shape[0],
         width=array.shape[1],
         encoding=encoding,
-        is_bigendian=array.dtype.byteorder == ">",
+        is_bigendian=_is_big(array.dtype),
         step=array.shape[1] * channels * array.dtype.itemsize,
     )
     head.header.stamp_ns = stamp_ns
@@ -110,14 +152,22 @@ def numpy_to_image(
 
 
 def cloud_dtype(head: PointCloud) -> np.dtype[Any]:
-    """The layout of one point of the cloud, with its padding."""
+    """The layout of one point of the cloud, with its padding. ValueError if it has none."""
     names, formats, offsets = [], [], []
     for one in head.fields:
         if one.datatype not in _FIELD_TYPES:
             raise ValueError(f"field '{one.name}' has the unknown datatype {one.datatype}")
         base = _ordered(_FIELD_TYPES[one.datatype], head.is_bigendian)
+        count = max(1, one.count)  # some drivers leave it 0
+        if one.offset + count * base.itemsize > head.point_step:
+            raise ValueError(
+                f"field '{one.name}' ends at byte {one.offset + count * base.itemsize} of a point "
+                f"of {head.point_step} bytes"
+            )
+        if not one.name or one.name in names:
+            raise ValueError(f"the name '{one.name}' of a field is empty or not the only one")
         names.append(one.name)
-        formats.append(base if one.count <= 1 else np.dtype((base, (one.count,))))
+        formats.append(base if count == 1 else np.dtype((base, (count,))))
         offsets.append(one.offset)
     layout = {
         "names": names,
@@ -125,7 +175,10 @@ def cloud_dtype(head: PointCloud) -> np.dtype[Any]:
         "offsets": offsets,
         "itemsize": head.point_step,
     }
-    return np.dtype(layout)  # type: ignore[call-overload,no-any-return]
+    try:
+        return np.dtype(layout)  # type: ignore[call-overload,no-any-return]
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"points of {head.point_step} bytes are no array: {error}") from error
 
 
 def cloud_to_numpy(cloud: Attached[PointCloud]) -> Array:
@@ -136,51 +189,104 @@ def cloud_to_numpy(cloud: Attached[PointCloud]) -> Array:
     head = cloud.head
     if len(cloud.buffers) != 1:
         raise ValueError(f"a cloud has one attached buffer, this one {len(cloud.buffers)}")
-    dtype = cloud_dtype(head)
-    data = np.frombuffer(cloud.buffers[0], np.uint8)
+    data = bytes_of(cloud.buffers[0])
     row = head.row_step or head.width * head.point_step
     if row < head.width * head.point_step or data.size < head.height * row:
         raise ValueError(
             f"a cloud of {head.height}×{head.width} points of {head.point_step} bytes does not fit "
             f"into {data.size} bytes"
         )
+    if not head.point_step and head.height * head.width:
+        raise ValueError(f"the {head.height * head.width} points of this cloud have no bytes")
+    dtype = cloud_dtype(head)
     points = np.ndarray((head.height, head.width), dtype, data, 0, (row, head.point_step))
     return points[0] if head.height == 1 else points
 
 
-def numpy_to_cloud(points: Array, *, stamp_ns: int = 0, frame_id: str = "") -> Attached[PointCloud]:
-    """A cloud to publish: from a structured array, or from (n, 3) / (n, 4) float32 values, which
-    are then x, y, z (and intensity). Does not copy a contiguous array."""
-    if points.dtype.names is None:
-        if points.ndim != 2 or points.shape[1] not in (3, 4):
-            raise ValueError("plain points have the shape (n, 3) or (n, 4)")
-        names = ("x", "y", "z", "intensity")[: points.shape[1]]
-        flat = np.ascontiguousarray(points, np.float32)
-        points = flat.view([(name, "f4") for name in names]).reshape(-1)
-    array = np.ascontiguousarray(points)
+def numpy_to_cloud(
+    points: npt.ArrayLike, *, stamp_ns: int = 0, frame_id: str = ""
+) -> Attached[PointCloud]:
+    """A cloud to publish: from a structured array (n,) or (height, width), or from (n, 3) / (n, 4)
+    numbers, which become float32 x, y, z (and intensity).
+
+    Does not copy a contiguous array whose fields have one byte order; fields of both orders become
+    little-endian. A field of several dimensions becomes one of as many values. ValueError or
+    TypeError if a point cannot hold a field.
+    """
+    array = _plain(points)
+    if array.dtype.names is None:
+        array = _named_points(array)
+    if array.ndim > 2:
+        raise ValueError(f"a cloud has 1 or 2 dimensions, this array {array.ndim}")
+    array = dense(np.atleast_1d(array))
+    fields = _point_fields(array.dtype)
+    big = {_is_big(base) for _, base in fields if base.itemsize > 1}
+    if len(big) > 1:
+        array = _little_endian(array)
     shape = array.shape if array.ndim == 2 else (1, array.size)
     head = PointCloud(
         height=shape[0],
         width=shape[1],
         point_step=array.dtype.itemsize,
         row_step=shape[1] * array.dtype.itemsize,
-        is_dense=True,
+        fields=[field for field, _ in fields],
+        is_bigendian=big == {True},
+        is_dense=all(
+            np.isfinite(array[name]).all()
+            for name in "xyz"
+            if name in (array.dtype.names or ()) and array[name].dtype.kind == "f"
+        ),
     )
-    codes = {np.dtype(code): number for number, code in _FIELD_TYPES.items()}
-    for name, (dtype, offset, *_) in (array.dtype.fields or {}).items():
-        base, shape_of = dtype.subdtype or (dtype, ())
-        number = codes.get(base.newbyteorder("="))
-        if number is None:
-            raise ValueError(f"field '{name}': a point cannot hold {base}")
-        head.fields.append(
-            PointField(
-                name=name,
-                offset=offset,
-                datatype=PointField.DataType.Name(number),
-                count=int(np.prod(shape_of)) if shape_of else 1,
-            )
-        )
-        head.is_bigendian = base.byteorder == ">"
     head.header.stamp_ns = stamp_ns
     head.header.frame_id = frame_id
-    return Attached(head, [array])
+    return Attached(head, [flat(array)])
+
+
+def _named_points(points: Array) -> Array:
+    if points.ndim != 2 or points.shape[1] not in (3, 4):
+        raise ValueError("plain points have the shape (n, 3) or (n, 4)")
+    if points.dtype.kind not in "biuf":
+        raise ValueError(f"a point cannot hold {points.dtype}")
+    names = ("x", "y", "z", "intensity")[: points.shape[1]]
+    with np.errstate(over="ignore"):
+        values = np.ascontiguousarray(points, np.float32)
+    if values is not points and (np.isinf(values) & np.isfinite(points)).any():
+        raise ValueError("a coordinate is beyond the range of float32")
+    return values.view([(name, "f4") for name in names]).reshape(-1)
+
+
+def _point_fields(dtype: np.dtype[Any]) -> list[tuple[PointField, np.dtype[Any]]]:
+    """The fields as the head has them, each with the dtype of one value."""
+    codes = {np.dtype(code): number for number, code in _FIELD_TYPES.items()}
+    found = []
+    for name in dtype.names or ():
+        whole, offset = (dtype.fields or {})[name][:2]
+        base, shape = whole.subdtype or (whole, ())
+        number = codes.get(base.newbyteorder("="))
+        count = int(np.prod(shape)) if shape else 1
+        if number is None or not count:
+            raise ValueError(f"field '{name}': a point cannot hold {whole}")
+        field = PointField(
+            name=name, offset=offset, datatype=PointField.DataType.Name(number), count=count
+        )
+        found.append((field, base))
+    return found
+
+
+def _little_endian(array: Array) -> Array:
+    """A copy with all fields in one order. ValueError if two fields share bytes."""
+    dtype = array.dtype
+    fields = [(dtype.fields or {})[name] for name in dtype.names or ()]
+    ends = sorted((int(offset), int(offset) + one.itemsize) for one, offset, *_ in fields)
+    if any(start < end for (_, end), (start, _) in pairwise(ends)):
+        raise ValueError("fields of both byte orders share bytes; give them one order")
+    layout = {
+        "names": list(dtype.names or ()),
+        "formats": [one.newbyteorder("<") for one, *_ in fields],
+        "offsets": [offset for _, offset, *_ in fields],
+        "itemsize": dtype.itemsize,
+    }
+    out = np.zeros(array.shape, np.dtype(layout))  # type: ignore[call-overload]
+    for name in dtype.names or ():
+        out[name] = array[name]
+    return out  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import TransformEdge
+from hyphos.types import dense
 
 Vector = npt.NDArray[np.float64]
 Array = TypeVar("Array", bound=npt.NDArray[Any])
@@ -62,7 +63,7 @@ class Transform:
         cls, parent: str, child: str, matrix: npt.ArrayLike, *, stamp_ns: int = 0
     ) -> Self:
         """From a homogeneous 4×4. Error if it is no rigid motion."""
-        rows = np.ascontiguousarray(matrix, np.float64)
+        rows = np.ascontiguousarray(_real(matrix, "a matrix"), np.float64)
         if rows.shape != (4, 4):
             raise ValueError(f"a transform is a 4×4 matrix, this one has the shape {rows.shape}")
         return cls._wrap(_hyphos.Transform.from_matrix(parent, child, stamp_ns, rows))
@@ -123,12 +124,16 @@ class Transform:
         side, such as cloud_to_numpy() gives. What else it holds is copied. The arithmetic is in
         double precision, in C++ and without the GIL.
         """
-        given = np.asarray(points)
+        given = _real(points, "points")
         if given.dtype.names is None and given.dtype not in _FORMATS:
             given = given.astype(np.float64)
-        out = np.array(given, order="C")
+        out = dense(given, copy=True)
         base, offset = _place_of_xyz(out)
-        if out.size:
+        if out.dtype.names and (offset % base.itemsize or out.dtype.itemsize % base.itemsize):
+            moved = self.apply(np.stack([out[name] for name in "xyz"], -1))  # packed, unaligned
+            for i, name in enumerate("xyz"):
+                out[name] = moved[..., i]
+        elif out.size:
             self._core.move_in_place(
                 out.reshape(-1).view(np.uint8),
                 offset,
@@ -145,6 +150,16 @@ class Transform:
             f"Transform('{self.child}' in '{self.parent}': {x:.4g}, {y:.4g}, {z:.4g} m, "
             f"roll {roll:.4g}°, pitch {pitch:.4g}°, yaw {yaw:.4g}°, stamp_ns={self.stamp_ns})"
         )
+
+
+def _real(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
+    """An array of real numbers or of fields. TypeError for what would lose a part as such."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise TypeError(f"{what} cannot have a mask; give array.filled(value)")
+    array = np.asarray(values)
+    if array.dtype.names is None and array.dtype.kind not in "biuf":
+        raise TypeError(f"{what} need real numbers, not {array.dtype}")
+    return array
 
 
 def _place_of_xyz(array: npt.NDArray[Any]) -> tuple[np.dtype[Any], int]:

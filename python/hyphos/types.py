@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyphos._hyphos import Buffer, TypeId
+from hyphos.struct_values import put, struct_bytes
 
 Bytes = npt.NDArray[np.uint8]
 Head = TypeVar("Head")
@@ -61,6 +62,8 @@ class Struct:
         layout = np.dtype(dtype, align=align) if isinstance(dtype, list | dict) else np.dtype(dtype)
         if layout.hasobject:
             raise TypeError(f"struct '{name}': a field holds Python objects; give fixed sizes")
+        if not layout.itemsize:
+            raise TypeError(f"struct '{name}' has no bytes; give it a field with a size")
         self.name = name
         self.dtype: np.dtype[Any] = (
             np.dtype((np.record, layout)) if layout.names is not None else layout
@@ -68,10 +71,10 @@ class Struct:
         self.id = TypeId(name, "struct", self.dtype.itemsize)
 
     def __call__(self, **fields: object) -> Any:
-        """A new value; fields not given are zero."""
+        """A new value; fields not given are zero. TypeError or ValueError if a field cannot hold
+        the value given."""
         value = np.zeros(1, self.dtype)
-        for key, given in fields.items():
-            value[key] = given
+        put(value.reshape(()), fields, self.name)
         return value[0]
 
     def __repr__(self) -> str:
@@ -90,6 +93,55 @@ class Codec(Protocol):
         """The value; ValueError if the bytes are corrupt."""
 
 
+def flat(value: Any) -> Any:
+    """What the binding takes for `value`: an array becomes its bytes in C order.
+
+    A contiguous array is not copied. NumPy exports no buffer of dates or of fields out of order, so
+    those travel as a view of bytes. TypeError for memory that holds references.
+    """
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    array = np.asarray(value)
+    if array.dtype.hasobject:
+        raise TypeError(
+            f"an array of {array.dtype} holds references to Python objects, not values; "
+            "convert it to a dtype of fixed size"
+        )
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise TypeError("the mask of an array does not travel; give array.filled(value)")
+    if not array.dtype.itemsize or not array.size:
+        return b""
+    if not array.flags.c_contiguous and array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
+        return array  # the binding copies it once, without the GIL
+    return dense(array).reshape(-1).view(np.uint8)
+
+
+def dense(array: npt.NDArray[Any], *, copy: bool = False) -> npt.NDArray[Any]:
+    """The array in C order; without `copy` the array itself if it is. A copy has the bytes between
+    the fields too: copies by NumPy have uninitialised memory of this process there."""
+    if array.flags.c_contiguous and not copy:
+        return array
+    if not array.dtype.itemsize:
+        return array.copy()
+    raw = np.dtype((np.void, array.dtype.itemsize))
+    return np.array(array.view(raw), order="C").view(array.dtype)
+
+
+def bytes_of(buffer: Any) -> Bytes:
+    """The bytes of any buffer in C order: a view if it is contiguous, else a copy."""
+    value = flat(np.asarray(buffer) if isinstance(buffer, memoryview) else buffer)
+    if isinstance(value, np.ndarray):
+        return np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+    return np.frombuffer(value, np.uint8)
+
+
+def flat_list(buffers: Any) -> list[Any]:
+    """The same for a list of buffers. An array in place of the list would become its rows."""
+    if isinstance(buffers, np.ndarray | bytes | bytearray | memoryview | str | Buffer):
+        raise TypeError(f"attached buffers are a list; give [{type(buffers).__name__}]")
+    return [flat(buffer) for buffer in buffers]
+
+
 def view(buffer: Buffer) -> Bytes:
     """The bytes as a read-only array that keeps the buffer's memory alive."""
     return np.frombuffer(memoryview(buffer), np.uint8) if len(buffer) else np.zeros(0, np.uint8)
@@ -100,7 +152,7 @@ class _BytesCodec:
         self.id = TypeId("bytes", "bytes")
 
     def encode(self, value: Any) -> tuple[object, Sequence[object]]:
-        return value, ()
+        return flat(value), ()
 
     def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
         return view(payload)
@@ -141,7 +193,7 @@ class AttachedCodec(_ProtobufCodec):
                 f"the channel carries Attached[{self.cls.__name__}]; "
                 f"publish Attached({self.cls.__name__}(...), [array])"
             )
-        return self._serialize(value.head), value.buffers
+        return self._serialize(value.head), flat_list(value.buffers)
 
     def decode(self, payload: Buffer, buffers: list[Buffer]) -> Any:
         return Attached(self._parse(payload), [view(buffer) for buffer in buffers])
@@ -153,11 +205,7 @@ class _StructCodec:
         self.id = struct.id
 
     def encode(self, value: Any) -> tuple[object, Sequence[object]]:
-        dtype = self.struct.dtype
-        array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype)
-        if array.nbytes != dtype.itemsize or array.dtype.itemsize not in (1, dtype.itemsize):
-            raise TypeError(f"{self.struct!r}: this value has {array.nbytes} bytes")
-        return array.reshape(-1).view(np.uint8), ()
+        return struct_bytes(value, self.struct.dtype, repr(self.struct)), ()
 
     def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
         if len(payload) != self.struct.dtype.itemsize:
@@ -187,7 +235,7 @@ class _OwnCodec:
         self.id = TypeId(_type_name(cls), "custom")
 
     def encode(self, value: Any) -> tuple[object, Sequence[object]]:
-        return value.serialize(), ()
+        return flat(value.serialize()), ()
 
     def decode(self, payload: Buffer, _buffers: list[Buffer]) -> Any:
         return self.cls.parse(memoryview(payload))
@@ -199,7 +247,7 @@ class _RawCodec:
 
     def encode(self, value: Any) -> tuple[object, Sequence[object]]:
         payload, buffers = value
-        return payload, buffers
+        return flat(payload), flat_list(buffers)
 
     def decode(self, payload: Buffer, buffers: list[Buffer]) -> Any:
         return payload, buffers

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hyphos::python {
@@ -35,10 +36,29 @@ PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buf
 PyType_Slot loaned_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_loaned_view)},
                               {0, nullptr}};
 
+/// Whether a format of the buffer protocol (PEP 3118) has references or pointers: they mean nothing
+/// in another process. Names of fields stand between colons.
+bool has_pointers(std::string_view format) {
+  bool in_name = false;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    const char c = format[i];
+    if (c == ':') in_name = !in_name;
+    if (in_name) continue;
+    const bool is_complex = c == 'Z' && i + 1 < format.size() &&
+                            std::string_view("fdg").find(format[i + 1]) != std::string_view::npos;
+    if (std::string_view("OPX&zZ").find(c) != std::string_view::npos && !is_complex) return true;
+  }
+  return false;
+}
+
 class View {
  public:
   explicit View(PyObject* object) {
     if (PyObject_GetBuffer(object, &view_, PyBUF_FULL_RO) != 0) throw nb::python_error();
+    if (view_.format != nullptr && has_pointers(view_.format)) {
+      PyBuffer_Release(&view_);
+      throw nb::type_error("this memory holds references or pointers, not values");
+    }
   }
   View(const View&) = delete;
   View& operator=(const View&) = delete;

@@ -58,6 +58,13 @@ std::vector<T> items_of(const std::vector<ParamVariant>& items, nb::handle list)
   return out;
 }
 
+bool is_date(nb::handle value) {
+  const nb::object kind = nb::getattr(nb::getattr(value, "dtype", nb::none()), "kind", nb::none());
+  if (!nb::isinstance<nb::str>(kind)) return false;
+  const auto letter = nb::cast<std::string>(kind);
+  return letter == "M" || letter == "m";
+}
+
 ParamVariant list_to_param(nb::handle list) {
   std::vector<ParamVariant> items;
   bool real = false;
@@ -95,8 +102,9 @@ ParamVariant to_param(nb::handle value) {
     return ParamBytes(data, data + PyBytes_Size(object));
   }
   if (PyList_Check(object) != 0 || PyTuple_Check(object) != 0) return list_to_param(value);
-  // NumPy's scalars and arrays become the Python objects that they stand for.
-  if (nb::hasattr(value, "tolist")) {
+  // NumPy's scalars and arrays become the Python objects that they stand for, but dates would
+  // become plain numbers.
+  if (nb::hasattr(value, "tolist") && !is_date(value)) {
     const nb::object plain = value.attr("tolist")();
     if (!plain.type().is(value.type())) return to_param(plain);
   }

@@ -11,6 +11,7 @@ from foxglove import messages as fox
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from hyphos import msgs
+from hyphos.convert import pixel_layout
 from hyphos.foxglove.convert import CLASSES, WELL_KNOWN
 from hyphos.foxglove.frames import Frame, FrameSplitter
 from hyphos.foxglove.relay import Waiting
@@ -148,6 +149,35 @@ def test_images() -> None:
     jpeg = converted(msgs.CompressedImage(format="bgr8; jpeg compressed bgr8"), b"file")
     assert (jpeg.format, jpeg.data) == ("jpeg", b"file")
     assert converted(msgs.CompressedImage(format="png"), b"file").format == "png"
+
+
+@pytest.mark.parametrize("encoding", ["mono16", "rgb16", "16UC3", "32FC2", "64FC1", "bayer_rggb16"])
+def test_big_endian_images_of_every_encoding_change_their_order(encoding: str) -> None:
+    code, channels = pixel_layout(encoding)
+    random = np.random.default_rng(len(encoding))
+    for padding in (0, 1, 5):
+        pixels = random.integers(0, 250, (3, 4, channels)).astype(code)
+        row = pixels[0].nbytes
+        rows = np.full((3, row + padding), 0xEE, np.uint8)
+        rows[:, :row] = pixels.astype(np.dtype(code).newbyteorder(">")).view("u1").reshape(3, row)
+        head = stamped(msgs.Image(height=3, width=4, encoding=encoding, step=row + padding))
+        head.is_bigendian = True
+        made = np.frombuffer(converted(head, rows).data, np.uint8).reshape(rows.shape)
+        assert made[:, :row].tobytes() == pixels.astype(np.dtype(code).newbyteorder("<")).tobytes()
+    head.step = row - 1
+    with pytest.raises(ValueError, match="less than a row"):
+        converted(head, rows)
+
+
+def test_big_endian_fields_that_share_bytes_change_their_order_once() -> None:
+    head = stamped(msgs.PointCloud(height=1, width=2, point_step=5, is_bigendian=True))
+    for name, kind in (("a", 7), ("b", 6), ("c", 2)):
+        head.fields.add(name=name, offset=1, datatype=kind, count=1)
+    points = np.frombuffer(bytes([9, 1, 2, 3, 4, 8, 5, 6, 7, 8]), np.uint8)
+    assert converted(head, points).data == bytes([9, 4, 3, 2, 1, 8, 8, 7, 6, 5])
+    head.fields.add(name="part", offset=2, datatype=4, count=1)
+    with pytest.raises(ValueError, match="share bytes in part"):
+        converted(head, points)
 
 
 def test_calibrations() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from foxglove.messages import PackedElementFieldNumericType as Numeric
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import msgs
+from hyphos.convert import pixel_layout
 from hyphos.recording.attached import join
+from hyphos.types import bytes_of
 
 Buffers = Sequence[Any]
 Convert = Callable[[Any, Buffers, int], bytes]
@@ -35,7 +38,6 @@ _DATATYPES = {  # of msgs.PointField: Foxglove's number, NumPy's name
     7: (Numeric.Float32, "f4"),
     8: (Numeric.Float64, "f8"),
 }
-_WIDE_PIXELS = ("16UC1", "mono16", "32FC1")  # whose bytes have an order
 _LEVELS = {
     10: fox.LogLevel.Debug,
     20: fox.LogLevel.Info,
@@ -88,7 +90,7 @@ def _with_data(message: Any, data: Any) -> bytes:
 def _buffer(buffers: Buffers, least: int) -> memoryview:
     if not buffers:
         raise ValueError("it has no attached buffer")
-    view = memoryview(buffers[0]).cast("B")
+    view = memoryview(bytes_of(buffers[0]))
     if len(view) < least:
         raise ValueError(f"its buffer has {len(view):,} bytes, its head says {least:,}")
     return view
@@ -150,55 +152,86 @@ def _elements(head: Any) -> list[fox.PackedElementField]:
     return found
 
 
-def _points(head: Any, data: memoryview) -> Any:
+def _points(head: Any, data: memoryview, row: int) -> Any:
     """Points one behind the other, in the order of bytes that Foxglove expects, with colours that
     can be seen."""
-    rows = np.frombuffer(data[: head.height * head.row_step], np.uint8)
+    rows = np.frombuffer(data[: head.height * row], np.uint8)
     step = head.width * head.point_step
     opaque = [f.offset + 3 for f in head.fields if f.name == "rgb" and f.datatype in (5, 6, 7)]
-    if head.row_step == step and not opaque and not head.is_bigendian:
+    if row == step and not opaque and not head.is_bigendian:
         return rows
-    points = rows.reshape(head.height, head.row_step)[:, :step].reshape(-1, head.point_step).copy()
+    points = rows.reshape(head.height, row)[:, :step].reshape(-1, head.point_step).copy()
     if head.is_bigendian:
-        for field in head.fields:
-            size = np.dtype(_DATATYPES[field.datatype][1]).itemsize
-            end = field.offset + size * max(1, field.count)
-            part = points[:, field.offset : end].reshape(len(points), -1, size)
-            points[:, field.offset : end] = part[:, :, ::-1].reshape(len(points), -1)
+        for start, end, size in _wide_places(head):
+            part = points[:, start:end].reshape(len(points), -1, size)
+            points[:, start:end] = part[:, :, ::-1].reshape(len(points), -1)
     points[:, opaque] = 255
     return points.reshape(-1)
 
 
+def _wide_places(head: Any) -> list[tuple[int, int, int]]:
+    """(start, end, bytes of a number) of fields whose bytes have an order, each place once."""
+    places = set()
+    for field in head.fields:
+        size = np.dtype(_DATATYPES[field.datatype][1]).itemsize
+        if size > 1:
+            places.add((field.offset, field.offset + size * max(1, field.count), size))
+    found = sorted(places)
+    if any(one[1] > after[0] for one, after in pairwise(found)):
+        raise ValueError("big-endian fields share bytes in part")
+    return found
+
+
 def _point_cloud(head: Any, buffers: Buffers, published_ns: int) -> bytes:
-    if head.row_step < head.width * head.point_step:
+    row = head.row_step or head.width * head.point_step
+    if row < head.width * head.point_step:
         raise ValueError(f"row_step {head.row_step} is less than width × point_step")
+    if not head.point_step and head.height * head.width:
+        raise ValueError("its point_step is 0")
     cloud = fox.PointCloud(
         **_stamp(head, published_ns),
         pose=_origin(),
         point_stride=head.point_step,
         fields=_elements(head),
     )
-    size = head.height * head.row_step
+    size = head.height * row if head.width else 0
     data = _buffer(buffers, size) if size else b""
-    return _with_data(cloud, _points(head, memoryview(data)) if size else b"")
+    return _with_data(cloud, _points(head, memoryview(data), row) if size else b"")
 
 
 def _image(head: Any, buffers: Buffers, published_ns: int) -> bytes:
-    size = head.height * head.step
+    step = head.step or _row_bytes(head)
+    size = head.height * step
     data: Any = _buffer(buffers, size)[:size]
-    if head.is_bigendian and head.encoding in _WIDE_PIXELS:
-        wide = "u4" if head.encoding == "32FC1" else "u2"
-        if head.step % np.dtype(wide).itemsize:
-            raise ValueError(f"step {head.step} is no multiple of a pixel")
-        data = np.frombuffer(data, wide).byteswap()
+    if head.is_bigendian and size and head.width:
+        data = _little_endian(head, np.frombuffer(data, np.uint8).reshape(head.height, step))
     image = fox.RawImage(
         **_stamp(head, published_ns),
         width=head.width,
         height=head.height,
         encoding=head.encoding,
-        step=head.step,
+        step=step,
     )
     return _with_data(image, data)
+
+
+def _row_bytes(head: Any) -> int:
+    """Bytes of a row of pixels. ValueError if the encoding is unknown, or its step is less."""
+    if not head.width or not head.height:
+        return 0
+    code, channels = pixel_layout(head.encoding)
+    row: int = head.width * channels * np.dtype(code).itemsize
+    if head.step and head.step < row:
+        raise ValueError(f"step {head.step} is less than a row of {row} bytes")
+    return row
+
+
+def _little_endian(head: Any, rows: Any) -> Any:
+    code, _ = pixel_layout(head.encoding)
+    row = _row_bytes(head)
+    rows = rows.copy()
+    rows[:, :row] = np.ascontiguousarray(rows[:, :row]).view(code).byteswap().view("u1")
+    return rows.reshape(-1)
 
 
 def _compressed_image(head: Any, buffers: Buffers, published_ns: int) -> bytes:

@@ -13,6 +13,8 @@ from typing import Any
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorSet
 
+from hyphos.types import bytes_of
+
 FIELD_NUMBER = 100_000
 FIELD_NAME = "attached_buffers"
 _WIRE_VARINT, _WIRE_FIXED64, _WIRE_BYTES, _WIRE_FIXED32 = 0, 1, 2, 5
@@ -32,8 +34,8 @@ def join(head: bytes, buffers: Iterable[Any], number: int = FIELD_NUMBER) -> byt
     tag = _varint(number << 3 | _WIRE_BYTES)
     parts: list[Any] = [head]
     for buffer in buffers:
-        bytes_of = memoryview(buffer).cast("B")
-        parts += [tag, _varint(len(bytes_of)), bytes_of]
+        data = memoryview(bytes_of(buffer))
+        parts += [tag, _varint(len(data)), data]
     return b"".join(parts)
 
 
