@@ -160,19 +160,32 @@ const ParamValue* ParamValue::find(std::string_view path) const {
 Result<std::int64_t> ParamValue::as_integer() const {
   std::int64_t number = 0;
   if (plan::read_integer(as_scalar(*this), number)) return number;
-  return cannot_read(*this, "a whole number");
+  const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  const bool too_large = kind == Kind::scalar && !quoted && text.size() > sign &&
+                         text.find_first_not_of("0123456789", sign) == std::string::npos;
+  return cannot_read(*this, too_large ? "a whole number from -9223372036854775808 to "
+                                        "9223372036854775807"
+                                      : "a whole number");
 }
 
 Result<double> ParamValue::as_real() const {
   if (kind == Kind::scalar && !quoted) {
     std::string_view number = text;
-    if (number.starts_with('+')) number.remove_prefix(1);
-    if (number == ".inf") return HUGE_VAL;
-    if (number == "-.inf") return -HUGE_VAL;
+    const bool plus = number.starts_with('+');
+    if (plus) number.remove_prefix(1);
+    if (plus && number.starts_with('-')) return cannot_read(*this, "a number");
+    const bool negative = number.starts_with('-');
+    for (const std::string_view word : {".inf", ".Inf", ".INF", "inf", "Inf", "INF", "Infinity"}) {
+      if (number.substr(negative ? 1 : 0) == word) return negative ? -HUGE_VAL : HUGE_VAL;
+    }
     double real = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), real);
     if (error == std::errc() && end == number.data() + number.size() && std::isfinite(real)) {
       return real;
+    }
+    if (error == std::errc::result_out_of_range) {
+      if (number.find("e-") != number.npos || number.find("E-") != number.npos) return 0.0;
+      return cannot_read(*this, "a number from -1.8e308 to 1.8e308");
     }
   }
   return cannot_read(*this, "a number");

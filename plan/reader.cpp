@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <limits>
 
 namespace hyphos::plan {
 namespace {
@@ -53,11 +54,33 @@ std::string describe(const Value& value) {
   return "'" + value.text.substr(0, end) + "...'";
 }
 
+namespace {
+
+bool read_hexadecimal(std::string_view digits, bool negative, std::int64_t& out) {
+  constexpr int kBase = 16;
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), number, kBase);
+  if (error != std::errc() || end != digits.data() + digits.size()) return false;
+  if (number > kMost + (negative ? 1 : 0)) return false;
+  // Unsigned, because the least number has no positive counterpart.
+  out = static_cast<std::int64_t>(negative ? 0 - number : number);
+  return true;
+}
+
+}  // namespace
+
 bool read_integer(const Value& value, std::int64_t& out) {
   if (!value.is(Value::Kind::scalar) || !value.plain) return false;
   std::string_view text = value.text;
   if (text.starts_with('+')) text.remove_prefix(1);
   if (text.starts_with("-") && value.text.starts_with('+')) return false;
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  if (digits.starts_with("0x") || digits.starts_with("0X")) {
+    return read_hexadecimal(digits.substr(2), negative, out);
+  }
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return false;
@@ -78,10 +101,12 @@ bool read_real(const Value& value, double& out) {
 
 bool read_boolean(const Value& value, bool& out) {
   if (!value.is(Value::Kind::scalar) || !value.plain) return false;
-  for (const std::string_view yes : {"true", "yes", "on", "True", "Yes", "On"}) {
+  for (const std::string_view yes :
+       {"true", "yes", "on", "True", "Yes", "On", "TRUE", "YES", "ON"}) {
     if (value.text == yes) return out = true, true;
   }
-  for (const std::string_view no : {"false", "no", "off", "False", "No", "Off"}) {
+  for (const std::string_view no :
+       {"false", "no", "off", "False", "No", "Off", "FALSE", "NO", "OFF"}) {
     if (value.text == no) return out = false, true;
   }
   return false;
