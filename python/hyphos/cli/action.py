@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import action_names
-from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
+from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath, ValueCommand
 from hyphos.cli.service import Buffers, Full, Hex, Value
 
 app = typer.Typer(no_args_is_help=True, help="Actions: look, and send goals.")
@@ -31,7 +31,7 @@ def info(name: Name, domain: Domain = "0", as_json: AsJson = False) -> None:
     services.info("action", domain, name, as_json)
 
 
-@app.command("send")
+@app.command("send", cls=ValueCommand)
 def send(
     name: Name,
     value: Value = "{}",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import channel_names
-from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
+from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath, ValueCommand
 
 app = typer.Typer(no_args_is_help=True, help="Channels: look, listen, measure, publish.")
 
@@ -108,7 +108,7 @@ def delay(name: Name, window: Window = 1.0, count: Lines = None, domain: Domain 
     raise typer.Exit(measure.delay(domain, name, window, count))
 
 
-@app.command("pub")
+@app.command("pub", cls=ValueCommand)
 def pub(
     name: Name,
     type_name: Annotated[str, typer.Argument(metavar="TYPE", help="Twist, my.Type, or bytes.")],
@@ -137,9 +137,11 @@ def pub(
     proto_path: ProtoPath = None,
     descriptor: Descriptor = None,
 ) -> None:
-    """Publish a message given as text.
+    """Publish a message given as text: what `echo` prints is read as well.
 
     hyphos channel pub cmd_vel Twist '{linear: {x: 0.5}}' --rate 10
+
+    hyphos channel pub pose PoseStamped '{header: auto}'
 
     hyphos channel pub camera Image '{width: 2, height: 1, encoding: mono8, step: 2}' -b two_bytes
 

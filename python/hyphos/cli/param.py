@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import node_names, param_names
-from hyphos.cli.options import AsJson, Domain
+from hyphos.cli.options import AsJson, Domain, ValueCommand
 
 app = typer.Typer(
     no_args_is_help=True, help="Parameters of running nodes: look, change, keep in a file."
@@ -57,7 +57,7 @@ def get(
     params.get(domain, node, name, as_json, timeout)
 
 
-@app.command("set")
+@app.command("set", cls=ValueCommand)
 def set_params(
     node: Node,
     words: Annotated[

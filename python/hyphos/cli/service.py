@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import service_names
-from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
+from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath, ValueCommand
 
 app = typer.Typer(no_args_is_help=True, help="Services: look, and call them.")
 
@@ -41,7 +41,7 @@ def info(name: Name, domain: Domain = "0", as_json: AsJson = False) -> None:
     services.info("service", domain, name, as_json)
 
 
-@app.command("call")
+@app.command("call", cls=ValueCommand)
 def call(
     name: Name,
     value: Value = "{}",

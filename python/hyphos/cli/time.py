@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson, Domain
+from hyphos.cli.options import AsJson, Domain, ValueCommand
 
 app = typer.Typer(help="The clock of a robot: show it, simulate it, pause it, step it.")
 
@@ -94,7 +94,7 @@ def resume(channel: Channel = "", domain: Domain = "0") -> None:
     _command(domain, channel, "resume")
 
 
-@app.command("step")
+@app.command("step", cls=ValueCommand)
 def step(
     seconds: Annotated[str, typer.Argument(help="How far, e.g. 0.1.")],
     channel: Channel = "",
@@ -104,7 +104,7 @@ def step(
     _command(domain, channel, "step", seconds)
 
 
-@app.command("speed")
+@app.command("speed", cls=ValueCommand)
 def speed_command(
     factor: Annotated[float, typer.Argument(help="Seconds of it in one real second.")],
     channel: Channel = "",
@@ -114,7 +114,7 @@ def speed_command(
     _command(domain, channel, "speed", str(factor))
 
 
-@app.command("jump")
+@app.command("jump", cls=ValueCommand)
 def jump(
     seconds: Annotated[str, typer.Argument(help="Unix time, e.g. 0 or 1700000000.5.")],
     channel: Channel = "",

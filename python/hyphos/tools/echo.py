@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import time
 from collections.abc import Sequence
@@ -10,25 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import yaml
-from google.protobuf import json_format
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
-
 from hyphos._errors import Error
 from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo
 from hyphos.tools.join import an_end, open_tool, raw_type
 from hyphos.tools.observe import look, require_channel
 from hyphos.tools.typebook import TypeBook
+from hyphos.tools.values import print_json, print_yaml, shorten, to_plain
 from hyphos.tools.waiting import Stop, stoppable
 
-_SHORT_LIST = 12  # longer arrays are shortened unless --full
-_SHORT_BYTES = 256
-_TEXT_NUMBERS = {
-    FieldDescriptor.CPPTYPE_INT64: int,
-    FieldDescriptor.CPPTYPE_UINT64: int,
-    FieldDescriptor.CPPTYPE_FLOAT: float,
-    FieldDescriptor.CPPTYPE_DOUBLE: float,
-}
+_SHORT_BYTES = 256  # longer ones are shortened unless --full
 _SHORT_BUFFER = 64
 _WAITING = 64  # messages that may wait for a slow terminal
 
@@ -57,48 +46,6 @@ def hexdump(data: bytes, limit: int | None = None) -> str:
     if len(shown) < len(data):
         lines.append(f"… {len(data) - len(shown):,} more bytes")
     return "\n".join(lines)
-
-
-def _shorten(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _shorten(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        if len(value) > _SHORT_LIST:
-            kept = [_shorten(inner) for inner in value[: _SHORT_LIST - 2]]
-            return [*kept, f"… {len(value) - len(kept)} more"]
-        return [_shorten(inner) for inner in value]
-    if isinstance(value, str) and len(value) > _SHORT_BYTES:
-        return f"{value[:_SHORT_BYTES]}… {len(value) - _SHORT_BYTES} more"
-    return value
-
-
-def _numbers(value: Any, descriptor: Descriptor) -> None:
-    """Makes numbers of what JSON has to write as text: 64-bit integers, infinities and NaN."""
-    for field in descriptor.fields:
-        inner = value.get(field.name)
-        if inner is None:
-            continue
-        items = inner if isinstance(inner, list) else [inner]
-        if field.message_type is not None:
-            for item in items:
-                if isinstance(item, dict) and not field.message_type.GetOptions().map_entry:
-                    _numbers(item, field.message_type)
-        elif field.cpp_type in _TEXT_NUMBERS:
-            kind = _TEXT_NUMBERS[field.cpp_type]
-            numbers = [kind(item) if isinstance(item, str) else item for item in items]
-            value[field.name] = numbers if isinstance(inner, list) else numbers[0]
-
-
-class _Flow(yaml.SafeDumper):
-    """Block style for structure, one line for lists of numbers."""
-
-
-def _represent_list(dumper: yaml.SafeDumper, value: list[Any]) -> yaml.Node:
-    flat = all(not isinstance(inner, dict | list) for inner in value)
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flat)
-
-
-_Flow.add_representer(list, _represent_list)
 
 
 class Typed(Protocol):
@@ -137,20 +84,21 @@ class Formatter:
     ) -> str:
         return (self._json if self._options.as_json else self._text)(payload, buffers, info)
 
-    def _fields(self, payload: bytes) -> Any:
-        message = self._cls.FromString(payload)
-        return json_format.MessageToDict(
-            message, preserving_proto_field_name=True, use_integers_for_enums=False
-        )
+    def _fields(self, payload: bytes, *, as_json: bool) -> Any:
+        return to_plain(self._cls.FromString(payload), as_json=as_json)
 
     def _json(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo | None) -> str:
-        value: dict[str, Any]
-        value = self._fields(payload) if self._cls is not None else {"bytes": payload.hex()}
-        if buffers:
-            value["attached_buffers"] = [len(buffer) for buffer in buffers]
-        if self._options.meta and info is not None:
-            value["_meta"] = _meta(info)
-        return json.dumps(value)
+        value: Any = (
+            self._fields(payload, as_json=True)
+            if self._cls is not None
+            else {"bytes": payload.hex()}
+        )
+        if isinstance(value, dict):  # else a type such as Timestamp, which JSON has as a text
+            if buffers:
+                value["attached_buffers"] = [len(buffer) for buffer in buffers]
+            if self._options.meta and info is not None:
+                value["_meta"] = _meta(info)
+        return print_json(value)
 
     def _text(self, payload: bytes, buffers: Sequence[Buffer], info: MessageInfo | None) -> str:
         limit = None if self._options.full else _SHORT_BYTES
@@ -158,21 +106,23 @@ class Formatter:
         if self._options.meta and info is not None:
             parts.append("\n".join(f"# {key}: {value}" for key, value in _meta(info).items()))
         if self._cls is None:
-            parts.append(f"# {len(payload):,} bytes\n{hexdump(payload, limit)}".rstrip())
+            parts.append(_commented(f"{len(payload):,} bytes\n{hexdump(payload, limit)}"))
         else:
-            fields = self._fields(payload)
-            _numbers(fields, self._cls.DESCRIPTOR)
-            shown = fields if self._options.full else _shorten(fields)
-            text = yaml.dump(shown, Dumper=_Flow, sort_keys=False, allow_unicode=True, width=100)
-            parts.append(text.rstrip())
+            fields = self._fields(payload, as_json=False)
+            parts.append(print_yaml(fields if self._options.full else shorten(fields)))
         for number, buffer in enumerate(buffers):
             limit = None if self._options.full else _SHORT_BUFFER
             dump = hexdump(bytes(memoryview(buffer)[:limit]), limit)
             more = (
                 f"\n… {len(buffer) - limit:,} more bytes" if limit and len(buffer) > limit else ""
             )
-            parts.append(f"# buffer {number}: {len(buffer):,} bytes\n{dump}{more}".rstrip())
+            parts.append(_commented(f"buffer {number}: {len(buffer):,} bytes\n{dump}{more}"))
         return "\n".join([*parts, "---"])
+
+
+def _commented(text: str) -> str:
+    """As comments of YAML, so that what stands before them can be read again."""
+    return "\n".join(f"# {line}" for line in text.rstrip().splitlines())
 
 
 def _meta(info: MessageInfo) -> dict[str, Any]:

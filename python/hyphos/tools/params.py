@@ -118,7 +118,17 @@ def get(domain: str, node: str, name: str, as_json: bool, timeout_s: float) -> N
         if as_json:
             print_json(_json(info))
         else:
-            print(info.value if info.type == "text" else info.yaml)
+            print(_readable(info))
+
+
+def _readable(info: ParamInfo) -> str:
+    """The value as `set` reads it: a text without quotes, if it is the same text without them."""
+    if info.type != "text" or not isinstance(info.value, str):
+        return info.yaml
+    plain = info.value.isprintable() and info.value == info.value.strip()
+    return (
+        info.value if plain and _hyphos.parse_param("text", info.value) == info.value else info.yaml
+    )
 
 
 def _assignments(words: Sequence[str]) -> list[tuple[str, str]]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-import yaml
-from google.protobuf import json_format
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -18,9 +16,11 @@ from rich.text import Text
 from hyphos._errors import Error
 from hyphos._hyphos import Published, TypeId
 from hyphos.node import Publisher
+from hyphos.tools import scalars
 from hyphos.tools.join import an_end, open_tool
 from hyphos.tools.observe import look
 from hyphos.tools.typebook import TypeBook
+from hyphos.tools.values import Read, read_message
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw
 
@@ -46,40 +46,34 @@ def _read_value(options: PubOptions) -> str:
     return sys.stdin.read() if options.value == "-" else options.value
 
 
-def _parse_bytes(options: PubOptions) -> tuple[TypeId, bytes]:
-    text = _read_value(options)
+def _parse_bytes(options: PubOptions, text: str) -> tuple[TypeId, bytes]:
     if not options.hex_value:
         return TypeId("bytes", "bytes"), text.encode()
+    return TypeId("bytes", "bytes"), bytes_from_hex(text)
+
+
+def bytes_from_hex(text: str) -> bytes:
+    """Hexadecimal digits, or what `echo` prints for bytes."""
     try:
-        return TypeId("bytes", "bytes"), bytes.fromhex(text)
+        return scalars.from_hex(text)
     except ValueError as error:
         raise Error("invalid_config", f"the value is not hexadecimal: {error}") from error
 
 
-def _parse_message(options: PubOptions) -> tuple[TypeId, bytes]:
-    cls = TypeBook(options.proto_path, options.descriptors).get(options.type_name)
-    payload = message_from_text(cls, _read_value(options)).SerializeToString()
-    return TypeId(cls.DESCRIPTOR.full_name, _encoding(options)), payload
-
-
-def message_from_text(cls: Any, text: str) -> Any:
-    """A protobuf message from its fields as YAML or JSON."""
-    name = cls.DESCRIPTOR.full_name
-    try:
-        fields: Any = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise Error("invalid_config", f"the value is neither YAML nor JSON: {error}") from error
-    if not isinstance(fields, dict):
+def message_from_text(
+    cls: Any, text: str, sizes: Sequence[int], now: Callable[[], int] = time.time_ns
+) -> Read:
+    """A protobuf message from its fields as YAML or JSON, for attached buffers of these sizes."""
+    read = read_message(cls, text, now)
+    if read.buffers is not None and read.buffers != list(sizes):
+        printed = ", ".join(map(str, read.buffers)) or "none"
         raise Error(
-            "invalid_config", f"the value must be a map of fields of {name}, e.g. '{{x: 1}}'"
+            "invalid_config",
+            f"the value was printed with attached buffers of {printed} bytes",
+            cls.DESCRIPTOR.full_name,
+            "give each as a file with --buffer, or leave attached_buffers out",
         )
-    try:
-        message = json_format.ParseDict(fields, cls())
-    except json_format.ParseError as error:
-        names = ", ".join(field.name for field in cls.DESCRIPTOR.fields)
-        reason = str(error).splitlines()[0]
-        raise Error("invalid_config", reason, name, f"its fields are {names}") from error
-    return message
+    return read
 
 
 def _encoding(options: PubOptions) -> str:
@@ -92,20 +86,35 @@ def _encoding(options: PubOptions) -> str:
 
 def publish_text(options: PubOptions) -> int:
     """Publishes once, `count` times, or until Ctrl-C. 1 if the message could not be delivered."""
-    kind, payload = (_parse_bytes if options.type_name == "bytes" else _parse_message)(options)
+    text = _read_value(options)
+    buffers = [path.read_bytes() for path in options.buffers]
+    cls = None
+    if options.type_name == "bytes":
+        kind, payload = _parse_bytes(options, text)
+        stamped = False
+    else:
+        cls = TypeBook(options.proto_path, options.descriptors).get(options.type_name)
+        read = message_from_text(cls, text, [len(one) for one in buffers])
+        kind = TypeId(cls.DESCRIPTOR.full_name, _encoding(options))
+        payload, stamped = read.message.SerializeToString(), read.stamped
     if options.rate_hz is not None and options.rate_hz <= 0:
         raise Error("invalid_config", f"--rate {options.rate_hz:g} must be positive")
     count = options.count or (1 if options.rate_hz is None else None)
-    buffers = [path.read_bytes() for path in options.buffers]
     with stoppable() as stop, open_tool("pub", options.domain) as node:
         publisher = node.publisher(options.channel, Raw(kind))
         until(lambda: publisher.listeners > 0, options.wait_s, stop)
         if options.rate_hz is not None:
             print(_plan(options.channel, count, options.rate_hz), file=sys.stderr, flush=True)
+
+        def make() -> tuple[bytes, list[bytes]]:
+            if not stamped:
+                return payload, buffers
+            # Each message has the time at which it is sent, by the clock of the robot.
+            now = read_message(cls, text, node.clock.now_ns)
+            return now.message.SerializeToString(), buffers
+
         with _Progress(publisher) as progress:
-            return _publish(
-                publisher, (payload, buffers), count, options.rate_hz or 1.0, stop, progress
-            )
+            return _publish(publisher, make, count, options.rate_hz or 1.0, stop, progress)
 
 
 def _plan(channel: str, count: int | None, rate_hz: float) -> str:
@@ -141,7 +150,7 @@ class _Progress:
 
 def _publish(
     publisher: Publisher[Any],
-    value: tuple[bytes, list[bytes]],
+    make: Callable[[], tuple[bytes, list[bytes]]],
     count: int | None,
     rate: float,
     stop: Stop,
@@ -151,7 +160,7 @@ def _publish(
     failure: Published | None = None
     nobody = publisher.listeners == 0
     while count is None or sent < count:
-        published = publisher.publish(value)
+        published = publisher.publish(make())
         if not published:
             failure, failed = published, failed + 1
         sent += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +18,7 @@ from hyphos.tools.console import console, print_json, table
 from hyphos.tools.echo import EchoOptions, Formatter
 from hyphos.tools.join import open_tool
 from hyphos.tools.observe import Look, call_name, drops_of, duration, look
-from hyphos.tools.pub import message_from_text
+from hyphos.tools.pub import bytes_from_hex, message_from_text
 from hyphos.tools.typebook import TypeBook
 from hyphos.tools.waiting import on_signals
 
@@ -208,19 +208,20 @@ class CallOptions:
     descriptors: Sequence[Path]
 
 
-def _encode(part: Part, options: CallOptions) -> tuple[bytes, list[bytes]]:
-    """The request as it travels, from what was typed."""
+Encoded = Callable[[Callable[[], int]], tuple[bytes, list[bytes]]]
+
+
+def _encode(part: Part, options: CallOptions) -> Encoded:
+    """Makes the request as it travels, from what was typed, for a clock."""
     text = sys.stdin.read() if options.value == "-" else options.value
     buffers = [path.read_bytes() for path in options.buffers]
     if buffers and part.encoding != "attached":
         raise Error("invalid_config", f"{part.type_name} has no attached buffers")
     if options.hex_value:
-        try:
-            return bytes.fromhex(text), buffers
-        except ValueError as error:
-            raise Error("invalid_config", f"the value is not hexadecimal: {error}") from error
+        payload = bytes_from_hex(text)
+        return lambda _now: (payload, buffers)
     if part.encoding == "bytes":
-        return text.encode(), buffers
+        return lambda _now: (text.encode(), buffers)
     if part.encoding not in ("protobuf", "attached"):
         raise Error(
             "unsupported",
@@ -228,7 +229,13 @@ def _encode(part: Part, options: CallOptions) -> tuple[bytes, list[bytes]]:
             advice="give its bytes as hexadecimal, with --hex",
         )
     cls = TypeBook(options.proto_path, options.descriptors).get(part.type_name)
-    return message_from_text(cls, text).SerializeToString(), buffers
+    sizes = [len(one) for one in buffers]
+    message_from_text(cls, text, sizes)  # what is wrong in it is found before anything starts
+
+    def make(now: Callable[[], int]) -> tuple[bytes, list[bytes]]:
+        return message_from_text(cls, text, sizes, now).message.SerializeToString(), buffers
+
+    return make
 
 
 def _formatter(part: Part, options: CallOptions) -> Formatter:
@@ -262,11 +269,11 @@ def call(options: CallOptions) -> int:
     """Asks once and prints the reply."""
     end = _server("service", options)
     request, reply = parts(end.type_name)
-    value = _encode(request, options)
+    make = _encode(request, options)
     known = TypeId.known(end.type_name, end.encoding, end.type_hash)
     with open_tool("call", options.domain) as node:
         client = raw_client(node, options.name, request.id, reply.id, known)
-        answer = client.call(value, timeout_ms=options.timeout_s * 1e3)
+        answer = client.call(make(node.clock.now_ns), timeout_ms=options.timeout_s * 1e3)
         formatter = _formatter(reply, options)
         if formatter.note:
             print(formatter.note, file=sys.stderr)
@@ -278,7 +285,7 @@ def send(options: CallOptions, quiet: bool) -> int:
     """Sends one goal, prints what comes of it; Ctrl-C cancels it."""
     end = _server("action", options)
     goal_type, feedback_type, result_type = parts(end.type_name)
-    value = _encode(goal_type, options)
+    make = _encode(goal_type, options)
     known = TypeId.known(end.type_name, end.encoding, end.type_hash)
     show_feedback = _formatter(feedback_type, options)
 
@@ -310,7 +317,9 @@ def send(options: CallOptions, quiet: bool) -> int:
 
         with on_signals(interrupted):  # before there is feedback that somebody may act on
             goal = client.send(
-                value, None if quiet else heard, accept_timeout_ms=options.timeout_s * 1e3
+                make(node.clock.now_ns),
+                None if quiet else heard,
+                accept_timeout_ms=options.timeout_s * 1e3,
             )
             goals.append(goal)
             if asked[0]:
