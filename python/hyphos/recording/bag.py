@@ -6,6 +6,7 @@ import heapq
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,12 +18,14 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hyphos._errors import Error
+from hyphos.recording.latched import values_before
 from hyphos.recording.mcap_check import CheckedScan, check_file
-from hyphos.recording.mcap_file import INTERIM, SUMMARY, McapRecording, extras_of, mcap_profile
+from hyphos.recording.mcap_file import INTERIM, PROFILE, SUMMARY, McapRecording, extras_of
 from hyphos.recording.mcap_records import Channel, Message
 from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.remedies import command, free_name, require_mcap, require_one_kind
 from hyphos.recording.schemas import ChannelSpec
-from hyphos.recording.source import LEFT_OUT, Source, is_mcap, open_source, seconds_ns, utc
+from hyphos.recording.source import LEFT_OUT, Source, channel_of, open_source, seconds_ns, utc
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.typebook import TypeBook
 
@@ -52,15 +55,6 @@ def progress_bar(what: str, total: int) -> Iterator[Progressor]:
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda at: bar.update(task, completed=at)
-
-
-def require_mcap(path: Path) -> None:
-    if not path.exists():
-        raise Error("not_found", "there is no such file", str(path), "check the path")
-    if not is_mcap(path):
-        raise Error(
-            "unsupported", "this is no MCAP file", str(path), "hyphos bag convert makes one of it"
-        )
 
 
 @contextmanager
@@ -95,8 +89,11 @@ def writing(options: WriteOptions, profile: str, inputs: Sequence[Path]) -> Iter
 class Copier:
     """Copies channels and messages of scans into one recording; equal channels become one."""
 
-    def __init__(self, to: McapRecording, *, prefix: dict[Path, str] | None = None) -> None:
+    def __init__(
+        self, to: McapRecording, *, prefix: dict[Path, str] | None = None, remedy: str = ""
+    ) -> None:
         self._to = to
+        self._remedy = remedy  # where two files have one channel with two types
         self._prefix = prefix or {}
         self._ids: dict[tuple[Path, int], int] = {}
         self._known: dict[tuple[Any, ...], int] = {}
@@ -134,7 +131,8 @@ class Copier:
                 f"channel '{spec.channel}' is {kind[1] or kind[0]} here and "
                 f"{name or encoding} in {path}",
                 str(scan.path),
-                "give --prefix, which puts the name of its file before each channel",
+                self._remedy
+                or "give --prefix, which puts the name of its file before each channel",
             )
         known.setdefault(kind, scan.path)
         same = (*kind, spec.channel, spec.schema_data, tuple(sorted(spec.metadata.items())))
@@ -148,12 +146,12 @@ class Copier:
         for number in scan.channels:
             self._id(scan, number)
 
-    def write(self, scan: Scan, message: Message) -> None:
+    def write(self, scan: Scan, message: Message, log_ns: int | None = None) -> None:
+        """At its own time, or at another."""
         number = self._id(scan, message.channel)
         if number is not None:
-            self._to.write(
-                number, message.log_ns, message.publish_ns, message.sequence, message.data
-            )
+            at = message.log_ns if log_ns is None else log_ns
+            self._to.write(number, at, message.publish_ns, message.sequence, message.data)
 
     def copy_rest(self, scan: Scan, *, summary: bool) -> None:
         """Attachments and metadata. Without `summary`, the counters of the whole are left out:
@@ -354,7 +352,8 @@ def check(path: Path, repair: WriteOptions | None) -> int:
         out.print(f"wrote {repair.output}: {written:,} messages")
         return code if code == LEFT_OUT else 0
     if code:
-        out.print("→ hyphos bag check FILE --repair OUT writes what is readable")
+        remedy = command("bag", "check", path, "--repair", free_name(path, "_repaired"))
+        out.print(f"→ {remedy}", markup=False, soft_wrap=True)
     else:
         out.print("the file is whole")
     return code
@@ -409,6 +408,11 @@ def cut(path: Path, selection: Selection, options: WriteOptions) -> int:
         wanted = {n for n, one in scan.channels.items() if selection.wants(one.topic)}
         if selection.everything:
             copier.add_all(scan)
+        carried = []
+        if selection.start_s is not None:
+            carried = values_before(scan, wanted.__contains__, start_ns)
+        for message in carried:
+            copier.write(scan, message, max(start_ns, 0))
         for message in scan.ordered(wanted.__contains__, start_ns, end_ns, progress):
             copier.write(scan, message)
         count = to.messages
@@ -417,10 +421,15 @@ def cut(path: Path, selection: Selection, options: WriteOptions) -> int:
                 "not_found",
                 "nothing lies in this part: " + _names(scan),
                 str(path),
-                "hyphos bag info FILE shows channels and times",
+                command("bag", "info", path),
             )
         copier.copy_rest(scan, summary=selection.everything)
-    return _tell(options.output, count, [scan])
+    code = _tell(options.output, count, [scan])
+    for topic, number in Counter(scan.channels[one.channel].topic for one in carried).items():
+        console().print(f"at its start: {topic}, {number:,} latched values from before it")
+    if not selection.everything and any(n in (SUMMARY, INTERIM) for n, _ in scan.metadata):
+        console().print("left out: the counters of the whole recording")
+    return code
 
 
 def _names(scan: Scan) -> str:
@@ -441,26 +450,20 @@ def _span(scan: Scan, selection: Selection) -> tuple[int, int]:
 
 
 def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise Error("invalid_config", "a file is named twice", advice="name each file once")
     for path in paths:
         require_mcap(path)
-    profiles = {path: mcap_profile(path) for path in paths}
-    if len(set(profiles.values())) > 1:
-        told = ", ".join(f"{path} is '{profile}'" for path, profile in profiles.items())
-        raise Error(
-            "type_mismatch",
-            f"the files are of different kinds: {told}",
-            advice="bring them to one with hyphos bag convert",
-        )
     scans = [Scan(path).read() for path in paths]
-    prefixes = {path: f"{path.stem}/" for path in paths} if prefix else {}
-    if prefix and len(set(prefixes.values())) < len(paths):
-        raise Error("invalid_config", "--prefix needs files of different names")
+    require_one_kind(paths, {scan.path: _family(scan) for scan in scans}, options.output)
+    prefixes = _prefixes(paths) if prefix else {}
+    remedy = command("bag", "merge", "--prefix", *paths, "-o", options.output)
     total = sum(path.stat().st_size for path in paths)
     with (
         progress_bar("merging", total) as progress,
-        writing(options, profiles[paths[0]], paths) as to,
+        writing(options, _profile_of(scans), paths) as to,
     ):
-        copier = Copier(to, prefix=prefixes)
+        copier = Copier(to, prefix=prefixes, remedy="" if prefix else remedy)
         at = dict.fromkeys(paths, 0)
 
         def moved(path: Path) -> Progressor:
@@ -482,6 +485,39 @@ def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
         _write_sum(to, scans, prefixes)
         count = to.messages
     return _tell(options.output, count, scans)
+
+
+def _family(scan: Scan) -> str:
+    """Whose messages a file has."""
+    encodings = {channel.message_encoding for channel in scan.channels.values()}
+    if scan.profile == "ros1" or (scan.profile != "ros2" and "ros1" in encodings):
+        return "ROS 1"
+    if scan.profile == "ros2" or "cdr" in encodings:
+        return "ROS 2"
+    return "MCAP without ROS"
+
+
+def _profile_of(scans: Sequence[Scan]) -> str:
+    """Of one kind of files: the one that all have, or the one that Hyphos gives."""
+    profiles = {scan.profile for scan in scans}
+    if len(profiles) == 1:
+        return profiles.pop()
+    family = _family(scans[0])
+    if family.startswith("ROS"):
+        return family.replace(" ", "").lower()
+    return PROFILE if PROFILE in profiles else ""
+
+
+def _prefixes(paths: Sequence[Path]) -> dict[Path, str]:
+    """A name for each file that channels may begin with."""
+    found: dict[Path, str] = {}
+    for path in paths:
+        name = channel_of(path.stem)
+        number = 1
+        while (word := name if number == 1 else f"{name}_{number}") + "/" in found.values():
+            number += 1
+        found[path] = f"{word}/"
+    return found
 
 
 def _write_sum(to: McapRecording, scans: Sequence[Scan], prefixes: dict[Path, str]) -> None:
@@ -506,7 +542,7 @@ def _tell(output: Path, count: int, scans: Sequence[Scan]) -> int:
         if lost:
             out.print(
                 f"warning: {scan.path} has {lost} damaged places, which are left "
-                f"out; hyphos bag check {scan.path} lists them"
+                f"out; {command('bag', 'check', scan.path)} lists them"
             )
         if scan.orphans:
             out.print(f"warning: {scan.orphans:,} messages of unknown channels are left out")

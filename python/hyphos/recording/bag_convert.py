@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,11 @@ from hyphos._hyphos import TypeId
 from hyphos.recording import attached
 from hyphos.recording.bag import Selection, WriteOptions, cut, progress_bar, writing
 from hyphos.recording.mcap_file import PROFILE, McapSource
+from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.names import renamed_channels, ros2_topics, ros_topics
+from hyphos.recording.remedies import command
 from hyphos.recording.ros_bag import RosSource
+from hyphos.recording.ros_stamps import UnholdableError
 from hyphos.recording.ros_to_ros import RosWays, time_problem
 from hyphos.recording.ros_types import damage_in
 from hyphos.recording.ros_unmap import Backward, make_backward
@@ -69,7 +74,7 @@ def convert(path: Path, to: str | None, options: WriteOptions) -> int:
         "invalid_config",
         "it is an MCAP file of Hyphos already",
         str(path),
-        "hyphos bag cut FILE -o OUT --compression zstd|lz4|none writes it anew",
+        command("bag", "cut", path, "-o", options.output, "--compression", options.compression),
     )
 
 
@@ -79,7 +84,6 @@ class _Report:
     def __init__(self) -> None:
         self.written = 0
         self.left_out: list[tuple[Track, str]] = []
-        self.damaged: Counter[str] = Counter()
         self.skipped = Skipped()
         self.notes: list[str] = []
 
@@ -89,14 +93,13 @@ class _Report:
         out.print(f"wrote {output}: {self.written:,} messages")
         for track, why in self.left_out:
             name = track.origin or track.channel
-            out.print(f"left out: {name}, {track.count:,} messages: {why}")
-        for channel, count in self.damaged.items():
-            out.print(f"left out: {channel}, {count:,} messages that do not parse")
+            line = f"left out: {name}, {track.count:,} messages: {why}"
+            out.print(line, markup=False, soft_wrap=True)
         for line in (*source.skipped.lines(), *self.skipped.lines()):
-            out.print(line)
+            out.print(line, markup=False, soft_wrap=True)
         for note in self.notes:
-            out.print(f"note: {note}")
-        partial = self.left_out or self.damaged or self.skipped or source.skipped
+            out.print(f"note: {note}", markup=False, soft_wrap=True)
+        partial = self.left_out or self.skipped or source.skipped
         return LEFT_OUT if partial or source.damaged else 0
 
 
@@ -105,7 +108,7 @@ class _Report:
 
 def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
     report = _Report()
-    report.notes = list(source.warnings)
+    report.notes = [*source.warnings, *renamed_channels(source.tracks), *_not_kept(source)]
     total = sum(track.count for track in source.tracks if not track.problem)
     with (
         progress_bar("converting", total) as progress,
@@ -135,6 +138,26 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
             report.written += 1
             progress(report.written)
     return report.print(options.output, source)
+
+
+def _not_kept(source: RosSource) -> list[str]:
+    """What messages of Hyphos have no place for."""
+    lost = []
+    if any(one.caller for one in source.connections):
+        lost.append("names of the publishing nodes")
+    if any(one.qos for one in source.connections):
+        lost.append("QoS, but for latched topics")
+    for storage in source.storages:
+        scan = getattr(storage, "scan", None)
+        if scan is not None:
+            lost += _extras(scan)
+    return [f"not kept: {', '.join(dict.fromkeys(lost))}"] if lost else []
+
+
+def _extras(scan: Scan) -> list[str]:
+    """Parts of an MCAP file besides messages, by name."""
+    names = [f"attachment {one.name}" for one in scan.attachments]
+    return names + [f"metadata {name}" for name, _ in scan.metadata]
 
 
 # --- Hyphos to ROS ------------------------------------------------------------------------------
@@ -176,11 +199,11 @@ def _typestore(target: str) -> Any:
     return store
 
 
-def _backward(track: Track, store: Any) -> Backward | str:
+def _backward(track: Track, store: Any, *, ros1: bool) -> Backward | str:
     """How to convert, or why not."""
     if track.encoding not in ("protobuf", "attached"):
         return f"ROS has nothing like the encoding '{track.encoding}'"
-    found = make_backward(track.type_name, store)
+    found = make_backward(track.type_name, store, ros1=ros1)
     if found is None:
         return f"ROS has no message like {track.type_name}"
     if found.attached != (track.encoding == "attached"):
@@ -188,13 +211,13 @@ def _backward(track: Track, store: Any) -> Backward | str:
     return found
 
 
-def latched_qos() -> list[Qos]:
+def latched_qos(*, depth: int = 1, latched: bool = True, reliable: bool = True) -> list[Qos]:
     return [
         Qos(
             QosHistory.KEEP_LAST,
-            1,
-            QosReliability.RELIABLE,
-            QosDurability.TRANSIENT_LOCAL,
+            depth,
+            QosReliability.RELIABLE if reliable else QosReliability.BEST_EFFORT,
+            QosDurability.TRANSIENT_LOCAL if latched else QosDurability.VOLATILE,
             _FOREVER,
             _FOREVER,
             QosLiveliness.AUTOMATIC,
@@ -204,6 +227,50 @@ def latched_qos() -> list[Qos]:
     ]
 
 
+def _offered(track: Track, *, ros1: bool) -> dict[str, Any]:
+    """The policy of a channel as ROS has it."""
+    policy = track.policy
+    latched = bool(policy.get("latched"))
+    if ros1:
+        return {"latching": int(latched)}
+    if not policy.keys() & {"reliability", "depth"}:
+        return {"offered_qos_profiles": latched_qos() if latched else []}
+    reliable = latched or policy.get("reliability") == "reliable"
+    depth = policy.get("depth", 1)
+    made = latched_qos(
+        depth=depth if isinstance(depth, int) else 1, latched=latched, reliable=reliable
+    )
+    return {"offered_qos_profiles": made}
+
+
+def _not_kept_by_ros(source: Source, tracks: Sequence[Track], *, ros1: bool) -> list[str]:
+    lost = ["times of publishing", "sequence numbers"]
+    kept = {"latched"} if ros1 else {"latched", "reliability", "depth"}
+    plain = {"overflow": "drop_oldest", "reliability": "best_effort", "priority": "normal"}
+    policies = {
+        name
+        for track in tracks
+        for name, value in track.policy.items()
+        if name not in kept and value not in (0, "", plain.get(name))
+    }
+    if policies:
+        lost.append(f"of the policies {', '.join(sorted(policies))}")
+    if isinstance(source, McapSource):
+        lost += _extras(source.scan)
+    return [f"not kept, because ROS has none: {', '.join(lost)}"]
+
+
+def _why(error: Exception) -> str:
+    """Why a message has no counterpart, in words that many messages can share."""
+    if isinstance(error, UnholdableError):
+        return str(error)
+    if isinstance(error, struct.error | OverflowError):
+        return "it has a number that its field in ROS cannot hold"
+    if "array length" in str(error):
+        return "it has a list that is longer or shorter than in ROS"
+    return "it does not parse"
+
+
 def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> int:
     report = _Report()
     report.notes = list(source.warnings)
@@ -211,7 +278,7 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> i
     ros1 = target == "ros1"
     converters: dict[int, Backward] = {}
     for track in source.tracks:
-        found = track.problem or _backward(track, store)
+        found = track.problem or _backward(track, store, ros1=ros1)
         if isinstance(found, str):
             report.left_out.append((track, found))
         else:
@@ -228,24 +295,23 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> i
             report.notes.append(f"{kind.ros_type} has no {', '.join(sorted(set(kind.ignored)))}")
         if kind.defaulted:
             report.notes.append(f"filled with zero: {', '.join(sorted(set(kind.defaulted)))}")
-    total = sum(track.count for track in source.tracks if id(track) in converters)
+    chosen = [track for track in source.tracks if id(track) in converters]
+    topics, renamed = ros_topics(track.channel for track in chosen)
+    report.notes += renamed + _not_kept_by_ros(source, chosen, ros1=ros1)
+    total = sum(track.count for track in chosen)
     with (
         progress_bar("converting", total) as progress,
         _ros_writer(target, options, [path]) as writer,
     ):
-        connections = {}
-        for track in source.tracks:
-            if id(track) not in converters:
-                continue
-            latched = bool(track.policy.get("latched"))
-            extra: dict[str, Any] = (
-                {"latching": int(latched)}
-                if ros1
-                else {"offered_qos_profiles": latched_qos() if latched else []}
+        connections = {
+            id(track): writer.add_connection(
+                topics[track.channel],
+                converters[id(track)].ros_type,
+                typestore=store,
+                **_offered(track, ros1=ros1),
             )
-            connections[id(track)] = writer.add_connection(
-                "/" + track.channel, converters[id(track)].ros_type, typestore=store, **extra
-            )
+            for track in chosen
+        }
         serialize = store.serialize_ros1 if ros1 else store.serialize_cdr
         span = (source.start_ns, max(source.end_ns, source.start_ns + 1))
         for item in source.items(lambda track: id(track) in converters, *span):
@@ -257,8 +323,8 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> i
             try:
                 message = converter(bytes(payload), item.buffers)
                 data = serialize(message, converter.ros_type)
-            except Exception:  # noqa: BLE001 - a damaged message fails in many ways
-                report.damaged[item.track.channel] += 1
+            except Exception as error:  # noqa: BLE001 - a damaged message fails in many ways
+                report.skipped.add(item.track, _why(error))
                 continue
             writer.write(connections[id(item.track)], item.time_ns, data)
             report.written += 1
@@ -277,7 +343,11 @@ def _ros_to_ros(source: RosSource, path: Path, target: str, options: WriteOption
         progress_bar("converting", total) as progress,
         _ros_writer(target, options, [path]) as writer,
     ):
-        made = RosWays(target, writer)
+        topics: dict[str, str] = {}
+        if target != "ros1" and any(one.wire == "ros1" for one in source.connections):
+            topics, renamed = ros2_topics(one.topic for one in source.connections)
+            report.notes += renamed
+        made = RosWays(target, writer, topics)
         ways = {}
         for connection in source.connections:
             way = made.way(connection)
@@ -287,6 +357,7 @@ def _ros_to_ros(source: RosSource, path: Path, target: str, options: WriteOption
                 report.left_out.append((track, way))
             else:
                 ways[id(connection)] = way
+                report.notes += [note for note in way.notes if note not in report.notes]
         for connection, time_ns, data in source.raw_messages(lambda one: id(one) in ways):
             if why := time_problem(target, time_ns):
                 report.skipped[(connection.topic, why)] += 1
@@ -294,6 +365,9 @@ def _ros_to_ros(source: RosSource, path: Path, target: str, options: WriteOption
             way = ways[id(connection)]
             try:
                 converted = way.convert(data)
+            except UnholdableError as error:
+                report.skipped[(connection.topic, str(error))] += 1
+                continue
             except Exception as error:  # noqa: BLE001 - a damaged message fails in many ways
                 report.skipped[(connection.topic, damage_in(data, error))] += 1
                 continue

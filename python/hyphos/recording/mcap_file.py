@@ -16,6 +16,7 @@ from hyphos.recording import attached
 from hyphos.recording import mcap_records as mcap
 from hyphos.recording.mcap_records import Channel, Schema
 from hyphos.recording.mcap_scan import Scan
+from hyphos.recording.names import separate_names
 from hyphos.recording.schemas import ChannelSpec, SchemaBook
 from hyphos.recording.source import (
     Item,
@@ -209,6 +210,7 @@ class McapSource:
         for number in sorted(self.scan.channels):
             self._by_id[number] = self._track(number)
         self.tracks = list({id(track): track for track in self._by_id.values()}.values())
+        separate_names(self.tracks)
         refuse_second_types(self.tracks)
         self.start_ns = self.scan.start_ns or 0
         self.end_ns = self.scan.end_ns + 1 if self.scan.start_ns is not None else 0
@@ -254,6 +256,7 @@ def track_of(channel: Channel, schema: Schema | None, count: int) -> tuple[Track
         return _own_track(channel, meta, schema, count)
     name = schema.name if schema else ""
     track = Track(channel_of(channel.topic), name, "protobuf", count, origin=channel.topic)
+    track.topic = channel.topic
     if channel.message_encoding != "protobuf":
         track.problem = f"its encoding is '{channel.message_encoding}'"
     elif not name:

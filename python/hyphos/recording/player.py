@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -134,7 +135,7 @@ class Player:
                 "not_found",
                 "no channel of the recording is to be played",
                 str(options.file),
-                "hyphos replay FILE --list shows what it holds",
+                shlex.join(["hyphos", "replay", str(options.file), "--list"]),
             )
         self.published = self.failed = 0
         self.pace = Pace(options.rate, stepping=options.step)

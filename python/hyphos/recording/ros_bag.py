@@ -10,6 +10,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 
 from hyphos.recording.mcap_file import stored
+from hyphos.recording.names import separate_names
 from hyphos.recording.ros_map import Converter, make_converter
 from hyphos.recording.ros_storage import Connection, RawMessage, Storage
 from hyphos.recording.ros_types import RosType, damage_in, understand
@@ -63,6 +64,7 @@ class RosSource:
         for topic in topics:
             self._understand(topic)
         self.tracks = [topic.track for topic in topics]
+        separate_names(self.tracks)
         refuse_second_types(self.tracks)
         self._compare(announced)
 
@@ -76,7 +78,9 @@ class RosSource:
             key = (connection.topic, connection.type_name, connection.wire)
             if key not in made:
                 origin = f"{connection.topic} {connection.type_name}".rstrip()
-                made[key] = _Topic(Track(channel_of(connection.topic), "", "", 0, origin=origin))
+                track = Track(channel_of(connection.topic), "", "", 0, origin=origin)
+                track.topic = connection.topic
+                made[key] = _Topic(track)
             made[key].connections.append(connection)
             made[key].track.count += connection.count
             self._topics[id(connection)] = made[key]
@@ -112,7 +116,7 @@ class RosSource:
         if kind.problem:
             return kind.problem
         try:
-            found = make_converter(kind.name, kind.store)
+            found = make_converter(kind.name, kind.store, ros1=connection.wire == "ros1")
         except Exception as error:  # noqa: BLE001 - a type of this name, but with other fields
             return f"its {kind.name} is not the one of ROS: {error}"
         if found is None:

@@ -14,6 +14,7 @@ import numpy as np
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from hyphos import msgs
+from hyphos.recording.ros_stamps import unsigned
 
 # ROS packages whose messages hyphos.msgs follows. Messages that changed their name stand below.
 _PACKAGES = {
@@ -31,7 +32,8 @@ _RENAMED = {
     "tf2_msgs/msg/TFMessage": "TfMessage",
     "tf/msg/tfMessage": "TfMessage",
 }
-_TIMES = {"builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration"}
+_TIME = "builtin_interfaces/msg/Time"
+_TIMES = {_TIME, "builtin_interfaces/msg/Duration"}
 
 Fill = Callable[[Any, Any], None]
 
@@ -71,19 +73,21 @@ def target_class(ros_type: str) -> Any | None:
     return value if hasattr(value, "DESCRIPTOR") else None
 
 
-def make_converter(ros_type: str, typestore: Any) -> Converter | None:
+def make_converter(ros_type: str, typestore: Any, *, ros1: bool = False) -> Converter | None:
     """A converter for a ROS type whose definition is in a rosbags `typestore`."""
     cls = target_class(ros_type)
     if cls is None or ros_type not in typestore.fielddefs:
         return None
-    compiler = _Compiler(typestore)
+    compiler = _Compiler(typestore, ros1)
     fill = compiler.message(ros_type, cls.DESCRIPTOR, top=True)
     return Converter(cls, fill, compiler.buffer_field, compiler.ignored)
 
 
 class _Compiler:
-    def __init__(self, typestore: Any) -> None:
+    def __init__(self, typestore: Any, ros1: bool) -> None:
         from rosbags.interfaces import Nodetype  # noqa: PLC0415
+
+        self._ros1 = ros1
 
         self._nodetype = Nodetype
         self._fields = typestore.fielddefs
@@ -117,7 +121,7 @@ class _Compiler:
                 self.ignored.append(f"{descriptor.name}.{name}")
             return None
         if is_time:
-            return _time_step(name, key)
+            return _time_step(name, key, is_unsigned=self._ros1 and detail == _TIME)
         if kind == self._nodetype.NAME:
             return self._nested_step(name, key, detail, target)
         if kind == self._nodetype.BASE:
@@ -152,10 +156,11 @@ class _Compiler:
         return step
 
 
-def _time_step(name: str, key: str) -> Fill:
+def _time_step(name: str, key: str, *, is_unsigned: bool) -> Fill:
     def step(source: Any, out: Any) -> None:
         time = getattr(source, name)
-        setattr(out, key, time.sec * 1_000_000_000 + time.nanosec)
+        seconds = unsigned(time.sec) if is_unsigned else time.sec
+        setattr(out, key, seconds * 1_000_000_000 + time.nanosec)
 
     return step
 

@@ -20,6 +20,7 @@ from rosbags.rosbag2.metadata import parse_qos
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hyphos.recording.ros_bag import type_of
+from hyphos.recording.ros_stamps import AFTER_2038, BEFORE_1970, UnholdableError, make_seconds
 from hyphos.recording.ros_storage import Connection
 
 _NO_HASH = "RIHS01_" + "0" * 64
@@ -51,14 +52,16 @@ class Way:
 
     to: Any
     convert: Callable[[bytes], Any]
+    notes: tuple[str, ...] = ()  # what is not kept
 
 
 class RosWays:
     """Adds connections to an open writer of `rosbags`."""
 
-    def __init__(self, target: str, writer: Any) -> None:
+    def __init__(self, target: str, writer: Any, topics: dict[str, str]) -> None:
         self._ros1 = target == "ros1"
         self._writer = writer
+        self._topics = topics  # new names, of those that have one
 
     def way(self, connection: Connection) -> Way | str:
         """Or why there is none."""
@@ -112,21 +115,39 @@ class RosWays:
         if not self._ros1:
             digest = to.hash_rihs01(renamed)
 
+        seconds = make_seconds(kind.name, store.fielddefs)
+        read = store.deserialize_cdr if self._ros1 else store.deserialize_ros1
+
         def convert(data: bytes) -> Any:
+            # Seconds below 0 here are after 2038 in ROS 1, and before 1970 in ROS 2.
+            if seconds is not None and any(s < 0 for s in seconds(read(data, kind.name))):
+                raise UnholdableError(BEFORE_1970 if self._ros1 else AFTER_2038)
             # The direct way knows little-endian CDR only.
             return slow(data) if self._ros1 and data[:2] == b"\0\0" else direct(data)
 
-        return Way(self._add(connection, renamed, text, digest), convert)
+        notes = []
+        if self._ros1 and connection.qos:
+            notes.append("not kept, because ROS 1 has none: QoS, but for latched topics")
+        if not self._ros1 and connection.caller:
+            notes.append("not kept, because ROS 2 has none: names of the publishing nodes")
+        if "std_msgs/msg/Header" in store.fielddefs:
+            notes.append(
+                "Header.seq is 0: ROS 2 has none" if self._ros1 else "ROS 2 has no Header.seq"
+            )
+        if renamed != kind.name:
+            notes.append(f"the type {kind.name} is {renamed}")
+        return Way(self._add(connection, renamed, text, digest), convert, tuple(notes))
 
     def _add(self, connection: Connection, type_name: str, text: str, digest: str) -> Any:
+        topic = self._topics.get(connection.topic, connection.topic)
         for one in self._writer.connections:
-            if one.topic == connection.topic and one.msgtype == type_name:
+            if one.topic == topic and one.msgtype == type_name:
                 same = one.ext == self._extension(connection) and one.msgdef.data == text
                 if same or not self._ros1:
                     return one
         if self._ros1:
             return self._writer.add_connection(
-                connection.topic,
+                topic,
                 type_name,
                 msgdef=text,
                 md5sum=digest,
@@ -134,7 +155,7 @@ class RosWays:
                 latching=1 if connection.latched else 0,
             )
         return self._writer.add_connection(
-            connection.topic,
+            topic,
             type_name,
             msgdef=text,
             rihs01=digest,

@@ -10,7 +10,8 @@ import numpy as np
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from hyphos import msgs
-from hyphos.recording.ros_map import _TIMES, target_class
+from hyphos.recording.ros_map import _TIME, _TIMES, target_class
+from hyphos.recording.ros_stamps import UnholdableError, as_read
 
 Make = Callable[[Any, Sequence[Any]], Any]
 Get = Callable[[Any, Sequence[Any]], Any]
@@ -44,25 +45,26 @@ def ros_type_of(type_name: str, typestore: Any) -> str | None:
     return found[0] if found else None
 
 
-def make_backward(type_name: str, typestore: Any) -> Backward | None:
+def make_backward(type_name: str, typestore: Any, *, ros1: bool = False) -> Backward | None:
     """None if ROS has no such type."""
     ros_type = ros_type_of(type_name, typestore)
     if ros_type is None:
         return None
     cls = vars(msgs)[type_name.rpartition(".")[2]]
-    compiler = _Compiler(typestore)
+    compiler = _Compiler(typestore, ros1)
     make = compiler.message(ros_type, cls.DESCRIPTOR, top=True)
     return Backward(cls, ros_type, make, compiler.attached, compiler.ignored, compiler.defaulted)
 
 
 class _Compiler:
-    def __init__(self, typestore: Any) -> None:
+    def __init__(self, typestore: Any, ros1: bool) -> None:
         from rosbags.convert.converter import default_message  # noqa: PLC0415
         from rosbags.interfaces import Nodetype  # noqa: PLC0415
         from rosbags.typesys.base import normalize_fieldname  # noqa: PLC0415
 
         self._nodetype = Nodetype
         self._store = typestore
+        self._ros1 = ros1
         self._default = default_message
         self._normal = normalize_fieldname
         self.attached = False
@@ -118,10 +120,11 @@ class _Compiler:
 
     def _time(self, key: str, ros_type: str) -> Get:
         cls = self._store.types[ros_type]
+        ros1 = self._ros1 and ros_type == _TIME
 
         def get(source: Any, _buffers: Sequence[Any]) -> Any:
             seconds, rest = divmod(getattr(source, key), 1_000_000_000)
-            return cls(sec=seconds, nanosec=rest)
+            return cls(sec=as_read(seconds, ros1=ros1), nanosec=rest)
 
         return get
 
@@ -135,10 +138,15 @@ class _Compiler:
 
         def get(source: Any, _buffers: Sequence[Any]) -> Any:
             value = getattr(source, key)
-            if target.type == FieldDescriptor.TYPE_BYTES:
-                array = np.frombuffer(value, dtype)
-            else:
-                array = np.array(value, dtype)
+            try:
+                if target.type == FieldDescriptor.TYPE_BYTES:
+                    array = np.frombuffer(value, dtype)
+                else:
+                    array = np.array(value, dtype)
+            except (OverflowError, ValueError) as error:
+                raise UnholdableError(f"a value of {key} is none of {dtype} in ROS") from error
+            if size and len(array) not in (0, size):
+                raise UnholdableError(f"{key} has not the {size} values that ROS has")
             # An empty one stands for all zero.
             return np.zeros(size, dtype) if size and not len(array) else array
 
@@ -156,6 +164,8 @@ def _dtype(name: str) -> np.dtype[Any]:
 
 def _buffer(dtype: np.dtype[Any]) -> Get:
     def get(_source: Any, buffers: Sequence[Any]) -> Any:
+        if len(buffers) > 1:
+            raise UnholdableError("it has several attached buffers, ROS has one field for them")
         return np.frombuffer(buffers[0], dtype) if buffers else np.zeros(0, dtype)
 
     return get

@@ -6,6 +6,7 @@ compared with them, and never used in their place.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sqlite3
 from array import array
@@ -383,8 +384,14 @@ def _require_some(path: Path, storages: list[Storage], failures: list[Error]) ->
         "invalid_config",
         "a folder needs a metadata.yaml, .db3 or .mcap files of ROS 2 to be a recording",
         str(path),
-        "name the .mcap or .db3 file itself",
+        _recordings_in(path),
     )
+
+
+def _recordings_in(path: Path) -> str:
+    """What in a folder is a recording by itself."""
+    found = sorted(one for one in path.rglob("*") if one.suffix in (".mcap", ".bag", ".db3"))
+    return shlex.join(["hyphos", "bag", "info", *map(str, found[:3])]) if found else ""
 
 
 def _kind(path: Path) -> bytes:

@@ -1,0 +1,62 @@
+"""Commands that remedy what is wrong with a recording, ready to be typed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from hyphos._errors import Error
+from hyphos.recording.source import is_mcap, open_source
+
+
+def command(*words: object) -> str:
+    return shlex.join(["hyphos", *map(str, words)])
+
+
+def free_name(path: Path, mark: str, taken: Iterable[Path] = ()) -> Path:
+    """A name beside `path` that no file has: run.mcap, run_2.mcap, …"""
+    stem = path.stem if path.suffix else path.name
+    used = set(taken)
+    for number in range(1, 10_000):
+        name = f"{stem}{mark}" + (f"_{number}" if number > 1 else "") + ".mcap"
+        found = path.with_name(name)
+        if not found.exists() and found not in used:
+            return found
+    return path.with_name(f"{stem}{mark}.mcap")
+
+
+def require_mcap(path: Path) -> None:
+    """Error, with the command that makes an MCAP file of it, if there is one."""
+    if is_mcap(path):
+        return
+    source = open_source(path)  # its Error says what is wrong with what is no recording
+    kind = source.kind
+    source.close()
+    raise Error(
+        "unsupported",
+        f"this is a {kind}, no MCAP file",
+        str(path),
+        command("bag", "convert", path, "-o", free_name(path, "")),
+    )
+
+
+def require_one_kind(paths: Sequence[Path], kinds: dict[Path, str], output: Path) -> None:
+    """Files of Hyphos, of ROS 1 and of ROS 2 have messages of other encodings. Error, with the
+    commands that bring all to those of Hyphos, if there are several kinds."""
+    if len(set(kinds.values())) <= 1:
+        return
+    commands, merged = [], []
+    for path in paths:
+        if kinds[path].startswith("ROS"):
+            made = free_name(path, "_hyphos", merged)
+            commands.append(command("bag", "convert", path, "-o", made))
+            merged.append(made)
+        else:
+            merged.append(path)
+    found = ", ".join(f"{path} is {kind}" for path, kind in kinds.items())
+    raise Error(
+        "type_mismatch",
+        f"the files are of different kinds: {found}",
+        advice=" && ".join([*commands, command("bag", "merge", *merged, "-o", output)]),
+    )
