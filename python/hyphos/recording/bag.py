@@ -23,9 +23,23 @@ from hyphos.recording.mcap_check import CheckedScan, check_file
 from hyphos.recording.mcap_file import INTERIM, PROFILE, SUMMARY, McapRecording, extras_of
 from hyphos.recording.mcap_records import Channel, Message
 from hyphos.recording.mcap_scan import Scan
-from hyphos.recording.remedies import command, free_name, require_mcap, require_one_kind
+from hyphos.recording.remedies import (
+    command,
+    free_name,
+    kind_of,
+    require_mcap,
+    require_one_kind,
+)
 from hyphos.recording.schemas import ChannelSpec
-from hyphos.recording.source import LEFT_OUT, Source, channel_of, open_source, seconds_ns, utc
+from hyphos.recording.source import (
+    LEFT_OUT,
+    Source,
+    channel_of,
+    is_mcap,
+    open_source,
+    seconds_ns,
+    utc,
+)
 from hyphos.tools.console import console, print_json, table
 from hyphos.tools.typebook import TypeBook
 
@@ -452,10 +466,10 @@ def _span(scan: Scan, selection: Selection) -> tuple[int, int]:
 def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
     if len({path.resolve() for path in paths}) < len(paths):
         raise Error("invalid_config", "a file is named twice", advice="name each file once")
-    for path in paths:
-        require_mcap(path)
-    scans = [Scan(path).read() for path in paths]
-    require_one_kind(paths, {scan.path: _family(scan) for scan in scans}, options.output)
+    kinds = {path: "" if is_mcap(path) else kind_of(path) for path in paths}
+    scans = [Scan(path).read() for path in paths if not kinds[path]]
+    kinds |= {scan.path: _family(scan) for scan in scans}
+    require_one_kind(paths, kinds, options.output)
     prefixes = _prefixes(paths) if prefix else {}
     remedy = command("bag", "merge", "--prefix", *paths, "-o", options.output)
     total = sum(path.stat().st_size for path in paths)

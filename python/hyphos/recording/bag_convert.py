@@ -338,6 +338,15 @@ def _to_ros(source: Source, path: Path, target: str, options: WriteOptions) -> i
 def _ros_to_ros(source: RosSource, path: Path, target: str, options: WriteOptions) -> int:
     report = _Report()
     report.notes = [note for note in source.warnings if ": not kept: " not in note]
+    extras = [
+        name
+        for storage in source.storages
+        if (scan := getattr(storage, "scan", None)) is not None
+        for name in _extras(scan)
+        if name != "metadata rosbag2"  # metadata.yaml, once more
+    ]
+    if extras:
+        report.notes.append(f"not kept: {', '.join(extras)}")
     total = sum(connection.count for connection in source.connections)
     with (
         progress_bar("converting", total) as progress,

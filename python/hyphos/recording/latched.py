@@ -10,6 +10,9 @@ from hyphos.recording.mcap_records import Channel, Message
 from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.ros_storage import is_latched
 
+_GAP = 64  # messages of one publisher that may be missing between two
+_MOST = 16  # values of one channel whose publishers cannot be told apart
+
 
 def latched_channel(channel: Channel) -> bool:
     """By what the writer says of the channel: Hyphos, ROS 1 or ROS 2."""
@@ -65,13 +68,16 @@ def _distinct(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _last_of_each(messages: Iterator[Message]) -> Iterator[Message]:
-    """A recording does not name publishers, but each counts its messages: one that goes on from a
-    number replaces the value of that number; a number that goes on from none is another's."""
+    """A recording does not name publishers, but each counts its messages. One that goes on from a
+    number replaces the value of that number. In doubt both stay: the newer one comes later."""
     lasts: list[Message] = []
     for message in messages:
-        before = [one for one in lasts if one.sequence < message.sequence or _again(one, message)]
-        if before:
-            lasts.remove(max(before, key=lambda one: one.sequence))
+        same = [one for one in lasts if _again(one, message)]
+        near = [one for one in lasts if 0 < message.sequence - one.sequence <= _GAP]
+        newest = max((one.sequence for one in near), default=0)
+        before = same or [one for one in near if one.sequence == newest]
+        if len(before) == 1 or (before and len(lasts) >= _MOST):
+            lasts.remove(before[0])
         lasts.append(message)
     yield from lasts
 

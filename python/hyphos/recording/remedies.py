@@ -43,8 +43,9 @@ def require_mcap(path: Path) -> None:
 
 def require_one_kind(paths: Sequence[Path], kinds: dict[Path, str], output: Path) -> None:
     """Files of Hyphos, of ROS 1 and of ROS 2 have messages of other encodings. Error, with the
-    commands that bring all to those of Hyphos, if there are several kinds."""
-    if len(set(kinds.values())) <= 1:
+    commands that bring all to those of Hyphos, if there are several kinds or one is no MCAP file.
+    """
+    if len(set(kinds.values())) <= 1 and all(map(is_mcap, paths)):
         return
     commands, merged = [], []
     for path in paths:
@@ -57,6 +58,13 @@ def require_one_kind(paths: Sequence[Path], kinds: dict[Path, str], output: Path
     found = ", ".join(f"{path} is {kind}" for path, kind in kinds.items())
     raise Error(
         "type_mismatch",
-        f"the files are of different kinds: {found}",
+        f"only MCAP files of one kind are merged: {found}",
         advice=" && ".join([*commands, command("bag", "merge", *merged, "-o", output)]),
     )
+
+
+def kind_of(path: Path) -> str:
+    """Of a recording that is no MCAP file. Error if it is none at all."""
+    source = open_source(path)
+    source.close()
+    return source.kind

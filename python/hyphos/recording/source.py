@@ -189,7 +189,7 @@ def open_source(path: Path) -> Source:
         "unsupported",
         "this is neither MCAP, nor a ROS 1 bag, nor a ROS 2 database",
         str(path),
-        "hyphos replay reads .mcap, .bag, .db3 and ROS 2 folders",
+        "recordings are .mcap, .bag and .db3 files, and folders of ROS 2",
     )
 
 
