@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -209,9 +208,8 @@ def numpy_to_cloud(
     """A cloud to publish: from a structured array (n,) or (height, width), or from (n, 3) / (n, 4)
     numbers, which become float32 x, y, z (and intensity).
 
-    Does not copy a contiguous array whose fields have one byte order; fields of both orders become
-    little-endian. A field of several dimensions becomes one of as many values. ValueError or
-    TypeError if a point cannot hold a field.
+    Does not copy a contiguous array. A field of several dimensions becomes one of as many values.
+    ValueError or TypeError if a point cannot hold a field, or if the fields have both byte orders.
     """
     array = _plain(points)
     if array.dtype.names is None:
@@ -222,7 +220,10 @@ def numpy_to_cloud(
     fields = _point_fields(array.dtype)
     big = {_is_big(base) for _, base in fields if base.itemsize > 1}
     if len(big) > 1:
-        array = _little_endian(array)
+        raise ValueError(
+            "the fields have both byte orders, a cloud has one; "
+            "give points.astype(points.dtype.newbyteorder('='))"
+        )
     shape = array.shape if array.ndim == 2 else (1, array.size)
     head = PointCloud(
         height=shape[0],
@@ -259,8 +260,9 @@ def _point_fields(dtype: np.dtype[Any]) -> list[tuple[PointField, np.dtype[Any]]
     """The fields as the head has them, each with the dtype of one value."""
     codes = {np.dtype(code): number for number, code in _FIELD_TYPES.items()}
     found = []
+    fields: Any = dtype.fields or {}
     for name in dtype.names or ():
-        whole, offset = (dtype.fields or {})[name][:2]
+        whole, offset = fields[name][:2]
         base, shape = whole.subdtype or (whole, ())
         number = codes.get(base.newbyteorder("="))
         count = int(np.prod(shape)) if shape else 1
@@ -271,22 +273,3 @@ def _point_fields(dtype: np.dtype[Any]) -> list[tuple[PointField, np.dtype[Any]]
         )
         found.append((field, base))
     return found
-
-
-def _little_endian(array: Array) -> Array:
-    """A copy with all fields in one order. ValueError if two fields share bytes."""
-    dtype = array.dtype
-    fields = [(dtype.fields or {})[name] for name in dtype.names or ()]
-    ends = sorted((int(offset), int(offset) + one.itemsize) for one, offset, *_ in fields)
-    if any(start < end for (_, end), (start, _) in pairwise(ends)):
-        raise ValueError("fields of both byte orders share bytes; give them one order")
-    layout = {
-        "names": list(dtype.names or ()),
-        "formats": [one.newbyteorder("<") for one, *_ in fields],
-        "offsets": [offset for _, offset, *_ in fields],
-        "itemsize": dtype.itemsize,
-    }
-    out = np.zeros(array.shape, np.dtype(layout))  # type: ignore[call-overload]
-    for name in dtype.names or ():
-        out[name] = array[name]
-    return out  # type: ignore[no-any-return]

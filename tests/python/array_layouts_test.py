@@ -7,7 +7,6 @@ of every kind; arrays with any strides, shapes and flags.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import hyphos
@@ -70,7 +69,7 @@ def filled(random: Random, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Arra
     for name in dtype.names or ():
         if array[name].dtype.kind == "U":
             array[name] = "é"
-        elif array[name].dtype.kind == "?":
+        elif array[name].dtype == np.bool_:
             array[name] = True
     return array
 
@@ -101,15 +100,18 @@ def same_bits(a: Array, b: Array) -> bool:
     return a.shape == b.shape and a.tobytes() == one_order.tobytes()
 
 
+def as_buffer(value: Any) -> hyphos._hyphos.Buffer:
+    return hyphos._hyphos.Buffer(value)
+
+
 def received(cloud: Attached[Any]) -> Attached[Any]:
     """What a subscriber in another process gets."""
     buffers = [np.frombuffer(memoryview(b), np.uint8) for b in cloud.buffers]
     return Attached(type(cloud.head).FromString(cloud.head.SerializeToString()), buffers)
 
 
-def shares_bytes(dtype: np.dtype[Any]) -> bool:
-    places = sorted((o, o + d.itemsize) for d, o, *_ in (dtype.fields or {}).values())
-    return any(end > start for (_, end), (start, _) in pairwise(places))
+def one_order(random: Random, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype.newbyteorder(random.choice(["<", ">", "="]))
 
 
 def orders(dtype: np.dtype[Any]) -> set[str]:
@@ -123,10 +125,10 @@ def test_clouds_keep_their_values_in_every_layout(seed: int) -> None:
     dtype = some_layout(random, NUMBERS)
     shape = [(), (7,), (4, 5), (1, 6), (3, 1), (0,)][random.integers(6)]
     points = some_strides(random, filled(random, dtype, shape))
-    if shares_bytes(dtype) and len(orders(dtype)) > 1:
-        with pytest.raises(ValueError, match="share bytes"):
+    if len(orders(dtype)) > 1:
+        with pytest.raises(ValueError, match="both byte orders"):
             numpy_to_cloud(points)
-        return
+        points = points.astype(one_order(random, dtype))  # as the error says
     back = cloud_to_numpy(received(numpy_to_cloud(points)))
     assert set(back.dtype.names or ()) == set(dtype.names or ())
     for name in dtype.names or ():
@@ -138,6 +140,7 @@ def test_clouds_keep_their_values_in_every_layout(seed: int) -> None:
 def test_clouds_of_other_types_are_refused_in_words(seed: int) -> None:
     random = np.random.default_rng(seed)
     dtype = some_layout(random, [*NUMBERS, *OTHERS], overlap=False)
+    dtype = one_order(random, dtype)
     points = some_strides(random, filled(random, dtype, (4,)))
     kinds = {np.dtype(kind) for kind in NUMBERS}
     odd = [
@@ -154,13 +157,15 @@ def test_clouds_of_other_types_are_refused_in_words(seed: int) -> None:
             assert same_bits(back[name].reshape(points[name].shape), points[name])
 
 
-@pytest.mark.parametrize("layout", [[("x", ">f4"), ("flag", "u1")], [("x", ">f4"), ("y", "<f4")]])
-def test_the_last_field_does_not_decide_the_byte_order(layout: list[tuple[str, str]]) -> None:
-    points = np.zeros(2, layout)
+def test_the_last_field_does_not_decide_the_byte_order() -> None:
+    points = np.zeros(2, [("x", ">f4"), ("flag", "u1")])
     points["x"] = [1.5, 2.5]
-    cloud = received(numpy_to_cloud(points))
-    assert cloud_to_numpy(cloud)["x"].tolist() == [1.5, 2.5]
-    assert cloud.head.is_bigendian == (layout[1][0] == "flag")
+    cloud = numpy_to_cloud(points)
+    assert cloud.head.is_bigendian
+    for buffer in (cloud.buffers[0], points.tobytes()):
+        assert cloud_to_numpy(Attached(cloud.head, [buffer]))["x"].tolist() == [1.5, 2.5]
+    with pytest.raises(ValueError, match="both byte orders"):
+        numpy_to_cloud(np.zeros(2, [("x", ">f4"), ("y", "<f4")]))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +202,7 @@ def test_plain_points_of_every_type_keep_their_values(kind: str, columns: int) -
 
 
 def test_a_cloud_with_invalid_points_is_not_dense() -> None:
-    points = np.zeros(3, [("x", "f4"), ("y", "f4"), ("z", ">f4"), ("t", "f8")])
+    points = np.zeros(3, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("t", "f8")])
     points["t"] = np.nan
     assert numpy_to_cloud(points).head.is_dense
     points["z"][1] = np.nan
@@ -326,9 +331,9 @@ def test_published_arrays_arrive_in_c_order(seed: int) -> None:
     array = some_strides(random, filled(random, dtype, shape))
     expected = array.view(f"V{dtype.itemsize}").tobytes()  # the gaps between fields included
     payload, _ = codec_for(bytes).encode(array)
-    assert bytes(hyphos._hyphos.Buffer(payload)) == expected
+    assert bytes(as_buffer(payload)) == expected
     _, [buffer] = codec_for(Attached[Image]).encode(Attached(Image(), [array]))
-    assert bytes(hyphos._hyphos.Buffer(buffer)) == expected
+    assert bytes(as_buffer(buffer)) == expected
     _, [stored] = split(join(b"", [array])) if expected else (b"", [b""])
     assert bytes(stored) == expected
 
@@ -368,8 +373,8 @@ def test_memory_with_pointers_is_refused_by_the_binding() -> None:
         Named(b"x", 1),
     ):
         with pytest.raises(TypeError, match="references or pointers"):
-            hyphos._hyphos.Buffer(value)
-    assert len(hyphos._hyphos.Buffer(np.zeros(2, [("O", "c16"), ("P", "f4")]))) == 40
+            as_buffer(value)
+    assert len(as_buffer(np.zeros(2, [("O", "c16"), ("P", "f4")]))) == 40
 
 
 def test_an_array_in_place_of_the_list_of_buffers_is_refused() -> None:
@@ -415,7 +420,7 @@ def test_structs_match_their_fields_by_name(seed: int) -> None:
     in_order = tuple(values[name] for name in dtype.names or ())
     for value in (given, given[0], given.reshape(()), values, in_order, struct(**values)):
         payload, _ = codec.encode(value)
-        found = codec.decode(hyphos._hyphos.Buffer(payload), [])
+        found = codec.decode(as_buffer(payload), [])
         for name in dtype.names or ():
             assert np.array_equal(found[name], given[0][name]), name
 
@@ -470,9 +475,9 @@ def test_structs_of_another_shape_are_refused() -> None:
         with pytest.raises(REFUSED, match=r"test\.S"):
             codec.encode(bad)
     assert bytes(codec.encode(b"12345678")[0]) == b"12345678"  # type: ignore[call-overload]
-    for nothing in ([], "S0", ("f4", (0,))):
+    for nothing in (np.dtype([]), np.dtype([("a", "S0")]), np.dtype(("f4", (0,)))):
         with pytest.raises(TypeError, match="no bytes"):
-            Struct("test.E", np.dtype(nothing) if nothing != "S0" else np.dtype([("a", "S0")]))
+            Struct("test.E", nothing)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -518,4 +523,4 @@ def test_dates_are_no_parameters(node: hyphos.Node) -> None:
     params = node.params()
     for value in (np.datetime64(5, "ns"), np.array([5], "m8[ns]")):
         with pytest.raises(TypeError, match="a parameter is"):
-            params.declare("when", value)  # type: ignore[type-var]
+            params.declare("when", value)

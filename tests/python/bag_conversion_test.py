@@ -105,9 +105,9 @@ def _write_ros(
             ends[topic] = to.add_connection(topic, name, typestore=store, **more)
         for number, (time, topic, seconds) in enumerate(zip(times, order, stamps, strict=True)):
             name, message = ros_message(store, made.kinds[topic], number, seconds, ros1=ros1)
-            data = (store.serialize_ros1 if ros1 else store.serialize_cdr)(message, name)
+            data = bytes((store.serialize_ros1 if ros1 else store.serialize_cdr)(message, name))
             if number % 11 == 5:
-                data = bytes(data)[:5]  # damaged
+                data = data[:5]  # damaged
             to.write(ends[topic], time, data)
             made.messages.append((topic, time, number))
 

@@ -161,8 +161,8 @@ def some_value(rng: random.Random, kind: str) -> Any:  # noqa: PLR0911
         return rng.choice([b"", b"\0", bytes(range(256)), rng.randbytes(rng.randint(0, 400))])
     if kind == "enum":
         return rng.choice([0, 1, 2, 3, 4, -7, 99, -(2**31)])
-    bits = 64 if "64" in kind else 32
-    least, most = (0, 2**bits - 1) if kind[0] in "uf" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    size = 64 if "64" in kind else 32
+    least, most = (0, 2**size - 1) if kind[0] in "uf" else (-(2 ** (size - 1)), 2 ** (size - 1) - 1)
     return rng.choice([least, most, 0, 1, most - 1, rng.randint(least, most), min(most, 2**53 + 1)])
 
 

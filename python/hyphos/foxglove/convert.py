@@ -90,7 +90,7 @@ def _with_data(message: Any, data: Any) -> bytes:
 def _buffer(buffers: Buffers, least: int) -> memoryview:
     if not buffers:
         raise ValueError("it has no attached buffer")
-    view = memoryview(bytes_of(buffers[0]))
+    view = bytes_of(buffers[0]).data
     if len(view) < least:
         raise ValueError(f"its buffer has {len(view):,} bytes, its head says {least:,}")
     return view

@@ -34,7 +34,7 @@ def join(head: bytes, buffers: Iterable[Any], number: int = FIELD_NUMBER) -> byt
     tag = _varint(number << 3 | _WIRE_BYTES)
     parts: list[Any] = [head]
     for buffer in buffers:
-        data = memoryview(bytes_of(buffer))
+        data = bytes_of(buffer).data
         parts += [tag, _varint(len(data)), data]
     return b"".join(parts)
 

@@ -47,7 +47,8 @@ def require_one_kind(paths: Sequence[Path], kinds: dict[Path, str], output: Path
     """
     if len(set(kinds.values())) <= 1 and all(map(is_mcap, paths)):
         return
-    commands, merged = [], []
+    commands: list[str] = []
+    merged: list[Path] = []
     for path in paths:
         if kinds[path].startswith("ROS"):
             made = free_name(path, "_hyphos", merged)

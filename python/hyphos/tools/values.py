@@ -308,7 +308,7 @@ class _Reader:
             return
         if not isinstance(node, yaml.MappingNode):
             raise self._fail(where, "expected a map, as in {a: 1}")
-        key_field, value_field = (field.message_type.fields_by_name[n] for n in ("key", "value"))
+        key_field, value_field = _map_fields(field)
         for text, value in self._pairs(node, where):
             path = f"{where}[{text}]"
             key = self._convert(key_field, text, path)
@@ -389,6 +389,7 @@ class _Reader:
             return [self._plain(one, where) for one in node.value]
         if isinstance(node, yaml.MappingNode):
             return {key: self._plain(value, where) for key, value in self._pairs(node, where)}
+        assert isinstance(node, yaml.ScalarNode)
         text = self._text(node, where)
         kind = node.tag.removeprefix(_PREFIX)
         try:
@@ -411,7 +412,14 @@ def _has_own_form(descriptor: Descriptor) -> bool:
 def _is_repeated(field: F) -> bool:
     if hasattr(field, "is_repeated"):
         return bool(field.is_repeated)
-    return bool(field.label == F.LABEL_REPEATED)  # protobuf before 6.31
+    old: Any = field  # protobuf before 6.31
+    return bool(old.label == F.LABEL_REPEATED)
+
+
+def _map_fields(field: F) -> tuple[F, F]:
+    assert field.message_type is not None
+    fields = field.message_type.fields_by_name
+    return fields["key"], fields["value"]
 
 
 def _is_map(field: F) -> bool:
@@ -499,7 +507,7 @@ def _is_whole(number: float) -> bool:
 
 
 def _plain_map(field: F, items: Any, as_json: bool) -> dict[Any, Any]:
-    key_field, value_field = (field.message_type.fields_by_name[n] for n in ("key", "value"))
+    key_field, value_field = _map_fields(field)
     out = {}
     for key in sorted(items):
         name = key
