@@ -43,9 +43,10 @@ class CheckedScan(Scan):
                 lost=False,
             )
 
-    def _take_index(self, offset: int, channel: int, entries: list[tuple[int, int]]) -> None:
+    def _take_index(self, offset: int, content: memoryview) -> None:
         if self._expected is None:
             return
+        channel, entries = mcap.parse_message_index(content)
         expected = self._expected.pop(channel, [])
         if sorted(entries) != sorted(expected):
             text = (

@@ -123,11 +123,11 @@ class Cursor:
         return tuple(found)
 
     def numbers(self, key: struct.Struct, value: struct.Struct) -> list[tuple[int, int]]:
-        inner = Cursor(self.take(self.number(U32)))
-        found = []
-        while inner.at < len(inner.data):
-            found.append((inner.number(key), inner.number(value)))
-        return found
+        data = self.take(self.number(U32))
+        pair = struct.Struct("<" + key.format[1:] + value.format[1:])
+        if len(data) % pair.size:
+            raise ValueError("a list of pairs ends within one")
+        return [(int(one), int(other)) for one, other in pair.iter_unpack(data)]
 
 
 def parse_schema(data: memoryview) -> Schema:

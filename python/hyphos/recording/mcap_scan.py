@@ -71,7 +71,6 @@ class Scan:
     unknown: Counter[int] = field(default_factory=Counter)  # records of kinds beyond the format
     statistics: mcap.Statistics | None = None
     chunk_indexes: list[mcap.ChunkIndex] = field(default_factory=list)
-    message_indexes: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     data_end: tuple[int, int] | None = None  # its offset, and the checksum that it holds
     records: int = 0  # outside of chunks
     complete: bool = False  # ends as a finished file does
@@ -278,14 +277,13 @@ class Scan:
         elif op == mcap.CHUNK_INDEX:
             self.chunk_indexes.append(mcap.parse_chunk_index(content))
         elif op == mcap.MESSAGE_INDEX:
-            channel_id, entries = mcap.parse_message_index(content)
-            self._take_index(offset, channel_id, entries)
+            self._take_index(offset, content)
         elif op == mcap.DATA_END:
             self.data_end = (offset, mcap.Cursor(content).number(mcap.U32))
         elif not 1 <= op <= mcap.DATA_END:
             self.unknown[op] += 1
 
-    def _take_index(self, offset: int, channel: int, entries: list[tuple[int, int]]) -> None:
+    def _take_index(self, offset: int, content: memoryview) -> None:
         """`hyphos bag check` compares them with the messages; nothing else uses them."""
 
     def _take_schema(self, offset: int, schema: Schema) -> None:
@@ -329,17 +327,26 @@ class Scan:
         start = offset + HEAD.size
         segment = Segment(start, start + len(content), in_chunk=True)
         found: list[Message] = []
-        view = memoryview(chunk.records)
-        for at, op, end in self._records_of_chunk(offset, chunk.records):
+        records = chunk.records
+        view = memoryview(records)
+        unpack, size, channels = (
+            mcap.MESSAGE_HEAD.unpack_from,
+            mcap.MESSAGE_HEAD.size,
+            self.channels,
+        )
+        for at, op, end in self._records_of_chunk(offset, records):
+            if op == mcap.MESSAGE and end - at >= size:  # most of what there is
+                number, _, log_ns, _ = unpack(records, at)
+                segment.add(number, log_ns)
+                if number not in channels:
+                    self.early += 1
+                if keep:
+                    found.append(mcap.parse_message(records, at, end))
+                continue
             try:
                 if op == mcap.MESSAGE:
-                    number, _, log_ns, _ = mcap.MESSAGE_HEAD.unpack_from(view[at:end])
-                    segment.add(number, log_ns)
-                    if number not in self.channels:
-                        self.early += 1
-                    if keep:
-                        found.append(mcap.parse_message(chunk.records, at, end))
-                elif op == mcap.SCHEMA:
+                    raise ValueError("it is too short")
+                if op == mcap.SCHEMA:
                     self._take_schema(offset, mcap.parse_schema(view[at:end]))
                 elif op == mcap.CHANNEL:
                     self._take_other(offset, op, view[at:end])
