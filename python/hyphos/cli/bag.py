@@ -28,7 +28,10 @@ def info(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Channels, counts, times, drops, attachments and metadata of recordings."""
+    """Channels, counts, times, drops, attachments and metadata of recordings.
+
+    Ends with 3 if something of a recording cannot be read.
+    """
     from hyphos.recording.bag import show_info  # noqa: PLC0415
 
     raise typer.Exit(show_info(files, as_json))
@@ -42,10 +45,11 @@ def check(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Read every record of an MCAP file, test every checksum, and say what is wrong and where.
+    """Read every record of an MCAP file, test every checksum, and name each fault with its place.
 
-    Ends with 1 if something is. A file that was cut off by a kill or a full disk, or damaged in the
-    middle, gives back every complete chunk with --repair.
+    Ends with 3 if something cannot be read, with 1 if only an index is wrong. A file that was cut
+    off by a kill or a full disk, or damaged in the middle, gives back every complete chunk with
+    --repair.
     """
     from hyphos.recording.bag import WriteOptions  # noqa: PLC0415
     from hyphos.recording.bag import check as run  # noqa: PLC0415
