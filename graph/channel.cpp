@@ -1,6 +1,7 @@
 #include "graph/channel.hpp"
 
 #include <algorithm>
+#include <list>
 #include <map>
 
 #include "base/hot.hpp"
@@ -10,9 +11,6 @@
 
 namespace hyphos::graph {
 namespace {
-
-/// Publishers that have gone whose last messages a transport may still have.
-constexpr std::size_t kMostLeft = 1024;
 
 thread_local bool delivering = false;
 
@@ -34,7 +32,6 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::
       executor_(executor),
       pool_(detail::BlockPool::create(type)),
       subscribers_(std::make_shared<const Subscribers>()),
-      latched_(policy.latched ? std::make_unique<Latched>() : nullptr),
       is_latched_(policy.latched) {
   for (const Link& link : links) {
     ports_.push_back(std::make_unique<Port>());
@@ -42,10 +39,7 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::
   }
 }
 
-Channel::~Channel() {
-  latched_.reset();
-  pool_->close();
-}
+Channel::~Channel() { pool_->close(); }
 
 HYPHOS_HOT std::shared_ptr<const Channel::Subscribers> Channel::subscribers() const {
   const std::lock_guard lock(mutex_);
@@ -105,10 +99,8 @@ void Channel::unuse() {
 
 bool Channel::keeps_messages() const {
   if (!is_latched()) return false;
-  bool any = false;
   const std::lock_guard lock(mutex_);
-  latched_->kept.each(1, [&](const detail::BlockRef&) { any = true; });
-  return any;
+  return latched_.size() > 0;
 }
 
 void Channel::watch_deadline(Timers& timers) {
@@ -169,7 +161,6 @@ void Channel::become_latched(const std::string& node) {
   {
     const std::lock_guard lock(mutex_);
     if (publishers_.empty()) {
-      latched_ = std::make_unique<Latched>();
       is_latched_.store(true, std::memory_order_release);
       return;
     }
@@ -186,11 +177,18 @@ void Channel::mark_pointer() {
 
 void Channel::remove(ChannelPublisher& publisher) {
   const std::lock_guard setup(setup_);
+  bool last = false;
   {
     const std::lock_guard lock(mutex_);
     std::erase(publishers_, &publisher);
-    // The last of all leaves what it said, as ever; of others nobody wants to hear it.
-    if (latched_ && !publishers_.empty()) latched_->forget(publisher.sender());
+    last = publishers_.empty();
+    // Within the process the last of all leaves its value to late subscribers, until another one
+    // publishes.
+    left_behind_ = last;
+  }
+  if (is_latched()) {
+    if (!last) forget_publisher(publisher.sender());
+    if (publisher.network()) announce_end(publisher.sender());
   }
   if (publisher.network() && --network_publishers_ == 0) {
     for (const auto& port : ports_) {
@@ -221,13 +219,11 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
     list->push_back(subscriber);
     subscribers_ = std::move(list);
     mark_pointer();
-    if (latched_) {
-      latched_->kept.each(policy_.depth,
-                          [&](const detail::BlockRef& block) { kept.push_back(block); });
-    }
+    latched_.each([&](const detail::BlockRef& block) {
+      if (network || block->meta().peer == kThisProcess) kept.push_back(block);
+    });
   }
   tell_watchers();
-  for (detail::BlockRef& block : kept) subscriber->push_local({std::move(block), 0, 0, 0, true});
   if (network && network_subscribers_++ == 0) {
     if (auto opened = open_ports(true); !opened) {
       setup.unlock();
@@ -235,6 +231,9 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
       return opened.error();
     }
   }
+  setup.unlock();  // an inline callback may open or close an end of this channel
+  // A newer message of the same publisher may have come already: then the subscriber drops this.
+  for (detail::BlockRef& block : kept) subscriber->push_local({std::move(block), 0, 0, 0, true});
   return subscriber;
 }
 
@@ -252,16 +251,47 @@ void Channel::remove(Subscriber& subscriber) {
       if (port->in != 0) port->link.transport->close(port->in.exchange(0));
       port->publishers = 0;
     }
+    std::list<detail::BlockRef> gone;  // dropped without the lock: they may free memory
     const std::lock_guard lock(mutex_);
     peers_.clear();
+    gone = latched_.forget_if(
+        [](const detail::BlockRef& block) { return block->meta().peer != kThisProcess; });
   }
   unuse();
 }
 
-HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, bool from_network,
-                                       std::int64_t arrived, Published& out) {
-  const auto list = subscribers();
-  for (const auto& subscriber : *list) {
+std::shared_ptr<const Channel::Subscribers> Channel::keep(const detail::BlockRef& block) {
+  std::list<detail::BlockRef> gone;
+  detail::BlockRef before;  // both are dropped without the lock: they may free memory
+  const std::lock_guard lock(mutex_);
+  if (left_behind_ && block->meta().peer == kThisProcess) {
+    left_behind_ = false;
+    gone = latched_.forget_if(
+        [](const detail::BlockRef& one) { return one->meta().peer == kThisProcess; });
+  }
+  before = latched_.keep(block);
+  return subscribers_;
+}
+
+void Channel::forget_publisher(std::uint64_t sender) {
+  detail::BlockRef before;
+  const std::lock_guard lock(mutex_);
+  before = latched_.forget(sender);
+}
+
+void Channel::announce_end(std::uint64_t sender) {
+  Envelope notice;
+  notice.meta.type_hash = type_.hash;
+  notice.meta.sender = sender;
+  notice.meta.latch = Latch::gone;
+  for (const auto& port : ports_) {
+    if (port->out != 0) (void)port->link.transport->send(port->out, notice);
+  }
+}
+
+HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, const Subscribers& list,
+                                       bool from_network, std::int64_t arrived, Published& out) {
+  for (const auto& subscriber : list) {
     if (from_network && !subscriber->options().network) continue;
     detail::Delivery delivery{block, arrived, 0, 0, block->meta().replayed};
     const auto result = from_network ? subscriber->push_remote(std::move(delivery))
@@ -289,7 +319,11 @@ HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, bool from_
 HYPHOS_HOT bool Channel::deliver(Envelope& message) {
   const std::int64_t arrived =
       message.meta.stamps.arrived != 0 ? message.meta.stamps.arrived : monotonic_now().ns;
-  const auto list = subscribers();
+  if (message.meta.latch == Latch::gone) {
+    forget_publisher(message.meta.sender);
+    return true;
+  }
+  auto list = subscribers();
   if (!is_open()) {
     for (const auto& s : *list) {
       if (s->options().network) (*s->trace()).count(trace::Counter::closed);
@@ -311,9 +345,10 @@ HYPHOS_HOT bool Channel::deliver(Envelope& message) {
   detail::BlockRef block = pool_->take();
   block->meta() = message.meta;
   block->set_encoded(std::move(message));
+  if (block->meta().latch == Latch::last) list = keep(block);
   Published ignored;
   const Delivering here;
-  deliver_local(block, true, arrived, ignored);
+  deliver_local(block, *list, true, arrived, ignored);
   return true;
 }
 
@@ -338,12 +373,6 @@ void Channel::watch(std::weak_ptr<ChannelWatcher> watcher) {
   const std::lock_guard lock(mutex_);
   std::erase_if(watchers_, [](const auto& known) { return known.expired(); });
   watchers_.push_back(std::move(watcher));
-}
-
-void Channel::Latched::forget(std::uint64_t sender) {
-  kept.forget([&](std::uint64_t one) { return one == sender; });
-  left.push_back(sender);
-  if (left.size() > kMostLeft) left.pop_front();
 }
 
 void Channel::tell_watchers() {
@@ -376,15 +405,22 @@ void Channel::peer(std::string_view transport, std::string_view who, std::uint64
   Port* port = find_port(transport);
   if (port == nullptr) return;
   {
+    std::list<detail::BlockRef> gone;  // dropped without the lock: they may free memory
     const std::lock_guard lock(mutex_);
+    const auto is_meant = [&](const auto& known) {
+      return known.first == port && known.second.id == id;
+    };
     if (present) {
       refusal_.reset();
       peers_.push_back({port, {id, std::string(who)}});
-    } else {
-      const auto gone = std::find_if(peers_.begin(), peers_.end(), [&](const auto& known) {
-        return known.first == port && known.second.id == id;
-      });
-      if (gone != peers_.end()) peers_.erase(gone);
+    } else if (const auto at = std::find_if(peers_.begin(), peers_.end(), is_meant);
+               at != peers_.end()) {
+      peers_.erase(at);
+    }
+    // One that closes its publisher and opens another may be here twice for a moment.
+    if (!present && std::none_of(peers_.begin(), peers_.end(), is_meant)) {
+      gone = latched_.forget_if(
+          [id](const detail::BlockRef& block) { return block->meta().peer == id; });
     }
   }
   if (present) {
@@ -439,13 +475,6 @@ void Channel::Out::dropped(std::string_view transport, transport::Drop reason,
   if (channel.publishers_.empty()) return;
   channel.publishers_.front()->trace().drop(port->link.index, static_cast<std::size_t>(reason),
                                             count);
-}
-
-bool Channel::Out::has_left(std::uint64_t sender) const {
-  const std::lock_guard lock(channel.mutex_);
-  if (!channel.latched_) return false;
-  const auto& left = channel.latched_->left;
-  return std::find(left.begin(), left.end(), sender) != left.end();
 }
 
 void Channel::Out::refused(std::string_view transport, const Error& why) {

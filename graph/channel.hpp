@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -124,14 +123,10 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   friend class ChannelPublisher;
   using Subscribers = std::vector<std::shared_ptr<Subscriber>>;
 
-  /// What late subscribers get.
-  struct Latched {
-    static std::uint64_t sender_of(const detail::BlockRef& block) { return block->meta().sender; }
-    void forget(std::uint64_t sender);
-
-    transport::LastOfEach<detail::BlockRef, sender_of> kept;
-    std::deque<std::uint64_t> left;  // senders that have gone
-  };
+  static std::uint64_t sender_of(const detail::BlockRef& block) { return block->meta().sender; }
+  /// Of this process and of all others.
+  static constexpr std::size_t kMostLatched = 1024;
+  using Latched = transport::LastOfEach<detail::BlockRef, sender_of, kMostLatched>;
 
   struct Port {
     Link link;
@@ -154,7 +149,6 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
     void listeners(std::string_view transport, std::uint32_t count) override;
     void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
     void refused(std::string_view transport, const Error& why) override;
-    [[nodiscard]] bool has_left(std::uint64_t sender) const override;
     Channel& channel;
   };
 
@@ -166,8 +160,14 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Result<void> open_ports(bool inlet);
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;
-  void deliver_local(const detail::BlockRef& block, bool from_network, std::int64_t arrived,
-                     Published& out);
+  /// Keeps a latched message, and returns the subscriptions that get it now: a subscription that
+  /// joins is among them or gets what is kept, not both and not neither.
+  std::shared_ptr<const Subscribers> keep(const detail::BlockRef& block);
+  void forget_publisher(std::uint64_t sender);
+  /// Brings it to the transports, behind all that this publisher sent. Under setup_.
+  void announce_end(std::uint64_t sender);
+  static void deliver_local(const detail::BlockRef& block, const Subscribers& list,
+                            bool from_network, std::int64_t arrived, Published& out);
 
   const std::string name_;
   const TypeId type_;
@@ -187,7 +187,11 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   std::vector<std::weak_ptr<ChannelWatcher>> watchers_;
   std::vector<std::pair<const Port*, ChannelPeer>> peers_;
   std::optional<Error> refusal_;
-  std::unique_ptr<Latched> latched_;  // there before is_latched_ is set; its content: under mutex_
+  /// What late subscribers get: of publishers here, and of those elsewhere while a port brings
+  /// their messages. One message of another process holds its memory there: the slot that the
+  /// publisher keeps for late receivers, too. Under mutex_.
+  Latched latched_;
+  bool left_behind_ = false;  // the last publisher here has gone, what it said last is kept: mutex_
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};

@@ -81,6 +81,8 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   if (!brought) meta.sender = sender_;
   meta.peer = kThisProcess;
   meta.type_hash = channel_->type().hash;
+  const bool latched = channel_->is_latched();
+  meta.latch = latched ? Latch::last : Latch::none;
   if (!channel_->is_open()) {
     record.count(trace::Counter::closed);
     out.failure = Code::disconnected;
@@ -88,7 +90,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   }
   // Latched values go to the transports even if nobody listens yet: they keep the last one.
   const bool remote = network_ && !channel_->ports_.empty() && meta.to != kThisProcess &&
-                      (channel_->remote_listeners() > 0 || channel_->is_latched());
+                      (channel_->remote_listeners() > 0 || latched);
   if (remote) {
     const std::lock_guard lock(send_);
     if (!brought) meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -97,11 +99,11 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     meta.sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   }
   out.sequence = meta.sequence;
-  if (channel_->is_latched()) {
-    const std::lock_guard lock(channel_->mutex_);
-    channel_->latched_->kept.keep(block);
+  const bool here = meta.to == 0 || meta.to == kThisProcess;
+  if (latched || here) {
+    const auto list = latched ? channel_->keep(block) : channel_->subscribers();
+    if (here) Channel::deliver_local(block, *list, false, 0, out);
   }
-  if (meta.to == 0 || meta.to == kThisProcess) channel_->deliver_local(block, false, 0, out);
   // A message for one process that is not there (yet) was not sent.
   if (meta.to == 0 || out.taken + out.dropped > 0) record.count(trace::Counter::sent);
   record.last_ns.store(meta.stamps.publish, std::memory_order_relaxed);

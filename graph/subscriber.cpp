@@ -22,6 +22,11 @@ struct Running {
 };
 thread_local Running running_here;
 
+/// A latched value that was published before this subscription came.
+bool is_replay(const detail::Delivery& delivery) {
+  return delivery.replayed && delivery.block->meta().latch == Latch::last;
+}
+
 struct RunningHere {
   explicit RunningHere(const Running& now) : outer(std::exchange(running_here, now)) {}
   ~RunningHere() { running_here = outer; }
@@ -56,7 +61,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::push_local(detail::Delivery delivery) {
   if (options_.mode == Mode::inline_) return run_inline(std::move(delivery));
   BriefLock lock(mutex_);
   if (options_.policy.overflow == Overflow::block && count_ >= options_.policy.depth &&
-      !wait_for_room(lock)) {
+      !is_replay(delivery) && !wait_for_room(lock)) {
     (*trace_)->count(trace::Counter::queue_timeout);
     return Push::timeout;
   }
@@ -71,36 +76,83 @@ HYPHOS_HOT Subscriber::Push Subscriber::push_remote(detail::Delivery delivery) {
 
 HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLock& lock) {
   if (closed_) return Push::closed;
+  if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
   Push outcome = Push::taken;
   detail::Delivery oldest;  // destroyed after the lock is gone: it may free a slot
   if (count_ >= options_.policy.depth) {
-    if (options_.policy.overflow == Overflow::drop_newest) {
-      (*trace_)->count(trace::Counter::queue_overflow);
-      return Push::dropped_newest;
-    }
-    if (options_.policy.overflow == Overflow::drop_oldest) {
-      oldest = pop();
-      (*trace_)->count(trace::Counter::queue_overflow);
-      outcome = Push::dropped_oldest;
-    } else if (count_ == ring_.size()) {  // invariant (1): remote senders of a `block` channel
-      std::vector<detail::Delivery> larger(ring_.size() + 8);
-      for (std::size_t i = 0; i < count_; ++i) {
-        larger[i] = std::move(ring_[(head_ + i) % ring_.size()]);
-      }
-      ring_ = std::move(larger);
-      head_ = 0;
-    }
+    outcome = make_room(delivery, oldest);
+    if (outcome == Push::dropped_newest) return outcome;
   }
+  replays_ += is_replay(delivery) ? 1 : 0;
   delivery.scheduled_ns = monotonic_now().ns;
   ring_[(head_ + count_++) % ring_.size()] = std::move(delivery);
   schedule(lock);
   return outcome;
 }
 
+bool Subscriber::note_latched(const detail::Delivery& delivery) {
+  const Meta& meta = delivery.block->meta();
+  auto known = newest_.empty() ? newest_.end() : newest_.end() - 1;
+  if (known != newest_.end() && known->first != meta.sender) {
+    known = std::ranges::find(newest_, meta.sender, &std::pair<std::uint64_t, std::uint64_t>::first);
+  }
+  if (known != newest_.end()) {
+    if (delivery.replayed && meta.sequence <= known->second) return false;
+    known->second = std::max(known->second, meta.sequence);
+    std::rotate(known, known + 1, newest_.end());
+    return true;
+  }
+  if (newest_.size() >= kMostReplays) newest_.erase(newest_.begin());
+  newest_.emplace_back(meta.sender, meta.sequence);
+  return true;
+}
+
+HYPHOS_HOT Subscriber::Push Subscriber::make_room(const detail::Delivery& delivery,
+                                                  detail::Delivery& oldest) {
+  const bool beyond = is_replay(delivery) && replays_ < kMostReplays;
+  const bool full = !beyond && count_ - replays_ >= options_.policy.depth;
+  if (full && options_.policy.overflow == Overflow::drop_newest) {
+    (*trace_)->count(trace::Counter::queue_overflow);
+    return Push::dropped_newest;
+  }
+  if (full && options_.policy.overflow == Overflow::drop_oldest) {
+    oldest = replays_ == 0 ? pop() : take_oldest_live();
+    (*trace_)->count(trace::Counter::queue_overflow);
+    return Push::dropped_oldest;
+  }
+  if (count_ == ring_.size()) grow();  // invariant (1)
+  return Push::taken;
+}
+
+void Subscriber::grow() {
+  std::vector<detail::Delivery> larger(ring_.size() + 8);
+  for (std::size_t i = 0; i < count_; ++i) {
+    larger[i] = std::move(ring_[(head_ + i) % ring_.size()]);
+  }
+  ring_ = std::move(larger);
+  head_ = 0;
+}
+
+/// What is latched of other publishers stays in the queue.
+detail::Delivery Subscriber::take_oldest_live() {
+  const auto at = [this](std::size_t i) -> detail::Delivery& {
+    return ring_[(head_ + i) % ring_.size()];
+  };
+  std::size_t live = 0;
+  while (live + 1 < count_ && is_replay(at(live))) ++live;
+  detail::Delivery out = std::move(at(live));
+  for (; live > 0; --live) at(live) = std::move(at(live - 1));
+  replays_ -= is_replay(out) ? 1 : 0;
+  head_ = (head_ + 1) % ring_.size();
+  --count_;
+  return out;
+}
+
 HYPHOS_HOT detail::Delivery Subscriber::pop() {
   detail::Delivery out = std::move(ring_[head_]);
   head_ = (head_ + 1) % ring_.size();
   --count_;
+  replays_ -= is_replay(out) ? 1 : 0;
   return out;
 }
 
@@ -196,6 +248,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return Push::closed;
+    if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
     ++running_;
   }
   {
@@ -281,6 +334,7 @@ void Subscriber::close() {
   if (!std::exchange(closed_, true)) {
     rest.swap(ring_);
     count_ = 0;
+    replays_ = 0;
     lock.unlock();
     changed_.notify_all();
     channel_->remove(*this);

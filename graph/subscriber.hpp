@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/brief_mutex.hpp"
@@ -23,11 +24,14 @@ enum class View : std::uint8_t { value, envelope, block };
 /// One subscription: a bounded queue in front of one callback.
 ///
 /// Invariants, all under `mutex_`:
-///  (1) `count_` <= depth, except that remote `block` deliveries may exceed it by one per sender;
+///  (1) `count_` - `replays_` <= depth, except that remote `block` deliveries may exceed it by one
+///      per sender; `replays_` <= kMostReplays;
 ///  (2) if the queue is not empty and the subscription is open, a drain task is enqueued
 ///      (`tasks_` > 0) or a thread is draining (`running_` > 0), or, if it is polled, whoever polls
 ///      has been told (`told_`): no message is ever forgotten;
-///  (3) serial: `running_` <= 1. No callback runs under a lock.
+///  (3) serial: `running_` <= 1. No callback runs under a lock;
+///  (4) a latched value that is sent again is taken only if nothing as new of its publisher was
+///      taken before: `newest_`. So it comes once and in order, whoever sends it how often.
 class Subscriber final : public detail::SubscriptionCore,
                          public std::enable_shared_from_this<Subscriber> {
  public:
@@ -69,9 +73,19 @@ class Subscriber final : public detail::SubscriptionCore,
   /// The message whose callback runs in this thread.
   [[nodiscard]] static trace::Cause cause_here();
 
+  /// Latched values that wait beyond the depth of the queue, and publishers that are remembered.
+  static constexpr std::size_t kMostReplays = 1024;
+
  private:
   Push push(detail::Delivery delivery, BriefLock& lock);
   Push run_inline(detail::Delivery delivery);
+  /// Of a latched channel. False: it is a value sent again that came before. Under mutex_.
+  bool note_latched(const detail::Delivery& delivery);
+  /// The queue holds as much as it may: makes room for one more, or says why there is none. `oldest`
+  /// is what goes. Under mutex_.
+  Push make_room(const detail::Delivery& delivery, detail::Delivery& oldest);
+  void grow();
+  detail::Delivery take_oldest_live();
   bool wait_for_room(BriefLock& lock);
   void schedule(BriefLock& lock);
   void drain_task();
@@ -98,6 +112,9 @@ class Subscriber final : public detail::SubscriptionCore,
   std::vector<detail::Delivery> ring_;
   std::size_t head_ = 0;
   std::size_t count_ = 0;
+  std::size_t replays_ = 0;  // of these, latched values sent again
+  /// The newest sequence number of each publisher of a latched channel, the latest of them last.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> newest_;
   std::uint32_t tasks_ = 0;
   std::uint32_t running_ = 0;
   bool told_ = false;  // Options::ready was called, and nobody has polled since

@@ -68,6 +68,14 @@ class Lane {
                header().head.load(std::memory_order_seq_cst) ==
            depth_;
   }
+  /// The same for a sender that leaves `spare` cells free while the receiver has taken the first
+  /// `replays` messages.
+  [[nodiscard]] bool full(std::uint64_t spare, std::uint64_t replays) const {
+    const std::uint64_t head = header().head.load(std::memory_order_seq_cst);
+    const std::uint64_t used = header().tail.load(std::memory_order_relaxed) - head;
+    // Beyond depth_: the lane is broken (L5), which push() finds.
+    return used <= depth_ && used + (head < replays ? 0 : spare) >= depth_;
+  }
   void count_drop(std::size_t reason, std::uint64_t count) {
     header().drops[reason].fetch_add(count, std::memory_order_relaxed);
   }

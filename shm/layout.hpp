@@ -109,7 +109,7 @@ struct EndpointRecord {
   std::uint32_t depth;
   std::uint8_t is_publisher;
   std::uint8_t encoding;
-  std::uint16_t flags;  ///< kGuest, kForGuests
+  std::uint16_t flags;  ///< kGuest, kForGuests, kKeepsLast
   std::uint64_t realm;  ///< a hash of the plan's host that this is; 0: any
   std::array<char, kNameSize> channel;
   std::array<char, kNameSize> type;
@@ -117,6 +117,9 @@ struct EndpointRecord {
 
 inline constexpr std::uint16_t kGuest = 1;      ///< of a process without a plan
 inline constexpr std::uint16_t kForGuests = 2;  ///< the plan has another way for its own processes
+inline constexpr std::uint16_t kKeepsLast = 4;  ///< a publication of a latched channel
+/// Cells of a lane of such a publication beyond its depth, for the last values of its publishers.
+inline constexpr std::uint32_t kLatchedCells = 256;
 
 /// May these two ends be joined, if channel and type agree? Guests meet everybody. Processes of a
 /// plan do not meet where the plan has another way: on a channel that it carries otherwise, and
@@ -195,6 +198,8 @@ inline constexpr std::uint32_t kReplayed = 1;
 inline constexpr std::uint32_t kSimple = 2;
 /// The message is a part of a call; without this flag the three words of it mean nothing.
 inline constexpr std::uint32_t kCall = 4;
+inline constexpr std::uint32_t kLatched = 8;         ///< Latch::last
+inline constexpr std::uint32_t kPublisherGone = 16;  ///< Latch::gone: there is no message
 
 /// Copies the header out of shared memory, once, and checks what can be checked without knowing the
 /// segments. Empty: corrupt.

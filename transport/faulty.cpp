@@ -32,6 +32,11 @@ class FaultyInlet final : public Inlet {
 
   bool deliver(Envelope& message) override {
     const std::lock_guard lock(mutex_);
+    if (message.meta.latch == Latch::gone) {  // no message: only its place among them counts
+      waiting_.push_back({std::move(message), due_time(), false});
+      if (release(monotonic_now().ns) != 0 && waiting_.size() <= 2) wake_clock_();
+      return true;
+    }
     const bool no_room = full_ || waiting_.size() + 2 > config_.queue;
     if (no_room && blocks_) return refused_ = true, false;
     if (chance(config_.loss)) {

@@ -3,45 +3,78 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <iterator>
+#include <list>
+#include <unordered_map>
+#include <utility>
 
 #include "hyphos/envelope.hpp"
 
 namespace hyphos::transport {
 
-/// What late subscribers of a latched channel get: the last message of each of its publishers in
-/// this process, the oldest first. `sender_of` says who published a message. Not thread-safe.
-template <typename Message, std::uint64_t (*sender_of)(const Message&)>
+/// What late subscribers of a latched channel get: the last message of each publisher, the oldest
+/// first. `sender_of` gives the publisher of a message. Of more than `kMost` publishers the one
+/// whose message is oldest is forgotten: those in other graphs (RawPublisher::bring) end without
+/// notice. Each call but each() and forget_if() takes constant time. Not thread-safe.
+template <typename Message, std::uint64_t (*sender_of)(const Message&), std::size_t kMost = 256>
 class LastOfEach {
  public:
-  void keep(const Message& message) {
+  /// Returns a message that it keeps no longer: to be dropped where no lock is held.
+  Message keep(Message message) {
     const std::uint64_t sender = sender_of(message);
     if (!last_.empty() && sender_of(last_.back()) == sender) {
-      last_.back() = message;
-      return;
+      std::swap(last_.back(), message);
+      return message;
     }
-    forget([&](std::uint64_t one) { return one == sender; });
-    if (last_.size() >= kMost) last_.erase(last_.begin());
-    last_.push_back(message);
+    if (const auto known = by_sender_.find(sender); known != by_sender_.end()) {
+      std::swap(*known->second, message);
+      last_.splice(last_.end(), last_, known->second);
+      return message;
+    }
+    last_.push_back(std::move(message));
+    by_sender_.emplace(sender, std::prev(last_.end()));
+    if (last_.size() <= kMost) return {};
+    Message oldest = std::move(last_.front());
+    by_sender_.erase(sender_of(oldest));
+    last_.pop_front();
+    return oldest;
   }
-  /// Forgets those of whom `has_left(sender)` says so.
-  template <typename HasLeft>
-  void forget(const HasLeft& has_left) {
-    std::erase_if(last_, [&](const Message& one) { return has_left(sender_of(one)); });
+  /// Returns what it kept of this publisher.
+  Message forget(std::uint64_t sender) {
+    const auto known = by_sender_.find(sender);
+    if (known == by_sender_.end()) return {};
+    Message message = std::move(*known->second);
+    last_.erase(known->second);
+    by_sender_.erase(known);
+    return message;
   }
-  /// The newest `most` of all, the oldest of them first.
+  /// Returns all that it kept for which `is_gone(message)`.
+  template <typename IsGone>
+  std::list<Message> forget_if(const IsGone& is_gone) {
+    std::list<Message> gone;
+    for (auto at = last_.begin(); at != last_.end();) {
+      const auto next = std::next(at);
+      if (is_gone(*at)) {
+        by_sender_.erase(sender_of(*at));
+        gone.splice(gone.end(), last_, at);
+      }
+      at = next;
+    }
+    return gone;
+  }
   template <typename F>
-  void each(std::size_t most, const F& each) const {
-    for (std::size_t at = last_.size() - std::min(most, last_.size()); at < last_.size(); ++at) {
-      each(last_[at]);
-    }
+  void each(const F& each) const {
+    for (const Message& message : last_) each(message);
   }
+  template <typename F>
+  void each(const F& each) {
+    for (Message& message : last_) each(message);
+  }
+  [[nodiscard]] std::size_t size() const { return last_.size(); }
 
  private:
-  /// Publishers. Those in other graphs (RawPublisher::bring) end without a word.
-  static constexpr std::size_t kMost = 256;
-
-  std::vector<Message> last_;
+  std::list<Message> last_;
+  std::unordered_map<std::uint64_t, typename std::list<Message>::iterator> by_sender_;
 };
 
 inline std::uint64_t sender_of(const Envelope& message) { return message.meta.sender; }

@@ -236,6 +236,7 @@ Result<void> Shm::announce(Port& port) {
   record.encoding = static_cast<std::uint8_t>(port.spec.type.encoding);
   if (config_.guest) record.flags |= shm::kGuest;
   if (port.spec.for_guests) record.flags |= shm::kForGuests;
+  if (port.outlet != nullptr && port.spec.policy.latched) record.flags |= shm::kKeepsLast;
   record.realm = config_.host.empty() ? 0 : wire::fnv1a(config_.host);
   shm::put_text(record.channel, port.spec.name);
   shm::put_text(record.type, port.spec.type.name);

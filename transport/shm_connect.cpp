@@ -53,14 +53,15 @@ void Shm::match_publications(const std::shared_ptr<Peer>& peer,
       if (theirs.type_hash != port->spec.type.hash) {
         refuse(port, *peer, theirs);
       } else if (port->inlet != nullptr) {
-        make_rx_lane(peer, port, theirs.serial);
+        make_rx_lane(peer, port, theirs);
       }
     }
   }
 }
 
 void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
-                       std::uint64_t publication) {
+                       const shm::EndpointRecord& theirs) {
+  const std::uint64_t publication = theirs.serial;
   std::uint32_t index = shm::kMaxLanes;
   {
     const std::lock_guard rx(rx_mutex_);
@@ -78,11 +79,15 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   lane->port = port;
   lane->publication = publication;
   lane->serial = next_serial_++;
+  const std::uint32_t depth = port->spec.policy.depth;
+  if ((theirs.flags & shm::kKeepsLast) != 0) {
+    lane->spare = std::min(shm::kLatchedCells, shm::kMaxDepth - depth);
+  }
   Error error{Code::exhausted, "this process has 1024 queues already; split it", port->spec.name};
   if (index < shm::kMaxLanes) {
     auto made =
         shm::Lane::create(self_->domain(), self_->id(), lane->serial, peer->id,
-                          port->spec.policy.depth, index, port->spec.type.hash, port->spec.name);
+                          depth + lane->spare, index, port->spec.type.hash, port->spec.name);
     if (made) {
       lane->lane = std::move(*made);
     } else {
@@ -99,7 +104,7 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
     return;
   }
   peer->sent_to_us = true;
-  self_->held().reserve_more(std::min<std::size_t>(port->spec.policy.depth, 256) * 2);
+  self_->held().reserve_more(std::min<std::size_t>(depth, 256) * 2);
   {
     const std::lock_guard rx(rx_mutex_);
     rx_lanes_[index] = lane;
@@ -190,6 +195,9 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
   lane->lane = std::move(*opened);
   lane->doorbell = &peer->control.header();
   lane->serial = record.serial;
+  // The receiver made it so much longer, unless it is as long as any may be.
+  const std::uint32_t most = lane->lane.depth() - 1;
+  if (port->spec.policy.latched) lane->spare = std::min(shm::kLatchedCells, most);
   {
     const std::lock_guard latch(port->latch);
     auto next = std::make_shared<TxLanes>(*now);
@@ -198,15 +206,13 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
       const std::lock_guard lanes(port->lanes_mutex);
       port->lanes = std::move(next);
     }
-    if (const Passage call(port->gate); call) {
-      port->kept.forget([&](std::uint64_t sender) { return port->outlet->has_left(sender); });
-    }
-    port->kept.each(port->spec.policy.depth, [&](const Envelope& message) {
-      Prepared prepared;
+    port->kept.each([&](KeptMessage& kept) {
       std::uint64_t overflowed = 0;
-      if (!prepare(message, false, 0, prepared)) return;
-      // The lane is new, but may be shorter than ours: the newest count.
-      (void)push(*lane, prepared, true, true, overflowed);
+      if (kept.prepared.segment == nullptr && !prepare(kept.message, false, 0, kept.prepared)) {
+        return;
+      }
+      // The lane is new. Without room for all, the newest count.
+      (void)push(*lane, kept.prepared, As::replay, true, overflowed);
     });
   }
   announce_listeners(port);

@@ -14,21 +14,6 @@ namespace hyphos::transport::shm_detail {
 
 inline constexpr std::string_view kName = "shm";
 
-/// A message that lies ready in shared memory.
-struct Prepared {
-  struct External {
-    shm::Segment* segment = nullptr;
-    const std::shared_ptr<shm::Segment>* shared = nullptr;  ///< set if it is held, not owned
-    std::uint32_t slot = 0;
-  };
-
-  Buffer primary;  ///< keeps the slot with the header
-  shm::Segment* segment = nullptr;
-  std::uint32_t slot = 0;
-  std::array<External, shm::kMaxParts> external;
-  std::size_t externals = 0;
-};
-
 /// The transport. Locks, in the order in which they may be taken together:
 /// control_mutex_ > Port::latch > TxLane::producer > Peer's and pool's own; the others alone.
 /// No lock is held while the graph is called, except that `events_` run one after another.
@@ -65,8 +50,10 @@ class Shm final : public ShmTransport {
                              Prepared& out);
   [[nodiscard]] shm::OwnedSlot* take_slot(std::size_t size, bool wait, std::int64_t deadline_ns);
   enum class Pushed { yes, full, gone, no_memory };
-  [[nodiscard]] Pushed push(TxLane& lane, const Prepared& message, bool replayed, bool drop_oldest,
+  enum class As { live, replay, notice };
+  [[nodiscard]] Pushed push(TxLane& lane, const Prepared& message, As as, bool drop_oldest,
                             std::uint64_t& overflowed);
+  void send_notice(Port& port, const Envelope& notice);
   struct Sending;
   void note(Sending& now, Pushed result, TxLane& lane);
   void push_to_all(Sending& now, const TxLanes& lanes, bool drop_oldest);
@@ -112,7 +99,7 @@ class Shm final : public ShmTransport {
   void refuse(const std::shared_ptr<Port>& port, const Peer& peer,
               const shm::EndpointRecord& theirs);
   void make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
-                    std::uint64_t publication);
+                    const shm::EndpointRecord& theirs);
   void finish_rx_lane(std::uint32_t index);
   void make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord& record);
   void drop_tx_lanes(const std::shared_ptr<Port>& port,

@@ -96,6 +96,29 @@ struct Peer {
       foreign_entries_;
 };
 
+/// A message that lies ready in shared memory.
+struct Prepared {
+  struct External {
+    shm::Segment* segment = nullptr;
+    const std::shared_ptr<shm::Segment>* shared = nullptr;  ///< set if it is held, not owned
+    std::uint32_t slot = 0;
+  };
+
+  Buffer primary;  ///< keeps the slot with the header
+  shm::Segment* segment = nullptr;
+  std::uint32_t slot = 0;
+  std::array<External, shm::kMaxParts> external;
+  std::size_t externals = 0;
+};
+
+/// The last message of a publisher of a latched channel. It lies in shared memory once, from the
+/// first receiver on, however many receivers come late: they and we keep the same slot.
+struct KeptMessage {
+  Envelope message;  ///< keeps what `prepared.external` points to
+  Prepared prepared;
+  static std::uint64_t sender_of(const KeptMessage& kept) { return kept.message.meta.sender; }
+};
+
 /// A queue from us to a peer.
 struct TxLane {
   std::shared_ptr<Peer> peer;
@@ -104,6 +127,15 @@ struct TxLane {
   std::uint64_t serial = 0;
   BriefMutex producer;  ///< L2: one thread at a time
   std::atomic<bool> gone{false};
+  // Of a latched channel. The last value of each publisher goes into a new lane first, whatever its
+  // depth; `spare` cells are for that, and for notices.
+  std::uint32_t spare = 0;
+  std::atomic<std::uint64_t> replays{0};
+
+  /// No room for a message.
+  [[nodiscard]] bool full() const {
+    return spare == 0 ? lane.full() : lane.full(spare, replays.load(std::memory_order_relaxed));
+  }
 };
 using TxLanes = std::vector<std::shared_ptr<TxLane>>;
 
@@ -122,7 +154,7 @@ struct Port {
   BriefMutex lanes_mutex;
   std::shared_ptr<const TxLanes> lanes = std::make_shared<TxLanes>();
   BriefMutex latch;  ///< a late receiver gets what is kept or the next message, not both
-  Kept kept;
+  LastOfEach<KeptMessage, KeptMessage::sender_of> kept;
 
   // Receiving: see Receiver::visit.
   std::atomic<std::uint64_t> space_epoch{0};
@@ -149,6 +181,7 @@ struct RxLane {
   shm::Lane lane;
   std::uint64_t serial = 0;
   std::uint64_t publication = 0;
+  std::uint32_t spare = 0;  ///< as the sender's
   std::atomic<bool> sender_gone{false};
   std::atomic<bool> finished{false};  ///< the sender is gone and everything it sent was taken
 

@@ -206,7 +206,7 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
     full = Visit::took_and_waits;
     lane.lane.header().kept.store(0, std::memory_order_release);
   }
-  const std::uint64_t half = lane.lane.depth() / 2;
+  const std::uint64_t half = (lane.lane.depth() - lane.spare) / 2;
   for (int i = 0; i < kBatch; ++i) {
     shm::Descriptor next;
     // A sender that leaves takes an empty lane for one whose messages were received, and its files
@@ -370,6 +370,9 @@ HYPHOS_HOT std::optional<Drop> Shm::resolve(RxLane& lane, const shm::Descriptor&
   out.meta.sequence = header.sequence;
   out.meta.sender = header.sender;
   out.meta.replayed = message.replayed || (header.flags & shm::kReplayed) != 0;
+  if ((header.flags & (shm::kLatched | shm::kPublisherGone)) != 0) {
+    out.meta.latch = (header.flags & shm::kLatched) != 0 ? Latch::last : Latch::gone;
+  }
   if ((header.flags & shm::kCall) != 0) {
     out.meta.call = {header.call_client, header.call_id, header.call_kind};
   }

@@ -104,7 +104,7 @@ bool Shm::has_room(PortId id, std::size_t size) {
   const auto lanes = port->tx_lanes();
   if (lanes->empty()) return true;
   for (const auto& lane : *lanes) {
-    if (lane->lane.full() && !lane->gone.load(std::memory_order_acquire)) return false;
+    if (lane->full() && !lane->gone.load(std::memory_order_acquire)) return false;
   }
   shm::OwnedSlot* const slot = take_slot(std::max<std::size_t>(size, 1), false, 0);
   if (slot == nullptr) return false;
@@ -153,6 +153,9 @@ HYPHOS_HOT bool Shm::prepare(const Envelope& message, bool wait, std::int64_t de
   header.handed = message.meta.stamps.handed;
   header.parts = static_cast<std::uint32_t>(parts);
   header.flags = message.meta.replayed ? shm::kReplayed : 0;
+  if (message.meta.latch != Latch::none) {
+    header.flags |= message.meta.latch == Latch::last ? shm::kLatched : shm::kPublisherGone;
+  }
   if (message.meta.call.kind != 0) {
     header.flags |= shm::kCall;
     header.call_client = message.meta.call.client;
@@ -256,13 +259,14 @@ HYPHOS_HOT void Shm::wake(const TxLane& lane) {
   shm::ring(header.asleep);
 }
 
-HYPHOS_HOT Shm::Pushed Shm::push(TxLane& lane, const Prepared& message, bool replayed,
-                                 bool drop_oldest, std::uint64_t& overflowed) {
+HYPHOS_HOT Shm::Pushed Shm::push(TxLane& lane, const Prepared& message, As as, bool drop_oldest,
+                                 std::uint64_t& overflowed) {
+  const bool replayed = as == As::replay;
   {
     const std::lock_guard lock(lane.producer);
     if (lane.gone.load(std::memory_order_relaxed)) return Pushed::gone;
     // Only we push, so a lane that has room now still has it below.
-    while (lane.lane.full()) {
+    while (as == As::live ? lane.full() : lane.lane.full()) {
       if (!drop_oldest) return Pushed::full;
       shm::Descriptor oldest;
       if (lane.lane.pop(oldest) != shm::Lane::Outcome::ok) continue;
@@ -279,6 +283,7 @@ HYPHOS_HOT Shm::Pushed Shm::push(TxLane& lane, const Prepared& message, bool rep
       release_holds(*lane.peer, {message.segment->number(), message.slot, replayed});
       return Pushed::gone;
     }
+    if (replayed) lane.replays.fetch_add(1, std::memory_order_relaxed);
   }
   wake(lane);
   return Pushed::yes;
@@ -288,11 +293,11 @@ Shm::Pushed Shm::push_blocking(TxLane& lane, const Prepared& message, std::int64
   std::atomic<std::uint32_t>& waiters = lane.lane.header().space_waiters;
   std::uint64_t unused = 0;
   for (;;) {
-    const Pushed result = push(lane, message, false, false, unused);
+    const Pushed result = push(lane, message, As::live, false, unused);
     if (result != Pushed::full) return result;
     if (deadline_ns != 0 && monotonic_now().ns >= deadline_ns) return Pushed::full;
     waiters.store(1, std::memory_order_seq_cst);
-    if (lane.lane.full() && !lane.gone.load(std::memory_order_seq_cst)) {
+    if (lane.full() && !lane.gone.load(std::memory_order_seq_cst)) {
       shm::futex_wait(waiters, 1, deadline_ns);
     }
   }
@@ -344,7 +349,7 @@ HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_o
       now.report.failure = Code::overloaded;
       continue;
     }
-    const Pushed result = push(lane, now.message, false, drop_oldest, now.overflowed);
+    const Pushed result = push(lane, now.message, As::live, drop_oldest, now.overflowed);
     if (result == Pushed::full && now.blocks && i < shm::kMaxLanes) {
       now.waiting[i / 64] |= std::uint64_t{1} << (i % 64);
       now.any_waiting = true;
@@ -382,6 +387,18 @@ HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
   }
 }
 
+// The end of a publisher of a latched channel.
+void Shm::send_notice(Port& port, const Envelope& notice) {
+  Prepared prepared;
+  KeptMessage before;
+  const std::lock_guard latch(port.latch);
+  before = port.kept.forget(notice.meta.sender);
+  const auto lanes = port.tx_lanes();
+  if (lanes->empty() || !prepare(notice, false, 0, prepared)) return;
+  std::uint64_t overflowed = 0;
+  for (const auto& lane : *lanes) (void)push(*lane, prepared, As::notice, false, overflowed);
+}
+
 HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   Sending now;
   const Passage inside(senders_);
@@ -391,6 +408,10 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
     return now.report;
   }
   assert(port->outlet != nullptr && "only an outlet sends");
+  if (message.meta.latch == Latch::gone) {
+    send_notice(*port, message);
+    return now.report;
+  }
   const Policy& policy = port->spec.policy;
   now.blocks = port->blocks();
   now.deadline = now.blocks ? deadline_of(policy) : 0;
@@ -407,12 +428,13 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   // Memory is waited for before the latch is locked, and only if somebody listens.
   if (!lanes->empty()) (void)prepare(message, now.blocks, now.deadline, now.message);
   if (policy.latched) {
+    KeptMessage before;  // dropped without the lock: it may free slots
     const std::lock_guard latch(port->latch);
-    port->kept.keep(message);
     lanes = port->tx_lanes();  // none joins from here on until all have it
     if (!lanes->empty() && now.message.segment == nullptr) {
       (void)prepare(message, false, 0, now.message);  // the first receiver came just now
     }
+    before = port->kept.keep({message, now.message});
     push_to_all(now, *lanes, policy.overflow == Overflow::drop_oldest);
   } else {
     push_to_all(now, *lanes, policy.overflow == Overflow::drop_oldest);

@@ -77,9 +77,6 @@ class Outlet {
   virtual void listeners(std::string_view transport, std::uint32_t count) = 0;
   virtual void dropped(std::string_view transport, Drop reason, std::uint64_t count) = 0;
   virtual void refused(std::string_view transport, const Error& why) = 0;
-  /// A publisher of this process that has gone, while others of the channel are there: what it said
-  /// last is not for late receivers any more. Takes a lock, briefly; calls nothing.
-  [[nodiscard]] virtual bool has_left(std::uint64_t) const { return false; }
 
  protected:
   ~Outlet() = default;
@@ -135,7 +132,9 @@ class Transport {
   /// not there: nothing taken, nothing dropped). Takes its own references; the caller may drop the
   /// envelope at once. Thread-safe; blocks only under `block`, for at most block_timeout_ms.
   /// Latched channels: the transport keeps the last envelope of each Meta::sender (Kept), and sends
-  /// the newest of them, as many as the channel's depth, to late receivers.
+  /// them to each late receiver, also beyond the depth of its queue. An envelope with Latch::gone
+  /// is no message: the transport forgets what it keeps of this sender, and brings the envelope to
+  /// every receiver, after all that the sender sent. It never waits for that, and counts nothing.
   virtual SendReport send(PortId port, const Envelope& message) = 0;
   /// False if send() of so many bytes on a `block` channel would wait now. Only sends of this
   /// process take the room away. Not for the data path: it may ask the system for memory.

@@ -293,6 +293,9 @@ void Receiver::accept(Subscription& subscription, Envelope message, std::uint64_
 void Receiver::drain(Subscription& subscription) {
   while (!subscription.held.empty()) {
     Subscription::Held& next = subscription.held.front();
+    // Its publisher has gone: late subscribers do not get it.
+    Latch& latch = next.message.meta.latch;
+    if (!subscription.present && latch == Latch::last) latch = Latch::none;
     if (!deliver(*subscription.port, next.message)) return;
     subscription.turn = ++turns_;
     subscription.held_bytes -= next.bytes;

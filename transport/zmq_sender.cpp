@@ -130,7 +130,15 @@ SendReport Sender::send(PortId id, const Envelope& message,
   std::unique_lock lock(mutex_);
   const PortPtr port = find_port(id);
   if (!port || stopping_) return report;
-  if (port->spec.policy.latched) port->kept.keep(message);
+  if (message.meta.latch == Latch::gone) {
+    (void)port->kept.forget(message.meta.sender);
+    Outgoing notice;
+    port->pack(message, notice.now);
+    for (Stream* stream : port->streams) offer_beyond(*stream, notice);
+    settle_lost(notices);
+    return report;
+  }
+  if (port->spec.policy.latched) (void)port->kept.keep(message);
   const std::uint64_t only = message.meta.to;
   const auto is_meant = [only](const Stream* s) {
     return only == 0 || same_process(s->who->name.first, only);
@@ -176,7 +184,7 @@ bool Sender::has_room(PortId id) const {
   const PortPtr port = find_port(id);
   if (!port || stopping_ || port->spec.policy.overflow != Overflow::block) return true;
   return std::ranges::all_of(port->streams, [&](const Stream* stream) {
-    return !stream->active() || stream->queue.size() < port->spec.policy.depth;
+    return !stream->active() || stream->has_room(port->spec.policy.depth);
   });
 }
 
@@ -187,11 +195,12 @@ Sender::Offer Sender::offer(Stream& stream, Outgoing& message, Notices& notices)
     return Offer::dropped;
   }
   const Policy& policy = stream.port->spec.policy;
-  if (stream.queue.size() >= policy.depth) {
+  if (!stream.has_room(policy.depth)) {
     if (policy.overflow == Overflow::block) return Offer::full;
     notices.dropped(stream.port, Drop::overflow, 1);
     if (policy.overflow == Overflow::drop_newest) return Offer::dropped;
-    stream.queue.pop_front();
+    stream.queue.erase(
+        std::ranges::find_if(stream.queue, [](const auto& parcel) { return !parcel->beyond; }));
   }
   stream.queue.push_back(message.keep());
   return Offer::taken;
@@ -345,7 +354,7 @@ void Sender::shut_down() {
         // What a best-effort stream has under way stays in libzmq's hands and is sent while the
         // sockets linger; what a reliable one has not seen acknowledged is reported as lost.
         notices.dropped(stream.port, Drop::disconnected,
-                        stream.queue.size() + (stream.reliable ? stream.in_flight.size() : 0));
+                        stream.waiting() + (stream.reliable ? stream.in_flight.size() : 0));
         stream.queue.clear();
         stream.in_flight.clear();
       }

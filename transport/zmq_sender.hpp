@@ -140,6 +140,7 @@ class Sender {
   void detach(Stream& stream, Notices& notices);
   void resume(Stream& stream, std::uint64_t taken, Notices& notices);
   void replay_latched(Stream& stream);
+  void offer_beyond(Stream& stream, Outgoing& message);
   void lose_connection(Subscriber& subscriber);
   void settle_lost(Notices& notices);
   void forget(Stream& stream, Notices& notices);

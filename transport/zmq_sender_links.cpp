@@ -7,6 +7,10 @@
 #include "transport/zmq_sender_state.hpp"
 
 namespace hyphos::transport::zmq {
+namespace {
+/// Latched values and notices that wait in one queue beyond its depth.
+constexpr std::size_t kMostBeyond = 1024;
+}  // namespace
 
 Sender::Stream* Sender::find_stream(const StreamName& name) {
   const auto subscriber = subscribers_.find(name.who);
@@ -178,22 +182,30 @@ void Sender::attach(Stream& stream, const PortPtr& port, Notices& notices) {
 }
 
 void Sender::replay_latched(Stream& stream) {
-  Port& port = *stream.port;
-  // It lives: who closes the port has to detach the stream first.
-  port.kept.forget([&](std::uint64_t sender) { return port.outlet->has_left(sender); });
-  port.kept.each(std::min(port.spec.policy.depth, stream.window_messages), [&](Envelope again) {
+  const Port& port = *stream.port;
+  port.kept.each([&](Envelope again) {
     again.meta.replayed = true;
     Outgoing out;
     port.pack(again, out.now);
-    // A replay is extra: if the connection broke meanwhile, the next subscribe brings it.
-    (void)transmit(stream, out);
+    if (out.now.bytes > settings_.max_message_bytes) return;  // send() has counted it
+    // If the connection broke meanwhile, the next subscribe brings it.
+    offer_beyond(stream, out);
   });
+}
+
+/// Behind all that the stream has; beyond the depth of its queue.
+void Sender::offer_beyond(Stream& stream, Outgoing& message) {
+  message.parcel().beyond = true;
+  if (stream.queue.empty() && transmit(stream, message)) return;
+  // Beyond that a receiver is stuck, and publishers come and go: nothing may grow for ever.
+  const std::size_t most = stream.port->spec.policy.depth + kMostBeyond;
+  if (stream.active() && stream.queue.size() < most) stream.queue.push_back(message.keep());
 }
 
 void Sender::detach(Stream& stream, Notices& notices) {
   // On a living connection what is under way arrives before the Closed does.
   const std::uint64_t lost =
-      stream.queue.size() + (stream.connected() ? 0 : stream.in_flight.size());
+      stream.waiting() + (stream.connected() ? 0 : stream.in_flight.size());
   notices.dropped(stream.port, Drop::disconnected, lost);
   say(*stream.who, wire::Closed{stream.id, stream.sent});
   stream.queue.clear();
@@ -219,6 +231,8 @@ void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
     if (!write(stream, first + i, *stream.in_flight[i].parcel)) return;
   }
   flush_queue(stream);
+  // What best effort lost meanwhile, and what the receiver forgot. It drops what it has already.
+  replay_latched(stream);
 }
 
 void Sender::lose_connection(Subscriber& subscriber) {
@@ -236,7 +250,7 @@ void Sender::settle_lost(Notices& notices) {
       if (!stream.port) continue;
       notices.listeners(stream.port);
       if (stream.reliable) continue;
-      notices.dropped(stream.port, Drop::disconnected, stream.queue.size());
+      notices.dropped(stream.port, Drop::disconnected, stream.waiting());
       stream.queue.clear();
     }
   }
@@ -272,7 +286,7 @@ std::int64_t Sender::expire(std::int64_t now_ns, std::int64_t heard_ns) {
 
 void Sender::forget(Stream& stream, Notices& notices) {
   if (!stream.port) return;
-  notices.dropped(stream.port, Drop::disconnected, stream.queue.size() + stream.in_flight.size());
+  notices.dropped(stream.port, Drop::disconnected, stream.waiting() + stream.in_flight.size());
   std::erase(stream.port->streams, &stream);
   notices.listeners(stream.port);
   stream.port = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <memory>
@@ -18,6 +19,7 @@ struct Sender::Parcel {
   std::vector<std::byte> head;
   std::vector<Frame> frames;  // empty for a small body
   std::uint64_t bytes = 0;
+  bool beyond = false;  // a latched value sent again, or a notice: needs no room in the queue
 };
 
 /// A parcel that moves to the heap only if some stream has to keep it.
@@ -68,6 +70,14 @@ struct Sender::Stream {
   std::deque<std::shared_ptr<Parcel>> queue;
 
   [[nodiscard]] std::uint64_t taken() const { return sent - in_flight.size(); }
+  [[nodiscard]] bool has_room(std::size_t depth) const {
+    return queue.size() < depth || waiting() < depth;
+  }
+  /// Messages in the queue, without what is beyond.
+  [[nodiscard]] std::size_t waiting() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(queue, [](const auto& one) { return !one->beyond; }));
+  }
   [[nodiscard]] bool connected() const;
   /// Counts as a receiver: it is there, or it will be given what it misses.
   [[nodiscard]] bool active() const { return connected() || reliable; }

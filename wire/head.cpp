@@ -34,7 +34,8 @@ enum Field : std::uint32_t {
   kClockOffset,
   kCallClient,
   kCallId,
-  kCallKind
+  kCallKind,
+  kLatch
 };
 
 void write_sizes(ProtoWriter& out, Field field, const BufferList& buffers) {
@@ -75,11 +76,12 @@ bool type_fits(std::uint64_t field, std::uint32_t type) {
     case kPayloadBytes:
     case kCallId:
     case kCallKind:
+    case kLatch:
       return type == kVarint;
     case kBufferBytes:
       return type == kBytes || type == kVarint;
     default:
-      return field > kCallKind || type == kFixed64;
+      return field > kLatch || type == kFixed64;
   }
 }
 
@@ -152,6 +154,11 @@ bool assign(std::uint64_t field, std::uint32_t type, const ProtoValue& value, He
     case kCallKind:
       out.meta.call.kind = value.number;
       break;
+    case kLatch:
+      out.meta.latch = value.number <= static_cast<std::uint64_t>(Latch::gone)
+                           ? static_cast<Latch>(value.number)
+                           : Latch::none;  // from a later version
+      break;
     default:
       break;  // from a later version
   }
@@ -197,6 +204,7 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
   out.fixed(kCallClient, meta.call.client);
   out.varint(kCallId, meta.call.id);
   out.varint(kCallKind, meta.call.kind);
+  out.varint(kLatch, static_cast<std::uint64_t>(meta.latch));
   return out.end();
 }
 

@@ -13,7 +13,7 @@ namespace hyphos::wire {
 
 /// All strings at their longest, ten bytes for every varint, eight for every fixed field, and tags.
 inline constexpr std::size_t kLongestHead =
-    kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 + 14 * 11 + 10 * kMaxAttachedBuffers + 4;
+    kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 + 14 * 11 + 10 * kMaxAttachedBuffers + 8;
 static_assert(kLongestHead <= kMaxHeadBytes);
 
 /// Writes at most kLongestHead bytes and returns their end.

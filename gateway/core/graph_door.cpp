@@ -224,20 +224,6 @@ std::map<std::uint64_t, std::size_t> GraphDoor::publishers_now(const std::string
   return now;
 }
 
-std::optional<bool> GraphDoor::latched_now(const std::string& channel) const {
-  const auto processes = inspect(node_.runtime().domain());
-  if (!processes) return std::nullopt;
-  std::optional<bool> latched;
-  for (const auto& process : *processes) {
-    for (const auto& end : process.endpoints) {
-      if (end.is_publisher && end.channel == channel) {
-        latched = latched.value_or(false) || end.policy.latched;
-      }
-    }
-  }
-  return latched;
-}
-
 Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
     const Client& client, const std::string& topic, const std::string& type, Form form,
     const OutletOptions& options, std::function<void(const Leaving&)> callback) {
@@ -264,7 +250,6 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
             [members = members_](std::uint64_t sender) { return members->group_of(sender); },
             [members = members_](std::uint64_t sender) { return members->has_ended(sender); },
             [this, channel] { return publishers_now(channel); },
-            [this, channel] { return latched_now(channel); },
             [this, topic](const Error& error) {
               count({"/" + node_.name()}, "unconvertible", topic + ": " + error.to_string());
             });

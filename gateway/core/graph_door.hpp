@@ -90,7 +90,6 @@ class GraphDoor final : public Door {
                                                const EndpointInfo& end) const;
   [[nodiscard]] std::map<std::uint64_t, std::size_t> publishers_now(
       const std::string& channel) const;
-  [[nodiscard]] std::optional<bool> latched_now(const std::string& channel) const;
   [[nodiscard]] std::string call_type_of(const std::string& service) const;
   [[nodiscard]] std::string action_type_of(const std::string& action) const;
   /// Who serves services or actions, with the types that these have in the graph. `kind`: kServices

@@ -28,7 +28,6 @@ Result<void> Tap::open(const Node& node, const std::string& channel, std::uint32
     options.policy = policy;
   }
   const std::lock_guard lock(mutex_);  // what comes at once finds subscription_
-  keeps_ = keeps;
   auto opened = node.raw_subscribe(channel, carrier_.id, options,
                                    [weak = weak_from_this()](const Message<RawMessage>& message) {
                                      if (const auto tap = weak.lock()) tap->hear(message);
@@ -38,22 +37,9 @@ Result<void> Tap::open(const Node& node, const std::string& channel, std::uint32
   return {};
 }
 
-bool Tap::keeps(std::uint64_t sender) {
-  std::optional<bool> now;
-  if (!senders_.contains(sender)) {
-    if (senders_.size() >= kMost) senders_.clear();
-    senders_.insert(sender);
-    now = latched_now_();
-  }
-  const std::lock_guard lock(mutex_);
-  if (now) keeps_ = *now;
-  if (!keeps_) last_.clear();
-  return keeps_;
-}
-
 void Tap::hear(const Message<RawMessage>& message) {
   const std::string group = group_of_(message.sender()).value_or("");
-  const bool keeps = this->keeps(message.sender());
+  const bool keeps = message.block()->meta().latch == Latch::last;
   if (keeps && carrier_.only_lists) return hear_joined(message, group);
   std::vector<std::shared_ptr<Listener>> listeners;
   {

@@ -25,8 +25,6 @@ using GroupOf = std::function<std::optional<std::string>(std::uint64_t sender)>;
 /// How many publishers the processes of this machine have for a channel, by Meta::peer.
 using PublishersNow = std::function<std::map<std::uint64_t, std::size_t>()>;
 
-/// Whether a publisher of the channel is latched now. Nothing: none is to be seen.
-using LatchedNow = std::function<std::optional<bool>()>;
 /// Whether it is the sender of a client's inlet that has gone.
 using HasEnded = std::function<bool(std::uint64_t sender)>;
 
@@ -60,22 +58,20 @@ class Tap : public std::enable_shared_from_this<Tap> {
   };
 
   Tap(const Carrier& carrier, TypeInfo type, Form form, GroupOf group_of, HasEnded has_ended,
-      PublishersNow now, LatchedNow latched_now, Complain complain)
+      PublishersNow now, Complain complain)
       : carrier_(carrier),
         type_(std::move(type)),
         form_(form),
         group_of_(std::move(group_of)),
         has_ended_(std::move(has_ended)),
         publishers_now_(std::move(now)),
-        latched_now_(std::move(latched_now)),
         complain_(std::move(complain)) {}
   ~Tap() { subscription_.close(); }
   Tap(const Tap&) = delete;
   Tap& operator=(const Tap&) = delete;
 
-  /// `keeps`: the channel is latched, so a listener that comes later gets the last message of every
-  /// publisher that is there; of a type that can be joined, as one. It is looked at anew when a
-  /// publisher is heard for the first time: who subscribed before may not have known.
+  /// A listener that comes later gets the last message of every latched publisher that is there; of
+  /// a type that can be joined, as one. `keeps`: the channel is known to be latched.
   Result<void> open(const Node& node, const std::string& channel, std::uint32_t depth, bool keeps);
   void add(std::shared_ptr<Listener> listener);
   void remove(const std::shared_ptr<Listener>& listener);
@@ -92,8 +88,6 @@ class Tap : public std::enable_shared_from_this<Tap> {
   };
 
   void hear(const Message<RawMessage>& message);
-  /// Whether it keeps what this sender says.
-  bool keeps(std::uint64_t sender);
   /// Of a latched channel whose messages are joined: each listener is told what all but its own
   /// group have said.
   void hear_joined(const Message<RawMessage>& message, const std::string& group);
@@ -111,12 +105,9 @@ class Tap : public std::enable_shared_from_this<Tap> {
   const GroupOf group_of_;
   const HasEnded has_ended_;
   const PublishersNow publishers_now_;
-  const LatchedNow latched_now_;
   const Complain complain_;
   Subscription subscription_;
-  std::set<std::uint64_t> senders_;  // heard of; only hear() has it, whose calls do not overlap
-  std::mutex mutex_;                 // guards what follows
-  bool keeps_ = false;
+  std::mutex mutex_;  // guards what follows
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::vector<Last> last_;  // the oldest first
 };

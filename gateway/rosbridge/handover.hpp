@@ -38,11 +38,12 @@ class Handover {
   [[nodiscard]] std::vector<Given> end();
   /// No outlet has to take over: the old one may be closed.
   [[nodiscard]] bool over() const { return over_; }
+  /// It, or a newer one of its sender, was given.
+  [[nodiscard]] bool was_seen(const Leaving& replayed) const;
 
  private:
   using Id = std::pair<std::uint64_t, std::uint64_t>;  // sender, number
   static Id id_of(const Leaving& message) { return {message.sender, message.sequence}; }
-  [[nodiscard]] bool was_seen(const Leaving& replayed) const;
   void note(const Leaving& message);
 
   bool over_ = true;

@@ -30,12 +30,20 @@ struct CallMark {
   std::uint64_t kind = 0;    ///< request, reply, ...: detail::CallKind
 };
 
+/// What a message means for late subscribers of its channel.
+enum class Latch : std::uint8_t {
+  none,  ///< nothing: the channel is not latched
+  last,  ///< the last value of its publisher: late subscribers get it
+  gone,  ///< not a message: its publisher has gone, and its last value with it
+};
+
 /// What travels with every message besides its bytes.
 struct Meta {
   std::uint64_t type_hash = 0;  ///< TypeId::hash of the publisher's type
   std::uint64_t sequence = 0;   ///< counts from 1 per publisher
   std::uint64_t sender = 0;     ///< unique per publisher handle, over all machines
   bool replayed = false;        ///< a latched value sent again to a late subscriber
+  Latch latch = Latch::none;
   CallMark call;
   /// These two do not travel. The process that it came from, as the transport that brought it knows
   /// it; kThisProcess: this one.

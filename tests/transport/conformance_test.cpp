@@ -162,6 +162,14 @@ TEST_P(Conformance, LateSubscriberGetsTheLatchedValue) {
   EXPECT_FALSE(inlet_.messages[1].meta.replayed);
 }
 
+Envelope end_of(std::uint64_t sender) {
+  Envelope notice;
+  notice.meta.type_hash = test_type().hash;
+  notice.meta.sender = sender;
+  notice.meta.latch = Latch::gone;
+  return notice;
+}
+
 TEST_P(Conformance, LateSubscriberGetsTheLatchedValueOfEachPublisherThatIsThere) {
   Policy policy = reliable_policy();
   policy.latched = true;
@@ -172,7 +180,7 @@ TEST_P(Conformance, LateSubscriberGetsTheLatchedValueOfEachPublisherThatIsThere)
     message.meta.sender = 1 + number % 3;
     publisher_->send(out_, message);
   }
-  outlet_.gone = 3;  // who sent 2 and 5
+  publisher_->send(out_, end_of(3));  // the sender of 2 and 5
   subscriber_ = factory_->subscriber("late");
   in_ = subscriber_->open(spec("map", policy), &inlet_, nullptr).or_throw();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1 && inlet_.messages.size() >= 2; }));
@@ -184,6 +192,51 @@ TEST_P(Conformance, LateSubscriberGetsTheLatchedValueOfEachPublisherThatIsThere)
   EXPECT_EQ(inlet_.messages[1].meta.sequence, 6U);
   EXPECT_TRUE(std::ranges::equal(inlet_.messages[1].payload.bytes(), sample(6).payload.bytes()));
   EXPECT_EQ(inlet_.messages[2].meta.sequence, 7U);
+}
+
+TEST_P(Conformance, a_late_subscriber_gets_each_latched_value_beyond_its_depth) {
+  Policy policy = with_overflow(Overflow::drop_oldest, 1);
+  policy.latched = true;
+  publisher_ = factory_->publisher();
+  out_ = publisher_->open(spec("map", policy), nullptr, &outlet_).or_throw();
+  constexpr std::uint64_t kSenders = 40;
+  const auto from = [&](std::uint64_t sender, std::uint64_t number) {
+    Envelope message = sample(number);
+    message.meta.sender = sender;
+    message.meta.latch = Latch::last;
+    publisher_->send(out_, message);
+  };
+  for (std::uint64_t sender = 1; sender <= kSenders; ++sender) from(sender, sender);
+  subscriber_ = factory_->subscriber("late");
+  in_ = subscriber_->open(spec("map", policy), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= kSenders; }));
+  from(kSenders + 1, 1000);
+  ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() > kSenders; }));
+  ASSERT_EQ(inlet_.messages.size(), kSenders + 1);
+  for (std::uint64_t sender = 1; sender <= kSenders; ++sender) {
+    const Meta& meta = inlet_.messages[sender - 1].meta;
+    EXPECT_EQ(meta.sender, sender);
+    EXPECT_TRUE(meta.replayed);
+    EXPECT_EQ(meta.latch, Latch::last);
+  }
+  EXPECT_FALSE(inlet_.messages.back().meta.replayed);
+}
+
+TEST_P(Conformance, the_end_of_a_publisher_comes_after_its_messages) {
+  Policy policy = with_overflow(Overflow::drop_oldest, 4);
+  policy.latched = true;
+  connect(spec("map", policy));
+  set(&TestInlet::stuck, true);
+  for (std::uint64_t number = 1; number <= 50; ++number) publisher_->send(out_, sample(number));
+  publisher_->send(out_, end_of(sample(1).meta.sender));
+  set(&TestInlet::stuck, false);
+  ASSERT_TRUE(events_.wait([&] {
+    return !inlet_.messages.empty() && inlet_.messages.back().meta.latch == Latch::gone;
+  }));
+  ASSERT_GE(inlet_.messages.size(), 2U);
+  EXPECT_EQ(inlet_.messages[inlet_.messages.size() - 2].meta.sequence, 50U);
+  EXPECT_EQ(inlet_.messages.size() - 1 + inlet_.lost() + outlet_.lost(), 50U)
+      << "the notice is no message: nothing counts it";
 }
 
 TEST_P(Conformance, SlowSubscriberUnderDropOldest) {

@@ -110,14 +110,12 @@ class TestOutlet final : public Outlet {
   void refused(std::string_view, const Error& why) override {
     note([&] { errors.push_back(why); });
   }
-  [[nodiscard]] bool has_left(std::uint64_t sender) const override { return sender == gone; }
   [[nodiscard]] std::uint64_t lost() const {
     std::uint64_t sum = 0;
     for (const auto& [reason, count] : drops) sum += count;
     return sum;
   }
 
-  std::atomic<std::uint64_t> gone = 0;  ///< a sender that has left; 0: none
   std::atomic<std::uint32_t> receivers = 0;
   std::atomic<int> falls = 0;  ///< how often the number of receivers went down
   std::map<Drop, std::uint64_t> drops;

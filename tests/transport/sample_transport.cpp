@@ -131,7 +131,15 @@ class SampleTransport final : public Transport {
     if (found == outs_.end()) return report;
     const std::shared_ptr<Out> out = found->second;
     const Policy& policy = out->spec.policy;
-    if (policy.latched) out->kept.keep(message);
+    if (message.meta.latch == Latch::gone) {
+      (void)out->kept.forget(message.meta.sender);
+      for (const auto& in : hub_->ins) {
+        if (matches(*out, *in) && !in->closed) in->queue.emplace_back(message, out);
+      }
+      hub_->changed.notify_all();
+      return report;
+    }
+    if (policy.latched) (void)out->kept.keep(message);
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(policy.block_timeout_ms);
     for (const auto& in : std::vector(hub_->ins)) {
@@ -219,10 +227,10 @@ class SampleTransport final : public Transport {
       in->inlet->refused(name(), error);
       return;
     }
-    out->kept.forget([&](std::uint64_t sender) { return out->outlet->has_left(sender); });
-    out->kept.each(in->spec.policy.depth, [&](const Envelope& message) {
+    out->kept.each([&](const Envelope& message) {
       in->queue.emplace_back(message, out);
       in->queue.back().first.meta.replayed = true;
+      in->queue.back().first.meta.peer = out->owner;
     });
     in->inlet->peer(name(), out->process, out->owner, true);
     out->outlet->listeners(name(), receivers(*out));

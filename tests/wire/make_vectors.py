@@ -63,6 +63,7 @@ def head(message: dict[str, Any], payload: bytes, buffers: list[bytes]) -> bytes
     out += field_fixed64(19, int(call["client"], 16))
     out += field_varint(20, call["id"])
     out += field_varint(21, call["kind"])
+    out += field_varint(22, message.get("latch", 0))
     return out
 
 
@@ -156,6 +157,8 @@ def main() -> None:
         ),
         vector("custom", "custom", bytes([3, 0, 0, 0]) + b"abc", type_name="test.Custom"),
         vector("replayed", "bytes", b"map", replayed=True, sequence=2**40),
+        vector("latched", "bytes", b"map", latch=1),
+        vector("publisher gone", "bytes", b"", latch=2),
         vector(
             "all stamps",
             "bytes",

@@ -58,6 +58,7 @@ Vector read_vector(const YAML::Node& node) {
   meta.sequence = node["sequence"].as<std::uint64_t>();
   meta.sender = hex_number(node["sender"]);
   meta.replayed = node["replayed"].as<bool>();
+  meta.latch = static_cast<Latch>(node["latch"].as<int>(0));
   const YAML::Node stamps = node["stamps_ns"];
   const auto stamp = [&](const char* name) { return stamps[name].as<std::int64_t>(0); };
   meta.stamps = {stamp("publish"),   stamp("encoded"), stamp("handed"),  stamp("arrived"),
