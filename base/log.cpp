@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::log {
@@ -19,13 +20,21 @@ constexpr std::array<const char*, 5> kNames = {"DEBUG", "INFO", "WARN", "ERROR",
 
 /// Held while a listener is called; nothing that a listener may do takes it.
 struct Listeners {
+  const ForkMark mark;
   std::mutex mutex;
   std::vector<Listener*> all;
   std::atomic<bool> some{false};
 };
 Listeners& listeners() {
-  static auto* const made = new Listeners;  // never destroyed: threads may write until the very end
-  return *made;
+  // Never destroyed: threads may write until the very end. A forked child begins with none.
+  static std::atomic<Listeners*> made = new Listeners;
+  Listeners* known = made.load();
+  while (known->mark.is_inherited()) {
+    auto* const own = new Listeners;
+    if (made.compare_exchange_strong(known, own)) return *own;
+    delete own;
+  }
+  return *known;
 }
 thread_local int unheard = 0;
 

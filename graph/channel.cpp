@@ -143,8 +143,8 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
   const std::lock_guard setup(setup_);
   if (latched && !is_latched()) become_latched(node);
   trace::EndpointId id{name_, node, type_, policy(), Mode::serial, true};
-  publisher =
-      std::make_shared<ChannelPublisher>(shared_from_this(), type, network, registry_->add(id));
+  publisher = make_for_this_process<ChannelPublisher>(shared_from_this(), type, network,
+                                                      registry_->add(id));
   use();
   {
     const std::lock_guard lock(mutex_);

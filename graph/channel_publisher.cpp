@@ -18,6 +18,7 @@ ChannelPublisher::ChannelPublisher(std::shared_ptr<Channel> channel, const TypeS
                                    bool network, std::unique_ptr<trace::Endpoint> trace)
     : channel_(std::move(channel)),
       network_(network),
+      type_(type),
       pool_(detail::BlockPool::create(type)),
       trace_(std::move(trace)),
       sender_(random_id()) {}
@@ -30,27 +31,41 @@ ChannelPublisher::~ChannelPublisher() {
 void ChannelPublisher::leave() {
   {
     const std::lock_guard lock(send_);
-    if (std::exchange(left_, true)) return;
+    if (left_.exchange(true)) return;
   }
   channel_->remove(*this);
 }
 
+std::optional<Error> ChannelPublisher::ended() const {
+  const std::string what = "the publisher of channel '" + channel() + "'";
+  if (mark_.is_inherited()) return ForkMark::error(what, channel());
+  if (!left_.load(std::memory_order_relaxed)) return std::nullopt;
+  return Error{Code::disconnected, what + " has been closed; open another one", channel()};
+}
+
 HYPHOS_HOT detail::BlockRef ChannelPublisher::block() {
+  if (mark_.is_inherited()) {  // another thread may have had the pool's lock in the parent
+    detail::BlockPool* const own = detail::BlockPool::create(type_);
+    detail::BlockRef block = own->take();
+    own->close();
+    return block;
+  }
   detail::BlockRef block = pool_->take();
   block->meta().stamps.publish = monotonic_now().ns;
   return block;
 }
 
 HYPHOS_HOT bool ChannelPublisher::has_remote() const {
-  return network_ && channel_->remote_listeners() > 0;
+  return network_ && channel_->remote_listeners() > 0 && !has_ended();
 }
 
 std::uint32_t ChannelPublisher::listeners() const {
+  if (has_ended()) return 0;
   return channel_->local_listeners() + (network_ ? channel_->remote_listeners() : 0);
 }
 
 bool ChannelPublisher::has_room(std::size_t size) const {
-  if (channel_->policy_.overflow != Overflow::block) return true;
+  if (channel_->policy_.overflow != Overflow::block || has_ended()) return true;
   const auto subscribers = channel_->subscribers();
   if (!std::ranges::all_of(*subscribers, [](const auto& one) { return one->has_room(); })) {
     return false;
@@ -63,7 +78,7 @@ bool ChannelPublisher::has_room(std::size_t size) const {
 }
 
 HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
-  if (!network_) return {};
+  if (!network_ || has_ended()) return {};
   for (const auto& port : channel_->ports_) {
     if (port->out == 0 || port->listeners.load(std::memory_order_relaxed) == 0) continue;
     WritableBuffer memory = port->link.transport->loan(port->out, size);
@@ -74,6 +89,10 @@ HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
 
 HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   Published out;
+  if (has_ended()) {
+    out.failure = Code::disconnected;
+    return out;
+  }
   std::size_t bytes = 0;
   trace::Record& record = **trace_;
   Meta& meta = block->meta();

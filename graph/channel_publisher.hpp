@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "base/brief_mutex.hpp"
+#include "base/fork.hpp"
 #include "graph/channel.hpp"
 #include "hyphos/publisher.hpp"
 #include "trace/record.hpp"
@@ -28,6 +30,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   WritableBuffer loan(std::size_t size) override;
   [[nodiscard]] const std::string& channel() const override { return channel_->name(); }
   [[nodiscard]] std::uint64_t sender() const override { return sender_; }
+  [[nodiscard]] std::optional<Error> ended() const override;
 
   /// Ends the publisher before its last reference does: it sends nothing any more. Idempotent.
   void leave();
@@ -43,8 +46,15 @@ class ChannelPublisher final : public detail::PublisherCore {
   /// Returns the size of what it sent, encoded.
   std::size_t publish_remote(detail::Block& block, Published& out);
 
+  /// Nothing is sent: it has left, or this is a forked child.
+  [[nodiscard]] bool has_ended() const {
+    return mark_.is_inherited() || left_.load(std::memory_order_relaxed);
+  }
+
+  const ForkMark mark_;
   const std::shared_ptr<Channel> channel_;
   const bool network_;
+  const TypeSupport type_;  // of its blocks
   detail::BlockPool* const pool_;
   const std::unique_ptr<trace::Endpoint> trace_;
   const std::uint64_t sender_;
@@ -52,7 +62,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   // Keeps sequence numbers in the order in which they leave the process; publishing from one thread
   // never waits for it.
   BriefMutex send_;
-  bool left_ = false;  // under send_
+  std::atomic<bool> left_{false};  // set under send_
 };
 
 }  // namespace hyphos::graph

@@ -211,6 +211,7 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
 }
 
 std::uint32_t Subscriber::poll(std::uint32_t most) {
+  if (mark_.is_inherited()) return 0;
   // The callback may close it, and be the last to know it.
   const std::shared_ptr<Subscriber> self = shared_from_this();
   BriefLock lock(mutex_);
@@ -329,6 +330,7 @@ HYPHOS_HOT void Subscriber::call(const detail::Delivery& delivery, const void* v
 }
 
 void Subscriber::close() {
+  if (mark_.is_inherited()) return;  // no callback runs here
   std::vector<detail::Delivery> rest;
   BriefLock lock(mutex_);
   if (!std::exchange(closed_, true)) {

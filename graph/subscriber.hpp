@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/brief_mutex.hpp"
+#include "base/fork.hpp"
 #include "base/log.hpp"
 #include "graph/executor.hpp"
 #include "hyphos/subscription.hpp"
@@ -99,6 +100,7 @@ class Subscriber final : public detail::SubscriptionCore,
   /// Called and returns with `lock` held, and with the object kept by the caller.
   void tell_if_ended(BriefLock& lock);
 
+  const ForkMark mark_;
   const std::shared_ptr<Channel> channel_;
   const TypeSupport* const type_;
   const Options options_;

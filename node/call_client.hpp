@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork.hpp"
 #include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
 #include "node/calls.hpp"
@@ -115,6 +116,7 @@ class ClientHandle final : public detail::CallClient {
   explicit ClientHandle(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}
   /// The last reference may go with a listener, inside a call of a transport.
   ~ClientHandle() override {
+    if (mark_.is_inherited()) return;
     if (graph::Channel::delivering_here()) {
       core_->executor().enqueue(Priority::normal, [core = core_] { core->close(); });
     } else {
@@ -125,25 +127,35 @@ class ClientHandle final : public detail::CallClient {
   ClientHandle& operator=(const ClientHandle&) = delete;
 
   detail::PublisherCore& sender() override { return core_->sender(); }
-  [[nodiscard]] bool travels() const override { return core_->travels(); }
+  [[nodiscard]] bool travels() const override { return !mark_.is_inherited() && core_->travels(); }
   std::uint64_t start(detail::BlockRef request, std::int64_t deadline_ns,
                       std::shared_ptr<detail::CallListener> listener) override {
+    if (mark_.is_inherited()) {
+      listener->failed(inherited());
+      return 0;
+    }
     return core_->start(std::move(request), deadline_ns, std::move(listener));
   }
-  void cancel(std::uint64_t id) override { core_->cancel(id); }
-  void expire(std::uint64_t id) override { core_->expire(id); }
-  [[nodiscard]] bool ready() const override { return core_->ready(); }
+  void cancel(std::uint64_t id) override {
+    if (!mark_.is_inherited()) core_->cancel(id);
+  }
+  void expire(std::uint64_t id) override {
+    if (!mark_.is_inherited()) core_->expire(id);
+  }
+  [[nodiscard]] bool ready() const override { return !mark_.is_inherited() && core_->ready(); }
   Result<void> wait_for_server(Duration timeout) override {
+    if (mark_.is_inherited()) return inherited();
     return core_->wait_for_server(timeout);
   }
   [[nodiscard]] const std::string& name() const override { return core_->name(); }
   Result<void> wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                     std::int64_t deadline_ns, const std::function<bool()>& ready) override {
+    if (mark_.is_inherited()) return inherited();
     return wait_on_pool(core_->executor(), name(), lock, changed, deadline_ns, ready);
   }
   void post(std::function<void()> work) override {
     // A handle may outlive the runtime and its pool, but the node has closed the client before.
-    if (core_->is_closed()) {
+    if (mark_.is_inherited() || core_->is_closed()) {
       work();
     } else {
       calls::post(core_->executor(), name(), std::move(work));
@@ -151,6 +163,11 @@ class ClientHandle final : public detail::CallClient {
   }
 
  private:
+  [[nodiscard]] Error inherited() const {
+    return ForkMark::error("the client of '" + name() + "'", name());
+  }
+
+  const ForkMark mark_;
   const std::shared_ptr<ClientCore> core_;
 };
 

@@ -1,9 +1,13 @@
 #include "hyphos/node.hpp"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 
 #include "base/log.hpp"
+#include "graph/channel_publisher.hpp"
 #include "graph/subscriber.hpp"
 #include "node/call_client.hpp"
 #include "node/runtime_impl.hpp"
@@ -54,6 +58,7 @@ class OwnedSubscription final : public detail::SubscriptionCore {
 }  // namespace
 
 Result<void> Node::Impl::check_open() const {
+  if (auto good = runtime_->usable(); !good) return good;
   const std::lock_guard lock(mutex_);
   if (!closed_) return success();
   return Error{Code::disconnected, "node '" + name_ + "' has been closed", name_};
@@ -111,7 +116,45 @@ void Node::Impl::keep(const std::shared_ptr<RemoteParams::Impl>& remote) {
   remotes_.push_back(remote);
 }
 
+void Node::Impl::keep(std::weak_ptr<detail::PublisherCore> publisher) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(publishers_, [](const auto& known) { return known.expired(); });
+  publishers_.push_back(std::move(publisher));
+}
+
 Clock Node::Impl::clock() { return Clock(runtime_->clock().core(), ended_); }
+
+void Node::Impl::close_all() {
+  if (!runtime_->usable()) return;
+  close();
+  std::vector<std::weak_ptr<detail::PublisherCore>> publishers;
+  {
+    const std::lock_guard lock(mutex_);
+    publishers.swap(publishers_);
+  }
+  for (const auto& weak : publishers) {
+    if (const auto core = weak.lock()) static_cast<graph::ChannelPublisher&>(*core).leave();
+  }
+}
+
+int Node::Impl::spin(const std::function<void()>& interrupted) {
+  if (const auto good = runtime_->usable(); !good) return runtime_->spin(interrupted);
+  const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  bool closed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    closed = closed_ && !runtime_->stopping();
+    spinning_.push_back(event);
+  }
+  const auto end = [&](int*) {
+    const std::lock_guard lock(mutex_);
+    std::erase(spinning_, event);
+    ::close(event);
+  };
+  int nothing = 0;
+  const std::unique_ptr<int, decltype(end)> ending(&nothing, end);
+  return closed ? 0 : runtime_->spin(interrupted, event);
+}
 
 void Node::Impl::close() {
   std::vector<std::shared_ptr<Timer::Impl>> timers;
@@ -121,6 +164,8 @@ void Node::Impl::close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
+    const std::uint64_t one = 1;
+    for (const int event : spinning_) (void)!::write(event, &one, sizeof one);
     timers.swap(timers_);
     servers.swap(servers_);
     clients.swap(clients_);
@@ -163,9 +208,11 @@ Result<Node> Node::open(std::string name, RuntimeOptions options) {
 Result<std::shared_ptr<detail::PublisherCore>> Node::open_publisher(
     const std::string& channel, const TypeSupport& type, const PublisherOptions& options) const {
   if (auto open = impl_->check_open(); !open) return open.error();
-  return impl_->runtime().graph().publisher(impl_->channel_for(channel), type,
-                                            options.policy.value_or(Policy{}), options.scope,
-                                            impl_->name());
+  auto made = impl_->runtime().graph().publisher(impl_->channel_for(channel), type,
+                                                 options.policy.value_or(Policy{}), options.scope,
+                                                 impl_->name());
+  if (made) impl_->keep(std::weak_ptr(*made));
+  return made;
 }
 
 Result<std::shared_ptr<detail::SubscriptionCore>> Node::open_subscription(
@@ -259,7 +306,7 @@ std::string Node::param(const std::string& name, const std::string& fallback) co
 
 const std::string& Node::name() const { return impl_->name(); }
 Runtime Node::runtime() const { return Runtime(impl_->runtime_ptr()); }
-int Node::spin() const { return impl_->runtime().spin(); }
-void Node::close() const { impl_->close(); }
+int Node::spin(const std::function<void()>& interrupted) const { return impl_->spin(interrupted); }
+void Node::close() const { impl_->close_all(); }
 
 }  // namespace hyphos

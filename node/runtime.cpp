@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstring>
 #include <limits>
 #include <thread>
@@ -16,6 +16,7 @@
 #include "base/log.hpp"
 #include "node/params_service.hpp"
 #include "node/runtime_impl.hpp"
+#include "node/spin_signals.hpp"
 #include "plan/transports.hpp"
 #include "wire/clock_tick.hpp"
 
@@ -24,16 +25,6 @@ namespace {
 
 constexpr std::int64_t kLingerMs = 200;
 constexpr std::int64_t kBeatsPerHeartbeat = 4;
-
-// A signal handler can reach nothing but statics: the event of the runtime that spins now.
-std::atomic<int> spinning_event{-1};
-
-extern "C" void hyphos_on_signal(int) {
-  const int saved = errno;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto n = ::write(spinning_event.load(), &one, sizeof(one));
-  errno = saved;
-}
 
 log::Level parse_level(const std::string& text) {
   if (text == "debug") return log::Level::debug;
@@ -210,7 +201,13 @@ Clock Runtime::Impl::clock() {
   return Clock(clock_);
 }
 
+Result<void> Runtime::Impl::usable() const {
+  if (!mark_.is_inherited()) return success();
+  return ForkMark::error("the runtime of process '" + options_.process + "'", options_.process);
+}
+
 Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> self) {
+  if (auto good = usable(); !good) return good.error();
   const NodePlan* planned = nullptr;
   if (plan_ && options_.lockstep) {
     planned = plan_->node(name);  // null: whoever plays, or records
@@ -230,6 +227,7 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   if (std::string problem = name_problem(name); !problem.empty()) {
     return Error{Code::invalid_config, std::move(problem), name};
   }
+  if (down_) return Error{Code::disconnected, "the runtime has been stopped", name};
   const std::lock_guard lock(mutex_);
   std::weak_ptr<Node::Impl>& place = nodes_[name];
   if (!place.expired()) {
@@ -237,13 +235,15 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   }
   auto params = std::make_shared<Params::Impl>(name, options_.process, planned,
                                                param_files(name, planned), *graph_);
-  auto node = std::make_shared<Node::Impl>(name, std::move(self), planned, std::move(params));
+  auto node =
+      make_for_this_process<Node::Impl>(name, std::move(self), planned, std::move(params));
   place = node;
   node->params()->set_serve([weak = std::weak_ptr(node)] { return params::serve(weak.lock()); });
   return Node(std::move(node));
 }
 
 Result<void> Runtime::Impl::load_plugins() {
+  if (auto good = usable(); !good) return good;
   if (!plan_) return Error{Code::invalid_config, "plug-ins need a plan (--hyphos-plan FILE)", ""};
   std::vector<std::string> names;
   for (const ProcessPlan& process : plan_->processes) {
@@ -269,6 +269,7 @@ Result<void> Runtime::Impl::load_plugins() {
 
 Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
     Transforms::Impl::Channels channels, const std::string& node, TransformsOptions options) {
+  if (auto good = usable(); !good) return good.error();
   const std::lock_guard lock(transforms_mutex_);
   if (down_) return Error{Code::disconnected, "the process shuts down", node};
   if (const auto known = transforms_.find(channels.moving); known != transforms_.end()) {
@@ -288,6 +289,7 @@ Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
 }
 
 void Runtime::Impl::shutdown() {
+  if (mark_.is_inherited()) return;
   if (down_.exchange(true)) return;
   request_stop();
   if (clock_) clock_->stop();
@@ -350,28 +352,34 @@ void Runtime::Impl::ready() {
   registry_->set_state(ProcessState::ready);
 }
 
-int Runtime::Impl::spin() {
-  params_done();
-  struct sigaction action{};
-  action.sa_handler = hyphos_on_signal;
-  struct sigaction old_int{};
-  struct sigaction old_term{};
-  const int outer = spinning_event.exchange(stop_event_);
-  sigaction(SIGINT, &action, &old_int);
-  sigaction(SIGTERM, &action, &old_term);
-  registry_->set_state(ProcessState::ready);
-  pollfd wait{stop_event_, POLLIN, 0};
-  while (poll(&wait, 1, -1) < 0 && errno == EINTR) {
+int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
+  if (const auto good = usable(); !good) {
+    log::error("spin", good.error().to_string());
+    return 1;
   }
-  stopping_.store(true, std::memory_order_release);
-  sigaction(SIGINT, &old_int, nullptr);
-  sigaction(SIGTERM, &old_term, nullptr);
-  spinning_event.store(outer);
+  if (!stopping()) params_done();
+  {
+    // Before `ready`: from then on a signal is the good end of this process.
+    SpinSignals signals(stop_event_);
+    if (!stopping()) registry_->set_state(ProcessState::ready);
+    if (interrupted) interrupted();  // for a signal that came before
+    std::array<pollfd, 3> wait{
+        {{stop_event_, POLLIN, 0}, {signals.event(), POLLIN, 0}, {closed, POLLIN, 0}}};
+    for (;;) {
+      const int count = ::poll(wait.data(), wait.size(), -1);
+      if (count < 0 && errno != EINTR) break;
+      if (count > 0 && wait[0].revents != 0) break;  // at once, if it has been stopped before
+      if (signals.take() && interrupted) interrupted();
+      if (count > 0 && wait[2].revents != 0) return 0;
+    }
+    stopping_.store(true, std::memory_order_release);
+  }
   shutdown();
   return 0;
 }
 
 void Runtime::Impl::request_stop() {
+  if (mark_.is_inherited()) return;  // the event is the parent's, too
   stopping_.store(true, std::memory_order_release);
   if (clock_) clock_->stop();
   const std::uint64_t one = 1;
@@ -379,7 +387,7 @@ void Runtime::Impl::request_stop() {
 }
 
 Result<Runtime> Runtime::open(RuntimeOptions options) {
-  auto impl = std::make_shared<Impl>(std::move(options));
+  auto impl = make_for_this_process<Impl>(std::move(options));
   if (auto started = impl->start(); !started) return started.error();
   return Runtime(std::move(impl));
 }
@@ -433,7 +441,8 @@ Result<Node> Runtime::node(std::string name) { return impl_->make_node(std::move
 Result<void> Runtime::load_plugins() { return impl_->load_plugins(); }
 std::vector<EndpointInfo> Runtime::endpoints() const { return impl_->endpoints(); }
 void Runtime::ready() { impl_->ready(); }
-int Runtime::spin() { return impl_->spin(); }
+int Runtime::spin(const std::function<void()>& interrupted) { return impl_->spin(interrupted); }
+Result<void> Runtime::usable() const { return impl_->usable(); }
 void Runtime::request_stop() { impl_->request_stop(); }
 bool Runtime::stopping() const { return impl_->stopping(); }
 const Plan* Runtime::plan() const { return impl_->plan(); }
@@ -453,11 +462,13 @@ CallbackErrors Runtime::callback_errors() const {
 std::vector<ChannelInfo> Runtime::channels() const { return impl_->graph().list(); }
 
 Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {
+  if (auto good = usable(); !good) return good;
   return impl_->graph().set_open(channel, open);
 }
 
 Result<void> Runtime::set_channel_open(const std::string& channel, const std::string& peer,
                                        bool open) {
+  if (auto good = usable(); !good) return good;
   return impl_->set_peer_open(channel, peer, open);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/clock_core.hpp"
+#include "base/fork.hpp"
 #include "base/log.hpp"
 #include "base/wall_watch.hpp"
 #include "graph/graph.hpp"
@@ -53,8 +55,11 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
                                                        TransformsOptions options);
 
   void ready();
-  int spin();
+  /// Runtime::spin(); returns 0 as well when `closed`, an eventfd, becomes readable (-1: none).
+  int spin(const std::function<void()>& interrupted, int closed = -1);
   void request_stop();
+  /// An error in a forked child.
+  [[nodiscard]] Result<void> usable() const;
   [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_acquire); }
 
   /// Who else serves `service`, this or another process of the machine: "process 'x' (pid 7)".
@@ -92,6 +97,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   /// All nodes that there are: they have declared the parameters that they will.
   void params_done();
 
+  const ForkMark mark_;
   RuntimeOptions options_;
   std::optional<Plan> plan_;
   std::optional<Connections> connections_;
@@ -166,7 +172,11 @@ class Node::Impl {
   void keep(std::shared_ptr<detail::CallServer> server);
   void keep(std::weak_ptr<calls::ClientCore> client);
   void keep(const std::shared_ptr<RemoteParams::Impl>& remote);
+  void keep(std::weak_ptr<detail::PublisherCore> publisher);
   void close();
+  /// Node::close(): publishers, too, end before their handles do.
+  void close_all();
+  int spin(const std::function<void()>& interrupted);
 
  private:
   const std::string name_;
@@ -181,6 +191,8 @@ class Node::Impl {
   std::vector<std::shared_ptr<Timer::Impl>> timers_;
   std::vector<std::shared_ptr<detail::CallServer>> servers_;
   std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles
+  std::vector<std::weak_ptr<detail::PublisherCore>> publishers_;  // as these do
+  std::vector<int> spinning_;  // eventfds of those who spin: written when the node closes
   std::vector<std::weak_ptr<RemoteParams::Impl>> remotes_;
 };
 
@@ -191,12 +203,13 @@ class Timer::Impl {
       : timers_(timers), id_(id), skipped_(std::move(skipped)) {}
   /// The node closes its timers before the graph ends: a handle that is used later does nothing.
   void close() {
-    if (!closed_.exchange(true)) timers_.cancel(id_);
+    if (!mark_.is_inherited() && !closed_.exchange(true)) timers_.cancel(id_);
   }
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] std::uint64_t skipped() const { return *skipped_; }
 
  private:
+  const ForkMark mark_;
   graph::Timers& timers_;
   const graph::Timers::Id id_;
   const Skipped skipped_;

@@ -34,6 +34,7 @@ void Forwarded::settle() {
 }
 
 HYPHOS_HOT void HeldSlot::release() noexcept {
+  if (lease_->participant->held().mark_.is_inherited()) return;  // the hold is the parent's
   // Kept until the end: the last of them may take this object's memory along.
   const std::shared_ptr<const Lease> lease = std::move(lease_);
   if (lease->forwarded != nullptr) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/brief_mutex.hpp"
+#include "base/fork.hpp"
 #include "hyphos/buffer.hpp"
 #include "shm/segment.hpp"
 
@@ -85,6 +86,7 @@ class HeldSlots {
   void give_back(HeldSlot* held);
   void grow(std::size_t count);
 
+  const ForkMark mark_;
   BriefMutex mutex_;
   HeldSlot* free_ = nullptr;
   std::size_t total_ = 0;

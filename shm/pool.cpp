@@ -22,6 +22,7 @@ constexpr std::uint32_t kLooksPerTake = 2;
 const char OwnedSlot::kKind = 0;
 
 HYPHOS_HOT void OwnedSlot::release() noexcept {
+  if (pool_->mark_.is_inherited()) return;  // the slot is the parent's
   // Keeps the pool (and this object) alive until the slot is back in its list.
   const std::shared_ptr<Participant> keep = std::move(participant_);
   pool_->give_back(this);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/brief_mutex.hpp"
+#include "base/fork.hpp"
 #include "base/log.hpp"
 #include "hyphos/buffer.hpp"
 #include "shm/segment.hpp"
@@ -103,6 +104,7 @@ class Pool {
   [[nodiscard]] bool grow(std::uint32_t index, SizeClass& of);
   void give_back(OwnedSlot* slot);
 
+  const ForkMark mark_;
   const Domain& domain_;
   Control& owner_;
   const std::uint64_t limit_;

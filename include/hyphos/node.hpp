@@ -315,9 +315,12 @@ class HYPHOS_EXPORT Node {
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Runtime runtime() const;
-  /// Runtime::spin() of this node's process.
-  int spin() const;
-  /// Closes all publishers, subscriptions, timers, services and clients of the node.
+  /// Runtime::spin() of this node's process. Returns 0 as well when the node is closed, at once if
+  /// it is; the runtime then goes on.
+  int spin(const std::function<void()>& interrupted = {}) const;
+  /// Closes all publishers, subscriptions, timers, services and clients of the node: publishing
+  /// fails, and what opens an end is refused. On return no callback of the node is running, but the
+  /// one that called this. Idempotent. A node that goes away without it leaves its publishers.
   void close() const;
 
   class Impl;

@@ -41,6 +41,7 @@ class HYPHOS_EXPORT PublisherCore {
   [[nodiscard]] virtual const std::string& channel() const = 0;
   /// Message::sender() of all that it publishes.
   [[nodiscard]] virtual std::uint64_t sender() const = 0;
+  [[nodiscard]] virtual std::optional<Error> ended() const { return std::nullopt; }
 };
 
 /// What the typed and the raw publisher have in common.
@@ -62,6 +63,9 @@ class PublisherHandle {
   [[nodiscard]] const std::string& channel() const { return core_->channel(); }
   /// Message::sender() of all that it publishes.
   [[nodiscard]] std::uint64_t sender() const { return core_->sender(); }
+  /// Why each publish() fails from now on: its node was closed, or this process is a forked child
+  /// of the one that opened it. Absent: it does not.
+  [[nodiscard]] std::optional<Error> ended() const { return core_->ended(); }
 
  protected:
   PublisherHandle() = default;

@@ -87,8 +87,17 @@ class HYPHOS_EXPORT Runtime {
 
   /// All nodes of this process stand: what spin() says by itself, for programs that do not spin.
   void ready();
-  /// Waits until request_stop(), SIGINT or SIGTERM. Returns the exit code for main().
-  int spin();
+  /// Waits until request_stop(), SIGINT or SIGTERM, ends the runtime, and returns the exit code for
+  /// main(). At once if the runtime has ended. In a forked child of the process that opened it: 1
+  /// at once, and a line in the log.
+  ///
+  /// Signals are for the main thread: in another thread spin() leaves them alone. In the main
+  /// thread a handler of the program's own is called as ever, and spin() goes on, as it does for a
+  /// signal that is ignored; to end it, call request_stop() in another thread or in `interrupted`,
+  /// which is called here after each such handler. What `interrupted` throws leaves spin(), and the runtime goes on.
+  int spin(const std::function<void()>& interrupted = {});
+  /// Why nothing of this can be used: this process is a forked child of the one that opened it.
+  [[nodiscard]] Result<void> usable() const;
   void request_stop();
   [[nodiscard]] bool stopping() const;
 

@@ -37,11 +37,12 @@ Plain = TypeVar("Plain", bool, int, float, str)
 atexit.register(_hyphos.close_all)
 
 
-class Publisher(Generic[T]):
+class Publisher(Closing, Generic[T]):
     """The sending end of a channel. Thread-safe.
 
     publish() blocks only if the channel's overflow rule is `block`; it and every copy of a large
-    payload run without the GIL.
+    payload run without the GIL. It raises `hyphos.Error` once the publisher or its node is closed,
+    and in a forked child.
     """
 
     def __init__(self, core: _hyphos.Publisher, codec: Codec) -> None:
@@ -369,16 +370,21 @@ class Node(Closing):
         return Runtime(self._core.runtime)
 
     def spin(self) -> int:
-        """Waits for Ctrl-C, SIGTERM or `runtime.request_stop()`, with the GIL released. Returns the
-        exit code."""
-        return self.runtime.spin()
+        """Waits for Ctrl-C, SIGTERM, `runtime.request_stop()` or `close()`, with the GIL released.
+        Returns the exit code; at once if the node is closed.
+
+        A handler that you have installed with `signal.signal` is called, and spin() goes on, unless
+        the handler raises, stops the runtime or closes the node. In another thread than the main
+        thread, signals do not end it. See docs/python.md, "End of life"."""
+        sys.stdout.flush()
+        return self._core.spin()
 
     def close(self) -> None:
         """Ends all publishers, subscriptions and timers; on return no callback is running."""
         self._core.close()
 
 
-class Runtime:
+class Runtime(Closing):
     """Everything of one process: the graph, its thread pool and its transports."""
 
     def __init__(self, core: _hyphos.Runtime) -> None:
@@ -445,6 +451,7 @@ class Runtime:
         return self._core.endpoints()
 
     def spin(self) -> int:
+        """Node.spin() of no node in particular: also returns at once if this handle is closed."""
         sys.stdout.flush()
         return self._core.spin()
 

@@ -1,5 +1,7 @@
 #include "handles.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -7,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "hyphos/result.hpp"
+
 namespace hyphos::python {
 namespace {
 
 std::atomic<bool> is_closing{false};
+std::atomic<unsigned> generation{0};  // +1 in each forked child
 
 // Python has one module state per process here; the set lives as long as the program so that
 // handles which Python frees late still find it.
@@ -18,10 +23,16 @@ struct Registry {
   std::mutex mutex;
   std::set<HandleBase*> handles;
 };
-Registry& registry() {
-  static Registry* const instance = new Registry();
-  return *instance;
-}
+std::atomic<Registry*> registry_now{new Registry()};
+Registry& registry() { return *registry_now.load(); }
+
+struct Spins {
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::set<const Spinning*> all;
+};
+std::atomic<Spins*> spins_now{new Spins()};
+Spins& spins() { return *spins_now.load(); }
 
 // References that were dropped while the interpreter was ending. A thread of the pool must not ask
 // for the GIL then: Python ends a thread that does, in the middle of a destructor.
@@ -32,12 +43,29 @@ struct Graveyard {
   std::size_t living = 0;  // callables that somebody may still drop
   std::vector<PyObject*> functions;
 };
-Graveyard& graveyard() {
-  static Graveyard* const instance = new Graveyard();
-  return *instance;
+std::atomic<Graveyard*> graveyard_now{new Graveyard()};
+Graveyard& graveyard() { return *graveyard_now.load(); }
+
+// A forked child begins with none of its own: those of the parent may be locked for ever.
+void begin_child() {
+  generation.fetch_add(1);
+  registry_now.store(new Registry());
+  graveyard_now.store(new Graveyard());
+  spins_now.store(new Spins());
+  is_closing.store(false);
 }
 
-void drop_callable(PyObject* function) {
+// Those who spin come back when their runtime stops; a second is given to them.
+void end_spins() {
+  nb::gil_scoped_release release;
+  Spins& now = spins();
+  std::unique_lock lock(now.mutex);
+  for (const Spinning* spin : now.all) spin->stop();
+  now.ended.wait_for(lock, std::chrono::seconds(1), [&] { return now.all.empty(); });
+}
+
+void drop_callable(PyObject* function, unsigned made_in) {
+  if (made_in != generation.load()) return;
   {
     Graveyard& yard = graveyard();
     const std::lock_guard lock(yard.mutex);
@@ -68,12 +96,43 @@ void empty_graveyard() {
 
 }  // namespace
 
-HandleBase::HandleBase() {
+void watch_forks() { ::pthread_atfork(nullptr, nullptr, &begin_child); }
+
+void throw_inherited() {
+  throw Exception({Code::disconnected,
+                   "this belongs to the parent of this process and cannot be used after fork(); "
+                   "open a node in the child, or start it with spawn",
+                   ""});
+}
+
+void throw_closed() {
+  throw Exception({Code::disconnected,
+                   closing() ? "this has been closed: the interpreter is ending"
+                             : "this has been closed; open another one",
+                   ""});
+}
+
+Spinning::Spinning(std::function<void()> stop_it) : stop(std::move(stop_it)) {
+  const std::lock_guard lock(spins().mutex);
+  spins().all.insert(this);
+  if (closing()) stop();
+}
+
+Spinning::~Spinning() {
+  const std::lock_guard lock(spins().mutex);
+  spins().all.erase(this);
+  spins().ended.notify_all();
+}
+
+bool HandleBase::is_inherited() const { return generation_ != generation.load(); }
+
+HandleBase::HandleBase() : generation_(generation.load()) {
   const std::lock_guard lock(registry().mutex);
   registry().handles.insert(this);
 }
 
 HandleBase::~HandleBase() {
+  if (is_inherited()) return;
   const std::lock_guard lock(registry().mutex);
   registry().handles.erase(this);
 }
@@ -84,6 +143,7 @@ void close_all_handles() {
     const std::lock_guard lock(graveyard().mutex);
     graveyard().open = true;
   }
+  end_spins();
   std::vector<HandleBase*> all;
   {
     const std::lock_guard lock(registry().mutex);
@@ -107,7 +167,9 @@ Callable::Callable(nb::object function) {
     const std::lock_guard lock(graveyard().mutex);
     ++graveyard().living;
   }
-  function_ = std::shared_ptr<PyObject>(function.release().ptr(), &drop_callable);
+  function_ = std::shared_ptr<PyObject>(
+      function.release().ptr(),
+      [made_in = generation.load()](PyObject* dropped) { drop_callable(dropped, made_in); });
 }
 
 void Callable::rethrow(nb::python_error& error) {

@@ -19,6 +19,8 @@ namespace nb = nanobind;
 ///
 /// Invariant: the C++ object is destroyed without the GIL, since ending it waits for callbacks that
 /// may need the GIL.
+///
+/// In a forked child a handle of the parent cannot be used, and nothing of it ends.
 class HandleBase {
  public:
   HandleBase();
@@ -26,10 +28,20 @@ class HandleBase {
   HandleBase& operator=(const HandleBase&) = delete;
   virtual ~HandleBase();
   virtual void reset() = 0;
+  /// Another process has made it, and this one has inherited it by fork(): close() does nothing.
+  [[nodiscard]] bool is_inherited() const;
+
+ private:
+  const unsigned generation_;
 };
+
+[[noreturn]] void throw_inherited();
+[[noreturn]] void throw_closed();
 
 /// Empties every handle and makes later callbacks return at once. Called with the GIL held.
 void close_all_handles();
+/// Called once, when the module is loaded.
+void watch_forks();
 /// True once close_all_handles() has begun: the interpreter is ending.
 [[nodiscard]] bool closing();
 
@@ -39,13 +51,25 @@ class Handle final : public HandleBase {
   explicit Handle(T value) : value_(std::move(value)) {}
   ~Handle() override { Handle::reset(); }
 
-  /// A copy, so that a concurrent reset() cannot pull the object away. Throws after reset().
+  /// A copy, so that a concurrent reset() cannot pull the object away. Throws after reset(), and in
+  /// a forked child.
   [[nodiscard]] T get() const {
+    if (is_inherited()) throw_inherited();
     const std::lock_guard lock(mutex_);
-    if (!value_) throw std::runtime_error("this handle is closed: its process is ending");
+    if (!value_) throw_closed();
     return *value_;
   }
+  /// The same; empty after reset().
+  [[nodiscard]] std::optional<T> get_open() const {
+    if (is_inherited()) throw_inherited();
+    const std::lock_guard lock(mutex_);
+    return value_;
+  }
   void reset() override {
+    if (is_inherited()) {
+      leave_behind();
+      return;
+    }
     std::optional<T> doomed;
     {
       const std::lock_guard lock(mutex_);
@@ -57,8 +81,25 @@ class Handle final : public HandleBase {
   }
 
  private:
+  /// Its end would touch what is the parent's. Another thread may have had the lock there.
+  void leave_behind() {
+    static_cast<void>(new std::optional<T>(std::move(value_)));
+    value_.reset();
+  }
+
   mutable std::mutex mutex_;
   std::optional<T> value_;
+};
+
+/// A thread waits in spin(), and the interpreter may end meanwhile. Made and destroyed without the
+/// GIL.
+class Spinning {
+ public:
+  explicit Spinning(std::function<void()> stop);
+  ~Spinning();
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+  const std::function<void()> stop;
 };
 
 /// A Python callable that C++ threads may copy, call and drop without holding the GIL.

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 #include "bindings.hpp"
 #include "bytes.hpp"
@@ -73,8 +74,49 @@ Published publish(const PublisherHandle& handle, nb::handle payload, const nb::s
   }
   const bool head_only = count > 0 && nb::len(payload) < kSmallHead;
   const Buffer body = to_buffer(payload, head_only ? Lend(&WritableBuffer::on_heap) : lend);
-  nb::gil_scoped_release release;
-  return publisher.publish(body, list);
+  Published published;
+  {
+    nb::gil_scoped_release release;
+    published = publisher.publish(body, list);
+  }
+  if (!published) {
+    if (const auto ended = publisher.ended()) throw Exception(*ended);
+  }
+  return published;
+}
+
+/// Runs the handlers of Python for signals that have come. Throws what they raise.
+void run_signal_handlers() {
+  nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// Python's own handler of Ctrl-C has raised KeyboardInterrupt.
+bool is_plain_ctrl_c(nb::python_error& error) {
+  if (!error.matches(PyExc_KeyboardInterrupt)) return false;
+  const nb::module_ signal = nb::module_::import_("signal");
+  return signal.attr("getsignal")(signal.attr("SIGINT")).is(signal.attr("default_int_handler"));
+}
+
+/// With the GIL. `wait` is spin() of a runtime or node.
+int spin(Runtime runtime, const std::function<int()>& wait) {
+  runtime.usable().or_throw();
+  for (;;) {
+    try {
+      int code = 0;
+      nb::gil_scoped_release release;
+      {
+        const Spinning here([runtime]() mutable { runtime.request_stop(); });
+        code = wait();
+      }
+      // The interpreter is ending: Python would end this thread, in the middle of what it does.
+      while (closing()) ::pause();
+      return code;
+    } catch (nb::python_error& error) {
+      if (!is_plain_ctrl_c(error)) throw;
+      runtime.request_stop();  // then the wait ends at once, and the runtime with it
+    }
+  }
 }
 
 /// What a message carries besides its value.
@@ -193,9 +235,10 @@ void bind_ends(nb::module_& module) {
                                  "A handle; the node owns the subscription.")
       .def("close",
            [](const SubscriptionHandle& s) {
-             const Subscription subscription = s.get();
+             if (s.is_inherited()) return;
+             const auto subscription = s.get_open();
              nb::gil_scoped_release release;
-             subscription.close();
+             if (subscription) subscription->close();
            })
       .def_prop_ro("publishers", [](const SubscriptionHandle& s) { return s.get().publishers(); })
       .def_prop_ro("channel", [](const SubscriptionHandle& s) { return s.get().channel(); });
@@ -203,9 +246,10 @@ void bind_ends(nb::module_& module) {
   nb::class_<TimerHandle>(module, "Timer", "A handle; the node owns the timer.")
       .def("close",
            [](const TimerHandle& t) {
-             const Timer timer = t.get();
+             if (t.is_inherited()) return;
+             const auto timer = t.get_open();
              nb::gil_scoped_release release;
-             timer.close();
+             if (timer) timer->close();
            })
       .def_prop_ro("skipped", [](const TimerHandle& t) { return t.get().skipped(); });
 }
@@ -283,9 +327,9 @@ void bind_runtime(nb::module_& module) {
           nb::arg("channel"), nb::arg("open"), nb::arg("peer") = nb::none())
       .def("spin",
            [](const RuntimeHandle& r) {
-             Runtime runtime = r.get();
-             nb::gil_scoped_release release;
-             return runtime.spin();
+             const auto runtime = r.get_open();
+             if (!runtime) return 0;  // it has been closed
+             return spin(*runtime, [&] { return Runtime(*runtime).spin(run_signal_handlers); });
            })
       .def("endpoints", [](const RuntimeHandle& r) { return r.get().endpoints(); })
       .def("request_stop", [](const RuntimeHandle& r) { r.get().request_stop(); })
@@ -376,10 +420,17 @@ void bind_node(nb::module_& module) {
       .def_prop_ro(
           "runtime",
           [](const NodeHandle& n) { return std::make_unique<RuntimeHandle>(n.get().runtime()); })
+      .def("spin",
+           [](const NodeHandle& n) {
+             const auto node = n.get_open();
+             if (!node) return 0;
+             return spin(node->runtime(), [&] { return node->spin(run_signal_handlers); });
+           })
       .def("close", [](const NodeHandle& n) {
-        const Node node = n.get();
+        if (n.is_inherited()) return;
+        const auto node = n.get_open();
         nb::gil_scoped_release release;
-        node.close();
+        if (node) node->close();
       });
   node_class
       .def("log_enabled",
@@ -415,6 +466,7 @@ void bind_nodes(nb::module_& module) {
   bind_ends(module);
   bind_runtime(module);
   bind_node(module);
+  watch_forks();
   module.def("close_all", &close_all_handles);
   module.def("monotonic_ns", [] { return monotonic_now().ns; });
 }
