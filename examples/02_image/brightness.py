@@ -7,11 +7,18 @@ from hyphos.msgs import Image
 
 
 def measure(image: hyphos.Attached[Image]) -> None:
-    pixels = hyphos.image_to_numpy(image)
+    try:
+        pixels = hyphos.image_to_numpy(image)
+    except ValueError as error:  # head and pixels do not fit together
+        refusals.refuse("image", str(error))
+        return
+    if refusals.refuse("image", "" if pixels.size else "it has no pixels"):
+        return
     how = "a copy" if pixels.flags.owndata or pixels.flags.writeable else "a read-only view"
     print(f"{pixels.shape[1]}×{pixels.shape[0]}, mean {pixels.mean():.1f}, {how}", flush=True)
 
 
 node = hyphos.Node.open("brightness", sys.argv)
+refusals = hyphos.Refusals(node)
 node.subscribe("image", hyphos.Attached[Image], measure)
 node.spin()

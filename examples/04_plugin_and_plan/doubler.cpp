@@ -1,21 +1,30 @@
 // A node as a plug-in. Which process runs it is a line of robot.yaml.
+#include <cstdint>
+
 #include <hyphos/hyphos.hpp>
 #include <hyphos/msgs/std.pb.h>
+#include <hyphos/refusals.hpp>
 
 namespace {
 
 class Doubler {
  public:
   explicit Doubler(const hyphos::Node& node)
-      : factor_(node.param("factor", 2)), doubled_(node.publisher<hyphos::msgs::Int64>("doubled")) {
+      : refusals_(node),
+        factor_(node.param("factor", 2)),
+        doubled_(node.publisher<hyphos::msgs::Int64>("doubled")) {
     node.subscribe<hyphos::msgs::Int64>("number", hyphos::serial, [this](const auto& number) {
+      std::int64_t product = 0;
+      const bool fits = !__builtin_mul_overflow(number->data(), factor_, &product);
+      if (refusals_.refuse("number", fits ? "" : "its double needs more than 64 bits")) return;
       hyphos::msgs::Int64 result;
-      result.set_data(number->data() * factor_);
+      result.set_data(product);
       doubled_.publish(std::move(result));
     });
   }
 
  private:
+  hyphos::Refusals refusals_;
   int factor_;
   hyphos::Publisher<hyphos::msgs::Int64> doubled_;
 };

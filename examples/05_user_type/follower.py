@@ -21,9 +21,14 @@ class Route:
 
 
 def follow(route: Route) -> None:
+    if refusals.refuse("route", "" if np.isfinite(route.points_m).all() else "it is not finite"):
+        return
+    if refusals.refuse("route", "" if len(route.points_m) else "it has no points"):
+        return
     print(f"{len(route.points_m)} points, the last at {route.points_m[-1]:.1f} m", flush=True)
 
 
 node = hyphos.Node.open("follower", sys.argv)
+refusals = hyphos.Refusals(node)
 node.subscribe("route", Route, follow)
 node.spin()

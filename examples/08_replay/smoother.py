@@ -22,9 +22,13 @@ class Filter:
     def __init__(self, node: hyphos.Node) -> None:
         self.weight = node.param("weight", 0.5)
         self.value = 0.0
+        self.refusals = hyphos.Refusals(node)
         self.smooth = node.publisher("smooth", Float64)
         node.subscribe("range", Float64, self.on_range)
 
     def on_range(self, measured: Float64) -> None:
+        # One NaN would stay in the value for ever.
+        if self.refusals.refuse("range", "" if abs(measured.data) < 1e9 else "it is no range"):
+            return
         self.value += self.weight * (measured.data - self.value)
         self.smooth.publish(Float64(data=self.value))

@@ -3,6 +3,8 @@
 #include "drive.hpp"
 #include <hyphos/hyphos.hpp>
 
+constexpr double kFarthest = 1e7;  // m
+
 using Goal = hyphos::GoalHandle<DriveTo, Driven, Driven>;
 
 void drive(const Goal& goal) {
@@ -24,8 +26,10 @@ int main(int argc, char** argv) {
   options.policy = hyphos::GoalPolicy::preempt;
   node.action<DriveTo, Driven, Driven>(
       "drive_to", options, drive, [](const DriveTo& to) -> hyphos::Result<void> {
-        if (to.metres > 0) return hyphos::success();
-        return hyphos::Error{hyphos::Code::unsupported, "cannot drive backwards", "drive_to"};
+        // Written so that NaN is rejected.
+        if (to.metres > 0 && to.metres <= kFarthest) return hyphos::success();
+        const char* why = to.metres <= 0 ? "cannot drive backwards" : "cannot drive that far";
+        return hyphos::Error{hyphos::Code::unsupported, why, "drive_to"};
       });
   return node.spin();
 }

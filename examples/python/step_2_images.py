@@ -17,6 +17,7 @@ images = camera.publisher("image", hyphos.Attached[Image])
 edges = runtime.node("edges")
 found = edges.publisher("edges", hyphos.Attached[Image])
 viewer = runtime.node("viewer")
+unfit, unseen = hyphos.Refusals(edges), hyphos.Refusals(viewer)
 shifts = itertools.count(0, 5)
 
 
@@ -27,7 +28,21 @@ def grab() -> None:
     images.publish(hyphos.numpy_to_image(pixels, "mono8"))
 
 
+def unusable(image: hyphos.Attached[Image]) -> str:
+    """Why an image cannot be used; "" if it can."""
+    head = image.head
+    if head.encoding != "mono8" or head.width == 0 or head.height == 0:
+        return f"it is no mono8 image with pixels, but {head.width}×{head.height} {head.encoding}"
+    try:
+        hyphos.image_to_numpy(image)
+    except ValueError as error:  # head and pixels do not fit together
+        return str(error)
+    return ""
+
+
 def find_edges(image: hyphos.Attached[Image]) -> None:
+    if unfit.refuse("image", unusable(image)):
+        return
     pixels = hyphos.image_to_numpy(image)  # a view
     result = found.loan(pixels.size).reshape(pixels.shape)
     result[:, 0] = 0
@@ -36,6 +51,8 @@ def find_edges(image: hyphos.Attached[Image]) -> None:
 
 
 def show(image: hyphos.Attached[Image]) -> None:
+    if unseen.refuse("edges", unusable(image)):
+        return
     columns = np.flatnonzero(hyphos.image_to_numpy(image)[0])
     print("edges at columns", *columns, flush=True)
 

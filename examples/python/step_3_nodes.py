@@ -30,12 +30,14 @@ class Wheels:
     def __init__(self, node: hyphos.Node) -> None:
         self.x = self.y = self.heading = 0.0
         self.twist = Twist()
+        self.refusals = hyphos.Refusals(node)
         self.odom = node.publisher("odom", Odometry)
         node.subscribe("cmd_vel", Twist, self.on_cmd)
         node.every(self.move, period_ms=10)
 
     def on_cmd(self, twist: Twist) -> None:
-        self.twist = twist
+        if not self.refusals.refuse("cmd_vel", unusable(twist)):
+            self.twist = twist
 
     def move(self) -> None:
         self.heading += self.twist.angular.z * 0.01
@@ -44,6 +46,8 @@ class Wheels:
         odometry = Odometry(child_frame_id="base")
         odometry.pose.pose.position.x = self.x
         odometry.pose.pose.position.y = self.y
+        odometry.pose.pose.orientation.z = math.sin(self.heading / 2)
+        odometry.pose.pose.orientation.w = math.cos(self.heading / 2)
         self.odom.publish(odometry)
 
 
@@ -52,11 +56,21 @@ class Judge:
 
     def __init__(self, node: hyphos.Node) -> None:
         self.low = self.high = 0.0
+        self.refusals = hyphos.Refusals(node)
         node.subscribe("odom", Odometry, self.on_odom)
 
     def on_odom(self, odometry: Odometry) -> None:
         y = odometry.pose.pose.position.y
+        if self.refusals.refuse("odom", "" if math.isfinite(y) else "y is not finite"):
+            return
         self.low, self.high = min(self.low, y), max(self.high, y)
 
     def close(self) -> None:
         print(f"so far {self.high - self.low:.2f} m across", flush=True)
+
+
+def unusable(twist: Twist) -> str:
+    """Why a command cannot be used; "" if it can."""
+    # Written so that NaN is refused.
+    fine = abs(twist.linear.x) < 100 and abs(twist.angular.z) < 100
+    return "" if fine else "the speed is not finite, or beyond 100 m/s or rad/s"

@@ -7,6 +7,8 @@
 
 #include "carmen_log.hpp"
 #include "hyphos/hyphos.hpp"
+#include "hyphos/refusals.hpp"
+#include "nodes/check.hpp"
 #include "nodes/convert.hpp"
 
 namespace {
@@ -18,7 +20,8 @@ using hyphos::msgs::PoseStamped;
 class CarmenReader {
  public:
   explicit CarmenReader(const hyphos::Node& node)
-      : log_(patrol::read_carmen_log(node.param("file", ""))),
+      : refusals_(node),
+        log_(patrol::read_carmen_log(node.param("file", ""))),
         runtime_(node.runtime()),
         odom_(node.publisher<Odometry>("odom")),
         scan_(node.publisher<LaserScan>("scan")),
@@ -42,9 +45,13 @@ class CarmenReader {
       Odometry odometry;
       odometry.mutable_header()->set_stamp_ns(entry.scan.stamp_ns);
       patrol::set_pose(entry.odometry, *odometry.mutable_pose()->mutable_pose());
+      LaserScan scan = patrol::to_message(entry.scan);
+      // What the mapper would refuse, it would not answer.
+      if (refusals_.refuse("log", patrol::unusable(odometry))) continue;
+      if (refusals_.refuse("log", patrol::unusable(scan))) continue;
       odom_.publish(std::move(odometry));
       // Blocks while the mapper has enough to do: nothing is dropped, at any speed.
-      scan_.publish(patrol::to_message(entry.scan));
+      scan_.publish(std::move(scan));
       if (++count % 100 == 0) std::printf("%zu of %zu scans\n", count, log_.scans.size());
     }
     // The mapper answers every scan with a pose: the run ends when it has answered the last.
@@ -53,6 +60,7 @@ class CarmenReader {
     runtime_.request_stop();
   }
 
+  const hyphos::Refusals refusals_;
   const patrol::CarmenLog log_;
   hyphos::Runtime runtime_;
   hyphos::Publisher<Odometry> odom_;

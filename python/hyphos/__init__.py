@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hyphos.node import Node, Publisher, Runtime
     from hyphos.params import Param, Params, RemoteParams, nodes_with_params
     from hyphos.recording.recording import Recording
+    from hyphos.refusals import Refusals
     from hyphos.service import Client, Responder, Service
     from hyphos.transforms import Transform, Transforms
     from hyphos.types import Attached, Raw, Struct
@@ -73,6 +74,7 @@ _HOMES = {
     "Rate": "clock",
     "Raw": "types",
     "Recording": "recording.recording",
+    "Refusals": "refusals",
     "RemoteParams": "params",
     "Runtime": "node",
     "SimTime": "clock",
@@ -117,6 +119,7 @@ __all__ = [
     "Rate",
     "Raw",
     "Recording",
+    "Refusals",
     "RemoteParams",
     "Responder",
     "Runtime",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 import struct
 import sys
 import zlib
@@ -257,6 +258,24 @@ def recording() -> Iterator[Seed]:
     )
 
 
+def patrol() -> Iterator[Seed]:
+    """Bytes of 255 choose the usual value of a field; see fuzz_patrol.cpp."""
+    odometry, scan, grid, pose = (
+        bytes([kind]) + b"\xff" * fields for kind, fields in ((0, 6), (2, 15), (5, 49), (6, 6))
+    )
+    yield "drive", b"".join(odometry + scan + b"\7\xff\xff" for _ in range(13))
+    yield "plan", grid + b"".join(pose for _ in range(30))
+    yield "all", b"".join(odometry + scan + grid + pose for _ in range(10))
+    chance = random.Random(5)
+    for number in range(20):  # one field in twelve is odd
+        kinds = chance.choices((odometry, scan, grid, pose, b"\7\xff\xff"), (4, 6, 1, 3, 1), k=40)
+        usual = b"".join(kinds)
+        yield f"odd_{number}", bytes(
+            chance.randrange(64) if byte == 255 and chance.random() < 1 / 12 else byte
+            for byte in usual
+        )
+
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -269,6 +288,7 @@ SEEDS = {
     "fuzz_convert": convert,
     "fuzz_cosim_recording": recording,
     "fuzz_cosim_scenario": lambda: examples("cosim/*.yaml"),
+    "fuzz_patrol": patrol,
     "fuzz_plan": lambda: examples("*/*.yaml"),
     "fuzz_ros1": ros1,
     "fuzz_ros2": ros2,

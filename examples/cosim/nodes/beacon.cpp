@@ -1,19 +1,33 @@
 // Tells where its robot is, some times a second.
+#include <cmath>
+#include <string_view>
+
 #include <hyphos/hyphos.hpp>
 #include <hyphos/msgs/nav.pb.h>
+#include <hyphos/refusals.hpp>
 
 namespace {
 
 using hyphos::msgs::Odometry;
 using hyphos::msgs::PointStamped;
 
+// Why a message cannot be used; "" if it can.
+std::string_view unusable(const hyphos::msgs::Point& p) {
+  const bool finite = std::isfinite(p.x()) && std::isfinite(p.y()) && std::isfinite(p.z());
+  return finite ? "" : "the position is not finite";
+}
+
 class Beacon {
  public:
   explicit Beacon(const hyphos::Node& node)
-      : clock_(node.clock()), position_(node.publisher<PointStamped>("position")) {
+      : refusals_(node),
+        clock_(node.clock()),
+        position_(node.publisher<PointStamped>("position")) {
     node.subscribe<Odometry>("odom", hyphos::serial, [this](const auto& odometry) {
+      const hyphos::msgs::Point& here = odometry->pose().pose().position();
+      if (refusals_.refuse("odom", unusable(here))) return;
       known_ = true;
-      *place_.mutable_point() = odometry->pose().pose().position();
+      *place_.mutable_point() = here;
     });
     node.every(hyphos::Duration::from_seconds(1 / node.param("rate_hz", 10.0)), [this] { tell(); });
   }
@@ -25,6 +39,7 @@ class Beacon {
     position_.publish(place_);
   }
 
+  hyphos::Refusals refusals_;
   hyphos::Clock clock_;
   hyphos::Publisher<PointStamped> position_;
   PointStamped place_;

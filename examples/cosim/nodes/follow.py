@@ -12,20 +12,26 @@ class Follow:
         self.distance_m = node.param("distance_m", 5.0)
         self.here: Odometry | None = None
         self.there: PointStamped | None = None
+        self.refusals = hyphos.Refusals(node)
         self.command = node.publisher("cmd_vel", Twist)
         node.subscribe("odom", Odometry, self.on_odometry)
         node.subscribe("ahead/position", PointStamped, self.on_position)
         node.every(self.drive, period_ms=50)
 
     def on_odometry(self, odometry: Odometry) -> None:
-        self.here = odometry
+        if not self.refusals.refuse("odom", unusable(odometry)):
+            self.here = odometry
 
     def on_position(self, position: PointStamped) -> None:
-        self.there = position
+        if not self.refusals.refuse("ahead/position", unusable_place(position)):
+            self.there = position
+
+    def heard_lately(self, position: PointStamped) -> bool:
+        return abs(self.clock.now_ns() - position.header.stamp_ns) < 1e9
 
     def drive(self) -> None:
         twist = Twist()
-        if self.here and self.there and self.clock.now_ns() - self.there.header.stamp_ns < 1e9:
+        if self.here and self.there and self.heard_lately(self.there):
             pose = self.here.pose.pose
             dx = self.there.point.x - pose.position.x
             dy = self.there.point.y - pose.position.y
@@ -35,3 +41,18 @@ class Follow:
             twist.linear.x = min(max(gap, 0.0), 3.0) * max(0.0, math.cos(off))
             twist.angular.z = min(max(2 * off, -2.0), 2.0)
         self.command.publish(twist)
+
+
+def unusable(odometry: Odometry) -> str:
+    """Why a message cannot be used; "" if it can."""
+    here, q = odometry.pose.pose.position, odometry.pose.pose.orientation
+    if not all(map(math.isfinite, (here.x, here.y))):
+        return "the position is not finite"
+    # Of a robot that does not tip over, z and w alone are not 0; all zeros mean unset.
+    norm = math.hypot(q.z, q.w)
+    return "" if 0.1 < norm < math.inf else "the orientation is unset or not finite"
+
+
+def unusable_place(position: PointStamped) -> str:
+    there = position.point
+    return "" if math.isfinite(there.x) and math.isfinite(there.y) else "it is not finite"

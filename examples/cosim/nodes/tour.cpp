@@ -2,20 +2,32 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 #include <vector>
 
 #include <hyphos/hyphos.hpp>
 #include <hyphos/msgs/nav.pb.h>
+#include <hyphos/refusals.hpp>
 
 namespace {
 
 using hyphos::msgs::Odometry;
 using hyphos::msgs::Twist;
 
+// Why a message cannot be used; "" if it can.
+std::string_view unusable(const hyphos::msgs::Pose& pose) {
+  const bool finite = std::isfinite(pose.position().x()) && std::isfinite(pose.position().y());
+  if (!finite) return "the position is not finite";
+  // Of a robot that does not tip over, z and w alone are not 0; all zeros mean unset.
+  const double norm = std::hypot(pose.orientation().z(), pose.orientation().w());
+  return norm > 0.1 && std::isfinite(norm) ? "" : "the orientation is unset or not finite";
+}
+
 class Tour {
  public:
   explicit Tour(const hyphos::Node& node)
-      : points_(node.params()
+      : refusals_(node),
+        points_(node.params()
                     .declare<std::vector<double>>(
                         "points", {.value = {20, 0, 20, 20, 0, 20, 0, 0},
                                    .unit = "m",
@@ -30,8 +42,10 @@ class Tour {
                     .get()),
         speed_(node.param("speed", 1.0)),
         command_(node.publisher<Twist>("cmd_vel")) {
-    node.subscribe<Odometry>("odom", hyphos::serial,
-                             [this](const auto& odometry) { drive(odometry->pose().pose()); });
+    node.subscribe<Odometry>("odom", hyphos::serial, [this](const auto& odometry) {
+      const hyphos::msgs::Pose& pose = odometry->pose().pose();
+      if (!refusals_.refuse("odom", unusable(pose))) drive(pose);
+    });
   }
 
  private:
@@ -50,6 +64,7 @@ class Tour {
   }
 
   static constexpr double kNear = 1;  // m
+  hyphos::Refusals refusals_;
   std::vector<double> points_;
   double speed_;
   hyphos::Publisher<Twist> command_;

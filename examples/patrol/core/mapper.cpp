@@ -13,6 +13,8 @@ constexpr int kLoopLevels = 6;
 // Loop matches that wait for another to agree with them.
 constexpr std::size_t kUnconfirmedKept = 12;
 constexpr std::size_t kMaxTrail = 200'000;
+// The map has no place farther from its origin than this, m: cells of it have numbers of 32 bits.
+constexpr double kFarthest = 1e6;
 
 // The usable returns in the frame of the robot.
 std::vector<Point2> extract_points(const Scan& scan, double range_max_m) {
@@ -168,6 +170,10 @@ void Mapper::match(const std::vector<Point2>& returns, const Pose2& moved) {
   normals.reserve(kept.size());
   for (const std::size_t i : kept) normals.push_back(wall_normal(returns, i));
   const Pose2 prior = compose(pose_, moved);
+  if (!(std::abs(prior.x) <= kFarthest && std::abs(prior.y) <= kFarthest)) {
+    ++stats_.unmatched;  // the wheels are wrong: the robot stays where it was
+    return;
+  }
   const double travel = std::hypot(moved.x, moved.y), turn = std::abs(moved.theta);
   const Eigen::Matrix3d information = odometry_information(config_.odometry, moved);
   SearchWindow window;

@@ -70,7 +70,8 @@ void OccupancyGrid::integrate(const Scan& scan, const Pose2& laser) {
     if (!scan.valid(i) || scan.ranges[i] > config_.usable_range_m) continue;
     const double a = laser.theta + scan.angle(i);
     const Point2 p{laser.x + scan.ranges[i] * std::cos(a), laser.y + scan.ranges[i] * std::sin(a)};
-    if (std::abs(p.x) > half_extent || std::abs(p.y) > half_extent) {
+    // Written so that what is no number is outside, too.
+    if (!(std::abs(p.x) <= half_extent && std::abs(p.y) <= half_extent)) {
       ++dropped_outside_;
       continue;
     }
@@ -92,8 +93,8 @@ void OccupancyGrid::integrate(const Scan& scan, const Pose2& laser) {
 
 bool OccupancyGrid::grow_to(double x_min, double y_min, double x_max, double y_max) {
   const double half_extent = config_.max_extent_m / 2.0;
-  if (std::max({std::abs(x_min), std::abs(y_min), std::abs(x_max), std::abs(y_max)}) >
-      half_extent) {
+  auto inside = [&](double at) { return std::abs(at) <= half_extent; };
+  if (!inside(x_min) || !inside(y_min) || !inside(x_max) || !inside(y_max)) {
     ++dropped_outside_;  // the laser itself is outside
     return false;
   }

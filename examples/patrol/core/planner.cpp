@@ -38,6 +38,12 @@ void Planner::set_map(const GridMap& map) {
 
 Drive Planner::update(const Pose2& pose, double now_s) {
   if (!map_) return {};
+  if (now_s < last_s_) {  // time was set back: what waits for a later time would wait for ever
+    next_plan_s_ = recovery_began_s_ = now_s;
+    still_since_s_.reset();
+    visited_.clear();
+  }
+  last_s_ = now_s;
   note_visit(pose.position(), now_s);
   if (state_ == PlannerState::kRecovering) {
     last_drive_ = recover(now_s);
@@ -74,7 +80,10 @@ bool Planner::go_to(Point2 goal, const Pose2& pose) {
   return true;
 }
 
-void Planner::note_visit(Point2 place, double now_s) { visited_[block_of(place)] = now_s; }
+// Places outside the map are not patrolled, and would take memory without bound.
+void Planner::note_visit(Point2 place, double now_s) {
+  if (map_->index_of(place) != CostMap::kNone) visited_[block_of(place)] = now_s;
+}
 
 Planner::Block Planner::block_of(Point2 p) {
   return {static_cast<int>(std::floor(p.x)), static_cast<int>(std::floor(p.y))};
@@ -134,6 +143,7 @@ bool Planner::path_blocked() const {
   }
   if (state_ != PlannerState::kExploring) return false;
   const std::size_t at = map_->index_of(*goal_);
+  if (at == CostMap::kNone) return true;
   bool open = map_->frontier(at);
   map_->for_neighbors(at, [&](std::size_t n, bool) { open |= map_->frontier(n); });
   return !open;

@@ -48,7 +48,8 @@ class Planner {
   // The map to plan on from now on; copied.
   void set_map(const GridMap& map);
 
-  // pose: of the robot in the map; now_s: any clock that does not go back. Call at 10 Hz or more.
+  // pose: of the robot in the map, finite; now_s: any clock, which begins a new patrol if it goes
+  // back. Call at 10 Hz or more.
   Drive update(const Pose2& pose, double now_s);
 
   // Gives up the present goal in favour of this one; false if no way leads there.
@@ -89,6 +90,7 @@ class Planner {
   std::vector<Point2> path_;
   std::size_t progress_ = 0;  // index of the path point the robot has come to
   bool check_path_ = false;   // the map has changed since
+  double last_s_ = 0.0;  // of the last update()
   double next_plan_s_ = 0.0;
   std::vector<Point2> given_up_;     // goals that led nowhere, oldest first
   std::map<Block, double> visited_;  // when last, s

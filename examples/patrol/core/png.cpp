@@ -120,8 +120,14 @@ Image draw_map(const GridMap& map, std::span<const Pose2> trajectory) {
       std::fill_n(image.at(x - left, high - y), 3, gray);
     }
   }
+  auto shown = [&](const Pose2& pose) {
+    const int x = map.cell_x(pose.x), y = map.cell_y(pose.y);
+    return x >= left && x <= right && y >= low && y <= high;
+  };
   for (std::size_t i = 1; i < trajectory.size(); ++i) {
     const Pose2 &a = trajectory[i - 1], &b = trajectory[i];
+    // A robot that wheels put far outside has left the picture.
+    if (!shown(a) || !shown(b)) continue;
     const auto red = static_cast<std::uint8_t>(255 * i / trajectory.size());
     draw_line(image, map.cell_x(a.x) - left, high - map.cell_y(a.y), map.cell_x(b.x) - left,
               high - map.cell_y(b.y), {red, 60, static_cast<std::uint8_t>(255 - red)});

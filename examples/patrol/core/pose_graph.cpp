@@ -14,6 +14,8 @@ namespace {
 
 // Squared Mahalanobis length at which the Cauchy kernel starts to doubt an edge.
 constexpr double kLoopScale2 = 9.0;
+// An adjustment that takes a pose farther than this from the origin, m, is no adjustment.
+constexpr double kFarthest = 2e6;
 
 struct EdgeTerms {
   Eigen::Vector3d error;
@@ -99,6 +101,7 @@ double PoseGraph::optimize(int max_iterations) {
     solver.factorize(matrix);
     if (solver.info() != Eigen::Success) break;
     const Eigen::VectorXd step = solver.solve(right);
+    if (!step.allFinite()) break;
     for (std::size_t i = 1; i < poses_.size(); ++i) {
       const auto at = static_cast<Eigen::Index>(3 * (i - 1));
       poses_[i].x += step[at];
@@ -106,6 +109,13 @@ double PoseGraph::optimize(int max_iterations) {
       poses_[i].theta = wrap_angle(poses_[i].theta + step[at + 2]);
     }
     if (step.lpNorm<Eigen::Infinity>() < 1e-4) break;
+  }
+  // Edges that contradict each other can drive a step anywhere.
+  if (!std::all_of(poses_.begin(), poses_.end(), [](const Pose2& p) {
+        return std::abs(p.x) <= kFarthest && std::abs(p.y) <= kFarthest;
+      })) {
+    poses_ = before;
+    return 0.0;
   }
   double moved = 0.0;
   for (std::size_t i = 0; i < poses_.size(); ++i) {

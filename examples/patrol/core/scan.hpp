@@ -9,8 +9,9 @@
 
 namespace patrol {
 
-// One sweep of a planar laser, taken as if at one instant. A range that is not finite or not in
-// [range_min, range_max) is no return.
+// One sweep of a planar laser, taken as if at one instant. A range that is not finite, not above 0,
+// or not in [range_min, range_max) is no return. All angles and limits are numbers; range_max may be
+// infinite.
 struct Scan {
   std::int64_t stamp_ns = 0;
   double angle_min = 0.0;        // rad, of the first beam in the frame of the laser
@@ -25,7 +26,7 @@ struct Scan {
   }
   [[nodiscard]] bool valid(std::size_t beam) const {
     const double r = ranges[beam];
-    return std::isfinite(r) && r >= range_min && r < range_max;
+    return std::isfinite(r) && r > 0 && r >= range_min && r < range_max;
   }
 };
 

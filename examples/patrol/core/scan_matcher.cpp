@@ -11,6 +11,8 @@ namespace {
 // Standard deviation with which one point tells its distance from a wall, m. Far above the noise of
 // a laser, because neighbouring beams are not independent witnesses.
 constexpr double kPointSigma = 0.1;
+// A field covers at most so much in x and in y, m.
+constexpr double kWidest = 150.0;
 
 struct Candidate {
   int angle;  // index of the rotated point set
@@ -123,6 +125,8 @@ LikelihoodField::LikelihoodField(std::span<const Point2> points, double resoluti
     x_min = std::min(x_min, p.x), x_max = std::max(x_max, p.x);
     y_min = std::min(y_min, p.y), y_max = std::max(y_max, p.y);
   }
+  // Points this far apart are not of one place, and their field would take gigabytes.
+  if (!(x_max - x_min <= kWidest && y_max - y_min <= kWidest)) return;
   origin_ = {std::floor(x_min / resolution_m - reach - 1) * resolution_m,
              std::floor(y_min / resolution_m - reach - 1) * resolution_m};
   width_ = cell_x(x_max) - reach + stamps.row() + 1;

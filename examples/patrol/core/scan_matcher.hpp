@@ -16,7 +16,7 @@ class LikelihoodField {
  public:
   // resolution: m per cell; sigma: of the Gaussian, m; levels: of the pyramid, level h bounding
   // blocks of 2^h x 2^h cells. Cost: 169 cells or so per point, and one pass over the area per
-  // level.
+  // level. Empty if the points lie more than 150 m apart.
   LikelihoodField(std::span<const Point2> points, double resolution_m, double sigma_m, int levels);
 
   [[nodiscard]] double resolution() const { return resolution_; }

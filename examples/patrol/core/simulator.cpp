@@ -1,6 +1,7 @@
 #include "simulator.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -25,6 +26,7 @@ Simulator::Simulator(const World& world, SimulatorConfig config)
     : world_(world), config_(config), random_(config.seed), truth_(config.start) {}
 
 void Simulator::command(double speed, double turn_rate) {
+  assert(std::isfinite(speed) && std::isfinite(turn_rate));
   wanted_speed_ = std::clamp(speed, -config_.max_speed, config_.max_speed);
   wanted_turn_rate_ = std::clamp(turn_rate, -config_.max_turn_rate, config_.max_turn_rate);
 }

@@ -4,8 +4,10 @@
 
 #include <mutex>
 
+#include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
+#include "hyphos/refusals.hpp"
 #include "world.hpp"
 
 namespace patrol {
@@ -17,8 +19,9 @@ using Picture = hyphos::Attached<hyphos::msgs::Image>;
 class CameraNode {
  public:
   explicit CameraNode(const hyphos::Node& node)
-      : world_(World::building()), image_(node.publisher<Picture>("image")) {
+      : refusals_(node), world_(World::building()), image_(node.publisher<Picture>("image")) {
     node.subscribe<PoseStamped>("truth", hyphos::inlined, [this](const auto& m) {
+      if (refusals_.refuse("truth", unusable(*m))) return;
       const std::lock_guard lock(mutex_);
       latest_ = m;
     });
@@ -49,6 +52,7 @@ class CameraNode {
     image_.publish(std::move(picture));
   }
 
+  const hyphos::Refusals refusals_;
   const World world_;
   Camera camera_;  // used by one timer only
   hyphos::Publisher<Picture> image_;

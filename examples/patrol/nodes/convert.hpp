@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "grid_map.hpp"
 #include "hyphos/msgs/nav.pb.h"
@@ -8,7 +9,8 @@
 #include "pose.hpp"
 #include "scan.hpp"
 
-// Between the messages of the channels and the plain types of examples/patrol/core.
+// Between the messages of the channels and the plain types of examples/patrol/core. What comes in
+// has passed unusable() of check.hpp.
 namespace patrol {
 
 inline void set_pose(const Pose2& pose, hyphos::msgs::Pose& out) {
@@ -46,7 +48,9 @@ inline Scan from_message(const hyphos::msgs::LaserScan& in, const Pose2& mount) 
   scan.angle_min = in.angle_min();
   scan.angle_increment = in.angle_increment();
   scan.range_min = in.range_min();
-  scan.range_max = in.range_max();
+  // 0 is the limit of a driver that sets none.
+  scan.range_max = in.range_max() > 0 ? static_cast<double>(in.range_max())
+                                      : std::numeric_limits<double>::infinity();
   scan.mount = mount;
   scan.ranges.assign(in.ranges().begin(), in.ranges().end());
   return scan;
@@ -64,11 +68,8 @@ inline hyphos::msgs::OccupancyGrid to_message(const GridMap& map, std::int64_t s
   return out;
 }
 
-// A map whose size and data do not agree comes out empty.
 inline GridMap from_message(const hyphos::msgs::OccupancyGrid& in) {
   GridMap map;
-  const std::uint64_t cells = std::uint64_t{in.info().width()} * in.info().height();
-  if (cells != in.data().size() || in.info().resolution() <= 0) return map;
   map.resolution_m = in.info().resolution();
   map.width = static_cast<int>(in.info().width());
   map.height = static_cast<int>(in.info().height());

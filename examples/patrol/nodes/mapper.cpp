@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
+#include "hyphos/refusals.hpp"
 #include "odometry_track.hpp"
 #include "png.hpp"
 
@@ -34,7 +36,8 @@ MapperConfig config_of(const hyphos::Node& node) {
 class MapperNode {
  public:
   explicit MapperNode(const hyphos::Node& node)
-      : mount_{node.param("laser_x", 0.1), node.param("laser_y", 0.0),
+      : refusals_(node),
+        mount_{node.param("laser_x", 0.1), node.param("laser_y", 0.0),
                node.param("laser_yaw", 0.0)},
         map_period_ns_(hyphos::Duration::from_seconds(node.param("map_period_s", 0.5)).ns),
         file_(node.param("map_file", "")),
@@ -42,6 +45,7 @@ class MapperNode {
         pose_(node.publisher<PoseStamped>("pose")),
         map_(node.publisher<hyphos::msgs::OccupancyGrid>("map")) {
     node.subscribe<Odometry>("odom", hyphos::inlined, [this](const hyphos::Message<Odometry>& m) {
+      if (refusals_.refuse("odom", unusable(*m))) return;
       odometry_.add(m->header().stamp_ns(), get_pose(m->pose().pose()));
     });
     node.subscribe<LaserScan>("scan", hyphos::serial,
@@ -52,12 +56,19 @@ class MapperNode {
 
   // Callbacks have ended: what was mapped is drawn once more, with all loops closed, and kept.
   ~MapperNode() {
-    if (file_.empty() || mapper_.stats().scans == 0) return;
+    if (file_.empty()) return;
+    const auto scans = static_cast<unsigned long long>(mapper_.stats().scans);
+    const std::string refused =
+        refusals_.count() > 0 ? ", " + std::to_string(refusals_.count()) + " messages refused" : "";
+    if (scans == 0) {
+      std::fprintf(stderr, "no map: no scan came with odometry%s\n", refused.c_str());
+      return;
+    }
     try {
       mapper_.finish();
       write_png(file_, draw_map(mapper_.grid().snapshot(), mapper_.trajectory()));
-      std::printf("map of %llu scans: %s\n", static_cast<unsigned long long>(mapper_.stats().scans),
-                  file_.c_str());
+      const char* nothing = mapper_.grid().width() == 0 ? ", none with a range in its limits" : "";
+      std::printf("map of %llu scans%s%s: %s\n", scans, nothing, refused.c_str(), file_.c_str());
     } catch (const std::exception& error) {
       std::fprintf(stderr, "the map was not written: %s\n", error.what());
     }
@@ -65,8 +76,9 @@ class MapperNode {
 
  private:
   void integrate(const LaserScan& message) {
+    if (refusals_.refuse("scan", unusable(message))) return;
     const std::optional<Pose2> odometry = odometry_.at(message.header().stamp_ns());
-    if (!odometry) return;  // a scan before the first odometry has no place
+    if (refusals_.refuse("scan", odometry ? "" : "no odometry has come yet")) return;
     const Pose2 pose = mapper_.add_scan(from_message(message, mount_), *odometry);
     PoseStamped out;
     *out.mutable_header() = message.header();
@@ -77,13 +89,16 @@ class MapperNode {
   }
 
   void publish_map(std::int64_t stamp_ns) {
-    const bool due = stamp_ns - last_map_ns_ >= map_period_ns_ || last_map_ns_ == 0;
+    // A stamp may lie before the last one: time was set back.
+    const std::int64_t since_ns = stamp_ns - last_map_ns_;
+    const bool due = since_ns >= map_period_ns_ || since_ns < 0 || last_map_ns_ == 0;
     if (!due || mapper_.revision() == last_revision_) return;
     last_map_ns_ = stamp_ns;
     last_revision_ = mapper_.revision();
     map_.publish(to_message(mapper_.grid().snapshot(), stamp_ns));
   }
 
+  const hyphos::Refusals refusals_;
   const Pose2 mount_;
   const std::int64_t map_period_ns_;
   const std::string file_;

@@ -3,8 +3,10 @@
 
 #include <mutex>
 
+#include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
+#include "hyphos/refusals.hpp"
 
 namespace patrol {
 namespace {
@@ -17,7 +19,8 @@ using hyphos::msgs::Twist;
 class PlannerNode {
  public:
   explicit PlannerNode(const hyphos::Node& node)
-      : max_speed_(node.params().declare<double>(
+      : refusals_(node),
+        max_speed_(node.params().declare<double>(
             "max_speed", {.value = PlannerConfig().max_speed,
                           .unit = "m/s",
                           .description = "how fast the robot drives where there is room",
@@ -31,11 +34,14 @@ class PlannerNode {
         drive_(node.publisher<Twist>("drive")),
         path_(node.publisher<Path>("path")) {
     node.subscribe<OccupancyGrid>("map", hyphos::serial, [this](const auto& m) {
+      if (refusals_.refuse("map", unusable(*m))) return;
       const GridMap map = from_message(*m);
       const std::lock_guard lock(mutex_);
-      if (map.width > 0) planner_.set_map(map);
+      planner_.set_map(map);
     });
-    node.subscribe<PoseStamped>("pose", hyphos::serial, [this](const auto& m) { steer(*m); });
+    node.subscribe<PoseStamped>("pose", hyphos::serial, [this](const auto& m) {
+      if (!refusals_.refuse("pose", unusable(*m))) steer(*m);
+    });
   }
 
  private:
@@ -47,7 +53,8 @@ class PlannerNode {
       const double now_s = static_cast<double>(message.header().stamp_ns()) * 1e-9;
       planner_.set_limits(*max_speed_, *max_turn_rate_);
       drive = planner_.update(get_pose(message.pose()), now_s);
-      if (now_s >= next_path_s_) {
+      // A stamp may lie before the last one: time was set back.
+      if (now_s >= next_path_s_ || now_s < next_path_s_ - 0.5) {
         next_path_s_ = now_s + 0.5;
         *path.mutable_header() = message.header();
         for (const Point2 p : planner_.path()) {
@@ -62,6 +69,7 @@ class PlannerNode {
     if (path.poses_size() > 0) path_.publish(std::move(path));
   }
 
+  const hyphos::Refusals refusals_;
   std::mutex mutex_;  // `map` and `pose` come on different threads
   const hyphos::Param<double> max_speed_;
   const hyphos::Param<double> max_turn_rate_;

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <mutex>
 
+#include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
+#include "hyphos/refusals.hpp"
 #include "simulator.hpp"
 
 namespace patrol {
@@ -18,12 +20,14 @@ using hyphos::msgs::Twist;
 class WorldNode {
  public:
   explicit WorldNode(const hyphos::Node& node)
-      : world_(World::building()),
+      : refusals_(node),
+        world_(World::building()),
         simulator_(world_, config(node)),
         odom_(node.publisher<Odometry>("odom")),
         truth_(node.publisher<PoseStamped>("truth")),
         scan_(node.publisher<LaserScan>("scan")) {
     node.subscribe<Twist>("drive", hyphos::inlined, [this](const hyphos::Message<Twist>& m) {
+      if (refusals_.refuse("drive", unusable(*m))) return;
       const std::lock_guard lock(mutex_);
       simulator_.command(m->linear().x(), m->angular().z());
     });
@@ -37,7 +41,7 @@ class WorldNode {
   static SimulatorConfig config(const hyphos::Node& node) {
     SimulatorConfig config;
     config.seed = static_cast<std::uint64_t>(node.param("seed", 1));
-    config.beams = node.param("beams", config.beams);
+    config.beams = std::clamp(node.param("beams", config.beams), 2, kMostRanges);
     config.laser_noise_m = node.param("laser_noise_m", config.laser_noise_m);
     return config;
   }
@@ -69,11 +73,13 @@ class WorldNode {
     Scan scan;
     {
       const std::lock_guard lock(mutex_);
+      if (simulator_.now_ns() == 0) return;  // nothing has moved yet, and a stamp of 0 means unset
       scan = simulator_.scan();
     }
     scan_.publish(to_message(scan));
   }
 
+  const hyphos::Refusals refusals_;
   const hyphos::Time began_ = hyphos::monotonic_now();
   const World world_;
   std::mutex mutex_;  // the two timers and `drive` come on different threads
