@@ -168,7 +168,10 @@ def test_live_shows_processes_and_channels(hyphos_start: Start, robot: Robot) ->
     code, last, _ = program.stop()
     assert code == 0
     assert "talker is up" not in seen + last
-    assert re.search(r"talker_process +ended +\d+ +[\d.]+ % +[\d.]+ MB", last)
+    whole = last.partition("means over it")[2]
+    assert whole.count("transport") == 1
+    assert re.search(r"talker_process +ended +\d+ +[\d.]+ % +[1-9][\d.]* MB", whole)
+    assert re.search(r"^ word +shm +[1-9][\d.]* Hz", whole, re.MULTILINE)
 
 
 def test_a_failing_process_ends_the_run(hyphos_cli: Cli, robot: Robot) -> None:

@@ -226,6 +226,25 @@ def _status(recorder: Recorder, started: float) -> Text:
     return line
 
 
+_LOSSES = {
+    "missing": "did not arrive",
+    "drop_queue": "found the queue to the disk full",
+    "drop_disk": "the disk did not take",
+}
+
+
+def _lost(recorder: Recorder) -> list[str]:
+    """A line for each channel that lost messages, with the reasons."""
+    lines = []
+    for name, count in sorted(recorder.status().channels.items()):
+        reasons = [f"{count[key]:,} {words}" for key, words in _LOSSES.items() if count[key]]
+        if reasons:
+            whole = count["received"] + count["missing"]
+            lost = sum(count[key] for key in _LOSSES)
+            lines.append(f"{name}: {lost:,} of {whole:,} lost: {', '.join(reasons)}")
+    return lines
+
+
 def _target(options: RecordOptions) -> Path:
     if options.output is None:
         return Path(default_name()) if not options.ring else Path("ring.mcap")
@@ -308,6 +327,8 @@ def record_channels(options: RecordOptions, stop: Stop) -> int:
         failure = closed(recorder)
     if not options.quiet:
         console.print(_status(recorder, started))
+        for line in _lost(recorder):
+            console.print(line, style="red")
         for name in sorted(recorder.unknown_types):
             console.print(f"{name} is recorded without its schema: give --proto-path")
         for name in recorder.status().files or recorder.snapshots:

@@ -8,7 +8,7 @@ import queue
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,11 @@ from hyphos.supervise.watcher import watch_of
 from hyphos.tools.live import LiveView
 from hyphos.tools.observe import look
 from hyphos.tools.report import Report
+from hyphos.tools.totals import Totals
 from hyphos.tools.waiting import on_signals
 
 _REFRESH_S = 0.5
-_WARM_UP_S = 1.0  # rates in a report are counted from here
+_LOOK_EVERY_S = 5.0  # for the drops that are told at the end
 _PRINT_EVERY_S = 5.0  # where there is no terminal to redraw
 
 
@@ -74,10 +75,11 @@ class _Run:
         self._options = options
         self._base_ns = time.time_ns()
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._totals = Totals(time.monotonic())
         self._sheet: Report | None = None
         if options.report is not None:
             title = f"{plan['robot']}: {options.file.stem}"
-            self._sheet = Report(title, loaded.dot(), 0.0, pictures=options.pictures)
+            self._sheet = Report(title, loaded.dot(), 0.0, self._totals, options.pictures)
         self._stack = ExitStack()
         # Before any thread: a fork shares nothing with threads but trouble.
         locks = Locks(plan["domain"], [process["name"] for process in choice.here])
@@ -154,6 +156,7 @@ class _Run:
             self._console,
             self.supervisor.processes,
             self._remotes,
+            self._totals,
         )
 
     def _on_line(self, process: str, line: bytes) -> None:
@@ -175,59 +178,67 @@ class _Run:
             self.supervisor.begin(began)
             with self._view or ExitStack():
                 self._until(began)
-            self._write_report(time.monotonic() - began)
+            seconds = time.monotonic() - began
+            self._write_report(seconds)
             if self._view is not None:
-                self._printer.show(self._view.render())
+                self._printer.show(self._view.render_run(seconds))
+            for line in self._totals.drops():
+                self._printer.tell(line, "yellow")
             return self._result()
 
     def _until(self, began: float) -> None:
         """Events, timers and views, until the last process has ended."""
         supervisor = self.supervisor
-        printed = began
+        printed = looked = began
         while not supervisor.over:
             event = self._next_event(began)
             now = time.monotonic()
             if event is not None:
-                stopped_before = supervisor.stopping
-                if isinstance(event, Signalled) and not stopped_before:
-                    self._look_for_report()  # counters go with their processes
+                if isinstance(event, Signalled) and not supervisor.stopping:
+                    self._look()  # counters go with their processes
                 supervisor.handle(event, now)
             supervisor.tick(now)
             seconds = self._options.seconds
             if seconds is not None and now - began >= seconds and not supervisor.stopping:
-                self._look_for_report()
+                self._look()
                 supervisor.stop(now)
-            if self._sheet is not None and self._sheet.before is None and now - began >= _WARM_UP_S:
-                self._look_for_report()
             if self._view is not None:
-                self._view.refresh()
-                if not self._console.is_terminal and now - printed >= _PRINT_EVERY_S:
+                self._view.refresh(adds_up=not supervisor.stopping)
+                if self._prints(now - printed, began, now):
                     self._printer.show(self._view.render())
                     printed = now
+            elif now - looked >= self._look_every_s and not supervisor.stopping:
+                self._look()
+                looked = now
+
+    def _prints(self, since_s: float, began: float, now: float) -> bool:
+        """Whether a table is due, where there is no terminal to redraw. At the end of the run comes
+        another one, of the whole run."""
+        if self._console.is_terminal or since_s < _PRINT_EVERY_S or self.supervisor.stopping:
+            return False
+        seconds = self._options.seconds
+        return seconds is None or now - began < seconds - _PRINT_EVERY_S / 2
+
+    @property
+    def _look_every_s(self) -> float:
+        return _REFRESH_S if self._sheet is not None else _LOOK_EVERY_S
 
     def _next_event(self, began: float) -> Event | None:
         now = time.monotonic()
-        waits = [_REFRESH_S] if self._view is not None or self._sheet is not None else []
+        waits = [_REFRESH_S if self._view is not None else self._look_every_s]
         due = self.supervisor.next_due()
         if due is not None:
             waits.append(due - now)
         if self._options.seconds is not None and not self.supervisor.stopping:
             waits.append(began + self._options.seconds - now)
         try:
-            return self._events.get(timeout=max(0.0, min(waits)) if waits else None)
+            return self._events.get(timeout=max(0.0, min(waits)))
         except queue.Empty:
             return None
 
-    def _look_for_report(self) -> None:
-        if self._sheet is None:
-            return
-        try:
-            seen = look(self._plan["domain"])
-        except Error:
-            return  # nobody is there yet, or no longer
-        if self._sheet.before is None:
-            self._sheet.before = seen
-        self._sheet.now = seen
+    def _look(self) -> None:
+        with suppress(Error):  # nobody is there yet, or no longer
+            self._totals.add(look(self._plan["domain"]))
 
     def _write_report(self, seconds: float) -> None:
         if self._sheet is None or self._options.report is None:

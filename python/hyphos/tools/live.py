@@ -17,6 +17,7 @@ from hyphos.supervise.supervisor import Managed, State
 from hyphos.tools.console import table
 from hyphos.tools.observe import ChannelState, Delays, Look, look, states
 from hyphos.tools.tables import channel_table
+from hyphos.tools.totals import Totals
 
 _WINDOW_S = 2.0  # figures are those of the last two seconds or so
 _STYLES = {
@@ -37,6 +38,7 @@ class LiveView:
         console: Console,
         processes: Sequence[Managed],
         remotes: Mapping[str, RemotePlace],
+        totals: Totals,
     ) -> None:
         self._domain = domain
         self._console = console
@@ -45,6 +47,9 @@ class LiveView:
         self._looks: list[Look] = []
         self._usages: list[tuple[float, dict[str, tuple[int, Usage]]]] = []
         self._channels: dict[str, ChannelState] = {}
+        self._spans: dict[tuple[str, int], tuple[float, Usage, float, Usage]] = {}
+        self._rows: dict[str, object] = {}  # the last that each other machine told
+        self._totals = totals
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Self:
@@ -53,21 +58,37 @@ class LiveView:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._live.is_started:
+            # Its last drawing is not cropped, and a table higher than the terminal would stay there
+            # beside that of the whole run.
+            self._live.update(Text(), refresh=True)
         self._live.stop()
 
-    def refresh(self) -> None:
-        """Looks again and redraws, if there is a terminal."""
+    def refresh(self, *, adds_up: bool = True) -> None:
+        """Looks again and redraws, if there is a terminal. `adds_up`: the totals get what is seen;
+        while the run ends, it would lower the mean rates."""
         now = time.monotonic()
         usages = {one.name: (one.pid, one.place.usage(one.name)) for one in self._processes}
         self._usages.append((now, usages))
-        self._look()
+        for one in self._processes:
+            if one.alive:
+                self._extend(one.name, now, *usages[one.name])
+        self._look(now, adds_up)
         self._forget(now)
         if self._console.is_terminal:
             self._live.update(self.render(), refresh=True)
 
-    def _look(self) -> None:
+    def _extend(self, name: str, now: float, pid: int, usage: Usage) -> None:
+        if usage.resident == 0:
+            return  # it has just ended, and the system has forgotten its figures
+        first_s, first, _, _ = self._spans.get((name, pid), (now, usage, now, usage))
+        self._spans[(name, pid)] = (first_s, first, now, usage)
+
+    def _look(self, now_s: float, adds_up: bool) -> None:
         try:
             self._looks.append(look(self._domain))
+            if adds_up:
+                self._totals.add(self._looks[-1])
             now = states(self._looks[-1], self._looks[0])
             ending = any(not one.alive for one in self._processes)
             for name, state in now.items():
@@ -81,10 +102,15 @@ class LiveView:
         except Error:
             pass  # the processes are only starting
         for host, place in self._remotes.items():
+            if self._rows.get(host) is place.channels:
+                continue
+            self._rows[host] = place.channels
             for row in place.channels:
                 state = _from_row(row)
                 state.name = f"{host}: {state.name}"
                 self._channels[state.name] = state
+                if adds_up:
+                    self._totals.add_row(now_s, _from_row({**row, "name": state.name}))
 
     def _forget(self, now: float) -> None:
         while len(self._looks) > 2 and now - self._looks[1].time_s > _WINDOW_S:
@@ -93,24 +119,36 @@ class LiveView:
             del self._usages[0]
 
     def _cpu_percent(self, name: str) -> float:
+        if not self._usages:
+            return 0.0
         (before_s, before), (now_s, now) = self._usages[0], self._usages[-1]
         if name not in before or now_s <= before_s or before[name][0] != now[name][0]:
             return 0.0  # another run of it
         used_s = now[name][1].cpu_s - before[name][1].cpu_s
         return max(0.0, used_s) / (now_s - before_s) * 100
 
-    def _table(self) -> RenderableType:
+    def _mean_cpu_percent(self, one: Managed) -> float:
+        """Over its life, up to its end."""
+        spans = [span for (name, _), span in self._spans.items() if name == one.name]
+        seconds = sum(last_s - first_s for first_s, _, last_s, _ in spans)
+        used_s = sum(last.cpu_s - first.cpu_s for _, first, _, last in spans)
+        return max(0.0, used_s) / seconds * 100 if seconds > 0 else 0.0
+
+    def _table(self, *, whole: bool = False) -> RenderableType:
         columns = ["process", "state", "pid", "CPU", "memory", "restarts"]
         columns += ["host"] if self._remotes else []
         columns += ["note"]
         made = table("", columns, ["pid", "CPU", "memory", "restarts"])
         for one in self._processes:
             usage = self._usages[-1][1][one.name][1] if self._usages else Usage()
+            if whole and (one.name, one.pid) in self._spans:
+                usage = self._spans[(one.name, one.pid)][3]
+            cpu = self._mean_cpu_percent(one) if whole else self._cpu_percent(one.name)
             cells: list[str | Text] = [
                 one.name,
                 Text(one.label, _STYLES.get(one.state, "")),
                 str(one.pid) if one.pid else "–",
-                f"{self._cpu_percent(one.name):.1f} %" if self._usages else "",
+                f"{cpu:.1f} %" if self._usages else "",
                 f"{usage.resident / 1e6:.1f} MB",
                 str(one.restarts),
             ]
@@ -129,6 +167,12 @@ class LiveView:
     def render(self) -> RenderableType:
         """The tables as they are now."""
         return Group(self._table(), channel_table(self._channels, rates=True))
+
+    def render_run(self, seconds: float) -> RenderableType:
+        """The tables of the whole run: CPU and rates are means over it."""
+        words = Text(f"the run of {seconds:.1f} s; CPU and rates are means over it", "dim")
+        channels = channel_table(self._totals.channels(), rates=True)
+        return Group(words, self._table(whole=True), channels)
 
 
 def _from_row(row: dict[str, Any]) -> ChannelState:

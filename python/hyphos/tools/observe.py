@@ -112,7 +112,8 @@ def key_of(process: ProcessInfo, end: EndpointInfo) -> Key:
     return process.participant, end.node, end.channel, end.is_publisher
 
 
-def _join(words: Iterable[str]) -> str:
+def join_transports(words: Iterable[str]) -> str:
+    """ "pointer+shm", in the order of the way."""
     order = {"pointer": 0, "shm": 1, "zmq": 2}
     return "+".join(sorted({w for w in words if w}, key=lambda w: (order.get(w, 9), w)))
 
@@ -146,7 +147,7 @@ def states(
         _add_end(state, end, earlier, seconds)
         transports.setdefault(end.channel, []).extend(end.transports.split("+"))
     for name, words in transports.items():
-        found[name].transports = _join(words)
+        found[name].transports = join_transports(words)
     return dict(sorted(found.items()))
 
 

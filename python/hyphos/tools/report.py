@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyphos._errors import Error
-from hyphos._hyphos import Histogram
 from hyphos.tools.draw import svg_of
-from hyphos.tools.observe import ChannelState, Delays, Look, duration, states
+from hyphos.tools.observe import ChannelState, Delays, duration
+from hyphos.tools.totals import Totals
 
 _WIDTH, _HEIGHT = 420, 120  # of a histogram, px
 _PER_DECADE = 12  # bars
@@ -43,19 +43,18 @@ figure { margin: 0 } figcaption { font-size: 13px }
 
 @dataclass
 class Report:
-    """What a report tells. Rates are between the looks `before`, early in the run, and `now`."""
+    """What a report tells. Rates are means over the run."""
 
     title: str
     plan_dot: str
     seconds: float
-    before: Look | None = None
-    now: Look | None = None
+    totals: Totals
     pictures: Sequence[Path] = ()
     notes: list[str] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
         """Error if the file or a picture cannot be had."""
-        found = states(self.now, self.before) if self.now is not None else {}
+        found = self.totals.channels()
         parts = [
             f"<h1>{html.escape(self.title)}</h1>",
             f'<p class="dim">{html.escape(_machine())}; ran {self.seconds:.1f} s</p>',
@@ -64,6 +63,7 @@ class Report:
             f'<div class="graph">{svg_of(self.plan_dot)}</div>',
             "<h2>Channels</h2>",
             _table(found),
+            *(f"<p>{html.escape(line)}</p>" for line in self.totals.drops()),
             "<h2>Latency, from publish() to the start of the callback</h2>",
             f'<div class="plots">{"".join(self._plots(found))}</div>',
             *(_picture(picture) for picture in self.pictures),
@@ -83,20 +83,10 @@ class Report:
 
     def _plots(self, found: dict[str, ChannelState]) -> list[str]:
         return [
-            _histogram(state, self._layers(name))
+            _histogram(state, self.totals.layers(name))
             for name, state in found.items()
             if state.delays.count > 0
         ]
-
-    def _layers(self, channel: str) -> list[tuple[str, Delays]]:
-        """The layers of all subscriptions of a channel, in the order in which they are crossed."""
-        merged: dict[str, Delays] = {}
-        for _, end in self.now.ends(channel) if self.now is not None else ():
-            layers: Sequence[tuple[str, Histogram]] = end.layers
-            for name, histogram in layers:
-                if name != "callback" and histogram.count > 0:
-                    merged.setdefault(name, Delays()).add(histogram)
-        return list(merged.items())
 
 
 def _machine() -> str:
