@@ -14,8 +14,8 @@ Listen = Callable[..., list[str]]
 @pytest.mark.parametrize(
     ("name", "most_lines", "documents"),
     [
-        ("talker.cpp", 12, ["README.md", "docs/cpp.md", "docs/from_ros2.md"]),
-        ("listener.py", 6, ["README.md", "docs/python.md", "docs/from_ros2.md"]),
+        ("talker.cpp", 12, ["docs/cpp.md", "docs/from_ros2.md"]),
+        ("listener.py", 6, ["docs/python.md", "docs/from_ros2.md"]),
         ("listener.cpp", 12, ["docs/from_ros2.md"]),
         ("talker.py", 7, ["docs/from_ros2.md"]),
     ],
