@@ -2,8 +2,15 @@
 
 import math
 import os
+import struct
 import subprocess
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
 
 HERE = Path(__file__).parent
 SCANS = 40
@@ -25,6 +32,77 @@ def room_log(path: Path) -> None:
         stamp = f"{1000 + i * 0.2:.2f}"
         lines.append(f"FLASER 180 {' '.join(ranges)} {pose} {pose} {stamp} test {stamp}")
     path.write_text("\n".join(lines) + "\n")
+
+
+STORE = get_typestore(Stores.ROS2_HUMBLE)
+
+
+def made(name: str, **fields: Any) -> Any:
+    return STORE.types[name](**fields)
+
+
+def stamped(stamp_ns: int, frame_id: str) -> Any:
+    time = made("builtin_interfaces/msg/Time", sec=stamp_ns // 10**9, nanosec=stamp_ns % 10**9)
+    return made("std_msgs/msg/Header", stamp=time, frame_id=frame_id)
+
+
+def moved(stamp_ns: int, x: float) -> Any:
+    """The transform of a robot in its odometry."""
+    place = made("geometry_msgs/msg/Vector3", x=x, y=0.0, z=0.0)
+    turn = made("geometry_msgs/msg/Quaternion", x=0.0, y=0.0, z=0.0, w=1.0)
+    transform = made("geometry_msgs/msg/Transform", translation=place, rotation=turn)
+    one = made(
+        "geometry_msgs/msg/TransformStamped",
+        header=stamped(stamp_ns, "odom"),
+        child_frame_id="base",
+        transform=transform,
+    )
+    return made("tf2_msgs/msg/TFMessage", transforms=[one])
+
+
+def scanned(stamp_ns: int, x: float, head: dict[str, float]) -> Any:
+    """What a robot at x sees of a room of 12 x 10 m. `head`: what its driver got wrong."""
+    step = math.pi / 90
+    angles = -math.pi + step * np.arange(180)
+    c, s = np.cos(angles), np.sin(angles)
+    with np.errstate(divide="ignore"):
+        to_x = np.where(c > 0, (6 - x) / c, (-6 - x) / c)
+        ranges = np.minimum(to_x, np.where(s > 0, 5 / s, -5 / s))
+    fields: dict[str, Any] = {
+        "angle_min": -math.pi,
+        "angle_max": math.pi,
+        "angle_increment": step,
+        "time_increment": 0.0,
+        "scan_time": 0.0,
+        "range_min": 0.02,
+        "range_max": 30.0,
+        "ranges": ranges.astype(np.float32),
+        "intensities": np.array([], np.float32),
+    }
+    scan = fields | {"header": stamped(stamp_ns, "laser")} | head
+    return made("sensor_msgs/msg/LaserScan", **scan)
+
+
+def room_bag(folder: Path, every: int, head: dict[str, float]) -> Path:
+    """SCANS scans of a robot that drives on; of every so many one has this head."""
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        kinds = {"/scan": "sensor_msgs/msg/LaserScan", "/tf": "tf2_msgs/msg/TFMessage"}
+        to = {
+            topic: writer.add_connection(topic, kind, typestore=STORE)
+            for topic, kind in kinds.items()
+        }
+        for i in range(SCANS):
+            stamp_ns = 1_700_000_000 * 10**9 + i * 60_000_000
+            x = -3 + 0.1 * i
+            scan = scanned(stamp_ns, x, head if i % every == every - 1 else {})
+            for topic, message in (("/tf", moved(stamp_ns, x)), ("/scan", scan)):
+                writer.write(to[topic], stamp_ns, STORE.serialize_cdr(message, kinds[topic]))
+    return folder / f"{folder.name}.mcap"
+
+
+def size_of(picture: Path) -> tuple[int, int]:
+    width, height = struct.unpack(">II", picture.read_bytes()[16:24])
+    return width, height
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -61,3 +139,41 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     done = run(str(other))
     assert done.returncode == 2
     assert "neither" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        ({"angle_increment": math.nan}, "an angle is not finite"),
+        ({"angle_min": math.inf}, "an angle is not finite"),
+        ({"angle_increment": 0.0}, "angle_increment is 0"),
+        ({"range_min": math.nan}, "a limit is no range"),
+        ({"ranges": np.array([], np.float32)}, "it has no ranges"),
+        ({"ranges": np.full(90, 2, np.float32)}, "does not fit the angles"),
+    ],
+    ids=["nan", "inf", "zero", "limit", "empty", "half"],
+)
+def test_scans_with_a_bad_head_are_left_out_and_counted(
+    tmp_path: Path, head: dict[str, float], why: str
+) -> None:
+    bag = room_bag(tmp_path / "room", 5, head)
+    picture = tmp_path / "map.png"
+    done = run(str(bag), str(picture), f"domain=rbn{os.getpid()}-{why.replace(' ', '')}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"map of {SCANS * 4 // 5} scans" in done.stdout, done.stdout + done.stderr
+    assert why in done.stdout
+    assert min(size_of(picture)) > 100
+
+
+def test_range_max_0_means_no_limit(tmp_path: Path) -> None:
+    bag = room_bag(tmp_path / "room", 1, {"range_max": 0.0})
+    picture = tmp_path / "map.png"
+    done = run(str(bag), str(picture), f"domain=rbu{os.getpid()}")
+    assert f"map of {SCANS} scans: " in done.stdout, done.stdout + done.stderr
+    assert min(size_of(picture)) > 100
+
+
+def test_a_map_of_nothing_says_why(tmp_path: Path) -> None:
+    bag = room_bag(tmp_path / "room", 1, {"range_min": 20.0})
+    done = run(str(bag), str(tmp_path / "map.png"), f"domain=rbw{os.getpid()}")
+    assert f"map of {SCANS} scans, none with a range in its limits" in done.stdout

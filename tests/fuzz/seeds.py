@@ -270,9 +270,12 @@ def patrol() -> Iterator[Seed]:
     for number in range(20):  # one field in twelve is odd
         kinds = chance.choices((odometry, scan, grid, pose, b"\7\xff\xff"), (4, 6, 1, 3, 1), k=40)
         usual = b"".join(kinds)
-        yield f"odd_{number}", bytes(
-            chance.randrange(64) if byte == 255 and chance.random() < 1 / 12 else byte
-            for byte in usual
+        yield (
+            f"odd_{number}",
+            bytes(
+                chance.randrange(64) if byte == 255 and chance.random() < 1 / 12 else byte
+                for byte in usual
+            ),
         )
 
 
