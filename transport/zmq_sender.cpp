@@ -23,7 +23,7 @@ std::chrono::steady_clock::time_point to_time_point(std::int64_t monotonic_ns) {
 
 void Sender::Port::pack(const Envelope& message, Parcel& out) const {
   out.head.clear();
-  wire::append_head(spec.name, spec.type, message, local_clock(), out.head);
+  out.handed_at = wire::append_head(spec.name, spec.type, message, local_clock(), out.head);
   out.bytes = message.payload.size();
   for (const Buffer& buffer : message.buffers) out.bytes += buffer.size();
   if (out.bytes <= kOneFrameBytes) {
@@ -281,6 +281,8 @@ bool Sender::write(Stream& stream, std::uint64_t sequence, Parcel& parcel) {
   wire::write_trailer({stream.id, sequence}, std::span<std::byte, wire::kTrailerBytes>(
                                                  at + key.size() + 1, wire::kTrailerBytes));
   std::memcpy(at + start, parcel.head.data(), parcel.head.size());
+  // Given to ZeroMQ now: framing and the wait for the window are no part of the transport.
+  if (parcel.handed_at != 0) wire::write_handed(at + start + parcel.handed_at, monotonic_now().ns);
   bool written = false;
   if (parcel.frames.empty()) {
     written = wire_.write(stream.who->connection, {&first, 1});

@@ -17,6 +17,7 @@ namespace hyphos::transport::zmq {
 /// as bytes, and the parts of a large body as frames.
 struct Sender::Parcel {
   std::vector<std::byte> head;
+  std::size_t handed_at = 0;  // where in `head` the stamp `handed` stands; 0: nowhere
   std::vector<Frame> frames;  // empty for a small body
   std::uint64_t bytes = 0;
   bool beyond = false;  // a latched value sent again, or a notice: needs no room in the queue

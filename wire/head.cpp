@@ -179,7 +179,7 @@ void reset(Header& out) {
 }  // namespace
 
 std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& type,
-                      const Envelope& message, const ClockInfo& clock) {
+                      const Envelope& message, const ClockInfo& clock, std::byte*& handed) {
   const Meta& meta = message.meta;
   const auto ns = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   ProtoWriter out(at);
@@ -195,6 +195,7 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
   out.fixed(kPublish, ns(meta.stamps.publish));
   out.fixed(kEncoded, ns(meta.stamps.encoded));
   out.fixed(kHanded, ns(meta.stamps.handed));
+  handed = meta.stamps.handed != 0 ? out.end() - sizeof meta.stamps.handed : nullptr;
   out.fixed(kArrived, ns(meta.stamps.arrived));
   out.fixed(kScheduled, ns(meta.stamps.scheduled));
   out.fixed(kDecoded, ns(meta.stamps.decoded));

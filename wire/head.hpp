@@ -16,9 +16,11 @@ inline constexpr std::size_t kLongestHead =
     kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 + 14 * 11 + 10 * kMaxAttachedBuffers + 8;
 static_assert(kLongestHead <= kMaxHeadBytes);
 
-/// Writes at most kLongestHead bytes and returns their end.
+/// Writes at most kLongestHead bytes and returns their end. `handed`: where the stamp of that name
+/// stands, or null if the message has none.
 [[nodiscard]] std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& type,
-                                    const Envelope& message, const ClockInfo& clock);
+                                    const Envelope& message, const ClockInfo& clock,
+                                    std::byte*& handed);
 
 /// Reads a head and checks every value in it. Unknown fields are skipped.
 [[nodiscard]] Result<void> parse_head(std::span<const std::byte> bytes, Header& out);

@@ -26,14 +26,22 @@ bool is_channel_name(std::string_view name) {
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-void append_head(std::string_view channel, const TypeId& type, const Envelope& message,
-                 const ClockInfo& clock, std::vector<std::byte>& out) {
+std::size_t append_head(std::string_view channel, const TypeId& type, const Envelope& message,
+                        const ClockInfo& clock, std::vector<std::byte>& out) {
   assert(is_channel_name(channel) && type.name.size() <= kMaxTypeNameBytes);
   std::array<std::byte, kPrefixBytes + kLongestHead> head;
-  const std::byte* end = write_head(head.data() + kPrefixBytes, channel, type, message, clock);
+  std::byte* handed = nullptr;
+  const std::byte* end =
+      write_head(head.data() + kPrefixBytes, channel, type, message, clock, handed);
   put_le(head.data(), static_cast<std::size_t>(end - head.data()) - kPrefixBytes, 4);
   put_le(head.data() + 4, kSeparator, 2);
+  const std::size_t begin = out.size();
   out.insert(out.end(), static_cast<const std::byte*>(head.data()), end);
+  return handed == nullptr ? 0 : begin + static_cast<std::size_t>(handed - head.data());
+}
+
+void write_handed(std::byte* at, std::int64_t ns) {
+  put_le(at, static_cast<std::uint64_t>(ns), sizeof ns);
 }
 
 Result<std::size_t> read_head(std::span<const std::byte> in, Header& out) {

@@ -56,9 +56,14 @@ struct Header {
 [[nodiscard]] bool is_channel_name(std::string_view name);
 
 /// Appends prefix and head of `message`. Allocates only if `out` must grow.
-/// `channel` must be a channel name and the type name at most kMaxTypeNameBytes long.
-void append_head(std::string_view channel, const TypeId& type, const Envelope& message,
-                 const ClockInfo& clock, std::vector<std::byte>& out);
+/// `channel` must be a channel name and the type name at most kMaxTypeNameBytes long. Returns where
+/// in `out` the stamp `handed` stands, for write_handed(); 0: the message has none.
+std::size_t append_head(std::string_view channel, const TypeId& type, const Envelope& message,
+                        const ClockInfo& clock, std::vector<std::byte>& out);
+
+/// Writes another stamp `handed` into a head, at the place that append_head() returned: a transport
+/// may keep a message for some time before it hands it to its library.
+void write_handed(std::byte* at, std::int64_t ns);
 
 /// Reads prefix and head from the beginning of `in`, which may continue with the body.
 /// Returns the number of bytes read, Code::corrupt if they are no valid head, and never reads

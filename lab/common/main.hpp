@@ -26,6 +26,7 @@ inline std::string describe(const char* peer, const std::vector<Variant>& varian
     entry.raw("network", variant.network ? "true" : "false");
     entry.raw("sizes", variant.sizes ? "true" : "false");
     entry.raw("hosts", variant.hosts ? "true" : "false");
+    entry.raw("relay", variant.relay ? "true" : "false");
     list += (list.empty() ? "" : ", ") + entry.str();
   }
 #ifdef HYPHOS_LAB_VERSION  // of the middleware, where CMake knows it
@@ -53,7 +54,7 @@ int lab_main(int argc, char** argv) {
     }
     if (options.role.empty()) {
       Parent parent(P::kName, options);
-      return parent.run(P::daemon(parent.options()), P::daemon_is_far(parent.options()));
+      return parent.run(P::daemon(parent.options()), P::daemon_machine(parent.options()));
     }
     P peer(options);
     Role(options, peer).run();
@@ -79,7 +80,7 @@ int lab_main_in_python(int argc, char** argv) {
       throw std::invalid_argument("--worker-python, --worker-file: `hyphos lab` names them");
     }
     Parent parent(P::kName, options, {python, options.worker_file, "--peer", P::kName});
-    return parent.run(P::daemon(parent.options()));
+    return parent.run(P::daemon(parent.options()), parent.options().near());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hyphos-lab-%s: %s\n", P::kName, error.what());
     return 1;

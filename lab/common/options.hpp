@@ -132,6 +132,7 @@ struct Options {
   std::string faults;            // Hyphos only: what its plan says below `faults:`
   /// This one, or those that a link joins, the near one first.
   std::vector<Machine> machines = std::vector<Machine>(1);
+  std::string relay;  // where a gateway with a process of its own stands: beside (the node) | own
   std::string pub_cpus, hop_cpus, sub_cpus;  // processors by role, such as 0-2,5; empty: any
   std::string worker_python;  // of peers in Python: the interpreter that has Hyphos …
   std::string worker_file;    // … and hyphos/lab/worker/__main__.py
@@ -187,6 +188,9 @@ struct Options {
   /// Of the machine of the first publisher; that of the first subscriber, where there are two.
   [[nodiscard]] const Machine& near() const { return machines.front(); }
   [[nodiscard]] const Machine& far() const { return machines[across_machines() ? 1 : 0]; }
+  /// A gateway has a machine of its own, the last one, where no other process stands.
+  [[nodiscard]] bool relay_is_apart() const { return relay == "own"; }
+  [[nodiscard]] const Machine& relay_machine() const { return machines.back(); }
   [[nodiscard]] const std::string& cpus_of(std::string_view of_role) const {
     if (of_role == "hop") return hop_cpus;
     return of_role == "sub" ? sub_cpus : pub_cpus;
@@ -206,8 +210,8 @@ struct Options {
  private:
   /// Position in `machines`.
   [[nodiscard]] int place_of(std::string_view of_role, int of_index) const {
-    const int count = static_cast<int>(machines.size());
-    if (count == 1) return 0;
+    const int count = static_cast<int>(machines.size()) - (relay_is_apart() ? 1 : 0);
+    if (count <= 1) return 0;
     if (shape == Shape::kPipeline) {
       const int stage = of_role == "pub" ? 0 : of_role == "hop" ? of_index + 1 : processes - 1;
       return stage % count;
@@ -274,6 +278,7 @@ inline const std::vector<Option>& option_list() {
       option("--faults", &Options::faults),
       {"--hosts", [](Options& o, const std::string& text) { o.machines = machines_from(text); },
        [](const Options& o) { return o.across_machines() ? to_text(o.machines) : ""; }},
+      option("--relay", &Options::relay),
       option("--pub-cpus", &Options::pub_cpus),
       option("--hop-cpus", &Options::hop_cpus),
       option("--sub-cpus", &Options::sub_cpus),
@@ -303,6 +308,8 @@ inline void check(const Options& o) {
   }
   need(o.queue >= 0 && o.queue <= 65536, "--queue: 0 to 65536");
   need(o.speed >= 0, "--speed: not negative");
+  need(o.relay.empty() || o.relay == "beside" || o.relay == "own", "--relay: beside or own");
+  need(!o.relay_is_apart() || o.machines.size() >= 3, "--relay own: at least three --hosts");
   need(o.recorded.empty() || !o.in_process(), "--recorded: only between processes");
   for (const auto& [name, cpus] : {std::pair{"--pub-cpus", o.pub_cpus},
                                    {"--hop-cpus", o.hop_cpus},

@@ -38,11 +38,4 @@ struct Windows {
   int count;
 };
 
-/// A list of finite numbers as JSON has it.
-inline std::string list_of(const std::vector<double>& values) {
-  std::string text = "[";
-  for (const double value : values) text += (text.size() == 1 ? "" : ", ") + number(value);
-  return text + "]";
-}
-
 }  // namespace hyphos::lab

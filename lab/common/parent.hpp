@@ -15,6 +15,7 @@
 
 #include "lab/common/child.hpp"
 #include "lab/common/clock.hpp"
+#include "lab/common/late.hpp"
 #include "lab/common/options.hpp"
 #include "lab/common/paper.hpp"
 #include "lab/common/schedule.hpp"
@@ -50,10 +51,9 @@ class Parent {
 
   [[nodiscard]] const Options& options() const { return o_; }
 
-  /// `daemon`: its command line; empty: none. `far`: it runs where the subscribers do.
-  int run(const std::vector<std::string>& daemon, bool far = false) {
+  /// `daemon`: its command line; empty: none. `where`: the machine that it runs on.
+  int run(const std::vector<std::string>& daemon, const Machine& where) {
     Sheet sheet(o_.sheet_fd, o_, true);
-    const Machine& where = far ? o_.far() : o_.near();
     if (!daemon.empty()) daemon_ = start_child(daemon, where.netns, "daemon");
     start_children();
     // Sources give up by themselves: what takes longer has hung. limit_s() in
@@ -178,9 +178,31 @@ class Parent {
     std::vector<std::int64_t> latencies, open_latencies, costs, means;
     std::int64_t sent = 0, expected = 0, late_sends = 0;
     std::int64_t received = 0, duplicates = 0, corrupt = 0, last_ns = 0;
-    double bytes = 0;                     // received
-    std::string flow_p95, flow_received;  // lists, for whether all were served alike
+    double bytes = 0;                               // received
+    std::string flow_p95, flow_received;            // lists, for whether all were served alike
+    std::string flow_sent, late_parts, least_late;  // lists, for whether queues grow
   };
+
+  /// From the first message due to the instant at which one more would be.
+  [[nodiscard]] std::int64_t span_ns(const Schedule& schedule) const {
+    return o_.floods() ? 0 : schedule.due(o_.count - 1) + std::llround(schedule.period_ns());
+  }
+
+  /// Adds what says whether the queues of a flow grow.
+  void add_lateness(Sums& sums, const Sheet& sheet, int flow, const Schedule& schedule) const {
+    const int source = o_.source_of(flow);
+    const auto lateness = sheet.lateness(source);
+    const auto latencies = sheet.latencies(flow);
+    LateParts late(span_ns(schedule));
+    for (std::size_t i = 0; i < lateness.size(); ++i) {
+      if (latencies[i] == 0) continue;
+      late.add(schedule.due(static_cast<std::int64_t>(i)), latencies[i] + lateness[i]);
+    }
+    const std::string comma = flow == 0 ? "" : ", ";
+    sums.flow_sent += comma + std::to_string(sheet.head().sources[source].sent.load());
+    sums.late_parts += comma + list_of(late.medians_us());
+    sums.least_late += comma + number(late.least_us());
+  }
 
   [[nodiscard]] Sums sum_up(const Sheet& sheet) const {
     Sums sums;
@@ -204,7 +226,10 @@ class Parent {
       sums.last_ns = std::max(sums.last_ns, flow.last_receive_ns.load());
       sums.flow_received += (f == 0 ? "" : ", ") + std::to_string(own.size());
       sums.latencies.insert(sums.latencies.end(), own.begin(), own.end());
-      if (!o_.floods()) append_means(sums.means, own);
+      if (!o_.floods()) {
+        append_means(sums.means, own);
+        add_lateness(sums, sheet, f, schedule);
+      }
       std::sort(own.begin(), own.end());
       sums.flow_p95 += (f == 0 ? "" : ", ") + number(percentile_us(own, 95));
     }
@@ -260,7 +285,7 @@ class Parent {
     out.add("cpu_us_per_msg", cpu_us / counted);
     // In process there is no telling the publisher's share apart.
     out.add("pub_cpu_us_per_msg", o_.in_process() ? std::nan("") : pub_cpu_us / counted);
-    add_utilization(out, cpu_us);
+    add_utilization(out, cpu_us, pub_cpu_us);
     out.add("memory_mb", static_cast<double>(memory_kb_) / 1024);
     out.add("seconds", seconds);
     out.add("messages_per_s", received / seconds);
@@ -268,6 +293,12 @@ class Parent {
     out.raw("cpus", cpus());
     out.raw("flow_p95_us", "[" + sums.flow_p95 + "]");
     out.raw("flow_received", "[" + sums.flow_received + "]");
+    if (!o_.floods()) {
+      out.add("span_s", static_cast<double>(span_ns(Schedule(o_))) / 1e9);
+      out.raw("flow_sent", "[" + sums.flow_sent + "]");
+      out.raw("late_parts_us", "[" + sums.late_parts + "]");
+      out.raw("least_late_us", "[" + sums.least_late + "]");
+    }
     out.raw("histogram_ns", histogram(sums.latencies));
     out.raw("open_histogram_ns", histogram(sums.open_latencies));
     out.raw("average_delay_histogram_ns", histogram(sums.means));
@@ -275,12 +306,14 @@ class Parent {
     return out.str();
   }
 
-  /// Of one processor, in per cent: of all processes, the daemon included, and of that alone.
-  void add_utilization(JsonLine& out, double cpu_us) const {
+  /// Of one processor, in per cent: of all processes, the daemon included, of that alone, and of
+  /// the publishers alone.
+  void add_utilization(JsonLine& out, double cpu_us, double pub_cpu_us) const {
     const double percent = 100e3 / static_cast<double>(std::max<std::int64_t>(cpu_wall_ns_, 1));
     const double daemon_us = static_cast<double>(daemon_.cpu_ns) / 1e3;
     out.add("cpu_utilization", (cpu_us + daemon_us) * percent);
     out.add("daemon_cpu_utilization", daemon_.pid > 0 ? daemon_us * percent : std::nan(""));
+    out.add("pub_cpu_utilization", o_.in_process() ? std::nan("") : pub_cpu_us * percent);
   }
 
   std::string peer_;

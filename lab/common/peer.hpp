@@ -70,6 +70,7 @@ struct Variant {
   bool network = false;  // also between machines
   bool sizes = true;     // messages may differ in size, as recorded ones do
   bool hosts = false;    // also between more than two machines
+  bool relay = false;    // its gateway may have a machine of its own
 };
 
 // What a middleware implements to be measured. Every process of a shape makes one, opens at most
@@ -107,8 +108,8 @@ class Peer {
   // Command line of a daemon this peer cannot work without; empty when there is none. Called in
   // the parent, which starts it before the other processes and ends it after them.
   static std::vector<std::string> daemon(const Options&) { return {}; }
-  // Whether it runs on the machine of the subscribers; else on that of the publishers.
-  static bool daemon_is_far(const Options&) { return false; }
+  // Where it runs; else on the machine of the publishers.
+  static const Machine& daemon_machine(const Options& options) { return options.near(); }
 
  protected:
   const Options& options_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ inline std::string number(double value) {
   char text[48];
   std::snprintf(text, sizeof text, "%.10g", value);
   return text;
+}
+
+/// Numbers as a JSON list; those that are not finite as null.
+inline std::string list_of(std::span<const double> values) {
+  std::string text = "[";
+  for (const double value : values) text += (text.size() == 1 ? "" : ", ") + number(value);
+  return text + "]";
 }
 
 /// The samples as [[lowest value of the bucket, count], …], in order: buckets are 1 ns wide up to

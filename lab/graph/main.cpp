@@ -63,7 +63,7 @@ class Conductor {
     const std::int64_t begin = now_ns() + kSecond / 50;
     const auto window = static_cast<std::int64_t>(options_.seconds * 1e9);
     head.first_send_ns.store(begin);
-    head.middle_ns.store(begin + window / 2);
+    head.span_ns.store(window);
     sheet_->phase().enter(kMeasuring);
     wait("a publisher does not end", window + 60 * kSecond, [&] { return done(); });
     seconds_ = static_cast<double>(now_ns() - begin) / 1e9;

@@ -46,9 +46,14 @@ std::string flows(const Outcome& out) {
          {std::pair{"p1", 1.0}, {"p50", 50.0}, {"p95", 95.0}, {"p99", 99.0}}) {
       const std::string unit = std::string(name) + "_us";
       line.add(("transit_" + unit).c_str(), row.transit.percentile_us(percent));
-      line.add(("late_" + unit).c_str(), row.late[0].percentile_us(percent));
-      line.add(("later_" + unit).c_str(), row.late[1].percentile_us(percent));
     }
+    double least = std::nan("");
+    std::array<double, kLateParts> medians{};
+    for (std::size_t part = 0; part < kLateParts; ++part) {
+      medians[part] = row.late[part].percentile_us(50);
+      least = std::fmin(least, row.late[part].percentile_us(1));  // not of parts without messages
+    }
+    line.raw("late_parts_us", list_of(medians)).add("least_late_us", least);
   });
 }
 

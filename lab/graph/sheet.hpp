@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hyphos/plan.hpp"
+#include "lab/common/late.hpp"
 #include "lab/common/shared.hpp"
 
 namespace hyphos::lab::graph {
@@ -116,9 +117,9 @@ class Sheet {
     std::atomic<std::int64_t> warm, received;
     std::atomic<std::int64_t> duplicates, corrupt, last_receive_ns;
     Durations transit;  ///< publish to callback
-    /// From the instant at which the first message of the chain was due, of those due in the first
-    /// and in the second half of the measurement: a graph that falls behind is later in the second.
-    std::array<Durations, 2> late;
+    /// From the instant at which the first message of the chain was due, of those due in each part
+    /// of the measurement: a graph that falls behind is later from part to part.
+    std::array<Durations, kLateParts> late;
   };
   /// Where a chain ends: from the first publish of the chain, and from the instant at which that
   /// was due, to the callback.
@@ -128,7 +129,7 @@ class Sheet {
   struct Head {
     SharedPhase phase;
     std::atomic<std::uint32_t> ready;
-    std::atomic<std::int64_t> first_send_ns, middle_ns;
+    std::atomic<std::int64_t> first_send_ns, span_ns;
   };
 
   /// `figures`: with those of whole chains.

@@ -112,8 +112,10 @@ void Synthetic::on_message(const Buffer& message, Ear& ear) {
 void Synthetic::record(const Header& header, std::int64_t now, Ear& ear) const {
   Sheet::Flow& row = *ear.row;
   row.transit.record(now - header.stamp_ns);
-  row.late[header.due_ns < sheet_.head().middle_ns.load(std::memory_order_relaxed) ? 0 : 1].record(
-      now - header.due_ns);
+  const Sheet::Head& head = sheet_.head();
+  row.late[late_part(header.due_ns - head.first_send_ns.load(std::memory_order_relaxed),
+                     head.span_ns.load(std::memory_order_relaxed))]
+      .record(now - header.due_ns);
   row.received.fetch_add(1, std::memory_order_relaxed);
   row.last_receive_ns.store(now, std::memory_order_relaxed);
   if (ear.chain != nullptr) {

@@ -244,11 +244,11 @@ class GatewayPeer final : public GatewayEnd<GatewayPeer, ClientPeer> {
   static std::vector<Variant> variants() {
     const std::vector<Shape> one_way = {Shape::kPair, Shape::kUncapped};
     const std::vector<Shape> viewers = {Shape::kPair, Shape::kFanout, Shape::kUncapped};
-    return {{"ros_tcp", one_way, 64u << 20, false, true},
-            {"ros_tcp_out", viewers, 64u << 20, false, true, true, true},
-            {"rosbridge", one_way, 64u << 20, false, true},
-            {"rosbridge_out", viewers, 64u << 20, false, true, true, true},
-            {"rosbridge_cbor_out", viewers, 64u << 20, false, true, true, true}};
+    return {{"ros_tcp", one_way, 64u << 20, false, true, true, false, true},
+            {"ros_tcp_out", viewers, 64u << 20, false, true, true, true, true},
+            {"rosbridge", one_way, 64u << 20, false, true, true, false, true},
+            {"rosbridge_out", viewers, 64u << 20, false, true, true, true, true},
+            {"rosbridge_cbor_out", viewers, 64u << 20, false, true, true, true, true}};
   }
   static std::vector<std::string> words(const Options& options) {
     return {protocol_of(options.variant), "--host", gateway_host(options), "--port",

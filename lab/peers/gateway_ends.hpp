@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -23,8 +24,18 @@ namespace hyphos::lab {
 /// Whether messages leave the robot: the node publishes, the other program hears.
 inline bool goes_out(std::string_view variant) { return variant.ends_with("out"); }
 
+/// The node's machine.
+inline const Machine& node_machine(const Options& options) {
+  return goes_out(options.variant) ? options.near() : options.far();
+}
+
+/// The gateway's: that of the node, or one of its own.
+inline const Machine& gateway_machine(const Options& options) {
+  return options.relay_is_apart() ? options.relay_machine() : node_machine(options);
+}
+
 inline const std::string& gateway_host(const Options& options) {
-  return goes_out(options.variant) ? options.near().address : options.far().address;
+  return gateway_machine(options).address;
 }
 
 /// After those of the edges.
@@ -39,6 +50,31 @@ inline std::string gateway_domain(const Options& options) {
 /// Whether the gateway is in the node's process, and not in one of its own.
 inline bool is_direct(std::string_view variant) { return variant.starts_with("direct_"); }
 
+/// The process of the node.
+inline std::string node_process(const Options& options) {
+  return process_name(goes_out(options.variant) ? "pub" : "sub", 0);
+}
+
+inline std::string relay_plan(const Options& options) { return options.run_dir + "/relay.yaml"; }
+
+/// With a gateway on a machine of its own: two hosts, so that messages between it and the node
+/// cross the link, and not the memory that namespaces of one machine share.
+inline void write_relay_plan(const Options& options, const std::string& gateway_node) {
+  const auto port = [&](int which) { return std::to_string(options.port(which)); };
+  const std::string relay = options.relay_machine().address;
+  const std::string robot = node_machine(options).address;
+  const std::string node = node_process(options);
+  const bool out = goes_out(options.variant);
+  std::ofstream plan(relay_plan(options));
+  plan << "hyphos: 1\nhosts:\n  relay: {address: " << relay << "}\n  robot: {address: " << robot
+       << "}\nprocesses:\n  gateway: {host: relay, endpoint: \"tcp://" << relay << ":" << port(0)
+       << "\"}\n  " << node << ": {host: robot, endpoint: \"tcp://" << robot << ":" << port(1)
+       << "\"}\nnodes:\n  " << gateway_node << ": {process: gateway}\n  " << node
+       << ": {process: " << node << "}\nchannels:\n  " << make_edge(options, 0, 0).name
+       << ": {transport: zmq, publishers: [" << (out ? node : gateway_node) << "], subscribers: ["
+       << (out ? gateway_node : node) << "]}\n";
+}
+
 /// The command line of a gateway with a process of its own.
 inline std::vector<std::string> gateway_command(const Options& options,
                                                 const std::vector<std::string>& words) {
@@ -47,7 +83,13 @@ inline std::vector<std::string> gateway_command(const Options& options,
   }
   std::vector<std::string> command = {options.worker_python, "-m", "hyphos", "gateway"};
   command.insert(command.end(), words.begin(), words.end());
-  command.insert(command.end(), {"--domain", gateway_domain(options)});
+  if (options.relay_is_apart()) {
+    write_relay_plan(options, words.front());
+    command.insert(command.end(), {"--hyphos-domain", gateway_domain(options), "--hyphos-process",
+                                   "gateway", "--hyphos-plan", relay_plan(options)});
+  } else {
+    command.insert(command.end(), {"--domain", gateway_domain(options)});
+  }
   return command;
 }
 
@@ -65,6 +107,7 @@ class ImageNode final : public Peer {
     RuntimeOptions how;
     how.domain = gateway_domain(options);
     how.process = process_name(options.role, options.index);
+    if (options.relay_is_apart()) how.plan_file = relay_plan(options);
     node_ = Node::open(how.process, how).or_throw();
   }
   /// The runtime that a gateway may have a node in, too.
@@ -119,7 +162,7 @@ class GatewayEnd : public Peer {
     if (is_direct(options.variant)) return {};
     return gateway_command(options, Self::words(options));
   }
-  static bool daemon_is_far(const Options& options) { return !goes_out(options.variant); }
+  static const Machine& daemon_machine(const Options& options) { return gateway_machine(options); }
 
   explicit GatewayEnd(const Options& options) : Peer(options) {
     if ((options.role == "pub") != goes_out(options.variant)) {

@@ -31,7 +31,7 @@ TEST(Paper, rates_are_of_windows_of_ten_seconds_or_of_a_quick_look) {
 
 TEST(Paper, a_list_is_json) {
   EXPECT_EQ(list_of({}), "[]");
-  EXPECT_EQ(list_of({1.5, 2}), "[1.5, 2]");
+  EXPECT_EQ(list_of(std::vector{1.5, 2.0}), "[1.5, 2]");
 }
 
 }  // namespace

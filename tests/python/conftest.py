@@ -30,6 +30,14 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="a test that is skipped is a failure")
+    parser.addoption("--papers", type=Path, help="folder with the texts of the papers, NNN_*.txt")
+
+
+@pytest.fixture
+def papers(request: pytest.FixtureRequest) -> Path | None:
+    """The texts of the papers, which are not in the repository; None without --papers."""
+    folder: Path | None = request.config.getoption("--papers")
+    return folder
 
 
 @pytest.hookimpl(trylast=True)

@@ -39,7 +39,7 @@ def test_parts_are_one_experiment_with_peers_of_their_own() -> None:
     assert told == [
         ("pair", 64, 0.5, 60.0, ["futex", "hyphos/shm"]),
         ("pair", 4096, 0.5, 60.0, ["futex", "hyphos/shm", "zmq/ipc"]),
-        ("uncapped", 4096, 0.2, 60.0, ["hyphos/shm"]),
+        ("uncapped", 4096, 0.2, 100.0, ["hyphos/shm"]),  # a rate means nothing to it,
     ]
     assert found.peers == ["futex", "hyphos/shm", "zmq/ipc"]
     assert (found.base, found.repeats) == ("futex", 2)
@@ -189,7 +189,6 @@ def test_several_workloads_have_their_own_tables_pictures_and_criteria(
         + "assert:\n"
         + "  - 'hyphos/shm workload=uncapped: publishing_rate_hz > 1'\n"
         + "  - 'hyphos/shm workload=pair: average_delay_p50_us < 0.001'\n"
-        + "  - 'lcm: lost == 0'\n"
     )
     code, shown, err = hyphos_cli("lab", "run", str(file), "-o", str(out))
     assert code == 1
@@ -197,7 +196,7 @@ def test_several_workloads_have_their_own_tables_pictures_and_criteria(
     assert "met hyphos/shm workload=uncapped: publishing_rate_hz > 1" in plain
     assert plain.count("missed hyphos/shm workload=pair: average_delay_p50_us < 0.001") == 2
     assert "1 met, 2 missed" in plain
-    assert "nothing was measured that 'lcm: lost == 0' is about" in err
+    assert "report: " in plain, err
     verdicts = json.loads((out / "verdicts.json").read_text())
     assert [one["met"] for one in verdicts] == [True, False, False]
     assert verdicts[0]["figure"] > 1
@@ -206,7 +205,6 @@ def test_several_workloads_have_their_own_tables_pictures_and_criteria(
     assert '<table id="criteria">' in page
     assert '<table id="figures-pair">' in page
     assert '<table id="figures-uncapped">' in page
-    assert "not measured" in page
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     assert write_report(out, None).read_text() == page

@@ -140,7 +140,7 @@ def test_an_experiment_between_hosts_gives_layers_that_add_up(
     [case] = json.loads(out)["cases"]
     assert case["path"].count("→") == 2
     assert "another machine" not in case["path"]
-    assert case["worst_sum_error"] < 0.01
+    assert abs(case["apart_from_own_stamps"]) < 0.5
     assert len(case["runs"]) == 2
     for message in case["messages"].values():
         parts = [sum(step["parts_ns"].values()) for step in message["steps"]]

@@ -42,7 +42,7 @@ def test_the_page_of_an_experiment_has_the_flow_and_the_critical_path_of_its_siz
         "cases": [one.as_dict() for one in cases],
         "findings": [
             {"says": "It is <slow>.", "answer": "not so here", "whole": False, "figures": "p95: 3",
-             "reason": "Another machine."},
+             "differs": "Another machine."},
         ],
     }  # fmt: skip
     path = write_report(tmp_path / "page.html", told)

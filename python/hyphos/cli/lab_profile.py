@@ -60,8 +60,19 @@ Changes = Annotated[
         help="Of the experiment: a parameter, such as size=64KB; may be given again.",
     ),
 ]
-PeerName = Annotated[
-    str, typer.Option("--peer", "-p", help="Of the experiment: which way of Hyphos.")
+PeerNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--peer",
+        "-p",
+        help="Of the experiment: which way of Hyphos, instead of its own; may be given again.",
+    ),
+]
+Programs = Annotated[
+    Path | None,
+    typer.Option(
+        "--programs", help="Of the experiment: folder with the peers' programs.", file_okay=False
+    ),
 ]
 Folder = Annotated[
     Path | None,
@@ -148,7 +159,8 @@ def profile(
     every: Every = False,
     full: Full = False,
     changes: Changes = None,
-    peer: PeerName = "hyphos/shm",
+    peers: PeerNames = None,
+    programs: Programs = None,
     folder: Folder = None,
     patience: Patience = 0.0,
     retries: Retries = 0,
@@ -169,7 +181,8 @@ def profile(
         raise typer.BadParameter("either --experiment or --overhead")
     _only(bool(experiment), "--experiment", {
         "--rate": rates, "--all": every, "--full": full, "--set": changes, "--out": folder,
-        "--patience": patience, "--retries": retries, "--awake": awake,
+        "--patience": patience, "--retries": retries, "--awake": awake, "--peer": peers,
+        "--programs": programs,
     })  # fmt: skip
     _only(not experiment and not overhead, "a running graph", {"--hidden": hidden})
     _only(bool(experiment) or overhead, "--experiment and --overhead", {"--repeats": repeats})
@@ -189,9 +202,9 @@ def profile(
             )
 
             of_experiment = ExperimentOptions(
-                experiment, peer, seconds or SECONDS, repeats, full, changes or (), rates or (),
-                every, path, Rules(patience, retries), as_json, quiet, folder=folder,
-                **vars(files),
+                experiment, peers or (), seconds or SECONDS, repeats, full, changes or (),
+                rates or (), every, path, Rules(patience, retries), as_json, quiet, folder=folder,
+                programs=programs, **vars(files),
             )  # fmt: skip
             with kept_awake(awake):
                 raise typer.Exit(profile_experiment(of_experiment))

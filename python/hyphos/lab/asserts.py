@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos.lab.case import NUMBERS, Case, size_label
 from hyphos.lab.reader import PARAMETERS
-from hyphos.lab.results import COUNTS, METRICS, Row
+from hyphos.lab.results import COUNTS, KNEE_METRICS, METRICS, Row
 from hyphos.lab.stats import Estimate
 from hyphos.profile.layers import METRICS as LAYER_METRICS
 
@@ -25,12 +25,15 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
     "==": operator.eq,
+    # Within a factor: from 1 / limit to limit.
+    "~": lambda value, limit: 1 / limit <= value <= limit,
 }
 _FORM = re.compile(
     r"(?:(?P<where>[^:]*):)?\s*(?P<metric>[a-z0-9_]+)"
-    r"(?:\s*(?P<how>/|\s-\s)\s*(?P<base>[\w/-]+)|\s+by\s+(?P<by>\w+)"
+    r"(?:\s*(?P<how>/|\s-\s)\s*(?P<base>[\w/-]+))?"
+    r"(?:\s+by\s+(?P<by>\w+)|\s+(?P<spread>spread)"
     r"|\s+from\s+(?P<name>\w+)=(?P<start>[^\s=]*)\s+to\s+(?P<end>[^\s=]+))?\s*"
-    r"(?P<sign><=|>=|<|>|==)\s*(?P<limit>[-+0-9.eE]+)\s*"
+    r"(?P<sign><=|>=|<|>|==|~)\s*(?P<limit>[-+0-9.eE]+)\s*"
 )
 
 
@@ -38,8 +41,10 @@ _FORM = re.compile(
 class Criterion:
     """`[PEER] [PARAMETER=VALUE …]: METRIC < LIMIT`, for every row that it fits. Instead of a metric
     `METRIC / PEER`; `METRIC - PEER`, what it adds to that peer's; `METRIC by PARAMETER`, the
-    exponent x of METRIC ~ PARAMETERˣ over the cases that differ in nothing else; or `METRIC from
-    PARAMETER=VALUE to VALUE`, by what it multiplies there."""
+    exponent x of METRIC ~ PARAMETERˣ over the cases that differ in nothing else; `METRIC from
+    PARAMETER=VALUE to VALUE`, by what it multiplies there (also of `METRIC / PEER`); or `METRIC
+    spread`, the largest of all cases of a peer divided by the smallest. `~ LIMIT`: alike within
+    that factor."""
 
     text: str
     metric: str
@@ -51,6 +56,12 @@ class Criterion:
     by: str = ""  # the parameter along which it is looked at
     ends: tuple[str, str] = ("", "")  # its values, or all
     adds: bool = False  # the base is taken off, not divided by
+    spread: bool = False  # over all cases of a peer
+
+    @property
+    def of_knees(self) -> bool:
+        """Whether it is about what only `hyphos lab saturate` finds."""
+        return self.metric in KNEE_METRICS
 
     @property
     def of_layers(self) -> bool:
@@ -60,7 +71,8 @@ class Criterion:
     def fits(self, row: Row) -> bool:
         if self.peer and self.peer not in (row.peer, row.peer.split("/")[0]):
             return False
-        if self.of_layers and not any(self.metric in (run.result or {}) for run in row.runs):
+        special = self.of_layers or self.of_knees
+        if special and not any(self.metric in (run.result or {}) for run in row.runs):
             return False
         return all(_same(row.case, name, text) for name, text in self.where.items())
 
@@ -79,7 +91,9 @@ class Verdict:
     @property
     def uncertain(self) -> bool:
         """The limit lies within the interval: measured again it might come out the other way."""
-        return self.low <= self.criterion.limit <= self.high
+        limit = self.criterion.limit
+        limits = (limit, 1 / limit) if self.criterion.sign == "~" else (limit,)
+        return any(self.low <= one <= self.high for one in limits)
 
     @property
     def word(self) -> str:
@@ -126,8 +140,8 @@ def parse(text: str) -> Criterion:
     match = _FORM.fullmatch(text.strip())
     if match is None:
         raise Error("invalid_config", f"'{text}' is no criterion", "assert", example)
-    if match["metric"] not in (*METRICS, *COUNTS, *LAYER_METRICS):
-        known = ", ".join((*METRICS, *COUNTS))
+    if match["metric"] not in (*METRICS, *COUNTS, *LAYER_METRICS, *KNEE_METRICS):
+        known = ", ".join((*METRICS, *COUNTS, *KNEE_METRICS))
         raise Error(
             "invalid_config",
             f"there is no '{match['metric']}'",
@@ -140,10 +154,15 @@ def parse(text: str) -> Criterion:
         raise Error(
             "invalid_config", f"'{match['limit']}' is no number", "assert", example
         ) from None
+    if not math.isfinite(limit) or (match["sign"] == "~" and limit < 1):
+        advice = "with ~ a factor of 1 or more" if match["sign"] == "~" else example
+        raise Error("invalid_config", f"'{match['limit']}' is no limit", "assert", advice)
+    if match["base"] and match["by"]:
+        raise Error("invalid_config", f"'{text}': either a peer or 'by'", "assert", example)
     by = match["by"] or match["name"] or ""
     if by and by not in (PARAMETERS if match["name"] else _ALONG):
         raise Error("invalid_config", f"there is no number '{by}' to go along", "assert", example)
-    if by and match["metric"] in COUNTS:
+    if (by or match["spread"]) and match["metric"] in COUNTS:
         raise Error("invalid_config", f"'{match['metric']}' is no figure to compare", "assert")
     peer = ""
     where: dict[str, str] = {}
@@ -158,8 +177,45 @@ def parse(text: str) -> Criterion:
     base, ends = match["base"] or "", (match["start"] or "", match["end"] or "")
     adds = (match["how"] or "").strip() == "-"
     return Criterion(
-        text.strip(), match["metric"], match["sign"], limit, peer, base, where, by, ends, adds
+        text.strip(),
+        match["metric"],
+        match["sign"],
+        limit,
+        peer,
+        base,
+        where,
+        by,
+        ends,
+        adds,
+        bool(match["spread"]),
     )
+
+
+def unmeasured(criterion: Criterion, cases: Sequence[Case], peers: Collection[str]) -> str:
+    """Why nothing that these peers do in these cases is what a criterion is about; empty if
+    something may be."""
+    if criterion.of_layers:
+        return "only `hyphos lab profile --experiment` finds layers"
+    if criterion.of_knees:
+        return "only `hyphos lab saturate` finds knees"
+    for name in filter(None, (criterion.peer, criterion.base)):
+        if not any(name in (one, one.split("/")[0]) or name.split("/")[0] == one for one in peers):
+            return f"'{name}' takes no part; {', '.join(sorted(peers))} do"
+    fitting = [
+        case
+        for case in cases
+        if all(_same(case, name, text) for name, text in criterion.where.items())
+    ]
+    if not fitting:
+        return "no case has these values"
+    for end in filter(None, criterion.ends):
+        if not any(_same(case, criterion.by, end) for case in fitting):
+            return f"no case has {criterion.by}={end}"
+    return ""
+
+
+def meets(criterion: Criterion, value: float) -> bool:
+    return not math.isnan(value) and _OPERATORS[criterion.sign](value, criterion.limit)
 
 
 def judge(
@@ -172,15 +228,17 @@ def judge(
     verdicts = []
     for criterion in criteria:
         fitting = [row for row in rows if criterion.fits(row) and row.peer != criterion.base]
-        if criterion.by:
-            values = _along(criterion, fitting)
+        if criterion.spread:
+            values = _spread(criterion, fitting, rows)
+        elif criterion.by:
+            values = _along(criterion, fitting, rows)
         else:
             values = [([row], (value_of or _value)(criterion, row, rows)) for row in fitting]
         if not values:
             raise Error("not_found", f"nothing was measured that '{criterion.text}' is about")
         for group, found in values:
             value = found.value
-            met = not math.isnan(value) and _OPERATORS[criterion.sign](value, criterion.limit)
+            met = meets(criterion, value)
             used = [run for row in group for run in row.used]
             disturbed = sum(run.load.disturbed for run in used)
             verdicts.append(
@@ -211,14 +269,38 @@ def _certain(value: float) -> Estimate:
     return Estimate(value, math.nan, math.nan)
 
 
-def _along(criterion: Criterion, rows: list[Row]) -> list[tuple[list[Row], Estimate]]:
+def _spread(
+    criterion: Criterion, fitting: list[Row], rows: list[Row]
+) -> list[tuple[list[Row], Estimate]]:
+    """All cases of each peer: the largest value divided by the smallest."""
+    groups: dict[str, list[Row]] = {}
+    for row in fitting:
+        if row.done:
+            groups.setdefault(row.peer, []).append(row)
+    found = []
+    for group in groups.values():
+        values = [_value(criterion, row, rows).value for row in group]
+        if len(values) > 1:
+            widest = max(values) / min(values) if min(values) > 0 else math.inf
+            found.append((group, _certain(widest)))
+    return found
+
+
+def _along(
+    criterion: Criterion, fitting: list[Row], rows: list[Row]
+) -> list[tuple[list[Row], Estimate]]:
     """Rows that differ in one parameter only, and how they go along it."""
     groups: dict[tuple[str, Case], list[Row]] = {}
-    for row in rows:
+    for row in fitting:
         # Nor in the length of runs, which often goes with a rate.
         groups.setdefault((row.peer, row.case.without(criterion.by, "seconds")), []).append(row)
-    how = _quotient if criterion.ends[1] else _exponent
-    found = ((group, how(criterion, group)) for group in groups.values())
+    found = (
+        (
+            group,
+            _quotient(criterion, group, rows) if criterion.ends[1] else _exponent(criterion, group),
+        )
+        for group in groups.values()
+    )
     return [(group, _certain(value)) for group, value in found if value is not None]
 
 
@@ -237,14 +319,14 @@ def _exponent(criterion: Criterion, rows: list[Row]) -> float | None:
     return steep / sum((x - x_mean) ** 2 for x, _ in points)
 
 
-def _quotient(criterion: Criterion, rows: list[Row]) -> float | None:
+def _quotient(criterion: Criterion, group: list[Row], rows: list[Row]) -> float | None:
     ends = [
-        next((row for row in rows if row.done and _same(row.case, criterion.by, value)), None)
+        next((row for row in group if row.done and _same(row.case, criterion.by, value)), None)
         for value in criterion.ends
     ]
     if ends[0] is None or ends[1] is None:
         return None
-    before, after = (row.estimate(criterion.metric).value for row in ends if row)
+    before, after = (_value(criterion, row, rows).value for row in ends if row)
     return after / before if before else math.nan
 
 

@@ -18,7 +18,7 @@ WORKLOADS = (
 # Parameters along which figures grow, and are drawn.
 NUMBERS = (
     *("size", "rate_hz", "speed", "processes", "subscribers", "publishers", "pairs"),
-    *("work_us", "cores", "scale", "hosts"),
+    *("work_us", "cores", "clock", "scale", "hosts"),
 )
 # Parameters that mean something to one workload only.
 OWN = {
@@ -36,6 +36,25 @@ SPREAD = {
     "echo": "pairs",
     "pipeline": "processes",
 }
+# Workloads whose messages may come from a recording.
+RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
+_BETWEEN = ("pair", "echo", "pipeline", "fanout", "fanin")  # on a schedule, between processes
+# What each parameter means something to; those that are not here: every workload but a graph.
+_MEANT: dict[str, tuple[str, ...]] = {
+    "rate_hz": (*_BETWEEN, "inproc"),
+    "seconds": (*_BETWEEN, "inproc", "uncapped", GRAPH),
+    "messages": ("flood", "inproc_flood"),
+    "reliability": _BETWEEN,
+    "faults": (*_BETWEEN, "flood", "uncapped"),
+    "link": (*_BETWEEN, "flood", "uncapped", GRAPH),
+    "hosts": tuple(SPREAD),
+    "relay": ("pair", "fanout", "uncapped"),
+    **dict.fromkeys(("recording", "channel", "speed"), RECORDED),
+    **{name: (workload,) for name, workload in OWN.items()},
+    **dict.fromkeys(("cores", "clock", "shm_mb", "placement"), WORKLOADS),
+}
+# Parameters that a graph has; all else is in its plan.
+OF_GRAPH = ("plan", "scale", "seconds", "link", "cores", "clock", "shm_mb", "placement")
 UNITS = {
     "rate_hz": "Hz",
     "cores": "cores",
@@ -77,6 +96,8 @@ class Case:
     scale: float = 1.0  # of all rates of the plan
     hosts: int = 1  # far ones, which the link joins to the near one
     placement: str = ""  # processors by role; empty: any
+    clock: float = 1.0  # of the processors, as a share of what they have
+    relay: str = ""  # where a gateway stands: beside (the node), own (a host); empty: beside
 
     @property
     def floods(self) -> bool:
@@ -139,8 +160,6 @@ class Case:
                 words += [f"--{name}", str(getattr(self, name))]
         if self.uncapped:
             words += ["--seconds", str(self.seconds)]
-        if self.reliability:
-            words += ["--reliability", self.reliability]
         if self.queue:
             words += ["--queue", str(self.queue)]
         if self.work_us:
@@ -150,11 +169,18 @@ class Case:
             words += ["--stall-every-ms", str(self.stall_every_ms)]
         if self.recording:
             words += ["--speed", str(self.speed)]
-        if self.faults:
-            words += ["--faults", self.faults]
+        texts = {"--reliability": self.reliability, "--faults": self.faults, "--relay": self.relay}
+        words += [word for name, text in texts.items() if text for word in (name, text)]
         for role, cpus in by_role(self.placement).items():
             words += [f"--{role}-cpus", cpus]
         return words
+
+
+def means_something(name: str, workload: str) -> bool:
+    """Whether a parameter has an effect in a workload."""
+    if workload == GRAPH:
+        return name in OF_GRAPH
+    return workload in _MEANT.get(name, WORKLOADS)
 
 
 def by_role(placement: str) -> dict[str, str]:
@@ -187,6 +213,8 @@ _LABELS: dict[str, Callable[[Any], str]] = {
     "speed": lambda factor: f"× {factor:g}" if factor else "at a rate",
     "hosts": lambda count: f"{count} far host" + ("s" if count > 1 else ""),
     "placement": lambda text: text or "anywhere",
+    "clock": lambda share: f"{share:.0%} of the clock",
+    "relay": lambda where: "gateway on a host of its own" if where == "own" else "gateway beside",
 }
 
 

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from hyphos._errors import Error
 from hyphos.lab import asserts, experiment, findings, machines, placement, saturation, show
+from hyphos.lab import knee as knee_words
 from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.machine import describe_machine
@@ -74,8 +75,7 @@ def run(what: str, options: RunOptions) -> int:
     """Measures, shows and judges. 0; 1 if a criterion is missed or a run failed; 130 if it was
     stopped before its end."""
     wanted = resolved(change(load(what, options), options))
-    criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
-    findings.parse(wanted.findings)
+    criteria = expect_judged(wanted, options)
     results, whole = perform(wanted, options)
     _show(in_order(results.rows(), wanted), wanted)
     return finish(results, wanted, criteria, whole, options.report)
@@ -119,9 +119,7 @@ def finish(
     report: bool,
 ) -> int:
     """Says what others found, where the results are, leaves a report and judges them."""
-    for one in findings.beside(wanted.findings, results.rows()):
-        colour = "green" if one.whole else "yellow"
-        console().print(f"“{escape(one.finding.says)}”: [{colour}]{one.answer()}[/{colour}]")
+    _tell_findings(findings.beside(wanted.findings, results.rows()))
     console().print(f"results: {results.folder}")
     if not whole:
         console(stderr=True).print("stopped before the end; go on with --resume")
@@ -178,10 +176,18 @@ def saturate(what: str, options: RunOptions) -> int:
                 )
     results.write_summary()
     console().print(made)
+    console().print(f"[dim]{knee_words.DEFINITION}[/dim]")
+    _tell_findings(findings.of_knees(wanted.findings, saturation.rows(knees)))
     console().print(f"results: {results.folder}")
     if options.report:
         leave_report(results.folder)
     return 1 if any(run.failure for run in results.runs) else 0
+
+
+def _tell_findings(found: list[findings.Beside]) -> None:
+    for one in found:
+        for line in findings.lines(one.as_dict()):
+            console().print(line, highlight=False)
 
 
 def leave_report(folder: Path) -> None:
@@ -242,6 +248,26 @@ def load(what: str, options: RunOptions) -> Experiment:
             "--set plan=robot.yaml; in the file: `plan:`, as seen from there",
         )
     return wanted
+
+
+def expect_able(what: str, options: RunOptions) -> None:
+    """Error if an experiment cannot be run as it is asked for: found out before anything is."""
+    expect_judged(resolved(change(load(what, options), options)), options)
+
+
+def expect_judged(wanted: Experiment, options: RunOptions) -> list[asserts.Criterion]:
+    """The criteria of a run. Error if one is about nothing that it measures, or a name is unknown:
+    found out before anything is measured."""
+    peers = find_peers(options.programs)
+    names = {peer.name for peer in peers.choose(wanted.peers)} | set(wanted.peers)
+    if wanted.base:
+        peers.choose([wanted.base])
+    findings.parse(wanted.findings)
+    criteria = [asserts.parse(text) for text in [*wanted.asserts, *(options.criteria or [])]]
+    for one in criteria:
+        if lack := asserts.unmeasured(one, wanted.cases, names):
+            raise Error("not_found", f"'{one.text}': {lack}", wanted.name)
+    return criteria
 
 
 def resolved(wanted: Experiment) -> Experiment:

@@ -15,7 +15,16 @@ import yaml
 
 from hyphos._errors import Error
 from hyphos.lab import parts, placement
-from hyphos.lab.case import GRAPH, OWN, SPREAD, WORKLOADS, Case
+from hyphos.lab.case import (
+    GRAPH,
+    OF_GRAPH,
+    OWN,
+    RECORDED,
+    SPREAD,
+    WORKLOADS,
+    Case,
+    means_something,
+)
 from hyphos.lab.media import Medium, medium_of
 from hyphos.lab.reader import PARAMETERS, Reader
 from hyphos.lab.results import METRICS
@@ -26,10 +35,18 @@ MAX_CASES = 10_000
 MAX_FILE = 1 << 20
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
-# Workloads whose messages may come from a recording.
-RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
-# Parameters that a graph has; all else is in its plan.
-OF_GRAPH = ("plan", "scale", "seconds", "link", "cores", "shm_mb", "placement")
+# Who found it, by the number that `hyphos lab paper` takes.
+PAPERS = {
+    "000": "Allspaw et al.",
+    "001": "HyperGraph ROS",
+    "003": "Kronauer et al.",
+    "004": "Jordan",
+}
+MAX_QUOTE = 240
+_FINDING = (
+    *("says", "holds", "differs", "peers"),
+    *("paper", "where", "quote", "theirs", "mixed"),
+)
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
     *("base", "links", "findings", "figures", parts.KEY),
@@ -38,14 +55,20 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """What somebody else has found with this experiment: in words, as a criterion, and what may be
-    the reason where it is not met."""
+    """What somebody else has found: in words, as a criterion that tests these words, and where it
+    is written. `differs` says what is not alike here; it stands beside the verdict, whichever way
+    that comes out."""
 
     says: str
     holds: str
-    otherwise: str = ""
+    differs: str = ""
     peers: tuple[str, ...] = ()  # of which it is said; none: of all that the criterion fits
-    reasons: dict[str, str] = field(default_factory=dict)  # of some peers, before `otherwise`
+    unlike: dict[str, str] = field(default_factory=dict)  # of some peers, instead of `differs`
+    paper: str = ""  # a key of PAPERS
+    where: str = ""  # the table, figure or section
+    quote: str = ""  # the sentence, or a part of it, as it is written
+    theirs: dict[str, float] = field(default_factory=dict)  # their figures, by what they are of
+    mixed: bool = False  # it is said that the criterion is met in some cases and not in all
 
 
 @dataclass(frozen=True)
@@ -118,7 +141,8 @@ def parse(text: str, file: str, *, full: bool = False, changes: Sequence[str] = 
     reader = Reader(file, root)
     if reader.text("lab") != "1":
         raise reader.error(reader.line, "this is no experiment", advice="it begins with `lab: 1`")
-    found = [_part(Reader(file, one), full, changes) for one in parts.split(file, root)]
+    every = parts.split(file, root)
+    found = [_part(Reader(file, one), full, parts.meant(one, every, changes)) for one in every]
     return parts.joined(found, file, reader.values.get(parts.KEY))
 
 
@@ -209,14 +233,24 @@ def _case(reader: Reader, workload: str, parameters: dict[str, Any]) -> Case:
 
 def _check_fit(reader: Reader, case: Case, parameters: dict[str, Any]) -> None:
     """Error if a parameter means nothing to the workload."""
-    graph = case.workload == GRAPH
     for name in parameters:
-        if (graph and name not in OF_GRAPH) or (not graph and OWN.get(name) == GRAPH):
+        if not means_something(name, case.workload):
+            advice = f"a graph has {', '.join(OF_GRAPH)}; all else is in its plan"
             raise reader.error(
                 reader.values.get(name, reader.line),
                 f"'{name}' means nothing to the workload {case.workload}",
-                advice=f"a graph has {', '.join(OF_GRAPH)}; all else is in its plan",
+                advice=advice if case.workload == GRAPH else _of_which(name),
             )
+    node = reader.values.get("relay", reader.line)
+    if case.relay == "own" and not case.link:
+        raise reader.error(node, "a gateway has a host of its own on a link, and none is named")
+    if case.stall_ms >= case.stall_every_ms:
+        node = reader.values.get("stall_ms", reader.line)
+        raise reader.error(node, "stall_ms is less than stall_every_ms: it stops so long so often")
+
+
+def _of_which(name: str) -> str:
+    return "it does to " + ", ".join(one for one in WORKLOADS if means_something(name, one))
 
 
 def _check_hosts(reader: Reader, case: Case) -> None:
@@ -307,30 +341,81 @@ def _findings(reader: Reader) -> list[Finding]:
     if node is None:
         return []
     if not isinstance(node, yaml.SequenceNode):
-        raise reader.error(node, "'findings' is a list of {says: …, holds: …, otherwise: …}")
+        raise reader.error(node, "'findings' is a list of {says: …, holds: …, differs: …}")
     found = []
     for one in node.value:
         if not isinstance(one, yaml.MappingNode):
-            raise reader.error(one, "a finding is {says: …, holds: …, otherwise: …}")
+            raise reader.error(one, "a finding is {says: …, holds: …, differs: …}")
         inner = Reader(reader.file, one)
-        inner.only(("says", "holds", "otherwise", "peers"), "a finding")
-        otherwise, reasons = _reasons(inner)
-        says, holds = inner.text("says"), inner.text("holds")
-        finding = Finding(says, holds, otherwise, tuple(inner.texts("peers")), reasons)
+        if "otherwise" in inner.values:
+            raise inner.error(
+                inner.values["otherwise"],
+                "a finding has no 'otherwise': an excuse for one outcome",
+                advice="write `differs`, what is not alike here; it is shown with every outcome",
+            )
+        inner.only(_FINDING, "a finding")
+        finding = _finding(inner)
         if not (finding.says and finding.holds):
             raise inner.error(one, "a finding has 'says', in words, and 'holds', a criterion")
         found.append(finding)
     return found
 
 
-def _reasons(finding: Reader) -> tuple[str, dict[str, str]]:
-    """Why it may be otherwise: with all peers, and with some."""
-    node = finding.values.get("otherwise")
+def _finding(inner: Reader) -> Finding:
+    differs, unlike = _differences(inner)
+    source = {name: inner.text(name) for name in ("paper", "where", "quote")}
+    if any(source.values()) and not all(source.values()):
+        lacks = ", ".join(f"'{name}'" for name, text in source.items() if not text)
+        raise inner.error(inner.line, f"a finding of a paper lacks {lacks}")
+    if source["paper"] and source["paper"] not in PAPERS:
+        raise inner.error(
+            inner.values["paper"],
+            f"there is no paper '{source['paper']}'",
+            advice="there are " + ", ".join(f"'{number}'" for number in PAPERS),
+        )
+    if len(source["quote"]) > MAX_QUOTE:
+        raise inner.error(inner.values["quote"], f"a quote has at most {MAX_QUOTE} characters")
+    mixed = inner.text("mixed", "no")
+    if mixed not in ("yes", "no"):
+        raise inner.error(inner.values["mixed"], "mixed: yes or no")
+    return Finding(
+        inner.text("says"),
+        inner.text("holds"),
+        differs,
+        tuple(inner.texts("peers")),
+        unlike,
+        theirs=_theirs(inner),
+        mixed=mixed == "yes",
+        **source,
+    )
+
+
+def _theirs(finding: Reader) -> dict[str, float]:
+    node = finding.values.get("theirs")
+    if node is None:
+        return {}
     if not isinstance(node, yaml.MappingNode):
-        return finding.text("otherwise"), {}
+        raise finding.error(node, "'theirs' is a mapping of cases to figures")
     inner = Reader(finding.file, node)
-    reasons = {name: inner.text(name) for name in inner.values}
-    return reasons.pop("others", ""), reasons
+    found = {}
+    for name in inner.values:
+        try:
+            found[name] = float(inner.text(name))
+        except ValueError:
+            raise inner.error(
+                inner.values[name], f"theirs: '{inner.text(name)}' is no number"
+            ) from None
+    return found
+
+
+def _differences(finding: Reader) -> tuple[str, dict[str, str]]:
+    """What is not alike: with all peers, and with some."""
+    node = finding.values.get("differs")
+    if not isinstance(node, yaml.MappingNode):
+        return finding.text("differs"), {}
+    inner = Reader(finding.file, node)
+    unlike = {name: inner.text(name) for name in inner.values}
+    return unlike.pop("others", ""), unlike
 
 
 def _repeats(reader: Reader) -> int:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from rich.markup import escape
 
 from hyphos.lab import asserts
 from hyphos.lab.asserts import Criterion, Verdict
-from hyphos.lab.experiment import Finding
+from hyphos.lab.experiment import PAPERS, Finding
 from hyphos.lab.results import Row
 from hyphos.lab.show import number
 
@@ -27,26 +30,55 @@ class Beside:
 
     @property
     def whole(self) -> bool:
+        """Whether it is so here, as far as it was measured."""
+        if self.finding.mixed:
+            return 0 < self.met < len(self.verdicts)
         return bool(self.verdicts) and self.met == len(self.verdicts)
 
     def answer(self) -> str:
-        if not self.verdicts:
+        count = len(self.verdicts)
+        if not count:
             return "not measured"
+        if self.finding.mixed:
+            said = "so it is here" if self.whole else "not so here"
+            return f"{said}: in {self.met} of {count}"
         if self.whole:
             return "so it is here"
-        return f"here in {self.met} of {len(self.verdicts)}" if self.met else "not so here"
+        return f"here in {self.met} of {count}" if self.met else "not so here"
 
-    def reason(self) -> str:
-        """Why it may be otherwise here: with each peer with which it is."""
+    def source(self) -> str:
+        """Where it is written: Kronauer et al., Sec. V: “The higher …”"""
         one = self.finding
-        failing: dict[str, list[str]] = {}
-        for peer in dict.fromkeys(v.row.peer for v in self.verdicts if not v.met):
-            told = next((why for name, why in one.reasons.items() if _is(peer, name)), "")
-            failing.setdefault(told or one.otherwise, []).append(peer)
-        failing.pop("", None)
-        if not one.reasons:
-            return "".join(failing)
-        return " ".join(f"{', '.join(peers)}: {why}" for why, peers in failing.items())
+        return f"{PAPERS[one.paper]}, {one.where}: “{one.quote}”" if one.paper else ""
+
+    def theirs(self) -> str:
+        """Their figures, of the same kind as figures()."""
+        return "; ".join(f"{number(value)} ({of})" for of, value in self.finding.theirs.items())
+
+    def differs(self) -> str:
+        """What is not alike here, whatever the verdict: with each peer with which it is."""
+        one = self.finding
+        by_text: dict[str, list[str]] = {}
+        for peer in dict.fromkeys(verdict.row.peer for verdict in self.verdicts):
+            told = next((why for name, why in one.unlike.items() if _is(peer, name)), "")
+            by_text.setdefault(told or one.differs, []).append(peer)
+        by_text.pop("", None)
+        if not one.unlike:
+            return one.differs
+        return " ".join(f"{', '.join(peers)}: {why}" for why, peers in by_text.items())
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `--json` and the pages have it."""
+        return {
+            "says": self.finding.says,
+            "holds": self.finding.holds,
+            "source": self.source(),
+            "answer": self.answer(),
+            "whole": self.whole,
+            "figures": f"{self.measure()}: {self.figures()}" if self.verdicts else "",
+            "theirs": self.theirs(),
+            "differs": self.differs(),
+        }
 
     def figures(self) -> str:
         """What was found, by peer: from the least to the most."""
@@ -59,13 +91,15 @@ class Beside:
     def measure(self) -> str:
         """What the figures are."""
         one = self.criterion
+        sign = "−" if one.adds else "÷"
+        base = f" {sign} that of {one.base}" if one.base else ""
+        if one.spread:
+            return f"{one.metric}{base}, the largest ÷ the smallest"
         if one.ends[1]:
-            return f"{one.metric} at {one.by} {one.ends[1]} ÷ at {one.ends[0]}"
+            return f"{one.metric}{base} at {one.by} {one.ends[1]} ÷ at {one.ends[0]}"
         if one.by:
             return f"x of {one.metric} ~ {one.by}ˣ"
-        if one.base:
-            return f"{one.metric} {'−' if one.adds else '÷'} that of {one.base}"
-        return one.metric
+        return f"{one.metric}{base}"
 
 
 def _is(peer: str, name: str) -> bool:
@@ -92,3 +126,23 @@ def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
         meant = [v for v in verdicts if not names or any(_is(v.row.peer, name) for name in names)]
         found.append(Beside(finding, criterion, meant))
     return found
+
+
+def of_knees(told: Sequence[Finding], rows: list[Row]) -> list[Beside]:
+    """Those that are about the highest rates, beside these."""
+    judged = zip(told, parse(told), strict=True)
+    return beside([finding for finding, criterion in judged if criterion.of_knees], rows)
+
+
+def lines(one: Mapping[str, Any]) -> list[str]:
+    """A finding for the terminal, as as_dict() has it: the verdict, and below what goes with it."""
+    colour = "green" if one["whole"] else "yellow"
+    told = [f"“{escape(one['says'])}”: [{colour}]{one['answer']}[/{colour}]"]
+    named = (
+        ("source", ""),
+        ("figures", "here: "),
+        ("theirs", "there: "),
+        ("differs", "not alike: "),
+    )
+    told += [f"  [dim]{name}{escape(one[key])}[/dim]" for key, name in named if one.get(key)]
+    return told

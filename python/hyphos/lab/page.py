@@ -38,6 +38,16 @@ pre { background: #8881; padding: .8rem; overflow-x: auto } a { color: inherit }
 @media (max-width: 45rem) { figure svg { max-width: none } }
 """
 
+# The columns of a table of findings, as Beside.as_dict() has them.
+FINDING_HEADS = (
+    ("says", "the paper"),
+    ("source", "where it is written"),
+    ("answer", "here"),
+    ("figures", "figures here"),
+    ("theirs", "of the paper"),
+    ("differs", "what is not alike"),
+)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -107,6 +117,19 @@ def _cell(cell: Cell, words: bool) -> str:
     small = f" <small>{html.escape(cell.small)}</small>" if cell.small else ""
     text = _prose(cell.text) if cell.words else html.escape(cell.text)
     return f"<td{attributes}>{text}{small}</td>"
+
+
+def findings_table(found: Sequence[Mapping[str, Any]], name: str) -> str:
+    """What others found, as Beside.as_dict() has it; empty if they found nothing."""
+    lines = [
+        [
+            Cell(str(one.get(key, "")), bad=key == "answer" and not one["whole"], words=True)
+            for key, _ in FINDING_HEADS
+        ]
+        for one in found
+    ]
+    heads = [head for _, head in FINDING_HEADS]
+    return table(heads, lines, left=len(heads), name=name) if lines else ""
 
 
 def words(meanings: Mapping[str, str]) -> str:

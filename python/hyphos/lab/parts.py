@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import yaml
 
 from hyphos._errors import Error
-from hyphos.lab.case import Case
+from hyphos.lab.case import Case, means_something
+from hyphos.lab.reader import PARAMETERS
 
 if TYPE_CHECKING:  # which asks this for its parts
     from hyphos.lab.experiment import Experiment
@@ -66,6 +67,32 @@ def joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Ex
     )
 
 
+def meant(
+    part: yaml.MappingNode, every: Sequence[yaml.MappingNode], changes: Sequence[str]
+) -> list[str]:
+    """Of the changes NAME=VALUE those that have an effect in a part, or in none of them: these are
+    refused there."""
+    workload = _workload(part)
+
+    def matters(change: str, where: str) -> bool:
+        name = change.partition("=")[0]
+        return name not in PARAMETERS or means_something(name, where)
+
+    return [
+        change
+        for change in changes
+        if matters(change, workload) or not any(matters(change, _workload(one)) for one in every)
+    ]
+
+
+def _workload(part: yaml.MappingNode) -> str:
+    return _text(dict(_named(part)).get("workload"))
+
+
+def _text(pair: tuple[yaml.Node, yaml.Node] | None) -> str:
+    return str(pair[1].value) if pair and isinstance(pair[1], yaml.ScalarNode) else ""
+
+
 def whatever_length(case: Case) -> Case:
     return case.without("seconds", "messages")
 
@@ -82,9 +109,12 @@ def _under(
         if name in _WHOLE:
             line = f"{file}:{pair[0].start_mark.line + 1}"
             raise Error("invalid_config", f"'{name}' is of the whole experiment", line)
+    workload = _workload(part) or _text(above.get("workload"))
     for name, (key, value) in above.items():
         if name not in names:
-            own.append((key, value))
+            # What is said for all parts is for those in which it has an effect.
+            if name not in PARAMETERS or not workload or means_something(name, workload):
+                own.append((key, value))
         elif name == "full":
             at = next(i for i, (other, _) in enumerate(own) if other.value == "full")
             own[at] = (own[at][0], _filled(own[at][1], value))

@@ -15,7 +15,7 @@ from hyphos._errors import Error
 from hyphos.lab.case import GRAPH, Case
 
 # Of the programs: lab/common/interface.hpp.
-INTERFACE = 5
+INTERFACE = 6
 PREFIX = "hyphos-lab-"
 NO_WORKLOAD = "it does not do "
 WORKER = Path(__file__).resolve().parent / "worker" / "__main__.py"
@@ -35,6 +35,7 @@ class Peer:
     sizes: bool = True  # its messages may differ in size
     hosts: bool = False  # also between more than two machines
     version: str = ""  # of the middleware, where its program knows
+    relay: bool = False  # its gateway may have a host of its own
 
     @property
     def name(self) -> str:
@@ -51,17 +52,19 @@ class Peer:
 
     def cannot(self, case: Case) -> str:
         """Why it cannot take part in a case; empty if it can."""
-        if case.workload not in self.workloads:
-            return NO_WORKLOAD + case.workload
-        if case.link and not self.network:
-            return "it stays on one machine"
-        if case.hosts > 1 and not self.hosts:
-            return "it joins two machines and no more"
-        if case.recording and not self.sizes:
-            return "its messages are all of one size"
-        if case.size > self.max_size:
-            return f"its messages have at most {self.max_size} bytes"
-        return ""
+        a_gateway = self.middleware.startswith("gateway")
+        lacks = {
+            NO_WORKLOAD + case.workload: case.workload not in self.workloads,
+            "it stays on one machine": case.link and not self.network,
+            "it joins two machines and no more": case.hosts > 1 and not self.hosts,
+            "its gateway has no host of its own": case.relay == "own"
+            and a_gateway
+            and not self.relay,
+            "its messages are all of one size": case.recording and not self.sizes,
+            "it injects no faults": case.faults and self.middleware != "hyphos",
+            f"its messages have at most {self.max_size} bytes": case.size > self.max_size,
+        }
+        return next((lack for lack, there in lacks.items() if there), "")
 
 
 def named(peers: Iterable[Peer], name: str) -> list[Peer]:
@@ -171,6 +174,7 @@ def _describe(program: Path) -> list[Peer]:
             bool(variant.get("sizes", True)),
             bool(variant.get("hosts", False)),
             str(told.get("version", "")),
+            bool(variant.get("relay", False)),
         )
         for variant in told["variants"]
     ]

@@ -32,8 +32,9 @@ _RANGES: dict[str, tuple[float, float]] = {
     "shm_mb": (1, 1e7),
     "scale": (1e-5, 1e5),
     "hosts": (1, 63),
+    "clock": (0.1, 1.0),
 }
-_WORDS = {"reliability": ("best_effort", "reliable")}
+_WORDS = {"reliability": ("best_effort", "reliable"), "relay": ("beside", "own")}
 _TEXTS = ("faults", "link", "recording", "channel", "plan")
 _INTEGERS = (
     *("size", "processes", "subscribers", "publishers", "pairs"),

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.lab import machines, page, saturation
+from hyphos.lab import knee, machines, page, saturation
 from hyphos.lab.asserts import judge_each, parse
 from hyphos.lab.commands import in_order, reopen
 from hyphos.lab.curves import plots
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.findings import beside
-from hyphos.lab.page import Cell
+from hyphos.lab.page import Cell, findings_table
 from hyphos.lab.plots import Plot
 from hyphos.lab.results import Results, Row
 from hyphos.lab.saturation import Saturation
@@ -54,10 +54,8 @@ WORDS = {
 _KNEE_WORDS = {
     "knee": "The rate up to which a case holds: below it everything arrives in time, above it "
     "messages wait longer and longer, or are lost. Each search halves the distance between a rate "
-    "that held and one that did not until they are 6 % apart. A run holds if no publisher falls "
-    "behind, at most 1 % is lost, and half of the messages are at most 25 ms late (or three "
-    "periods) against the fastest. Where no rate failed the search gave up, and the knee lies "
-    "above.",
+    f"that held and one that did not until they are 6 % apart. {knee.DEFINITION} Where no rate "
+    "failed the search gave up, and the knee lies above.",
     "N·f·S": "Publishers × rate × size at the knee: bytes a second. Jordan (On the Scalability of "
     "ROS) takes it for a constant of the machine; the table and the picture tell how constant it "
     "is here.",
@@ -221,20 +219,9 @@ def _profile_part(told: Any) -> str:
 
 
 def _findings_part(report: Report) -> str:
-    found = beside(report.wanted.findings, report.rows)
-    if not found:
-        return ""
-    lines = [
-        (
-            Cell(one.finding.says, words=True),
-            Cell(one.answer(), bad=not one.whole, words=True),
-            Cell(f"{one.measure()}: {one.figures()}" if one.verdicts else "", words=True),
-            Cell(one.reason(), words=True),
-        )
-        for one in found
-    ]
-    heads = ("the paper", "here", "figures", "where they differ")
-    return page.section("What others found", page.table(heads, lines, left=4, name="findings"))
+    rows = [*report.rows, *saturation.rows(report.knees)]
+    found = [one.as_dict() for one in beside(report.wanted.findings, rows)]
+    return page.section("What others found", findings_table(found, "findings"))
 
 
 def _knee_table(report: Report) -> str:

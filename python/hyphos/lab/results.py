@@ -35,7 +35,8 @@ PLAIN = (
     "messages_per_s",
     "mb_per_s",
     "cpu_utilization",  # of one processor, in per cent; with the daemon's …
-    "daemon_cpu_utilization",  # … and that alone
+    "daemon_cpu_utilization",  # … that alone …
+    "pub_cpu_utilization",  # … and that of the publishers alone
 )
 # The rates at which messages arrived in the windows of an uncapped run, and which of all runs'
 # windows stands for them.
@@ -58,6 +59,8 @@ SHARES = ("lost_share", "unsent_share")
 # Their mean; the same two.
 MEANS = {"mean_us": "histogram_ns", "open_mean_us": "open_histogram_ns"}
 METRICS = (*PERCENTILES, *MEANS, *PLAIN, *RATES, *SHARES)
+# Of a search for the highest rate (`hyphos lab saturate`): the knee, and N·f·S there in MB/s.
+KNEE_METRICS = ("knee_hz", "knee_mb_per_s")
 # How often something happened, in all runs together.
 COUNTS = ("lost", "unsent", "duplicates", "corrupt", "late_sends")
 HIGHER_IS_BETTER = ("messages_per_s", "mb_per_s", *RATES)

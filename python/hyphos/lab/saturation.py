@@ -10,18 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
+from hyphos.lab import knee
 from hyphos.lab.case import Case, case_from
-from hyphos.lab.results import Run
+from hyphos.lab.results import Row, Run
 
-# A run holds if no more is lost and no more comes late than this. Above its capacity a case falls
-# behind all the time: 5 % too much for a second leave half of the messages 25 ms late or more.
-MAX_LOST = 0.01
-MAX_LATE_MS = 25.0
-LATE_PERIODS = 3.0
-RESOLUTION = 1.06
 RAMP = 4.0
-SECONDS = 1.0
-MIN_MESSAGES = 40
 RATES = (0.1, 1e6)
 FILE = "saturation.json"
 
@@ -46,12 +39,17 @@ class Saturation:
     @property
     def rate_hz(self) -> float:
         """Where the knee lies; if it is open, what is known to hold."""
-        return self.low_hz if self.open else math.sqrt(self.low_hz * self.high_hz)
+        return self.low_hz if self.open else knee.between(self.low_hz, self.high_hz)
 
     @property
     def at_knee(self) -> Run | None:
-        """The fastest run that held."""
-        return max(filter(holds, self.runs), key=lambda run: run.case.rate_hz, default=None)
+        """The run at the highest rate that held: of several at it the last, which decided."""
+        at_low = [
+            run
+            for run in self.runs
+            if run.result and math.isclose(run.case.rate_hz, self.low_hz, rel_tol=1e-3)
+        ]
+        return at_low[-1] if at_low else None
 
     @property
     def volume(self) -> float:
@@ -69,14 +67,14 @@ def save(folder: Path, knees: Sequence[Saturation]) -> None:
     """What was found, beside the runs that it was found by."""
     told = [
         {
-            "case": asdict(plain(knee.case)),
-            "peer": knee.peer,
-            "low_hz": knee.low_hz,
-            "high_hz": knee.high_hz,
-            "rate_hz": knee.rate_hz,
-            "volume": knee.volume,
+            "case": asdict(plain(one.case)),
+            "peer": one.peer,
+            "low_hz": one.low_hz,
+            "high_hz": one.high_hz,
+            "rate_hz": one.rate_hz,
+            "volume": one.volume,
         }
-        for knee in knees
+        for one in knees
     ]
     (folder / FILE).write_text(json.dumps(told, indent=1) + "\n")
 
@@ -103,33 +101,28 @@ def _knee_from(told: dict[str, Any], runs: Sequence[Run]) -> Saturation:
     return Saturation(case, float(told["low_hz"]), float(told["high_hz"]), mine, told["peer"])
 
 
+def rows(knees: Sequence[Saturation]) -> list[Row]:
+    """The knees as figures that criteria judge: `knee_hz` and N·f·S, `knee_mb_per_s`."""
+    found = []
+    for one in knees:
+        figures = {"knee_hz": one.rate_hz, "knee_mb_per_s": one.volume / 1e6}
+        case = plain(one.case)
+        found.append(Row(case, one.peer, [Run(case, one.peer, 0, figures)]))
+    return found
+
+
 def sources(case: Case) -> int:
     """Publishers with a schedule of their own."""
     return {"echo": case.pairs, "fanin": case.publishers}.get(case.workload, 1)
 
 
 def holds(run: Run) -> bool:
-    """Whether everything arrived, and in time."""
-    told = run.result
-    if told is None or not told["received"]:
-        return False
-    if told["sent"] < told["planned"]:  # a publisher gave up
-        return False
-    flows = told["flows"] / told["sources"]
-    if told["lost"] > MAX_LOST * told["sent"] * flows:
-        return False
-    late_ms = max(MAX_LATE_MS, LATE_PERIODS * 1e3 / run.case.rate_hz)
-    median_ms = run.histogram("open_histogram_ns").percentile(50) / 1e6
-    return median_ms - _transit_ms(run) <= late_ms
-
-
-def _transit_ms(run: Run) -> float:
-    """What a message takes that meets no other: large ones on slow links are not late."""
-    return run.histogram("open_histogram_ns").percentile(1) / 1e6
+    """Whether its load was carried, as hyphos.lab.knee defines it."""
+    return run.result is not None and knee.of_result(run.result).carried
 
 
 def at_rate(case: Case, rate_hz: float) -> Case:
-    seconds = max(SECONDS, MIN_MESSAGES / rate_hz)
+    seconds = max(knee.SECONDS, knee.MIN_MESSAGES / rate_hz)
     return replace(case, rate_hz=float(f"{rate_hz:.4g}"), seconds=seconds)
 
 
@@ -141,7 +134,7 @@ def find(case: Case, measure: Measure, guess_hz: float = 100.0) -> Saturation | 
     low, high = 0.0, math.inf
     rate = guess_hz
     runs: list[Run] = []
-    while low == 0.0 or high > low * RESOLUTION:
+    while low == 0.0 or high > low * knee.RESOLUTION:
         run = measure(at_rate(case, rate), 0)
         if run is not None and not holds(run) and run.load.disturbed:
             runs.append(run)

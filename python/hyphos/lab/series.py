@@ -8,10 +8,12 @@ from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+from hyphos._errors import Error
 from hyphos.lab import commands, experiment, findings
-from hyphos.lab.case import Case
+from hyphos.lab.case import Case, means_something
 from hyphos.lab.commands import RunOptions
 from hyphos.lab.peers import find_peers
+from hyphos.lab.reader import PARAMETERS
 from hyphos.lab.results import Results
 from hyphos.lab.runner import Rules, wishes
 from hyphos.tools.console import console
@@ -43,14 +45,18 @@ def of_paper(number: str) -> Sequence[Step]:
     if number == "000":
         return UNITY
     found = [name for name in experiment.built_in() if name.startswith(f"paper_{number}_")]
-    return [(profile_layers if _of_layers(name) else commands.run, name) for name in found]
+    return [(_command(name), name) for name in found]
 
 
-def _of_layers(name: str) -> bool:
-    """Whether all that was found with an experiment is about layers, which only the profiler
-    sees."""
+def _command(name: str) -> Callable[[str, RunOptions], int]:
+    """The command that finds what all findings of an experiment are about: layers, which only the
+    profiler sees, the highest rates, or figures of runs."""
     criteria = findings.parse(experiment.load(name).findings)
-    return bool(criteria) and all(criterion.of_layers for criterion in criteria)
+    if criteria and all(criterion.of_layers for criterion in criteria):
+        return profile_layers
+    if criteria and all(criterion.of_knees for criterion in criteria):
+        return commands.saturate
+    return commands.run
 
 
 def profile_layers(what: str, options: RunOptions) -> int:
@@ -62,16 +68,16 @@ def profile_layers(what: str, options: RunOptions) -> int:
     )
 
     folder = _folder(options)
-    peer = _profiled(options)
-    if peer is None or (options.resume and (folder / PROFILE).exists()):
-        why = "is there already" if peer else "none of these peers keeps a flight recorder"
+    recorded = _profiled(options)
+    if recorded is None or (options.resume and (folder / PROFILE).exists()):
+        why = "is there already" if recorded is not None else "none of these peers keeps a recorder"
         console(stderr=True).print(f"left out: {what}: {why}")
         return 0
     page = folder / "report.html" if options.report and find_spec("matplotlib") else None
     return profile_experiment(
         ExperimentOptions(
             what,
-            peer,
+            recorded,
             options.seconds or SECONDS,
             options.repeats,
             options.full,
@@ -80,14 +86,17 @@ def profile_layers(what: str, options: RunOptions) -> int:
             quiet=options.quiet,
             html=page,
             folder=folder,
+            programs=options.programs,
         )
     )
 
 
-def _profiled(options: RunOptions) -> str | None:
-    """The peer whose layers are looked at; None if those that are asked for have none."""
-    named = options.peers or ["hyphos/shm"]
-    return next((name for name in named if name.split("/")[0] == "hyphos"), None)
+def _profiled(options: RunOptions) -> list[str] | None:
+    """The peers whose layers are looked at, of those that are asked for; empty: those of the
+    experiment. None if none of those asked for keeps a recorder."""
+    if not options.peers:
+        return []
+    return [name for name in options.peers if name.split("/")[0] == "hyphos"] or None
 
 
 def papers() -> list[str]:
@@ -96,9 +105,11 @@ def papers() -> list[str]:
 
 
 def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
-    """Each in a folder of its own below one, with its report. The worst of what the commands
-    answer; if one is stopped, so are those that follow."""
+    """Each in a folder of its own below one, with its report. What cannot be run as it is asked for
+    is refused before the first begins; one that fails takes none of the others along. The worst of
+    what the commands answer; if one is stopped, so are those that follow."""
     folder = options.output or Path("out/lab") / f"{title}-{datetime.now():%Y%m%d-%H%M%S}"
+    _check_changes(steps, options.changes or [])
     chosen = []
     for command, name in steps:
         own = _own(name, replace(options, output=folder / name))
@@ -106,25 +117,59 @@ def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
             lack = "it sends recorded messages; --set recording=FILE --set channel=NAME"
             console(stderr=True).print(f"left out: {name}: {lack}")
         else:
+            commands.expect_able(name, own)
             chosen.append((command, name, own))
     expected = sum(duration_s(command, name, own) for command, name, own in chosen)
     console().print(f"{len(chosen)} experiments, about {_spoken(expected)}", highlight=False)
     worst = 0
+    failed = []
     for at, (command, name, own) in enumerate(chosen, 1):
         console().print(f"[bold]{at} of {len(chosen)}: {name}[/bold]", highlight=False)
-        answer = command(name, own)
+        try:
+            answer = command(name, own)
+        except Error as error:
+            console(stderr=True).print(f"{name}: {error}", markup=False)
+            failed.append(name)
+            answer = 1
         if answer == commands.STOPPED:
             return answer
         worst = max(worst, answer)
+    if failed:
+        console(stderr=True).print(f"not measured: {', '.join(failed)}", markup=False)
     return worst
+
+
+def _check_changes(steps: Sequence[Step], changes: Sequence[str]) -> None:
+    """Error if a change means something to none of the experiments."""
+    for change in changes:
+        if not any(_meant(name, [change]) for _command_of, name in steps):
+            raise Error(
+                "invalid_config",
+                f"'{change}' means nothing to any of these experiments",
+                "--set",
+                "`hyphos lab run NAME --set …` says for one of them why",
+            )
+
+
+def _meant(name: str, changes: Sequence[str]) -> list[str]:
+    """Those that mean something to an experiment."""
+    wanted = experiment.load(name)
+    workloads = {case.workload for case in wanted.cases}
+    kept = []
+    for change in changes:
+        parameter = change.partition("=")[0]
+        known = any(means_something(parameter, one) for one in workloads)
+        if parameter in ("recording", "channel") and not wanted.needs:
+            continue
+        if known or parameter not in PARAMETERS:  # which experiment.load() refuses
+            kept.append(change)
+    return kept
 
 
 def _own(name: str, options: RunOptions) -> RunOptions:
     """As one experiment of a series is run: goes on where there is something, and takes a recording
     only if it asks for one."""
-    changes = options.changes or []
-    if not experiment.load(name).needs:
-        changes = [one for one in changes if one.partition("=")[0] not in ("recording", "channel")]
+    changes = _meant(name, options.changes or [])
     there = ("runs.jsonl", PROFILE)
     goes_on = options.resume and any((_folder(options) / one).exists() for one in there)
     return replace(options, changes=changes, resume=goes_on)
@@ -147,7 +192,8 @@ def duration_s(command: Callable[[str, RunOptions], int], name: str, options: Ru
         if _profiled(options) is None or (options.resume and (_folder(options) / PROFILE).exists()):
             return 0.0
         cases = chosen_cases(wanted.cases, options.seconds or SECONDS)
-        return wanted.repeats * sum(map(_run_s, cases))
+        recorded = [name for name in wanted.peers if name.split("/")[0] == "hyphos"]
+        return wanted.repeats * max(1, len(recorded)) * sum(map(_run_s, cases))
     known = set()
     if options.resume:
         known = {run.key for run in Results(_folder(options)).runs if not run.failure}

@@ -32,6 +32,7 @@ TITLES = {
     "publishing_rate_high_hz": "fastest window",
     "cpu_utilization": "CPU utilization %",
     "daemon_cpu_utilization": "of it the daemon %",
+    "pub_cpu_utilization": "of it the publisher %",
     "messages_per_s": "messages/s",
     "mb_per_s": "MB/s",
     "cpu_us_per_msg": "CPU µs/msg",

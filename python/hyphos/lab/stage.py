@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hyphos._closing import Closing
 from hyphos._errors import Error
+from hyphos.lab import slow
 from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.domain import domains, sweep_domains
 from hyphos.lab.limits import Limits, Place, cgroup_folders
@@ -43,6 +44,8 @@ class Stage(Closing):
             return f"{missing}; {missing.advice}" if missing.advice else str(missing)
         if (case.cores or case.shm_mb) and os.geteuid() != 0:
             return "limits need root; run it with sudo"
+        if case.clock < 1:
+            return slow.why_not()
         return ""
 
     def command(self, case: Case, words: list[str]) -> list[str]:
@@ -59,16 +62,17 @@ class Stage(Closing):
         ]
         self._domain = domain.name
         words = [*words, "--run-id", str(domain.run)]
+        before = slow.words(case.clock) if case.clock < 1 else []
         if case.workload == GRAPH:
             words += self._graph(case, reaper)
-            return self._place(case, reaper).command(words)
+            return self._place(case, reaper).command(before + words)
         words += ["--run-dir", str(folder)]
         if case.recording:
             words += ["--recorded", str(self._schedule(case, reaper))]
         if case.link:
             hosts = self._hosts(case.link, hosts_of(case), reaper).values()
             words += ["--hosts", ",".join(f"{one.namespace}={one.address}" for one in hosts)]
-        return self._place(case, reaper).command(words)
+        return self._place(case, reaper).command(before + words)
 
     def done(self) -> None:
         """Removes what a run may have left. Its processes have ended."""
@@ -146,9 +150,10 @@ class Stage(Closing):
 
 def hosts_of(case: Case) -> tuple[str, ...]:
     """The names of the hosts of a case across a link, the near one first."""
+    relay = ("relay",) if case.relay == "own" else ()
     if case.hosts == 1:
-        return ("near", "far")
-    return ("near", *(f"far{number}" for number in range(1, case.hosts + 1)))
+        return ("near", "far", *relay)
+    return ("near", *(f"far{number}" for number in range(1, case.hosts + 1)), *relay)
 
 
 def sweep_all() -> None:

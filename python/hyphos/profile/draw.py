@@ -93,8 +93,7 @@ def stored_summary(told: Mapping[str, Any]) -> str:
         return case_summary(told)
     cost = cost_line(told["cost"]) if "cost" in told else ""
     return (
-        f"{told['receptions']:,} callbacks in {told['seconds']:.1f} s; the layers of each message "
-        f"add up to its time within {told['worst_sum_error']:.2%}. {cost[:1].upper()}{cost[1:]}"
+        f"{told['receptions']:,} callbacks in {told['seconds']:.1f} s. {cost[:1].upper()}{cost[1:]}"
     )
 
 

@@ -4,7 +4,7 @@ each, as Fig. 6 of T. Kronauer et al., *Latency Analysis of ROS2 Multi-Node Syst
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from hyphos.lab.commands import STOPPED, RunOptions
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.findings import Beside
 from hyphos.lab.machine import describe_machine
-from hyphos.lab.peers import Peer, find_peers
+from hyphos.lab.peers import Peer, Peers, find_peers
 from hyphos.lab.reaper import folder_for_now
 from hyphos.lab.results import Results, Run
 from hyphos.lab.runner import Rules, Runner, Wish
@@ -36,7 +36,7 @@ SECONDS = 5.0
 @dataclass
 class ExperimentOptions:
     what: str
-    peer: str = "hyphos/shm"
+    peers: Sequence[str] = ()  # none: those of the experiment that keep a flight recorder
     seconds: float = SECONDS
     repeats: int | None = None  # None: as the experiment has it
     full: bool = False
@@ -52,6 +52,7 @@ class ExperimentOptions:
     perfetto: Path | None = None
     mcap: Path | None = None
     folder: Path | None = None  # of the experiment's results, whose report then has the layers too
+    programs: Path | None = None  # of the peers
 
 
 def profile_experiment(options: ExperimentOptions) -> int:
@@ -59,44 +60,64 @@ def profile_experiment(options: ExperimentOptions) -> int:
     changes = RunOptions(full=options.full, changes=list(options.changes))
     wanted = commands.resolved(commands.load(options.what, changes))
     findings.parse(wanted.findings)
-    peer = _peer(options.peer)
     cases = chosen_cases(wanted.cases, options.seconds, options.rates, every=options.every)
-    _check(peer, cases)
+    peers = recorded_peers(wanted, options.peers, find_peers(options.programs), cases)
     repeats = options.repeats or wanted.repeats
-    machine = {**describe_machine(), "peers": find_peers().versions()}
+    machine = {**describe_machine(), "peers": find_peers(options.programs).versions()}
     names = _names(cases)
-    profiles = [CaseProfile(case, peer.name, names) for case in cases]
+    several = len(peers) > 1
+    profiles = {
+        (peer, case): CaseProfile(case, peer.name, names, of_many=several)
+        for case in cases
+        for peer in peers
+    }
     with folder_for_now("profile") as folder, Stage(wanted.links) as stage:
         if lack := next(filter(None, map(stage.why_not, cases)), ""):
             raise Error("unsupported", lack, wanted.name)
         runner = Runner(Results(folder), options.rules, stage)
         with on_signals(lambda _number: runner.stop()):
-            whole = _measure(runner, stage, profiles, peer, repeats, options)
+            whole = _measure(runner, stage, profiles, repeats, options)
+    made = list(profiles.values())
     if not whole:
         console(stderr=True).print("stopped before the end")
-        if not any(one.runs for one in profiles):
+        if not any(one.runs for one in made):
             return STOPPED
-    failed = _tell(wanted, peer, machine, profiles, options)
+    title = ", ".join(peer.name for peer in peers)
+    failed = _tell(wanted, title, machine, made, options)
     return failed if whole else STOPPED
 
 
-def _peer(name: str) -> Peer:
-    [peer, *_more] = find_peers().choose([name])
-    if peer.middleware != "hyphos":
+def recorded_peers(
+    wanted: Experiment, named: Sequence[str], known: Peers, cases: Sequence[Case]
+) -> list[Peer]:
+    """The peers whose layers are looked at: all that are named, or those of the experiment that
+    keep a flight recorder; the others are left out, and said to be. Error before anything runs."""
+    found: list[Peer] = []
+    for name in named or wanted.peers:
+        lack = ""
+        some = known.choose([name])
+        if not some:
+            lack = f"absent: {known.absent[name.split('/')[0]]}"
+        elif some[0].middleware != "hyphos":
+            lack = "it keeps no flight recorder"
+        able = [peer for peer in some if not any(map(peer.cannot, cases))]
+        if not lack and not able:
+            lack = next(filter(None, (some[0].cannot(case) for case in cases)))
+        if lack and named:
+            advice = "-p hyphos/shm, or another of hyphos that can: hyphos lab list"
+            raise Error("unsupported", f"'{name}': {lack}", wanted.name, advice)
+        if lack:
+            console(stderr=True).print(f"left out: {name}: {lack}", markup=False)
+            continue
+        found += [peer for peer in able if peer not in found]
+    if not found:
         raise Error(
             "unsupported",
-            f"'{name}' keeps no flight recorder",
-            advice="-p hyphos/shm, or another of hyphos (hyphos lab list)",
+            "none of its peers keeps a flight recorder",
+            wanted.name,
+            "-p hyphos/shm, or another of hyphos (hyphos lab list)",
         )
-    return peer
-
-
-def _check(peer: Peer, cases: Sequence[Case]) -> None:
-    for case in cases:
-        if why := peer.cannot(case):
-            raise Error(
-                "unsupported", why, peer.name, "-p hyphos/tcp, or another that can: hyphos lab list"
-            )
+    return found
 
 
 def chosen_cases(
@@ -147,24 +168,24 @@ def _names(cases: list[Case]) -> list[str]:
 def _measure(
     runner: Runner,
     stage: Stage,
-    profiles: Sequence[CaseProfile],
-    peer: Peer,
+    profiles: Mapping[tuple[Peer, Case], CaseProfile],
     repeats: int,
     options: ExperimentOptions,
 ) -> bool:
-    """Every case once, then every case again …: what drifts falls on all alike. False if it was
+    """Every case by every peer once, then again …: what drifts falls on all alike. False if it was
     stopped."""
     err = console(stderr=True)
     keep = options.perfetto is not None or options.mcap is not None
     every = repeats * len(profiles)
     for repeat in range(repeats):
-        for number, one in enumerate(profiles, 1 + repeat * len(profiles)):
-            done = observed_run(runner, stage, Wish(one.case, peer, repeat))
+        for number, ((peer, case), one) in enumerate(profiles.items(), 1 + repeat * len(profiles)):
+            done = observed_run(runner, stage, Wish(case, peer, repeat))
             if done is None:
                 return False
             outcome = _note(one, *done, options.path, keep=keep)
             if not options.quiet:
-                err.print(f"[{number}/{every}] {peer.name}, {one.label}: {outcome}", markup=False)
+                told = one.label if one.of_many else f"{peer.name}, {one.label}"
+                err.print(f"[{number}/{every}] {told}: {outcome}", markup=False)
     return True
 
 
@@ -204,7 +225,7 @@ def observed_run(runner: Runner, stage: Stage, wish: Wish) -> tuple[Run, Collect
 
 def _tell(
     wanted: Experiment,
-    peer: Peer,
+    peers: str,
     machine: dict[str, str],
     profiles: list[CaseProfile],
     options: ExperimentOptions,
@@ -218,10 +239,10 @@ def _tell(
     told: dict[str, Any] = {
         "experiment": wanted.name,
         "about": wanted.about,
-        "peer": peer.name,
+        "peer": peers,
         "machine": machine,
         "cases": [one.as_dict() for one in done],
-        "findings": [show_cases.finding_dict(one) for one in found],
+        "findings": [one.as_dict() for one in found],
     }
     if options.folder is not None:
         options.folder.mkdir(parents=True, exist_ok=True)
@@ -231,7 +252,7 @@ def _tell(
     if options.as_json:
         print_json(told)
     else:
-        show_cases.print_cases(console(), done, f"{wanted.name}, {peer.name}")
+        show_cases.print_cases(console(), done, f"{wanted.name}, {peers}")
         show_cases.print_findings(console(), told["findings"])
     _write_traces(done, options)
     write_pages(told, options.html, options.svg)

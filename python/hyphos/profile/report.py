@@ -121,17 +121,7 @@ def _path_table(told: Mapping[str, Any]) -> str:
 
 def findings_part(told: Mapping[str, Any]) -> str:
     """What others found of the layers of an experiment; nothing if they found nothing."""
-    lines = [
-        (
-            Cell(one["says"], words=True),
-            Cell(one["answer"], bad=not one["whole"], words=True),
-            Cell(one["figures"], words=True),
-            Cell(one["reason"], words=True),
-        )
-        for one in told.get("findings", [])
-    ]
-    heads = ("the paper", "here", "figures", "where they differ")
-    table = page.table(heads, lines, left=4, name="layer-findings") if lines else ""
+    table = page.findings_table(told.get("findings", []), "layer-findings")
     return page.section("What others found of layers", table)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,18 @@ class RunLayers:
     cores: float  # that the profiler took
     found: Collection | None = None  # if it is to be written to a file
 
+    @property
+    def own_p50_ns(self) -> float:
+        """The median by the program's own stamps, which travel in the payload: the profiler does
+        not use them. NaN if it does not know."""
+        value = (self.run.result or {}).get("p50_us")
+        return math.nan if value is None else float(value) * 1e3
+
+    @property
+    def apart(self) -> float:
+        """How far the sum of the layers lies from that, as a share of it."""
+        return float(self.layers[PERCENTILES[0]].sum()) / self.own_p50_ns - 1.0
+
     def as_dict(self) -> dict[str, Any]:
         load = self.run.load
         return {
@@ -42,7 +55,7 @@ class RunLayers:
             "load": {"foreign": load.foreign, "steal": load.steal, "speed": load.speed},
             "messages": len(self.path.ways),
             "missed": self.missed,
-            "worst_sum_error": self.worst_sum_error,
+            "own_p50_ns": None if math.isnan(self.own_p50_ns) else round(self.own_p50_ns, 1),
             "profiler_cores": round(self.cores, 5),
             "layers_ns": {
                 percentile_name(fraction): {n: round(ns, 1) for n, ns in _named(row).items()}
@@ -100,11 +113,19 @@ class CaseProfile:
     names: Sequence[str]  # the parameters that tell it from other cases
     runs: list[RunLayers] = field(default_factory=list)
     failures: list[Run] = field(default_factory=list)
+    of_many: bool = False  # beside those of other peers
     _known: dict[str, Estimate] = field(default_factory=dict, repr=False)
 
     @property
     def label(self) -> str:
-        return case_label(self.case, list(self.names))
+        told = case_label(self.case, list(self.names))
+        return f"{self.peer}, {told}" if self.of_many else told
+
+    @property
+    def apart(self) -> float:
+        """How far the layers of the median lie from the programs' own stamps: the median run."""
+        known = [one.apart for one in self.used if not math.isnan(one.apart)]
+        return median(known) if known else math.nan
 
     @cached_property
     def row(self) -> Row:
@@ -144,6 +165,7 @@ class CaseProfile:
         totals = np.array([way.total_ns for one in self.used for way in one.path.ways], np.int64)
         return {
             "case": self.label,
+            "peer": self.peer,
             "size": self.case.size,
             "rate_hz": self.case.rate_hz,
             "path": middle.path.name,
@@ -158,7 +180,7 @@ class CaseProfile:
             "messages": middle.path.messages(),
             "shown_repeat": middle.run.repeat,
             "missed": self.missed,
-            "worst_sum_error": max(one.worst_sum_error for one in self.runs),
+            "apart_from_own_stamps": None if math.isnan(self.apart) else round(self.apart, 4),
             "disturbed": self.row.disturbed,
             "runs": [one.as_dict() for one in self.runs],
             "failures": [{"repeat": run.repeat, "why": run.failure} for run in self.failures],

@@ -44,8 +44,7 @@ def _summary(told: Profile) -> str:
     flows = told.flows
     lines = [
         f"{len(flows.publishes):,} publishes and {len(flows.receptions):,} callbacks in "
-        f"{flows.found.seconds:.1f} s; the layers of each message add up to its time within "
-        f"{told.worst_sum_error:.2%}"
+        f"{flows.found.seconds:.1f} s"
     ]
     if told.cut or flows.unheard:
         lines.append(

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hyphos.lab.findings import Beside
+from hyphos.lab import findings
 from hyphos.lab.stats import Estimate
 from hyphos.profile.layers import LAYERS, PERCENTILES, percentile_name
 from hyphos.profile.runs import CaseProfile, RunLayers
@@ -35,6 +35,11 @@ def print_cases(out: Console, done: Sequence[CaseProfile], title: str) -> None:
             "layers of each run add up, medians need not.[/dim]"
         )
     for one in done:
+        if not math.isnan(one.apart):
+            out.print(
+                f"[dim]{one.label}: the layers of the p50 add up to {abs(one.apart):.1%} "
+                f"{'less' if one.apart < 0 else 'more'} than by the programs' own stamps[/dim]"
+            )
         if one.missed:
             out.print(f"{one.label}: {one.missed:,} events were missed")
         for run in one.failures:
@@ -83,23 +88,8 @@ def interval(low: float, high: float) -> str:
     return f"{first}–{last}" if last.endswith(f" {unit}") else f"{first} {unit}–{last}"
 
 
-def finding_dict(one: Beside) -> dict[str, Any]:
-    """As `--json` has it."""
-    return {
-        "says": one.finding.says,
-        "holds": one.finding.holds,
-        "answer": one.answer(),
-        "whole": one.whole,
-        "figures": f"{one.measure()}: {one.figures()}" if one.verdicts else "",
-        "reason": one.reason(),
-    }
-
-
 def print_findings(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
-    """What others found, whether it is so here, and why not."""
+    """What others found, whether it is so here, and what is not alike."""
     for one in found:
-        colour = "green" if one["whole"] else "yellow"
-        figures = f"  [dim]{escape(one['figures'])}[/dim]" if one["figures"] else ""
-        out.print(f"“{escape(one['says'])}”: [{colour}]{one['answer']}[/{colour}]{figures}")
-        if one["reason"]:
-            out.print(f"  [dim]{escape(one['reason'])}[/dim]")
+        for line in findings.lines(one):
+            out.print(line)

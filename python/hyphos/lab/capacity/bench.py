@@ -12,8 +12,10 @@ from typing import Any
 
 from hyphos._closing import Closing
 from hyphos._errors import Error
+from hyphos.lab import knee
 from hyphos.lab.capacity.graph import Graph
 from hyphos.lab.domain import domains
+from hyphos.lab.knee import MIN_MESSAGES, RESOLUTION, SECONDS, Offered
 from hyphos.lab.limits import Place
 from hyphos.lab.links import Network
 from hyphos.lab.machine import Load, LoadWatch, wait_until_close, wait_until_quiet
@@ -21,13 +23,9 @@ from hyphos.lab.media import Medium
 from hyphos.lab.peers import lab_program
 from hyphos.lab.programs import Programs
 from hyphos.lab.reaper import Reaper, temporary_folder
-from hyphos.lab.saturation import MAX_LOST, MIN_MESSAGES, RESOLUTION, SECONDS
 from hyphos.lab.stage import sweep_all
 
 PROGRAM = "hyphos-lab-graph"
-MAX_BEHIND = 0.04
-# Of a run, that half of the messages of a flow wait.
-MAX_WAITING = 0.25
 SCALES = (1e-5, 1e6)
 # Of logarithms of two knees, where a third search decides.
 DIFFERENT = 0.15
@@ -53,58 +51,18 @@ class Trial:
     def cores_used(self) -> float:
         return float(self.result["cores_used"])
 
-    def lost_share(self) -> float:
-        """Of the flow that lost most."""
-        return max(
-            (
-                1 - flow["received"] / flow["expected"]
-                for flow in self.result["flows"]
-                if flow["expected"]
-            ),
-            default=0.0,
-        )
-
     @property
-    def _heard(self) -> list[dict[str, Any]]:
-        """Flows of which something came in both halves."""
-        halves = ("late_p50_us", "later_p50_us")
-        return [f for f in self.result["flows"] if None not in (f[half] for half in halves)]
+    def offered(self) -> Offered:
+        return knee.of_graph(self.result, self.seconds)
 
     def behind(self) -> float:
-        """By which share of its rate the slowest flow falls behind: how much later half of its
-        messages are in the second half of the run than in the first, over the time between."""
-        return max(
-            (
-                (flow["later_p50_us"] - flow["late_p50_us"]) / 1e6 / (self.seconds / 2)
-                for flow in self._heard
-            ),
-            default=0.0,
-        )
-
-    def waiting(self) -> float:
-        """For which share of the run half of the messages of the slowest flow wait, beyond what its
-        quickest ones take: one that others push aside all the time does not fall further behind."""
-        return max(
-            (
-                (max(flow["late_p50_us"], flow["later_p50_us"]) - flow["late_p1_us"])
-                / 1e6
-                / self.seconds
-                for flow in self._heard
-            ),
-            default=0.0,
-        )
+        """By which share of the time the slowest flow falls behind."""
+        return self.offered.growth
 
     @property
     def holds(self) -> bool:
-        """Whether the graph keeps up: nothing refused, next to nothing lost, queues that do not
-        grow, and no flow that the others starve."""
-        if any(one["sent"] < one["planned"] or one["refused"] for one in self.result["sources"]):
-            return False
-        if any(flow["received"] == 0 < flow["expected"] for flow in self.result["flows"]):
-            return False
-        if self.waiting() > MAX_WAITING:
-            return False
-        return self.lost_share() <= MAX_LOST and self.behind() <= MAX_BEHIND
+        """Whether its load was carried, as hyphos.lab.knee defines it."""
+        return self.offered.carried
 
     @property
     def nearly(self) -> bool:

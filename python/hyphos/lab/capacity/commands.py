@@ -31,6 +31,7 @@ from hyphos.lab.capacity.verify import (
     summary,
 )
 from hyphos.lab.case import size_label
+from hyphos.lab.knee import DEFINITION, MAX_LOST
 from hyphos.lab.links import why_not
 from hyphos.lab.machine import PACE, SLOW, best_pace, describe_machine, expect_best
 from hyphos.lab.media import Medium, medium_of
@@ -251,7 +252,7 @@ def _print_answer(
     out.print(f"first to break: {answer.demand.first.resource}")
     if answer.demand.first.resource.startswith(QUEUE):
         out.print(
-            "[dim]it drops more than a hundredth from there on, which may be meant; a greater "
+            f"[dim]it drops more than {MAX_LOST:.0%} from there on, which may be meant; a greater "
             "depth of the channel avoids it[/dim]"
         )
     out.print(
@@ -269,6 +270,7 @@ def _print_answer(
     out.print(
         f"[dim]N·f·S after Jordan (CSLV), for comparison: all rates × {answer.classic:.3g}[/dim]"
     )
+    out.print(f"[dim]knee: {DEFINITION}[/dim]")
     if asked.silent:
         out.print(
             "[yellow]not counted, since the plan does not say what they carry: "

@@ -1,4 +1,4 @@
-"""Short queues: what they drop long before a processor is full.
+"""Short queues: what they drop long before a processor is full. The hundredth is `knee.MAX_LOST`.
 
 A queue that drops, of d messages at r messages a second, covers the time d/r: what would come later
 than that, were the queue endless, is lost. So a graph breaks, too, where a hundredth of the

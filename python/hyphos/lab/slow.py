@@ -1,0 +1,36 @@
+"""Processors of a slower clock.
+
+A quota stops programs for a part of each period and leaves a short piece of work as fast as ever. A
+slower clock makes each piece of work longer. Where the frequency cannot be set, as in a virtual
+machine, a real-time thread on each processor takes the rest of every 200 µs (lab/slow/main.cpp).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import cache
+
+from hyphos._errors import Error
+from hyphos.lab.peers import lab_program
+
+_PROGRAM = "hyphos-lab-slow"
+
+
+def words(share: float) -> list[str]:
+    """What stands before a command that is to have that share of the clock."""
+    return [str(lab_program(_PROGRAM)), f"{share:g}", "--"]
+
+
+@cache
+def why_not() -> str:
+    """What this machine lacks for it; empty if it lacks nothing."""
+    if os.geteuid() != 0:
+        return "a slower clock needs root; run it with sudo"
+    try:
+        done = subprocess.run(
+            [*words(0.5), "true"], capture_output=True, text=True, check=False, timeout=10
+        )
+    except (Error, OSError, subprocess.TimeoutExpired) as error:
+        return f"a slower clock cannot be had here: {error}"
+    return "" if done.returncode == 0 else f"a slower clock: {done.stderr.strip()}"

@@ -1,0 +1,208 @@
+"""What goes for every finding that comes with Hyphos: it names paper, place and sentence, its
+condition is met by the figures of the paper, and it can come out either way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hyphos.lab import asserts, experiment, findings
+from hyphos.lab.asserts import Criterion
+from hyphos.lab.case import Case
+from hyphos.lab.experiment import MAX_QUOTE, PAPERS, Experiment, Finding
+from hyphos.lab.results import COUNTS, KNEE_METRICS, PERCENTILES, Row, Run
+from hyphos.profile.layers import METRICS as LAYER_METRICS
+
+ALL = [
+    pytest.param(name, number, id=f"{name}-{number}")
+    for name in experiment.built_in()
+    for number in range(len(experiment.load(name).findings))
+]
+# With --full as well, but for grids that would take minutes.
+EITHER_WAY = [
+    pytest.param(*one.values, full, id=f"{one.id}{'-full' * full}")
+    for one in ALL
+    for full in (False, True)
+    if len(experiment.load(str(one.values[0]), full=full).cases) < 60
+]
+# Words of an excuse: a finding says what is not alike, and not why it came out so.
+EXCUSES = ("which is why", "so it is no wonder", "of course", "must be", "probably")
+
+
+def one(name: str, number: int, *, full: bool = False) -> tuple[Experiment, Finding, Criterion]:
+    wanted = experiment.load(name, full=full)
+    finding = wanted.findings[number]
+    return wanted, finding, asserts.parse(finding.holds)
+
+
+@pytest.mark.parametrize(("name", "number"), ALL)
+def test_a_finding_names_paper_place_and_sentence(
+    name: str, number: int, papers: Path | None
+) -> None:
+    _, finding, _ = one(name, number)
+    assert finding.paper in PAPERS
+    assert name.startswith(f"paper_{finding.paper}_")
+    assert re.search(r"(Fig\.|[Tt]ables?|Sec\.) |abstract", finding.where), finding.where
+    assert 10 <= len(finding.quote) <= MAX_QUOTE
+    assert len(finding.quote.split()) <= 40  # a quotation, and not a chapter
+    assert finding.differs or finding.unlike, "nothing that is not alike is named"
+    for text in (finding.differs, *finding.unlike.values()):
+        assert not any(word in text for word in EXCUSES), text
+    if papers is not None:  # the texts are not in the repository: --papers FOLDER
+        [text] = [file.read_text() for file in papers.glob(f"{finding.paper}_*.txt")]
+        assert plain(finding.quote) in plain(text)
+
+
+@pytest.mark.parametrize(("name", "number"), ALL)
+def test_the_figures_of_the_paper_meet_the_condition(name: str, number: int) -> None:
+    _, finding, criterion = one(name, number)
+    for of, value in finding.theirs.items():
+        assert asserts.meets(criterion, value), f"{of}: {value} is not {criterion.text}"
+
+
+def plain(text: str) -> str:
+    """Without marks of layout, and with blanks for line ends."""
+    text = re.sub(r"[*_$\\]", "", text.replace("’", "'").replace("‘", "'"))
+    return re.sub(r"\s+", " ", text)
+
+
+# Made-up results.
+
+
+def row(peer: str, case: Case, metric: str, value: float) -> Row:
+    """In which that metric has that value, and everything else some."""
+    scaled = max(1, round(value * 1e6))
+    histogram = [[scaled, 40]]
+    told = {
+        **{"planned": 100, "sent": 100, "received": 100, **dict.fromkeys(COUNTS, 0)},
+        **{name: histogram for name, _ in PERCENTILES.values()},
+        **dict.fromkeys((*LAYER_METRICS, *KNEE_METRICS), value),
+        "publishing_rates_hz": [value],
+        metric: value,
+    }
+    return Row(case, peer, [Run(case, peer, 0, told)])
+
+
+def made_up(wanted: Experiment, criterion: Criterion, value: Callable[[int], float]) -> list[Row]:
+    """Rows of all cases and peers of an experiment, so that the criterion finds `value(n)` in the
+    n-th thing that it judges."""
+    rows = []
+    numbers: dict[Case, int] = {}
+    for case in wanted.cases:
+        shared = case.without(criterion.by, "seconds") if criterion.by else case
+        found = value(numbers.setdefault(shared, len(numbers)))
+        rows += [
+            row(peer, case, criterion.metric, figure(criterion, case, peer, found))
+            for peer in wanted.peers
+        ]
+    return rows
+
+
+def figure(criterion: Criterion, case: Case, peer: str, value: float) -> float:
+    """What a row must have for a criterion to find `value`."""
+    base = 10.0
+    if criterion.spread:
+        # By size: the largest is so many times the smallest.
+        largest = 32768
+        return base * (value if case.size == largest else 1.0)
+    if criterion.base and peer == criterion.base:
+        return base
+    if criterion.ends[1]:
+        at_end = asserts._same(case, criterion.by, criterion.ends[1])
+        return base * (value if at_end else 1.0)
+    if criterion.by:
+        value = float(getattr(case, criterion.by)) ** value
+    return base * value if criterion.by or criterion.base else value
+
+
+def outcomes(criterion: Criterion) -> tuple[float, float]:
+    """A value that meets it, and one that does not."""
+    limit = criterion.limit
+    step = max(abs(limit) * 0.5, 0.2)
+    if criterion.sign == "~":
+        return 1.0, limit * 1.5
+    if criterion.sign in ("<", "<="):
+        return limit - step / 2, limit + step
+    if criterion.sign in (">", ">="):
+        return limit + step, limit - step / 2
+    return limit, limit + step
+
+
+@pytest.mark.parametrize(("name", "number", "full"), EITHER_WAY)
+def test_a_finding_comes_out_either_way(name: str, number: int, full: bool) -> None:
+    wanted, finding, criterion = one(name, number, full=full)
+    good, bad = outcomes(criterion)
+
+    def told(value: Callable[[int], float]) -> findings.Beside:
+        [found] = findings.beside([finding], made_up(wanted, criterion, value))
+        assert found.verdicts
+        return found
+
+    if finding.mixed:
+        both = told(lambda n: good if n % 2 else bad)
+        assert both.whole, both.answer()
+        for value in (good, bad):
+            same = told(lambda _n, value=value: value)  # type: ignore[misc]
+            assert not same.whole
+            assert same.answer().startswith("not so here")
+        return
+    true, false = told(lambda _n: good), told(lambda _n: bad)
+    assert (true.whole, true.answer()) == (True, "so it is here")
+    assert (false.met, false.answer()) == (0, "not so here")
+    # What is not alike stands beside both.
+    assert true.differs() == false.differs() != ""
+    assert true.source().startswith(PAPERS[finding.paper])
+
+
+@pytest.mark.parametrize("name", experiment.built_in())
+def test_no_finding_rests_on_what_the_paper_does_not_have(name: str) -> None:
+    """Modes of Hyphos that the papers' systems lack, and a DDS through memory for one by UDP."""
+    wanted = experiment.load(name, full=True)
+    for finding in wanted.findings:
+        criterion = asserts.parse(finding.holds)
+        assert criterion.peer != "hyphos/inline"
+        if finding.paper == "003":
+            assert criterion.peer != "fastdds"
+            assert criterion.base != "fastdds"
+    if name.startswith("paper_003_"):
+        assert "fastdds" not in wanted.peers
+        assert "fastdds/udp" in wanted.peers or "cyclonedds" not in wanted.peers
+
+
+@pytest.mark.parametrize("name", [n for n in experiment.built_in() if n.startswith("paper_000_")])
+def test_what_serializes_nothing_stands_in_no_table_of_those_who_do(name: str) -> None:
+    for full in (False, True):
+        wanted = experiment.load(name, full=full)
+        assert not [peer for peer in wanted.peers if peer.startswith("csharp")]
+
+
+def test_the_law_of_paper_004_is_judged_by_n_f_s_over_knees() -> None:
+    wanted = experiment.load("paper_004_cslv")
+    criteria = findings.parse(wanted.findings)
+    assert {one.metric for one in criteria} == {"knee_mb_per_s"}
+    assert any(one.spread for one in criteria)
+    assert {case.size for case in wanted.cases} == {64, 4096, 32768}
+    assert len({case.pairs for case in wanted.cases}) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{says: a, holds: 'p50_us < 1', otherwise: It waits.}", "an excuse for one outcome"),
+        ("{says: a, holds: 'p50_us < 1', paper: '003'}", "lacks 'where', 'quote'"),
+        ("{says: a, holds: 'p50_us < 1', paper: '9', where: b, quote: c}", "no paper '9'"),
+        ("{says: a, holds: 'p50_us < 1', theirs: {x: y}}", "'y' is no number"),
+        ("{says: a, holds: 'p50_us < 1', theirs: 3}", "is a mapping of cases"),
+        ("{says: a, holds: 'p50_us < 1', mixed: often}", "yes or no"),
+        (
+            f"{{says: a, holds: 'p50_us < 1', paper: '003', where: b, quote: {'x' * 300}}}",
+            "at most 240 characters",
+        ),
+    ],
+)
+def test_a_source_that_cannot_be_read_is_refused(text: str, message: str) -> None:
+    with pytest.raises(experiment.Error, match=message) as caught:
+        experiment.parse(f"lab: 1\nworkload: pair\nfindings: [{text}]\n", "my.yaml")
+    assert "my.yaml:3" in str(caught.value)
