@@ -33,6 +33,8 @@ std::string_view to_string(Code code) {
       return "canceled";
     case Code::out_of_range:
       return "out_of_range";
+    case Code::too_large:
+      return "too_large";
   }
   return "unknown";
 }
@@ -74,6 +76,8 @@ std::string_view advice(Code code) {
       return "ask again if it is still wanted";
     case Code::out_of_range:
       return "ask within the range that the message names, or wait until it is reached";
+    case Code::too_large:
+      return "send the message in parts, or raise the limit that the log names";
   }
   return "";
 }

@@ -20,7 +20,6 @@ using transport::CurveKeys;
 using transport::TransportContext;
 
 constexpr std::size_t kZ85KeyLength = 40;
-constexpr std::size_t kMetricsBytes = (4 << 20) + sizeof(trace::Recorder);
 
 Result<std::string> read_key(const std::filesystem::path& file) {
   std::ifstream in(file);
@@ -162,7 +161,7 @@ Result<std::shared_ptr<shm::Participant>> join_machine(const RuntimeOptions& opt
   shm::ParticipantOptions wanted;
   wanted.domain = domain;
   wanted.process_name = options.process;
-  wanted.metrics_bytes = kMetricsBytes;
+  wanted.metrics_bytes = trace::Registry::kMinArea;
   return shm::Participant::create(wanted);
 }
 
@@ -190,7 +189,10 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   auto self = join_machine(options, domain);
   if (!self) return self.error();
   links.registry =
-      std::make_shared<trace::Registry>((*self)->metrics(), *self, options.process, (*self)->id());
+      std::make_shared<trace::Registry>((*self)->metrics(), *self, options.process, (*self)->id(),
+                                        [self = self->get()](std::size_t bytes) {
+                                          return self->grow_metrics(bytes);
+                                        });
   TransportContext context;
   context.process_name = options.process;
   context.domain = domain;

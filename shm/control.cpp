@@ -1,5 +1,6 @@
 #include "shm/control.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,15 +11,21 @@ namespace hyphos::shm {
 Result<Control> Control::create(const Domain& domain, std::uint64_t id,
                                 std::string_view process_name) {
   const std::string name = control_name(id);
-  auto file = domain.create(sizeof(ControlFile), name);
+  auto file = domain.create(control_size(1), name);
   if (!file) return file.error();
-  auto mapping = Mapping::map(file->get(), 0, sizeof(ControlFile), Mapping::Access::write, true);
+  auto mapping = Mapping::map(file->get(), 0, kPage, Mapping::Access::write, true);
   if (!mapping) return mapping.error();
+  auto chunk =
+      Mapping::map(file->get(), kPage, sizeof(TableChunk), Mapping::Access::write, true);
+  if (!chunk) return chunk.error();
   // A new file is all zero, which is the right start for every counter, flag and record.
   Control control;
   control.mapping_ = std::move(*mapping);
+  control.chunks_.push_back(std::move(*chunk));
+  control.where_ = domain.path() + "/" + name;
+  control.own_ = true;
   ControlHeader& header = control.header();
-  header.file = {kMagic, kLayoutVersion, FileKind::control, id, sizeof(ControlFile)};
+  header.file = {kMagic, kLayoutVersion, FileKind::control, id, control_size(1)};
   control.id_ = id;
   control.pid_ = header.pid = ::getpid();
   control.start_ = header.start = process_start(header.pid);
@@ -42,7 +49,8 @@ Result<Control> Control::open(const Domain& domain, std::uint64_t id) {
   if (!file) return file.error();
   const auto bad = [&] { return Error{Code::corrupt, "is not a participant's file", where}; };
   if (size < sizeof(FileHeader)) return bad();
-  auto mapping = Mapping::map(file->get(), 0, size, Mapping::Access::write, false);
+  auto mapping = Mapping::map(file->get(), 0, std::min<std::uint64_t>(size, kPage),
+                              Mapping::Access::write, false);
   if (!mapping) return mapping.error();
   const FileHeader seen = *reinterpret_cast<const FileHeader*>(mapping->data());
   if (seen.magic == kMagic && seen.version != kLayoutVersion) {
@@ -52,10 +60,15 @@ Result<Control> Control::open(const Domain& domain, std::uint64_t id) {
                      "); stop that process, or use another domain",
                  where};
   }
-  if (!seen.matches(FileKind::control, id, size) || size != sizeof(ControlFile)) return bad();
+  if (!seen.matches(FileKind::control, id, control_size(1)) || size < control_size(1) ||
+      (size - kPage) % sizeof(TableChunk) != 0) {
+    return bad();
+  }
   Control control;
   control.mapping_ = std::move(*mapping);
   control.lock_ = std::move(*file);
+  control.where_ = where;
+  if (!control.map_chunks(1)) return bad();
   const ControlHeader& header = control.header();
   control.id_ = id;
   control.pid_ = header.pid;
@@ -68,42 +81,76 @@ Result<Control> Control::open(const Domain& domain, std::uint64_t id) {
 
 namespace {
 
-template <typename T, std::size_t N>
-std::optional<std::vector<T>> read_table(const std::array<Published<T>, N>& table,
-                                         std::uint32_t used) {
-  std::vector<T> found;
-  T record;
-  for (std::uint32_t i = 0; i < std::min<std::uint32_t>(used, N); ++i) {
-    if (!table[i].read(record)) return {};
-    if (record.serial != 0) found.push_back(record);
-  }
-  return found;
-}
-
 void raise(std::atomic<std::uint32_t>& mark, std::uint32_t to) {
   if (mark.load() < to) mark.store(to);
 }
 
 }  // namespace
 
-std::optional<std::vector<EndpointRecord>> Control::endpoints() const {
-  return read_table(file().endpoints, header().endpoints.load());
+bool Control::map_chunks(std::size_t wanted) {
+  if (wanted > kMaxChunks) return false;
+  struct stat info{};
+  while (chunks_.size() < wanted) {
+    const std::uint64_t end = control_size(chunks_.size() + 1);
+    if (::fstat(lock_.get(), &info) != 0 || static_cast<std::uint64_t>(info.st_size) < end) {
+      return false;
+    }
+    auto chunk = Mapping::map(lock_.get(), end - sizeof(TableChunk), sizeof(TableChunk),
+                              Mapping::Access::write, own_);
+    if (!chunk) return false;
+    chunks_.push_back(std::move(*chunk));
+  }
+  return true;
 }
 
-std::optional<std::vector<LaneRecord>> Control::lanes() const {
-  return read_table(file().lanes, header().lanes.load());
+// The chunk is there before the mark that says so: whoever sees the mark finds it.
+Result<void> Control::make_room(std::uint32_t index) {
+  while (index >= chunks_.size() * kChunkRecords) {
+    const std::uint64_t at = control_size(chunks_.size());
+    if (auto got = reserve(lock_, at, sizeof(TableChunk), where_); !got) return got;
+    if (!map_chunks(chunks_.size() + 1)) {
+      return Error{Code::exhausted, "cannot map a further part of the tables", where_};
+    }
+  }
+  return {};
 }
 
-void Control::set_endpoint(std::uint32_t index, const EndpointRecord& record) {
-  file().endpoints[index].write(record);
+template <typename T>
+std::optional<std::vector<T>> Control::read_table(
+    std::array<Published<T>, kChunkRecords> TableChunk::* table, std::uint32_t used) {
+  used = std::min(used, kMaxChunks * kChunkRecords);
+  if (!map_chunks((used + kChunkRecords - 1) / kChunkRecords)) return {};
+  std::vector<T> found;
+  T record;
+  for (std::uint32_t i = 0; i < used; ++i) {
+    if (!(chunk(i / kChunkRecords).*table)[i % kChunkRecords].read(record)) return {};
+    if (record.serial != 0) found.push_back(record);
+  }
+  return found;
+}
+
+std::optional<std::vector<EndpointRecord>> Control::endpoints() {
+  return read_table(&TableChunk::endpoints, header().endpoints.load());
+}
+
+std::optional<std::vector<LaneRecord>> Control::lanes() {
+  return read_table(&TableChunk::lanes, header().lanes.load());
+}
+
+Result<void> Control::set_endpoint(std::uint32_t index, const EndpointRecord& record) {
+  if (auto room = make_room(index); !room) return room;
+  chunk(index / kChunkRecords).endpoints[index % kChunkRecords].write(record);
   raise(header().endpoints, index + 1);
   header().table_version.fetch_add(1);
+  return {};
 }
 
-void Control::set_lane(std::uint32_t index, const LaneRecord& record) {
-  file().lanes[index].write(record);
+Result<void> Control::set_lane(std::uint32_t index, const LaneRecord& record) {
+  if (auto room = make_room(index); !room) return room;
+  chunk(index / kChunkRecords).lanes[index % kChunkRecords].write(record);
   raise(header().lanes, index + 1);
   header().table_version.fetch_add(1);
+  return {};
 }
 
 }  // namespace hyphos::shm

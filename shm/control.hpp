@@ -23,9 +23,12 @@ class Control {
   /// Maps that of another. Code::unsupported: another layout version. Code::corrupt: not ours.
   [[nodiscard]] static Result<Control> open(const Domain& domain, std::uint64_t id);
 
-  [[nodiscard]] ControlHeader& header() const { return file().header; }
-  [[nodiscard]] ControlFile& file() const {
-    return *reinterpret_cast<ControlFile*>(mapping_.data());
+  [[nodiscard]] ControlHeader& header() const {
+    return *reinterpret_cast<ControlHeader*>(mapping_.data());
+  }
+  /// A part of the tables that is mapped; there is at least the first.
+  [[nodiscard]] TableChunk& chunk(std::size_t i) const {
+    return *reinterpret_cast<TableChunk*>(chunks_[i].data());
   }
   [[nodiscard]] bool valid() const { return mapping_.data() != nullptr; }
   [[nodiscard]] bool locked() const { return is_locked(lock_); }
@@ -38,17 +41,28 @@ class Control {
   [[nodiscard]] const std::string& process() const { return process_; }
   [[nodiscard]] const std::string& host() const { return host_; }
 
-  // Tables as they are now. Empty: a record is just being changed; whoever changes it gives notice
-  // when it is done.
-  [[nodiscard]] std::optional<std::vector<EndpointRecord>> endpoints() const;
-  [[nodiscard]] std::optional<std::vector<LaneRecord>> lanes() const;
+  // Tables as they are now; one thread at a time, as they map what was added. Empty: a record is
+  // just being changed; whoever changes it gives notice when it is done.
+  [[nodiscard]] std::optional<std::vector<EndpointRecord>> endpoints();
+  [[nodiscard]] std::optional<std::vector<LaneRecord>> lanes();
 
-  // Our own tables; one thread at a time. A serial of 0 frees the record.
-  void set_endpoint(std::uint32_t index, const EndpointRecord& record);
-  void set_lane(std::uint32_t index, const LaneRecord& record);
+  // Our own tables; one thread at a time. A serial of 0 frees the record. Fails only where a record
+  // with a higher index than ever before needs a further chunk, and there is no memory for it.
+  Result<void> set_endpoint(std::uint32_t index, const EndpointRecord& record);
+  Result<void> set_lane(std::uint32_t index, const LaneRecord& record);
 
  private:
-  Mapping mapping_;
+  /// Maps chunks until there are so many; false if the file has fewer.
+  [[nodiscard]] bool map_chunks(std::size_t wanted);
+  [[nodiscard]] Result<void> make_room(std::uint32_t index);
+  template <typename T>
+  [[nodiscard]] std::optional<std::vector<T>> read_table(
+      std::array<Published<T>, kChunkRecords> TableChunk::* table, std::uint32_t used);
+
+  Mapping mapping_;  // the header
+  std::vector<Mapping> chunks_;
+  std::string where_;
+  bool own_ = false;
   Fd lock_;
   std::uint64_t id_ = 0;
   int pid_ = 0;

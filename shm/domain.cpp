@@ -159,15 +159,7 @@ Result<Fd> Domain::create(std::uint64_t size, const std::string& wanted_name) co
   const std::string where = path_ + "/" + wanted_name;
   Fd file(::openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file.valid()) return os_error(errno, "cannot create a shared-memory file", where);
-  const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(size));
-  if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EFBIG) {
-    return Error{Code::exhausted,
-                 "needs " + std::to_string(size) + " bytes of shared memory, but only " +
-                     std::to_string(space().free) +
-                     " are free; run 'hyphos shm clean', or make the file system larger",
-                 where};
-  }
-  if (error != 0) return os_error(error, "cannot reserve shared memory", where);
+  if (auto reserved = reserve(file, 0, size, where); !reserved) return reserved.error();
   return file;
 }
 

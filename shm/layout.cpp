@@ -57,7 +57,8 @@ std::optional<SegmentLayout> segment_layout(std::uint64_t slots, std::uint64_t s
   layout.slot_size = slot_size;
   layout.control_offset = round_up(sizeof(SegmentHeader), kCacheLine);
   layout.payload_offset = round_up(layout.control_offset + slots * sizeof(SlotControl), kPage);
-  layout.size = layout.payload_offset + slots * slot_size;  // at most 2^61: no overflow
+  layout.size = round_up(layout.payload_offset + slots * slot_size, kPage);  // < 2^62
+  layout.group_size = round_up(sizeof(HolderGroup) + slots * sizeof(SlotHolds), kPage);
   return layout;
 }
 
@@ -65,11 +66,16 @@ std::optional<SegmentLayout> check_segment(const SegmentHeader& shared, std::uin
                                            std::uint32_t number, std::uint64_t file_size) {
   if (file_size < sizeof(SegmentHeader)) return {};
   const auto file = copy_once(shared.file);
-  if (!file.matches(FileKind::pool, owner, file_size)) return {};
+  if (!file.matches(FileKind::pool, owner, file.size)) return {};
   if (__atomic_load_n(&shared.number, __ATOMIC_RELAXED) != number) return {};
   const auto layout = segment_layout(__atomic_load_n(&shared.slots, __ATOMIC_RELAXED),
                                      __atomic_load_n(&shared.slot_size, __ATOMIC_RELAXED));
-  return layout && layout->size == file_size ? layout : std::nullopt;
+  if (!layout || layout->size != file.size || file_size < file.size) return {};
+  // Groups of holders come at the end, each at once.
+  const std::uint64_t behind = file_size - file.size;
+  const bool whole = behind % layout->group_size == 0 &&
+                     behind / layout->group_size < kMaxHolderGroups;
+  return whole ? layout : std::nullopt;
 }
 
 std::uint32_t check_lane(const LaneHeader& shared, std::uint64_t receiver, std::uint64_t sender,

@@ -22,14 +22,22 @@
 namespace hyphos::shm {
 
 inline constexpr std::uint64_t kMagic = 0x314d'4853'4f48'5948;  // "HYHOSHM1"
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kPage = 4096;
-inline constexpr std::uint32_t kMaxHolders = 64;      ///< (receiver, via) pairs per pool segment
-inline constexpr std::uint32_t kMaxEndpoints = 1024;  ///< per participant
-inline constexpr std::uint32_t kMaxForGuests = 512;   ///< ... of which only guests are to meet
-inline constexpr std::uint32_t kMaxLanes = 1024;      ///< towards one participant
+// Tables grow with their use: a pool file by groups of holders, a .ctl by chunks of its tables.
+inline constexpr std::uint32_t kGroupHolders = 64;  ///< holder entries of one group
+inline constexpr std::uint32_t kMaxHolderGroups = 16;
+/// (receiver, via) pairs per pool segment.
+inline constexpr std::uint32_t kMaxHolders = kGroupHolders * kMaxHolderGroups;
+/// Participants that receive from one other; the other holder entries are for forwarders.
+inline constexpr std::uint32_t kMaxReceivers = 960;
+inline constexpr std::uint32_t kChunkRecords = 128;   ///< endpoints, and lanes, of one chunk
+inline constexpr std::uint32_t kMaxEndpoints = 8192;  ///< per participant
+inline constexpr std::uint32_t kMaxForGuests = 4096;  ///< ... of which only guests are to meet
+inline constexpr std::uint32_t kMaxLanes = 8192;      ///< towards one participant
+inline constexpr std::uint32_t kMaxRefusals = 128;    ///< lane records beyond them: see LaneRecord
 inline constexpr std::uint32_t kMaxSegments = 1024;   ///< pool segments of one participant, ever
 inline constexpr std::uint32_t kMaxParts = 9;         ///< payload and eight attached buffers
 inline constexpr std::uint32_t kMaxDepth = 65536;
@@ -109,8 +117,9 @@ struct EndpointRecord {
   std::uint32_t depth;
   std::uint8_t is_publisher;
   std::uint8_t encoding;
-  std::uint16_t flags;  ///< kGuest, kForGuests, kKeepsLast
-  std::uint64_t realm;  ///< a hash of the plan's host that this is; 0: any
+  std::uint16_t flags;         ///< kGuest, kForGuests, kKeepsLast
+  std::uint64_t realm;         ///< a hash of the plan's host that this is; 0: any
+  std::uint64_t channel_hash;  ///< of the name, to find it among many
   std::array<char, kNameSize> channel;
   std::array<char, kNameSize> type;
 };
@@ -136,7 +145,10 @@ struct LaneRecord {
   std::uint64_t sender;
   std::uint64_t publication;   ///< serial of the sender's endpoint
   std::uint64_t subscription;  ///< serial of the receiver's endpoint
+  std::uint64_t refused;       ///< not 0: there is no queue, as the receiver had no room for it
 };
+inline constexpr std::uint64_t kRefusedQueues = 1;  ///< it has kMaxLanes of them
+inline constexpr std::uint64_t kRefusedMemory = 2;
 
 struct ControlHeader {
   FileHeader file;
@@ -162,11 +174,22 @@ struct ControlHeader {
   std::array<std::atomic<std::uint64_t>, kMaxLanes / 64> ready;
 };
 
-struct ControlFile {
-  ControlHeader header;
-  std::array<Published<EndpointRecord>, kMaxEndpoints> endpoints;
-  std::array<Published<LaneRecord>, kMaxLanes> lanes;
+static_assert(sizeof(ControlHeader) <= kPage);
+
+/// A part of the tables. A .ctl is one page with the header, then as many chunks as were needed so
+/// far: record i of a table is in chunk i / kChunkRecords.
+struct TableChunk {
+  std::array<Published<EndpointRecord>, kChunkRecords> endpoints;
+  std::array<Published<LaneRecord>, kChunkRecords> lanes;
 };
+static_assert(sizeof(TableChunk) % kPage == 0);
+inline constexpr std::uint32_t kMaxChunks = (kMaxLanes + kMaxRefusals) / kChunkRecords;
+static_assert(kMaxChunks * kChunkRecords >= kMaxEndpoints);
+
+/// The size of a .ctl with so many chunks.
+[[nodiscard]] constexpr std::uint64_t control_size(std::uint64_t chunks) {
+  return kPage + chunks * sizeof(TableChunk);
+}
 
 /// Where one part of a message lies.
 struct Part {
@@ -207,11 +230,16 @@ inline constexpr std::uint32_t kPublisherGone = 16;  ///< Latch::gone: there is 
 
 /// Who holds a slot. See segment.hpp for the rules.
 struct SlotControl {
-  alignas(kCacheLine) std::atomic<std::uint64_t> maybe;
+  alignas(kCacheLine) std::atomic<std::uint64_t> maybe;  ///< of the first group
   std::atomic<std::uint32_t> adds;
-  std::uint32_t reserved;
-  std::array<std::atomic<std::uint32_t>, kMaxHolders> holds;  // the first in the same cache line
+  std::atomic<std::uint32_t> more;  ///< bit g - 1: the slot may have a holder in group g
+  std::array<std::atomic<std::uint32_t>, kGroupHolders> holds;  // the first in the same cache line
   alignas(kCacheLine) MessageHeader message;
+};
+/// The same for a further group of holders.
+struct SlotHolds {
+  alignas(kCacheLine) std::atomic<std::uint64_t> maybe;
+  std::array<std::atomic<std::uint32_t>, kGroupHolders> holds;
 };
 
 struct HolderEntry {
@@ -223,11 +251,18 @@ struct HolderEntry {
 };
 
 struct SegmentHeader {
-  FileHeader file;
+  FileHeader file;  ///< its size is that without further groups
   std::uint32_t number;
   std::uint32_t slots;
   std::uint64_t slot_size;
-  alignas(kCacheLine) std::array<HolderEntry, kMaxHolders> holders;
+  std::atomic<std::uint32_t> groups;  ///< further groups of holders, behind the payloads
+  std::uint32_t reserved;
+  alignas(kCacheLine) std::array<HolderEntry, kGroupHolders> holders;
+};
+
+/// The start of a further group of holders; `SlotHolds` of every slot follow.
+struct HolderGroup {
+  alignas(kCacheLine) std::array<HolderEntry, kGroupHolders> holders;
 };
 
 /// Offsets within a pool file; a pure function of what the header says.
@@ -236,7 +271,13 @@ struct SegmentLayout {
   std::uint64_t slot_size = 0;
   std::uint64_t control_offset = 0;
   std::uint64_t payload_offset = 0;
-  std::uint64_t size = 0;
+  std::uint64_t size = 0;        ///< without further groups of holders
+  std::uint64_t group_size = 0;  ///< of each of these
+
+  /// Where further group `group` (from 1) starts.
+  [[nodiscard]] std::uint64_t group_offset(std::uint32_t group) const {
+    return size + (group - 1) * group_size;
+  }
 };
 /// Empty if no segment can have these numbers.
 [[nodiscard]] std::optional<SegmentLayout> segment_layout(std::uint64_t slots,
@@ -251,7 +292,7 @@ struct LaneCell {
   std::atomic<std::uint64_t> flags;
 };
 
-inline constexpr std::size_t kLaneDropReasons = 8;
+inline constexpr std::size_t kLaneDropReasons = 16;
 
 struct LaneHeader {
   FileHeader file;
@@ -265,6 +306,7 @@ struct LaneHeader {
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< messages taken, by either side
   std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
   std::atomic<std::uint32_t> space_waiters;  ///< see ring()
+  std::atomic<std::uint32_t> refused;        ///< 1: the sender has no place for this receiver
   /// Messages lost here, by reason (transport::Drop).
   alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kLaneDropReasons> drops;
 };

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,6 +83,26 @@ Error os_error(int error, std::string what, std::string where) {
       break;
   }
   return Error{code, std::move(what) + ": " + std::strerror(error), std::move(where)};
+}
+
+Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
+                     const std::string& where) {
+  int error = EINTR;
+  while (error == EINTR) {
+    error = ::posix_fallocate(file.get(), static_cast<off_t>(offset), static_cast<off_t>(size));
+  }
+  if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EFBIG) {
+    struct statvfs info{};
+    const std::uint64_t free =
+        ::fstatvfs(file.get(), &info) == 0 ? std::uint64_t{info.f_bavail} * info.f_frsize : 0;
+    return Error{Code::exhausted,
+                 "needs " + std::to_string(size) + " bytes of shared memory, but only " +
+                     std::to_string(free) +
+                     " are free; run 'hyphos shm clean', or make the file system larger",
+                 where};
+  }
+  if (error != 0) return os_error(error, "cannot reserve shared memory", where);
+  return {};
 }
 
 namespace {

@@ -70,6 +70,11 @@ class Mapping {
 /// Turns errno into an Error: "<what>: <strerror>", with the code that matches.
 [[nodiscard]] Error os_error(int error, std::string what, std::string where);
 
+/// Gives a range of a file its blocks, and the file at least this length; what is there already
+/// stays. Error::exhausted says how many bytes were needed and how many are free.
+[[nodiscard]] Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
+                                   const std::string& where);
+
 inline constexpr std::uint32_t kEverybody = ~std::uint32_t{0};  // bits of who sleeps
 
 /// Sleeps while `word` is `expected`, until woken or until the monotonic time `deadline_ns` (0: for

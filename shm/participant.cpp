@@ -74,6 +74,17 @@ Participant::~Participant() {
   for (const std::uint64_t other : others) domain_.notify(socket, other);
 }
 
+std::span<std::byte> Participant::grow_metrics(std::size_t bytes) {
+  std::uint64_t size = 0;
+  const std::string name = metrics_name(id());
+  auto file = domain_.open_file(name, size);
+  if (!file || !reserve(*file, size, bytes, domain_.path() + "/" + name)) return {};
+  auto mapping = Mapping::map(file->get(), size, bytes, Mapping::Access::write, false);
+  if (!mapping) return {};
+  more_metrics_.push_back(std::move(*mapping));
+  return more_metrics_.back().bytes();
+}
+
 void Participant::notify_all() const {
   for (const std::uint64_t other : domain_.participants()) {
     if (other != id()) domain_.notify(socket_, other);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "shm/control.hpp"
 #include "shm/domain.hpp"
@@ -41,6 +42,9 @@ class Participant : public std::enable_shared_from_this<Participant> {
   [[nodiscard]] HeldSlots& held() { return held_; }
   [[nodiscard]] const Fd& socket() const { return socket_; }
   [[nodiscard]] std::span<std::byte> metrics() const { return metrics_.bytes(); }
+  /// Makes the metrics longer; empty: there is no memory. One thread at a time. `bytes` and what is
+  /// there are multiples of the page size.
+  [[nodiscard]] std::span<std::byte> grow_metrics(std::size_t bytes);
 
   /// Tells everybody else to look at our tables again.
   void notify_all() const;
@@ -56,6 +60,7 @@ class Participant : public std::enable_shared_from_this<Participant> {
   Control control_;
   Fd socket_;
   Mapping metrics_;
+  std::vector<Mapping> more_metrics_;
   std::unique_ptr<Pool> pool_;
   HeldSlots held_;
   bool leave_files_ = false;

@@ -88,7 +88,15 @@ bool Pool::grow(std::uint32_t index, SizeClass& of) {
     const auto layout = segment_layout(slots, slot_size);
     if (!layout || layout->size > limit_ - used) continue;
     const std::lock_guard lock(segments_mutex_);
-    if (segments_.size() >= kMaxSegments) return false;
+    if (segments_.size() >= kMaxSegments) {
+      std::uint64_t suppressed = 0;
+      if (growth_log_.allow(suppressed)) {
+        log::warn("shm", "this process has made " + std::to_string(kMaxSegments) +
+                             " pool files, the most it may; send messages of fewer sizes, or "
+                             "restart it");
+      }
+      return false;
+    }
     const auto number = static_cast<std::uint32_t>(segments_.size());
     auto segment = Segment::create(domain_, owner_, number, *layout);
     if (!segment) {
@@ -150,10 +158,24 @@ HYPHOS_HOT OwnedSlot* Pool::take(std::size_t size, const std::shared_ptr<Partici
   return slot;
 }
 
+bool Pool::fits(std::size_t size) const {
+  const std::uint32_t index = class_of(size);
+  if (index >= kClasses) return false;
+  const auto layout = segment_layout(1, class_size(index));
+  return layout && layout->size <= limit_;
+}
+
+std::uint64_t Pool::largest() const {
+  for (std::uint32_t index = kClasses; index-- > 0;) {
+    if (fits(class_size(index))) return class_size(index);
+  }
+  return 0;
+}
+
 OwnedSlot* Pool::wait(std::size_t size, const std::shared_ptr<Participant>& self,
                       std::int64_t deadline_ns, const std::atomic<bool>& cancelled) {
   std::atomic<std::uint32_t>& waiters = owner_.header().pool_waiters;
-  if (slot_size_for(size) == 0 || slot_size_for(size) > limit_) return take(size, self);
+  if (!fits(size)) return take(size, self);
   for (;;) {
     if (OwnedSlot* slot = take(size, self)) return slot;
     waiters.store(1, std::memory_order_seq_cst);
@@ -167,7 +189,7 @@ HYPHOS_HOT void Pool::give_back(OwnedSlot* slot) {
   SizeClass& of = classes_[slot->size_class_];
   {
     const std::lock_guard lock(of.mutex);
-    if (slot->segment_->control(slot->slot_).maybe.load(std::memory_order_acquire) == 0) {
+    if (slot->segment_->untouched(slot->slot_)) {
       slot->next_ = of.free;
       of.free = slot;
     } else {

@@ -74,6 +74,10 @@ class Pool {
   [[nodiscard]] std::shared_ptr<Segment> shared_segment(std::uint32_t number) const;
   [[nodiscard]] std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t limit() const { return limit_; }
+  /// False: no slot can ever be so large.
+  [[nodiscard]] bool fits(std::size_t size) const;
+  /// The bytes of the largest slot that fits.
+  [[nodiscard]] std::uint64_t largest() const;
   /// Set once by the transport: called after a new segment was made, to tell the receivers.
   void on_growth(std::function<void()> call) { on_growth_ = std::move(call); }
 

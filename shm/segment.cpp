@@ -1,5 +1,6 @@
 #include "shm/segment.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -11,6 +12,7 @@ namespace {
 constexpr std::uint32_t kCountMask = 0xffff;
 constexpr std::uint32_t kLastGeneration = 0xffff;
 constexpr std::uint64_t kRetired = ~std::uint64_t{0};
+constexpr std::uint32_t kGroupFlags = (std::uint32_t{1} << (kMaxHolderGroups - 1)) - 1;
 // Above this, faulting all pages in would keep the receiving thread from its messages for too long;
 // the control thread does it instead.
 constexpr std::uint64_t kPopulateAtOnce = 1 << 20;
@@ -34,6 +36,7 @@ Result<std::shared_ptr<Segment>> Segment::create(const Domain& domain, const Con
                            Mapping::Access::write, true);
   if (!body) return body.error();
   auto segment = std::make_shared<Segment>();
+  segment->domain_ = &domain;
   segment->head_ = std::move(*head);
   segment->body_ = std::move(*body);
   segment->payload_ = segment->body_.data();
@@ -82,6 +85,7 @@ Result<std::shared_ptr<Segment>> Segment::open(const Domain& domain, std::uint64
       segment->owner_control_ = reinterpret_cast<ControlHeader*>(segment->owner_page_.data());
     }
   }
+  segment->domain_ = &domain;
   segment->head_ = std::move(*head);
   segment->body_ = std::move(*body);
   segment->payload_ = segment->body_.data();
@@ -91,41 +95,114 @@ Result<std::shared_ptr<Segment>> Segment::open(const Domain& domain, std::uint64
   return segment;
 }
 
+HolderGroup* Segment::group(std::uint32_t number) const {
+  HolderGroup* const known = groups_[number].load(std::memory_order_acquire);
+  return known != nullptr ? known : map_group(number);
+}
+
+HolderGroup* Segment::map_group(std::uint32_t number) const {
+  const std::lock_guard lock(groups_mutex_);
+  if (HolderGroup* known = groups_[number].load()) return known;
+  std::uint64_t size = 0;
+  auto file = domain_->open_file(pool_name(owner_, number_), size);
+  const std::uint64_t at = layout_.group_offset(number);
+  if (!file || size < at + layout_.group_size) return nullptr;
+  auto mapping =
+      Mapping::map(file->get(), at, layout_.group_size, Mapping::Access::write, false);
+  if (!mapping) return nullptr;
+  auto* made = reinterpret_cast<HolderGroup*>(mapping->data());
+  for (HolderEntry& each : made->holders) {
+    std::uint32_t zero = 0;
+    each.state.compare_exchange_strong(zero, make_state(1, State::free));
+  }
+  group_maps_.push_back(std::move(*mapping));
+  groups_[number].store(made, std::memory_order_release);
+  return made;
+}
+
+// H10
+bool Segment::add_group(std::uint32_t number) {
+  if (number >= kMaxHolderGroups) return false;
+  {
+    std::uint64_t size = 0;
+    const std::string name = pool_name(owner_, number_);
+    const auto file = domain_->open_file(name, size);
+    if (!file) return false;
+    const std::uint64_t at = layout_.group_offset(number);
+    if (!reserve(*file, at, layout_.group_size, domain_->path() + "/" + name)) return false;
+  }
+  if (group(number) == nullptr) return false;
+  std::uint32_t before = number - 1;
+  header().groups.compare_exchange_strong(before, number, std::memory_order_acq_rel);
+  return true;
+}
+
+SlotHolds* Segment::further(std::uint32_t slot, std::uint32_t group_number) const {
+  HolderGroup* const of = group(group_number);
+  return of != nullptr ? reinterpret_cast<SlotHolds*>(of + 1) + slot : nullptr;
+}
+
+HolderEntry* Segment::entry(std::uint32_t index) const {
+  if (index < kGroupHolders) return &header().holders[index];
+  HolderGroup* const of = group(index / kGroupHolders);
+  return of != nullptr ? &of->holders[index % kGroupHolders] : nullptr;
+}
+
+HYPHOS_HOT std::atomic<std::uint32_t>* Segment::word(std::uint32_t slot,
+                                                     std::uint32_t index) const {
+  if (index < kGroupHolders) return &control(slot).holds[index];
+  SlotHolds* const of = further(slot, index / kGroupHolders);
+  return of != nullptr ? &of->holds[index % kGroupHolders] : nullptr;
+}
+
+std::uint32_t Segment::entries() const {
+  const std::uint32_t there =
+      std::min(header().groups.load(std::memory_order_acquire), kMaxHolderGroups - 1);
+  std::uint32_t usable = 0;
+  while (usable < there && group(usable + 1) != nullptr) ++usable;
+  return (usable + 1) * kGroupHolders;
+}
+
 HolderRef Segment::find(std::uint64_t receiver, std::uint64_t via) const {
-  for (std::uint32_t i = 0; i < kMaxHolders; ++i) {
-    const HolderEntry& entry = header().holders[i];
-    const std::uint32_t state = entry.state.load(std::memory_order_acquire);
+  const std::uint32_t all = entries();
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const HolderEntry& at = *entry(i);
+    const std::uint32_t state = at.state.load(std::memory_order_acquire);
     const std::uint32_t generation = generation_of(state);
     if (state != make_state(generation, State::live) || generation == 0) continue;
-    if (entry.receiver.load(std::memory_order_acquire) != receiver) continue;
-    if (entry.via.load(std::memory_order_acquire) != via) continue;
-    if (entry.state.load(std::memory_order_acquire) == state) return {i, generation};
+    if (at.receiver.load(std::memory_order_acquire) != receiver) continue;
+    if (at.via.load(std::memory_order_acquire) != via) continue;
+    if (at.state.load(std::memory_order_acquire) == state) return {i, generation};
   }
   return {};
 }
 
 HolderRef Segment::claim(std::uint64_t receiver, std::uint64_t via) {
   if (const HolderRef found = find(receiver, via); found.valid()) return found;
-  for (std::uint32_t i = 0; i < kMaxHolders; ++i) {
-    HolderEntry& entry = header().holders[i];
-    const std::uint32_t state = entry.state.load(std::memory_order_acquire);
+  std::uint32_t all = entries();
+  for (std::uint32_t i = 0;; ++i) {
+    if (i == all) {
+      if (!add_group(all / kGroupHolders)) return {};
+      all += kGroupHolders;
+    }
+    HolderEntry& at = *entry(i);
+    const std::uint32_t state = at.state.load(std::memory_order_acquire);
     if (state == make_state(generation_of(state), State::done)) {
       revoke({i, generation_of(state)}, State::done);
     }
     std::uint64_t unused = 0;
-    if (!entry.via.compare_exchange_strong(unused, via, std::memory_order_acq_rel)) continue;
+    if (!at.via.compare_exchange_strong(unused, via, std::memory_order_acq_rel)) continue;
     // Ours now (H9); nobody else changes the state of a claimed entry that is not live.
-    const std::uint32_t generation = generation_of(entry.state.load(std::memory_order_acquire));
+    const std::uint32_t generation = generation_of(at.state.load(std::memory_order_acquire));
     if (generation == 0) continue;  // broken by somebody: leave it claimed
-    entry.receiver.store(receiver, std::memory_order_release);
-    entry.state.store(make_state(generation, State::live), std::memory_order_release);
+    at.receiver.store(receiver, std::memory_order_release);
+    at.state.store(make_state(generation, State::live), std::memory_order_release);
     return {i, generation};
   }
-  return {};
 }
 
 void Segment::revoke(HolderRef ref, State from) {
-  HolderEntry& entry = header().holders[ref.index];
+  HolderEntry& entry = *this->entry(ref.index);
   std::uint32_t expected = make_state(ref.generation, from);
   const bool last = ref.generation == kLastGeneration;
   // The last generation cannot be followed by another: the state alone ends it, for good.
@@ -137,13 +214,14 @@ void Segment::revoke(HolderRef ref, State from) {
 
 void Segment::mark_done(HolderRef ref) {
   std::uint32_t expected = make_state(ref.generation, State::live);
-  header().holders[ref.index].state.compare_exchange_strong(
-      expected, make_state(ref.generation, State::done), std::memory_order_seq_cst);
+  entry(ref.index)->state.compare_exchange_strong(expected, make_state(ref.generation, State::done),
+                                                  std::memory_order_seq_cst);
 }
 
 void Segment::sweep(const std::function<bool(std::uint64_t)>& is_dead) {
-  for (std::uint32_t i = 0; i < kMaxHolders; ++i) {
-    HolderEntry& entry = header().holders[i];
+  const std::uint32_t all = entries();
+  for (std::uint32_t i = 0; i < all; ++i) {
+    HolderEntry& entry = *this->entry(i);
     const std::uint64_t via = entry.via.load(std::memory_order_acquire);
     if (via == 0 || via == kRetired) continue;
     const std::uint32_t state = entry.state.load(std::memory_order_acquire);
@@ -163,7 +241,7 @@ void Segment::sweep(const std::function<bool(std::uint64_t)>& is_dead) {
 
 bool Segment::counts(std::uint32_t word, std::uint32_t index) const {
   if ((word & kCountMask) == 0) return false;
-  const std::uint32_t state = header().holders[index].state.load(std::memory_order_acquire);
+  const std::uint32_t state = entry(index)->state.load(std::memory_order_acquire);
   return state == make_state(generation_of(word), State::live) ||
          state == make_state(generation_of(word), State::done);
 }
@@ -171,11 +249,24 @@ bool Segment::counts(std::uint32_t word, std::uint32_t index) const {
 HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
   assert(slot < slots() && entry.index < kMaxHolders);
   SlotControl& at = control(slot);
-  const std::uint64_t bit = std::uint64_t{1} << entry.index;
-  if ((at.maybe.load(std::memory_order_relaxed) & bit) == 0) {
-    at.maybe.fetch_or(bit, std::memory_order_acq_rel);
+  std::atomic<std::uint64_t>* maybe = &at.maybe;
+  std::array<std::atomic<std::uint32_t>, kGroupHolders>* holds = &at.holds;
+  if (entry.index >= kGroupHolders) {
+    const std::uint32_t number = entry.index / kGroupHolders;
+    SlotHolds* const of = further(slot, number);
+    if (of == nullptr) return false;
+    const std::uint32_t flag = std::uint32_t{1} << (number - 1);
+    if ((at.more.load(std::memory_order_relaxed) & flag) == 0) {
+      at.more.fetch_or(flag, std::memory_order_acq_rel);
+    }
+    maybe = &of->maybe;
+    holds = &of->holds;
   }
-  std::atomic<std::uint32_t>& word = at.holds[entry.index];
+  const std::uint64_t bit = std::uint64_t{1} << (entry.index % kGroupHolders);
+  if ((maybe->load(std::memory_order_relaxed) & bit) == 0) {
+    maybe->fetch_or(bit, std::memory_order_acq_rel);
+  }
+  std::atomic<std::uint32_t>& word = (*holds)[entry.index % kGroupHolders];
   std::uint32_t seen = word.load(std::memory_order_acquire);
   for (;;) {
     if (generation_of(seen) > entry.generation) return false;  // H3: the receiver is gone
@@ -193,35 +284,53 @@ HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool coun
 
 HYPHOS_HOT bool Segment::release_hold(std::uint32_t slot, HolderRef entry) {
   assert(slot < slots() && entry.index < kMaxHolders);
-  std::atomic<std::uint32_t>& word = control(slot).holds[entry.index];
-  std::uint32_t seen = word.load(std::memory_order_acquire);
+  std::atomic<std::uint32_t>* const word = this->word(slot, entry.index);
+  if (word == nullptr) return false;
+  std::uint32_t seen = word->load(std::memory_order_acquire);
   do {
     if (generation_of(seen) != entry.generation || (seen & kCountMask) == 0) return false;
-  } while (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst,
-                                       std::memory_order_acquire));
+  } while (!word->compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst,
+                                        std::memory_order_acquire));
   return true;
 }
 
 void Segment::settle(std::uint32_t slot, HolderRef entry, std::uint32_t count) {
-  std::atomic<std::uint32_t>& word = control(slot).holds[entry.index];
-  const std::uint32_t seen = word.load(std::memory_order_acquire);
+  std::atomic<std::uint32_t>* const word = this->word(slot, entry.index);
+  if (word == nullptr) return;
+  const std::uint32_t seen = word->load(std::memory_order_acquire);
   if (generation_of(seen) != entry.generation) return;  // never used, or over
-  word.store(entry.generation << 16 | count, std::memory_order_seq_cst);
+  word->store(entry.generation << 16 | count, std::memory_order_seq_cst);
 }
 
-bool Segment::is_held(std::uint32_t slot) const {
-  const SlotControl& at = control(slot);
-  for (std::uint64_t bits = at.maybe.load(std::memory_order_acquire); bits != 0; bits &= bits - 1) {
+HYPHOS_HOT bool Segment::any_counts(
+    std::uint64_t bits, const std::array<std::atomic<std::uint32_t>, kGroupHolders>& holds,
+    std::uint32_t first) const {
+  for (; bits != 0; bits &= bits - 1) {
     const auto i = static_cast<std::uint32_t>(std::countr_zero(bits));
-    if (counts(at.holds[i].load(std::memory_order_seq_cst), i)) return true;
+    if (counts(holds[i].load(std::memory_order_seq_cst), first + i)) return true;
+  }
+  return false;
+}
+
+HYPHOS_HOT bool Segment::is_held(std::uint32_t slot) const {
+  const SlotControl& at = control(slot);
+  if (any_counts(at.maybe.load(std::memory_order_acquire), at.holds, 0)) return true;
+  std::uint32_t more = at.more.load(std::memory_order_acquire) & kGroupFlags;
+  for (; more != 0; more &= more - 1) {
+    const auto number = static_cast<std::uint32_t>(std::countr_zero(more)) + 1;
+    const SlotHolds* const of = further(slot, number);
+    if (of == nullptr) return true;
+    const std::uint64_t bits = of->maybe.load(std::memory_order_acquire);
+    if (any_counts(bits, of->holds, number * kGroupHolders)) return true;
   }
   return false;
 }
 
 std::uint32_t Segment::holders() const {
   std::uint32_t used = 0;
-  for (const HolderEntry& entry : header().holders) {
-    const std::uint64_t via = entry.via.load(std::memory_order_relaxed);
+  const std::uint32_t all = entries();
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const std::uint64_t via = entry(i)->via.load(std::memory_order_relaxed);
     used += via != 0 && via != kRetired ? 1 : 0;
   }
   return used;
@@ -232,6 +341,13 @@ HYPHOS_HOT bool Segment::find_free(std::uint32_t slot) {
   const std::uint32_t before = at.adds.load(std::memory_order_acquire);
   if (is_held(slot)) return false;
   if (at.adds.load(std::memory_order_acquire) != before) return false;
+  if (const std::uint32_t more = at.more.load(std::memory_order_relaxed); more != 0) {
+    for (std::uint32_t bits = more & kGroupFlags; bits != 0; bits &= bits - 1) {
+      const auto number = static_cast<std::uint32_t>(std::countr_zero(bits)) + 1;
+      if (SlotHolds* of = further(slot, number)) of->maybe.store(0, std::memory_order_relaxed);
+    }
+    at.more.store(0, std::memory_order_relaxed);
+  }
   at.maybe.store(0, std::memory_order_relaxed);
   return true;
 }

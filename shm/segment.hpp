@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "shm/control.hpp"
 #include "shm/domain.hpp"
@@ -33,19 +36,26 @@ struct HolderRef {
 ///  H3  A generation never comes back: after 65,535 receivers an entry is retired for the segment's
 ///      life. A word is never set to an older generation than it has.
 ///  H4  Only X adds to its entries' words, while it holds the slot itself (or owns the pool and has
-///      it in use). First the slot's `maybe` bit, then the word, then `adds` + 1, and only then may
-///      X give up its own hold. (The owner need not count in `adds`: it does not look for free
-///      slots among those it has in use.)
+///      it in use). First the slot's `more` bit if the entry is in a further group, then its
+///      `maybe` bit, then the word, then `adds` + 1, and only then may X give up its own hold. (The
+///      owner need not count in `adds`: it does not look for free slots among those it has in
+///      use.)
 ///  H5  Only R, and X for descriptors that R did not take, release.
 ///  H6  The owner finds a slot free if, between two equal reads of `adds`, it sees no word that
 ///      counts among the `maybe` bits. Were there a holder all along: follow the holds back to one
 ///      counted in the first read of `adds`; its bit was set, so its word was looked at; if that
 ///      was seen released, everything it had added was counted in `adds` before.
-///  H7  `maybe` bits are cleared by the owner only, when it finds the slot free.
+///  H7  `maybe` and `more` bits are cleared by the owner only, when it finds the slot free.
 ///  H8  When a forwarder X dies, R, having emptied its lanes from X, sets its words of the entry
 ///      (R, X) to what it really holds: a hold that X added but never sent is gone with that.
 ///  H9  An entry is claimed by setting its `via` from 0 to the claimer's id, so that the claims of
 ///      the dead can be told from those of the living.
+///  H10 The first group of entries is in the file from its start. A claimer that finds all entries
+///      used makes the next group: it reserves its blocks behind the file's end, gives each entry
+///      its first generation unless it has one, and counts the group last. Each step may be done
+///      twice, so a second claimer may do the same at the same time, or after a death. Groups never
+///      go away. A process maps a group when it first needs it; until it can, it takes every slot
+///      that may have a holder there as held.
 class Segment {
  public:
   enum class State : std::uint32_t { free = 0, live = 1, done = 2 };
@@ -79,7 +89,8 @@ class Segment {
 
   // Holder entries.
   [[nodiscard]] HolderRef find(std::uint64_t receiver, std::uint64_t via) const;
-  /// Finds or makes the entry. `via` is the caller; one thread of it at a time. Invalid: all used.
+  /// Finds or makes the entry. `via` is the caller; one thread of it at a time. Invalid: all
+  /// kMaxHolders are used, or there is no memory for a further group.
   [[nodiscard]] HolderRef claim(std::uint64_t receiver, std::uint64_t via);
   /// Ends the generation, taking back all its holds. Does nothing if it has ended already.
   void revoke(HolderRef entry, State from = State::live);
@@ -100,6 +111,12 @@ class Segment {
   [[nodiscard]] bool find_free(std::uint32_t slot);
   /// True if some word counts; for tools.
   [[nodiscard]] bool is_held(std::uint32_t slot) const;
+  /// No hold was added since the owner found the slot free.
+  [[nodiscard]] bool untouched(std::uint32_t slot) const {
+    const SlotControl& at = control(slot);
+    return at.maybe.load(std::memory_order_acquire) == 0 &&
+           at.more.load(std::memory_order_acquire) == 0;
+  }
 
   /// Entries of the holder table in use; for tools.
   [[nodiscard]] std::uint32_t holders() const;
@@ -113,9 +130,23 @@ class Segment {
   [[nodiscard]] SegmentHeader& header() const {
     return *reinterpret_cast<SegmentHeader*>(head_.data());
   }
+  /// Null: the group cannot be mapped.
+  [[nodiscard]] HolderGroup* group(std::uint32_t number) const;
+  [[nodiscard]] HolderGroup* map_group(std::uint32_t number) const;
+  [[nodiscard]] bool add_group(std::uint32_t number);
+  /// The slot's words of a further group; null as above.
+  [[nodiscard]] SlotHolds* further(std::uint32_t slot, std::uint32_t group_number) const;
+  [[nodiscard]] HolderEntry* entry(std::uint32_t index) const;
+  [[nodiscard]] std::atomic<std::uint32_t>* word(std::uint32_t slot, std::uint32_t index) const;
+  /// Entries that can be reached, of all groups that there are.
+  [[nodiscard]] std::uint32_t entries() const;
   [[nodiscard]] bool counts(std::uint32_t word, std::uint32_t index) const;
+  [[nodiscard]] bool any_counts(std::uint64_t bits,
+                                const std::array<std::atomic<std::uint32_t>, kGroupHolders>& holds,
+                                std::uint32_t first) const;
 
-  Mapping head_;  // header and slot controls
+  const Domain* domain_ = nullptr;  // of the participant, which outlives the segment's use
+  Mapping head_;                    // header and slot controls
   Mapping body_;  // payloads
   Mapping owner_page_;
   ControlHeader* owner_control_ = nullptr;
@@ -124,6 +155,10 @@ class Segment {
   std::uint64_t owner_ = 0;
   std::uint32_t number_ = 0;
   std::atomic<bool> orphan_{false};
+  // Further groups, from 1. Set once, under the mutex.
+  mutable std::array<std::atomic<HolderGroup*>, kMaxHolderGroups> groups_{};
+  mutable std::mutex groups_mutex_;
+  mutable std::vector<Mapping> group_maps_;
 };
 
 }  // namespace hyphos::shm

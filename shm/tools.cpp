@@ -28,10 +28,11 @@ void list_segment(const Domain& domain, std::uint64_t id, const std::string& fil
   into.segments.push_back(std::move(info));
 }
 
-void list_lanes(const Domain& domain, const Control& receiver, Listing& into) {
+void list_lanes(const Domain& domain, Control& receiver, Listing& into) {
   const auto records = receiver.lanes();
   if (!records) return;
   for (const LaneRecord& record : *records) {
+    if (record.refused != 0) continue;
     const auto lane = Lane::open(domain, receiver.id(), record.serial, record.sender);
     if (!lane) continue;
     LaneInfo info;
@@ -61,7 +62,7 @@ Result<Listing> list(const std::string& domain_name, const std::filesystem::path
       info.domain = name;
       info.id = to_hex(id);
       info.alive = !domain->is_dead(id);
-      if (const auto control = Control::open(*domain, id)) {
+      if (auto control = Control::open(*domain, id)) {
         info.pid = control->pid();
         info.process = control->process();
         info.host = control->host();

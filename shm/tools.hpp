@@ -30,7 +30,7 @@ struct SegmentInfo {
   std::uint32_t slots = 0;
   std::uint64_t slot_size = 0;
   std::uint32_t used = 0;     ///< slots that some receiver holds
-  std::uint32_t holders = 0;  ///< entries of the holder table in use, of 64
+  std::uint32_t holders = 0;  ///< entries of the holder table in use, of kMaxHolders
 };
 
 struct LaneInfo {

@@ -7,6 +7,8 @@
 #include <climits>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/hot.hpp"
 #include "base/log.hpp"
@@ -16,8 +18,10 @@ namespace hyphos::trace {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3154454d53485048ULL;  // "HPHSMET1"
-constexpr std::uint32_t kVersion = 4;
-constexpr std::uint32_t kMaxRecords = 512;
+constexpr std::uint32_t kVersion = 5;
+constexpr std::uint32_t kRecordsOfBlock = Registry::kBlock / sizeof(Record);
+constexpr std::uint32_t kTimingsOfBlock = Registry::kBlock / sizeof(Timings);
+enum class Block : std::uint8_t { unused, records, timings };
 constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "received",
                                                                    "bytes",
@@ -34,7 +38,8 @@ constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "drop.call.stale"};
 // The order of transport::Drop; a test in transport/ compares the two.
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
-    "overflow", "timeout", "no_memory", "disconnected", "gap", "corrupt", "type", "injected"};
+    "overflow", "timeout", "no_memory", "disconnected", "gap",
+    "corrupt",  "type",    "injected",  "too_many",     "too_large"};
 
 /// Every value by itself is whole; two of them may be of neighbouring ticks.
 struct ClockRecord {
@@ -67,8 +72,8 @@ struct Header {
   std::atomic<std::uint64_t> magic;
   std::uint32_t version;
   std::uint32_t record_size;
-  std::uint32_t records;
-  std::uint32_t timings;
+  std::uint32_t block_size;
+  std::uint32_t reserved;
   std::uint32_t timings_size;
   std::int32_t pid;
   std::uint64_t participant;
@@ -79,13 +84,13 @@ struct Header {
   std::atomic<ProcessState> state;
   ClockRecord clock;
   std::array<PeerRecord, Registry::kMaxPeers> peers;
+  std::array<std::atomic<Block>, Registry::kMaxBlocks> blocks;
 };
 
-constexpr std::size_t round_up(std::size_t n) { return (n + 63) / 64 * 64; }
-constexpr std::size_t kRecordsAt = round_up(sizeof(Header));
-constexpr std::size_t kRecorderAt = round_up(kRecordsAt + kMaxRecords * sizeof(Record));
-constexpr std::size_t kTimingsAt = round_up(kRecorderAt + sizeof(Recorder));
-static_assert(kTimingsAt + sizeof(Timings) <= Registry::kMinArea);
+constexpr std::size_t round_up(std::size_t n, std::size_t to = 64) { return (n + to - 1) / to * to; }
+constexpr std::size_t kRecorderAt = round_up(sizeof(Header));
+constexpr std::size_t kBlocksAt = round_up(kRecorderAt + sizeof(Recorder), 4096);
+static_assert(kTimingsOfBlock > 0);
 
 template <std::size_t N>
 void put(std::array<char, N>& to, std::string_view from) {
@@ -227,38 +232,49 @@ void Timings::clear() noexcept {
   for (auto& layer : layers) layer.clear();
 }
 
+const std::size_t Registry::kMinArea = kBlocksAt + 2 * kBlock;
+
 /// The memory behind a registry: a shared area, and the heap for what no longer fits.
 struct Registry::Area {
   std::byte* base = nullptr;
-  std::uint32_t timings = 0;
-  std::vector<Record*> free_records;
+  std::vector<std::byte*> blocks;
+  std::size_t used_blocks = 0;
+  bool full_told = false;
+  std::vector<std::uint32_t> free_records;
   std::vector<std::uint32_t> free_timings;
 
   [[nodiscard]] Header* header() const { return reinterpret_cast<Header*>(base); }
-  [[nodiscard]] Record* record(std::size_t i) const {
-    return reinterpret_cast<Record*>(base + kRecordsAt) + i;
+  [[nodiscard]] Record* record(std::uint32_t i) const {
+    return reinterpret_cast<Record*>(blocks[i / kRecordsOfBlock]) + i % kRecordsOfBlock;
   }
-  [[nodiscard]] Timings* timing(std::size_t i) const {
-    return reinterpret_cast<Timings*>(base + kTimingsAt) + i;
+  [[nodiscard]] Timings* timing(std::uint32_t i) const {
+    return reinterpret_cast<Timings*>(blocks[i / kTimingsOfBlock]) + i % kTimingsOfBlock;
   }
-  [[nodiscard]] bool inside(const Record* r) const {
+  /// Where `r` is; none: on the heap.
+  [[nodiscard]] std::optional<std::uint32_t> index_of(const Record* r) const {
     const auto* at = reinterpret_cast<const std::byte*>(r);
-    return base != nullptr && at >= base + kRecordsAt && at < base + kRecorderAt;
+    for (std::size_t i = 0; i < used_blocks; ++i) {
+      if (at < blocks[i] || at >= blocks[i] + kBlock) continue;
+      return static_cast<std::uint32_t>(i * kRecordsOfBlock) +
+             static_cast<std::uint32_t>(r - reinterpret_cast<const Record*>(blocks[i]));
+    }
+    return {};
   }
 };
 
 Registry::Registry(std::span<std::byte> area, std::shared_ptr<const void> keep,
-                   std::string_view process, std::uint64_t participant)
-    : keep_(std::move(keep)), area_(std::make_unique<Area>()) {
+                   std::string_view process, std::uint64_t participant, Grow grow)
+    : keep_(std::move(keep)), grow_(std::move(grow)), area_(std::make_unique<Area>()) {
   if (area.empty()) return;
   assert(area.size() >= kMinArea && reinterpret_cast<std::uintptr_t>(area.data()) % 64 == 0);
   area_->base = area.data();
-  area_->timings = static_cast<std::uint32_t>((area.size() - kTimingsAt) / sizeof(Timings));
+  for (std::size_t at = kBlocksAt; at + kBlock <= area.size(); at += kBlock) {
+    if (area_->blocks.size() < kMaxBlocks) area_->blocks.push_back(area.data() + at);
+  }
   Header& header = *area_->header();
   header.version = kVersion;
   header.record_size = sizeof(Record);
-  header.records = kMaxRecords;
-  header.timings = area_->timings;
+  header.block_size = kBlock;
   header.timings_size = sizeof(Timings);
   header.pid = getpid();
   header.participant = participant;
@@ -266,9 +282,6 @@ Registry::Registry(std::span<std::byte> area, std::shared_ptr<const void> keep,
   std::array<char, HOST_NAME_MAX + 1> host{};
   gethostname(host.data(), HOST_NAME_MAX);
   put(header.host, host.data());
-  for (std::uint32_t i = kMaxRecords; i > 0; --i)
-    area_->free_records.push_back(area_->record(i - 1));
-  for (std::uint32_t i = area_->timings; i > 0; --i) area_->free_timings.push_back(i - 1);
   header.magic.store(kMagic, std::memory_order_release);
 }
 
@@ -276,9 +289,37 @@ Registry::~Registry() {
   if (area_->base != nullptr) area_->header()->magic.store(0, std::memory_order_release);
 }
 
+bool Registry::add_block(bool of_records) {
+  Area& area = *area_;
+  if (area.base == nullptr) return false;
+  if (area.used_blocks == area.blocks.size()) {
+    const auto more = grow_ && area.used_blocks < kMaxBlocks ? grow_(kBlock)
+                                                             : std::span<std::byte>();
+    if (more.size() < kBlock) {
+      if (!std::exchange(area.full_told, true)) {
+        log::warn("trace", "tools do not see all ends of this process, or not their times: there "
+                           "is no memory for more than " +
+                               std::to_string(area.used_blocks) + " of at most " +
+                               std::to_string(kMaxBlocks) +
+                               " blocks of metrics; make /dev/shm larger, or split the process");
+      }
+      return false;
+    }
+    area.blocks.push_back(more.data());
+  }
+  const std::size_t block = area.used_blocks++;
+  const std::uint32_t count = of_records ? kRecordsOfBlock : kTimingsOfBlock;
+  const auto first = static_cast<std::uint32_t>(block * count);
+  auto& free = of_records ? area.free_records : area.free_timings;
+  for (std::uint32_t i = count; i > 0; --i) free.push_back(first + i - 1);
+  area.header()->blocks[block].store(of_records ? Block::records : Block::timings,
+                                     std::memory_order_release);
+  return true;
+}
+
 Record* Registry::take_record() {
-  if (area_->free_records.empty()) return new Record{};
-  Record* record = area_->free_records.back();
+  if (area_->free_records.empty() && !add_block(true)) return new Record{};
+  Record* record = area_->record(area_->free_records.back());
   area_->free_records.pop_back();
   for (auto& counter : record->counters) counter.store(0, std::memory_order_relaxed);
   for (auto& kinds : record->drops) {
@@ -292,12 +333,12 @@ Record* Registry::take_record() {
 
 Timings* Registry::take_timings(Record& record) {
   record.timings.store(0, std::memory_order_relaxed);
-  if (!area_->inside(&record) || area_->free_timings.empty()) return new Timings{};
+  if (!area_->index_of(&record)) return new Timings{};
+  if (area_->free_timings.empty() && !add_block(false)) return new Timings{};
   const std::uint32_t index = area_->free_timings.back();
   area_->free_timings.pop_back();
-  area_->timing(index)->clear();
   record.timings.store(index + 1, std::memory_order_relaxed);
-  return area_->timing(index);
+  return area_->timing(index);  // zeros, see remove()
 }
 
 std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
@@ -315,10 +356,9 @@ std::unique_ptr<Endpoint> Registry::add(const EndpointId& id) {
   Timings* timings = id.is_publisher ? nullptr : take_timings(*record);
   record->state.store(Record::kLive, std::memory_order_release);
   std::unique_ptr<Endpoint> endpoint(new Endpoint(*this, record, timings));
-  if (area_->inside(record)) {
+  if (const auto index = area_->index_of(record)) {
     endpoint->recorder_ = reinterpret_cast<Recorder*>(area_->base + kRecorderAt);
-    endpoint->id_ =
-        end_id(static_cast<std::uint32_t>(record - area_->record(0)), record->generation);
+    endpoint->id_ = end_id(*index, record->generation);
   }
   endpoints_.push_back(endpoint.get());
   return endpoint;
@@ -331,12 +371,14 @@ void Registry::remove(Endpoint& endpoint) {
   record->state.store(Record::kFree, std::memory_order_release);
   const std::uint32_t index = record->timings.load(std::memory_order_relaxed);
   if (index != 0) {
+    // Not when it is taken: so what nothing was recorded in takes no pages.
+    area_->timing(index - 1)->clear();
     area_->free_timings.push_back(index - 1);
   } else {
     delete endpoint.timings_;
   }
-  if (area_->inside(record)) {
-    area_->free_records.push_back(record);
+  if (const auto place = area_->index_of(record)) {
+    area_->free_records.push_back(*place);
   } else {
     delete record;
   }
@@ -433,21 +475,6 @@ EndpointInfo Endpoint::info() const {
   return to_info(*record_, timings_, names);
 }
 
-bool has_endpoint(std::span<const std::byte> area, std::string_view channel, bool is_publisher) {
-  if (area.size() < Registry::kMinArea) return false;
-  const auto& header = *reinterpret_cast<const Header*>(area.data());
-  if (header.magic.load(std::memory_order_acquire) != kMagic || header.version != kVersion ||
-      header.record_size != sizeof(Record) || header.records != kMaxRecords) {
-    return false;
-  }
-  const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);
-  for (std::size_t i = 0; i < kMaxRecords; ++i) {
-    if (records[i].state.load(std::memory_order_acquire) != Record::kLive) continue;
-    if (records[i].is_publisher == is_publisher && get(records[i].channel) == channel) return true;
-  }
-  return false;
-}
-
 namespace {
 
 Result<const Header*> checked_header(std::span<const std::byte> area) {
@@ -458,14 +485,67 @@ Result<const Header*> checked_header(std::span<const std::byte> area) {
   const auto& header = *reinterpret_cast<const Header*>(area.data());
   if (header.magic.load(std::memory_order_acquire) != kMagic) return corrupt("not in use");
   if (header.version != kVersion || header.record_size != sizeof(Record) ||
-      header.records != kMaxRecords || header.timings_size != sizeof(Timings)) {
+      header.block_size != Registry::kBlock || header.timings_size != sizeof(Timings)) {
     return Error{Code::unsupported, "metrics area of another Hyphos version; update both sides",
                  ""};
   }
   return &header;
 }
 
+/// The blocks of an area as they are now: those within its bounds.
+class Blocks {
+ public:
+  explicit Blocks(std::span<const std::byte> area)
+      : area_(area),
+        header_(*reinterpret_cast<const Header*>(area.data())),
+        count_(std::min((area.size() - kBlocksAt) / Registry::kBlock, Registry::kMaxBlocks)) {}
+
+  /// Calls `look(index, record)` for every live record until it says false.
+  template <typename Look>
+  void each_record(const Look& look) const {
+    for (std::size_t block = 0; block < count_; ++block) {
+      if (kind(block) != Block::records) continue;
+      const auto* records = reinterpret_cast<const Record*>(at(block));
+      for (std::uint32_t i = 0; i < kRecordsOfBlock; ++i) {
+        if (records[i].state.load(std::memory_order_acquire) != Record::kLive) continue;
+        const auto index = static_cast<std::uint32_t>(block * kRecordsOfBlock) + i;
+        if (!look(index, records[i])) return;
+      }
+    }
+  }
+  /// Those of a record; null: it has none.
+  [[nodiscard]] const Timings* timings(const Record& of) const {
+    const std::uint32_t index = of.timings.load(std::memory_order_relaxed);
+    if (index == 0) return nullptr;
+    const std::size_t block = (index - 1) / kTimingsOfBlock;
+    if (block >= count_ || kind(block) != Block::timings) return nullptr;
+    return reinterpret_cast<const Timings*>(at(block)) + (index - 1) % kTimingsOfBlock;
+  }
+
+ private:
+  [[nodiscard]] Block kind(std::size_t block) const {
+    return header_.blocks[block].load(std::memory_order_acquire);
+  }
+  [[nodiscard]] const std::byte* at(std::size_t block) const {
+    return area_.data() + kBlocksAt + block * Registry::kBlock;
+  }
+
+  const std::span<const std::byte> area_;
+  const Header& header_;
+  const std::size_t count_;
+};
+
 }  // namespace
+
+bool has_endpoint(std::span<const std::byte> area, std::string_view channel, bool is_publisher) {
+  if (!checked_header(area)) return false;
+  bool found = false;
+  Blocks(area).each_record([&](std::uint32_t, const Record& record) {
+    found = record.is_publisher == is_publisher && get(record.channel) == channel;
+    return !found;
+  });
+  return found;
+}
 
 Result<RecordedEvents> read_events(std::span<const std::byte> area, std::uint64_t next) {
   const auto header = checked_header(area);
@@ -477,13 +557,11 @@ Result<RecordedEvents> read_events(std::span<const std::byte> area, std::uint64_
   out.next = next;
   const auto* recorder = reinterpret_cast<const Recorder*>(area.data() + kRecorderAt);
   out.missed = recorder->read(out.next, out.events);
-  const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);
-  for (std::uint32_t i = 0; i < kMaxRecords; ++i) {
-    const Record& record = records[i];
-    if (record.state.load(std::memory_order_acquire) != Record::kLive) continue;
+  Blocks(area).each_record([&](std::uint32_t i, const Record& record) {
     out.ends.push_back(
         {end_id(i, record.generation), get(record.channel), get(record.node), record.is_publisher});
-  }
+    return true;
+  });
   return out;
 }
 
@@ -491,7 +569,6 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
   const auto checked = checked_header(area);
   if (!checked) return checked.error();
   const Header& header = **checked;
-  const std::size_t timings_there = (area.size() - kTimingsAt) / sizeof(Timings);
   ProcessInfo process;
   process.pid = header.pid;
   process.participant = header.participant;
@@ -506,14 +583,11 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
   }
   std::array<std::string, kMaxTransports> names;
   for (std::size_t t = 0; t < kMaxTransports; ++t) names[t] = get(header.transports[t]);
-  const auto* records = reinterpret_cast<const Record*>(area.data() + kRecordsAt);
-  const auto* timings = reinterpret_cast<const Timings*>(area.data() + kTimingsAt);
-  for (std::size_t i = 0; i < kMaxRecords; ++i) {
-    if (records[i].state.load(std::memory_order_acquire) != Record::kLive) continue;
-    const std::uint32_t index = records[i].timings.load(std::memory_order_relaxed);
-    const bool timed = index != 0 && index <= timings_there;
-    process.endpoints.push_back(to_info(records[i], timed ? &timings[index - 1] : nullptr, names));
-  }
+  const Blocks blocks(area);
+  blocks.each_record([&](std::uint32_t, const Record& record) {
+    process.endpoints.push_back(to_info(record, blocks.timings(record), names));
+    return true;
+  });
   return process;
 }
 

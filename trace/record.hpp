@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -19,9 +20,9 @@
 
 /// Counters and histograms of every channel end, in memory that other processes read live.
 ///
-/// The layout of an area is: Header, kMaxRecords records, the Recorder, then as many Timings as
-/// fit. Writers are the one process that owns the area; readers trust nothing they find (bounds,
-/// indices, text).
+/// The layout of an area is: Header, the Recorder, then blocks, each of Records or of Timings as the
+/// header says. Blocks are added at the end while the process needs more; none goes away. Writers
+/// are the one process that owns the area; readers trust nothing they find (bounds, indices, text).
 namespace hyphos::trace {
 
 /// What can be counted at one end of a channel. Transports' drops are a matrix beside it.
@@ -43,7 +44,7 @@ enum class Counter : std::uint8_t {
 };
 inline constexpr std::size_t kCounters = 14;
 inline constexpr std::size_t kMaxTransports = 4;
-inline constexpr std::size_t kDropKinds = 8;
+inline constexpr std::size_t kDropKinds = 10;
 
 enum class Layer : std::uint8_t { encode, hand, transport, deliver, queue, decode, callback };
 inline constexpr std::size_t kLayers = 7;
@@ -145,15 +146,20 @@ class Endpoint {
 /// All records of one process. Thread-safe; must outlive its endpoints.
 class Registry {
  public:
+  /// Makes the area longer by so many zeros, where readers find them too; empty: it cannot.
+  using Grow = std::function<std::span<std::byte>(std::size_t bytes)>;
+
   /// Lays out `area` (zeros, aligned to 64, at least kMinArea bytes) for readers in other
-  /// processes; an empty span keeps everything on the heap. `keep` owns the area's memory.
+  /// processes; an empty span keeps everything on the heap. `keep` owns the area's memory. Without
+  /// `grow` the area stays as it is.
   Registry(std::span<std::byte> area, std::shared_ptr<const void> keep, std::string_view process,
-           std::uint64_t participant);
+           std::uint64_t participant, Grow grow = {});
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
   ~Registry();
 
-  /// Never fails: when the area is full the record lives on the heap and only tools do not see it.
+  /// Never fails: when the area is full and cannot grow, the record lives on the heap, only tools do
+  /// not see it, and one line in the log says so.
   [[nodiscard]] std::unique_ptr<Endpoint> add(const EndpointId& id);
   /// The index of a transport's drops, the same for all endpoints. At most kMaxTransports names.
   [[nodiscard]] std::size_t transport_index(std::string_view name);
@@ -171,7 +177,9 @@ class Registry {
   void set_peer_clock(const PeerClock& peer);
 
   static constexpr std::size_t kMaxPeers = 32;
-  static constexpr std::size_t kMinArea = 2 << 20;
+  static constexpr std::size_t kBlock = 256 << 10;  ///< bytes of each
+  static constexpr std::size_t kMaxBlocks = 1024;
+  static const std::size_t kMinArea;  ///< with one block of each kind
 
  private:
   friend class Endpoint;
@@ -179,9 +187,11 @@ class Registry {
   void remove(Endpoint& endpoint);
   [[nodiscard]] Record* take_record();
   [[nodiscard]] Timings* take_timings(Record& record);
+  [[nodiscard]] bool add_block(bool of_records);
 
   mutable std::mutex mutex_;
   const std::shared_ptr<const void> keep_;
+  const Grow grow_;
   std::unique_ptr<Area> area_;
   std::vector<std::string> transport_names_;
   std::vector<const Endpoint*> endpoints_;  // in order of their making

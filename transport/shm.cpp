@@ -40,7 +40,16 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 Error too_many(const std::string& channel) {
   return Error{Code::exhausted,
                "this process has " + std::to_string(shm::kMaxEndpoints) +
-                   " endpoints already; close some, or split the process",
+                   " ends of channels in shared memory already, which is the limit; close some, "
+                   "give those that no other process needs 'scope: local', or split the process",
+               channel};
+}
+
+Error too_many_for_guests(const std::string& channel) {
+  return Error{Code::exhausted,
+               "this process has " + std::to_string(shm::kMaxForGuests) +
+                   " ends that the plan carries otherwise and only tools receive here, which is "
+                   "the limit; tools of this machine do not see this one",
                channel};
 }
 
@@ -85,7 +94,7 @@ Result<void> Shm::start() {
   started_.store(true);
   for (const auto& port : ports_) {
     if (port == nullptr) continue;
-    if (auto announced = announce(*port); !announced) return announced;
+    if (auto announced = announce(port); !announced) return announced;
   }
   for (const std::string& file : self_->domain().files()) {
     const std::uint64_t id = shm::owner_of(file);
@@ -192,7 +201,7 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
     for (const auto& other : ports_) {
       if (other == nullptr) continue;
       if (other->spec.for_guests && spec.for_guests && ++for_guests == shm::kMaxForGuests) {
-        return too_many(spec.name);  // the plan's own channels must find room
+        return too_many_for_guests(spec.name);  // the plan's own channels must find room
       }
       if (other->spec.name != spec.name) continue;
       if ((other->outlet == nullptr) != (outlet == nullptr)) continue;
@@ -203,7 +212,7 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
     }
   }
   if (started_.load() && !stopping_.load()) {
-    if (auto announced = announce(*port); !announced) return announced.error();
+    if (auto announced = announce(port); !announced) return announced.error();
   }
   const std::unique_lock lock(ports_mutex_);
   const auto free = std::find(ports_.begin(), ports_.end(), nullptr);
@@ -219,30 +228,44 @@ Result<PortId> Shm::open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) 
   return id;
 }
 
-Result<void> Shm::announce(Port& port) {
+Result<void> Shm::announce(const std::shared_ptr<Port>& port) {
   const auto free = std::find(endpoint_used_.begin(), endpoint_used_.end(), false);
-  if (free == endpoint_used_.end()) {
-    return too_many(port.spec.name);
-  }
-  *free = true;
-  port.endpoint = static_cast<std::uint32_t>(free - endpoint_used_.begin());
-  port.serial = next_serial_++;
-  shm::EndpointRecord& record = port.record;
+  const auto index = static_cast<std::uint32_t>(free - endpoint_used_.begin());
+  if (index >= shm::kMaxEndpoints) return too_many(port->spec.name);
+  shm::EndpointRecord& record = port->record;
   record = {};
-  record.serial = port.serial;
-  record.type_hash = port.spec.type.hash;
-  record.depth = port.spec.policy.depth;
-  record.is_publisher = port.outlet != nullptr ? 1 : 0;
-  record.encoding = static_cast<std::uint8_t>(port.spec.type.encoding);
+  record.serial = next_serial_++;
+  record.type_hash = port->spec.type.hash;
+  record.depth = port->spec.policy.depth;
+  record.is_publisher = port->outlet != nullptr ? 1 : 0;
+  record.encoding = static_cast<std::uint8_t>(port->spec.type.encoding);
   if (config_.guest) record.flags |= shm::kGuest;
-  if (port.spec.for_guests) record.flags |= shm::kForGuests;
-  if (port.outlet != nullptr && port.spec.policy.latched) record.flags |= shm::kKeepsLast;
+  if (port->spec.for_guests) record.flags |= shm::kForGuests;
+  if (port->outlet != nullptr && port->spec.policy.latched) record.flags |= shm::kKeepsLast;
   record.realm = config_.host.empty() ? 0 : wire::fnv1a(config_.host);
-  shm::put_text(record.channel, port.spec.name);
-  shm::put_text(record.type, port.spec.type.name);
-  self_->control().set_endpoint(port.endpoint, record);
+  record.channel_hash = wire::fnv1a(port->spec.name);
+  shm::put_text(record.channel, port->spec.name);
+  shm::put_text(record.type, port->spec.type.name);
+  if (auto written = self_->control().set_endpoint(index, record); !written) return written;
+  if (index == endpoint_used_.size()) endpoint_used_.push_back(false);
+  endpoint_used_[index] = true;
+  port->endpoint = index;
+  port->serial = record.serial;
+  announced_.emplace(port->serial, port);
+  named_.emplace(record.channel_hash, port);
   ++local_version_;
   return {};
+}
+
+// Nobody can be joined with the port any more.
+void Shm::withdraw(const std::shared_ptr<Port>& port) {
+  if (announced_.erase(port->serial) == 0) return;
+  (void)self_->control().set_endpoint(port->endpoint, {});
+  endpoint_used_[port->endpoint] = false;
+  const auto [first, last] = named_.equal_range(port->record.channel_hash);
+  named_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == port; }));
+  free_refusals([&](const Refusal& refusal) { return refusal.port == port->serial; });
+  ++local_version_;
 }
 
 void Shm::close(PortId id) {
@@ -274,13 +297,12 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
   std::uint64_t lost = 0;
   {
     std::unique_lock lock(control_mutex_);
-    self_->control().set_endpoint(port->endpoint, {});
-    endpoint_used_[port->endpoint] = false;
-    ++local_version_;
+    withdraw(port);
     if (port->outlet != nullptr) {
       // Receivers read what is in their lanes even when we are gone, if the files are still there.
       const auto tx_lanes = port->tx_lanes();  // kept while it is walked
       for (const auto& lane : *tx_lanes) {
+        leave(*lane);
         const std::lock_guard producer(lane->producer);
         if (stopping_.load() && !lane->peer->dead() && !lane->lane.empty()) self_->leave_files();
         lane->gone.store(true);
@@ -298,14 +320,17 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
   port->gate.close();
   if (port->inlet == nullptr) return;
   const std::lock_guard lock(control_mutex_);
-  for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
+  for (std::uint32_t i = 0;; ++i) {
     std::shared_ptr<RxLane> lane;
     {
       const std::lock_guard rx(rx_mutex_);
+      if (i >= rx_lanes_.size()) break;
       if (rx_lanes_[i] == nullptr || rx_lanes_[i]->port != port) continue;
       lane = take_out(i);
     }
-    self_->control().set_lane(i, {});
+    (void)self_->control().set_lane(i, {});
+    rx_known_.erase({lane->peer->id, port->serial, lane->publication});
+    free_lane(i);
     self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
     // The sender counts what is left in the lane, and the one that was kept, if it still can.
     if (lane->kept.has_value() && lane->sender_gone.load()) ++lost;

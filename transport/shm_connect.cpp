@@ -39,40 +39,62 @@ void Shm::refuse(const std::shared_ptr<Port>& port, const Peer& peer,
 
 void Shm::match_publications(const std::shared_ptr<Peer>& peer,
                              const std::vector<shm::EndpointRecord>& endpoints) {
-  std::vector<std::shared_ptr<Port>> ports;
-  {
-    const std::shared_lock lock(ports_mutex_);
-    ports = ports_;
+  for (const shm::EndpointRecord& theirs : endpoints) {
+    const auto [first, last] = named_.equal_range(theirs.channel_hash);
+    for (auto at = first; at != last; ++at) match_publication(peer, at->second, theirs);
   }
-  for (const auto& port : ports) {
-    if (port == nullptr || port->serial == 0) continue;
-    for (const shm::EndpointRecord& theirs : endpoints) {
-      if ((theirs.is_publisher != 0) == (port->outlet != nullptr)) continue;
-      if (port->spec.name != shm::get_text(theirs.channel)) continue;
-      if (!shm::may_meet(port->record, theirs)) continue;
-      if (theirs.type_hash != port->spec.type.hash) {
-        refuse(port, *peer, theirs);
-      } else if (port->inlet != nullptr) {
-        make_rx_lane(peer, port, theirs);
-      }
-    }
+}
+
+void Shm::match_publication(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                            const shm::EndpointRecord& theirs) {
+  if ((theirs.is_publisher != 0) == (port->outlet != nullptr)) return;
+  if (port->spec.name != shm::get_text(theirs.channel)) return;
+  if (!shm::may_meet(port->record, theirs)) return;
+  if (theirs.type_hash != port->spec.type.hash) {
+    refuse(port, *peer, theirs);
+  } else if (port->inlet != nullptr) {
+    make_rx_lane(peer, port, theirs);
   }
+}
+
+// The lowest index that nothing has: of the lanes below `limit`.
+std::optional<std::uint32_t> Shm::take_lane(std::uint32_t limit) {
+  const auto free = std::find(lane_used_.begin(), lane_used_.end(), false);
+  const auto index = static_cast<std::uint32_t>(free - lane_used_.begin());
+  if (index >= limit) return {};
+  if (free == lane_used_.end()) {
+    lane_used_.push_back(true);
+  } else {
+    *free = true;
+  }
+  return index;
+}
+
+void Shm::free_lane(std::uint32_t index) {
+  lane_used_[index] = false;
+  // There may be room now for what was refused.
+  if (refusals_.empty()) return;
+  ++local_version_;
+  poke(false);
 }
 
 void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                        const shm::EndpointRecord& theirs) {
   const std::uint64_t publication = theirs.serial;
-  std::uint32_t index = shm::kMaxLanes;
-  {
-    const std::lock_guard rx(rx_mutex_);
-    for (std::uint32_t i = shm::kMaxLanes; i-- > 0;) {
-      const auto& lane = rx_lanes_[i];
-      if (lane == nullptr) index = i;
-      if (lane != nullptr && lane->peer == peer && lane->port == port &&
-          lane->publication == publication) {
-        return;
-      }
-    }
+  const Refusal key{peer->id, port->serial, publication};
+  if (rx_known_.contains(key)) return;
+  const auto index = take_lane(shm::kMaxLanes);
+  if (!index) {
+    refuse_lane(
+        peer, port, publication,
+        {Code::exhausted,
+         "channel '" + port->spec.name + "': " + describe(config_.process_name, self_->id()) +
+             " cannot receive from " + describe(peer->control.process(), peer->id) + ": it has " +
+             std::to_string(shm::kMaxLanes) +
+             " queues already, one for each publisher of each channel it subscribes to, "
+             "which is the limit; close subscriptions, or split the process",
+         port->spec.name});
+    return;
   }
   auto lane = std::make_shared<RxLane>();
   lane->peer = peer;
@@ -83,39 +105,108 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   if ((theirs.flags & shm::kKeepsLast) != 0) {
     lane->spare = std::min(shm::kLatchedCells, shm::kMaxDepth - depth);
   }
-  Error error{Code::exhausted, "this process has 1024 queues already; split it", port->spec.name};
-  if (index < shm::kMaxLanes) {
-    auto made =
-        shm::Lane::create(self_->domain(), self_->id(), lane->serial, peer->id,
-                          depth + lane->spare, index, port->spec.type.hash, port->spec.name);
-    if (made) {
-      lane->lane = std::move(*made);
-    } else {
-      error = made.error();
-      index = shm::kMaxLanes;
-    }
-  }
-  if (index >= shm::kMaxLanes) {
-    if (!port->refused.insert({peer->id, publication}).second) return;
-    log::error("shm", error.to_string());
-    events_.emplace_back([port, error] {
-      if (const Passage call(port->gate); call) port->inlet->refused(kName, error);
-    });
-    return;
-  }
-  peer->sent_to_us = true;
-  self_->held().reserve_more(std::min<std::size_t>(depth, 256) * 2);
+  auto made = shm::Lane::create(self_->domain(), self_->id(), lane->serial, peer->id,
+                                depth + lane->spare, *index, port->spec.type.hash, port->spec.name);
+  if (made) lane->lane = std::move(*made);
+  const shm::LaneRecord record{lane->serial, peer->id, publication, port->serial, 0};
   {
     const std::lock_guard rx(rx_mutex_);
-    rx_lanes_[index] = lane;
-    rx_by_index_[index].store(lane.get(), std::memory_order_seq_cst);
-    rx_words_.store(std::max(rx_words_.load(), index / 64 + 1), std::memory_order_seq_cst);
+    const std::uint32_t words = *index / 64 + 1;
+    if (made && rx_lanes_.size() < std::size_t{words} * 64) rx_lanes_.resize(words * 64);
   }
-  self_->control().set_lane(index, {lane->serial, peer->id, publication, port->serial});
+  if (made) {
+    // Before the sender can know of the lane, the receiving thread does.
+    const std::lock_guard rx(rx_mutex_);
+    rx_lanes_[*index] = lane;
+    rx_by_index_[*index].store(lane.get(), std::memory_order_seq_cst);
+    rx_words_.store(std::max(rx_words_.load(), *index / 64 + 1), std::memory_order_seq_cst);
+  }
+  const auto written = made ? self_->control().set_lane(*index, record) : made.error();
+  if (!written) {
+    if (made) {
+      const std::lock_guard rx(rx_mutex_);
+      (void)take_out(*index);
+      self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
+    }
+    lane_used_[*index] = false;
+    refuse_lane(peer, port, publication, written.error());
+    return;
+  }
+  free_refusals([&](const Refusal& refusal) { return refusal == key; });
+  rx_known_.emplace(key, *index);
+  peer->sent_to_us = true;
+  self_->held().reserve_more(std::min<std::size_t>(port->spec.policy.depth, 256) * 2);
   self_->domain().notify(self_->socket(), peer->id);
   events_.emplace_back([port, who = peer->control.process(), id = peer->id] {
     if (const Passage call(port->gate); call) port->inlet->peer(kName, who, id, true);
   });
+}
+
+// Both sides say why: we here, and the publisher when it finds the record in our table. If even
+// that has no room, only we do.
+void Shm::refuse_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                      std::uint64_t publication, Error error) {
+  const Refusal key{peer->id, port->serial, publication};
+  if (!refusals_.contains(key)) {
+    if (const auto index = take_lane(shm::kMaxLanes + shm::kMaxRefusals)) {
+      const shm::LaneRecord record{next_serial_++, peer->id, publication, port->serial,
+                                   error.message.find("queues") != std::string::npos
+                                       ? shm::kRefusedQueues
+                                       : shm::kRefusedMemory};
+      if (self_->control().set_lane(*index, record)) {
+        refusals_.emplace(key, *index);
+        self_->domain().notify(self_->socket(), peer->id);
+      } else {
+        lane_used_[*index] = false;
+      }
+    }
+  }
+  if (!port->refused.insert({peer->id, publication}).second) return;
+  events_.emplace_back([port, error = std::move(error)] {
+    if (const Passage call(port->gate); call) port->inlet->refused(kName, error);
+  });
+}
+
+void Shm::free_refusals(const std::function<bool(const Refusal&)>& which) {
+  for (auto at = refusals_.begin(); at != refusals_.end();) {
+    if (!which(at->first)) {
+      ++at;
+      continue;
+    }
+    (void)self_->control().set_lane(at->second, {});
+    lane_used_[at->second] = false;
+    at = refusals_.erase(at);
+  }
+}
+
+// A sender may refuse a lane, and take it later.
+void Shm::look_for_refusals() {
+  std::vector<std::shared_ptr<RxLane>> lanes;
+  {
+    const std::lock_guard rx(rx_mutex_);
+    for (const auto& lane : rx_lanes_) {
+      if (lane == nullptr) continue;
+      if ((lane->lane.header().refused.load() != 0) != lane->refused) lanes.push_back(lane);
+    }
+  }
+  for (const auto& lane : lanes) {
+    lane->refused = !lane->refused;
+    Error error{Code::exhausted,
+                "channel '" + lane->port->spec.name +
+                    "': " + describe(lane->peer->control.process(), lane->peer->id) +
+                    " sends nothing to " + describe(config_.process_name, self_->id()) + ": " +
+                    std::to_string(shm::kMaxReceivers) +
+                    " processes receive from it already, which is the limit; end some of them, or "
+                    "let another process pass its messages on",
+                lane->port->spec.name};
+    events_.emplace_back([port = lane->port, who = lane->peer->control.process(),
+                          id = lane->peer->id, refused = lane->refused, error = std::move(error)] {
+      const Passage call(port->gate);
+      if (!call) return;
+      port->inlet->peer(kName, who, id, !refused);
+      if (refused) port->inlet->refused(kName, error);
+    });
+  }
 }
 
 // The lane is empty and nothing more comes.
@@ -126,9 +217,12 @@ void Shm::finish_rx_lane(std::uint32_t index) {
     lane = take_out(index);
   }
   if (lane == nullptr) return;
-  self_->control().set_lane(index, {});
+  (void)self_->control().set_lane(index, {});
+  rx_known_.erase({lane->peer->id, lane->port->serial, lane->publication});
+  free_lane(index);
   self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
   if (!lane->peer->dead()) self_->domain().notify(self_->socket(), lane->peer->id);
+  if (lane->refused) return;  // it was never there
   events_.emplace_back(
       [port = lane->port, who = lane->peer->control.process(), id = lane->peer->id] {
         if (const Passage call(port->gate); call) port->inlet->peer(kName, who, id, false);
@@ -138,48 +232,71 @@ void Shm::finish_rx_lane(std::uint32_t index) {
 void Shm::match_lanes(const std::shared_ptr<Peer>& peer,
                       const std::vector<shm::EndpointRecord>& endpoints,
                       const std::vector<shm::LaneRecord>& lanes) {
+  std::unordered_set<std::uint64_t> publications;
+  for (const shm::EndpointRecord& record : endpoints) {
+    if (record.is_publisher != 0) publications.insert(record.serial);
+  }
   {
     const std::lock_guard rx(rx_mutex_);
-    for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
+    for (std::uint32_t i = 0; i < rx_lanes_.size(); ++i) {
       RxLane* lane = rx_lanes_[i].get();
       if (lane == nullptr || lane->peer != peer) continue;
-      const bool there = std::any_of(endpoints.begin(), endpoints.end(), [&](const auto& record) {
-        return record.is_publisher != 0 && record.serial == lane->publication;
-      });
-      if (!there && !lane->sender_gone.exchange(true)) kick(i);
+      if (!publications.contains(lane->publication) && !lane->sender_gone.exchange(true)) kick(i);
     }
   }
+  free_refusals([&](const Refusal& refusal) {
+    return refusal.peer == peer->id && !publications.contains(refusal.publication);
+  });
+  std::unordered_set<std::uint64_t> ours;
   for (const shm::LaneRecord& record : lanes) {
-    if (record.sender == self_->id()) make_tx_lane(peer, record);
+    if (record.sender != self_->id()) continue;
+    ours.insert(record.serial);
+    make_tx_lane(peer, record);
   }
-  std::vector<std::shared_ptr<Port>> ports;
-  {
-    const std::shared_lock lock(ports_mutex_);
-    ports = ports_;
-  }
-  for (const auto& port : ports) {
-    if (port == nullptr || port->outlet == nullptr) continue;
-    drop_tx_lanes(port, [&](const TxLane& lane) {
-      return lane.peer == peer &&
-             std::none_of(lanes.begin(), lanes.end(), [&](const shm::LaneRecord& record) {
-               return record.serial == lane.serial && record.sender == self_->id();
-             });
-    });
+  for (const auto& [serial, port] : announced_) {
+    if (port->outlet == nullptr) continue;
+    drop_tx_lanes(
+        port, [&](const TxLane& lane) { return lane.peer == peer && !ours.contains(lane.serial); });
   }
 }
 
-void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord& record) {
-  std::shared_ptr<Port> port;
-  {
-    const std::shared_lock lock(ports_mutex_);
-    for (const auto& candidate : ports_) {
-      if (candidate != nullptr && candidate->outlet != nullptr &&
-          candidate->serial == record.publication) {
-        port = candidate;
-      }
-    }
+bool Shm::has_place_for(const Peer& peer) {
+  if (receivers_.contains(peer.id) || receivers_.size() < shm::kMaxReceivers) return true;
+  receivers_refused_ = true;
+  return false;
+}
+
+// With the lane: we have no place for another receiver. Without: the receiver has none for a lane.
+void Shm::refuse_receiver(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                          const shm::LaneRecord& record) {
+  if (!port->refused.insert({peer->id, record.serial}).second) return;
+  std::string why = "channel '" + port->spec.name +
+                    "': " + describe(config_.process_name, self_->id()) + " sends nothing to " +
+                    describe(peer->control.process(), peer->id) + ": ";
+  if (record.refused == 0) {
+    why += std::to_string(receivers_.size()) +
+           " processes receive from this one already, which is the limit; end some of them, or let "
+           "another process pass its messages on";
+  } else if (record.refused == shm::kRefusedQueues) {
+    why += "it has " + std::to_string(shm::kMaxLanes) +
+           " queues already, which is the limit; close subscriptions there, or split it";
+  } else {
+    why += "it found no shared memory for a queue; its log says how much is missing";
   }
-  if (port == nullptr) return;
+  Error error{Code::exhausted, std::move(why), port->spec.name};
+  events_.emplace_back([port, error = std::move(error)] {
+    if (const Passage call(port->gate); call) port->outlet->refused(kName, error);
+  });
+}
+
+void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord& record) {
+  const auto found = announced_.find(record.publication);
+  if (found == announced_.end() || found->second->outlet == nullptr) return;
+  const std::shared_ptr<Port> port = found->second;
+  if (record.refused != 0) {
+    refuse_receiver(peer, port, record);
+    return;
+  }
   const auto now = port->tx_lanes();
   for (const auto& known : *now) {
     if (known->peer == peer && known->serial == record.serial) return;
@@ -190,6 +307,14 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
     if (opened.error().code != Code::not_found) log::warn("shm", opened.error().to_string());
     return;
   }
+  std::atomic<std::uint32_t>& refused = opened->header().refused;
+  if (!has_place_for(*peer)) {
+    if (refused.exchange(1) == 0) self_->domain().notify(self_->socket(), peer->id);
+    refuse_receiver(peer, port, record);
+    return;
+  }
+  if (refused.exchange(0) != 0) self_->domain().notify(self_->socket(), peer->id);
+  ++receivers_[peer->id];
   auto lane = std::make_shared<TxLane>();
   lane->peer = peer;
   lane->lane = std::move(*opened);
@@ -221,6 +346,9 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
 void Shm::drop_tx_lanes(const std::shared_ptr<Port>& port,
                         const std::function<bool(const TxLane&)>& which) {
   const auto now = port->tx_lanes();
+  if (std::none_of(now->begin(), now->end(), [&](const auto& lane) { return which(*lane); })) {
+    return;
+  }
   auto next = std::make_shared<TxLanes>();
   std::uint64_t lost = 0;
   for (const auto& lane : *now) {
@@ -228,6 +356,7 @@ void Shm::drop_tx_lanes(const std::shared_ptr<Port>& port,
       next->push_back(lane);
       continue;
     }
+    leave(*lane);
     {
       const std::lock_guard producer(lane->producer);
       lane->gone.store(true, std::memory_order_seq_cst);
@@ -242,7 +371,6 @@ void Shm::drop_tx_lanes(const std::shared_ptr<Port>& port,
     }
     shm::knock(lane->lane.header().space_waiters);
   }
-  if (next->size() == now->size()) return;
   {
     const std::lock_guard lanes(port->lanes_mutex);
     port->lanes = std::move(next);
@@ -255,6 +383,16 @@ void Shm::drop_tx_lanes(const std::shared_ptr<Port>& port,
     });
   }
   announce_listeners(port);
+}
+
+// The lane goes: its receiver may have been the last that another one waits for.
+void Shm::leave(const TxLane& lane) {
+  const auto at = receivers_.find(lane.peer->id);
+  if (at == receivers_.end() || --at->second != 0) return;
+  receivers_.erase(at);
+  if (!std::exchange(receivers_refused_, false)) return;
+  ++local_version_;
+  poke(false);
 }
 
 void Shm::announce_listeners(const std::shared_ptr<Port>& port) {

@@ -1,6 +1,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -91,14 +92,15 @@ void Shm::refresh() {
     if (!peer->dead() && (!peer->control.locked() || has_exited(peer->pid_fd))) bury(peer);
     if (!peer->dead()) reconcile(peer);
   }
-  for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
-    std::shared_ptr<RxLane> lane;
-    {
-      const std::lock_guard rx(rx_mutex_);
-      lane = rx_lanes_[i];
+  std::vector<std::uint32_t> finished;
+  {
+    const std::lock_guard rx(rx_mutex_);
+    for (std::uint32_t i = 0; i < rx_lanes_.size(); ++i) {
+      if (rx_lanes_[i] != nullptr && rx_lanes_[i]->finished.load()) finished.push_back(i);
     }
-    if (lane != nullptr && lane->finished.load()) finish_rx_lane(i);
   }
+  for (const std::uint32_t i : finished) finish_rx_lane(i);
+  look_for_refusals();
   for (const auto& peer : all) {
     if (peer->dead()) forget(peer);
   }
@@ -116,6 +118,9 @@ void Shm::meet(std::uint64_t id) {
     const Code code = control.error().code;
     if ((code == Code::unsupported || code == Code::corrupt) && ignored_.insert(id).second) {
       log::warn("shm", control.error().to_string());
+    }
+    if (code == Code::exhausted) {
+      cannot_meet(control.error());
     }
     return;
   }
@@ -135,6 +140,21 @@ void Shm::meet(std::uint64_t id) {
     set_timer(poll_timer_.get(), kPollMs, true);
   }
   peers_.emplace(id, std::move(peer));
+}
+
+// No notice says that there is room again: so look now and then.
+void Shm::cannot_meet(const Error& why) {
+  if (std::uint64_t more = 0; meet_log_.allow(more)) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    log::error("shm", why.to_string() + ": of the processes of domain '" +
+                          self_->domain().name() + "' this one can reach only " +
+                          std::to_string(peers_.size()) +
+                          "; each takes two file descriptors, of which a process may have " +
+                          std::to_string(limit.rlim_cur) + ": raise it with 'ulimit -n'");
+  }
+  polling_ = true;
+  set_timer(poll_timer_.get(), kPollMs, true);
 }
 
 void Shm::reconcile(const std::shared_ptr<Peer>& peer) {
@@ -180,7 +200,7 @@ void Shm::bury(const std::shared_ptr<Peer>& peer) {
   // It may have died between taking a waiter's flag and waking the waiter.
   shm::knock(self_->control().header().pool_waiters);
   const std::lock_guard rx(rx_mutex_);
-  for (std::uint32_t i = 0; i < shm::kMaxLanes; ++i) {
+  for (std::uint32_t i = 0; i < rx_lanes_.size(); ++i) {
     RxLane* lane = rx_lanes_[i].get();
     if (lane == nullptr || lane->peer != peer) continue;
     lane->sender_gone.store(true);
@@ -198,6 +218,7 @@ void Shm::forget(const std::shared_ptr<Peer>& peer) {
       if (lane != nullptr && lane->peer == peer) return;
     }
   }
+  free_refusals([&](const Refusal& refusal) { return refusal.peer == peer->id; });
   if (peer->sent_to_us) settle_forwarder(peer->id);
   segments_.abandon(peer->id);
   bury_files(peer->id);

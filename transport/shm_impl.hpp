@@ -5,6 +5,8 @@
 #include <map>
 #include <shared_mutex>
 #include <thread>
+#include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "transport/shm.hpp"
@@ -41,7 +43,8 @@ class Shm final : public ShmTransport {
                                         : nullptr;
   }
   void free_retired();
-  Result<void> announce(Port& port);
+  Result<void> announce(const std::shared_ptr<Port>& port);
+  void withdraw(const std::shared_ptr<Port>& port);
   void detach(const std::shared_ptr<Port>& port);
   void flush(std::int64_t linger_ms);
 
@@ -49,13 +52,16 @@ class Shm final : public ShmTransport {
   [[nodiscard]] bool prepare(const Envelope& message, bool wait, std::int64_t deadline_ns,
                              Prepared& out);
   [[nodiscard]] shm::OwnedSlot* take_slot(std::size_t size, bool wait, std::int64_t deadline_ns);
-  enum class Pushed { yes, full, gone, no_memory };
+  enum class Pushed { yes, full, gone, no_memory, no_holder, too_large };
   enum class As { live, replay, notice };
   [[nodiscard]] Pushed push(TxLane& lane, const Prepared& message, As as, bool drop_oldest,
                             std::uint64_t& overflowed);
   void send_notice(Port& port, const Envelope& notice);
   struct Sending;
   void note(Sending& now, Pushed result, TxLane& lane);
+  [[nodiscard]] bool can_fit(const Envelope& message) const;
+  void explain(Sending& now, Port& port, const Envelope& message);
+  static void say_too_many(Port& port);
   void push_to_all(Sending& now, const TxLanes& lanes, bool drop_oldest);
   void push_to_waiting(Sending& now, const TxLanes& lanes);
   void settle(Sending& now, Port& port);
@@ -90,9 +96,12 @@ class Shm final : public ShmTransport {
   void poke(bool tell_others);
   void refresh();
   void meet(std::uint64_t id);
+  void cannot_meet(const Error& why);
   void reconcile(const std::shared_ptr<Peer>& peer);
   void match_publications(const std::shared_ptr<Peer>& peer,
                           const std::vector<shm::EndpointRecord>& endpoints);
+  void match_publication(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                         const shm::EndpointRecord& theirs);
   void match_lanes(const std::shared_ptr<Peer>& peer,
                    const std::vector<shm::EndpointRecord>& endpoints,
                    const std::vector<shm::LaneRecord>& lanes);
@@ -100,8 +109,25 @@ class Shm final : public ShmTransport {
               const shm::EndpointRecord& theirs);
   void make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                     const shm::EndpointRecord& theirs);
+  /// A publication that we have no queue for.
+  struct Refusal {
+    std::uint64_t peer = 0;
+    std::uint64_t port = 0;
+    std::uint64_t publication = 0;
+    auto operator<=>(const Refusal&) const = default;
+  };
+  [[nodiscard]] std::optional<std::uint32_t> take_lane(std::uint32_t limit);
+  void free_lane(std::uint32_t index);
+  void refuse_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                   std::uint64_t publication, Error error);
+  void free_refusals(const std::function<bool(const Refusal&)>& which);
+  void look_for_refusals();
   void finish_rx_lane(std::uint32_t index);
   void make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord& record);
+  [[nodiscard]] bool has_place_for(const Peer& peer);
+  void refuse_receiver(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
+                       const shm::LaneRecord& record);
+  void leave(const TxLane& lane);
   void drop_tx_lanes(const std::shared_ptr<Port>& port,
                      const std::function<bool(const TxLane&)>& which);
   void bury(const std::shared_ptr<Peer>& peer);
@@ -122,7 +148,7 @@ class Shm final : public ShmTransport {
   mutable std::shared_mutex ports_mutex_;
   std::vector<std::shared_ptr<Port>> ports_;
   std::vector<std::shared_ptr<Port>> retired_ports_;  ///< until no sender can be using them
-  std::array<std::atomic<Port*>, shm::kMaxEndpoints> ports_by_id_{};
+  Sparse<std::atomic<Port*>> ports_by_id_{shm::kMaxEndpoints};
 
   // Under control_mutex_.
   mutable std::mutex control_mutex_;
@@ -131,14 +157,22 @@ class Shm final : public ShmTransport {
   std::map<std::uint64_t, std::shared_ptr<Peer>> peers_;
   std::unordered_set<std::uint64_t> ignored_;     ///< files that are not ours to read
   std::map<std::uint64_t, std::int64_t> graves_;  ///< dead participants, and when seen
-  std::array<bool, shm::kMaxEndpoints> endpoint_used_{};
-  std::vector<std::function<void()>> events_;  ///< calls into the graph, made unlocked
+  std::vector<bool> endpoint_used_;               ///< as far as any was
+  std::unordered_map<std::uint64_t, std::shared_ptr<Port>> announced_;   ///< by serial
+  std::unordered_multimap<std::uint64_t, std::shared_ptr<Port>> named_;  ///< the same by channel
+  std::map<Refusal, std::uint32_t> rx_known_;         ///< our queues: the index of each
+  std::map<Refusal, std::uint32_t> refusals_;         ///< likewise, where our table says that
+  std::vector<bool> lane_used_;                       ///< by either, as far as any was
+  std::map<std::uint64_t, std::uint32_t> receivers_;  ///< peers that receive: their queues
+  bool receivers_refused_ = false;                    ///< some wait for a place
+  std::vector<std::function<void()>> events_;         ///< calls into the graph, made unlocked
   bool polling_ = false;
+  log::OncePerSecond meet_log_;
 
   mutable std::mutex rx_mutex_;
-  std::array<std::shared_ptr<RxLane>, shm::kMaxLanes> rx_lanes_;
+  std::vector<std::shared_ptr<RxLane>> rx_lanes_;       ///< 64 for each word in use
   std::vector<std::shared_ptr<RxLane>> retired_lanes_;  ///< until the receiving thread frees them
-  std::array<std::atomic<RxLane*>, shm::kMaxLanes> rx_by_index_{};  ///< for that thread
+  Sparse<std::atomic<RxLane*>> rx_by_index_{shm::kMaxLanes};  ///< for that thread
   std::atomic<std::uint32_t> rx_words_{0};  ///< ready words that have ever had a lane
   std::atomic<bool> lanes_retired_{false};
   shm::Segments segments_;

@@ -2,15 +2,18 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/brief_mutex.hpp"
+#include "base/log.hpp"
 #include "shm/lane.hpp"
 #include "shm/participant.hpp"
 #include "transport/kept.hpp"
@@ -62,11 +65,35 @@ class Passage {
   Gate* gate_;
 };
 
+/// A fixed number of zeros, whose pages take memory once they are written to.
+template <typename T>
+class Sparse {
+  static_assert(std::is_trivially_destructible_v<T>);
+
+ public:
+  explicit Sparse(std::size_t size)
+      : items_(static_cast<T*>(std::calloc(size, sizeof(T)))), size_(size) {
+    if (items_ == nullptr) std::abort();
+  }
+  [[nodiscard]] T& operator[](std::size_t i) { return items_[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return items_[i]; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* begin() { return items_.get(); }
+  [[nodiscard]] T* end() { return items_.get() + size_; }
+
+ private:
+  struct Free {
+    void operator()(T* items) const { std::free(items); }
+  };
+  std::unique_ptr<T[], Free> items_;
+  std::size_t size_;
+};
+
 /// Another participant.
 struct Peer {
   explicit Peer(shm::Control file) : control(std::move(file)), id(control.id()) {}
 
-  const shm::Control control;
+  shm::Control control;  ///< its tables under control_mutex_
   const std::uint64_t id;
   shm::Fd pid_fd;
   bool needs_polling = false;  ///< no pidfd to be had: look at the lock now and then
@@ -149,6 +176,7 @@ struct Port {
   shm::EndpointRecord record{};
   Gate gate;  ///< around every call into inlet and outlet
   std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, said already
+  log::OncePerSecond limit_log;                               ///< of messages that cannot be sent
 
   // Sending.
   BriefMutex lanes_mutex;
@@ -184,6 +212,7 @@ struct RxLane {
   std::uint32_t spare = 0;  ///< as the sender's
   std::atomic<bool> sender_gone{false};
   std::atomic<bool> finished{false};  ///< the sender is gone and everything it sent was taken
+  bool refused = false;               ///< by the sender: see LaneHeader. Of the control thread
 
   // Of the receiving thread.
   std::vector<std::shared_ptr<const shm::Lease>> segments;  ///< of the sender, by number

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/hot.hpp"
+#include "base/log.hpp"
 #include "hyphos/time.hpp"
 #include "transport/shm_impl.hpp"
 
@@ -15,8 +16,9 @@ constexpr std::size_t aligned(std::size_t size) {
   return (size + shm::kCacheLine - 1) / shm::kCacheLine * shm::kCacheLine;
 }
 
-constexpr std::uint32_t pack(shm::HolderRef entry) { return entry.generation << 8 | entry.index; }
-constexpr shm::HolderRef unpack(std::uint32_t packed) { return {packed & 0xff, packed >> 8}; }
+constexpr std::uint32_t pack(shm::HolderRef entry) { return entry.generation << 16 | entry.index; }
+constexpr shm::HolderRef unpack(std::uint32_t packed) { return {packed & 0xffff, packed >> 16}; }
+static_assert(shm::kMaxHolders <= 0x10000);
 
 // How a part of a message gets into shared memory.
 enum class Way { nothing, copy, owned, held };
@@ -275,7 +277,7 @@ HYPHOS_HOT Shm::Pushed Shm::push(TxLane& lane, const Prepared& message, As as, b
       ++overflowed;
     }
     if (!add_holds(*lane.peer, message)) {
-      return lane.peer->dead() ? Pushed::gone : Pushed::no_memory;
+      return lane.peer->dead() ? Pushed::gone : Pushed::no_holder;
     }
     if (lane.lane.push({message.segment->number(), message.slot, replayed}) !=
         shm::Lane::Outcome::ok) {
@@ -312,8 +314,8 @@ struct Shm::Sending {
   std::int64_t deadline = 0;
   std::array<std::uint64_t, kDropReasons> lost{};
   std::uint64_t overflowed = 0;
-  std::array<std::uint64_t, shm::kMaxLanes / 64> waiting{};  ///< lanes that were full
-  bool any_waiting = false;
+  bool too_large = false;            ///< there is no message, and never can be
+  std::vector<std::size_t> waiting;  ///< lanes that were full
 };
 
 HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxLane& lane) {
@@ -331,6 +333,12 @@ HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxLane& lane) {
     case Pushed::no_memory:
       lose(Drop::no_memory);
       break;
+    case Pushed::no_holder:
+      lose(Drop::too_many);
+      break;
+    case Pushed::too_large:
+      lose(Drop::too_large);
+      break;
     case Pushed::gone:
       lose(Drop::disconnected);
       break;
@@ -345,14 +353,13 @@ HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_o
     TxLane& lane = *lanes[i];
     if (now.only != 0 && lane.peer->id != now.only) continue;
     if (now.message.segment == nullptr) {
-      note(now, Pushed::no_memory, lane);
-      now.report.failure = Code::overloaded;
+      note(now, now.too_large ? Pushed::too_large : Pushed::no_memory, lane);
+      now.report.failure = now.too_large ? Code::too_large : Code::overloaded;
       continue;
     }
     const Pushed result = push(lane, now.message, As::live, drop_oldest, now.overflowed);
-    if (result == Pushed::full && now.blocks && i < shm::kMaxLanes) {
-      now.waiting[i / 64] |= std::uint64_t{1} << (i % 64);
-      now.any_waiting = true;
+    if (result == Pushed::full && now.blocks) {
+      now.waiting.push_back(i);
     } else {
       note(now, result, lane);
     }
@@ -361,21 +368,59 @@ HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_o
 
 // To the slow ones, after all others have it.
 void Shm::push_to_waiting(Sending& now, const TxLanes& lanes) {
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    if ((now.waiting[i / 64] >> (i % 64) & 1) == 0) continue;
+  for (const std::size_t i : now.waiting) {
     const Pushed result = push_blocking(*lanes[i], now.message, now.deadline);
     note(now, result, *lanes[i]);
     if (result == Pushed::full) now.report.failure = Code::timeout;
   }
 }
 
+// A message of which one copy can never fit into the pool, or that has no room otherwise.
+bool Shm::can_fit(const Envelope& message) const {
+  std::size_t to_copy = 0;
+  const auto add = [&](const Buffer& buffer) {
+    if (way_of(buffer, self_.get()) == Way::copy) to_copy += aligned(buffer.size());
+  };
+  add(message.payload);
+  for (const Buffer& buffer : message.buffers) add(buffer);
+  return self_->pool().fits(std::max<std::size_t>(to_copy, 1));
+}
+
+// prepare() found no slot.
+void Shm::explain(Sending& now, Port& port, const Envelope& message) {
+  now.too_large = !can_fit(message);
+  std::uint64_t suppressed = 0;
+  if (!now.too_large || !port.limit_log.allow(suppressed)) return;
+  std::size_t size = message.payload.size();
+  for (const Buffer& buffer : message.buffers) size += buffer.size();
+  log::error(kName, "channel '" + port.spec.name + "': a message of " + std::to_string(size) +
+                        " bytes can never be sent: the largest in shared memory has " +
+                        std::to_string(self_->pool().largest()) +
+                        " bytes, by the pool's limit of " + std::to_string(self_->pool().limit()) +
+                        "; send it in parts, or make " + self_->domain().path() +
+                        "'s file system larger [too_large]");
+}
+
+// Forwarders use entries of a holder table as well, so it can be full in spite of kMaxReceivers.
+void Shm::say_too_many(Port& port) {
+  std::uint64_t suppressed = 0;
+  if (!port.limit_log.allow(suppressed)) return;
+  log::error(kName, "channel '" + port.spec.name + "': a receiver gets nothing: all " +
+                        std::to_string(shm::kMaxHolders) +
+                        " holder entries of the pool are in use, or /dev/shm is full; end some "
+                        "receivers, or let fewer processes pass messages on [exhausted]");
+}
+
 // Says what was lost: to the caller, and to the channel's counters.
 HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
   auto& lost = now.lost;
+  const auto lost_by = [&](Drop why) { return lost[static_cast<std::size_t>(why)] != 0; };
+  if (lost_by(Drop::too_many)) say_too_many(port);
   if (port.spec.policy.reliability == Reliability::reliable && now.report.dropped != 0 &&
       !now.report.failure) {
-    const bool gone = lost[static_cast<std::size_t>(Drop::disconnected)] != 0;
-    now.report.failure = gone ? Code::disconnected : Code::overloaded;
+    now.report.failure = lost_by(Drop::disconnected) ? Code::disconnected
+                         : lost_by(Drop::too_many)   ? Code::exhausted
+                                                     : Code::overloaded;
   }
   // Older messages that made room were taken once, and are lost now.
   lost[static_cast<std::size_t>(Drop::overflow)] += now.overflowed;
@@ -426,20 +471,23 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
     __builtin_prefetch(&(*lanes)[i]->doorbell->asleep, 1);
   }
   // Memory is waited for before the latch is locked, and only if somebody listens.
-  if (!lanes->empty()) (void)prepare(message, now.blocks, now.deadline, now.message);
+  if (!lanes->empty() && !prepare(message, now.blocks, now.deadline, now.message)) {
+    explain(now, *port, message);
+  }
   if (policy.latched) {
     KeptMessage before;  // dropped without the lock: it may free slots
     const std::lock_guard latch(port->latch);
     lanes = port->tx_lanes();  // none joins from here on until all have it
     if (!lanes->empty() && now.message.segment == nullptr) {
-      (void)prepare(message, false, 0, now.message);  // the first receiver came just now
+      // The first receiver came just now.
+      if (!prepare(message, false, 0, now.message)) explain(now, *port, message);
     }
     before = port->kept.keep({message, now.message});
     push_to_all(now, *lanes, policy.overflow == Overflow::drop_oldest);
   } else {
     push_to_all(now, *lanes, policy.overflow == Overflow::drop_oldest);
   }
-  if (now.any_waiting) push_to_waiting(now, *lanes);
+  if (!now.waiting.empty()) push_to_waiting(now, *lanes);
   settle(now, *port);
   return now.report;
 }

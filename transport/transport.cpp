@@ -20,6 +20,10 @@ std::string_view to_string(Drop reason) {
       return "type";
     case Drop::injected:
       return "injected";
+    case Drop::too_many:
+      return "too_many";
+    case Drop::too_large:
+      return "too_large";
   }
   return "unknown";
 }

@@ -43,8 +43,10 @@ enum class Drop : std::uint8_t {
   corrupt,       ///< seen by the receiver: the bytes failed a check
   type,          ///< seen by the receiver: the type id is another one
   injected,      ///< the `faulty` transport was asked to
+  too_many,      ///< the transport has no place for another receiver of this process's messages
+  too_large,     ///< the message can never fit, however long the sender waits
 };
-inline constexpr std::size_t kDropReasons = 8;
+inline constexpr std::size_t kDropReasons = 10;
 [[nodiscard]] std::string_view to_string(Drop reason);
 
 /// The receiving end of one channel in this process; implemented by the graph.

@@ -39,19 +39,23 @@ Result<std::shared_ptr<void>> Accounts::take(const Client& client,
                                              std::initializer_list<std::string> ports) {
   auto account = of(client);
   const std::lock_guard lock(mutex_);
-  if (client.group.empty() && account->ends_ >= kMostOfClient) {
+  const Limits& limits = rules_.limits;
+  if (client.group.empty() && account->ends_ >= limits.client_topics) {
     return Error{Code::overloaded,
-                 "a client may have " + std::to_string(kMostOfClient) +
-                     " topics, services and actions at most",
+                 "the client has " + std::to_string(account->ends_) +
+                     " topics, services and actions already, the most that it may have; close "
+                     "some, or start the gateway with a larger --max-topics-per-client",
                  client.name};
   }
   const auto more = static_cast<std::size_t>(std::ranges::count_if(
       ports, [&](const std::string& port) { return !ports_.contains(port); }));
-  if (ports_.size() + more > kMostPorts) {
-    return Error{
-        Code::overloaded,
-        "the clients of this gateway have as many topics, services and actions as it takes",
-        client.name};
+  if (ports_.size() + more > limits.topics) {
+    return Error{Code::overloaded,
+                 "the clients of this gateway have " + std::to_string(ports_.size()) + " of " +
+                     std::to_string(limits.topics) +
+                     " topics (a service counts as two) already; close some, or start the gateway "
+                     "with a larger --max-topics",
+                 client.name};
   }
   ++account->ends_;
   for (const std::string& port : ports) ++ports_[port];

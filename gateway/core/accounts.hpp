@@ -33,15 +33,10 @@ class Account {
 
 /// The accounts of all clients, by their names and tokens, and what they use together. Thread-safe.
 ///
-/// A process has room for 1024 ends of channels in shared memory, also those of its own: no client
-/// may use up what the others need, nor all of them what the process does.
+/// A process has a limited number of ends of channels in shared memory, also for its own: no client
+/// may use up what the others need, nor all of them what the process does (Rules::limits).
 class Accounts : public std::enable_shared_from_this<Accounts> {
  public:
-  /// Topics, services and actions of one client. A graph of ROS, which is many, has no such bound.
-  static constexpr std::size_t kMostOfClient = 256;
-  /// Of all of them, each counted once however many clients have it.
-  static constexpr std::size_t kMostPorts = 640;
-
   explicit Accounts(Rules rules) : rules_(std::move(rules)) {}
 
   /// It outlives what the client has open, so that opening anew gains nothing.

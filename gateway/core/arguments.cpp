@@ -102,6 +102,10 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
   made.open = known->open;
   options.port = known->port;
   constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
+  // Of the 8,192 ends that a process has in shared memory, some are for itself and for services.
+  constexpr std::size_t kMostTopics = 6000;
+  constexpr std::size_t kMostServices = 2000;
+  Limits& limits = made.rules.limits;
   const std::map<std::string, Take> keys = {
       {"--types", text(made.types.file)},
       {"--ros", more(made.types.ros)},
@@ -115,6 +119,14 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
       {"--max-message", number("--max-message", options.max_message, std::size_t{64}, kMostBytes)},
       {"--max-clients",
        number("--max-clients", options.max_clients, std::size_t{1}, std::size_t{65536})},
+      {"--max-topics", number("--max-topics", limits.topics, std::size_t{1}, kMostTopics)},
+      {"--max-topics-per-client",
+       number("--max-topics-per-client", limits.client_topics, std::size_t{1}, kMostTopics)},
+      {"--max-services", number("--max-services", limits.services, std::size_t{1}, kMostServices)},
+      {"--max-unserved", number("--max-unserved", limits.unserved, std::size_t{1}, kMostServices)},
+      {"--max-unserved-per-client",
+       number("--max-unserved-per-client", limits.client_unserved, std::size_t{1}, kMostServices)},
+      {"--max-calls", number("--max-calls", limits.calls, std::size_t{1}, std::size_t{65536})},
       {"--queue", number("--queue", options.queue_depth, 1U, 65536U)},
       {"--queue-bytes",
        number("--queue-bytes", options.queue_bytes, std::size_t{4096}, kMostBytes)},

@@ -13,12 +13,13 @@ Result<void> Askers::check_unserved(const std::string& client, const std::string
     ++all;
     own += asker.under_way.contains(client) ? 1 : 0;
   }
-  if (own < kMostUnservedOfClient && all < kMostUnserved) return {};
-  const bool is_own = own >= kMostUnservedOfClient;
+  if (own < limits_.client_unserved && all < limits_.unserved) return {};
+  const bool is_own = own >= limits_.client_unserved;
   return Error{Code::overloaded,
-               "nobody serves it, and " + std::to_string(is_own ? own : all) +
-                   " such services are " + "waited for already by " +
-                   (is_own ? "this client" : "the clients of the gateway"),
+               "no node serves it, and " + std::string(is_own ? "this client" : "the clients") +
+                   " already wait for " + std::to_string(is_own ? own : all) +
+                   " such services, the most they may; start the gateway with a larger " +
+                   (is_own ? "--max-unserved-per-client" : "--max-unserved"),
                key.substr(0, key.find(' '))};
 }
 
@@ -43,9 +44,11 @@ Result<Askers::Use> Askers::ask(const Client& client, const std::string& key, bo
   }
   auto at = askers_.find(key);
   if (at == askers_.end()) {
-    if (askers_.size() >= kMost && (closed = take_idle()) == nullptr) {
+    if (askers_.size() >= limits_.services && (closed = take_idle()) == nullptr) {
       return Error{Code::overloaded,
-                   std::to_string(kMost) + " services and actions are being asked already",
+                   std::to_string(askers_.size()) +
+                       " services and actions are being asked already, the most at once; wait for "
+                       "some, or start the gateway with a larger --max-services",
                    key.substr(0, key.find(' '))};
     }
     auto opened = open();
@@ -53,6 +56,15 @@ Result<Askers::Use> Askers::ask(const Client& client, const std::string& key, bo
     at = askers_.emplace(key, Asker{std::move(*opened), {}, served, 0}).first;
   }
   Asker& asker = at->second;
+  std::size_t calls = 0;
+  for (const auto& [name, count] : asker.under_way) calls += count;
+  if (calls >= limits_.calls) {
+    return Error{Code::overloaded,
+                 std::to_string(calls) +
+                     " calls of it are under way already, the most at once; wait for some, or "
+                     "start the gateway with a larger --max-calls",
+                 key.substr(0, key.find(' '))};
+  }
   asker.served = served;
   asker.asked = ++asked_;
   ++asker.under_way[client.name];

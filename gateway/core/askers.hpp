@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gateway/core/door.hpp"
+#include "gateway/core/limits.hpp"
 #include "hyphos/service.hpp"
 
 namespace hyphos::gateway {
@@ -20,9 +21,7 @@ namespace hyphos::gateway {
 /// them, of one client and of all. An idle asker makes room for another.
 class Askers : public std::enable_shared_from_this<Askers> {
  public:
-  static constexpr std::size_t kMost = 96;
-  static constexpr std::size_t kMostUnserved = 48;
-  static constexpr std::size_t kMostUnservedOfClient = 16;
+  explicit Askers(const Limits& limits) : limits_(limits) {}
 
   using CallClient = std::shared_ptr<detail::CallClient>;
   struct Use {
@@ -47,6 +46,7 @@ class Askers : public std::enable_shared_from_this<Askers> {
   [[nodiscard]] CallClient take_idle();
   void ended(const std::string& key, const CallClient& core, const std::string& client);
 
+  const Limits limits_;
   std::mutex mutex_;  // guards what follows
   std::map<std::string, Asker> askers_;
   std::uint64_t asked_ = 0;

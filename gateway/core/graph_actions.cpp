@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "gateway/core/call_bytes.hpp"
@@ -10,8 +11,6 @@ namespace hyphos::gateway {
 
 namespace {
 
-/// Goals of one action that a client carries out at once, or has to refuse itself.
-constexpr std::uint32_t kMostGoals = 64;
 /// Until a server has accepted a goal.
 constexpr Duration kAccepted = Duration::from_seconds(10);
 
@@ -173,11 +172,11 @@ Result<std::unique_ptr<ActionServer>> GraphDoor::open_action(const Client& clien
   if (!rules_.of(client).serve.let(name)) return denied(client, "serve", action);
   const auto carrier = types_->action_carrier(type, action_type_of(name));
   if (!carrier) return carrier.error();
-  auto place = accounts_->take(client, {"ask action " + name, "answer action " + name});
+  auto place = place_for(client, {"ask action " + name, "answer action " + name});
   if (!place) return place.error();
   ActionOptions options;
   options.policy = GoalPolicy::parallel;  // what to do with several, the client decides
-  options.depth = kMostGoals;
+  options.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
   detail::ActionCallbacks hooks;
   hooks.execute = [carrier = *carrier, form, callbacks = std::move(callbacks),
                    clock = node_.clock()](const detail::ServerGoalRef& core) {

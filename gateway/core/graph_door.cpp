@@ -123,6 +123,7 @@ GraphDoor::GraphDoor(Node node, std::shared_ptr<Types> types, Rules rules)
       types_(std::move(types)),
       rules_(std::move(rules)),
       accounts_(std::make_shared<Accounts>(rules_)),
+      askers_(std::make_shared<Askers>(rules_.limits)),
       log_(node_.log()) {}
 
 GraphDoor::~GraphDoor() = default;
@@ -184,7 +185,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   if (options.depth > 0) policy.depth = options.depth;
   if (options.reliable) policy.reliability = Reliability::reliable;
   policy.deadline_ms = options.deadline_ms;
-  auto place = accounts_->take(client, {"publish " + channel});
+  auto place = place_for(client, {"publish " + channel});
   if (!place) return place.error();
   auto opened = node_.raw_publisher(channel, (*carrier)->id, publisher);
   if (!opened) return opened.error();
@@ -240,7 +241,7 @@ Result<std::unique_ptr<Outlet>> GraphDoor::open_outlet(
   if (!info) return info.error();
   auto carrier = carrier_for(channel, end, name);
   if (!carrier) return carrier.error();
-  auto place = accounts_->take(client, {"subscribe " + channel});
+  auto place = place_for(client, {"subscribe " + channel});
   if (!place) return place.error();
   const bool keeps = end && end->policy.latched;
   auto tap =
@@ -281,10 +282,12 @@ Result<std::unique_ptr<Server>> GraphDoor::open_server(
   if (!info) return info.error();
   auto carrier = types_->service_carrier(type, call_type_of(name));
   if (!carrier) return carrier.error();
-  auto place = accounts_->take(client, {"ask " + name, "answer " + name});
+  auto place = place_for(client, {"ask " + name, "answer " + name});
   if (!place) return place.error();
   ServiceOptions options;
   options.mode = Mode::concurrent;
+  options.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
+  options.max_pending = options.depth;
   const auto serve = [carrier = *carrier, form, callback = std::move(callback),
                       clock = node_.clock()](const detail::ExchangeRef& exchange) {
     auto request = message_of(exchange->request(), *carrier.request, form);
@@ -323,11 +326,23 @@ Result<Askers::Use> GraphDoor::asker(const Client& client, std::string_view kind
   if (auto let = take(client, *accounts_->of(client), name); !let) return let.error();
   const std::string channel = std::string(kind) + name + std::string(kRequest);
   auto asked = askers_->ask(client, name + " " + std::string(kind) + request.name,
-                            is_served(channel), [&] { return node_.open_client(name, types, {}); });
+                            is_served(channel), [&] {
+                              // Askers bounds the calls, by an option of the gateway.
+                              ClientOptions options;
+                              options.max_pending = 65536;
+                              return node_.open_client(name, types, options);
+                            });
   if (!asked && asked.error().code == Code::overloaded) {
     count(client, "calls", asked.error().message);
   }
   return asked;
+}
+
+Result<std::shared_ptr<void>> GraphDoor::place_for(const Client& client,
+                                                   std::initializer_list<std::string> ports) {
+  auto place = accounts_->take(client, ports);
+  if (!place) count(client, "topics", place.error().message);
+  return place;
 }
 
 Result<void> GraphDoor::take(const Client& client, Account& account, const std::string& name) {

@@ -97,6 +97,9 @@ class GraphDoor final : public Door {
   [[nodiscard]] std::vector<ServiceInfo> served(std::string_view kind) const;
   /// Somebody subscribes to it, on this machine or one that is linked.
   [[nodiscard]] bool is_served(const std::string& channel) const;
+  /// Room for one more topic or service of the client. Error: overloaded, which is counted.
+  Result<std::shared_ptr<void>> place_for(const Client& client,
+                                          std::initializer_list<std::string> ports);
   /// To call with, on behalf of `client`. `kind`: kServices or kActions.
   Result<Askers::Use> asker(const Client& client, std::string_view kind, const std::string& name,
                             const TypeId& request, const detail::CallTypes& types);
@@ -105,7 +108,7 @@ class GraphDoor final : public Door {
   std::shared_ptr<Types> types_;
   const Rules rules_;
   const std::shared_ptr<Accounts> accounts_;
-  const std::shared_ptr<Askers> askers_ = std::make_shared<Askers>();
+  const std::shared_ptr<Askers> askers_;
   Logger log_;
   const std::shared_ptr<Members> members_ = std::make_shared<Members>();
   Taps taps_;

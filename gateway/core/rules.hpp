@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/core/limits.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway {
@@ -28,6 +29,7 @@ struct Rules {
   Names serve;      ///< services that clients offer
   /// Messages, calls and goals of one client in a second, all together; 0: any.
   double rate_hz = 0;
+  Limits limits;                     ///< of the gateway; those of `clients` are not used
   std::vector<ClientRules> clients;  ///< for some of them instead; the first that names one holds
   [[nodiscard]] const Rules& of(const Client& client) const;
 };

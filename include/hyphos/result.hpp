@@ -31,9 +31,10 @@ enum class Code {
   canceled,        ///< a call or goal was given up before it ended
   out_of_range,    ///< a time or position lies outside of what is known; the message says by how
                    ///< much
+  too_large,       ///< a message is larger than can ever be carried; waiting does not help
 };
 
-inline constexpr Code kLastCode = Code::out_of_range;
+inline constexpr Code kLastCode = Code::too_large;
 
 /// The same word in C++, Python and on the command line, e.g. "type_mismatch".
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Code code);

@@ -39,7 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(layout->slots > 0 && layout->slot_size % shm::kCacheLine == 0);
       require(layout->control_offset + layout->slots * sizeof(shm::SlotControl) <=
               layout->payload_offset);
-      require(layout->payload_offset + layout->slots * layout->slot_size == actual);
+      require(layout->payload_offset + layout->slots * layout->slot_size <= layout->size);
+      require(layout->size <= actual && (actual - layout->size) % layout->group_size == 0);
+      require(layout->group_size >=
+              sizeof(shm::HolderGroup) + layout->slots * sizeof(shm::SlotHolds));
     }
   }
   const Image<shm::LaneHeader> lane(data, size);

@@ -86,7 +86,7 @@ class World {
   void play(const std::uint8_t* data, std::size_t size) {
     if (bad_ == nullptr) start_bad();
     const auto domain = shm::Domain::open(folder_, "0").or_throw();
-    const auto receiver = shm::Control::open(domain, receiver_->participant_id()).or_throw();
+    auto receiver = shm::Control::open(domain, receiver_->participant_id()).or_throw();
     auto bad = shm::Control::open(domain, bad_->participant_id());
     const auto segment = shm::Segment::open(domain, bad_->participant_id(), 0);
     std::optional<shm::Lane> lane;
@@ -126,7 +126,8 @@ class World {
           break;
         default:
           if (bad) {
-            put(&bad->file().endpoints, sizeof(bad->file().endpoints[0]) * 2), spoiled = true;
+            auto& endpoints = bad->chunk(0).endpoints;
+            put(endpoints.data(), sizeof(endpoints[0]) * 2), spoiled = true;
             bad->header().table_version.fetch_add(1);
           }
       }

@@ -266,7 +266,7 @@ TEST(Control, AnotherVersionIsNamed) {
 TEST(Control, TablesAreReadWhole) {
   const testing::Folder folder;
   const auto self = folder.join().or_throw();
-  const auto reader = Control::open(self->domain(), self->id()).or_throw();
+  auto reader = Control::open(self->domain(), self->id()).or_throw();
   std::atomic<bool> done{false};
   std::thread writer([&] {
     for (std::uint64_t i = 1; i < 20'000; ++i) {
@@ -275,7 +275,7 @@ TEST(Control, TablesAreReadWhole) {
       record.type_hash = ~i;
       put_text(record.channel, std::to_string(i));
       put_text(record.type, std::to_string(i));
-      self->control().set_endpoint(3, record);
+      self->control().set_endpoint(3, record).or_throw();
     }
     done.store(true);
   });
@@ -290,7 +290,7 @@ TEST(Control, TablesAreReadWhole) {
     }
   }
   writer.join();
-  self->control().set_endpoint(3, {});
+  self->control().set_endpoint(3, {}).or_throw();
   EXPECT_TRUE(reader.endpoints()->empty());
 }
 

@@ -379,7 +379,7 @@ TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
   ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
   // Descriptors and headers full of nonsense, put into the lane as a broken process might.
   auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
-  const auto receiver = shm::Control::open(domain, subscriber->participant_id()).or_throw();
+  auto receiver = shm::Control::open(domain, subscriber->participant_id()).or_throw();
   std::uint64_t serial = 0;
   const auto lanes = receiver.lanes();
   for (const auto& record : *lanes) {

@@ -54,7 +54,8 @@ enum {
   HYPHOS_UNSUPPORTED = 11,
   HYPHOS_IO = 12,
   HYPHOS_CANCELED = 13,
-  HYPHOS_OUT_OF_RANGE = 14
+  HYPHOS_OUT_OF_RANGE = 14,
+  HYPHOS_TOO_LARGE = 15
 };
 
 /* Texts that are longer are cut at the end of a character. */

@@ -9,7 +9,7 @@ namespace {
 static_assert(static_cast<int>(Code::invalid_config) + 1 == HYPHOS_INVALID_CONFIG &&
               static_cast<int>(Code::timeout) + 1 == HYPHOS_TIMEOUT &&
               static_cast<int>(Code::io) + 1 == HYPHOS_IO &&
-              static_cast<int>(kLastCode) + 1 == HYPHOS_OUT_OF_RANGE);
+              static_cast<int>(kLastCode) + 1 == HYPHOS_TOO_LARGE);
 
 /// Whole characters of UTF-8 only.
 template <std::size_t Room>

@@ -20,7 +20,8 @@ namespace Hyphos
         Unsupported = 11,
         Io = 12,
         Canceled = 13,
-        OutOfRange = 14
+        OutOfRange = 14,
+        TooLarge = 15
     }
 
     /// <summary>An error of the world: what happened, where, and what to do about it.</summary>
@@ -31,7 +32,8 @@ namespace Hyphos
         private static readonly string[] words_ =
         {
             "ok", "invalid_config", "not_found", "already_exists", "type_mismatch", "timeout", "overloaded",
-            "disconnected", "exhausted", "permission", "corrupt", "unsupported", "io", "canceled", "out_of_range"
+            "disconnected", "exhausted", "permission", "corrupt", "unsupported", "io", "canceled", "out_of_range",
+            "too_large"
         };
 
         public HyphosException(ErrorCode code, string what, string where = "", string advice = "")

@@ -93,6 +93,50 @@ def gateway(
     max_clients: Annotated[
         int | None, typer.Option(min=1, help="Clients at once.", rich_help_panel=_RULES)
     ] = None,
+    max_topics: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Topics of all clients; a service counts as two. Default: 4096.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    max_topics_per_client: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Topics, services and actions of one client. Default: 256.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    max_services: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Services and actions that clients ask at once. Default: 1024.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    max_unserved: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Those of them that no node serves. Default: 512.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
+    max_unserved_per_client: Annotated[
+        int | None,
+        typer.Option(min=1, help="The same of one client. Default: 16.", rich_help_panel=_RULES),
+    ] = None,
+    max_calls: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Calls of one service that are under way, of all clients. Default: 1024.",
+            rich_help_panel=_RULES,
+        ),
+    ] = None,
     queue: Annotated[
         int | None,
         typer.Option(
@@ -138,6 +182,12 @@ def gateway(
         "--rate": rate,
         "--max-message": max_message,
         "--max-clients": max_clients,
+        "--max-topics": max_topics,
+        "--max-topics-per-client": max_topics_per_client,
+        "--max-services": max_services,
+        "--max-unserved": max_unserved,
+        "--max-unserved-per-client": max_unserved_per_client,
+        "--max-calls": max_calls,
         "--queue": queue,
         "--queue-bytes": queue_bytes,
         "--tls-certificate": tls_certificate,

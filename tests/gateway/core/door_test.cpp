@@ -410,9 +410,8 @@ TEST_F(DoorTest, OneClientCannotUseUpTheTopicsOfAll) {
       return inlets.size() - before;
     }
   };
-  EXPECT_EQ(fill({"a"}), Accounts::kMostOfClient);
-  EXPECT_EQ(fill({"b"}), Accounts::kMostOfClient);
-  EXPECT_EQ(fill({"c"}), Accounts::kMostPorts - 2 * Accounts::kMostOfClient);
+  EXPECT_EQ(fill({"a"}), Limits().client_topics);
+  EXPECT_EQ(fill({"b"}), Limits().client_topics);
   EXPECT_TRUE(open({"d"}, "/a0")) << "which is there already";
   // The process itself, and services, go on.
   EXPECT_TRUE(robot_.raw_publisher("own", make_type_id("x", Encoding::custom)));
@@ -449,7 +448,7 @@ TEST_F(DoorTest, NamesOfServicesThatNobodyServesLeaveNothing) {
   ASSERT_TRUE(wait(kNames));
   EXPECT_EQ(door_.counters().at("drop.gateway.calls"), static_cast<std::uint64_t>(overloaded));
   EXPECT_GE(overloaded, 1);
-  EXPECT_LE(overloaded, kNames - static_cast<int>(Askers::kMostUnservedOfClient));
+  EXPECT_LE(overloaded, kNames - static_cast<int>(Limits().client_unserved));
   // One after the other, each has its time.
   overloaded = 0;
   for (int number = 0; number < 20; ++number) {

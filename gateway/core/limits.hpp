@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+
+namespace hyphos::gateway {
+
+/// How much the clients of one gateway may use. Each is an option of `hyphos gateway` and a key of
+/// the gateway in a plan; docs/limits.md lists them.
+struct Limits {
+  /// `--max-topics`: of all clients together, each counted once for each direction (two for a
+  /// service) however many clients have it. A process has 8,192 ends of channels in shared memory.
+  std::size_t topics = 4096;
+  /// `--max-topics-per-client`: topics, services and actions of one client. A graph of ROS, which is
+  /// many, has no such bound.
+  std::size_t client_topics = 256;
+  /// `--max-services`: services and actions that clients ask at the same time. Each takes two ends.
+  std::size_t services = 1024;
+  /// `--max-unserved`: those of them that no node serves.
+  std::size_t unserved = 512;
+  /// `--max-unserved-per-client`: the same of one client.
+  std::size_t client_unserved = 16;
+  /// `--max-calls`: calls or goals of one service or action that are under way, of all clients.
+  std::size_t calls = 1024;
+};
+
+}  // namespace hyphos::gateway

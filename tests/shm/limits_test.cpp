@@ -1,0 +1,466 @@
+// Every fixed limit of shared memory: one below it, at it and one beyond it. Beyond it both sides
+// get an error that names the limit, a counter counts, and those who are there go on unharmed.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "shm/lane.hpp"
+#include "shm/tools.hpp"
+#include "tests/shm/folder.hpp"
+#include "tests/transport/harness.hpp"
+#include "transport/shm.hpp"
+
+namespace hyphos::transport::testing {
+namespace {
+
+using shm::kGroupHolders;
+using shm::kMaxEndpoints;
+using shm::kMaxHolders;
+using shm::kMaxLanes;
+using shm::kMaxReceivers;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// What a process of one subscription has in shared memory, without its threads.
+class LightReceiver {
+ public:
+  LightReceiver(const shm::testing::Folder& folder, std::uint64_t publisher,
+                const shm::EndpointRecord& publication)
+      : self_(folder.join(1 << 20).or_throw()), publisher_(publisher) {
+    shm::EndpointRecord record = publication;
+    record.serial = 1;
+    record.is_publisher = 0;
+    self_->control().set_endpoint(0, record).or_throw();
+    lane_ = shm::Lane::create(self_->domain(), self_->id(), 2, publisher, 4, 0,
+                              publication.type_hash, shm::get_text(publication.channel))
+                .or_throw();
+    self_->control().set_lane(0, {2, publisher, publication.serial, 1, 0}).or_throw();
+    self_->domain().notify(self_->socket(), publisher);
+  }
+  [[nodiscard]] bool refused() const { return lane_.header().refused.load() != 0; }
+  [[nodiscard]] std::uint64_t waiting() const { return lane_.waiting(); }
+  /// Takes one message and gives its slot back; true if the bytes are those of sample(number).
+  [[nodiscard]] bool takes(std::uint64_t number) {
+    shm::Descriptor next;
+    if (lane_.pop(next) != shm::Lane::Outcome::ok) return false;
+    auto segment = shm::Segment::open(self_->domain(), publisher_, next.segment);
+    if (!segment) return false;
+    const shm::HolderRef entry = (*segment)->find(self_->id(), publisher_);
+    shm::MessageHeader header;
+    const Buffer want = sample(number).payload;
+    const bool good = entry.valid() && shm::read_message((*segment)->message(next.slot), header) &&
+                      header.sequence == number && header.simple_size == want.size() &&
+                      std::memcmp((*segment)->payload(next.slot), want.data(), want.size()) == 0;
+    return (*segment)->release_hold(next.slot, entry) && good;
+  }
+
+ private:
+  std::shared_ptr<shm::Participant> self_;
+  std::uint64_t publisher_;
+  shm::Lane lane_;
+};
+
+class ShmLimits : public ::testing::Test {
+ protected:
+  // Each light receiver has some descriptors of its own, and the publisher two for each.
+  void SetUp() override {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    enough_files_ = limit.rlim_cur >= 8000;
+  }
+  std::unique_ptr<ShmTransport> join(const std::string& name, std::uint64_t pool = 64 << 20) {
+    ShmConfig config;
+    config.base_dir = folder_.path();
+    config.process_name = name;
+    config.pool_limit_bytes = pool;
+    auto made = make_shm(std::move(config));
+    made->start().or_throw();
+    return made;
+  }
+  // The record of the only publication of `of`.
+  shm::EndpointRecord publication(const ShmTransport& of) {
+    const auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
+    auto control = shm::Control::open(domain, of.participant_id()).or_throw();
+    return control.endpoints()->at(0);
+  }
+  static bool eventually(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+  shm::testing::Folder folder_;
+  Events events_;
+  bool enough_files_ = false;
+};
+
+TEST_F(ShmLimits, three_hundred_processes_receive_every_message) {
+  if (!enough_files_) GTEST_SKIP() << "needs 8,000 file descriptors";
+  constexpr std::uint32_t kReceivers = 300;
+  TestOutlet outlet(events_);
+  auto publisher = join("publisher");
+  const PortId out = publisher->open(spec("c", reliable_policy(4)), nullptr, &outlet).or_throw();
+  const auto record = publication(*publisher);
+  std::vector<std::unique_ptr<LightReceiver>> all;
+  for (std::uint32_t i = 0; i < kReceivers; ++i) {
+    all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
+  }
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kReceivers; }));
+  for (std::uint64_t number = 1; number <= 400; ++number) {  // slots come back: there are 128
+    const SendReport report = publisher->send(out, sample(number));
+    ASSERT_EQ(report.taken, kReceivers);
+    ASSERT_EQ(report.dropped, 0U);
+    ASSERT_FALSE(report.failure);
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all[i]->takes(number)) << i;
+  }
+  EXPECT_EQ(events_.read([&] { return outlet.lost(); }), 0U);
+  std::uint32_t used = 0;
+  std::uint32_t holders = 0;
+  for (const auto& segment : shm::list("0", folder_.path()).or_throw().segments) {
+    used += segment.used;
+    holders = std::max(holders, segment.holders);
+  }
+  EXPECT_EQ(used, 0U);
+  EXPECT_EQ(holders, kReceivers);
+}
+
+TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
+  if (!enough_files_) GTEST_SKIP() << "needs 8,000 file descriptors";
+  TestOutlet outlet(events_);
+  auto publisher = join("publisher");
+  const PortId out = publisher->open(spec("c", reliable_policy(4)), nullptr, &outlet).or_throw();
+  const auto record = publication(*publisher);
+  std::vector<std::unique_ptr<LightReceiver>> all;
+  for (std::uint32_t i = 0; i < kMaxReceivers - 1; ++i) {
+    all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
+  }
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kMaxReceivers - 1; }));
+  all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kMaxReceivers; }));
+  EXPECT_TRUE(events_.read([&] { return outlet.errors.empty(); }));
+
+  TestInlet inlet(events_);
+  auto late = join("late");
+  (void)late->open(spec("c", reliable_policy(4)), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return !inlet.errors.empty() && !outlet.errors.empty(); }));
+  events_.read([&] {
+    for (const Error& error : {inlet.errors.front(), outlet.errors.front()}) {
+      EXPECT_EQ(error.code, Code::exhausted);
+      EXPECT_TRUE(has(error.message, std::to_string(kMaxReceivers))) << error.message;
+      EXPECT_TRUE(has(error.message, "limit")) << error.message;
+      EXPECT_TRUE(has(error.message, "end some")) << error.message;
+    }
+    EXPECT_EQ(inlet.publishers, 0) << "of which it would receive something";
+    return 0;
+  });
+  EXPECT_EQ(outlet.receivers, kMaxReceivers) << "the refused one is not counted";
+  const SendReport report = publisher->send(out, sample(1));
+  EXPECT_EQ(report.taken, kMaxReceivers);
+  EXPECT_FALSE(report.failure);
+  for (std::size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all[i]->takes(1)) << i;
+
+  all.pop_back();  // its place goes to the one that waits
+  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == 1; }));
+  ASSERT_TRUE(eventually([&] {
+    (void)publisher->send(out, sample(2));
+    return events_.read([&] { return !inlet.messages.empty(); });
+  }));
+  EXPECT_TRUE(events_.read([&] { return intact(inlet.messages.front()); }));
+}
+
+TEST_F(ShmLimits, a_message_without_a_holder_entry_has_its_own_counter) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher");
+  auto subscriber = join("subscriber");
+  const PortId out = publisher->open(spec("c", reliable_policy(4)), nullptr, &outlet).or_throw();
+  (void)subscriber->open(spec("c", reliable_policy(4)), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  ASSERT_FALSE(publisher->send(out, sample(1)).failure);
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  // Others take all entries of the next pool file before it is used: as forwarders would.
+  const auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
+  WritableBuffer loan = publisher->loan(out, 3000);
+  const auto segments = shm::list("0", folder_.path()).or_throw().segments;
+  const auto number = static_cast<std::uint32_t>(segments.size() - 1);
+  auto segment = shm::Segment::open(domain, publisher->participant_id(), number).or_throw();
+  for (std::uint64_t i = 0; i < kMaxHolders; ++i) {
+    ASSERT_TRUE(segment->claim(subscriber->participant_id(), 1000 + i).valid()) << i;
+  }
+  Envelope message = sample(2, 3000);
+  std::memcpy(loan.data(), message.payload.data(), 3000);
+  message.payload = std::move(loan).freeze();
+  const SendReport report = publisher->send(out, message);
+  EXPECT_EQ(report.dropped, 1U);
+  EXPECT_EQ(report.failure, Code::exhausted);
+  ASSERT_TRUE(events_.wait([&] { return outlet.drops[Drop::too_many] == 1; }));
+  EXPECT_EQ(events_.read([&] { return outlet.drops[Drop::no_memory]; }), 0U);
+  // Messages of other sizes go on.
+  EXPECT_FALSE(publisher->send(out, sample(3)).failure);
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
+}
+
+TEST_F(ShmLimits, a_process_has_as_many_ends_as_the_limit_says) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto process = join("many");
+  std::vector<PortId> ports;
+  for (std::uint32_t i = 0; i < kMaxEndpoints; ++i) {
+    auto opened = process->open(spec("c" + std::to_string(i)), nullptr, &outlet);
+    ASSERT_TRUE(opened) << i << ": " << opened.error().to_string();
+    ports.push_back(*opened);
+  }
+  const auto refused = process->open(spec("one more"), nullptr, &outlet);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::exhausted);
+  EXPECT_TRUE(has(refused.error().message, std::to_string(kMaxEndpoints)));
+  EXPECT_TRUE(has(refused.error().message, "scope: local"));
+  // What is there goes on, also the last of them, for one that comes only now.
+  auto other = join("other");
+  const std::string last = "c" + std::to_string(kMaxEndpoints - 1);
+  (void)other->open(spec(last), &inlet, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == 1 && outlet.receivers == 1; }));
+  EXPECT_EQ(process->send(ports.back(), sample(1)).taken, 1U);
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  // A place that was given back is one again.
+  process->close(ports.front());
+  EXPECT_TRUE(process->open(spec("one more"), nullptr, &outlet));
+}
+
+TEST_F(ShmLimits, guests_ends_leave_room_for_those_of_the_plan) {
+  TestOutlet outlet(events_);
+  auto process = join("many");
+  ChannelSpec guests = spec("g");
+  guests.for_guests = true;
+  for (std::uint32_t i = 0; i < shm::kMaxForGuests; ++i) {
+    guests.name = "g" + std::to_string(i);
+    ASSERT_TRUE(process->open(guests, nullptr, &outlet)) << i;
+  }
+  guests.name = "g";
+  const auto refused = process->open(guests, nullptr, &outlet);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::exhausted);
+  EXPECT_TRUE(has(refused.error().message, std::to_string(shm::kMaxForGuests)));
+  EXPECT_TRUE(process->open(spec("own"), nullptr, &outlet));
+}
+
+TEST_F(ShmLimits, a_queue_beyond_the_last_is_refused_on_both_sides) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  Policy policy;
+  policy.depth = 1;
+  auto subscriber = join("subscriber");
+  (void)subscriber->open(spec("c", policy), &inlet, nullptr).or_throw();
+  // A raw participant with so many publishers that only one queue is left.
+  const auto record = publication(*subscriber);
+  auto crowd = folder_.join(1 << 20).or_throw();
+  for (std::uint32_t i = 0; i < kMaxLanes - 1; ++i) {
+    shm::EndpointRecord one = record;
+    one.serial = 10 + i;
+    one.is_publisher = 1;
+    crowd->control().set_endpoint(i, one).or_throw();
+  }
+  crowd->domain().notify(crowd->socket(), subscriber->participant_id());
+  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == int{kMaxLanes} - 1; }));
+  auto last = join("last");
+  const PortId out = last->open(spec("c", policy), nullptr, &outlet).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  EXPECT_TRUE(events_.read([&] { return inlet.errors.empty(); }));
+
+  TestOutlet late_outlet(events_);
+  auto late = join("late");
+  const PortId late_out = late->open(spec("c", policy), nullptr, &late_outlet).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return !inlet.errors.empty() && !late_outlet.errors.empty(); }));
+  events_.read([&] {
+    for (const Error& error : {inlet.errors.front(), late_outlet.errors.front()}) {
+      EXPECT_EQ(error.code, Code::exhausted);
+      EXPECT_TRUE(has(error.message, std::to_string(kMaxLanes) + " queues")) << error.message;
+      EXPECT_TRUE(has(error.message, "split")) << error.message;
+    }
+    return 0;
+  });
+  EXPECT_EQ(late->send(late_out, sample(1)).taken, 0U);
+  EXPECT_EQ(last->send(out, sample(2)).taken, 1U);
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+
+  last.reset();  // its queue goes to the one that waits
+  ASSERT_TRUE(events_.wait([&] { return late_outlet.receivers == 1; }));
+  EXPECT_EQ(late->send(late_out, sample(3)).taken, 1U);
+  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
+}
+
+TEST_F(ShmLimits, a_message_that_can_never_fit_fails_at_once) {
+  TestOutlet outlet(events_);
+  TestInlet inlet(events_);
+  auto publisher = join("publisher", 4 << 20);
+  auto subscriber = join("subscriber");
+  for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest, Overflow::block}) {
+    for (const bool latched : {false, true}) {
+      Policy policy = with_overflow(overflow, 4);
+      policy.block_timeout_ms = 0;  // for ever
+      policy.latched = latched;
+      const std::string name =
+          "c" + std::to_string(static_cast<int>(overflow)) + (latched ? "latched" : "");
+      const PortId out = publisher->open(spec(name, policy), nullptr, &outlet).or_throw();
+      const PortId in = subscriber->open(spec(name, policy), &inlet, nullptr).or_throw();
+      ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+      const auto before = events_.read([&] { return outlet.drops[Drop::too_large]; });
+      const SendReport report = publisher->send(out, sample(1, 5 << 20));
+      EXPECT_EQ(report.failure, Code::too_large) << name;
+      EXPECT_EQ(report.dropped, 1U);
+      EXPECT_EQ(events_.read([&] { return outlet.drops[Drop::too_large]; }), before + 1);
+      EXPECT_TRUE(publisher->loan(out, 5 << 20).empty());
+      const auto got = events_.read([&] { return inlet.messages.size(); });
+      EXPECT_FALSE(publisher->send(out, sample(2)).failure);
+      ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == got + 1; }));
+      publisher->close(out);
+      subscriber->close(in);
+    }
+  }
+  EXPECT_EQ(events_.read([&] { return outlet.drops[Drop::no_memory]; }), 0U);
+}
+
+TEST_F(ShmLimits, a_table_that_grows_is_read_by_those_who_had_it_before) {
+  const auto self = folder_.join().or_throw();
+  auto reader = shm::Control::open(self->domain(), self->id()).or_throw();
+  const auto file = folder_.domain() / shm::control_name(self->id());
+  EXPECT_EQ(std::filesystem::file_size(file), shm::control_size(1));
+  EXPECT_TRUE(reader.endpoints()->empty());
+  for (std::uint32_t i = 0; i < 3 * shm::kChunkRecords; ++i) {
+    shm::EndpointRecord record{};
+    record.serial = i + 1;
+    self->control().set_endpoint(i, record).or_throw();
+    ASSERT_EQ(std::filesystem::file_size(file), shm::control_size(i / shm::kChunkRecords + 1));
+    ASSERT_EQ(reader.endpoints()->size(), i + 1);
+  }
+  const auto late = shm::Control::open(self->domain(), self->id()).or_throw().endpoints();
+  ASSERT_EQ(late->size(), 3 * shm::kChunkRecords);
+  EXPECT_EQ(late->back().serial, 3 * shm::kChunkRecords);
+}
+
+TEST_F(ShmLimits, a_table_that_claims_more_than_its_file_holds_is_not_followed) {
+  const auto self = folder_.join().or_throw();
+  auto reader = shm::Control::open(self->domain(), self->id()).or_throw();
+  for (const std::uint32_t claim : {shm::kChunkRecords + 1, kMaxEndpoints, ~std::uint32_t{0}}) {
+    self->control().header().endpoints.store(claim);
+    EXPECT_FALSE(reader.endpoints()) << claim;
+  }
+}
+
+}  // namespace
+}  // namespace hyphos::transport::testing
+
+namespace hyphos::shm {
+namespace {
+
+constexpr std::uint64_t kOwner = 1;
+
+class HolderGroups : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::uint64_t file_size() const {
+    return std::filesystem::file_size(folder_.domain() / pool_name(self_->id(), 0));
+  }
+  testing::Folder folder_;
+  std::shared_ptr<Participant> self_ = folder_.join().or_throw();
+  const SegmentLayout layout_ = *segment_layout(8, 256);
+  std::shared_ptr<Segment> segment_ =
+      Segment::create(self_->domain(), self_->control(), 0, layout_).or_throw();
+};
+
+TEST_F(HolderGroups, a_file_grows_by_a_group_when_all_entries_are_used) {
+  const auto theirs = Segment::open(self_->domain(), self_->id(), 0).or_throw();
+  for (std::uint64_t i = 0; i < kMaxHolders; ++i) {
+    ASSERT_EQ(segment_->claim(100 + i, kOwner).index, i);
+    ASSERT_EQ(file_size(), layout_.size + i / kGroupHolders * layout_.group_size);
+  }
+  EXPECT_FALSE(segment_->claim(99, kOwner).valid());
+  EXPECT_EQ(theirs->holders(), kMaxHolders) << "opened before there were groups";
+  const auto late = Segment::open(self_->domain(), self_->id(), 0).or_throw();
+  EXPECT_EQ(late->find(100 + kMaxHolders - 1, kOwner).index, kMaxHolders - 1);
+}
+
+TEST_F(HolderGroups, two_claimers_make_one_group) {
+  const auto theirs = Segment::open(self_->domain(), self_->id(), 0).or_throw();
+  std::vector<std::uint32_t> indices;
+  for (std::uint64_t i = 0; i < 2 * kGroupHolders; ++i) {
+    indices.push_back((i % 2 == 0 ? segment_ : theirs)->claim(100 + i, kOwner + i % 2).index);
+  }
+  std::ranges::sort(indices);
+  EXPECT_EQ(std::ranges::adjacent_find(indices), indices.end());
+  EXPECT_EQ(file_size(), layout_.size + layout_.group_size);
+}
+
+TEST_F(HolderGroups, without_its_file_no_group_is_made_and_the_first_goes_on) {
+  HolderRef first;
+  for (std::uint64_t i = 0; i < kGroupHolders; ++i) first = segment_->claim(100 + i, kOwner);
+  std::filesystem::remove(folder_.domain() / pool_name(self_->id(), 0));
+  EXPECT_FALSE(segment_->claim(99, kOwner).valid());
+  EXPECT_TRUE(segment_->add_hold(0, first, false));
+  EXPECT_FALSE(segment_->find_free(0));
+  EXPECT_TRUE(segment_->release_hold(0, first));
+  EXPECT_TRUE(segment_->find_free(0));
+}
+
+TEST_F(HolderGroups, a_file_with_part_of_a_group_is_refused) {
+  for (std::uint64_t i = 0; i <= kGroupHolders; ++i) (void)segment_->claim(100 + i, kOwner);
+  const auto path = folder_.domain() / pool_name(self_->id(), 0);
+  EXPECT_TRUE(Segment::open(self_->domain(), self_->id(), 0));
+  std::filesystem::resize_file(path, file_size() - kPage);
+  EXPECT_EQ(Segment::open(self_->domain(), self_->id(), 0).error().code, Code::corrupt);
+}
+
+// Random claims, holds, releases and deaths through two mappings, beside a plain model of them.
+TEST_F(HolderGroups, any_sequence_agrees_with_a_model) {
+  const auto theirs = Segment::open(self_->domain(), self_->id(), 0).or_throw();
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    std::minstd_rand random(seed);
+    std::vector<HolderRef> alive;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, int> held;  // slot and entry
+    std::uint64_t next = seed * 100'000;
+    for (int step = 0; step < 20'000; ++step) {
+      Segment& at = random() % 2 == 0 ? *segment_ : *theirs;
+      const std::uint32_t slot = random() % 8;
+      const auto what = random() % 16;
+      if (what < 4 && alive.size() < 400) {
+        alive.push_back(at.claim(next++, kOwner));
+        ASSERT_TRUE(alive.back().valid());
+      } else if (what == 4 && !alive.empty()) {
+        std::swap(alive[random() % alive.size()], alive.back());
+        at.revoke(alive.back());
+        for (std::uint32_t i = 0; i < 8; ++i) held.erase({i, alive.back().index});
+        alive.pop_back();
+      } else if (what < 10 && !alive.empty()) {
+        const HolderRef entry = alive[random() % alive.size()];
+        ASSERT_TRUE(at.add_hold(slot, entry, true));
+        ++held[{slot, entry.index}];
+      } else if (what < 15 && !alive.empty()) {
+        const HolderRef entry = alive[random() % alive.size()];
+        const auto found = held.find({slot, entry.index});
+        ASSERT_EQ(at.release_hold(slot, entry), found != held.end());
+        if (found != held.end() && --found->second == 0) held.erase(found);
+      } else {
+        const bool free = std::ranges::none_of(held, [&](const auto& one) {
+          return one.first.first == slot;
+        });
+        ASSERT_EQ(segment_->find_free(slot), free) << "seed " << seed << ", step " << step;
+      }
+    }
+    for (const HolderRef& entry : alive) segment_->revoke(entry);
+    for (std::uint32_t slot = 0; slot < 8; ++slot) ASSERT_TRUE(segment_->find_free(slot));
+  }
+}
+
+}  // namespace
+}  // namespace hyphos::shm
