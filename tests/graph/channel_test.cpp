@@ -265,7 +265,7 @@ TEST(Latched, ALateSubscriberGetsTheLastOfEachPublisherThatIsThere) {
   EXPECT_EQ(got, (std::vector<std::int64_t>{300, 2}));
 }
 
-TEST(Latched, ALateSubscriberGetsNoMoreThanItsQueueHolds) {
+TEST(Latched, a_late_subscriber_gets_all_of_them_beyond_its_depth) {
   OneGraph g;
   Policy p;
   p.latched = true;
@@ -277,7 +277,37 @@ TEST(Latched, ALateSubscriberGetsNoMoreThanItsQueueHolds) {
   }
   std::vector<std::int64_t> got;
   g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { got.push_back(m->value); });
-  EXPECT_EQ(got, (std::vector<std::int64_t>{3, 4}));
+  EXPECT_EQ(got, (std::vector<std::int64_t>{1, 2, 3, 4}));
+}
+
+TEST(Latched, what_the_last_publisher_left_ends_with_the_next_message) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  std::vector<std::int64_t> got;
+  const auto hear = [&](const Message<Number>& m) { got.push_back(m->value); };
+  g.publisher<Number>("n", p).publish({1});
+  g.subscribe<Number>("n", inlined, hear);
+  EXPECT_EQ(got, std::vector<std::int64_t>{1});
+  auto pub = g.publisher<Number>("n", p);
+  pub.publish({2});
+  got.clear();
+  g.subscribe<Number>("n", inlined, hear);
+  EXPECT_EQ(got, std::vector<std::int64_t>{2});
+}
+
+/// It runs without a lock of the channel: it may open and close ends of that.
+TEST(Latched, an_inline_callback_may_subscribe_again) {
+  OneGraph g;
+  Policy p;
+  p.latched = true;
+  auto pub = g.publisher<Number>("n", p);
+  pub.publish({1});
+  int inner = 0;
+  g.subscribe<Number>("n", inlined, [&](const Message<Number>&) {
+    g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { ++inner; });
+  });
+  EXPECT_EQ(inner, 1);
 }
 
 TEST(Latched, OthersGetNothingLate) {
