@@ -263,9 +263,16 @@ Result<Fd> Domain::bind_socket(std::uint64_t id) const {
 
 void Domain::notify(const Fd& socket, std::uint64_t id) const {
   const sockaddr_un address = socket_address(directory_, id);
-  const char byte = 1;
-  ::sendto(socket.get(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
-           reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const auto send = [&](const Fd& from) {
+    const char byte = 1;
+    return ::sendto(from.get(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
+                    reinterpret_cast<const sockaddr*>(&address), sizeof address) == 1;
+  };
+  if (send(socket) || errno != EAGAIN) return;
+  // Either the receiver's buffer is full, or ours is, of notices that stopped processes have not
+  // read. A new socket tells the two apart: what it has sent outlives it.
+  const Fd fresh(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (fresh.valid()) (void)send(fresh);
 }
 
 std::vector<std::string> domains(const std::filesystem::path& base) {

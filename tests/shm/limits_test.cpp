@@ -2,6 +2,7 @@
 // get an error that names the limit, a counter counts, and those who are there go on unharmed.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -330,6 +331,19 @@ TEST_F(ShmLimits, a_message_that_can_never_fit_fails_at_once) {
     }
   }
   EXPECT_EQ(events_.read([&] { return outlet.drops[Drop::no_memory]; }), 0U);
+}
+
+TEST_F(ShmLimits, a_notice_arrives_although_many_stopped_processes_read_none) {
+  const auto self = folder_.join(1 << 20).or_throw();
+  std::vector<std::shared_ptr<shm::Participant>> stopped;
+  for (int i = 0; i < 60; ++i) stopped.push_back(folder_.join(1 << 20).or_throw());
+  const auto reader = folder_.join(1 << 20).or_throw();
+  for (int i = 0; i < 300; ++i) {  // as many as each of them takes
+    for (const auto& each : stopped) self->domain().notify(self->socket(), each->id());
+  }
+  char byte = 0;
+  self->domain().notify(self->socket(), reader->id());
+  EXPECT_EQ(::recv(reader->socket().get(), &byte, 1, MSG_DONTWAIT), 1);
 }
 
 TEST_F(ShmLimits, a_table_that_grows_is_read_by_those_who_had_it_before) {
