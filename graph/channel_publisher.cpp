@@ -87,6 +87,45 @@ HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
   return {};
 }
 
+// Subscriptions of this process take a message of any size: then it has to be published.
+std::optional<Published> ChannelPublisher::too_large(std::size_t size) {
+  if (channel_->local_listeners() > 0 || !channel_->is_open()) return std::nullopt;
+  return refuse_large(size);
+}
+
+// Small messages fit everywhere, and so cost no more than a comparison.
+std::optional<Published> ChannelPublisher::refuse_large(std::size_t size) {
+  constexpr std::size_t kAlwaysFits = 1 << 20;
+  if (size <= kAlwaysFits || !network_ || channel_->is_latched()) return std::nullopt;
+  Published out;
+  std::string limits;
+  for (const auto& port : channel_->ports_) {
+    const std::uint32_t listeners = port->listeners.load(std::memory_order_relaxed);
+    if (port->out == 0 || listeners == 0) continue;
+    const std::uint64_t largest = port->link.transport->largest(port->out);
+    if (size <= largest) return std::nullopt;
+    out.dropped += listeners;
+    limits += (limits.empty() ? "" : ", ") + std::string(port->link.transport->name()) + ' ' +
+              std::to_string(largest);
+  }
+  if (out.dropped == 0) return std::nullopt;
+  for (const auto& port : channel_->ports_) {
+    const std::uint32_t listeners = port->listeners.load(std::memory_order_relaxed);
+    if (port->out == 0 || listeners == 0) continue;
+    trace_->drop(port->link.index, static_cast<std::size_t>(transport::Drop::too_large), listeners);
+  }
+  out.failure = Code::too_large;
+  if (std::uint64_t more = 0; too_large_log_.allow(more)) {
+    log::error("graph", "channel '" + channel_->name() + "': a message of " +
+                            std::to_string(size) +
+                            " bytes can never leave the process; the largest has, in bytes: " +
+                            limits +
+                            "; send it in parts, or make /dev/shm larger (docs/limits.md) "
+                            "[too_large]");
+  }
+  return out;
+}
+
 HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   Published out;
   if (has_ended()) {
@@ -134,6 +173,11 @@ HYPHOS_HOT std::size_t ChannelPublisher::publish_remote(detail::Block& block, Pu
   trace::Record& record = **trace_;
   if (!block.has_encoded()) {
     const std::size_t size = block.encoded_size();
+    if (const auto refused = refuse_large(size)) {  // before all those bytes are written
+      out.dropped += refused->dropped;
+      out.failure = refused->failure;
+      return 0;
+    }
     if (block.encoded(size > 0 ? loan(size) : WritableBuffer{}) == nullptr) {
       record.count(trace::Counter::encode_failed);
       out.failure = Code::unsupported;

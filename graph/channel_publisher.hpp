@@ -6,6 +6,7 @@
 
 #include "base/brief_mutex.hpp"
 #include "base/fork.hpp"
+#include "base/log.hpp"
 #include "graph/channel.hpp"
 #include "hyphos/publisher.hpp"
 #include "trace/record.hpp"
@@ -28,6 +29,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   [[nodiscard]] std::uint32_t listeners() const override;
   [[nodiscard]] bool has_room(std::size_t size) const override;
   WritableBuffer loan(std::size_t size) override;
+  std::optional<Published> too_large(std::size_t size) override;
   [[nodiscard]] const std::string& channel() const override { return channel_->name(); }
   [[nodiscard]] std::uint64_t sender() const override { return sender_; }
   [[nodiscard]] std::optional<Error> ended() const override;
@@ -43,6 +45,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   }
 
  private:
+  [[nodiscard]] std::optional<Published> refuse_large(std::size_t size);
   /// Returns the size of what it sent, encoded.
   std::size_t publish_remote(detail::Block& block, Published& out);
 
@@ -63,6 +66,7 @@ class ChannelPublisher final : public detail::PublisherCore {
   // never waits for it.
   BriefMutex send_;
   std::atomic<bool> left_{false};  // set under send_
+  log::OncePerSecond too_large_log_;
 };
 
 }  // namespace hyphos::graph

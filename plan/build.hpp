@@ -15,9 +15,9 @@
 /// goes on after a mistake, so that all mistakes are reported together.
 namespace hyphos::plan {
 
-inline constexpr std::size_t kMaxHosts = 64;
-inline constexpr std::size_t kMaxProcesses = 128;
-inline constexpr std::size_t kMaxNodes = 1024;
+inline constexpr std::size_t kMaxHosts = 256;
+inline constexpr std::size_t kMaxProcesses = 1024;
+inline constexpr std::size_t kMaxNodes = 4096;
 inline constexpr std::size_t kMaxChannels = 4096;
 inline constexpr std::size_t kMaxPairs = 200'000;  ///< of publishers and subscribers, all channels
 

@@ -28,21 +28,23 @@ void list_segment(const Domain& domain, std::uint64_t id, const std::string& fil
   into.segments.push_back(std::move(info));
 }
 
-void list_lanes(const Domain& domain, Control& receiver, Listing& into) {
+void list_lanes(const Domain& domain, Control& receiver, ParticipantInfo& info, Listing& into) {
+  if (const auto ends = receiver.endpoints()) info.ends = static_cast<std::uint32_t>(ends->size());
   const auto records = receiver.lanes();
   if (!records) return;
+  info.queues = static_cast<std::uint32_t>(records->size());
   for (const LaneRecord& record : *records) {
     if (record.refused != 0) continue;
     const auto lane = Lane::open(domain, receiver.id(), record.serial, record.sender);
     if (!lane) continue;
-    LaneInfo info;
-    info.channel = get_text(lane->header().channel);
-    info.sender = to_hex(record.sender);
-    info.receiver = to_hex(receiver.id());
-    info.depth = lane->depth();
-    info.waiting = lane->waiting();
-    for (const auto& count : lane->header().drops) info.drops += count.load();
-    into.lanes.push_back(std::move(info));
+    LaneInfo queue;
+    queue.channel = get_text(lane->header().channel);
+    queue.sender = to_hex(record.sender);
+    queue.receiver = to_hex(receiver.id());
+    queue.depth = lane->depth();
+    queue.waiting = lane->waiting();
+    for (const auto& count : lane->header().drops) queue.drops += count.load();
+    into.lanes.push_back(std::move(queue));
   }
 }
 
@@ -67,7 +69,7 @@ Result<Listing> list(const std::string& domain_name, const std::filesystem::path
         info.process = control->process();
         info.host = control->host();
         info.version = kLayoutVersion;
-        list_lanes(*domain, *control, listing);
+        list_lanes(*domain, *control, info, listing);
       }
       listing.participants.push_back(std::move(info));
     }

@@ -75,7 +75,7 @@ struct Record {
   std::atomic<std::uint32_t> state;
   std::atomic<std::uint32_t> timings;  // index + 1 into the area's timings; 0: none
   std::uint32_t generation;            // how many ends it was for, so that events tell them apart
-  std::array<char, 128> channel;
+  std::array<char, 192> channel;
   std::array<char, 64> node;
   std::array<char, 256> type_name;
   std::uint64_t type_hash;

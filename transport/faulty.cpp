@@ -195,6 +195,7 @@ class Faulty final : public Transport {
   }
   void receive_with(Crew& crew) override { inner_->receive_with(crew); }
   bool has_room(PortId port, std::size_t size) override { return inner_->has_room(port, size); }
+  std::uint64_t largest(PortId port) const override { return inner_->largest(port); }
   WritableBuffer loan(PortId port, std::size_t size) override { return inner_->loan(port, size); }
   std::vector<PeerStatus> peers() const override { return inner_->peers(); }
 

@@ -20,6 +20,7 @@ struct ShmConfig {
   std::string host;          ///< of the plan; ends of different hosts do not meet. Empty: any
   std::filesystem::path base_dir = "/dev/shm";
   std::uint64_t pool_limit_bytes = 0;  ///< 0: a quarter of the file system, at most 2 GiB
+  std::uint32_t max_receivers = shm::kMaxReceivers;  ///< fewer in tests
 };
 
 /// Messages between the processes of one machine and user, through shared memory: written once by
@@ -28,9 +29,9 @@ struct ShmConfig {
 /// A message whose payload was lent by loan(), or was received through this transport, is not
 /// copied; any other is copied once, however many receivers there are. Two threads: one sleeps on
 /// a futex until a message comes and calls Inlet::deliver; one sleeps until participants come,
-/// change or die. Neither runs while nothing happens. At most 64 receivers per sender, 1,024 queues
-/// per receiver, 1,024 endpoints per participant (512 of them for guests only); beyond them, open()
-/// or the connection fails with an Error that says so.
+/// change or die. Neither runs while nothing happens. At most 960 receiving processes per sender,
+/// 8,192 queues per receiver, 8,192 endpoints per participant (4,096 of them for guests only);
+/// beyond them, open() or the connection fails, on both sides, with an Error that names the limit.
 class ShmTransport : public Transport {
  public:
   using Transport::Transport;

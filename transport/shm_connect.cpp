@@ -195,7 +195,7 @@ void Shm::look_for_refusals() {
                 "channel '" + lane->port->spec.name +
                     "': " + describe(lane->peer->control.process(), lane->peer->id) +
                     " sends nothing to " + describe(config_.process_name, self_->id()) + ": " +
-                    std::to_string(shm::kMaxReceivers) +
+                    std::to_string(lane->lane.header().refused.load()) +
                     " processes receive from it already, which is the limit; end some of them, or "
                     "let another process pass its messages on",
                 lane->port->spec.name};
@@ -261,7 +261,7 @@ void Shm::match_lanes(const std::shared_ptr<Peer>& peer,
 }
 
 bool Shm::has_place_for(const Peer& peer) {
-  if (receivers_.contains(peer.id) || receivers_.size() < shm::kMaxReceivers) return true;
+  if (receivers_.contains(peer.id) || receivers_.size() < config_.max_receivers) return true;
   receivers_refused_ = true;
   return false;
 }
@@ -309,7 +309,8 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
   }
   std::atomic<std::uint32_t>& refused = opened->header().refused;
   if (!has_place_for(*peer)) {
-    if (refused.exchange(1) == 0) self_->domain().notify(self_->socket(), peer->id);
+    if (refused.exchange(config_.max_receivers) == 0)
+      self_->domain().notify(self_->socket(), peer->id);
     refuse_receiver(peer, port, record);
     return;
   }

@@ -31,6 +31,9 @@ class Shm final : public ShmTransport {
   void close(PortId port) override;
   SendReport send(PortId port, const Envelope& message) override;
   bool has_room(PortId port, std::size_t size) override;
+  std::uint64_t largest(PortId) const override {
+    return self_ != nullptr ? self_->pool().largest() : ~std::uint64_t{0};
+  }
   WritableBuffer loan(PortId port, std::size_t size) override;
   void on_space(PortId port) override;
   std::vector<PeerStatus> peers() const override;

@@ -141,6 +141,8 @@ class Transport {
   /// False if send() of so many bytes on a `block` channel would wait now. Only sends of this
   /// process take the room away. Not for the data path: it may ask the system for memory.
   [[nodiscard]] virtual bool has_room(PortId, std::size_t) { return true; }
+  /// Bytes of the largest message that send() on this port can ever carry. Not for the data path.
+  [[nodiscard]] virtual std::uint64_t largest(PortId) const { return ~std::uint64_t{0}; }
   /// Memory in which a message for this port needs no further copy. Empty if it has none.
   virtual WritableBuffer loan(PortId port, std::size_t size) = 0;
   /// The queue of the inlet behind this port has room again (after deliver() returned false).

@@ -47,6 +47,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   void close(PortId port) override;
   SendReport send(PortId port, const Envelope& message) override;
   bool has_room(PortId port, std::size_t) override { return sender_.has_room(port); }
+  std::uint64_t largest(PortId) const override { return sender_.largest(); }
   WritableBuffer loan(PortId, std::size_t) override { return {}; }
   void on_space(PortId port) override;
   std::vector<PeerStatus> peers() const override;

@@ -150,8 +150,15 @@ SendReport Sender::send(PortId id, const Envelope& message,
   port->pack(message, out.now);
   if (out.now.bytes > settings_.max_message_bytes) {
     report.dropped = static_cast<std::uint32_t>(port->streams.size());
-    report.failure = Code::exhausted;
-    notices.dropped(port, Drop::no_memory, report.dropped);
+    report.failure = Code::too_large;
+    notices.dropped(port, Drop::too_large, report.dropped);
+    if (std::uint64_t more = 0; too_large_log_.allow(more)) {
+      log::error(kName, "channel '" + port->spec.name + "': a message of " +
+                            std::to_string(out.now.bytes) +
+                            " bytes can never be sent: the largest between machines has " +
+                            std::to_string(settings_.max_message_bytes) +
+                            " bytes; send it in parts [too_large]");
+    }
     return report;
   }
   std::vector<StreamName> full;

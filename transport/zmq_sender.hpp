@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/log.hpp"
 #include "transport/transport.hpp"
 #include "transport/zmq_socket.hpp"
 #include "wire/control.hpp"
@@ -66,6 +67,7 @@ class Sender {
                   const std::function<void(std::int64_t)>& pump = nullptr);
   /// False if send() would wait now.
   [[nodiscard]] bool has_room(PortId id) const;
+  [[nodiscard]] std::uint64_t largest() const { return settings_.max_message_bytes; }
   /// Permits or forbids a channel from now on: for one peer, by its process name or the endpoint it
   /// connected to, or (empty) for all. What was said about one peer outweighs what is said about
   /// all.
@@ -91,8 +93,8 @@ class Sender {
   /// For the socket's owner, who shares this lock between receiving and sending.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
-  static constexpr std::size_t kMaxSubscribers = 256;
-  static constexpr std::size_t kMaxStreamsPerSubscriber = 4096;
+  static constexpr std::size_t kMaxSubscribers = 1024;
+  static constexpr std::size_t kMaxStreamsPerSubscriber = 8192;
   static constexpr std::size_t kMaxInFlight = 65536;
 
  private:
@@ -130,6 +132,7 @@ class Sender {
 
   bool say(Subscriber& to, const wire::Control& message);
   void welcome(Door door, const std::string& connection);
+  void say_too_many(std::size_t limit, const std::string& of_what);
   void handle(Door door, const std::string& connection, const wire::Hello& hello, Notices& notices);
   void replace_predecessor(Door door, const wire::Hello& hello, Notices& notices);
   void handle(Subscriber& from, wire::Subscribe& subscribe, Notices& notices);
@@ -158,6 +161,8 @@ class Sender {
   std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
   std::vector<std::byte> spare_head_;
   bool some_lost_ = false;
+  log::OncePerSecond too_large_log_;
+  log::OncePerSecond limit_log_;
 };
 
 }  // namespace hyphos::transport::zmq

@@ -1,6 +1,7 @@
 // What subscribers say, and what follows from it: the publisher's side of docs/wire.md, "Links".
 #include <algorithm>
 
+#include "base/log.hpp"
 #include "hyphos/time.hpp"
 #include "transport/host_clock.hpp"
 #include "transport/zmq_sender.hpp"
@@ -8,8 +9,12 @@
 
 namespace hyphos::transport::zmq {
 namespace {
+
+constexpr std::string_view kName = "zmq";
+
 /// Latched values and notices that wait in one queue beyond its depth.
 constexpr std::size_t kMostBeyond = 1024;
+
 }  // namespace
 
 Sender::Stream* Sender::find_stream(const StreamName& name) {
@@ -33,6 +38,14 @@ void Sender::welcome(Door door, const std::string& connection) {
   (void)wire_.write(connection, {&frame, 1});  // gone already: nobody misses it
 }
 
+void Sender::say_too_many(std::size_t limit, const std::string& of_what) {
+  if (std::uint64_t more = 0; limit_log_.allow(more)) {
+    log::error(kName, std::to_string(limit) + " " + of_what +
+                          " already, which is the limit; another gets nothing: close some, or "
+                          "split the process [exhausted]");
+  }
+}
+
 bool Sender::receive(Door door, const std::string& connection, std::span<const Frame> frames) {
   if (frames.size() != 1) return false;
   const std::int64_t heard_ns = monotonic_now().ns;  // before waiting for the lock
@@ -40,7 +53,11 @@ bool Sender::receive(Door door, const std::string& connection, std::span<const F
   const std::lock_guard lock(mutex_);
   if (stopping_) return true;
   if (frames[0].size() == 0) {  // libzmq's probe: a new connection
-    if (by_connection_.size() < kMaxSubscribers) welcome(door, connection);
+    if (by_connection_.size() < kMaxSubscribers) {
+      welcome(door, connection);
+    } else {
+      say_too_many(kMaxSubscribers, "processes of other machines receive from this one");
+    }
     return true;
   }
   auto parsed = wire::parse_control(frames[0].bytes());
@@ -86,6 +103,7 @@ void Sender::handle(Door door, const std::string& connection, const wire::Hello&
   auto& slot = subscribers_[name];
   if (!slot) {
     if (subscribers_.size() > kMaxSubscribers) {
+      say_too_many(kMaxSubscribers, "processes of other machines receive from this one");
       subscribers_.erase(name);
       return;
     }
@@ -126,7 +144,10 @@ void Sender::handle(Subscriber& from, wire::Subscribe& subscribe, Notices& notic
     }
     return;
   }
-  if (from.streams.size() >= kMaxStreamsPerSubscriber) return;
+  if (from.streams.size() >= kMaxStreamsPerSubscriber) {
+    say_too_many(kMaxStreamsPerSubscriber, "channels go to '" + from.process + "'");
+    return;
+  }
   Stream& stream = from.streams[subscribe.stream];
   stream.who = &from;
   stream.id = subscribe.stream;
@@ -204,8 +225,7 @@ void Sender::offer_beyond(Stream& stream, Outgoing& message) {
 
 void Sender::detach(Stream& stream, Notices& notices) {
   // On a living connection what is under way arrives before the Closed does.
-  const std::uint64_t lost =
-      stream.waiting() + (stream.connected() ? 0 : stream.in_flight.size());
+  const std::uint64_t lost = stream.waiting() + (stream.connected() ? 0 : stream.in_flight.size());
   notices.dropped(stream.port, Drop::disconnected, lost);
   say(*stream.who, wire::Closed{stream.id, stream.sent});
   stream.queue.clear();

@@ -15,7 +15,8 @@ struct Published {
   std::uint32_t taken = 0;    ///< queues (local subscriptions and remote receivers) that took it
   std::uint32_t dropped = 0;  ///< queues that did not; each is counted under its reason
   /// Set when a promise was broken: `block` timed out, a reliable receiver is gone, the value
-  /// cannot be encoded, no memory is left, or the channel is closed.
+  /// cannot be encoded, no memory is left, the message is too large for every receiver outside, or
+  /// the channel is closed.
   std::optional<Code> failure;
 
   explicit operator bool() const { return !failure.has_value(); }
@@ -42,6 +43,9 @@ class HYPHOS_EXPORT PublisherCore {
   /// Message::sender() of all that it publishes.
   [[nodiscard]] virtual std::uint64_t sender() const = 0;
   [[nodiscard]] virtual std::optional<Error> ended() const { return std::nullopt; }
+  /// What publish() of so many encoded bytes gives if nobody outside can ever receive them; it is
+  /// counted and logged. For callers who would copy the bytes first. None: publish.
+  [[nodiscard]] virtual std::optional<Published> too_large(std::size_t) { return std::nullopt; }
 };
 
 /// What the typed and the raw publisher have in common.
@@ -66,6 +70,11 @@ class PublisherHandle {
   /// Why each publish() fails from now on: its node was closed, or this process is a forked child
   /// of the one that opened it. Absent: it does not.
   [[nodiscard]] std::optional<Error> ended() const { return core_->ended(); }
+  /// What publish() would give for a message of so many encoded bytes if no receiver outside can
+  /// ever take it; it is counted and logged. None: publish it. Spares a copy that is in vain.
+  [[nodiscard]] std::optional<Published> too_large(std::size_t size) const {
+    return core_->too_large(size);
+  }
 
  protected:
   PublisherHandle() = default;

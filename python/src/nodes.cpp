@@ -67,6 +67,14 @@ Published publish(const PublisherHandle& handle, nb::handle payload, const nb::s
   if (count > kMaxAttachedBuffers) {
     throw nb::value_error("a message carries at most 8 attached buffers");
   }
+  // Before a copy that would be in vain. The length of an array with rows is less than its bytes:
+  // then the transport refuses it later.
+  if (count == 0) {
+    const Py_ssize_t size = PyObject_Size(payload.ptr());
+    if (size < 0) PyErr_Clear();
+    const auto refused = publisher.too_large(size < 0 ? 0 : static_cast<std::size_t>(size));
+    if (refused) return *refused;
+  }
   const Lend lend = [&publisher](std::size_t size) { return publisher.loan_bytes(size); };
   BufferList list;
   for (std::size_t i = 0; i < count; ++i) {
@@ -195,7 +203,13 @@ void bind_types(nb::module_& module) {
                      if (!p.failure) return std::nullopt;
                      return std::string(to_string(*p.failure));
                    })
-      .def("__bool__", [](const Published& p) { return static_cast<bool>(p); });
+      .def("__bool__", [](const Published& p) { return static_cast<bool>(p); })
+      .def("__repr__", [](const Published& p) {
+        return "Published(sequence=" + std::to_string(p.sequence) +
+               ", taken=" + std::to_string(p.taken) + ", dropped=" + std::to_string(p.dropped) +
+               ", failure=" +
+               (p.failure ? "'" + std::string(to_string(*p.failure)) + "'" : "None") + ")";
+      });
 
   nb::class_<MessageInfo>(module, "MessageInfo", "What a message carries besides its value.")
       .def_ro("sequence", &MessageInfo::sequence)

@@ -166,7 +166,9 @@ void bind_shm(nb::module_& module) {
       .def_ro("alive", &shm::ParticipantInfo::alive)
       .def_ro("process", &shm::ParticipantInfo::process)
       .def_ro("host", &shm::ParticipantInfo::host)
-      .def_ro("version", &shm::ParticipantInfo::version);
+      .def_ro("version", &shm::ParticipantInfo::version)
+      .def_ro("ends", &shm::ParticipantInfo::ends)
+      .def_ro("queues", &shm::ParticipantInfo::queues);
   nb::class_<shm::SegmentInfo>(module, "Segment")
       .def_ro("file", &shm::SegmentInfo::file)
       .def_ro("participant", &shm::SegmentInfo::participant)

@@ -366,8 +366,8 @@ TEST(PlanErrors, AllAtOnceInOrderOfTheLines) {
 
 TEST(PlanErrors, TooManyOfAnything) {
   std::string text = "processes:\n";
-  for (int i = 0; i < 129; ++i) text += "  p" + std::to_string(i) + ": {}\n";
-  EXPECT_EQ(error_in(text), "r.yaml:3:3: processes: more than 128 entries [invalid_config]");
+  for (int i = 0; i < 1025; ++i) text += "  p" + std::to_string(i) + ": {}\n";
+  EXPECT_EQ(error_in(text), "r.yaml:3:3: processes: more than 1024 entries [invalid_config]");
   std::string listing = "network: {publisher: {ip: '*:1', channels: [";
   for (int i = 0; i < 4097; ++i) listing += "c" + std::to_string(i) + ",";
   EXPECT_NE(error_of(listing + "]}}").find("network.publisher.channels: more than 4096 channels"),

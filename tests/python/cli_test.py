@@ -350,6 +350,11 @@ def test_doctor_checks_everything(hyphos_cli: Cli) -> None:
     for name in (
         "shared memory",
         "limit: open files",
+        "limit: processes of a domain",
+        "limit: receivers",
+        "limit: ends",
+        "limit: queues",
+        "limit: pool",
         "multicast",
         "CPU governor",
         "kernel: pidfd",

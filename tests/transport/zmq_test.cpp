@@ -388,9 +388,9 @@ TEST_F(ZmqTest, MessagesBeyondTheLimitAreRefusedAtTheSender) {
   (void)subscriber->open(spec("scan"), &inlet_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   const SendReport report = publisher->send(out, sample(1, 50'001, 1));
-  EXPECT_EQ(report.failure, Code::exhausted);
+  EXPECT_EQ(report.failure, Code::too_large);
   EXPECT_EQ(report.dropped, 1U);
-  EXPECT_EQ(events_.read([&] { return outlet_.drops[Drop::no_memory]; }), 1U);
+  EXPECT_EQ(events_.read([&] { return outlet_.drops[Drop::too_large]; }), 1U);
   publisher->send(out, sample(2, 49'000, 1));
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
   publisher->stop(0);

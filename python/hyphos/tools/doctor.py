@@ -13,6 +13,7 @@ import socket
 import stat
 import struct
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +24,13 @@ _GROUP = "239.255.72.89"
 _SYS_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "s390x": 238}
 _FUTEX_WAKE = 1
 _F_OFD_SETLK = 37
+# Of shared memory, as shm/layout.hpp has them; docs/limits.md lists all limits.
+MAX_ENDS = 8192
+MAX_QUEUES = 8192
+MAX_HOLDERS = 1024
+MAX_RECEIVERS = 960
+_NEAR = 0.8  # of a limit
+_FILES_OF_PROCESS = 20  # descriptors without those for other processes, about
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,68 @@ def _open_files() -> Check:
             "limit: open files", "WARN", f"{text}: little for many peers", "ulimit -n 4096"
         )
     return Check("limit: open files", "OK", text)
+
+
+def _use(name: str, used: int, limit: int, of_what: str, remedy: str) -> Check:
+    text = f"at most {used:,} of {limit:,} {of_what}"
+    return Check(f"limit: {name}", "WARN" if used >= _NEAR * limit else "OK", text, remedy)
+
+
+def _used_limits() -> Iterator[Check]:
+    """The fullest process of all domains against each limit of shared memory."""
+    from hyphos import _hyphos  # noqa: PLC0415
+
+    try:
+        listing = _hyphos.shm_list("")
+    except RuntimeError as error:
+        yield Check("limit: shared memory", "WARN", f"cannot look: {error}", "hyphos shm list")
+        return
+    alive = [one for one in listing.participants if one.alive]
+    domains = Counter(one.domain for one in alive)
+    domain, processes = max(domains.items(), key=lambda one: one[1], default=("0", 0))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    reachable = max(0, (soft - _FILES_OF_PROCESS) // 2)
+    yield _use(
+        "processes of a domain",
+        processes,
+        reachable,
+        f"processes in domain '{domain}', by this shell's {soft:,} open files, two for each",
+        "ulimit -n 4096, or several domains",
+    )
+    yield _use(
+        "receivers",
+        max((one.holders for one in listing.segments), default=0),
+        MAX_RECEIVERS,
+        f"processes receive from one ({MAX_HOLDERS:,} with those that pass messages on)",
+        "end receivers, or let another process pass the messages on",
+    )
+    yield _use(
+        "ends",
+        max((one.ends for one in alive), default=0),
+        MAX_ENDS,
+        "ends of channels in one process",
+        "`scope: local` for channels that stay in the process, or split it",
+    )
+    yield _use(
+        "queues",
+        max((one.queues for one in alive), default=0),
+        MAX_QUEUES,
+        "queues towards one process",
+        "close subscriptions, or split the process",
+    )
+    pools = Counter[str]()
+    for one in listing.segments:
+        pools[one.participant] += one.bytes
+    limit = min(listing.total_bytes // 4, 2 << 30)
+    used = max(pools.values(), default=0)
+    near = limit > 0 and used >= _NEAR * limit
+    yield Check(
+        "limit: pool",
+        "WARN" if near else "OK",
+        f"at most {used / MIB:,.0f} of {limit / MIB:,.0f} MiB of messages in one process; "
+        "a larger message than that can never be sent",
+        "make /dev/shm larger: a process takes a quarter of it, at most 2 GiB",
+    )
 
 
 def _locked_memory() -> Check:
@@ -315,7 +385,8 @@ def all_checks() -> list[Check]:
         _file_locks,
         _multicast,
     ]
-    return [check() for check in single] + list(_socket_buffers()) + list(_programs())
+    several = (*_used_limits(), *_socket_buffers(), *_programs())
+    return [check() for check in single] + list(several)
 
 
 def examine(as_json: bool) -> int:

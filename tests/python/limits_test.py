@@ -1,0 +1,97 @@
+"""docs/limits.md against the code: every number, and no limit left out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hyphos.tools import doctor
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "limits.md"
+UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record", "include")
+ROOMS += ("gateway", "clients/c")
+# Constants of these names that are no limit which a user can meet: sizes of caches and of single
+# steps, bounds of parsers of what comes from outside (each has an error of its own), and bounds of
+# options, whose error names both ends.
+INTERNAL = frozenset(
+    line.strip()
+    for line in (Path(__file__).parent / "limits_internal.txt").read_text().splitlines()
+    if line.strip() and not line.startswith("#")
+)
+_DEFINED = re.compile(r"constexpr[^(;]*?\b(k(?:Max|Most)\w*)\s*[={]")
+
+
+def _rows() -> list[tuple[str, str, str, str]]:
+    """Name, number, file and constant of each row that names a constant."""
+    found = []
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+        code = re.fullmatch(r"`([\w./]+)` `(\w+)`", cells[2]) if len(cells) == 6 else None
+        if code:
+            found.append((cells[0], cells[1], code[1], code[2]))
+    return found
+
+
+def _written(number: str) -> int:
+    value, _, unit = number.replace(",", "").partition(" ")
+    return int(value) * UNITS[unit]
+
+
+def _constant(file: str, name: str) -> int:
+    text = (ROOT / file).read_text()
+    found = re.search(rf"\b{name}\b(?:: \w+)?\s*=\s*([^;\n]+)", text)
+    assert found, f"{file} has no {name}"
+    expression = found[1].split("//")[0].split("#")[0].replace("'", "")
+    expression = re.sub(r"std::u?int\d+_t|std::size_t", "", expression)
+    expression = expression.replace("{", "(").replace("}", ")")
+    expression = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)(?:U|LL|UL)?\b", r"\1", expression)
+    for other in set(re.findall(r"\bk\w+", expression)):
+        expression = re.sub(rf"\b{other}\b", str(_constant(file, other)), expression)
+    assert re.fullmatch(r"[\d\sxa-fA-F()*+<-]+", expression), expression
+    return int(eval(expression))  # noqa: S307 - digits and operators alone
+
+
+@pytest.mark.parametrize(("limit", "number", "file", "name"), _rows())
+def test_a_number_of_the_page_is_that_of_the_code(
+    limit: str, number: str, file: str, name: str
+) -> None:
+    assert _written(number) == _constant(file, name), limit
+
+
+def test_every_constant_that_looks_like_a_limit_is_on_the_page() -> None:
+    listed = {f"{file} {name}" for _, _, file, name in _rows()}
+    found = set()
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.[ch]pp")):
+            for name in _DEFINED.findall(path.read_text()):
+                found.add(f"{path.relative_to(ROOT)} {name}")
+    assert len(found) > 50
+    assert found - listed - INTERNAL == set(), "add them to docs/limits.md"
+    assert INTERNAL - found == set(), "they are no more"
+    assert INTERNAL & listed == set()
+
+
+def test_every_row_has_all_cells() -> None:
+    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    assert all(line.count(" | ") == 5 for line in lines), "limit, number, code, what, beyond, raise"
+
+
+def test_every_option_of_the_page_is_one_of_the_gateway() -> None:
+    options = (ROOT / "gateway/core/arguments.cpp").read_text()
+    command = (ROOT / "python/hyphos/cli/gateway.py").read_text()
+    named = set(re.findall(r"`(--max-[a-z-]+)`", PAGE.read_text()))
+    assert len(named) >= 7
+    for option in named:
+        assert f'"{option}"' in options, option
+        assert f'"{option}"' in command, option
+
+
+def test_the_doctor_knows_the_limits_of_the_code() -> None:
+    assert doctor.MAX_ENDS == _constant("shm/layout.hpp", "kMaxEndpoints")
+    assert doctor.MAX_QUEUES == _constant("shm/layout.hpp", "kMaxLanes")
+    assert doctor.MAX_HOLDERS == _constant("shm/layout.hpp", "kMaxHolders")
+    assert doctor.MAX_RECEIVERS == _constant("shm/layout.hpp", "kMaxReceivers")
