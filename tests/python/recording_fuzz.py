@@ -261,7 +261,11 @@ def commands(path: Path, folder: Path, rng: random.Random) -> Iterator[Callable[
     yield lambda: check(path, options("r.mcap"))
     yield lambda: cut(path, Selection(), options("c.mcap"))
     yield lambda: cut(path, Selection(0.0, 1e-8, ["a*"], ["b"]), options("c2.mcap"))
-    yield lambda: merge([path, path], options("m.mcap"), prefix=False)
+    twin = folder / "twin.mcap"
+    twin.unlink(missing_ok=True)
+    if path.is_file():
+        twin.hardlink_to(path)
+        yield lambda: merge([path, twin], options("m.mcap"), prefix=rng.random() < 0.5)
     target = rng.choice(TARGETS)
     yield lambda: convert(
         path, target, options({"ros1": "o.bag", "mcap": "o.mcap"}.get(target, "o"))
