@@ -483,6 +483,38 @@ def test_noise_in_messages_never_ends_a_conversion(tmp_path: Path) -> None:
     source.close()
 
 
+NAMES = ["[/red]", "[bold]x", "\x1b[31mred", "a\nb", "", "a\0b", "x" * 300, "\u202eright", "/"]
+
+
+@pytest.mark.parametrize("profile", ["ros2", ""])
+def test_names_in_a_file_are_no_commands_for_the_terminal(
+    hyphos_cli: Cli, domain: str, tmp_path: Path, profile: str
+) -> None:
+    """Topics, types, encodings, attachments, metadata and the name of the file itself."""
+    good = "cdr" if profile else "protobuf"
+    records: list[Record] = [STRING, Schema(2, "[/type]", "[/encoding]", b"x")]
+    for number, name in enumerate(NAMES, 1):
+        records.append(Channel(number, 1 + number % 2, name, good if number % 3 else name, ()))
+        records.append(Message(START + number, 0, number, START, string2("x")))
+    records += [Attachment("[/a]", "[/b]"), Metadata("[/m]"), Message(1, 0, 99, 1, b"")]
+    path = tmp_path / "[\udcff].mcap"
+    path.write_bytes(make(records, Layout(profile=profile)))
+    for words in (
+        ("bag", "info", str(path)),
+        ("bag", "check", str(path)),
+        ("replay", str(path), "--list"),
+        ("replay", str(path), "-q", "-r", "0", "-d", domain),
+        ("bag", "convert", str(path), "-o", "[x].mcap"),
+        ("bag", "cut", str(path), "-o", "[y].mcap"),
+        ("bag", "check", str(path), "--repair", "[z].mcap"),
+    ):
+        code, out, err = hyphos_cli(*words)
+        assert code == LEFT_OUT, (words, err)
+        assert "Traceback" not in err
+        assert "\x1b" not in out + err
+        assert "\u202e" not in out + err
+
+
 # --- what MCAP allows -----------------------------------------------------------------------------
 
 

@@ -40,7 +40,7 @@ from hyphos.recording.source import (
     seconds_ns,
     utc,
 )
-from hyphos.tools.console import console, print_json, table
+from hyphos.tools.console import cell, console, print_json, say, table
 from hyphos.tools.typebook import TypeBook
 
 Progressor = Callable[[int], None]
@@ -303,22 +303,20 @@ def _show_all(found: Sequence[Info], as_json: bool, code: int) -> int:
     for info in found:
         when = utc(info.start_ns)
         out.print(
-            f"[bold]{info.path}[/bold]: {info.kind}, {info.bytes / 1e6:,.1f} MB, "
+            f"[bold]{cell(info.path)}[/bold]: {info.kind}, {info.bytes / 1e6:,.1f} MB, "
             f"{info.messages:,} messages, {info.seconds:.1f} s from {when}"
         )
         if info.chunks:
-            out.print(f"chunks: {', '.join(f'{n:,} {how}' for how, n in info.chunks.items())}")
+            say(out, f"chunks: {', '.join(f'{n:,} {how}' for how, n in info.chunks.items())}")
         _print_channels(info, out)
         for attachment in info.attachments:
-            out.print(
-                f"attachment {attachment['name']} ({attachment['media_type']}, "
-                f"{attachment['bytes']:,} bytes)"
-            )
+            name, media_type, size = (attachment[key] for key in ("name", "media_type", "bytes"))
+            say(out, f"attachment {name} ({media_type}, {size:,} bytes)")
         names = [name for name in info.metadata if name not in (SUMMARY, INTERIM)]
         if names:
-            out.print(f"metadata: {', '.join(names)}")
+            say(out, f"metadata: {', '.join(names)}")
         for warning in info.warnings:
-            out.print(f"warning: {warning}", markup=False, soft_wrap=True)
+            say(out, f"warning: {warning}")
     return code
 
 
@@ -328,11 +326,16 @@ def _print_channels(info: Info, out: Console) -> None:
     for channel in info.channels:
         rate = f"{channel['messages'] / info.seconds:.1f} Hz" if info.seconds > 0 else ""
         lost = ", ".join(f"{count:,} {why}" for why, count in channel.get("lost", {}).items())
-        kind = channel["type"] or channel["encoding"]
+        kind = cell(channel["type"] or channel["encoding"])
         if channel["problem"]:
-            kind = f"[yellow]{channel['problem']}[/yellow]"
+            kind = f"[yellow]{cell(channel['problem'])}[/yellow]"
         made.add_row(
-            channel["channel"], kind, f"{channel['messages']:,}", rate, lost, channel["from"]
+            cell(channel["channel"]),
+            kind,
+            f"{channel['messages']:,}",
+            rate,
+            lost,
+            cell(channel["from"]),
         )
     out.print(made)
 
@@ -349,13 +352,14 @@ def check(path: Path, repair: WriteOptions | None) -> int:
         scan.read(progress)
     total = sum(scan.counts.values())
     out = console()
-    out.print(
+    say(
+        out,
         f"{path}: {len(scan.chunks):,} complete chunks, {total:,} messages on "
-        f"{len(scan.counts):,} channels readable"
+        f"{len(scan.counts):,} channels readable",
     )
     problems = [*scan.problems, *check_file(scan)]
     for problem in problems[:_SHOWN_PROBLEMS]:
-        out.print(f"  {problem}", markup=False, soft_wrap=True)
+        say(out, f"  {problem}")
     if len(problems) > _SHOWN_PROBLEMS:
         out.print(f"  and {len(problems) - _SHOWN_PROBLEMS:,} more")
     if scan.unknown:
@@ -363,11 +367,11 @@ def check(path: Path, repair: WriteOptions | None) -> int:
     code = LEFT_OUT if scan.damaged else 1 if problems else 0
     if repair is not None:
         written = _repair(scan, repair)
-        out.print(f"wrote {repair.output}: {written:,} messages")
+        say(out, f"wrote {repair.output}: {written:,} messages")
         return code if code == LEFT_OUT else 0
     if code:
         remedy = command("bag", "check", path, "--repair", free_name(path, "_repaired"))
-        out.print(f"→ {remedy}", markup=False, soft_wrap=True)
+        say(out, f"→ {remedy}")
     else:
         out.print("the file is whole")
     return code
@@ -440,7 +444,7 @@ def cut(path: Path, selection: Selection, options: WriteOptions) -> int:
         copier.copy_rest(scan, summary=selection.everything)
     code = _tell(options.output, count, [scan])
     for topic, number in Counter(scan.channels[one.channel].topic for one in carried).items():
-        console().print(f"at its start: {topic}, {number:,} latched values from before it")
+        say(console(), f"at its start: {topic}, {number:,} latched values from before it")
     if not selection.everything and any(n in (SUMMARY, INTERIM) for n, _ in scan.metadata):
         console().print("left out: the counters of the whole recording")
     return code
@@ -550,13 +554,14 @@ def _write_sum(to: McapRecording, scans: Sequence[Scan], prefixes: dict[Path, st
 def _tell(output: Path, count: int, scans: Sequence[Scan]) -> int:
     """The exit code."""
     out = console()
-    out.print(f"wrote {output}: {count:,} messages, {output.stat().st_size / 1e6:,.1f} MB")
+    say(out, f"wrote {output}: {count:,} messages, {output.stat().st_size / 1e6:,.1f} MB")
     for scan in scans:
         lost = sum(problem.lost for problem in scan.problems)
         if lost:
-            out.print(
+            say(
+                out,
                 f"warning: {scan.path} has {lost} damaged places, which are left "
-                f"out; {command('bag', 'check', scan.path)} lists them"
+                f"out; {command('bag', 'check', scan.path)} lists them",
             )
         if scan.orphans:
             out.print(f"warning: {scan.orphans:,} messages of unknown channels are left out")

@@ -31,7 +31,7 @@ from hyphos.recording.ros_to_ros import RosWays, time_problem
 from hyphos.recording.ros_types import damage_in
 from hyphos.recording.ros_unmap import Backward, make_backward
 from hyphos.recording.source import LEFT_OUT, Skipped, Source, Track, open_source
-from hyphos.tools.console import console
+from hyphos.tools.console import console, say
 
 _FORMATS = ("mcap", "ros1", "ros2", "ros2-db3")
 _FOREVER = Span(2147483647, 4294967295)
@@ -90,15 +90,15 @@ class _Report:
     def print(self, output: Path, source: Source) -> int:
         """The exit code."""
         out = console()
-        out.print(f"wrote {output}: {self.written:,} messages")
+        say(out, f"wrote {output}: {self.written:,} messages")
         for track, why in self.left_out:
             name = track.origin or track.channel
             line = f"left out: {name}, {track.count:,} messages: {why}"
-            out.print(line, markup=False, soft_wrap=True)
+            say(out, line)
         for line in (*source.skipped.lines(), *self.skipped.lines()):
-            out.print(line, markup=False, soft_wrap=True)
+            say(out, line)
         for note in self.notes:
-            out.print(f"note: {note}", markup=False, soft_wrap=True)
+            say(out, f"note: {note}")
         partial = self.left_out or self.skipped or source.skipped
         return LEFT_OUT if partial or source.damaged else 0
 

@@ -33,6 +33,7 @@ from hyphos.recording.player import parse_remap
 from hyphos.recording.schemas import SchemaBook
 from hyphos.recording.source import LEFT_OUT, Source, Track, open_source, part_of, playable
 from hyphos.recording.track_filter import wanted
+from hyphos.tools.console import say
 from hyphos.tools.observe import is_hidden
 from hyphos.tools.typebook import TypeBook
 
@@ -323,9 +324,9 @@ def replay_in_lockstep(options: LockstepOptions) -> int:
     if not options.quiet:
         names = ", ".join(node["name"] for node in run.choice.nodes)
         channels = ", ".join(sorted(track.channel for track in run.choice.tracks))
-        console.print(f"testing {names} with {channels}")
+        say(console, f"testing {names} with {channels}")
         for note in run.choice.notes:
-            console.print(f"note: {note}")
+            say(console, f"note: {note}")
     try:
         run.run()
     except BaseException:
@@ -342,5 +343,5 @@ def replay_in_lockstep(options: LockstepOptions) -> int:
         f"on {len(scan.channels):,} channels, digest {digest(options.output)}"
     )
     for line in (*run.source.warnings, *run.source.skipped.lines()):
-        console.print(line, markup=False, soft_wrap=True)
+        say(console, line)
     return LEFT_OUT if run.source.damaged or run.source.skipped else 0

@@ -30,8 +30,8 @@ from hyphos.recording.source import (
     playable,
     utc,
 )
+from hyphos.tools.console import cell, say, table
 from hyphos.tools.console import console as make_console
-from hyphos.tools.console import table
 from hyphos.tools.join import open_tool
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw
@@ -74,15 +74,17 @@ def show_source(source: Source, path: Path, console: Console) -> None:
     """Prints what a recording holds."""
     seconds = (source.end_ns - source.start_ns) / 1e9
     when = utc(source.start_ns)
-    console.print(f"{path}: {source.kind}, {seconds:.1f} s from {when}")
+    say(console, f"{path}: {source.kind}, {seconds:.1f} s from {when}")
     made = table("", ["channel", "type", "messages", "rate", "from"], ["messages", "rate"])
     for track in sorted(source.tracks, key=lambda track: track.channel):
         rate = f"{track.count / seconds:.1f} Hz" if seconds > 0 else ""
-        kind = f"[yellow]left out: {track.problem}[/yellow]" if track.problem else track.type_name
-        made.add_row(track.channel, kind, f"{track.count:,}", rate, track.origin)
+        kind = cell(track.type_name)
+        if track.problem:
+            kind = f"[yellow]left out: {cell(track.problem)}[/yellow]"
+        made.add_row(cell(track.channel), kind, f"{track.count:,}", rate, cell(track.origin))
     console.print(made)
     for warning in source.warnings:
-        console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        say(console, f"warning: {warning}")
 
 
 class ReplayClock:
@@ -260,7 +262,7 @@ def play(options: PlayOptions) -> int:
         with stoppable() as stop, open_tool("replay", options.domain) as node:
             player = Player(source, node, options)
             for warning in source.warnings:
-                console.print(f"warning: {warning}", markup=False, soft_wrap=True)
+                say(console, f"warning: {warning}")
             if options.wait_s:
                 until(lambda: any(p.listeners for p in player.publishers), options.wait_s, stop)
             with _keys(player, options, console):
@@ -277,7 +279,7 @@ def play(options: PlayOptions) -> int:
             )
     left_out = player.report()
     for line in left_out:
-        console.print(line, markup=False, soft_wrap=True)
+        say(console, line)
     if player.failed:
         raise Error("overloaded", f"{player.failed:,} messages were not delivered")
     return LEFT_OUT if left_out or source.damaged else 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -32,6 +33,21 @@ def table(title: str, columns: Sequence[str], right: Sequence[str] = ()) -> Tabl
             column, justify="right" if column in right else "left", no_wrap=column in right
         )
     return made
+
+
+def plain(text: str) -> str:
+    """Text of a file or its name, for people: one line, without control characters."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in text)
+
+
+def cell(text: str) -> str:
+    """The same for a table, which would take [words] for styles."""
+    return escape(plain(text))
+
+
+def say(out: Console, text: str) -> None:
+    """A line with text of a file in it, as it is."""
+    out.print(plain(text), markup=False, soft_wrap=True)
 
 
 def progress(out: Console, quiet: bool) -> Progress:
