@@ -37,7 +37,7 @@ def main() -> int:
     memory = Path("/dev/shm")
     where = memory if memory.is_dir() else None
     with TemporaryDirectory(prefix="fuzz-recordings-", dir=where) as folder:
-        exercise(number, Path(folder))  # imports what it needs
+        exercise(number, Path(folder))  # imports all modules
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         while time.monotonic() < end:
             number += 1
@@ -46,7 +46,7 @@ def main() -> int:
                 exercise(number, Path(folder))
                 more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - used
                 assert more < MEMORY, f"{more:,} bytes of memory"
-            except Exception:  # noqa: BLE001 - that is what it looks for
+            except Exception:  # noqa: BLE001 - any of them is a fault
                 signal.alarm(0)
                 traceback.print_exc()
                 FOUND.mkdir(parents=True, exist_ok=True)

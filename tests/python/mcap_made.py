@@ -1,6 +1,6 @@
 """MCAP files made record by record from the specification (https://mcap.dev/spec), also such as no
-writer makes; and the conformance vectors: some messages with every combination of what a writer may
-leave out."""
+writer makes; and the conformance vectors: some messages with every combination of the parts that a
+writer may leave out."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ Record = Schema | Channel | Message | Attachment | Metadata
 
 @dataclass(frozen=True)
 class Layout:
-    """What a writer does besides writing the records."""
+    """The choices of a writer besides the records."""
 
     chunks: bool = False
     message_index: bool = False

@@ -142,7 +142,7 @@ def test_the_writer_refuses_other_times_in_words(tmp_path: Path, time: int) -> N
     recording.close()
 
 
-def test_replay_leaves_out_what_no_clock_can_show(
+def test_replay_leaves_out_times_of_no_clock(
     hyphos_cli: Cli, domain: str, tmp_path: Path, inbox: Inbox
 ) -> None:
     """A negative time of another writer is a late one here; the replay does not wait for it."""

@@ -1,4 +1,4 @@
-"""A short, always equal run of what `make fuzz` runs for long."""
+"""A short run of the fuzzer of `make fuzz`, always with the same inputs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The data of a recording are the truth; summary, index, statistics and metadata.yaml are hints:
-whatever they say, all messages are read, and what disagrees is reported with both numbers."""
+all messages are read, and each difference is reported with both numbers."""
 
 from __future__ import annotations
 
@@ -349,7 +349,7 @@ BAGS: dict[str, tuple[BagLayout, Sequence[str]]] = {
     "connections in the index only": (BagLayout(connections_in_chunks=False), ()),
     "not closed": (BagLayout(closed=False), ("was cut off; 10 messages",)),
     "messages outside of chunks": (BagLayout(loose=True), ()),
-    "kinds that nobody knows": (BagLayout(extra_ops=True), ()),
+    "unknown kinds": (BagLayout(extra_ops=True), ()),
 }
 
 

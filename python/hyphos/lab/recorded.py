@@ -12,8 +12,9 @@ from hyphos._errors import Error
 from hyphos.lab.case import Case
 from hyphos.lab.worker.schedule import ENTRY, HEAD, MAGIC
 from hyphos.recording.mcap_file import McapSource
+from hyphos.recording.remedies import command, free_name
 from hyphos.recording.ros_bag import RosSource
-from hyphos.recording.source import Source, Track, open_source
+from hyphos.recording.source import Source, Track, is_mcap, open_source
 
 # The header of the laboratory must fit into each message; shorter ones are padded with zeros.
 MIN_SIZE = 32
@@ -57,7 +58,7 @@ class Recorded:
 def read_recorded(path: Path, channel: str, least: int = MIN_SIZE) -> Recorded:
     """The messages of `channel` in any file that `hyphos replay` reads, padded to `least` bytes. It
     may be named as in the file, or without slashes around. Error if there is none of that name, or
-    if the file was cut off."""
+    if the file was cut off or is damaged."""
     source = open_source(path)
     try:
         return _read(source, _track(source, path, channel), path, least)
@@ -71,13 +72,11 @@ def _names(track: Track) -> list[str]:
 
 
 def _track(source: Source, path: Path, channel: str) -> Track:
-    if any("cut off" in warning for warning in source.warnings):
-        raise Error(
-            "corrupt",
-            "; ".join(source.warnings),
-            str(path),
-            "`hyphos bag check --repair NEW.mcap` writes what is readable to a new file",
-        )
+    if source.damaged:
+        words: tuple[object, ...] = ("bag", "convert", path, "-o", free_name(path, "_hyphos"))
+        if is_mcap(path):
+            words = ("bag", "check", path, "--repair", free_name(path, "_repaired"))
+        raise Error("corrupt", "; ".join(source.warnings), str(path), command(*words))
     full = [track for track in source.tracks if track.count]
     for track in full:
         if channel.strip("/") in _names(track):

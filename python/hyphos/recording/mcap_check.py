@@ -87,7 +87,7 @@ class CheckedScan(Scan):
 
 
 def check_file(scan: CheckedScan) -> Iterator[Problem]:
-    """What the whole shows, after read()."""
+    """Faults that only the whole file shows, after read()."""
     if scan.orphans:
         text = f"{scan.orphans:,} messages belong to channels that are not in the file"
         yield Problem(scan.size, text)

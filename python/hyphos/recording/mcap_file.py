@@ -137,7 +137,7 @@ class McapRecording:
 
 
 def mcap_profile(path: Path) -> str:
-    """Which kind of MCAP file it is: "hyphos", "ros2", or whatever its writer said."""
+    """Which kind of MCAP file it is: "hyphos", "ros2", or any other name that its writer gave."""
     with path.open("rb") as file:
         start = file.read(_MOST_HEADER)
     try:
@@ -152,7 +152,7 @@ def mcap_profile(path: Path) -> str:
 
 @dataclass
 class Extras:
-    """What an MCAP file holds besides messages."""
+    """The content of an MCAP file besides messages."""
 
     chunks: dict[str, int] = field(default_factory=dict)  # number by compression
     attachments: list[dict[str, Any]] = field(default_factory=list)
@@ -189,8 +189,8 @@ class McapSource:
     """An MCAP recording of Hyphos, or a protobuf one of another writer.
 
     The content is read once at the start: channels, counts and times are those of the messages,
-    whatever summary, statistics and index say; `warnings` names what disagrees. A file that was cut
-    off (crash, full disk) or damaged gives all that is readable.
+    not those of summary, statistics and index; `warnings` names each difference. A file that was
+    cut off (crash, full disk) or damaged gives all readable messages.
     """
 
     kind = "MCAP recording"
@@ -250,7 +250,7 @@ class McapSource:
 
 
 def track_of(channel: Channel, schema: Schema | None, count: int) -> tuple[Track, str]:
-    """The track of a channel, and a warning if what the file says of it is not right."""
+    """The track of a channel, and a warning if its metadata are not valid."""
     meta = dict(channel.metadata)
     if "hyphos.encoding" in meta:
         return _own_track(channel, meta, schema, count)

@@ -223,8 +223,7 @@ class OpenChunk:
 
 
 def open_chunk(content: memoryview, *, strict: bool = False) -> OpenChunk:
-    """ValueError if its content cannot be had. With `strict`, also if a length in it is wrong; else
-    what is there counts."""
+    """ValueError if its content cannot be read. With `strict`, also if a length in it is wrong."""
     cursor = Cursor(content)
     start_ns, end_ns, size, crc = CHUNK_HEAD.unpack(cursor.take(CHUNK_HEAD.size))
     compression = cursor.text()

@@ -1,7 +1,7 @@
 """MCAP files record by record, without trusting them.
 
-Nothing is taken from the index: a scan sees what is there, also in a file that was cut off or
-damaged, says what is wrong with it and where, and goes on behind the damage. The file is mapped,
+Nothing is taken from the index. A scan reads all records, also those of a file that was cut off or
+damaged. It names each fault with its place, and goes on behind the damage. The file is mapped,
 not read into memory; a chunk at a time is decompressed. Format: https://mcap.dev/spec.
 """
 
@@ -24,7 +24,7 @@ from hyphos.recording.segments import Segment, in_order
 
 # The head of a record, as far as it is the same in all: where to go on behind damage.
 _ANY_HEAD = re.compile(rb"[\x01-\x0f].{5}\x00\x00\x00", re.DOTALL)
-_CHAIN = 3  # records that must follow one another to be believed
+_CHAIN = 3  # records in a row that make a start behind damage valid
 _LOOSE_BYTES = 4 << 20  # of messages outside of chunks, in one segment
 _DAMAGE = (ValueError, struct.error, UnicodeDecodeError, MemoryError)
 
@@ -45,7 +45,7 @@ class Problem:
 class ChunkInfo:
     offset: int
     length: int  # of the record, with its head
-    start_ns: int  # as the chunk says
+    start_ns: int  # by its head
     end_ns: int
     compression: str
     stored: int
@@ -55,7 +55,7 @@ class ChunkInfo:
 
 @dataclass
 class Scan:
-    """One pass over a file. After `messages()` or `read()` the rest tells what was found."""
+    """One pass over a file. `messages()` or `read()` fills all other fields."""
 
     path: Path
     profile: str = ""
@@ -213,7 +213,7 @@ class Scan:
         return False
 
     def _resume(self, data: mmap.mmap, view: memoryview, at: int) -> int | None:
-        """Where the next record begins that is what it says."""
+        """The start of the next valid record."""
         while (found := _ANY_HEAD.search(data, at)) is not None:
             at = found.start()
             op, length = HEAD.unpack_from(view, at)
@@ -253,7 +253,7 @@ class Scan:
             self._take_other(offset, op, content)
         except _DAMAGE as error:
             what = "a chunk is damaged" if op == mcap.CHUNK else f"a record of kind {op} is damaged"
-            # What only helps to find the rest is no loss.
+            # An index only helps to find the rest.
             self._problem(offset, f"{what}: {error}", lost=op not in _HINTS)
         return []
 

@@ -132,7 +132,7 @@ class RosSource:
         return ""
 
     def _compare(self, announced: Announced | None) -> None:
-        """What indexes and metadata.yaml say, against what is there."""
+        """The counts of indexes and metadata.yaml against those of the messages."""
         found: dict[str, int] = {}
         said: dict[str, int] = {}
         for connection in self.connections:
@@ -151,7 +151,9 @@ class RosSource:
                 f"metadata.yaml announces {announced.messages:,} messages; {total:,} are readable"
             )
             self.damaged |= (announced.messages or 0) > total
-        for topic in announced.topics.keys() - found.keys():
+        for topic in sorted(announced.topics.keys() - found.keys()):
+            if not announced.topics[topic]:
+                continue
             kind = announced.types[topic]
             reason = "no file of the recording has it"
             self.tracks.append(

@@ -1,4 +1,4 @@
-"""What the files of ROS recordings have in common: connections, and raw messages by time."""
+"""The common form of all files of ROS recordings: connections, and raw messages by time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Connection:
     id: int
     topic: str
     type_name: str  # package/msg/Name
-    wire: str  # cdr, ros1, or what else the file says
-    definition_encoding: str = ""  # ros1msg, ros2msg, ros2idl, or what else the file says
+    wire: str  # cdr, ros1, or any other name in the file
+    definition_encoding: str = ""  # ros1msg, ros2msg, ros2idl, or another
     definition: str = ""
     digest: str = ""
     latched: bool = False
@@ -55,15 +55,15 @@ class Storage(Protocol):
     def messages(
         self, wanted: Wanted, start_ns: int | None, end_ns: int | None, bad: OnBad
     ) -> Iterator[RawMessage]:
-        """In order of time. `bad` hears of those that cannot be read."""
+        """In order of time. Calls `bad` for each message that cannot be read."""
         ...
 
     def close(self) -> None: ...
 
 
 def is_latched(qos: object) -> tuple[bool, str]:
-    """Whether a QoS text or list offers the last value to late subscribers; and what is wrong with
-    it. What cannot be read says nothing."""
+    """Whether a QoS text or list offers the last value to late subscribers; and the fault in
+    it. An invalid one counts as none."""
     if not qos:
         return False, ""
     try:

@@ -160,8 +160,8 @@ def _closure(top: str, found: dict[str, Any]) -> tuple[dict[str, Any], list[str]
 def _completed(
     top: str, found: dict[str, Any], missing: list[str], digest: str, *, ros1: bool
 ) -> dict[str, Any]:
-    """The types with the missing ones taken from ROS, if the checksum of the recording says that
-    these are the right ones; else none."""
+    """The types with the missing ones taken from ROS, if they give the checksum of the recording;
+    else none."""
     standard = _standard(ros1)
     if not digest or any(name not in standard for name in missing):
         return {}

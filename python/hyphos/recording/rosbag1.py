@@ -115,7 +115,7 @@ class Bag1:
         view = getattr(self, "_view", None)
         if view is not None:
             view.release()
-            with suppress(BufferError):  # of a pass that nobody has ended
+            with suppress(BufferError):  # a pass over the messages may still run
                 self._data.close()
         self._file.close()
 
@@ -261,7 +261,7 @@ class Bag1:
             self._problem(offset, f"a chunk is damaged: {problem}")
 
     def _records_of(self, record: _Record) -> tuple[bytes, str]:
-        """What a chunk holds, as far as it can be read; and what is wrong with it."""
+        """The content of a chunk, as far as it can be read, and its fault."""
         kind = record.fields[b"compression"].decode(errors="replace")
         size = record.number(b"size")
         with self._view[record.start : record.end] as packed:
@@ -357,7 +357,7 @@ def _said(error: BaseException) -> str:
 
 
 def _decompress(kind: str, data: memoryview, size: int) -> tuple[bytes, str]:
-    """As far as it goes, and what stopped it."""
+    """The readable part, and the fault behind it."""
     if size > _MOST_CHUNK:
         return b"", f"{size:,} bytes are more than any chunk has"
     if kind == "none":

@@ -1,7 +1,7 @@
 """The files of ROS 2 recordings: MCAP, SQLite databases, and folders of them.
 
-What metadata.yaml, the index of a database and the summary of an MCAP file say of the messages is
-compared with them, and never used in their place.
+metadata.yaml, the index of a database and the summary of an MCAP file are compared with the
+messages, and never used in their place.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ _MOST_MESSAGE = 1 << 32
 _SQLITE = b"SQLite format 3\0"
 _MCAP = b"\x89MCAP0\r\n"
 _MOST_GAPS = 64
-# What it says of a damaged schema may quote bytes that are no text.
+# The encoding of messages that goes with one of schemas, where a channel names none.
+_WIRE_OF = {"ros1msg": "ros1", "ros2msg": "cdr", "ros2idl": "cdr"}
+# The message for a damaged schema may quote bytes that are no text.
 _SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 
@@ -76,6 +78,8 @@ class RosMcap:
         if wrong:
             self.warnings.append(f"{channel.topic}: {wrong}")
         wire = channel.message_encoding
+        if not wire and schema is not None:
+            wire = _WIRE_OF.get(schema.encoding, "")
         own = None
         if wire not in ("cdr", "ros1"):
             own, wrong = track_of(channel, schema, self.scan.counts[number])
@@ -313,7 +317,7 @@ class Db3:
 
 @dataclass
 class Announced:
-    """What metadata.yaml says of the content. None: nothing that can be understood."""
+    """The content by metadata.yaml. None: not given there, or not valid."""
 
     topics: dict[str, int] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
@@ -336,7 +340,7 @@ def open_folder(path: Path) -> tuple[list[Storage], Announced, TemporaryDirector
     files = [one for one in files if one.is_file()]
     known = {one.name for one in files}
     for one in on_disk:
-        # A compressed file may lie beside what it was made of.
+        # A compressed file may lie beside its original.
         if known.isdisjoint({one.name, one.stem, f"{one.name}.zstd"}):
             if names:
                 announced.warnings.append(f"metadata.yaml does not name {one.name}, which is read")

@@ -14,7 +14,7 @@ Read = TypeVar("Read", bound=tuple[Any, ...])
 @dataclass
 class Segment:
     """A chunk, or messages that lie one after another. Its times and counts are those of the
-    messages in it, whatever the file says of them elsewhere."""
+    messages in it, not those of an index."""
 
     offset: int
     end: int

@@ -1,4 +1,4 @@
-"""What can be replayed: one interface over every kind of recording."""
+"""One interface over every kind of recording."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MCAP_MAGIC = b"\x89MCAP0\r\n"
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _ROSBAG_MAGIC = b"#ROSBAG V"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_ROS_ENCODINGS = ("cdr", "ros1")
+_ROS_ENCODINGS = ("cdr", "ros1", "ros1msg", "ros2msg", "ros2idl")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_/]")
 _INT64 = range(-(1 << 63), 1 << 63)  # nanoseconds of Hyphos
 
@@ -62,8 +62,8 @@ class Skipped(Counter[tuple[str, str]]):
 class Source(Protocol):
     """An open recording. Items come in order of time.
 
-    Counts and times are those of the messages that can be read. `damaged`: something of the
-    recording cannot, and `warnings` names it. `skipped`: what the last pass of items() left out.
+    Counts and times are those of the messages that can be read. `damaged`: a part of the
+    recording cannot, and `warnings` names it. `skipped`: left out in the last pass of items().
     """
 
     kind: str
@@ -151,7 +151,7 @@ def utc(time_ns: int) -> str:
 
 
 def is_mcap(path: Path) -> bool:
-    """By what is in it, not by its name."""
+    """By its content, not by its name."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -159,7 +159,7 @@ def is_mcap(path: Path) -> bool:
 
 
 def open_source(path: Path) -> Source:
-    """Opens any recording by what is in it, not by its name. Error says what is wrong."""
+    """Opens any recording, by its content, not by its name. Error names the fault."""
     if not path.exists():
         raise Error("not_found", "there is no such file", str(path), "check the path")
     if path.is_dir():
@@ -202,6 +202,8 @@ def _open_mcap(path: Path) -> Source:
         said = scan.problems[0]
         raise Error("corrupt", f"the MCAP file cannot be read: {said}", str(path))
     encodings = {channel.message_encoding for channel in scan.channels.values()}
+    if "" in encodings:  # then that of the schemas decides
+        encodings |= {schema.encoding for schema in scan.schemas.values()}
     if not scan.profile.startswith("ros") and encodings.isdisjoint(_ROS_ENCODINGS):
         return McapSource(path, scan)
     from hyphos.recording.ros_bag import RosSource  # noqa: PLC0415
