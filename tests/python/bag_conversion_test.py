@@ -345,3 +345,29 @@ def test_what_one_format_has_and_the_other_not_is_listed(tmp_path: Path, hyphos_
         source = open_source(output)
         assert [track.count for track in source.tracks] == [2]
         source.close()
+
+
+@pytest.mark.parametrize("kind", ["mcap", "ros2"])
+def test_prefixes_make_names_that_can_be_played(kind: str, tmp_path: Path, hyphos_cli: Cli) -> None:
+    files = []
+    for number, name in enumerate(("2024-01-01 run.mcap", "2024_01_01 run.mcap", "b/run.mcap")):
+        made = Made(tmp_path / f"{number}{'.mcap' if kind == 'mcap' else ''}")
+        made.kinds = {"/front/scan": "LaserScan"}
+        if kind == "mcap":
+            _write_hyphos(made, [1], ["/front/scan"], [0])
+        else:
+            _write_ros(made, kind, [1], ["/front/scan"], [0])
+        [file] = [made.path] if made.path.is_file() else made.path.glob("*.mcap")
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        files.append(file.rename(path))
+    output = tmp_path / "out.mcap"
+    words = ("bag", "merge", "--prefix", *map(str, files), "-o", str(output))
+    code, _, err = hyphos_cli(*words)
+    assert code == 0, err
+    names = {"_2024_01_01_run/front/scan", "_2024_01_01_run_2/front/scan", "run/front/scan"}
+    source = open_source(output)
+    assert {track.channel for track in source.tracks} == names
+    assert {track.topic.lstrip("/") for track in source.tracks} <= {*names, ""}
+    assert all("//" not in track.topic for track in source.tracks)
+    source.close()

@@ -100,6 +100,12 @@ def writing(options: WriteOptions, profile: str, inputs: Sequence[Path]) -> Iter
             part.unlink()
 
 
+def _prefixed(prefix: str, topic: str) -> str:
+    """A name below another one; topics of ROS keep their slash in front."""
+    slash = "/" if prefix and topic.startswith("/") else ""
+    return slash + prefix + (topic.lstrip("/") if prefix else topic)
+
+
 class Copier:
     """Copies channels and messages of scans into one recording; equal channels become one."""
 
@@ -117,7 +123,7 @@ class Copier:
     def _spec(self, scan: Scan, channel: Channel) -> ChannelSpec:
         schema = scan.schemas.get(channel.schema_id)
         return ChannelSpec(
-            self._prefix.get(scan.path, "") + channel.topic,
+            _prefixed(self._prefix.get(scan.path, ""), channel.topic),
             channel.message_encoding,
             schema.name if schema else None,
             schema.encoding if schema else "",
