@@ -29,8 +29,9 @@ struct Stop {
 /// places of keys, keeps no repeated keys, and follows aliases without a bound.
 class Builder final : public YAML::EventHandler {
  public:
-  Builder(std::shared_ptr<const std::string> file, const Limits& limits, Problems& problems)
-      : file_(std::move(file)), limits_(limits), problems_(problems) {}
+  Builder(std::shared_ptr<const std::string> file, std::string_view text, const Limits& limits,
+          Problems& problems)
+      : file_(std::move(file)), text_(text), limits_(limits), problems_(problems) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ > 0) throw Stop{at(mark), "a second document begins; one per file is read"};
@@ -40,6 +41,7 @@ class Builder final : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Value value;
     value.source = at(mark);
+    value.text = null_word(mark);
     put(std::move(value), anchor);
   }
 
@@ -87,6 +89,17 @@ class Builder final : public YAML::EventHandler {
 
   [[nodiscard]] Source at(const YAML::Mark& mark) const {
     return {file_, mark.line + 1, mark.column + 1};
+  }
+
+  /// The word that stands for nothing; empty if no word does. The parser does not keep it.
+  [[nodiscard]] std::string null_word(const YAML::Mark& mark) const {
+    if (mark.pos < 0 || static_cast<std::size_t>(mark.pos) > text_.size()) return {};
+    std::string_view rest = text_.substr(static_cast<std::size_t>(mark.pos));
+    rest = rest.substr(0, rest.find_first_of(" \t\r\n,]}#:"));
+    for (const std::string_view word : {"null", "Null", "NULL", "~"}) {
+      if (rest == word) return std::string(word);
+    }
+    return {};
   }
 
   void open(Value::Kind kind, Source source, YAML::anchor_t anchor) {
@@ -177,6 +190,7 @@ class Builder final : public YAML::EventHandler {
   }
 
   std::shared_ptr<const std::string> file_;
+  std::string_view text_;
   const Limits& limits_;
   Problems& problems_;
   std::vector<Frame> stack_;
@@ -306,7 +320,7 @@ Value parse_yaml(std::string_view text, const std::string& name, Problems& probl
         "this byte is not UTF-8 text; save the file as UTF-8 without control characters");
     return {};
   }
-  Builder builder(file, limits, problems);
+  Builder builder(file, text, limits, problems);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);

@@ -92,7 +92,8 @@ Result<Params::Impl::Start> Params::Impl::planned_value(const ParamInfo& info,
                                                         const Check& check) const {
   const ParamType type = type_of(info.standard);
   const ParamValue* planned = planned_.find(info.name);
-  if (planned == nullptr || planned->kind == ParamValue::Kind::null) {
+  const bool is_text = type == ParamType::text && planned != nullptr && !planned->text.empty();
+  if (planned == nullptr || (planned->kind == ParamValue::Kind::null && !is_text)) {
     return Start{info.standard, ParamOrigin::standard};
   }
   auto value = params::read(type, *planned);

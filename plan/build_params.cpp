@@ -37,6 +37,7 @@ ParamValue to_param(const Value& value) {
   out.source = to_line(value.source);
   switch (value.kind) {
     case Value::Kind::null:
+      out.text = value.text;
       break;
     case Value::Kind::scalar:
       out.kind = ParamValue::Kind::scalar;

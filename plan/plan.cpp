@@ -198,7 +198,8 @@ Result<bool> ParamValue::as_boolean() const {
 }
 
 Result<std::string> ParamValue::as_text() const {
-  if (kind == Kind::scalar) return text;
+  // Where a text is declared, null and ~ are texts.
+  if (kind == Kind::scalar || (kind == Kind::null && !text.empty())) return text;
   return cannot_read(*this, "text");
 }
 

@@ -46,6 +46,21 @@ TEST(Config, EmptyValueStandsWhereItsKeyIs) {
   EXPECT_EQ(root.find("b")->source.to_string(), "f.yaml:2:1");
 }
 
+TEST(Config, KeepsTheWordThatStandsForNothing) {
+  const Value root =
+      parse("ä: é  # ü\na: null\nb: ~\nc: [NULL, ~ ,Null]\nd:\ne: {x: ~, y: }\nf: ''\n");
+  EXPECT_TRUE(root.find("a")->is(Value::Kind::null));
+  EXPECT_EQ(root.find("a")->text, "null");
+  EXPECT_EQ(root.find("b")->text, "~");
+  const std::vector<Value>& items = root.find("c")->items;
+  ASSERT_EQ(items.size(), 3U);
+  EXPECT_EQ(items[0].text + items[1].text + items[2].text, "NULL~Null");
+  EXPECT_TRUE(root.find("d")->text.empty());
+  EXPECT_EQ(root.find("e")->find("x")->text, "~");
+  EXPECT_TRUE(root.find("e")->find("y")->text.empty());
+  EXPECT_TRUE(root.find("f")->is(Value::Kind::scalar));
+}
+
 TEST(Config, EmptyDocumentIsNull) {
   EXPECT_TRUE(parse("").is(Value::Kind::null));
   EXPECT_TRUE(parse("# only a comment\n").is(Value::Kind::null));

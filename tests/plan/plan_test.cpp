@@ -115,6 +115,43 @@ nodes:
   EXPECT_EQ(plan.node("lost")->channel_for("odom"), "odom");
 }
 
+TEST(Plan, ParamsOfTextTakeEveryWord) {
+  const Plan plan = plan_of(R"(hyphos: 1
+nodes:
+  n:
+    params:
+      words: [yes, on, 1e3, 2024-01-01, null, ~, 007, .nan]
+      none: null
+      empty:
+)");
+  const ParamValue& params = plan.node("n")->params;
+  std::string all;
+  for (const ParamValue& word : params.find("words")->items) all += word.as_text().value() + " ";
+  EXPECT_EQ(all, "yes on 1e3 2024-01-01 null ~ 007 .nan ");
+  EXPECT_EQ(params.find("none")->as_text().value(), "null");
+  EXPECT_FALSE(params.find("none")->as_real().ok());
+  EXPECT_FALSE(params.find("empty")->as_text().ok());
+}
+
+TEST(Plan, NumbersOfParamsAreReadOrRefusedWithTheRange) {
+  const Plan plan = plan_of(R"(hyphos: 1
+nodes:
+  n:
+    params: {hex: -0x1F, least: -0x8000000000000000, big: 0x8000000000000000,
+             far: 9223372036854775808, inf: -Infinity, on: TRUE, huge: 1e400, tiny: 1e-400}
+)");
+  const ParamValue& params = plan.node("n")->params;
+  EXPECT_EQ(params.find("hex")->as_integer().value(), -31);
+  EXPECT_EQ(params.find("least")->as_integer().value(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_FALSE(params.find("big")->as_integer().ok());
+  EXPECT_NE(params.find("far")->as_integer().error().message.find("to 9223372036854775807"),
+            std::string::npos);
+  EXPECT_EQ(params.find("inf")->as_real().value(), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(params.find("on")->as_boolean().value());
+  EXPECT_NE(params.find("huge")->as_real().error().message.find("to 1.8e308"), std::string::npos);
+  EXPECT_EQ(params.find("tiny")->as_real().value(), 0.0);
+}
+
 TEST(Plan, ParamsKeepTheirPlacesAndReadAsWhatTheyAre) {
   const Plan plan = plan_of(R"(hyphos: 1
 nodes:

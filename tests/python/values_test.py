@@ -249,6 +249,20 @@ def test_numbers_that_no_parameter_holds_name_the_range() -> None:
         _hyphos.parse_param("real", "1e400")
 
 
+@pytest.mark.parametrize(
+    "word", ["yes", "on", "1e3", "2024-01-01", "null", "~", "007", ".nan", "0x1f", "-1", "true"]
+)
+def test_a_plan_and_an_option_give_plain_words_to_text(tmp_path: Path, word: str) -> None:
+    plan = tmp_path / "robot.yaml"
+    plan.write_text(f"hyphos: 1\nnodes:\n  n: {{params: {{by_plan: {word}, all: [{word}, a]}}}}\n")
+    more = [f"nodes.n.params.by_option={word}"]
+    with hyphos.Node.open("n", plan=str(plan), overrides=more, offline=True) as node:
+        params = node.params()
+        assert params.declare("by_plan", "default").value == word
+        assert params.declare("by_option", "default").value == word
+        assert params.declare("all", ["default"]).value == [word, "a"]
+
+
 OWNER = """
 import sys
 import hyphos
