@@ -23,6 +23,7 @@ from hyphos import (
 )
 from hyphos.msgs import Image, PointCloud, PointField
 from hyphos.recording.attached import join, split
+from hyphos.ros.convert import RosTypes
 from hyphos.types import codec_for
 
 Array = np.ndarray[Any, Any]
@@ -381,6 +382,19 @@ def test_an_array_in_place_of_the_list_of_buffers_is_refused() -> None:
     for bad in (np.zeros((2, 3), np.uint8), b"ab", bytearray(2), memoryview(b"ab")):
         with pytest.raises(TypeError, match="are a list"):
             codec_for(Attached[Image]).encode(Attached(Image(), bad))  # type: ignore[arg-type]
+
+
+def test_images_of_every_layout_become_those_of_ros() -> None:
+    types = RosTypes()
+    pixels = filled(np.random.default_rng(2), np.dtype(">u2"), (4, 6))
+    for array in (pixels, pixels[::-1], pixels[:, ::2], pixels.T):
+        image = numpy_to_image(array, "mono16")
+        for data in (array, array.astype(">u2").tobytes()):
+            made = types.write("sensor_msgs/Image", "ros1", Attached(image.head, [data]))
+            back = types.read("sensor_msgs/Image", "ros1", made)
+            assert same_bits(image_to_numpy(back), array)
+    with pytest.raises(ValueError, match="has 2"):
+        types.write("sensor_msgs/Image", "ros1", Attached(image.head, [b"a", b"b"]))
 
 
 def test_arrays_travel_between_processes_as_they_were(node: hyphos.Node, inbox: Inbox) -> None:

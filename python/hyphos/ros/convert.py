@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from hyphos import _hyphos, msgs
 from hyphos.ros.known import descriptors
-from hyphos.types import Attached
+from hyphos.types import Attached, flat_list
 
 Form = Literal["ros1", "cdr", "json", "cbor"]
 
@@ -45,7 +45,11 @@ class RosTypes:
         if it is of another kind."""
         head, buffers = (message, [])
         if isinstance(message, Attached):
-            head, buffers = message.head, list(message.buffers)
+            head, buffers = message.head, flat_list(message.buffers)
+            if len(buffers) > 1:
+                raise ValueError(
+                    f"ROS has one field for attached buffers, this message has {len(buffers)}"
+                )
         payload = head.SerializeToString()
         carrier = head.DESCRIPTOR.full_name
         return bytes(self._types.write(name, form, payload, buffers, carrier))
