@@ -16,7 +16,8 @@ import pytest
 from helpers import Cli, Inbox, Start
 from hyphos import _hyphos, msgs
 from hyphos.tools import scalars
-from hyphos.tools.values import print_json, print_yaml, read_message, shorten, to_plain
+from hyphos.tools.value_text import print_json, print_yaml, shorten, to_plain
+from hyphos.tools.values import read_message
 from value_types import TEXTS, make_class, some_message, some_value
 
 ALL = make_class()

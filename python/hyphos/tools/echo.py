@@ -14,7 +14,7 @@ from hyphos._hyphos import Buffer, EndpointInfo, MessageInfo
 from hyphos.tools.join import an_end, open_tool, raw_type
 from hyphos.tools.observe import look, require_channel
 from hyphos.tools.typebook import TypeBook
-from hyphos.tools.values import print_json, print_yaml, shorten, to_plain
+from hyphos.tools.value_text import print_json, print_yaml, shorten, to_plain
 from hyphos.tools.waiting import Stop, stoppable
 
 _SHORT_BYTES = 256  # longer ones are shortened unless --full
