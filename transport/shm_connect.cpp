@@ -334,11 +334,11 @@ void Shm::make_tx_lane(const std::shared_ptr<Peer>& peer, const shm::LaneRecord&
     }
     port->kept.each([&](KeptMessage& kept) {
       std::uint64_t overflowed = 0;
-      if (kept.prepared.segment == nullptr && !prepare(kept.message, false, 0, kept.prepared)) {
-        return;
-      }
+      Prepared again;
+      Prepared& ready = kept.prepared.forwards() ? again : kept.prepared;
+      if (ready.segment == nullptr && !prepare(kept.message, false, 0, ready)) return;
       // The lane is new. Without room for all, the newest count.
-      (void)push(*lane, kept.prepared, As::replay, true, overflowed);
+      (void)push(*lane, ready, As::replay, true, overflowed);
     });
   }
   announce_listeners(port);

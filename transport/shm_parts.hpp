@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -136,6 +137,12 @@ struct Prepared {
   std::uint32_t slot = 0;
   std::array<External, shm::kMaxParts> external;
   std::size_t externals = 0;
+
+  /// A part lies in the memory of another participant, which may die.
+  [[nodiscard]] bool forwards() const {
+    return std::any_of(external.begin(), external.begin() + externals,
+                       [](const External& one) { return one.shared != nullptr; });
+  }
 };
 
 /// The last message of a publisher of a latched channel. It lies in shared memory once, from the

@@ -118,6 +118,9 @@ def test_what_is_latched_reaches_who_comes_late(
     wait_until(lambda: _has_publisher(domain, "map_name"), "the channel")
     node.subscribe("map_name", String, inbox, policy=hyphos.Policy(latched=True))
     assert inbox.wait(1)[0].data == "hall"
+    second = Inbox()
+    node.subscribe("map_name", String, second)
+    assert second.wait(1)[0].data == "hall", "so does the second subscription of a process"
     publisher = node.publisher("place", String, policy=hyphos.Policy(latched=True))
     publisher.publish(String(data="kitchen"))
     assert take(program.reader("rt/place", ros.String, latched=True)).data == "kitchen"

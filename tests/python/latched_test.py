@@ -249,7 +249,9 @@ class TcpClient:
 
 
 @needs_gateway
-@pytest.mark.parametrize(("protocol", "client"), [("rosbridge", BridgeClient), ("ros_tcp", TcpClient)])
+@pytest.mark.parametrize(
+    ("protocol", "client"), [("rosbridge", BridgeClient), ("ros_tcp", TcpClient)]
+)
 def test_each_client_of_a_gateway_gets_the_last_message_once(
     protocol: str,
     client: Callable[[str, str, ExitStack], BridgeClient | TcpClient],

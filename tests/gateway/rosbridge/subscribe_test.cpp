@@ -250,6 +250,21 @@ TEST_F(Subscribe, what_is_latched_comes_to_who_asks_and_not_to_who_leaves) {
   EXPECT_TRUE(listener.hear().ends_with(R"({"data":"n"})"));
 }
 
+TEST_F(Subscribe, a_further_id_gets_what_each_publisher_has_latched) {
+  FakeClient other(door);
+  for (FakeClient* const one : {&talker, &other}) {
+    one->say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
+  }
+  talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"m"}})");
+  other.say(R"({"op":"publish","topic":"/map","msg":{"data":"n"}})");
+  FakeClient listener(door);
+  for (const char* const id : {"a", "b"}) {
+    listener.say(R"({"op":"subscribe","topic":"/map","id":")" + std::string(id) + R"("})");
+    EXPECT_TRUE(listener.hear().ends_with(R"({"data":"m"}})")) << id;
+    EXPECT_TRUE(listener.hear().ends_with(R"({"data":"n"}})")) << id;
+  }
+}
+
 TEST_F(Subscribe, a_topic_has_one_type_for_a_client) {
   FakeClient listener(door);
   listener.say(subscribe(R"("id":"a")"));
