@@ -116,12 +116,11 @@ std::optional<Published> ChannelPublisher::refuse_large(std::size_t size) {
   }
   out.failure = Code::too_large;
   if (std::uint64_t more = 0; too_large_log_.allow(more)) {
-    log::error("graph", "channel '" + channel_->name() + "': a message of " +
-                            std::to_string(size) +
-                            " bytes can never leave the process; the largest has, in bytes: " +
-                            limits +
-                            "; send it in parts, or make /dev/shm larger (docs/limits.md) "
-                            "[too_large]");
+    log::error("graph",
+               "channel '" + channel_->name() + "': a message of " + std::to_string(size) +
+                   " bytes can never leave the process; the largest has, in bytes: " + limits +
+                   "; send it in parts, or make /dev/shm larger (docs/limits.md) "
+                   "[too_large]");
   }
   return out;
 }

@@ -188,11 +188,9 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
   }
   auto self = join_machine(options, domain);
   if (!self) return self.error();
-  links.registry =
-      std::make_shared<trace::Registry>((*self)->metrics(), *self, options.process, (*self)->id(),
-                                        [self = self->get()](std::size_t bytes) {
-                                          return self->grow_metrics(bytes);
-                                        });
+  links.registry = std::make_shared<trace::Registry>(
+      (*self)->metrics(), *self, options.process, (*self)->id(),
+      [self = self->get()](std::size_t bytes) { return self->grow_metrics(bytes); });
   TransportContext context;
   context.process_name = options.process;
   context.domain = domain;

@@ -15,8 +15,7 @@ Result<Control> Control::create(const Domain& domain, std::uint64_t id,
   if (!file) return file.error();
   auto mapping = Mapping::map(file->get(), 0, kPage, Mapping::Access::write, true);
   if (!mapping) return mapping.error();
-  auto chunk =
-      Mapping::map(file->get(), kPage, sizeof(TableChunk), Mapping::Access::write, true);
+  auto chunk = Mapping::map(file->get(), kPage, sizeof(TableChunk), Mapping::Access::write, true);
   if (!chunk) return chunk.error();
   // A new file is all zero, which is the right start for every counter, flag and record.
   Control control;

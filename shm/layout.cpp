@@ -73,8 +73,8 @@ std::optional<SegmentLayout> check_segment(const SegmentHeader& shared, std::uin
   if (!layout || layout->size != file.size || file_size < file.size) return {};
   // Groups of holders come at the end, each at once.
   const std::uint64_t behind = file_size - file.size;
-  const bool whole = behind % layout->group_size == 0 &&
-                     behind / layout->group_size < kMaxHolderGroups;
+  const bool whole =
+      behind % layout->group_size == 0 && behind / layout->group_size < kMaxHolderGroups;
   return whole ? layout : std::nullopt;
 }
 

@@ -107,8 +107,7 @@ HolderGroup* Segment::map_group(std::uint32_t number) const {
   auto file = domain_->open_file(pool_name(owner_, number_), size);
   const std::uint64_t at = layout_.group_offset(number);
   if (!file || size < at + layout_.group_size) return nullptr;
-  auto mapping =
-      Mapping::map(file->get(), at, layout_.group_size, Mapping::Access::write, false);
+  auto mapping = Mapping::map(file->get(), at, layout_.group_size, Mapping::Access::write, false);
   if (!mapping) return nullptr;
   auto* made = reinterpret_cast<HolderGroup*>(mapping->data());
   for (HolderEntry& each : made->holders) {

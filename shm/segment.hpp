@@ -147,7 +147,7 @@ class Segment {
 
   const Domain* domain_ = nullptr;  // of the participant, which outlives the segment's use
   Mapping head_;                    // header and slot controls
-  Mapping body_;  // payloads
+  Mapping body_;                    // payloads
   Mapping owner_page_;
   ControlHeader* owner_control_ = nullptr;
   std::byte* payload_ = nullptr;

@@ -20,7 +20,7 @@ struct ParticipantInfo {
   std::string process;
   std::string host;
   std::uint32_t version =
-      0;  ///< layout version; if it is not ours, only this and `alive` are known
+      0;                     ///< layout version; if it is not ours, only this and `alive` are known
   std::uint32_t ends = 0;    ///< of channels, of at most kMaxEndpoints
   std::uint32_t queues = 0;  ///< towards it, of at most kMaxLanes
 };

@@ -87,7 +87,9 @@ struct Header {
   std::array<std::atomic<Block>, Registry::kMaxBlocks> blocks;
 };
 
-constexpr std::size_t round_up(std::size_t n, std::size_t to = 64) { return (n + to - 1) / to * to; }
+constexpr std::size_t round_up(std::size_t n, std::size_t to = 64) {
+  return (n + to - 1) / to * to;
+}
 constexpr std::size_t kRecorderAt = round_up(sizeof(Header));
 constexpr std::size_t kBlocksAt = round_up(kRecorderAt + sizeof(Recorder), 4096);
 static_assert(kTimingsOfBlock > 0);
@@ -293,15 +295,16 @@ bool Registry::add_block(bool of_records) {
   Area& area = *area_;
   if (area.base == nullptr) return false;
   if (area.used_blocks == area.blocks.size()) {
-    const auto more = grow_ && area.used_blocks < kMaxBlocks ? grow_(kBlock)
-                                                             : std::span<std::byte>();
+    const auto more =
+        grow_ && area.used_blocks < kMaxBlocks ? grow_(kBlock) : std::span<std::byte>();
     if (more.size() < kBlock) {
       if (!std::exchange(area.full_told, true)) {
-        log::warn("trace", "tools do not see all ends of this process, or not their times: there "
-                           "is no memory for more than " +
-                               std::to_string(area.used_blocks) + " of at most " +
-                               std::to_string(kMaxBlocks) +
-                               " blocks of metrics; make /dev/shm larger, or split the process");
+        log::warn("trace",
+                  "tools do not see all ends of this process, or not their times: there "
+                  "is no memory for more than " +
+                      std::to_string(area.used_blocks) + " of at most " +
+                      std::to_string(kMaxBlocks) +
+                      " blocks of metrics; make /dev/shm larger, or split the process");
       }
       return false;
     }

@@ -20,9 +20,10 @@
 
 /// Counters and histograms of every channel end, in memory that other processes read live.
 ///
-/// The layout of an area is: Header, the Recorder, then blocks, each of Records or of Timings as the
-/// header says. Blocks are added at the end while the process needs more; none goes away. Writers
-/// are the one process that owns the area; readers trust nothing they find (bounds, indices, text).
+/// The layout of an area is: Header, the Recorder, then blocks, each of Records or of Timings as
+/// the header says. Blocks are added at the end while the process needs more; none goes away.
+/// Writers are the one process that owns the area; readers trust nothing they find (bounds,
+/// indices, text).
 namespace hyphos::trace {
 
 /// What can be counted at one end of a channel. Transports' drops are a matrix beside it.
@@ -158,8 +159,8 @@ class Registry {
   Registry& operator=(const Registry&) = delete;
   ~Registry();
 
-  /// Never fails: when the area is full and cannot grow, the record lives on the heap, only tools do
-  /// not see it, and one line in the log says so.
+  /// Never fails: when the area is full and cannot grow, the record lives on the heap, only tools
+  /// do not see it, and one line in the log says so.
   [[nodiscard]] std::unique_ptr<Endpoint> add(const EndpointId& id);
   /// The index of a transport's drops, the same for all endpoints. At most kMaxTransports names.
   [[nodiscard]] std::size_t transport_index(std::string_view name);

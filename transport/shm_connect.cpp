@@ -86,7 +86,7 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   const auto index = take_lane(shm::kMaxLanes);
   if (!index) {
     refuse_lane(
-        peer, port, publication,
+        peer, port, publication, shm::kRefusedQueues,
         {Code::exhausted,
          "channel '" + port->spec.name + "': " + describe(config_.process_name, self_->id()) +
              " cannot receive from " + describe(peer->control.process(), peer->id) + ": it has " +
@@ -129,7 +129,7 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
       self_->domain().remove(shm::lane_name(self_->id(), lane->serial));
     }
     lane_used_[*index] = false;
-    refuse_lane(peer, port, publication, written.error());
+    refuse_lane(peer, port, publication, shm::kRefusedMemory, written.error());
     return;
   }
   free_refusals([&](const Refusal& refusal) { return refusal == key; });
@@ -145,14 +145,11 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
 // Both sides say why: we here, and the publisher when it finds the record in our table. If even
 // that has no room, only we do.
 void Shm::refuse_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
-                      std::uint64_t publication, Error error) {
+                      std::uint64_t publication, std::uint64_t reason, Error error) {
   const Refusal key{peer->id, port->serial, publication};
   if (!refusals_.contains(key)) {
     if (const auto index = take_lane(shm::kMaxLanes + shm::kMaxRefusals)) {
-      const shm::LaneRecord record{next_serial_++, peer->id, publication, port->serial,
-                                   error.message.find("queues") != std::string::npos
-                                       ? shm::kRefusedQueues
-                                       : shm::kRefusedMemory};
+      const shm::LaneRecord record{next_serial_++, peer->id, publication, port->serial, reason};
       if (self_->control().set_lane(*index, record)) {
         refusals_.emplace(key, *index);
         self_->domain().notify(self_->socket(), peer->id);

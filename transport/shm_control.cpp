@@ -147,9 +147,8 @@ void Shm::cannot_meet(const Error& why) {
   if (std::uint64_t more = 0; meet_log_.allow(more)) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    log::error("shm", why.to_string() + ": of the processes of domain '" +
-                          self_->domain().name() + "' this one can reach only " +
-                          std::to_string(peers_.size()) +
+    log::error("shm", why.to_string() + ": of the processes of domain '" + self_->domain().name() +
+                          "' this one can reach only " + std::to_string(peers_.size()) +
                           "; each takes two file descriptors, of which a process may have " +
                           std::to_string(limit.rlim_cur) + ": raise it with 'ulimit -n'");
   }

@@ -122,7 +122,7 @@ class Shm final : public ShmTransport {
   [[nodiscard]] std::optional<std::uint32_t> take_lane(std::uint32_t limit);
   void free_lane(std::uint32_t index);
   void refuse_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
-                   std::uint64_t publication, Error error);
+                   std::uint64_t publication, std::uint64_t reason, Error error);
   void free_refusals(const std::function<bool(const Refusal&)>& which);
   void look_for_refusals();
   void finish_rx_lane(std::uint32_t index);

@@ -176,7 +176,8 @@ Result<std::unique_ptr<ActionServer>> GraphDoor::open_action(const Client& clien
   if (!place) return place.error();
   ActionOptions options;
   options.policy = GoalPolicy::parallel;  // what to do with several, the client decides
-  options.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
+  options.depth =
+      static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
   detail::ActionCallbacks hooks;
   hooks.execute = [carrier = *carrier, form, callbacks = std::move(callbacks),
                    clock = node_.clock()](const detail::ServerGoalRef& core) {

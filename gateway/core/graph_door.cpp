@@ -286,7 +286,8 @@ Result<std::unique_ptr<Server>> GraphDoor::open_server(
   if (!place) return place.error();
   ServiceOptions options;
   options.mode = Mode::concurrent;
-  options.depth = static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
+  options.depth =
+      static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
   options.max_pending = options.depth;
   const auto serve = [carrier = *carrier, form, callback = std::move(callback),
                       clock = node_.clock()](const detail::ExchangeRef& exchange) {
@@ -325,13 +326,13 @@ Result<Askers::Use> GraphDoor::asker(const Client& client, std::string_view kind
                                      const detail::CallTypes& types) {
   if (auto let = take(client, *accounts_->of(client), name); !let) return let.error();
   const std::string channel = std::string(kind) + name + std::string(kRequest);
-  auto asked = askers_->ask(client, name + " " + std::string(kind) + request.name,
-                            is_served(channel), [&] {
-                              // Askers bounds the calls, by an option of the gateway.
-                              ClientOptions options;
-                              options.max_pending = 65536;
-                              return node_.open_client(name, types, options);
-                            });
+  auto asked =
+      askers_->ask(client, name + " " + std::string(kind) + request.name, is_served(channel), [&] {
+        // Askers bounds the calls, by an option of the gateway.
+        ClientOptions options;
+        options.max_pending = 65536;
+        return node_.open_client(name, types, options);
+      });
   if (!asked && asked.error().code == Code::overloaded) {
     count(client, "calls", asked.error().message);
   }

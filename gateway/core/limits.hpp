@@ -10,8 +10,8 @@ struct Limits {
   /// `--max-topics`: of all clients together, each counted once for each direction (two for a
   /// service) however many clients have it. A process has 8,192 ends of channels in shared memory.
   std::size_t topics = 4096;
-  /// `--max-topics-per-client`: topics, services and actions of one client. A graph of ROS, which is
-  /// many, has no such bound.
+  /// `--max-topics-per-client`: topics, services and actions of one client. A graph of ROS, which
+  /// is many, has no such bound.
   std::size_t client_topics = 256;
   /// `--max-services`: services and actions that clients ask at the same time. Each takes two ends.
   std::size_t services = 1024;

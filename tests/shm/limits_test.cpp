@@ -52,7 +52,8 @@ class LightReceiver {
     shm::Descriptor next;
     if (lane_.pop(next) != shm::Lane::Outcome::ok) return false;
     auto& segment = segments_[next.segment];
-    if (!segment) segment = shm::Segment::open(self_->domain(), publisher_, next.segment).or_throw();
+    if (!segment)
+      segment = shm::Segment::open(self_->domain(), publisher_, next.segment).or_throw();
     const shm::HolderRef entry = segment->find(self_->id(), publisher_);
     shm::MessageHeader header;
     const Buffer want = sample(number).payload;
@@ -468,9 +469,8 @@ TEST_F(HolderGroups, any_sequence_agrees_with_a_model) {
         ASSERT_EQ(at.release_hold(slot, entry), found != held.end());
         if (found != held.end() && --found->second == 0) held.erase(found);
       } else {
-        const bool free = std::ranges::none_of(held, [&](const auto& one) {
-          return one.first.first == slot;
-        });
+        const bool free =
+            std::ranges::none_of(held, [&](const auto& one) { return one.first.first == slot; });
         ASSERT_EQ(segment_->find_free(slot), free) << "seed " << seed << ", step " << step;
       }
     }

@@ -419,6 +419,75 @@ TEST_F(DoorTest, OneClientCannotUseUpTheTopicsOfAll) {
   EXPECT_TRUE(open({"d"}, "/d"));
 }
 
+// Below a limit and at it all goes well; beyond it the error names the option, and it is counted.
+TEST_F(DoorTest, EachLimitOfTopicsIsAnOptionThatItsErrorNames) {
+  struct Case {
+    const char* option;
+    std::size_t clients;  // each opens topics of its own until it is refused
+    std::size_t allowed;  // of all of them
+    Limits limits;
+  };
+  for (const Case& one : {Case{"--max-topics ", 2, 5, {.topics = 5}},
+                          Case{"--max-topics-per-client", 1, 3, {.client_topics = 3}},
+                          Case{"--max-topics-per-client", 2, 6, {.client_topics = 3}}}) {
+    Rules rules;
+    rules.limits = one.limits;
+    GraphDoor door(Node::open("limited", alone()).or_throw(), types_, rules);
+    std::vector<std::unique_ptr<Inlet>> inlets;
+    std::string refusal;
+    for (std::size_t client = 0; client < one.clients; ++client) {
+      for (int number = 0; number < 8; ++number) {
+        const Client asking{"c" + std::to_string(client)};
+        auto inlet = door.open_inlet(asking, "/" + asking.name + std::to_string(number),
+                                     "made/Part", Form::json, {});
+        if (inlet) {
+          inlets.push_back(std::move(*inlet));
+        } else {
+          EXPECT_EQ(inlet.error().code, Code::overloaded);
+          refusal = inlet.error().message + " ";
+        }
+      }
+    }
+    EXPECT_EQ(inlets.size(), one.allowed) << one.option;
+    EXPECT_TRUE(has(refusal, one.option)) << refusal;
+    EXPECT_EQ(door.counters().at("drop.gateway.topics"), one.clients * 8 - one.allowed);
+  }
+}
+
+TEST_F(DoorTest, EachLimitOfCallsIsAnOptionThatItsErrorNames) {
+  struct Case {
+    const char* option;
+    bool one_service;
+    std::size_t allowed;
+    Limits limits;
+  };
+  for (const Case& one : {Case{"--max-calls", true, 4, {.calls = 4}},
+                          Case{"--max-services", false, 3, {.services = 3}},
+                          Case{"--max-unserved ", false, 2, {.unserved = 2}},
+                          Case{"--max-unserved-per-client", false, 5, {.client_unserved = 5}}}) {
+    Rules rules;
+    rules.limits = one.limits;
+    std::mutex mutex;
+    std::vector<std::string> refusals;
+    GraphDoor door(Node::open("limited", alone()).or_throw(), types_, rules);
+    constexpr std::size_t kCalls = 8;
+    for (std::size_t number = 0; number < kCalls; ++number) {
+      door.call(client_, "/no" + std::to_string(one.one_service ? 0 : number), "made/Add",
+                Form::json, bytes_of("{}"), Duration::from_seconds(600),
+                [&](const Result<Buffer>& answer) {
+                  const std::lock_guard lock(mutex);
+                  if (!answer && answer.error().code == Code::overloaded) {
+                    refusals.push_back(answer.error().message + " ");
+                  }
+                });
+    }
+    const std::lock_guard lock(mutex);
+    ASSERT_EQ(refusals.size(), kCalls - one.allowed) << one.option;
+    EXPECT_TRUE(has(refusals.front(), one.option)) << refusals.front();
+    EXPECT_EQ(door.counters().at("drop.gateway.calls"), refusals.size());
+  }
+}
+
 TEST_F(DoorTest, NamesOfServicesThatNobodyServesLeaveNothing) {
   constexpr int kNames = 2000;
   const auto service_channels = [&] {
