@@ -49,15 +49,15 @@ bool seize(int processor) {
          sched_setscheduler(0, SCHED_FIFO, &how) == 0;
 }
 
-/// What is taken late is taken all the same: the share is one of the time, not of the periods.
+/// One that begins late is followed by as long a rest as ever: what runs here gets its share in
+/// each period, and never waits for two in a row.
 [[noreturn]] void take(std::int64_t busy_ns, std::int64_t offset_ns) {
-  for (std::int64_t period = now_ns() + offset_ns;;) {
-    sleep_until(period);
+  for (std::int64_t next = now_ns() + offset_ns;;) {
+    sleep_until(next);
     const std::int64_t begin = now_ns();
     while (now_ns() - begin < busy_ns) {
     }
-    period += kPeriodNs;
-    if (period < begin) period = begin + kPeriodNs;  // the processor itself was away
+    next = begin + kPeriodNs;
   }
 }
 

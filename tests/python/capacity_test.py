@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -243,15 +244,15 @@ class _Known(Bench):
         return Knee(scale / 1.03, scale * 1.03)
 
 
-def test_a_calibration_measures_at_most_eight_graphs_and_fits_them() -> None:
+def test_a_calibration_measures_at_most_nine_graphs_and_fits_them() -> None:
     asked: list[Kind] = []
     found = calibrate(Plan(SHM), _Known(), lambda _d, _a, kind, _k: asked.append(kind))
     assert found is not None
     assert list(dict.fromkeys(asked)) == points_for(SHM)
     for way in (POINTER, SHM, TCP, LINK):
-        assert len(points_for(way)) <= 8
+        assert len(points_for(way)) <= 9
     assert found.nodes == 64
-    assert found.sizes == (64, 1 << 20)
+    assert found.sizes == (64, 8 << 20)
 
 
 def test_a_point_that_a_hiccup_of_the_machine_made_low_is_measured_again() -> None:
@@ -333,9 +334,35 @@ def test_what_the_held_out_graphs_hold_does_not_go_into_the_costs() -> None:
     assert beside[1][0].scale == pytest.approx(9 * without[1][0].scale)
 
 
+@pytest.mark.parametrize("way", [SHM, TCP, LINK])
+def test_a_calibration_holds_the_picture_of_a_camera(way: str) -> None:
+    full_hd = 1920 * 1080 * 3
+    medium = Veth(rate_mbit=1000) if way == LINK else None
+    assert max(kind.size for kind in points_for(way, None, medium)) > full_hd
+
+
+def test_a_small_shm_is_calibrated_with_smaller_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = os.statvfs("/dev/shm")
+    fields = list(there)
+    fields[1], fields[2] = 4096, 16384  # 64 MB, as a container has it
+    monkeypatch.setattr(os, "statvfs", lambda _path: os.statvfs_result(fields))
+    assert max(kind.size for kind in points_for(SHM)) == 1 << 20
+    assert max(kind.size for kind in points_for(TCP)) == 8 << 20
+
+
+def test_what_a_calibration_takes_is_computed_from_its_graphs() -> None:
+    """Of a machine that takes long around each run, each graph is searched for once at least."""
+    quick, slow = (Plan(SHM).expected_s(around) for around in (0.2, 6.0))
+    assert 240 <= quick <= 300
+    assert slow == pytest.approx(
+        sum(7 * (1.0 + 6.0 + 0.1 * len(kind.graph(SHM).processes)) for kind in Plan(SHM).kinds)
+    )
+    assert Plan(SHM, max_size=64).expected_s(6.0) < slow  # fewer graphs are of one kind each
+
+
 def test_a_slow_link_is_calibrated_with_small_messages() -> None:
     assert max(kind.size for kind in points_for(LINK, None, Wifi(rate_mbit=54))) == 32 << 10
-    assert max(kind.size for kind in points_for(LINK, None, Veth(rate_mbit=1000))) == 1 << 20
+    assert max(kind.size for kind in points_for(LINK, None, Veth(rate_mbit=300))) == 1 << 20
     assert max(kind.size for kind in points_for(LINK, 8192, Wifi(rate_mbit=54))) == 8192
 
 

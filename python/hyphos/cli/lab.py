@@ -293,6 +293,13 @@ def compare(
     from hyphos.lab.compare import folders, with_others  # noqa: PLC0415
 
     if after is not None:
+        _only_with("a measurement, and two folders are measured", {
+            "--size": sizes, "--rate": rates, "--repeats": repeats, "--seconds": seconds,
+            "--output": options.output, "--resume": options.resume, "--full": options.full,
+            "--overwrite": options.overwrite, "--set": options.changes, "--peer": options.peers,
+            "--patience": options.patience_s, "--retries": options.retries,
+            "--programs": options.programs,
+        })  # fmt: skip
         raise typer.Exit(folders(Path(what), after, criteria or []))
     wanted = replace(options, repeats=repeats, seconds=seconds, criteria=criteria)
     raise typer.Exit(with_others(what, wanted, sizes, rates))
@@ -385,13 +392,15 @@ def calibrate(
             "--max-size",
             min=1 << 12,
             max=1 << 26,
-            help="Bytes of the largest message. Default: 1 MB, on slow links 32 KB.",
+            help="Bytes of the largest message. Default: 8 MB, which holds a picture of a camera; "
+            "1 MB below 1 Gbit/s and in a /dev/shm of less than 1 GB, 32 KB below 200 Mbit/s.",
         ),
     ] = None,
     patience: Patience = 0.0,
 ) -> None:
     """Measure what messages cost on this machine, and write its capacity profile, for `hyphos plan
-    check`. Four to five minutes for each way; the machine should do nothing else meanwhile.
+    check`. Says first about how long that takes, by a run that it times, and then how much is left;
+    the machine should do nothing else meanwhile.
 
     hyphos lab calibrate
 
@@ -492,6 +501,11 @@ def verify(
         )
     if page is not None and measure_only:
         raise typer.BadParameter("--report compares: it goes without --measure-only")
+    from hyphos.lab import outputs  # noqa: PLC0415
+
+    outputs.expect_seconds(patience, "--patience")
+    outputs.expect_file(output, "--output")
+    outputs.expect_file(page, "--report")
     try:
         if page is not None:  # what is missing is told before an hour of measuring
             import hyphos.lab.capacity.report  # noqa: F401, PLC0415
@@ -520,6 +534,8 @@ def loads(
 
     hyphos lab loads --domain patrol3 > loads.yaml
     """
+    from hyphos.lab import outputs  # noqa: PLC0415
     from hyphos.lab.capacity.observe import observe  # noqa: PLC0415
 
+    outputs.expect_seconds(seconds, "--for")
     typer.echo(observe(domain, seconds), nl=False)

@@ -12,7 +12,16 @@ from pathlib import Path
 from rich.markup import escape
 
 from hyphos._errors import Error
-from hyphos.lab import asserts, experiment, findings, machines, placement, saturation, show
+from hyphos.lab import (
+    asserts,
+    experiment,
+    findings,
+    machines,
+    outputs,
+    placement,
+    saturation,
+    show,
+)
 from hyphos.lab import knee as knee_words
 from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.experiment import Experiment
@@ -74,6 +83,7 @@ def list_all() -> int:
 def run(what: str, options: RunOptions) -> int:
     """Measures, shows and judges. 0; 1 if a criterion is missed or a run failed; 130 if it was
     stopped before its end."""
+    expect_sensible(options)
     wanted = resolved(change(load(what, options), options))
     criteria = expect_judged(wanted, options)
     results, whole = perform(wanted, options)
@@ -95,7 +105,7 @@ def perform(
     able = [case for case in wanted.cases if not stage.why_not(case)]
     todo = wishes(replace(wanted, cases=able), chosen)
     if not todo:
-        raise Error("not_found", "no peer that is here can take part", wanted.name)
+        raise _nobody(wanted, chosen, stage)
     results = _open(wanted, options)
     if text is not None:
         (results.folder / "experiment.yaml").write_text(text)
@@ -103,6 +113,27 @@ def perform(
     whole = _measure(todo, Runner(results, rules, stage), options.quiet)
     results.write_summary()
     return results, whole
+
+
+def expect_sensible(options: RunOptions) -> None:
+    """Error if an option cannot be met, whatever the experiment."""
+    outputs.expect_seconds(options.seconds, "--seconds")
+    outputs.expect_seconds(options.patience_s, "--patience")
+    outputs.expect_folder(options.output, "--output")
+    if options.resume and options.overwrite:
+        raise Error("invalid_config", "either --resume or --overwrite", "--resume")
+
+
+def _nobody(wanted: Experiment, chosen: list[Peer], stage: Stage) -> Error:
+    lacks = [stage.why_not(case) for case in wanted.cases]
+    lacks += [peer.cannot(case) for peer in chosen for case in wanted.cases]
+    why = next(filter(None, lacks), "")
+    return Error(
+        "not_found",
+        "no peer that is here can take part" + (f": {why}" if why else ""),
+        wanted.name,
+        "`hyphos lab list` names the peers, and how to get those that are absent",
+    )
 
 
 def in_order(rows: list[Row], wanted: Experiment) -> list[Row]:
@@ -132,6 +163,7 @@ def finish(
 def saturate(what: str, options: RunOptions) -> int:
     """Finds how fast each peer can go in each case, whatever rates the experiment names. 0; 1 if a
     run failed; 130 if it was stopped."""
+    expect_sensible(options)
     wanted = change(load(what, options), replace(options, seconds=None))
     if any(case.floods for case in wanted.cases):
         raise Error("invalid_config", "a flood has no rate to look for", wanted.name)
@@ -148,8 +180,16 @@ def saturate(what: str, options: RunOptions) -> int:
         for case in wanted.cases
     ]
     wanted = resolved(replace(wanted, cases=list(dict.fromkeys(cases))))
+    expect_judged(replace(wanted, asserts=[]), replace(options, criteria=None))
     chosen = _chosen(wanted, options)
     stage = Stage(wanted.links)
+    able = [
+        case
+        for case in wanted.cases
+        if not stage.why_not(case) and any(not peer.cannot(case) for peer in chosen)
+    ]
+    if not able:
+        raise _nobody(wanted, chosen, stage)
     results = _open(wanted, options)
     runner = Runner(results, Rules(options.patience_s, options.retries), stage)
     err = console(stderr=True)
@@ -213,6 +253,9 @@ def show_folder(folder: Path, base: str, as_json: bool) -> int:
         print_json(json.loads((folder / "summary.json").read_text()))
         return 0
     rows = in_order(results.rows(), wanted)
+    there = sorted({row.peer for row in rows})
+    if base and base not in there:
+        raise Error("not_found", f"no results of '{base}'", "--base", f"of {', '.join(there)}")
     _show(rows, replace(wanted, base=base or wanted.base))
     return 0
 
@@ -351,7 +394,10 @@ def _open(wanted: Experiment, options: RunOptions) -> Results:
             )
         for name in ("runs.jsonl", saturation.FILE, machines.FILE, VERDICTS):
             (folder / name).unlink(missing_ok=True)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Error("io", f"cannot be made: {error.strerror}", str(folder)) from None
     kept = options.resume and (folder / "experiment.yaml").exists()
     if wanted.source is not None and not kept:
         shutil.copyfile(wanted.source, folder / "experiment.yaml")
@@ -393,7 +439,12 @@ def _outcome(run: Run) -> str:
 def _show(rows: list[Row], wanted: Experiment) -> None:
     out = console()
     for group, varied in show.by_workload(rows, wanted.varied()):
-        out.print(show.result_table(out, group, varied, wanted.base, wanted.figures))
+        found = show.result_table(
+            out, group, varied, wanted.base, wanted.figures, list(wanted.unlike)
+        )
+        out.print(found)
+    for line in show.unlike_lines(rows, wanted.unlike):
+        out.print(line, markup=False, highlight=False)
 
 
 def _judge(

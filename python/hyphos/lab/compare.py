@@ -15,6 +15,8 @@ from hyphos.lab.case import FLOODS, GRAPH, WORKLOADS
 from hyphos.lab.commands import (
     RunOptions,
     change,
+    expect_judged,
+    expect_sensible,
     finish,
     in_order,
     perform,
@@ -39,6 +41,9 @@ def with_others(
 ) -> int:
     """Measures Hyphos and the others at a workload, or in the cases of an experiment, and prints
     their figures as multiples of those of Hyphos."""
+    expect_sensible(options)
+    if what in FLOODS and rates:
+        raise Error("invalid_config", f"a flood has no rate: {what}", "--rate")
     if what == GRAPH:
         raise Error("unsupported", "no other middleware runs a plan", what, "hyphos lab list")
     if what in WORKLOADS:
@@ -62,7 +67,7 @@ def with_others(
     )
     seconds = options.seconds or (SECONDS if text else None)
     wanted = resolved(change(wanted, replace(options, seconds=seconds, peers=None)))
-    criteria = [asserts.parse(one) for one in options.criteria or []]
+    criteria = expect_judged(replace(wanted, asserts=[]), options)
     results, whole = perform(wanted, options, text)
     console().print(ratio_table(in_order(results.rows(), wanted), wanted))
     return finish(results, wanted, criteria, whole, options.report)

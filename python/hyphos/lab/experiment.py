@@ -49,7 +49,7 @@ _FINDING = (
 )
 _KEYS = (
     *("lab", "name", "about", "workload", "peers", "grid", "full", "repeats", "assert"),
-    *("base", "links", "findings", "figures", parts.KEY),
+    *("base", "unlike", "links", "findings", "figures", parts.KEY),
 )
 
 
@@ -86,6 +86,7 @@ class Experiment:
     links: dict[str, Medium] = field(default_factory=dict)
     needs: str = ""  # the file that it does not name, "recording" or "plan": --set does
     figures: list[str] = field(default_factory=list)  # that tables show; none: the usual ones
+    unlike: dict[str, str] = field(default_factory=dict)  # peers without a ratio, and why
     source: Path | None = None
     # Of an experiment in parts: the peers of each case, whatever its length. No case: all of them.
     own_peers: dict[Case, list[str]] = field(default_factory=dict)
@@ -184,6 +185,7 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
         links=links,
         needs=_needs(workload, cases, fixed),
         figures=_figures(reader),
+        unlike=_unlike(reader),
         source=Path(file),
     )
 
@@ -322,6 +324,17 @@ def _links(reader: Reader) -> dict[str, Medium]:
             raise Error("invalid_config", f"the link '{name}' is a mapping with a kind", where)
         links[name] = medium_of(str(options.pop("kind")), options, where)
     return links
+
+
+def _unlike(reader: Reader) -> dict[str, str]:
+    """Peers that do something else than the base, so that no ratio is shown of them."""
+    node = reader.values.get("unlike")
+    if node is None:
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        raise reader.error(node, "'unlike' is a mapping of peers to what they do otherwise")
+    inner = Reader(reader.file, node)
+    return {name: inner.text(name) for name in inner.values}
 
 
 def _figures(reader: Reader) -> list[str]:

@@ -20,6 +20,7 @@ KEY = "parts"
 # Of the whole.
 _WHOLE = (
     *("lab", "name", "about", "base", "repeats", "assert", "findings", "links", "figures"),
+    "unlike",
     KEY,
 )
 

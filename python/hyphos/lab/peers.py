@@ -146,12 +146,42 @@ def find_peers(folder: Path | None = None) -> Peers:
             elif entry["packages"] == "-":
                 absent.setdefault(name, "make build")
             else:
-                absent.setdefault(name, f"install {entry['packages']}, then `make peers`")
+                absent.setdefault(name, _remedy(entry["packages"]))
     if not present:
         raise Error(
             "not_found", "no program of the laboratory is built", advice="make build, in the source"
         )
     return Peers(present, absent)
+
+
+def _remedy(packages: str) -> str:
+    """How an absent peer is got: only what is missing of it."""
+    missing = _not_installed(packages)
+    if missing is None:
+        return f"install {packages}, then `make peers`"
+    if missing:
+        return f"install apt: {' '.join(missing)}, then `make peers`"
+    return "its packages are installed, its program is not built: `make peers`"
+
+
+def _not_installed(packages: str) -> list[str] | None:
+    """Of packages of the distribution those that are not there; None: there are others as well, or
+    nobody knows."""
+    before, apt, names = packages.partition("apt: ")
+    if before or not apt:
+        return None
+    wanted = names.split()
+    try:
+        told = subprocess.run(
+            ["dpkg-query", "-W", "-f=${Package} ${db:Status-Status}\n", *wanted],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+    except OSError:
+        return None  # another kind of distribution
+    there = {line.split()[0] for line in told.splitlines() if line.endswith(" installed")}
+    return [name for name in wanted if name not in there]
 
 
 def _describe(program: Path) -> list[Peer]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
+import tempfile
 from typing import Any
 
 import yaml
 
+from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos.lab import placement
 
@@ -110,6 +112,8 @@ class Reader:
         if not isinstance(node, yaml.ScalarNode):
             raise self.error(node, f"'{name}' has one value here", advice="lists go below `grid:`")
         text = str(node.value).strip()
+        if name == "faults" and text:
+            self._expect_faults(node, text)
         if name in _TEXTS:
             return text
         if name in _WORDS:
@@ -129,6 +133,16 @@ class Reader:
                 raise self.error(node, f"{name}: {text} is no whole number")
             return int(value)
         return value
+
+    def _expect_faults(self, node: yaml.Node, text: str) -> None:
+        """Error if no plan takes it below `network: faults:`."""
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(f"hyphos: 1\nnetwork:\n  faults: {text}\n")
+            file.flush()
+            try:
+                _hyphos.Plan.load(file.name, [], False)
+            except Error as error:
+                raise self.error(node, f"faults: {error.message}", error.advice) from None
 
     def _placement(self, node: yaml.Node) -> str:
         """`{pub: [0], sub: 1-2}`, or the same as a text."""

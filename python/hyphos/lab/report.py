@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,15 @@ from hyphos.lab.page import Cell, findings_table
 from hyphos.lab.plots import Plot
 from hyphos.lab.results import Results, Row
 from hyphos.lab.saturation import Saturation
-from hyphos.lab.show import KNEE, by_workload, case_label, knee_cells, number, result_lines
+from hyphos.lab.show import (
+    KNEE,
+    by_workload,
+    case_label,
+    knee_cells,
+    number,
+    result_lines,
+    unlike_lines,
+)
 from hyphos.lab.stats import Estimate
 
 PROFILE = "profile.json"
@@ -174,7 +182,7 @@ def _page(report: Report) -> str:
         page.section(
             "Figures",
             *(
-                result_table(rows, varied, wanted.base, wanted.figures, name)
+                result_table(rows, varied, wanted.base, wanted.figures, name, wanted.unlike)
                 for name, (rows, varied) in _tables(report)
             ),
         ),
@@ -263,8 +271,10 @@ def result_table(
     base: str,
     figures: Sequence[str] = (),
     name: str = "figures",
+    unlike: Mapping[str, str] | None = None,
 ) -> str:
-    heads, found = result_lines(rows, varied, base, figures)
+    unlike = unlike or {}
+    heads, found = result_lines(rows, varied, base, figures, list(unlike))
     lines: list[list[str | Cell]] = []
     for line in found:
         cells: list[str | Cell] = [line.case, line.peer]
@@ -276,7 +286,8 @@ def result_table(
             cells.append(line.runs)
             cells += [_interval(line.ratio)] if line.ratio else []
         lines.append(cells)
-    return page.table(heads, lines, left=2, name=name)
+    notes = "".join(page.paragraph(line) for line in unlike_lines(rows, unlike))
+    return page.table(heads, lines, left=2, name=name) + notes
 
 
 def _interval(estimate: Estimate) -> Cell:

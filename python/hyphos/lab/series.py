@@ -108,6 +108,7 @@ def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
     """Each in a folder of its own below one, with its report. What cannot be run as it is asked for
     is refused before the first begins; one that fails takes none of the others along. The worst of
     what the commands answer; if one is stopped, so are those that follow."""
+    commands.expect_sensible(options)
     folder = options.output or Path("out/lab") / f"{title}-{datetime.now():%Y%m%d-%H%M%S}"
     _check_changes(steps, options.changes or [])
     chosen = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -103,10 +103,15 @@ class Line:
 
 
 def result_lines(
-    rows: list[Row], varied: list[str], base: str, figures: Sequence[str] = ()
+    rows: list[Row],
+    varied: list[str],
+    base: str,
+    figures: Sequence[str] = (),
+    unlike: Collection[str] = (),
 ) -> tuple[list[str], list[Line]]:
     """The heads of the columns, and one line for each case and peer; with `base`, also how many
-    times that peer's figure. `figures`: instead of the usual ones."""
+    times that peer's figure, but not of those that are `unlike` it. `figures`: instead of the
+    usual ones."""
     metrics, missing = figures or metrics_of(rows), missing_of(rows)
     bases = {row.case: row for row in rows if row.peer == base and row.done}
     heads = ["case", "peer", *(TITLES.get(one, one) for one in metrics), *missing, "runs"]
@@ -114,7 +119,8 @@ def result_lines(
         heads.append(f"{TITLES.get(metrics[0], metrics[0])} ÷ {base}")
     lines = []
     for row in rows:
-        below = bases.get(row.case) if row.done else None
+        alike = not {row.peer, row.peer.split("/")[0]} & set(unlike)
+        below = bases.get(row.case) if row.done and alike else None
         lines.append(
             Line(
                 case_label(row.case, varied),
@@ -130,11 +136,16 @@ def result_lines(
 
 
 def result_table(
-    out: Console, rows: list[Row], varied: list[str], base: str, figures: Sequence[str] = ()
+    out: Console,
+    rows: list[Row],
+    varied: list[str],
+    base: str,
+    figures: Sequence[str] = (),
+    unlike: Collection[str] = (),
 ) -> Table:
     """As `out` has room for it: where intervals do not fit beside the figures, it goes without
     them, which the report has, and words are wrapped before anything is cut off."""
-    lines = result_lines(rows, varied, base, figures)
+    lines = result_lines(rows, varied, base, figures, unlike)
     whole = _result_table(*lines, with_interval)
     anywhere = out.options.update(width=_ANY_WIDTH)
     if out.measure(whole, options=anywhere).maximum <= out.width:
@@ -158,6 +169,12 @@ def _result_table(heads: list[str], lines: list[Line], shown: Callable[[Estimate
         cells += [shown(line.ratio)] if line.ratio else []
         made.add_row(line.case, line.peer, *cells)
     return made
+
+
+def unlike_lines(rows: list[Row], unlike: Mapping[str, str]) -> list[str]:
+    """Below a table: why some peers have no ratio."""
+    there = {name for row in rows for name in (row.peer, row.peer.split("/")[0])}
+    return [f"{name}: {why}: no ratio" for name, why in unlike.items() if name in there]
 
 
 def knee_cells(knee: Saturation) -> list[str]:

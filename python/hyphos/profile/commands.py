@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn
 
+from hyphos.lab import outputs
 from hyphos.profile.events import Collection, Collector, collect
 from hyphos.profile.flows import Flows
 from hyphos.profile.profile import Profile, profile
@@ -33,6 +34,9 @@ class ProfileOptions:
 
 def profile_graph(options: ProfileOptions) -> int:
     """Of a running graph. 0; 1 if no message came."""
+    outputs.expect_seconds(options.seconds, "--for")
+    for name in ("html", "svg", "perfetto", "mcap"):
+        outputs.expect_file(getattr(options, name), f"--{name}")
     found = _collect(options)
     told = profile(Flows(found, hidden=options.hidden), options.path)
     if options.as_json:

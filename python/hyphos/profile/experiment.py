@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hyphos._errors import Error
-from hyphos.lab import commands, findings
+from hyphos.lab import commands, findings, outputs
 from hyphos.lab.case import GRAPH, Case
 from hyphos.lab.commands import STOPPED, RunOptions
 from hyphos.lab.experiment import Experiment
@@ -57,6 +57,11 @@ class ExperimentOptions:
 
 def profile_experiment(options: ExperimentOptions) -> int:
     """0; 1 if a run failed; 130 if it was stopped, with what there was until then."""
+    outputs.expect_seconds(options.seconds, "--for")
+    outputs.expect_seconds(options.rules.patience_s, "--patience")
+    outputs.expect_folder(options.folder, "--out")
+    for name in ("html", "svg", "perfetto", "mcap"):
+        outputs.expect_file(getattr(options, name), f"--{name}")
     changes = RunOptions(full=options.full, changes=list(options.changes))
     wanted = commands.resolved(commands.load(options.what, changes))
     findings.parse(wanted.findings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,18 +15,25 @@ from hyphos.lab.capacity.fit import PRIORS, Point, Priors, fit
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph
 from hyphos.lab.capacity.model import Costs, Host, knee
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
+from hyphos.lab.knee import SECONDS
 from hyphos.lab.limits import cores_available
 from hyphos.lab.machine import describe_machine
 from hyphos.lab.media import Medium, Wifi
 
 KB = 1 << 10
 MAX_SIZE = 1024 * KB
+# Holds a picture of 1920 × 1080 points with four bytes each.
+CAMERA = 8 * 1024 * KB
+# What a machine needs in /dev/shm for queues of these.
+_CAMERA_SHM = 1 << 30
 # Points are measured a second time, those that were disturbed first, as long as there is time.
 AGAIN_UNTIL_S = 240.0
-# What a search may wait for processors that lie apart: those of eight points must be done in five
-# minutes, others are many.
+# Of a search: runs, from a guess that is near; and what each process adds to a run.
+SEARCH_RUNS, PROCESS_S = 7, 0.1
+# What a search may wait for processors that lie apart: those of a calibration must come to an end.
 POINT_CLOSE_S, OTHER_CLOSE_S = 12.0, 24.0
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
+CAMERA_MBIT = 1000.0
 
 # Small and large graphs, small and large messages, one to many, all alike and one busier than the
 # others. Large messages go with few processes: a machine must hold all that is under way.
@@ -38,6 +46,7 @@ _POINTS = (
     Kind("fanout", 8, 256 * KB),
     Kind("pipeline", 5, 64 * KB),
     Kind("robot", 3, KB),
+    Kind("fanout", 2, CAMERA),
 )
 _LINK_POINTS = (
     Kind("echo", 1, 64),
@@ -48,6 +57,7 @@ _LINK_POINTS = (
     Kind("fanout", 4, 64 * KB),
     Kind("pipeline", 4, 16 * KB),
     Kind("robot", 2, KB),
+    Kind("fanout", 2, CAMERA),
 )
 # Pointers know no size, but do know whether a process has the machine to itself.
 _POINTER_POINTS = (
@@ -77,16 +87,29 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
 
 
 def points_for(way: str, max_size: int | None = None, medium: Medium | None = None) -> list[Kind]:
-    """The graphs that are measured for a way; the largest message has `max_size` bytes. None:
-    1 MB, or less where a slow link would take too long."""
+    """The graphs that are measured for a way; the largest message has `max_size` bytes. None: a
+    picture of a camera, or less where a slow link or a small /dev/shm does not carry it."""
     if max_size is None:
-        rate = getattr(medium, "rate_mbit", None) or SLOW_MBIT
-        max_size = SLOW_MAX_SIZE if rate < SLOW_MBIT else MAX_SIZE
+        max_size = largest(way, medium)
     chosen = {POINTER: _POINTER_POINTS, LINK: _LINK_POINTS}.get(way, _POINTS)
-    return [
-        replace(kind, size=max_size if kind.size == MAX_SIZE else min(kind.size, max_size))
+    sized = [
+        replace(kind, size=max_size if kind.size == CAMERA else min(kind.size, max_size))
         for kind in chosen
     ]
+    return list(dict.fromkeys(sized))
+
+
+def largest(way: str, medium: Medium | None = None) -> int:
+    """Bytes of the largest message, unless told otherwise."""
+    if way == LINK:
+        rate = getattr(medium, "rate_mbit", None) or CAMERA_MBIT
+        if rate < CAMERA_MBIT:
+            return MAX_SIZE if rate >= SLOW_MBIT else SLOW_MAX_SIZE
+    if way == SHM:
+        there = os.statvfs("/dev/shm")
+        if there.f_blocks * there.f_frsize < _CAMERA_SHM:
+            return MAX_SIZE
+    return CAMERA
 
 
 def priors_for(way: str, medium: Medium | None, tcp: Costs | None = None) -> Priors:
@@ -126,6 +149,16 @@ class Plan:
         scale = knee(graph, {self.way: believed}, self._host())
         return 0.8 * scale if scale < math.inf else 1.0
 
+    def expected_s(self, around_s: float) -> float:
+        """About how long its measurements take, where a run takes `around_s` besides its length:
+        each graph once, and again until there is no more time."""
+        searches = [
+            SEARCH_RUNS * (SECONDS + around_s + PROCESS_S * len(kind.graph(self.way).processes))
+            for kind in self.kinds
+        ]
+        once = sum(searches)
+        return min(2 * once, max(once, AGAIN_UNTIL_S + once / len(searches)))
+
     def fit(self, seen: Sequence[Measured], seconds: float) -> Calibrated:
         """The costs that explain what was measured of `kinds`."""
         found = [(kind, one.scale) for kind, one in zip(self.kinds, seen, strict=True)]
@@ -138,6 +171,16 @@ class Plan:
 
     def _host(self) -> Host:
         return Host(float(cores()), half_duplex=isinstance(self.medium, Wifi))
+
+
+def around_s(plan: Plan, bench: Bench) -> float | None:
+    """What a run takes now besides its length, by one of them; None if it was stopped."""
+    graph = plan.kinds[0].graph(plan.way)
+    began = time.monotonic()
+    if bench.run(graph, 0.1, SECONDS) is None:
+        return None
+    spent = time.monotonic() - began - SECONDS - PROCESS_S * len(graph.processes)
+    return max(0.1, spent)
 
 
 def calibrate(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,9 +13,17 @@ from rich.table import Table
 
 from hyphos import _hyphos
 from hyphos._errors import Error
+from hyphos.lab import outputs
 from hyphos.lab.capacity import profile as profiles
 from hyphos.lab.capacity.bench import Bench, Knee
-from hyphos.lab.capacity.calibrate import Plan, calibrate, calibrate_among, cores, empty_profile
+from hyphos.lab.capacity.calibrate import (
+    Plan,
+    around_s,
+    calibrate,
+    calibrate_among,
+    cores,
+    empty_profile,
+)
 from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, interpreted, silent
 from hyphos.lab.capacity.mixed import MIXED, held_out_mixed
@@ -66,24 +75,76 @@ def run_calibration(
     path: Path, ways: Sequence[str], links: Sequence[str], patience_s: float, max_size: int | None
 ) -> int:
     """Calibrates and writes the profile: what it has already and is not asked for again stays."""
+    outputs.expect_seconds(patience_s, "--patience")
     out = console(stderr=True)
     known, jobs = _to_calibrate(path, ways, links)
+    pace = _Pace()
     for name, way, medium in jobs:
         with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
+            plan = Plan(way, medium, max_size, _tcp(known))
+            if not pace.expected_s:
+                around = around_s(plan, bench)
+                if around is None:
+                    out.print("stopped before the first measurement")
+                    return STOPPED
+                plans = [Plan(one, other, max_size) for _, one, other in jobs]
+                out.print(pace.begin(plans, around), highlight=False)
 
             def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
+                pace.measured()
                 out.print(
-                    f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind.graph(SHM))}"
+                    f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind.graph(SHM))}; "
+                    f"{pace.left()}"
                 )
 
-            found = calibrate(Plan(way, medium, max_size, _tcp(known)), bench, told)
+            found = calibrate(plan, bench, told)
         if found is None:
             out.print("stopped; what was calibrated before is kept")
             return STOPPED
+        pace.way_done()
         known = _kept(known, name, found, path)
     console().print(_profile_table(known))
     console().print(f"profile: {path}")
     return 0
+
+
+class _Pace:
+    """How long a calibration takes: told before it begins, and what is left after each search."""
+
+    def __init__(self) -> None:
+        self.expected_s = 0.0
+        self._each: list[float] = []
+        self._began = 0.0
+        self._done = 0  # ways
+        self._way_began = 0.0
+
+    def begin(self, plans: Sequence[Plan], around: float) -> str:
+        self._each = [plan.expected_s(around) for plan in plans]
+        self.expected_s = sum(self._each)
+        self._began = self._way_began = time.monotonic()
+        graphs = sum(len(plan.kinds) for plan in plans)
+        return (
+            f"{len(plans)} way{'s' * (len(plans) > 1)} to calibrate, {graphs} graphs: about "
+            f"{minutes(self.expected_s)}; a run of a second takes {around:.1f} s more here now"
+        )
+
+    def measured(self) -> None:
+        """A search has ended."""
+        spent = time.monotonic() - self._way_began
+        self._each[self._done] = max(self._each[self._done], spent)
+
+    def way_done(self) -> None:
+        self._each[self._done] = time.monotonic() - self._way_began
+        self._way_began = time.monotonic()
+        self._done += 1
+
+    def left(self) -> str:
+        spent = time.monotonic() - self._way_began
+        return f"about {minutes(max(0.0, sum(self._each[self._done :]) - spent))} left"
+
+
+def minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 # What is told of it, how messages travel, and the link.
@@ -95,7 +156,10 @@ def _to_calibrate(
 ) -> tuple[Profile, list[Job]]:
     """What is known already, and what is asked for: exactly what is named, or all that one machine
     has."""
+    outputs.expect_file(path, "--output")
     media = dict(link_of(text) for text in links)
+    if len(media) < len(links):
+        raise Error("invalid_config", "two links have one name", "--link")
     chosen = list(ways) or ([] if media else [POINTER, SHM, TCP])
     kept = profiles.load(path) if path.exists() else empty_profile()
     if not _same_machine(kept):
