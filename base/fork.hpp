@@ -7,11 +7,11 @@
 
 #include "hyphos/result.hpp"
 
-/// What a forked child does with what it inherits: nothing. It has the memory of its parent, but
-/// none of the threads, and locks that nobody opens; the shared memory is the parent's.
+/// A forked child must not use inherited objects. The child has the memory of its parent but none
+/// of its threads, and an inherited lock may stay locked. The shared memory belongs to the parent.
 namespace hyphos {
 
-/// Made with an object, it tells whether this process has made the object or has inherited it.
+/// A member of an object: distinguishes the process that made the object from a forked child.
 class ForkMark {
  public:
   ForkMark();

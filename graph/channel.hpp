@@ -161,7 +161,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;
   /// Keeps a latched message, and returns the subscriptions that get it now: a subscription that
-  /// joins is among them or gets what is kept, not both and not neither.
+  /// joins is either among them or gets the kept messages, never both.
   std::shared_ptr<const Subscribers> keep(const detail::BlockRef& block);
   void forget_publisher(std::uint64_t sender);
   /// Brings it to the transports, behind all that this publisher sent. Under setup_.
@@ -191,7 +191,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   /// their messages. One message of another process holds its memory there: the slot that the
   /// publisher keeps for late receivers, too. Under mutex_.
   Latched latched_;
-  bool left_behind_ = false;  // the last publisher here has gone, what it said last is kept: mutex_
+  bool left_behind_ = false;  // the last publisher here has gone, its last value is kept: mutex_
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};

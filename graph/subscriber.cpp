@@ -133,7 +133,7 @@ void Subscriber::grow() {
   head_ = 0;
 }
 
-/// What is latched of other publishers stays in the queue.
+/// Latched values of other publishers stay in the queue.
 detail::Delivery Subscriber::take_oldest_live() {
   const auto at = [this](std::size_t i) -> detail::Delivery& {
     return ring_[(head_ + i) % ring_.size()];

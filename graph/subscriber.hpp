@@ -32,7 +32,7 @@ enum class View : std::uint8_t { value, envelope, block };
 ///      has been told (`told_`): no message is ever forgotten;
 ///  (3) serial: `running_` <= 1. No callback runs under a lock;
 ///  (4) a latched value that is sent again is taken only if nothing as new of its publisher was
-///      taken before: `newest_`. So it comes once and in order, whoever sends it how often.
+///      taken before: `newest_`. So it comes once and in order, however often it is sent.
 class Subscriber final : public detail::SubscriptionCore,
                          public std::enable_shared_from_this<Subscriber> {
  public:
@@ -82,8 +82,8 @@ class Subscriber final : public detail::SubscriptionCore,
   Push run_inline(detail::Delivery delivery);
   /// Of a latched channel. False: it is a value sent again that came before. Under mutex_.
   bool note_latched(const detail::Delivery& delivery);
-  /// The queue holds as much as it may: makes room for one more, or says why there is none. `oldest`
-  /// is what goes. Under mutex_.
+  /// The queue is full: makes room for one more message, or returns the reason why not. `oldest`
+  /// receives the message that was removed. Under mutex_.
   Push make_room(const detail::Delivery& delivery, detail::Delivery& oldest);
   void grow();
   detail::Delivery take_oldest_live();

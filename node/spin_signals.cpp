@@ -86,7 +86,7 @@ SpinSignals::~SpinSignals() {
   for (std::size_t i = 0; outer_own_ < 0 && i < kSignals.size(); ++i) {
     struct sigaction now{};
     ::sigaction(kSignals[i], nullptr, &now);
-    // What the program has installed meanwhile stays.
+    // A handler that the program installed meanwhile stays.
     if (is_ours(now)) ::sigaction(kSignals[i], &before[i], nullptr);
   }
   ::close(own_event_);

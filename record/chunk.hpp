@@ -31,7 +31,7 @@ struct Tally {
 using Tallies = std::vector<Tally>;
 Tally& at(Tallies& tallies, std::uint16_t channel);
 
-/// What a message record says besides its data. Times are those of MCAP, without a sign.
+/// The fields of a message record besides its data. Times are unsigned, as in MCAP.
 struct MessageInfo {
   std::uint16_t channel = 0;
   std::uint32_t sequence = 0;

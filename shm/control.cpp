@@ -102,7 +102,7 @@ bool Control::map_chunks(std::size_t wanted) {
   return true;
 }
 
-// The chunk is there before the mark that says so: whoever sees the mark finds it.
+// The chunk is mapped before the mark is set, so a reader of the mark finds the chunk.
 Result<void> Control::make_room(std::uint32_t index) {
   while (index >= chunks_.size() * kChunkRecords) {
     const std::uint64_t at = control_size(chunks_.size());

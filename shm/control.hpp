@@ -42,7 +42,7 @@ class Control {
   [[nodiscard]] const std::string& host() const { return host_; }
 
   // Tables as they are now; one thread at a time, as they map what was added. Empty: a record is
-  // just being changed; whoever changes it gives notice when it is done.
+  // just being changed; the writer gives notice when it is done.
   [[nodiscard]] std::optional<std::vector<EndpointRecord>> endpoints();
   [[nodiscard]] std::optional<std::vector<LaneRecord>> lanes();
 

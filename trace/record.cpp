@@ -503,7 +503,7 @@ class Blocks {
         header_(*reinterpret_cast<const Header*>(area.data())),
         count_(std::min((area.size() - kBlocksAt) / Registry::kBlock, Registry::kMaxBlocks)) {}
 
-  /// Calls `look(index, record)` for every live record until it says false.
+  /// Calls `look(index, record)` for every live record until it returns false.
   template <typename Look>
   void each_record(const Look& look) const {
     for (std::size_t block = 0; block < count_; ++block) {

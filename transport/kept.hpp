@@ -39,7 +39,7 @@ class LastOfEach {
     last_.pop_front();
     return oldest;
   }
-  /// Returns what it kept of this publisher.
+  /// Returns the message that it kept of this publisher.
   Message forget(std::uint64_t sender) {
     const auto known = by_sender_.find(sender);
     if (known == by_sender_.end()) return {};

@@ -72,7 +72,7 @@ std::optional<std::uint32_t> Shm::take_lane(std::uint32_t limit) {
 
 void Shm::free_lane(std::uint32_t index) {
   lane_used_[index] = false;
-  // There may be room now for what was refused.
+  // There may be room now for a refused publication.
   if (refusals_.empty()) return;
   ++local_version_;
   poke(false);

@@ -142,7 +142,7 @@ void Shm::meet(std::uint64_t id) {
   peers_.emplace(id, std::move(peer));
 }
 
-// No notice says that there is room again: so look now and then.
+// There is no notice when room is free again, so this looks at intervals.
 void Shm::cannot_meet(const Error& why) {
   if (std::uint64_t more = 0; meet_log_.allow(more)) {
     rlimit limit{};

@@ -74,7 +74,7 @@ struct Sender::Stream {
   [[nodiscard]] bool has_room(std::size_t depth) const {
     return queue.size() < depth || waiting() < depth;
   }
-  /// Messages in the queue, without what is beyond.
+  /// Messages in the queue within its depth.
   [[nodiscard]] std::size_t waiting() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(queue, [](const auto& one) { return !one->beyond; }));

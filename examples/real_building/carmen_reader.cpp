@@ -46,7 +46,7 @@ class CarmenReader {
       odometry.mutable_header()->set_stamp_ns(entry.scan.stamp_ns);
       patrol::set_pose(entry.odometry, *odometry.mutable_pose()->mutable_pose());
       LaserScan scan = patrol::to_message(entry.scan);
-      // What the mapper would refuse, it would not answer.
+      // The mapper does not answer a scan that it refuses.
       if (refusals_.refuse("log", patrol::unusable(odometry))) continue;
       if (refusals_.refuse("log", patrol::unusable(scan))) continue;
       odom_.publish(std::move(odometry));

@@ -34,7 +34,7 @@ class Account {
 /// The accounts of all clients, by their names and tokens, and what they use together. Thread-safe.
 ///
 /// A process has a limited number of ends of channels in shared memory, also for its own: no client
-/// may use up what the others need, nor all of them what the process does (Rules::limits).
+/// may exhaust the share of the others, nor all of them the process (Rules::limits).
 class Accounts : public std::enable_shared_from_this<Accounts> {
  public:
   explicit Accounts(Rules rules) : rules_(std::move(rules)) {}

@@ -30,7 +30,7 @@ struct CallMark {
   std::uint64_t kind = 0;    ///< request, reply, ...: detail::CallKind
 };
 
-/// What a message means for late subscribers of its channel.
+/// The meaning of a message for late subscribers of its channel.
 enum class Latch : std::uint8_t {
   none,  ///< nothing: the channel is not latched
   last,  ///< the last value of its publisher: late subscribers get it

@@ -188,7 +188,7 @@ class Parent {
     return o_.floods() ? 0 : schedule.due(o_.count - 1) + std::llround(schedule.period_ns());
   }
 
-  /// Adds what says whether the queues of a flow grow.
+  /// Adds the figures that show growth of the queues of a flow.
   void add_lateness(Sums& sums, const Sheet& sheet, int flow, const Schedule& schedule) const {
     const int source = o_.source_of(flow);
     const auto lateness = sheet.lateness(source);

@@ -1,6 +1,6 @@
 // Runs a program on processors of a slower clock: `hyphos-lab-slow SHARE -- PROGRAM …`. On each
 // processor a real-time thread takes the rest of every 200 µs, so that a piece of work takes
-// 1 / SHARE times as long: what a lower frequency does, but for memory, and in steps of 200 µs.
+// 1 / SHARE times as long, as at a lower frequency, but for memory, and in steps of 200 µs.
 // Everything on these processors is slowed, the kernel too. Ends as the program does.
 #include <sched.h>
 #include <signal.h>

@@ -81,7 +81,7 @@ class Handle final : public HandleBase {
   }
 
  private:
-  /// Its end would touch what is the parent's. Another thread may have had the lock there.
+  /// Its end would touch objects of the parent. A thread there may have held the lock.
   void leave_behind() {
     static_cast<void>(new std::optional<T>(std::move(value_)));
     value_.reset();

@@ -93,7 +93,7 @@ Published publish(const PublisherHandle& handle, nb::handle payload, const nb::s
   return published;
 }
 
-/// Runs the handlers of Python for signals that have come. Throws what they raise.
+/// Runs the Python handlers of pending signals. Throws the exception that a handler raises.
 void run_signal_handlers() {
   nb::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -117,7 +117,7 @@ int spin(Runtime runtime, const std::function<int()>& wait) {
         const Spinning here([runtime]() mutable { runtime.request_stop(); });
         code = wait();
       }
-      // The interpreter is ending: Python would end this thread, in the middle of what it does.
+      // The interpreter is ending: Python would end this thread at an arbitrary point.
       while (closing()) ::pause();
       return code;
     } catch (nb::python_error& error) {

@@ -120,7 +120,7 @@ bool sane(const Pose2& pose) {
   return std::abs(pose.x) < 2e6 && std::abs(pose.y) < 2e6 && std::abs(pose.theta) < 4;
 }
 
-// What the nodes hold, and do with a message.
+// The state of the nodes, and their handling of a message.
 class Robot {
  public:
   void take(Bytes& bytes) {

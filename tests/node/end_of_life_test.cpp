@@ -12,7 +12,7 @@
 namespace hyphos::test {
 namespace {
 
-/// Runs in a forked child. What it returns is the exit code: 0 if the rule holds.
+/// Runs in a forked child. Returns the exit code: 0 if the rule holds.
 int in_child(const std::function<int()>& run) {
   const pid_t child = fork();
   if (child == 0) ::_exit(run());

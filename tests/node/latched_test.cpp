@@ -208,7 +208,7 @@ TEST(LatchedQueue, values_of_many_publishers_find_room_beyond_the_depth) {
   const Subscription second = hear(got[1]);
   gate.wait_for_waiting(2);
   ASSERT_TRUE(eventually([&] { return publishers.front().listeners() == 1; }));
-  // Live messages of one publisher take the place of each other, not of what is latched.
+  // A live message replaces a live message of its publisher, never a latched value.
   for (std::int64_t value = 1000; value < 1010; ++value) publishers.front().publish({value});
   gate.open();
   for (Arrivals& arrivals : got) {

@@ -27,7 +27,7 @@ EITHER_WAY = [
     for full in (False, True)
     if len(experiment.load(str(one.values[0]), full=full).cases) < 60
 ]
-# Words of an excuse: a finding says what is not alike, and not why it came out so.
+# Words of an excuse: a finding states differences, never a reason for its outcome.
 EXCUSES = ("which is why", "so it is no wonder", "of course", "must be", "probably")
 
 
@@ -151,7 +151,7 @@ def test_a_finding_comes_out_either_way(name: str, number: int, full: bool) -> N
     true, false = told(lambda _n: good), told(lambda _n: bad)
     assert (true.whole, true.answer()) == (True, "so it is here")
     assert (false.met, false.answer()) == (0, "not so here")
-    # What is not alike stands beside both.
+    # The differences stand beside both.
     assert true.differs() == false.differs() != ""
     assert true.source().startswith(PAPERS[finding.paper])
 

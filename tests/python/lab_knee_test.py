@@ -20,7 +20,7 @@ from lab_queues import as_graph, served
 
 LAB = Path(knee.__file__).parent
 SEED = 20261127
-# Loads as shares of what is served: clearly below and clearly above the limit of 4 %.
+# Loads as shares of the capacity: clearly below and clearly above the limit of 4 %.
 LOADS = (0.3, 0.9, 1.0, 1.02, 1.07, 1.2, 1.5, 3.0)
 
 
@@ -108,7 +108,7 @@ def test_both_searches_find_the_same_knee(capacity: float) -> None:
         assert low <= limit * 1.001
         assert high >= capacity
         assert high / low <= knee.RESOLUTION
-        # What is called held was carried, but for the 4 % that a growth may be.
+        # A held rate was carried, within the 4 % that growth may be.
         assert capacity / knee.RESOLUTION <= math.sqrt(low * high) <= limit * knee.RESOLUTION
 
 

@@ -193,7 +193,7 @@ def _run(world: World, channel: str, order: str) -> None:
         elif step == "S":
             inbox = Inbox()
             heard.append(inbox)
-            # Every other one asks for what it gets anyway.
+            # Every second one asks for the latched value explicitly.
             policy = LATCHED if number % 2 else None
             open_ones.append((world.node.subscribe(channel, String, inbox, policy=policy), inbox))
         elif open_ones:

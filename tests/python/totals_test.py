@@ -154,7 +154,7 @@ def test_channels_of_other_machines_have_means_as_well() -> None:
     totals = Totals(0.0)
     for second in range(6):
         sent = min(second, 4) * 30
-        gone = second == 5  # the publisher has ended, and the row says 0 Hz
+        gone = second == 5  # the publisher has ended, and the row shows 0 Hz
         row = ChannelState("base: scan", publishers=0 if gone else 1, sent=0 if gone else sent)
         row.delays = Delays({1000: 1})
         totals.add_row(float(second), row)

@@ -29,7 +29,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// What a process of one subscription has in shared memory, without its threads.
+/// The shared memory of a process with one subscription, without its threads.
 class LightReceiver {
  public:
   LightReceiver(const shm::testing::Folder& folder, std::uint64_t publisher,
@@ -232,7 +232,7 @@ TEST_F(ShmLimits, a_process_has_as_many_ends_as_the_limit_says) {
   EXPECT_EQ(refused.error().code, Code::exhausted);
   EXPECT_TRUE(has(refused.error().message, std::to_string(kMaxEndpoints)));
   EXPECT_TRUE(has(refused.error().message, "scope: local"));
-  // What is there goes on, also the last of them, for one that comes only now.
+  // The existing receivers go on, and a late receiver takes a place that became free.
   auto other = join("other");
   const std::string last = "c" + std::to_string(kMaxEndpoints - 1);
   (void)other->open(spec(last), &inlet, nullptr).or_throw();

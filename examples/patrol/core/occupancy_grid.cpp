@@ -70,7 +70,7 @@ void OccupancyGrid::integrate(const Scan& scan, const Pose2& laser) {
     if (!scan.valid(i) || scan.ranges[i] > config_.usable_range_m) continue;
     const double a = laser.theta + scan.angle(i);
     const Point2 p{laser.x + scan.ranges[i] * std::cos(a), laser.y + scan.ranges[i] * std::sin(a)};
-    // Written so that what is no number is outside, too.
+    // A NaN fails each comparison, so it counts as outside.
     if (!(std::abs(p.x) <= half_extent && std::abs(p.y) <= half_extent)) {
       ++dropped_outside_;
       continue;

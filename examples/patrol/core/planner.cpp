@@ -38,7 +38,7 @@ void Planner::set_map(const GridMap& map) {
 
 Drive Planner::update(const Pose2& pose, double now_s) {
   if (!map_) return {};
-  if (now_s < last_s_) {  // time was set back: what waits for a later time would wait for ever
+  if (now_s < last_s_) {  // the clock was set back, so the stored deadline would never come
     next_plan_s_ = recovery_began_s_ = now_s;
     still_since_s_.reset();
     visited_.clear();

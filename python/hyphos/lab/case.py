@@ -96,7 +96,7 @@ class Case:
     scale: float = 1.0  # of all rates of the plan
     hosts: int = 1  # far ones, which the link joins to the near one
     placement: str = ""  # processors by role; empty: any
-    clock: float = 1.0  # of the processors, as a share of what they have
+    clock: float = 1.0  # of the processors, as a share of their time
     relay: str = ""  # where a gateway stands: beside (the node), own (a host); empty: beside
 
     @property

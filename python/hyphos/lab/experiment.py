@@ -67,8 +67,8 @@ class Finding:
     paper: str = ""  # a key of PAPERS
     where: str = ""  # the table, figure or section
     quote: str = ""  # the sentence, or a part of it, as it is written
-    theirs: dict[str, float] = field(default_factory=dict)  # their figures, by what they are of
-    mixed: bool = False  # it is said that the criterion is met in some cases and not in all
+    theirs: dict[str, float] = field(default_factory=dict)  # their figures, by subject
+    mixed: bool = False  # the report states that the criterion is met in some cases and not in all
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hyphos._errors import Error
 # A load is carried if of each flow no more than this is lost …
 MAX_LOST = 0.01
 # … and no flow falls behind by more than this: the growth of its lateness, in seconds a second.
-# What is offered at r and carried at c grows by r/c − 1, so that a rate that is called held is at
+# Traffic offered at r and carried at c grows by r/c − 1, so that a rate that is called held is at
 # most 4 % above the rate carried.
 MAX_GROWTH = 0.04
 # … and half of the messages of each flow wait for at most this share of the run: one that others

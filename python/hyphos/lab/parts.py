@@ -113,7 +113,7 @@ def _under(
     workload = _workload(part) or _text(above.get("workload"))
     for name, (key, value) in above.items():
         if name not in names:
-            # What is said for all parts is for those in which it has an effect.
+            # A setting for all parts applies to those in which it has an effect.
             if name not in PARAMETERS or not workload or means_something(name, workload):
                 own.append((key, value))
         elif name == "full":

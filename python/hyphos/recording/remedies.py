@@ -30,7 +30,7 @@ def require_mcap(path: Path) -> None:
     """Error, with the command that makes an MCAP file of it, if there is one."""
     if is_mcap(path):
         return
-    source = open_source(path)  # its Error says what is wrong with what is no recording
+    source = open_source(path)  # its Error has the reason why the file is no recording
     kind = source.kind
     source.close()
     raise Error(

@@ -52,7 +52,7 @@ class Way:
 
     to: Any
     convert: Callable[[bytes], Any]
-    notes: tuple[str, ...] = ()  # what is not kept
+    notes: tuple[str, ...] = ()  # the losses
 
 
 class RosWays:

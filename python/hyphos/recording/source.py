@@ -33,7 +33,7 @@ class Track:
     count: int
     type_hash: int | None = None  # None: computed from name and encoding
     policy: dict[str, object] = field(default_factory=dict)
-    origin: str = ""  # what it is called in a foreign recording, with its type if that has one
+    origin: str = ""  # its name in a foreign recording, with its type if there is one
     topic: str = ""  # the same without the type
     problem: str = ""  # why it cannot be replayed; empty if it can
 

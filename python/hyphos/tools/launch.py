@@ -43,7 +43,7 @@ from hyphos.tools.totals import Totals
 from hyphos.tools.waiting import on_signals
 
 _REFRESH_S = 0.5
-_LOOK_EVERY_S = 5.0  # for the drops that are told at the end
+_LOOK_EVERY_S = 5.0  # for the drops that are printed at the end
 _PRINT_EVERY_S = 5.0  # where there is no terminal to redraw
 
 
@@ -237,7 +237,7 @@ class _Run:
             return None
 
     def _look(self) -> None:
-        with suppress(Error):  # nobody is there yet, or no longer
+        with suppress(Error):  # no process is there yet, or no longer
             self._totals.add(look(self._plan["domain"]))
 
     def _write_report(self, seconds: float) -> None:

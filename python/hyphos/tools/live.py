@@ -48,7 +48,7 @@ class LiveView:
         self._usages: list[tuple[float, dict[str, tuple[int, Usage]]]] = []
         self._channels: dict[str, ChannelState] = {}
         self._spans: dict[tuple[str, int], tuple[float, Usage, float, Usage]] = {}
-        self._rows: dict[str, object] = {}  # the last that each other machine told
+        self._rows: dict[str, object] = {}  # the last report of each other machine
         self._totals = totals
         self._live = Live(console=console, auto_refresh=False, transient=True)
 

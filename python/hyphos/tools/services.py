@@ -230,7 +230,7 @@ def _encode(part: Part, options: CallOptions) -> Encoded:
         )
     cls = TypeBook(options.proto_path, options.descriptors).get(part.type_name)
     sizes = [len(one) for one in buffers]
-    message_from_text(cls, text, sizes)  # what is wrong in it is found before anything starts
+    message_from_text(cls, text, sizes)  # its errors are found before anything starts
 
     def make(now: Callable[[], int]) -> tuple[bytes, list[bytes]]:
         return message_from_text(cls, text, sizes, now).message.SerializeToString(), buffers

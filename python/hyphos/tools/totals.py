@@ -156,7 +156,7 @@ class Totals:
         last_s = max(life.last_s for life in lives)
         seconds = last_s - min(life.first_s for life in lives)
         if seconds > 0:
-            # Of an end that came later, what it had counted before the first look is of this time.
+            # The first count of an endpoint that came later belongs to this time as a whole.
             first_s = min(life.first_s for life in lives)
             counted = sum(
                 life.added(counter) if life.first_s == first_s else life.last.counter(counter)

@@ -346,7 +346,7 @@ class _Reader:
         if node.tag not in _TAGS and node.tag != "!":
             raise self._fail(where, f"the tag {node.tag} has no meaning here")
         try:
-            # JSON writes what is beyond 16 bits as two halves, and YAML reads them one by one.
+            # JSON writes a character beyond 16 bits as two halves, and YAML reads them one by one.
             text: str = node.value.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError as error:
             raise self._fail(where, "the text has half of a surrogate pair") from error
