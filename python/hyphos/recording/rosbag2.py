@@ -139,12 +139,7 @@ class Db3:
             self._read_rows()
         except _SQLITE_ERRORS as error:
             self.close()
-            raise Error(
-                "corrupt",
-                f"the database cannot be read: {error}",
-                str(path),
-                "sqlite3 FILE .recover | sqlite3 NEW.db3 may give back what is left",
-            ) from error
+            raise Error("corrupt", f"the database cannot be read: {error}", str(path)) from error
         self.connections = list(self._by_id.values())
 
     def _open(self) -> sqlite3.Connection:
