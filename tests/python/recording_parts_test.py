@@ -516,7 +516,7 @@ def test_names_in_a_file_are_no_commands_for_the_terminal(
         assert "\u202e" not in out + err
 
 
-# --- the limits of MCAP ----------------------------------------------------------------------------
+# --- the limits of MCAP ---------------------------------------------------------------------------
 
 
 def insert(data: bytes, more: bytes) -> bytes:

@@ -352,5 +352,31 @@ TEST_F(RecorderTest, the_writer_refuses_a_channel_it_does_not_know) {
   ASSERT_TRUE(writer.close().ok());
 }
 
+TEST_F(RecorderTest, a_time_before_1970_is_none_of_the_far_future) {
+  time_ = -5'000'000'000;
+  auto recorder = Recorder::open(options()).or_throw();
+  send(*recorder, add(*recorder, "a"), 1, "early");
+  ASSERT_TRUE(recorder->close().ok());
+  const ReadFile file = read_file(folder_ / "run.mcap");
+  ASSERT_EQ(file.messages.size(), 1U);
+  EXPECT_EQ(file.messages[0].log_time, 0U);
+}
+
+TEST_F(RecorderTest, the_writer_keeps_times_of_64_bits) {
+  McapWriter::Options to;
+  to.path = folder_ / "w.mcap";
+  auto writer = McapWriter::create(to).or_throw();
+  const auto id = writer.add_channel("a", "bytes", 0, {}).or_throw();
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  for (const std::uint64_t time : {kSign, std::uint64_t{5}, ~std::uint64_t{0}, kSign - 1}) {
+    ASSERT_TRUE(writer.write({id, 0, time, time}, {}).ok());
+  }
+  ASSERT_TRUE(writer.close().ok());
+  const ReadFile file = read_file(to.path);
+  std::vector<std::uint64_t> times;
+  for (const auto& message : file.messages) times.push_back(message.log_time);
+  EXPECT_EQ(times, (std::vector<std::uint64_t>{kSign, 5, ~std::uint64_t{0}, kSign - 1}));
+}
+
 }  // namespace
 }  // namespace hyphos::record
