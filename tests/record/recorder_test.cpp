@@ -365,6 +365,7 @@ TEST_F(RecorderTest, a_time_before_1970_is_none_of_the_far_future) {
 TEST_F(RecorderTest, the_writer_keeps_times_of_64_bits) {
   McapWriter::Options to;
   to.path = folder_ / "w.mcap";
+  to.compression = Compression::none;
   auto writer = McapWriter::create(to).or_throw();
   const auto id = writer.add_channel("a", "bytes", 0, {}).or_throw();
   constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
