@@ -7,8 +7,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
-#include <optional>
 
 namespace hyphos {
 namespace {
@@ -20,7 +20,8 @@ constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
 std::atomic<int> stop_event{-1};  // of the runtime that spins
 std::atomic<int> own_event{-1};   // of who spins
 std::array<struct sigaction, kSignals.size()> before{};
-std::optional<ForkMark> mark;
+// Not a ForkMark: a signal may come to a child before the handlers of pthread_atfork() run there.
+std::atomic<pid_t> process{0};
 
 extern "C" void hyphos_on_signal(int number, siginfo_t* info, void* context);
 
@@ -41,7 +42,7 @@ void wake(int event) {
 extern "C" void hyphos_on_signal(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   const struct sigaction& action = before[number == SIGINT ? 0 : 1];
-  if (mark->is_inherited()) {  // the events are the parent's, too
+  if (::getpid() != process.load()) {  // a forked child: the events are the parent's, too
     ::sigaction(number, &action, nullptr);
     ::raise(number);
   } else if (!has_handler(action)) {
@@ -64,7 +65,7 @@ SpinSignals::SpinSignals(int stop) {
   own_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   outer_stop_ = stop_event.exchange(stop);
   outer_own_ = own_event.exchange(own_event_);
-  mark.emplace();
+  process.store(::getpid());
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     struct sigaction now{};
     ::sigaction(kSignals[i], nullptr, &now);

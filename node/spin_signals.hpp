@@ -1,9 +1,5 @@
 #pragma once
 
-#include <csignal>
-
-#include "base/fork.hpp"
-
 namespace hyphos {
 
 /// What SIGINT and SIGTERM do while the main thread spins; in another thread, nothing is changed.

@@ -14,7 +14,7 @@ import pytest
 from helpers import PATIENCE_S
 
 PRELUDE = '''
-import atexit, multiprocessing, os, signal, sys, threading, time
+import atexit, multiprocessing, os, random, signal, sys, threading, time
 import hyphos
 from hyphos.msgs import String
 
