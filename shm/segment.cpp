@@ -22,6 +22,24 @@ constexpr std::uint32_t make_state(std::uint32_t generation, Segment::State stat
   return generation << 16 | static_cast<std::uint32_t>(state);
 }
 
+/// H2
+inline bool counts(std::uint32_t word, const HolderEntry& entry) {
+  if ((word & kCountMask) == 0) return false;
+  const std::uint32_t state = entry.state.load(std::memory_order_acquire);
+  return state == make_state(generation_of(word), Segment::State::live) ||
+         state == make_state(generation_of(word), Segment::State::done);
+}
+
+inline bool any_counts(std::uint64_t bits,
+                       const std::array<std::atomic<std::uint32_t>, kGroupHolders>& holds,
+                       const std::array<HolderEntry, kGroupHolders>& entries) {
+  for (; bits != 0; bits &= bits - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(bits));
+    if (counts(holds[i].load(std::memory_order_seq_cst), entries[i])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Segment>> Segment::create(const Domain& domain, const Control& owner,
@@ -147,9 +165,7 @@ HolderEntry* Segment::entry(std::uint32_t index) const {
   return of != nullptr ? &of->holders[index % kGroupHolders] : nullptr;
 }
 
-HYPHOS_HOT std::atomic<std::uint32_t>* Segment::word(std::uint32_t slot,
-                                                     std::uint32_t index) const {
-  if (index < kGroupHolders) return &control(slot).holds[index];
+std::atomic<std::uint32_t>* Segment::further_word(std::uint32_t slot, std::uint32_t index) const {
   SlotHolds* const of = further(slot, index / kGroupHolders);
   return of != nullptr ? &of->holds[index % kGroupHolders] : nullptr;
 }
@@ -238,34 +254,35 @@ void Segment::sweep(const std::function<bool(std::uint64_t)>& is_dead) {
   }
 }
 
-bool Segment::counts(std::uint32_t word, std::uint32_t index) const {
-  if ((word & kCountMask) == 0) return false;
-  const std::uint32_t state = entry(index)->state.load(std::memory_order_acquire);
-  return state == make_state(generation_of(word), State::live) ||
-         state == make_state(generation_of(word), State::done);
+// H4 for an entry of a further group: all before the word.
+bool Segment::flag_further(std::uint32_t slot, std::uint32_t index) {
+  const std::uint32_t number = index / kGroupHolders;
+  SlotHolds* const of = further(slot, number);
+  if (of == nullptr) return false;
+  std::atomic<std::uint32_t>& more = control(slot).more;
+  const std::uint32_t flag = std::uint32_t{1} << (number - 1);
+  if ((more.load(std::memory_order_relaxed) & flag) == 0) {
+    more.fetch_or(flag, std::memory_order_acq_rel);
+  }
+  const std::uint64_t bit = std::uint64_t{1} << (index % kGroupHolders);
+  if ((of->maybe.load(std::memory_order_relaxed) & bit) == 0) {
+    of->maybe.fetch_or(bit, std::memory_order_acq_rel);
+  }
+  return true;
 }
 
 HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
   assert(slot < slots() && entry.index < kMaxHolders);
   SlotControl& at = control(slot);
-  std::atomic<std::uint64_t>* maybe = &at.maybe;
-  std::array<std::atomic<std::uint32_t>, kGroupHolders>* holds = &at.holds;
-  if (entry.index >= kGroupHolders) {
-    const std::uint32_t number = entry.index / kGroupHolders;
-    SlotHolds* const of = further(slot, number);
-    if (of == nullptr) return false;
-    const std::uint32_t flag = std::uint32_t{1} << (number - 1);
-    if ((at.more.load(std::memory_order_relaxed) & flag) == 0) {
-      at.more.fetch_or(flag, std::memory_order_acq_rel);
+  if (entry.index < kGroupHolders) [[likely]] {
+    const std::uint64_t bit = std::uint64_t{1} << entry.index;
+    if ((at.maybe.load(std::memory_order_relaxed) & bit) == 0) {
+      at.maybe.fetch_or(bit, std::memory_order_acq_rel);
     }
-    maybe = &of->maybe;
-    holds = &of->holds;
+  } else if (!flag_further(slot, entry.index)) {
+    return false;
   }
-  const std::uint64_t bit = std::uint64_t{1} << (entry.index % kGroupHolders);
-  if ((maybe->load(std::memory_order_relaxed) & bit) == 0) {
-    maybe->fetch_or(bit, std::memory_order_acq_rel);
-  }
-  std::atomic<std::uint32_t>& word = (*holds)[entry.index % kGroupHolders];
+  std::atomic<std::uint32_t>& word = *this->word(slot, entry.index);
   std::uint32_t seen = word.load(std::memory_order_acquire);
   for (;;) {
     if (generation_of(seen) > entry.generation) return false;  // H3: the receiver is gone
@@ -301,35 +318,40 @@ void Segment::settle(std::uint32_t slot, HolderRef entry, std::uint32_t count) {
   word->store(entry.generation << 16 | count, std::memory_order_seq_cst);
 }
 
-HYPHOS_HOT bool Segment::any_counts(
-    std::uint64_t bits, const std::array<std::atomic<std::uint32_t>, kGroupHolders>& holds,
-    std::uint32_t first) const {
-  for (; bits != 0; bits &= bits - 1) {
-    const auto i = static_cast<std::uint32_t>(std::countr_zero(bits));
-    if (counts(holds[i].load(std::memory_order_seq_cst), first + i)) return true;
-  }
-  return false;
-}
-
 HYPHOS_HOT bool Segment::is_held(std::uint32_t slot) const {
   const SlotControl& at = control(slot);
-  if (any_counts(at.maybe.load(std::memory_order_acquire), at.holds, 0)) return true;
-  std::uint32_t more = at.more.load(std::memory_order_acquire) & kGroupFlags;
-  for (; more != 0; more &= more - 1) {
+  const std::uint64_t bits = at.maybe.load(std::memory_order_acquire);
+  if (any_counts(bits, at.holds, header().holders)) return true;
+  const std::uint32_t more = at.more.load(std::memory_order_acquire);
+  return more != 0 && is_held_further(slot, more);
+}
+
+bool Segment::is_held_further(std::uint32_t slot, std::uint32_t more) const {
+  for (more &= kGroupFlags; more != 0; more &= more - 1) {
     const auto number = static_cast<std::uint32_t>(std::countr_zero(more)) + 1;
     const SlotHolds* const of = further(slot, number);
     if (of == nullptr) return true;
     const std::uint64_t bits = of->maybe.load(std::memory_order_acquire);
-    if (any_counts(bits, of->holds, number * kGroupHolders)) return true;
+    if (any_counts(bits, of->holds, group(number)->holders)) return true;
   }
   return false;
+}
+
+void Segment::clear_further(std::uint32_t slot, std::uint32_t more) {
+  for (std::uint32_t bits = more & kGroupFlags; bits != 0; bits &= bits - 1) {
+    const auto number = static_cast<std::uint32_t>(std::countr_zero(bits)) + 1;
+    if (SlotHolds* of = further(slot, number)) of->maybe.store(0, std::memory_order_relaxed);
+  }
+  control(slot).more.store(0, std::memory_order_relaxed);
 }
 
 std::uint32_t Segment::holders() const {
   std::uint32_t used = 0;
   const std::uint32_t all = entries();
   for (std::uint32_t i = 0; i < all; ++i) {
-    const std::uint64_t via = entry(i)->via.load(std::memory_order_relaxed);
+    const HolderEntry* const at = entry(i);
+    if (at == nullptr) break;
+    const std::uint64_t via = at->via.load(std::memory_order_relaxed);
     used += via != 0 && via != kRetired ? 1 : 0;
   }
   return used;
@@ -341,11 +363,7 @@ HYPHOS_HOT bool Segment::find_free(std::uint32_t slot) {
   if (is_held(slot)) return false;
   if (at.adds.load(std::memory_order_acquire) != before) return false;
   if (const std::uint32_t more = at.more.load(std::memory_order_relaxed); more != 0) {
-    for (std::uint32_t bits = more & kGroupFlags; bits != 0; bits &= bits - 1) {
-      const auto number = static_cast<std::uint32_t>(std::countr_zero(bits)) + 1;
-      if (SlotHolds* of = further(slot, number)) of->maybe.store(0, std::memory_order_relaxed);
-    }
-    at.more.store(0, std::memory_order_relaxed);
+    clear_further(slot, more);
   }
   at.maybe.store(0, std::memory_order_relaxed);
   return true;

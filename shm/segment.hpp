@@ -137,13 +137,17 @@ class Segment {
   /// The slot's words of a further group; null as above.
   [[nodiscard]] SlotHolds* further(std::uint32_t slot, std::uint32_t group_number) const;
   [[nodiscard]] HolderEntry* entry(std::uint32_t index) const;
-  [[nodiscard]] std::atomic<std::uint32_t>* word(std::uint32_t slot, std::uint32_t index) const;
+  [[nodiscard]] std::atomic<std::uint32_t>* word(std::uint32_t slot, std::uint32_t index) const {
+    return index < kGroupHolders ? &control(slot).holds[index] : further_word(slot, index);
+  }
+  [[nodiscard]] std::atomic<std::uint32_t>* further_word(std::uint32_t slot,
+                                                         std::uint32_t index) const;
   /// Entries that can be reached, of all groups that there are.
   [[nodiscard]] std::uint32_t entries() const;
-  [[nodiscard]] bool counts(std::uint32_t word, std::uint32_t index) const;
-  [[nodiscard]] bool any_counts(std::uint64_t bits,
-                                const std::array<std::atomic<std::uint32_t>, kGroupHolders>& holds,
-                                std::uint32_t first) const;
+  /// The same as the public ones, for the further groups alone.
+  [[nodiscard]] bool is_held_further(std::uint32_t slot, std::uint32_t more) const;
+  void clear_further(std::uint32_t slot, std::uint32_t more);
+  [[nodiscard]] bool flag_further(std::uint32_t slot, std::uint32_t index);
 
   const Domain* domain_ = nullptr;  // of the participant, which outlives the segment's use
   Mapping head_;                    // header and slot controls

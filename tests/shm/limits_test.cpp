@@ -142,18 +142,18 @@ TEST_F(ShmLimits, three_hundred_processes_receive_every_message) {
 }
 
 TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
-  constexpr std::uint32_t kMaxReceivers = 8;  // the real limit takes too many processes
+  constexpr std::uint32_t kPlaces = 8;  // the real limit takes too many processes
   TestOutlet outlet(events_);
-  auto publisher = join("publisher", 64 << 20, kMaxReceivers);
+  auto publisher = join("publisher", 64 << 20, kPlaces);
   const PortId out = publisher->open(spec("c", reliable_policy(4)), nullptr, &outlet).or_throw();
   const auto record = publication(*publisher);
   std::vector<std::unique_ptr<LightReceiver>> all;
-  for (std::uint32_t i = 0; i < kMaxReceivers - 1; ++i) {
+  for (std::uint32_t i = 0; i < kPlaces - 1; ++i) {
     all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
   }
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kMaxReceivers - 1; }));
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kPlaces - 1; }));
   all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kMaxReceivers; }));
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kPlaces; }));
   EXPECT_TRUE(events_.read([&] { return outlet.errors.empty(); }));
 
   TestInlet inlet(events_);
@@ -163,16 +163,16 @@ TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
   events_.read([&] {
     for (const Error& error : {inlet.errors.front(), outlet.errors.front()}) {
       EXPECT_EQ(error.code, Code::exhausted);
-      EXPECT_TRUE(has(error.message, std::to_string(kMaxReceivers))) << error.message;
+      EXPECT_TRUE(has(error.message, std::to_string(kPlaces))) << error.message;
       EXPECT_TRUE(has(error.message, "limit")) << error.message;
       EXPECT_TRUE(has(error.message, "end some")) << error.message;
     }
     EXPECT_EQ(inlet.publishers, 0) << "of which it would receive something";
     return 0;
   });
-  EXPECT_EQ(outlet.receivers, kMaxReceivers) << "the refused one is not counted";
+  EXPECT_EQ(outlet.receivers, kPlaces) << "the refused one is not counted";
   const SendReport report = publisher->send(out, sample(1));
-  EXPECT_EQ(report.taken, kMaxReceivers);
+  EXPECT_EQ(report.taken, kPlaces);
   EXPECT_FALSE(report.failure);
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all[i]->takes(1)) << i;
 
