@@ -431,7 +431,7 @@ def test_what_computing_decides_is_sure() -> None:
 def test_nothing_is_said_beyond_the_calibration() -> None:
     made = profile_of_all()
     with pytest.raises(Error, match=r"outside of the calibration.*bytes on 'out'"):
-        check(families.fanout(2, 8 << 20, SHM), made)
+        check(families.fanout(2, 16 << 20, SHM), made)
     with pytest.raises(Error, match=r"outside of the calibration.*nodes"):
         check(families.echo(60, 64, SHM), made)
     with pytest.raises(Error, match="does not know what messages by link cost"):
@@ -482,7 +482,7 @@ def test_knees_in_size_and_robots_are_where_the_model_has_them(robot: Path) -> N
     assert knee(graph.copies(robots), costs, HOST) >= 1.0
     assert answer.robots.open or knee(graph.copies(robots + 1), costs, HOST) < 1.0
     assert answer.size.open
-    assert 200 * 1024 * answer.size.factor <= 1 << 20
+    assert 200 * 1024 * answer.size.factor <= 8 << 20
 
 
 def test_where_the_search_for_a_knee_ends_is_no_knee(robot: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hyphos import Error
 from hyphos.lab import asserts, experiment, findings
 from hyphos.lab.asserts import Criterion
 from hyphos.lab.case import Case
@@ -203,6 +204,6 @@ def test_the_law_of_paper_004_is_judged_by_n_f_s_over_knees() -> None:
     ],
 )
 def test_a_source_that_cannot_be_read_is_refused(text: str, message: str) -> None:
-    with pytest.raises(experiment.Error, match=message) as caught:
+    with pytest.raises(Error, match=message) as caught:
         experiment.parse(f"lab: 1\nworkload: pair\nfindings: [{text}]\n", "my.yaml")
     assert "my.yaml:3" in str(caught.value)

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from hyphos import Error
 from hyphos.lab import knee, saturation
-from hyphos.lab.capacity import bench, families
+from hyphos.lab.capacity import families
 from hyphos.lab.capacity.bench import Bench, Trial
 from hyphos.lab.capacity.graph import SHM, Graph
 from hyphos.lab.case import Case
@@ -127,4 +127,3 @@ def test_no_other_module_decides_what_is_carried() -> None:
             continue
         for word in ("MAX_LOST =", "MAX_GROWTH =", "MAX_WAITING =", "MAX_BEHIND =", "RESOLUTION ="):
             assert word not in path.read_text(), path
-    assert bench.RESOLUTION is knee.RESOLUTION

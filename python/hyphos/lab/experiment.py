@@ -159,10 +159,12 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
     for values in (fixed, grid):
         _beside(file, values)
     repeats, peers = _repeats(reader), reader.texts("peers")
+    # Read whether it is asked for or not: a mistake in it is one.
+    larger = _grid(reader, "full", workload, ("repeats", "peers"))
+    _beside(file, larger)
+    of_full = _of_full(reader, repeats, peers)
     if full:
-        larger = _grid(reader, "full", workload, ("repeats", "peers"))
-        _beside(file, larger)
-        repeats, peers = _of_full(reader, repeats, peers)
+        repeats, peers = of_full
         grid |= larger
         fixed = {name: value for name, value in fixed.items() if name not in larger}
     changed = _changes(changes)

@@ -65,6 +65,32 @@ class Wifi(_Lossy):
 
 
 Medium = Veth | Tun | Wifi
+# From, to, and whether it is a whole number: as hyphos-link takes them (lab/link/options.cpp).
+RANGES: dict[str, tuple[float, float, bool]] = {
+    "seed": (0, 1e15, True),
+    "loss": (0, 1, False),
+    "loss_burst": (1, 1e9, False),
+    "loss_in_burst": (0, 1, False),
+    "loss_between": (0, 1, False),
+    "queue_packets": (1, 1e5, True),
+    "queue_bytes": (1, 1e9, True),
+    "mtu": (68, 9000, True),
+    "spin_us": (0, 1e6, False),
+    "realtime_priority": (0, 99, True),
+    "rate_mbit": (1e-3, 1e5, False),
+    "delay_ms": (0, 3.6e6, False),
+    "jitter_ms": (0, 3.6e6, False),
+    "multicast_rate_mbit": (1, 54, False),
+    "cw_min": (1, 32767, True),
+    "cw_max": (1, 32767, True),
+    "retry_limit": (1, 255, True),
+    "slot_us": (1, 1000, True),
+    "sifs_us": (1, 1000, True),
+    # Of veth alone: of the token bucket.
+    "burst_kb": (1, 1e6, False),
+    "latency_ms": (0.1, 1e5, False),
+}
+_PHY_RATES = (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
 MEDIA: dict[str, type[Veth] | type[Tun] | type[Wifi]] = {"veth": Veth, "tun": Tun, "wifi": Wifi}
 
 
@@ -78,7 +104,42 @@ def medium_of(kind: str, options: Mapping[str, Any], where: str = "") -> Medium:
             near = difflib.get_close_matches(key, known, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(known)}"
             raise Error("invalid_config", f"{kind} has no '{key}': {hint}", where)
-    return MEDIA[kind](**options)
+    for key, value in options.items():
+        _expect_number(key, value, where)
+    made = MEDIA[kind](**options)
+    if wrong := _contradiction(made):
+        raise Error("invalid_config", f"{kind}: {wrong}", where)
+    return made
+
+
+def _expect_number(key: str, value: object, where: str) -> None:
+    if value is None:
+        return
+    least, most, whole = RANGES[key]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if (
+        not number
+        or not least <= float(str(value)) <= most
+        or (whole and float(str(value)) % 1 != 0)
+    ):
+        kind = "whole number" if whole else "number"
+        raise Error(
+            "invalid_config", f"{key}: {value} is no {kind} from {least:g} to {most:g}", where
+        )
+
+
+def _contradiction(medium: Medium) -> str:
+    """What cannot be so together; empty if all can."""
+    if isinstance(medium, Veth):
+        return ""
+    if medium.loss_burst is None and (medium.loss_in_burst, medium.loss_between) != (None, None):
+        return "loss_in_burst and loss_between go with loss_burst"
+    if isinstance(medium, Tun):
+        early = medium.jitter_ms > medium.delay_ms
+        return "jitter_ms is at most delay_ms: no packet arrives before it is sent" if early else ""
+    if not {medium.rate_mbit, medium.multicast_rate_mbit} <= set(_PHY_RATES):
+        return f"its rates are of {', '.join(f'{rate:g}' for rate in _PHY_RATES)} Mbit/s"
+    return "cw_max is at least cw_min" if medium.cw_max < medium.cw_min else ""
 
 
 def link_options(medium: Tun | Wifi) -> list[str]:
