@@ -112,6 +112,30 @@ TEST_F(ZmqTest, BestEffortCountsWhatACutCableLoses) {
   subscriber->stop(0);
 }
 
+TEST_F(ZmqTest, handed_is_the_instant_of_the_call_of_the_library) {
+  auto publisher = started(listening("publisher"));
+  auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
+  const PortId out =
+      publisher->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy(8)), &inlet_, nullptr).or_throw();
+  ASSERT_TRUE(connected());
+  for (const std::size_t size : {64U, 20'000U}) {  // one frame, and several
+    const std::size_t before = inlet_.messages.size();
+    Envelope message = sample(before + 1, size);
+    const std::int64_t begin = monotonic_now().ns;
+    message.meta.stamps.publish = begin - 2'000'000;
+    message.meta.stamps.handed = begin - 1'000'000;  // then it waited in a queue of ours
+    publisher->send(out, message);
+    ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() > before; }));
+    const Stamps& stamps = inlet_.messages.back().meta.stamps;
+    EXPECT_EQ(stamps.publish, begin - 2'000'000);
+    EXPECT_GE(stamps.handed, begin);
+    EXPECT_LE(stamps.handed, stamps.arrived);
+  }
+  publisher->stop(0);
+  subscriber->stop(0);
+}
+
 TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
   ZmqConfig config = listening("publisher");
   config.reconnect_window_ms = 6000;  // what is sent below finds it missed, but not given up yet

@@ -176,6 +176,27 @@ TEST(Packet, UnknownFieldsOfLaterVersionsAreSkipped) {
   EXPECT_TRUE(decode_packet(Buffer::adopt(packet)).ok());
 }
 
+TEST(Packet, a_stamp_is_written_again_in_its_place) {
+  for (const std::string_view channel : {"s", "a/much/longer/channel/name"}) {
+    Envelope message;
+    message.meta.sequence = 300;
+    message.meta.stamps = {1'000, 2'000, 3'000, 0, 0, 0, 0};
+    std::vector<std::byte> packet(3);  // something stands before it
+    const TypeId type = make_type_id("x", Encoding::bytes);
+    const std::size_t at = append_head(channel, type, message, {}, packet);
+    ASSERT_GT(at, 0U);
+    write_handed(packet.data() + at, 987'654'321);
+    Header header;
+    ASSERT_TRUE(read_head(std::span(packet).subspan(3), header));
+    EXPECT_EQ(header.meta.stamps.publish, 1'000);
+    EXPECT_EQ(header.meta.stamps.encoded, 2'000);
+    EXPECT_EQ(header.meta.stamps.handed, 987'654'321);
+    EXPECT_EQ(header.meta.sequence, 300U);
+    message.meta.stamps.handed = 0;
+    EXPECT_EQ(append_head(channel, type, message, {}, packet), 0U);
+  }
+}
+
 TEST(Packet, DecodingSharesTheMemory) {
   Envelope message;
   message.payload = Buffer::copy_of(std::string_view("payload"));

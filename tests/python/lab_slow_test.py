@@ -1,0 +1,97 @@
+"""Processors of a slower clock, and a gateway on a host of its own: what they do to figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hyphos.lab import slow
+from hyphos.lab.case import Case
+from hyphos.lab.peers import find_peers
+from hyphos.lab.stage import hosts_of
+from lab_runs import rows_of
+
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="real-time threads need root")
+# So long of its own time a loop runs; it tells what the clock on the wall said meanwhile.
+LOOP = """
+import json, time
+wall, own = time.perf_counter(), time.process_time()
+while time.process_time() - own < 0.3: pass
+print(json.dumps((time.perf_counter() - wall) / (time.process_time() - own)))
+"""
+
+
+def stretched(share: float) -> float:
+    """How much longer than its own time a loop takes at a share of the clock."""
+    words = [*slow.words(share), sys.executable, "-c", LOOP]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return float(json.loads(done.stdout))
+
+
+@root_only
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_work_takes_longer_at_a_slower_clock(share: float) -> None:
+    if why := slow.why_not():
+        pytest.skip(why)
+    assert stretched(share) > 0.8 / share
+
+
+@root_only
+def test_a_slowed_program_ends_as_it_would() -> None:
+    if why := slow.why_not():
+        pytest.skip(why)
+    for words, code in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], -9)):
+        assert subprocess.run([*slow.words(0.5), *words], check=False).returncode == code
+
+
+@pytest.mark.parametrize("share", ["0", "0.05", "1", "x"])
+def test_a_share_that_is_none_is_refused(share: str) -> None:
+    program = slow.words(0.5)[0]
+    done = subprocess.run([program, share, "--", "true"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "SHARE" in done.stderr
+
+
+@root_only
+def test_every_message_is_slower_at_a_slower_clock(tmp_path: Path) -> None:
+    """Not only those that a quota stops: the fastest, too."""
+    if why := slow.why_not():
+        pytest.skip(why)
+    text = (
+        "lab: 1\nworkload: echo\npeers: [hyphos/tcp]\nsize: 64\nrate_hz: 200\nseconds: 1\n"
+        "warmup: 3\ngrid: {clock: [1, 0.25]}\n"
+    )
+    rows = rows_of(text, ["hyphos/tcp"], tmp_path)
+    whole, slowed = sorted(rows, key=lambda row: -row.case.clock)
+    assert not whole.failure + slowed.failure
+    assert slowed.estimate("mean_us").value > 1.1 * whole.estimate("mean_us").value
+
+
+def test_a_gateway_of_its_own_has_a_third_host() -> None:
+    assert hosts_of(Case("pair", link="cable")) == ("near", "far")
+    assert hosts_of(Case("pair", link="cable", relay="own")) == ("near", "far", "relay")
+    both = Case("fanout", link="cable", relay="own", hosts=2, subscribers=2)
+    assert hosts_of(both) == ("near", "far1", "far2", "relay")
+
+
+@root_only
+@pytest.mark.parametrize("peer", ["gateway/ros_tcp", "gateway/ros_tcp_out", "gateway/rosbridge"])
+def test_a_gateway_on_a_host_of_its_own_costs_a_hop(peer: str, tmp_path: Path) -> None:
+    """Through a slow link the second crossing shows: the message is sent twice."""
+    text = (
+        f"lab: 1\nworkload: pair\npeers: [{peer}]\nsize: 20 KB\nrate_hz: 20\nseconds: 1\n"
+        "warmup: 3\nlinks: {slow: {kind: tun, rate_mbit: 20, delay_ms: 5}}\nlink: slow\n"
+        "grid: {relay: [beside, own]}\n"
+    )
+    beside, own = rows_of(text, [peer], tmp_path)
+    assert not beside.failure + own.failure
+    assert own.total("received") > 0
+    # At 20 Mbit/s 20 KB take 8 ms, and 5 ms of delay, each time.
+    fastest = [min(r.histogram("histogram_ns").values[0] for r in row.used) for row in (beside, own)]
+    assert 13e6 <= fastest[0]
+    assert fastest[1] - fastest[0] > 10e6
+    assert find_peers().choose([peer])[0].relay
