@@ -8,6 +8,7 @@ import pytest
 from helpers import Cli
 from hyphos import Error
 from hyphos.lab import experiment
+from hyphos.lab.case import means_something
 from hyphos.lab.experiment import Experiment
 from hyphos.lab.limits import cgroup_folders
 from hyphos.lab.links import why_not
@@ -54,7 +55,8 @@ def test_an_experiment_of_the_papers_runs(name: str, hyphos_cli: Cli, tmp_path: 
         pytest.skip(why)
     case = wanted.cases[0]
     changes = [f"{parameter}={getattr(case, parameter)}" for parameter in wanted.varied()]
-    changes += ["warmup=2", "messages=1000"]
+    changes += ["warmup=2"]
+    changes += ["messages=1000"] if means_something("messages", case.workload) else []
     if wanted.needs:
         changes += [f"recording={scans(tmp_path / 'scans.mcap')}", "channel=scan"]
     out = tmp_path / "out"

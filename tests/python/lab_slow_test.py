@@ -51,7 +51,9 @@ def test_a_slowed_program_ends_as_it_would() -> None:
 @pytest.mark.parametrize("share", ["0", "0.05", "1", "x"])
 def test_a_share_that_is_none_is_refused(share: str) -> None:
     program = slow.words(0.5)[0]
-    done = subprocess.run([program, share, "--", "true"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program, share, "--", "true"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "SHARE" in done.stderr
 
@@ -91,7 +93,9 @@ def test_a_gateway_on_a_host_of_its_own_costs_a_hop(peer: str, tmp_path: Path) -
     assert not beside.failure + own.failure
     assert own.total("received") > 0
     # At 20 Mbit/s 20 KB take 8 ms, and 5 ms of delay, each time.
-    fastest = [min(r.histogram("histogram_ns").values[0] for r in row.used) for row in (beside, own)]
-    assert 13e6 <= fastest[0]
+    fastest = [
+        min(r.histogram("histogram_ns").values[0] for r in row.used) for row in (beside, own)
+    ]
+    assert fastest[0] >= 13e6
     assert fastest[1] - fastest[0] > 10e6
     assert find_peers().choose([peer])[0].relay
