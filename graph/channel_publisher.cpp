@@ -65,7 +65,7 @@ std::uint32_t ChannelPublisher::listeners() const {
 }
 
 bool ChannelPublisher::has_room(std::size_t size) const {
-  if (channel_->policy_.overflow != Overflow::block || has_ended()) return true;
+  if (has_ended()) return true;
   const auto subscribers = channel_->subscribers();
   if (!std::ranges::all_of(*subscribers, [](const auto& one) { return one->has_room(); })) {
     return false;

@@ -102,12 +102,12 @@ bool Shm::has_room(PortId id, std::size_t size) {
   const Passage inside(senders_);
   Port* const port = find(id);
   if (!inside || !started_.load(std::memory_order_acquire) || port == nullptr) return true;
-  if (!port->blocks()) return true;
   const auto lanes = port->tx_lanes();
   if (lanes->empty()) return true;
   for (const auto& lane : *lanes) {
     if (lane->full() && !lane->gone.load(std::memory_order_acquire)) return false;
   }
+  if (!port->blocks()) return true;  // without memory it drops rather than waits
   shm::OwnedSlot* const slot = take_slot(std::max<std::size_t>(size, 1), false, 0);
   if (slot == nullptr) return false;
   (void)WritableBuffer(slot->segment().payload(slot->slot()), size, slot);  // gives it back

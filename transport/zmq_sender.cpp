@@ -189,7 +189,7 @@ SendReport Sender::send(PortId id, const Envelope& message,
 bool Sender::has_room(PortId id) const {
   const std::lock_guard lock(mutex_);
   const PortPtr port = find_port(id);
-  if (!port || stopping_ || port->spec.policy.overflow != Overflow::block) return true;
+  if (!port || stopping_) return true;
   return std::ranges::all_of(port->streams, [&](const Stream* stream) {
     return !stream->active() || stream->has_room(port->spec.policy.depth);
   });

@@ -43,10 +43,11 @@ class Refusals {
     explicit Shared(const Node& node)
         : log(node.log()),
           shown(node.params().declare<std::int64_t>(
-              "refused", {.description = "messages that could not be used, counted"})) {}
-    std::atomic<std::int64_t> count{0};
+              "refused", {.description = "messages that could not be used, counted"})),
+          count(*shown) {}
     const Logger log;
     const Param<std::int64_t> shown;
+    std::atomic<std::int64_t> count;  // goes on where it was before a restart of the process
   };
   std::shared_ptr<Shared> shared_;
 };

@@ -77,9 +77,9 @@ class Publisher(Closing, Generic[T]):
         return np.frombuffer(memoryview(self._core.loan(size)), np.uint8)
 
     def has_room(self, size: int = 0) -> bool:
-        """Whether publish() of a message of `size` bytes, encoded, would go through at once; it may
-        not if the channel's overflow rule is `block`. Only publishers of the channel in this
-        process take the room away meanwhile.
+        """Whether publish() of a message of `size` bytes, encoded, would go through at once: it
+        neither waits, if the channel's overflow rule is `block`, nor makes a full queue drop. Only
+        publishers of the channel in this process take the room away meanwhile.
         """
         return self._core.has_room(size)
 

@@ -24,7 +24,7 @@ class Refusals:
             "refused", 0, description="messages that could not be used, counted"
         )
         self._lock = threading.Lock()
-        self._count = 0
+        self._count = self._shown.value  # goes on where it was before a restart of the process
 
     def refuse(self, channel: str, reason: str) -> bool:
         """True, and counted, if there is a reason. `reason` is "" if the message can be used."""

@@ -389,3 +389,23 @@ def test_unknown_messages_come_with_a_suggestion() -> None:
 
     with pytest.raises(AttributeError, match="did you mean 'LaserScan'"):
         _ = module.LaserScn
+
+
+def test_a_publisher_can_ask_whether_a_queue_would_drop(node: hyphos.Node, inbox: Inbox) -> None:
+    policy = hyphos.Policy(depth=2)  # drops the oldest
+    gate = threading.Event()
+
+    def hear(text: String) -> None:
+        gate.wait()
+        inbox(text.data)
+
+    node.subscribe("n", String, hear, policy=policy)
+    publisher = node.publisher("n", String, policy=policy)
+    sent = 0
+    while publisher.has_room() and sent < 100:
+        publisher.publish(String(data=str(sent)))
+        sent += 1
+    assert 2 <= sent <= 3  # one may be in the callback
+    gate.set()
+    assert inbox.wait(sent) == [str(number) for number in range(sent)]
+    assert publisher.has_room()
