@@ -79,13 +79,17 @@ class Inlet {
   /// has been read already: large arrays of bytes are then passed on where they are. Errors:
   /// corrupt (the message says which field and where), overloaded and exhausted (nobody could take
   /// it), permission (over the limits of the client). Where the channel makes its publishers wait
-  /// and there is no room, it does not: the message is kept for flush(), and the next waits.
+  /// and there is no room, it does not: the message is kept for flush(), and the next waits. With
+  /// InletOptions::spread, so it does for some milliseconds in a burst.
   virtual Result<void> publish(std::span<const std::byte> message, const Within& within) = 0;
   /// There is such a message: its client should be held up.
   [[nodiscard]] virtual bool keeps() const { return false; }
   /// Tries again; false if there is no room yet. One thread at a time, which does not publish
   /// meanwhile. Errors: as publish(); timeout: it has waited as long as the channel lets it.
   virtual Result<bool> flush() { return true; }
+  /// How many messages have gone to queues without room, which then drop one: their subscribers are
+  /// too slow. Counted as `slow_subscriber`.
+  [[nodiscard]] virtual std::uint64_t overruns() const { return 0; }
   Result<void> publish(std::span<const std::byte> message) { return publish(message, {}); }
   /// Memory for a message that is then published as lying `within` it, or for what is read of it
   /// before, so that it can stay there. Empty: it would be copied from there anyway.
@@ -177,6 +181,8 @@ struct InletOptions {
   std::uint32_t depth = 0;  ///< 0: the channel's
   bool reliable = false;    ///< what the transports lose they send again; a full queue drops still
   std::int64_t deadline_ms = 0;  ///< 0: none
+  /// Bursts are spread (pace.hpp): of a client that is held up while its inlet keeps a message.
+  bool spread = false;
   /// If nobody has opened the channel yet, it carries what comes as CDR as it is (carrier.hpp).
   bool raw = false;
 };
@@ -228,6 +234,9 @@ class Door {
 
   [[nodiscard]] virtual Result<TypeInfo> type(std::string_view name) const = 0;
   [[nodiscard]] virtual Result<ServiceTypeInfo> service_type(std::string_view name) const = 0;
+  /// The reply of a service with nothing in it: numbers are 0, texts and arrays are empty. Errors:
+  /// not_found (no such type).
+  [[nodiscard]] virtual Result<Buffer> blank_reply(std::string_view type, Form form) const = 0;
   [[nodiscard]] virtual Result<ActionTypeInfo> action_type(std::string_view name) const = 0;
   /// What there is now, of this machine and of those that are linked. Reads shared memory only.
   [[nodiscard]] virtual std::vector<TopicInfo> topics() const = 0;

@@ -191,7 +191,7 @@ Result<std::unique_ptr<Inlet>> GraphDoor::open_inlet(const Client& client, const
   if (!opened) return opened.error();
   GraphInlet::Setup setup{
       *this,     members_,         client, accounts_->of(client), std::move(*place), node_.clock(),
-      **carrier, *std::move(info), form};
+      **carrier, *std::move(info), form,   options.spread};
   return std::unique_ptr<Inlet>(
       std::make_unique<GraphInlet>(std::move(setup), *opened, policy_here(channel)));
 }
@@ -444,6 +444,15 @@ std::vector<ServiceInfo> GraphDoor::services() const {
   std::vector<ServiceInfo> found = served(kServices);
   for (ServiceInfo& one : found) one.type = types_->ros_service_name(one.type);
   return found;
+}
+
+Result<Buffer> GraphDoor::blank_reply(std::string_view type, Form form) const {
+  const auto carrier = types_->service_carrier(type, "");
+  if (!carrier) return carrier.error();
+  // A message of protobuf without bytes has the standard value in each field.
+  const auto written = carrier->reply->write(form, RawMessage());
+  if (!written) return written.error();
+  return written->joined();
 }
 
 bool GraphDoor::lets(const Client& client, Use use, std::string_view name) const {

@@ -57,6 +57,7 @@ class GraphDoor final : public Door {
 
   [[nodiscard]] Result<TypeInfo> type(std::string_view name) const override;
   [[nodiscard]] Result<ServiceTypeInfo> service_type(std::string_view name) const override;
+  [[nodiscard]] Result<Buffer> blank_reply(std::string_view type, Form form) const override;
   [[nodiscard]] Result<ActionTypeInfo> action_type(std::string_view name) const override;
   [[nodiscard]] std::vector<TopicInfo> topics() const override;
   [[nodiscard]] std::vector<ServiceInfo> services() const override;

@@ -10,12 +10,14 @@ GraphInlet::GraphInlet(Setup setup, RawPublisher publisher, const Policy& policy
     : setup_(std::move(setup)),
       publisher_(std::move(publisher)),
       waits_(policy.overflow == Overflow::block),
-      patience_ns_(Duration::from_ms(policy.block_timeout_ms).ns) {
+      patience_ns_(Duration::from_ms(policy.block_timeout_ms).ns),
+      pace_(policy.depth) {
   setup_.members->add_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
 }
 
 GraphInlet::~GraphInlet() {
-  if (kept_) setup_.door.count(setup_.client, "closed", publisher_.channel());
+  if (kept_ && waits_) setup_.door.count(setup_.client, "closed", publisher_.channel());
+  if (kept_ && !waits_) (void)publish(kept_->message);  // it would have gone in a moment
   setup_.members->remove_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
 }
 
@@ -33,7 +35,8 @@ Result<void> GraphInlet::publish(std::span<const std::byte> message, const Withi
     setup_.door.count(setup_.client, "corrupt", made.error().message);
     return made.error();
   }
-  if (!waits_) return publish(*made);
+  if (!waits_ && !setup_.spread) return publish(*made);
+  if (!waits_) return publish_paced(*std::move(made), message.size());
   const std::lock_guard lock(mutex_);
   if (room && !kept_) return publish(*made);
   if (!kept_) {
@@ -47,8 +50,45 @@ Result<void> GraphInlet::publish(std::span<const std::byte> message, const Withi
   return first ? second : first;
 }
 
+Result<void> GraphInlet::publish_paced(RawMessage message, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  const bool room = publisher_.has_room(size);
+  if (!kept_ && pace_.lets(monotonic_now().ns, room)) return publish_counted(message, room);
+  if (!kept_) {
+    kept_ = {std::move(message), size, monotonic_now().ns};
+    return success();
+  }
+  // Its client is not held up: nothing is spread.
+  const Kept before = *std::exchange(kept_, std::nullopt);
+  auto first = publish_counted(before.message, room);
+  auto second = publish_counted(message, room);
+  return first ? second : first;
+}
+
+Result<bool> GraphInlet::flush_paced() {
+  const bool room = publisher_.has_room(kept_->size);
+  if (!pace_.lets_waiting(monotonic_now().ns, room)) return false;
+  const Kept kept = *std::exchange(kept_, std::nullopt);
+  if (const auto published = publish_counted(kept.message, room); !published) {
+    return published.error();
+  }
+  return true;
+}
+
+Result<void> GraphInlet::publish_counted(const RawMessage& message, bool room) {
+  if (!room) {
+    ++overruns_;
+    setup_.door.count(setup_.client, "slow_subscriber", publisher_.channel());
+  }
+  return publish(message);
+}
+
+std::uint64_t GraphInlet::overruns() const {
+  const std::lock_guard lock(mutex_);
+  return overruns_;
+}
+
 bool GraphInlet::keeps() const {
-  if (!waits_) return false;
   const std::lock_guard lock(mutex_);
   return kept_.has_value();
 }
@@ -56,6 +96,7 @@ bool GraphInlet::keeps() const {
 Result<bool> GraphInlet::flush() {
   const std::lock_guard lock(mutex_);
   if (!kept_) return true;
+  if (!waits_) return flush_paced();
   if (publisher_.has_room(kept_->size)) {
     const Kept kept = *std::exchange(kept_, std::nullopt);
     if (const auto published = publish(kept.message); !published) return published.error();

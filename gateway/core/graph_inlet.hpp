@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "gateway/core/carrier.hpp"
 #include "gateway/core/door.hpp"
 #include "gateway/core/members.hpp"
+#include "gateway/core/pace.hpp"
 #include "hyphos/node.hpp"
 #include "hyphos/policy.hpp"
 
@@ -30,6 +32,7 @@ class GraphInlet final : public Inlet {
     const Carrier& carrier;
     TypeInfo type;
     Form form = Form::ros1;
+    bool spread = false;
   };
   /// `policy`: of the channel.
   GraphInlet(Setup setup, RawPublisher publisher, const Policy& policy);
@@ -40,6 +43,7 @@ class GraphInlet final : public Inlet {
   Result<void> publish(std::span<const std::byte> message, const Within& within) override;
   [[nodiscard]] bool keeps() const override;
   Result<bool> flush() override;
+  [[nodiscard]] std::uint64_t overruns() const override;
   WritableBuffer loan(std::size_t size) override;
   [[nodiscard]] const TypeInfo& type() const override { return setup_.type; }
 
@@ -48,6 +52,11 @@ class GraphInlet final : public Inlet {
     return !waits_ || publisher_.has_room(size);
   }
   Result<void> publish(const RawMessage& message) const;
+  /// Of a channel that drops: at once, or kept for a moment in a burst.
+  Result<void> publish_paced(RawMessage message, std::size_t size);
+  [[nodiscard]] Result<bool> flush_paced();
+  /// Counts it if a queue has to drop for it.
+  Result<void> publish_counted(const RawMessage& message, bool room);
 
   struct Kept {
     RawMessage message;
@@ -61,6 +70,8 @@ class GraphInlet final : public Inlet {
   const std::int64_t patience_ns_;
   mutable std::mutex mutex_;
   std::optional<Kept> kept_;  // under mutex_
+  Pace pace_;                 // under mutex_, as is what follows
+  std::uint64_t overruns_ = 0;
 };
 
 }  // namespace hyphos::gateway

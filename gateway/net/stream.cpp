@@ -34,6 +34,8 @@ constexpr std::size_t kInTurn = std::size_t{1} << 20;
 /// Bytes of a large unit that wake its reader. Loopback brings 64 KB at a time, and to be woken for
 /// each costs the sender more than to copy them.
 constexpr std::size_t kGulp = std::size_t{256} << 10;
+/// What may be all that a peer has sent: the rest waits for an acknowledgement.
+constexpr std::size_t kSmall = std::size_t{16} << 10;
 /// Between two questions whether a peer that is held up may go on.
 constexpr Duration kLongestPause = Duration::from_ms(16);
 /// Messages that go out with one system call, up to this many bytes.
@@ -74,6 +76,10 @@ class Stream::Socket {
   }
   void wake_at(int bytes) {
     ::setsockopt(descriptor_.native_handle(), SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
+  }
+  void acknowledge() {
+    const int now = 1;
+    ::setsockopt(descriptor_.native_handle(), IPPROTO_TCP, TCP_QUICKACK, &now, sizeof now);
   }
   void shut(int how) { ::shutdown(descriptor_.native_handle(), how); }
 
@@ -166,6 +172,10 @@ bool Stream::read_some(std::size_t& budget) {
     return false;
   }
   const auto size = static_cast<std::size_t>(got);
+  // A peer that leaves Nagle's algorithm on sends its next small message when this one is
+  // acknowledged, which the kernel puts off for 40 ms: then all of them come at once. The kernel
+  // forgets the option, so it is set after each small read.
+  if (size < kSmall) socket_->acknowledge();
   reader_.filled(size);
   heard_ns_.store(monotonic_now().ns, std::memory_order_relaxed);
   deliver();

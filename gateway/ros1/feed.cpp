@@ -144,7 +144,7 @@ void Feed::greeted(std::span<const std::byte> bytes) {
                                         ", which is not our " + type_.name + " with " + type_.md5);
   }
   auto inlet = place_.door.open_inlet(publisher_, topic_, type_.name, Form::ros1,
-                                      {.latched = is_set(*header, "latching")});
+                                      {.latched = is_set(*header, "latching"), .spread = true});
   if (!inlet) return refused(to_string(inlet.error().code), inlet.error().message);
   inlet_ = std::move(*inlet);
   connected_ = true;

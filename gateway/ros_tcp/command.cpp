@@ -96,6 +96,8 @@ std::string quoted_list(const std::vector<TopicInfo>& topics, std::string TopicI
 }  // namespace
 
 Result<Command> parse_command(std::string_view name, std::string_view json) {
+  // A client of ROS 2 ends its texts with a NUL that the length counts, these as well.
+  while (json.ends_with('\0')) json.remove_suffix(1);
   const auto known = std::ranges::find(kCommands, name, &std::pair<std::string_view, Kind>::first);
   if (known == kCommands.end()) {
     return Error{Code::unsupported, "no command '" + std::string(name) + "' is known",

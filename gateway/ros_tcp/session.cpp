@@ -14,6 +14,8 @@ constexpr int kMostCalls = 256;
 constexpr Duration kNoServer = Duration::from_seconds(2);
 /// Texts for people: like a topic, so that a flood of them cannot fill the queue.
 constexpr net::Key kNotes = 0;
+/// Bytes of a failed reply whose type is not known. Few types of fixed size are longer.
+constexpr std::size_t kUnknownReply = 1024;
 /// Stands where the name of a service should, which the frame that did not come would have told.
 constexpr const char* kNameless = "(unknown)";
 
@@ -48,14 +50,27 @@ void Session::Line::note(std::string_view kind, std::string_view text) {
   (void)stream->send(kNotes, net::Message(whole_frame(kind, ros_tcp::note(text))));
 }
 
-void Session::Line::respond(const std::string& service, std::int64_t id,
+Buffer Session::Line::blank_reply(const std::string& type) const {
+  if (!type.empty()) {
+    if (auto blank = door.blank_reply(type, form)) return *blank;
+  }
+  WritableBuffer zeros = WritableBuffer::on_heap(kUnknownReply);
+  std::ranges::fill(zeros.bytes(), std::byte{0});
+  if (form == Form::cdr) zeros.data()[1] = std::byte{1};  // little endian
+  return std::move(zeros).freeze();
+}
+
+void Session::Line::respond(const std::string& service, const std::string& type, std::int64_t id,
                             const Result<Buffer>& reply) {
   Buffer body;
   if (!reply) {
-    // Empty: the client's program waits for it, and has an error when it reads it.
+    // The client's program waits for it. Its deserializer throws on a body that is too short, and
+    // then the program waits for ever.
+    body = blank_reply(type);
     note("__error", "service " + service + ": " + reply.error().to_string());
     door.count(client, "call_failed", service);
   } else if (reply->size() > max_message) {
+    body = blank_reply(type);
     note("__error", "service " + service + ": a reply of " + std::to_string(reply->size()) +
                         " bytes, where at most " + std::to_string(max_message) + " are sent");
     door.count(client, "too_large", service);
@@ -78,8 +93,8 @@ void Session::serve(Door& door, net::Loop& loop, net::Connection connection,
                     Advances& advances) {
   Client client{"ros_tcp " + connection.peer};
   auto stream = net::Stream::open(loop, std::move(connection), settings.stream);
-  auto line =
-      std::make_shared<Line>(door, std::move(client), std::move(stream), settings.max_message);
+  auto line = std::make_shared<Line>(door, std::move(client), std::move(stream),
+                                     settings.max_message, settings.form());
   std::shared_ptr<Session> session(
       new Session(std::move(line), settings, std::move(services), advances));
   session->begin();
@@ -158,7 +173,25 @@ void Session::publish(const Frame& frame, const Buffer& unit) {
   Inlet& inlet = *found->second.inlet;
   const auto published = inlet.publish(frame.payload, unit);
   if (!published) return lost(found->first, found->second, published.error());
+  warn_of_overruns(found->first, found->second);
   if (inlet.keeps()) waiting_ = found->first;
+}
+
+void Session::warn_of_overruns(const std::string& topic, Publisher& publisher) {
+  const std::uint64_t now = publisher.inlet->overruns();
+  if (now == publisher.overruns) return;
+  publisher.overruns = now;
+  if (const auto text =
+          publisher.slow.text("a subscriber of " + topic + " is too slow: " + std::to_string(now) +
+                              " messages found its queue full, and older ones were dropped")) {
+    line_->note("__warn", *text);
+  }
+}
+
+std::string Session::type_of_service(const std::string& service) const {
+  const auto services = line_->door.services();
+  const auto found = std::ranges::find(services, service, &ServiceInfo::name);
+  return found == services.end() ? "" : found->type;
 }
 
 /// False while what the client has published last waits for room.
@@ -169,6 +202,7 @@ bool Session::ready() {
     const auto flushed = found->second.inlet->flush();
     if (flushed && !*flushed) return false;
     if (!flushed) lost(found->first, found->second, flushed.error());
+    warn_of_overruns(found->first, found->second);
   }
   waiting_.clear();
   return true;
@@ -186,12 +220,13 @@ void Session::call(const Frame& frame, std::int64_t id) {
   const auto found = ros_services_.find(frame.name);
   if (found == ros_services_.end()) {
     return line_->respond(
-        name, id, Error{Code::not_found, "it is not registered; send __ros_service first", {}});
+        name, type_of_service(in_graph(name)), id,
+        Error{Code::not_found, "it is not registered; send __ros_service first", {}});
   }
   if (line_->calls.fetch_add(1) >= kMostCalls) {
     line_->calls.fetch_sub(1);
     return line_->respond(
-        name, id,
+        name, found->second, id,
         Error{Code::overloaded, std::to_string(kMostCalls) + " calls are under way already", {}});
   }
   const std::string service = in_graph(name);
@@ -200,9 +235,10 @@ void Session::call(const Frame& frame, std::int64_t id) {
   const Duration timeout =
       served ? settings_.service_timeout : std::min(settings_.service_timeout, kNoServer);
   line_->door.call(line_->client, service, found->second, settings_.form(), frame.payload, timeout,
-                   [line = line_, name = std::move(name), id](const Result<Buffer>& reply) {
+                   [line = line_, name = std::move(name), type = found->second,
+                    id](const Result<Buffer>& reply) {
                      line->calls.fetch_sub(1);
-                     line->respond(name, id, reply);
+                     line->respond(name, type, id, reply);
                    });
 }
 
@@ -224,7 +260,7 @@ void Session::announce(const Announced& announced) {
   const auto before = std::exchange(announced_, announced);
   if (!before) return;
   const Error error{Code::corrupt, "the frame that was announced for it did not come", {}};
-  if (before->call) return line_->respond(kNameless, before->id, error);
+  if (before->call) return line_->respond(kNameless, "", before->id, error);
   if (const Answer answer = line_->requests.take(before->id)) answer(error);
 }
 
@@ -313,7 +349,8 @@ Result<std::unique_ptr<End>> Session::replace(const std::string& topic, std::uni
 
 Result<std::unique_ptr<Inlet>> Session::open_inlet(const std::string& topic, const Publisher& as) {
   return line_->door.open_inlet(line_->client, in_graph(topic), type_in_graph(as.type, false),
-                                settings_.form(), {.latched = as.latched, .depth = as.depth});
+                                settings_.form(),
+                                {.latched = as.latched, .depth = as.depth, .spread = true});
 }
 
 void Session::add_publisher(const Command& command) {
@@ -324,7 +361,7 @@ void Session::add_publisher(const Command& command) {
     return;
   }
   if (is_new && !may_register(command)) return;
-  Publisher wanted{command.type, command.latch, command.queue_size, {}, {}};
+  Publisher wanted{command.type, command.latch, command.queue_size, {}, {}, 0, {}};
   auto inlet = replace(
       command.topic, is_new ? nullptr : &found->second.inlet,
       [&] { return open_inlet(command.topic, wanted); },

@@ -57,12 +57,17 @@ class Session final : public std::enable_shared_from_this<Session> {
     Client client;
     std::shared_ptr<net::Stream> stream;
     std::size_t max_message = 0;
+    Form form = Form::ros1;
     std::atomic<int> calls{0};  ///< of the client, under way
     Requests requests;          ///< to the client
 
     void note(std::string_view kind, std::string_view text);
     void send(net::Key key, std::string_view what, net::Message message);
-    void respond(const std::string& service, std::int64_t id, const Result<Buffer>& reply);
+    /// `type`: of the service in the graph; empty: not known.
+    void respond(const std::string& service, const std::string& type, std::int64_t id,
+                 const Result<Buffer>& reply);
+    /// What a call that failed is answered with.
+    [[nodiscard]] Buffer blank_reply(const std::string& type) const;
   };
   struct Publisher {
     std::string type;
@@ -70,6 +75,8 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::uint32_t depth = 0;
     std::unique_ptr<Inlet> inlet;
     Seldom trouble;
+    std::uint64_t overruns = 0;  ///< of the inlet, of which the client knows
+    Seldom slow;
   };
   struct Subscriber {
     std::string type;
@@ -92,6 +99,10 @@ class Session final : public std::enable_shared_from_this<Session> {
   void publish(const Frame& frame, const Buffer& unit);
   [[nodiscard]] bool ready();
   void lost(const std::string& topic, Publisher& publisher, const Error& error);
+  /// Tells the client of messages that a slow subscriber has lost.
+  void warn_of_overruns(const std::string& topic, Publisher& publisher);
+  /// Of a service in the graph; empty: ROS has none for it, or nobody serves it.
+  [[nodiscard]] std::string type_of_service(const std::string& service) const;
   void call(const Frame& frame, std::int64_t id);
   void answer(const Frame& frame, std::int64_t id, const Buffer& unit);
   void announce(const Announced& announced);

@@ -26,6 +26,7 @@ Result<Publications::Topic*> Publications::open(const Request& request, const st
   }
   InletOptions options;
   options.latched = request.latch;
+  options.spread = true;
   options.depth =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(request.queue_size, 0, kMaxDepth));
   auto inlet = context_.door.open_inlet(context_.client, topic, type, Form::json, options);
@@ -34,6 +35,7 @@ Result<Publications::Topic*> Publications::open(const Request& request, const st
   opened.type = type;
   opened.latched = request.latch;
   opened.inlet = *std::move(inlet);
+  opened.overruns = 0;
   return &opened;
 }
 
@@ -96,6 +98,7 @@ Result<void> Publications::publish(const Request& request) {
   const auto published = to->inlet->publish(std::as_bytes(std::span(msg)), Within(request.decoded));
   last_ = to;
   if (!published) context_.tell(request, published.error());
+  warn_of_overruns(topic, *to);
   if (published && to->inlet->keeps()) {
     waiting_.emplace();
     waiting_->op = request.op;
@@ -103,6 +106,18 @@ Result<void> Publications::publish(const Request& request) {
     waiting_->topic = topic;
   }
   return success();
+}
+
+void Publications::warn_of_overruns(const std::string& topic, Topic& of) const {
+  const std::uint64_t now = of.inlet->overruns();
+  const Time at = monotonic_now();
+  if (now == of.overruns || at < of.next_warning) return;
+  of.overruns = now;
+  of.next_warning = at + Duration::from_seconds(1);
+  context_.status(Level::warning,
+                  "publish: a subscriber of " + topic + " is too slow: " + std::to_string(now) +
+                      " messages found its queue full, and older ones were dropped",
+                  "");
 }
 
 WritableBuffer Publications::loan(std::size_t size) {
@@ -115,6 +130,7 @@ bool Publications::ready() {
     const auto flushed = at->second.inlet->flush();
     if (flushed && !*flushed) return false;
     if (!flushed) context_.tell(*waiting_, flushed.error());
+    warn_of_overruns(waiting_->topic, at->second);
   }
   waiting_.reset();
   return true;

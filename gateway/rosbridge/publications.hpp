@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "gateway/rosbridge/context.hpp"
+#include "hyphos/time.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -32,7 +34,11 @@ class Publications {
     std::string type;
     bool latched = false;
     std::unique_ptr<Inlet> inlet;
+    std::uint64_t overruns = 0;  ///< of the inlet, of which the client knows
+    Time next_warning;
   };
+  /// Tells the client, once a second at most, of messages that a slow subscriber has lost.
+  void warn_of_overruns(const std::string& topic, Topic& of) const;
   Result<Topic*> open(const Request& request, const std::string& topic, const std::string& type);
 
   Context& context_;

@@ -82,6 +82,11 @@ class FakeDoor : public Door {
       full_.erase(topic);
     }
   }
+  /// From now on each message of this topic finds a queue without room.
+  void overrun(const std::string& topic) {
+    const std::lock_guard lock(mutex_);
+    overrun_.insert(topic);
+  }
   /// How often `why` was counted.
   [[nodiscard]] std::uint64_t counted(std::string_view why) const {
     const std::lock_guard lock(mutex_);
@@ -209,6 +214,16 @@ class FakeDoor : public Door {
     const std::lock_guard lock(mutex_);
     const auto found = service_types_.find(name);
     return found == service_types_.end() ? Result<ServiceTypeInfo>(no_type(name)) : found->second;
+  }
+  /// The reply to any service of a type: what blank() has set, else one zero byte.
+  [[nodiscard]] Result<Buffer> blank_reply(std::string_view type, Form) const override {
+    const std::lock_guard lock(mutex_);
+    if (service_types_.find(type) == service_types_.end()) return no_type(type);
+    return Buffer::copy_of(std::as_bytes(std::span(blank_)));
+  }
+  void blank(std::string reply) {
+    const std::lock_guard lock(mutex_);
+    blank_ = std::move(reply);
   }
   std::unique_ptr<NodeParams> open_params(std::function<void()> changed) override {
     return params_.open(std::move(changed));
@@ -363,8 +378,10 @@ class FakeDoor : public Door {
         kept_ = Buffer::copy_of(message);
         return success();
       }
+      if (door_.is_overrun(topic_)) ++overruns_;
       return door_.publish(latched_ ? this : nullptr, client_, topic_, type_, message);
     }
+    [[nodiscard]] std::uint64_t overruns() const override { return overruns_; }
     WritableBuffer loan(std::size_t size) override {
       ++door_.loans_;
       return Inlet::loan(size);
@@ -387,6 +404,7 @@ class FakeDoor : public Door {
     TypeInfo type_;
     bool latched_;
     Buffer kept_;  ///< until there is room
+    std::uint64_t overruns_ = 0;
   };
 
   class FakeOutlet final : public Outlet {
@@ -429,6 +447,10 @@ class FakeDoor : public Door {
   void note_early(const DecodedText& decoded) {
     const std::lock_guard lock(mutex_);
     read_early_ = std::string(decoded.bytes.text());
+  }
+  [[nodiscard]] bool is_overrun(const std::string& topic) const {
+    const std::lock_guard lock(mutex_);
+    return overrun_.contains(topic);
   }
   [[nodiscard]] bool is_full(const std::string& topic) const {
     const std::lock_guard lock(mutex_);
@@ -541,7 +563,9 @@ class FakeDoor : public Door {
   std::map<std::string, Topic> topics_;
   std::map<std::string, std::shared_ptr<Serving>> servers_;
   std::set<std::string> denied_;
+  std::set<std::string> overrun_;
   std::set<std::string> full_;
+  std::string blank_ = std::string(1, '\0');
   std::function<bool(const Client&, Use, std::string_view)> rules_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::map<std::string, std::string, std::less<>> details_;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import struct
+import random
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ import pytest
 from gateway_ros_tcp_test import needs_gateways
 from helpers import Inbox, Program, Start, wait_until
 from hyphos.msgs import LaserScan, String
-from ros_tcp_client import RosTcpClient, connected, string_message, string_message_cdr
+from ros_tcp_client import RosTcpClient, connected
 
 pytestmark = needs_gateways
 
@@ -24,23 +24,33 @@ def serve(hyphos_start: Start, domain: str, *words: str) -> tuple[Program, int]:
     return program, int(address.rpartition(":")[2])
 
 
-@pytest.fixture
-def port(hyphos_start: Start, domain: str) -> int:
-    return serve(hyphos_start, domain)[1]
+@pytest.fixture(params=[False, True], ids=["ros1", "ros2"])
+def ros2(request: pytest.FixtureRequest) -> bool:
+    """Which ROS the project of Unity was built for."""
+    return bool(request.param)
+
+
+def flavour(ros2: bool) -> tuple[str, str]:
+    return "--ros-version", "2" if ros2 else "1"
 
 
 @pytest.fixture
-def lamp_port(hyphos_start: Start, domain: str, tmp_path: Path) -> int:
+def port(hyphos_start: Start, domain: str, ros2: bool) -> int:
+    return serve(hyphos_start, domain, *flavour(ros2))[1]
+
+
+@pytest.fixture
+def lamp_port(hyphos_start: Start, domain: str, tmp_path: Path, ros2: bool) -> int:
     """A gateway that knows a package of the user's."""
     services = tmp_path / "lamp_msgs" / "srv"
     services.mkdir(parents=True)
     (services / "Switch.srv").write_text("bool on\n---\nbool success\nstring message\n")
-    return serve(hyphos_start, domain, "--ros", str(services.parent))[1]
+    return serve(hyphos_start, domain, "--ros", str(services.parent), *flavour(ros2))[1]
 
 
 @pytest.fixture
-def client(port: int) -> Iterator[RosTcpClient]:
-    with connected(port) as opened:
+def client(port: int, ros2: bool) -> Iterator[RosTcpClient]:
+    with connected(port, ros2=ros2) as opened:
         yield opened
 
 
@@ -58,11 +68,11 @@ def say_until_heard(client: RosTcpClient, topic: str, message: bytes, inbox: Inb
 def test_a_node_hears_a_client(node: hyphos.Node, client: RosTcpClient, inbox: Inbox) -> None:
     node.subscribe("chat", String, inbox)
     client.publish("/chat", "std_msgs/String")
-    say_until_heard(client, "/chat", string_message("grüß dich"), inbox)
+    say_until_heard(client, "/chat", client.string("grüß dich"), inbox)
     assert inbox.items[0].data == "grüß dich"
 
 
-def test_clients_hear_a_node(node: hyphos.Node, port: int) -> None:
+def test_clients_hear_a_node(node: hyphos.Node, port: int, ros2: bool) -> None:
     publisher = node.publisher("scan", LaserScan)
 
     def step() -> None:
@@ -71,10 +81,11 @@ def test_clients_hear_a_node(node: hyphos.Node, port: int) -> None:
         publisher.publish(scan)
 
     node.every(step, rate_hz=50)
-    expected = struct.pack("<III", 0, 5, 7) + struct.pack("<I5s", 5, b"laser")
-    expected += struct.pack("<7f", -1, 0, 0, 0, 0, 0, 0)
-    expected += struct.pack("<I2f", 2, 1.5, 2.5) + struct.pack("<I", 0)
-    with connected(port) as first, connected(port) as second:
+    numbers = (-1, 0, 0, 0, 0, 0, 0, 2, 1.5, 2.5, 0)
+    with connected(port, ros2=ros2) as first, connected(port, ros2=ros2) as second:
+        # ROS 1 counts its headers.
+        kinds, head = ("iIs", (5, 7, "laser")) if ros2 else ("IIIs", (0, 5, 7, "laser"))
+        expected = first.message(kinds + "fffffffIffI", *head, *numbers)
         for listener in (first, second):
             listener.subscribe("/scan", "sensor_msgs/LaserScan")
         for listener in (first, second):
@@ -82,19 +93,18 @@ def test_clients_hear_a_node(node: hyphos.Node, port: int) -> None:
         assert first.topics()["/scan"] == "sensor_msgs/LaserScan"
 
 
-def test_a_client_of_ros_2_speaks_cdr(
-    node: hyphos.Node, hyphos_start: Start, domain: str, inbox: Inbox
+def test_two_clients_speak_with_each_other_and_a_node(
+    node: hyphos.Node, port: int, ros2: bool, inbox: Inbox
 ) -> None:
     node.subscribe("chat", String, inbox)
-    _, port = serve(hyphos_start, domain, "--ros-version", "2")
-    with connected(port) as client, connected(port) as other:
-        assert client.greeting["metadata"] == '{"protocol":"ROS2"}'
+    with connected(port, ros2=ros2) as client, connected(port, ros2=ros2) as other:
+        assert client.greeting["metadata"] == f'{{"protocol":"ROS{2 if ros2 else 1}"}}'
         other.subscribe("/chat", "std_msgs/String")
         other.sync()
         client.publish("/chat", "std_msgs/String")
-        say_until_heard(client, "/chat", string_message_cdr("hi"), inbox)
+        say_until_heard(client, "/chat", client.string("hi"), inbox)
         assert inbox.items[0].data == "hi"
-        assert other.read_named("/chat") == string_message_cdr("hi")
+        assert other.read_named("/chat") == client.string("hi")
 
 
 def test_a_message_that_is_not_what_it_says_is_refused(
@@ -102,9 +112,9 @@ def test_a_message_that_is_not_what_it_says_is_refused(
 ) -> None:
     node.subscribe("chat", String, inbox)
     client.publish("/chat", "std_msgs/String")
-    client.send("/chat", struct.pack("<I", 9) + b"hi")
+    client.send("/chat", client.string("hi")[:-1])
     assert "a message on /chat was lost" in client.read_note("__error")
-    say_until_heard(client, "/chat", string_message("fine"), inbox)
+    say_until_heard(client, "/chat", client.string("fine"), inbox)
     assert inbox.items[0].data == "fine"
 
 
@@ -116,7 +126,7 @@ def test_another_type_than_the_channel_carries_is_refused(
     assert "cannot publish /chat" in client.read_note("__error")
     client.sync()  # it says so twice, as the connector registers twice
     client.command("__publish", topic="/x", message_name="no_msgs/Such")
-    assert "no_msgs/Such" in client.read_note("__error")
+    assert "no type of ROS is called 'no_msgs/" in client.read_note("__error")
 
 
 def test_a_client_gives_a_topic_of_its_own_another_type(
@@ -130,47 +140,133 @@ def test_a_client_gives_a_topic_of_its_own_another_type(
     kinds = client.topics()
     assert kinds["/chat"] == kinds["/said"] == "std_msgs/String"
     node.subscribe("chat", String, inbox)
-    say_until_heard(client, "/chat", string_message("as a text"), inbox)
+    say_until_heard(client, "/chat", client.string("as a text"), inbox)
     assert inbox.items[0].data == "as a text"
     publisher = node.publisher("said", String)
     node.every(lambda: publisher.publish(String(data="and back")), rate_hz=50)
-    assert client.read_named("/said") == string_message("and back")
+    assert client.read_named("/said") == client.string("and back")
 
 
-def test_one_client_calls_a_service_of_another(lamp_port: int) -> None:
-    with connected(lamp_port) as server, connected(lamp_port) as caller:
+def test_one_client_calls_a_service_of_another(lamp_port: int, ros2: bool) -> None:
+    with connected(lamp_port, ros2=ros2) as server, connected(lamp_port, ros2=ros2) as caller:
         server.command("__unity_service", topic="/lamp", message_name="lamp_msgs/Switch")
         server.sync()
-        answers = threading.Thread(target=server.answer, args=("/lamp", b"\1\2\0\0\0on"))
+        reply = server.message("?s", True, "on")
+        answers = threading.Thread(target=server.answer, args=("/lamp", reply))
         answers.start()
         caller.command("__ros_service", topic="/lamp", message_name="lamp_msgs/Switch")
-        assert caller.call("/lamp", b"\1") == b"\1\2\0\0\0on"
+        assert caller.call("/lamp", caller.message("?", True)) == reply
         answers.join()
 
 
-def test_a_service_that_nobody_serves_ends_with_an_empty_answer(lamp_port: int) -> None:
-    with connected(lamp_port) as client:
+def test_a_service_that_nobody_serves_ends_with_a_blank_answer(lamp_port: int, ros2: bool) -> None:
+    with connected(lamp_port, ros2=ros2) as client:
         client.command("__ros_service", topic="/lamp", message_name="lamp_msgs/Switch")
-        assert client.call("/lamp", b"\1") == b""
+        body = client.call("/lamp", client.message("?", True))
+        assert body == client.message("?s", False, "")
+        assert client.deserialize(body, "?s") == [False, ""]
+        client.sync()
+
+
+# Numbers of ROS, and their bytes.
+SCALARS = {
+    "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
+    "int64": 8, "uint64": 8, "float32": 4, "float64": 8,
+}  # fmt: skip
+
+
+class Blank:
+    """Writes fields without values as ROS does, by its documents."""
+
+    def __init__(self, ros2: bool) -> None:
+        self.ros2 = ros2
+        self.body = b""
+
+    def zeros(self, width: int, count: int = 1) -> None:
+        if self.ros2 and count:
+            self.body += bytes(-len(self.body) % width)
+        self.body += bytes(width * count)
+
+    def field(self, kind: str) -> None:
+        base, _, size = kind.rstrip("]").partition("[")
+        if "[" in kind and not size:
+            self.zeros(4)  # the length of an array
+            return
+        for _ in range(int(size) if size and base not in SCALARS else 1):
+            if base == "string":
+                self.zeros(4)
+                if self.ros2:
+                    self.body = self.body[:-4] + b"\1\0\0\0\0"
+            elif base == "Inner":
+                for inner in INNER:
+                    self.field(inner)
+            else:
+                self.zeros(SCALARS[base], int(size) if size else 1)
+
+    def bytes_of(self, kinds: list[str]) -> bytes:
+        for kind in kinds:
+            self.field(kind)
+        if self.ros2 and not kinds:
+            self.body = b"\0"  # a structure of IDL has a member
+        return (b"\0\1\0\0" if self.ros2 else b"") + self.body
+
+
+INNER = ["uint8", "string", "float64", "int16[]", "uint16[2]"]
+
+
+def any_reply(chance: random.Random) -> list[str]:
+    kinds = [*SCALARS, "string", "Inner"]
+    return [
+        chance.choice(kinds) + chance.choice(["", "", "", "[]", "[1]", "[3]"])
+        for _ in range(chance.randrange(9))
+    ]
+
+
+def test_a_failed_call_of_any_type_is_answered_with_a_blank_reply(
+    hyphos_start: Start, domain: str, tmp_path: Path, ros2: bool
+) -> None:
+    chance = random.Random(19)
+    package = tmp_path / "any_msgs"
+    for folder in ("srv", "msg"):
+        (package / folder).mkdir(parents=True)
+    kind = "rosidl_default_generators" if ros2 else "catkin"
+    (package / "package.xml").write_text(
+        f"<package format='3'><name>any_msgs</name><buildtool_depend>{kind}</buildtool_depend>"
+        f"<build_depend>{kind}</build_depend></package>"
+    )
+
+    def definition(kinds: list[str]) -> str:
+        return "".join(f"{kind} f{number}\n" for number, kind in enumerate(kinds))
+
+    (package / "msg" / "Inner.msg").write_text(definition(INNER))
+    replies = {f"Ask{number}": any_reply(chance) for number in range(40)}
+    for name, kinds in replies.items():
+        (package / "srv" / f"{name}.srv").write_text(f"---\n{definition(kinds)}")
+    words = ("--ros", str(package), "--set", "service_timeout_ms=50", *flavour(ros2))
+    with connected(serve(hyphos_start, domain, *words)[1], ros2=ros2) as client:
+        for name, kinds in replies.items():
+            client.command("__ros_service", topic=f"/{name}", message_name=f"any_msgs/{name}")
+            assert client.call(f"/{name}", client.message("")) == Blank(ros2).bytes_of(kinds), kinds
         client.sync()
 
 
 def test_a_gateway_that_is_killed_is_back_at_its_port(
-    hyphos_start: Start, domain: str, node: hyphos.Node, inbox: Inbox
+    hyphos_start: Start, domain: str, node: hyphos.Node, inbox: Inbox, ros2: bool
 ) -> None:
     node.subscribe("chat", String, inbox)
-    program, port = serve(hyphos_start, domain)
-    with connected(port) as client:
+    program, port = serve(hyphos_start, domain, *flavour(ros2))
+    with connected(port, ros2=ros2) as client:
         client.publish("/chat", "std_msgs/String")
-        say_until_heard(client, "/chat", string_message("before"), inbox)
+        say_until_heard(client, "/chat", client.string("before"), inbox)
         program.popen.kill()
         program.popen.wait()
         with pytest.raises(ConnectionError):
             client.read()
-    again = hyphos_start("gateway", "ros_tcp", "--port", str(port), "-d", domain)
+    words = ("--port", str(port), "-d", domain, *flavour(ros2))
+    again = hyphos_start("gateway", "ros_tcp", *words)
     assert again.line().strip().endswith(f":{port}")
     inbox.items.clear()
-    with connected(port) as client:
+    with connected(port, ros2=ros2) as client:
         client.publish("/chat", "std_msgs/String")
-        say_until_heard(client, "/chat", string_message("after"), inbox)
+        say_until_heard(client, "/chat", client.string("after"), inbox)
         assert inbox.items[0].data == "after"

@@ -10,12 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 import ros_tcp_client
 from helpers import Program, Start, wait_until
-from ros_tcp_client import RosTcpClient, connected, string_message, string_message_cdr
+from ros_tcp_client import RosTcpClient, connected
 
 PROBE = Path(__file__).parents[2] / "build/release/tests/gateway/ros_tcp/ros_tcp_probe"
 needs_gateways = pytest.mark.skipif(not PROBE.exists(), reason="the gateways are not built")
@@ -25,9 +26,14 @@ pytestmark = needs_gateways
 class Gateway:
     """A gateway on a graph in memory, in a process of its own."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, ros2: bool = False) -> None:
         self.program = program
+        self.ros2 = ros2
         self.port = int(program.line())
+
+    def connected(self) -> AbstractContextManager[RosTcpClient]:
+        """A client of the flavour that the gateway speaks."""
+        return connected(self.port, ros2=self.ros2)
 
     def ask(self, *words: str) -> str:
         self.program.type(" ".join(words) + "\n")
@@ -39,47 +45,63 @@ class Gateway:
         return int(self.ask("open")) - 1
 
 
-@pytest.fixture
-def gateway(start: Start) -> Gateway:
-    return Gateway(start(str(PROBE), keys=True))
+@pytest.fixture(params=["1", "2"], ids=["ros1", "ros2"])
+def gateway(start: Start, request: pytest.FixtureRequest) -> Gateway:
+    return Gateway(start(str(PROBE), request.param, keys=True), ros2=request.param == "2")
 
 
 @pytest.fixture
 def client(gateway: Gateway) -> Iterator[RosTcpClient]:
-    with connected(gateway.port) as opened:
+    with gateway.connected() as opened:
         yield opened
 
 
-def test_the_greeting_tells_version_and_flavour(start: Start, client: RosTcpClient) -> None:
-    assert client.greeting == {"version": "v0.7.0", "metadata": '{"protocol":"ROS1"}'}
-    with connected(Gateway(start(str(PROBE), "2", keys=True)).port) as other:
-        assert other.greeting["metadata"] == '{"protocol":"ROS2"}'
+def test_the_greeting_tells_version_and_flavour(client: RosTcpClient) -> None:
+    flavour = "ROS2" if client.ros2 else "ROS1"
+    assert client.greeting == {"version": "v0.7.0", "metadata": f'{{"protocol":"{flavour}"}}'}
 
 
 def test_two_clients_both_get_all_that_one_publishes(gateway: Gateway) -> None:
     with (
-        connected(gateway.port) as first,
-        connected(gateway.port) as second,
-        connected(gateway.port) as talker,
+        gateway.connected() as first,
+        gateway.connected() as second,
+        gateway.connected() as talker,
     ):
         for listener in (first, second):
             listener.subscribe("/chat", "std_msgs/String")
             listener.sync()
         talker.publish("/chat", "std_msgs/String")
         for i in range(50):
-            talker.send("/chat", string_message(f"message {i}"))
+            talker.send("/chat", talker.string(f"message {i}"))
             for listener in (first, second):
-                assert listener.read() == ("/chat", string_message(f"message {i}"))
+                assert listener.read() == ("/chat", talker.string(f"message {i}"))
 
 
-def test_a_ros_2_message_keeps_its_bytes(start: Start) -> None:
-    gateway = Gateway(start(str(PROBE), "2", keys=True))
-    with connected(gateway.port) as client:
+def test_a_message_keeps_its_bytes(client: RosTcpClient) -> None:
+    client.subscribe("/chat", "std_msgs/String")
+    client.publish("/chat", "std_msgs/String")
+    client.send("/chat", client.string("hi"))
+    assert client.read_named("/chat") == client.string("hi")
+    assert client.topics() == {"/chat": "std_msgs/String"}
+
+
+def test_a_command_may_end_with_nuls_in_either_flavour(client: RosTcpClient) -> None:
+    for topic, end in (("/none", b""), ("/one", b"\0"), ("/two", b"\0\0")):
+        text = f'{{"topic":"{topic}","message_name":"std_msgs/String"}}'
+        client.send("__subscribe", text.encode() + end)
+    client.sync()
+    assert set(client.topics()) == {"/none", "/one", "/two"}
+
+
+def test_the_connector_keeps_its_connection_alive(gateway: Gateway) -> None:
+    with gateway.connected() as client:
         client.subscribe("/chat", "std_msgs/String")
-        client.publish("/chat", "std_msgs/String")
-        client.send("/chat", string_message_cdr("hi"))
-        assert client.read_named("/chat") == string_message_cdr("hi")
-        assert client.topics() == {"/chat": "std_msgs/String"}
+        client.sync()
+        client.socket.settimeout(2.5 * ros_tcp_client.KEEP_ALIVE_S)
+        with pytest.raises(TimeoutError):  # signs of life are not answered
+            client.read()
+        client.socket.settimeout(60)
+        client.sync()
 
 
 def test_services_go_both_ways(gateway: Gateway, client: RosTcpClient) -> None:
@@ -95,14 +117,31 @@ def test_services_go_both_ways(gateway: Gateway, client: RosTcpClient) -> None:
 
 def test_a_service_without_server_ends_the_call(client: RosTcpClient) -> None:
     client.command("__ros_service", topic="/nobody", message_name="std_srvs/SetBool")
-    assert client.call("/nobody", b"\1") == b""
+    assert client.call("/nobody", b"\1") == b"\0"  # what the probe has for no reply
+
+
+def test_a_service_of_no_known_type_ends_the_call(client: RosTcpClient) -> None:
+    assert not any(client.call("/never_registered", b"\1")[4:])
+    client.command("__ros_service", topic="/odd", message_name="no_srvs/Such")
+    body = client.call("/odd", b"\1")
+    assert client.deserialize(body, "?dqB") == [False, 0, 0, 0]
+    if not client.ros2:
+        assert client.deserialize(body, "?ssI") == [False, "", "", 0]
+
+
+def test_a_slow_subscriber_is_told_to_the_client(gateway: Gateway, client: RosTcpClient) -> None:
+    client.publish("/burst", "std_msgs/String")
+    client.sync()
+    assert gateway.ask("overrun", "/burst") == "ok"
+    client.send("/burst", client.string("one"))
+    assert "/burst is too slow" in client.read_note("__warn")
 
 
 def test_errors_are_told_and_the_connection_goes_on(client: RosTcpClient) -> None:
     client.send("__publish", b"{broken")
     assert "no JSON object" in client.read_note("__error")
     client.command("__publish", topic="/x", message_name="no/Such")
-    assert "no/Such" in client.read_note("__error")
+    assert "no type 'no/" in client.read_note("__error")
     client.command("__remove_publisher", topic="/x")
     assert "/x" in client.read_note("__warn")
     client.sync()
@@ -112,17 +151,17 @@ def test_errors_are_told_and_the_connection_goes_on(client: RosTcpClient) -> Non
 def test_impossible_lengths_end_the_connection_after_an_error(
     gateway: Gateway, head: bytes
 ) -> None:
-    with connected(gateway.port) as client:
+    with gateway.connected() as client:
         client.socket.sendall(head)
         assert "at most" in client.read_note("__error")
         assert client.socket.recv(1) == b""
-    with connected(gateway.port) as good:
+    with gateway.connected() as good:
         good.sync()
 
 
 def test_clients_that_are_killed_leave_nothing(gateway: Gateway, start: Start) -> None:
     chance = random.Random(5)
-    with connected(gateway.port) as witness:
+    with gateway.connected() as witness:
         witness.subscribe("/witness", "std_msgs/String")
         witness.publish("/witness", "std_msgs/String")
         for i in range(50):
@@ -131,16 +170,16 @@ def test_clients_that_are_killed_leave_nothing(gateway: Gateway, start: Start) -
             time.sleep(chance.random() / 100)  # anywhere in its work
             program.popen.send_signal(signal.SIGKILL)
             program.popen.wait()
-            witness.send("/witness", string_message(str(i)))
-            assert witness.read_named("/witness") == string_message(str(i))
+            witness.send("/witness", witness.string(str(i)))
+            assert witness.read_named("/witness") == witness.string(str(i))
         wait_until(lambda: gateway.open == 2, "the end of all that the killed had open")
 
 
 def test_a_client_that_does_not_read_stops_nobody(gateway: Gateway) -> None:
     with (
-        connected(gateway.port) as stopped,
-        connected(gateway.port) as quick,
-        connected(gateway.port) as talker,
+        gateway.connected() as stopped,
+        gateway.connected() as quick,
+        gateway.connected() as talker,
     ):
         for listener in (stopped, quick):
             listener.subscribe("/cloud", "sensor_msgs/PointCloud2")
@@ -154,8 +193,8 @@ def test_a_client_that_does_not_read_stops_nobody(gateway: Gateway) -> None:
 
 
 def test_the_gateway_comes_back_at_the_same_port_at_once(start: Start) -> None:
-    gateway = Gateway(start(str(PROBE), keys=True))
-    with connected(gateway.port) as client:
+    gateway = Gateway(start(str(PROBE), "1", keys=True))
+    with gateway.connected() as client:
         client.sync()
         gateway.program.popen.kill()
         gateway.program.popen.wait()
@@ -163,5 +202,5 @@ def test_the_gateway_comes_back_at_the_same_port_at_once(start: Start) -> None:
             client.read()
     again = Gateway(start(str(PROBE), "1", str(gateway.port), keys=True))
     assert again.port == gateway.port
-    with connected(again.port) as client:
+    with again.connected() as client:
         client.sync()

@@ -1,4 +1,14 @@
-"""A client of ROS-TCP as ROS-TCP-Connector 0.7 is one on the wire. Uses nothing of Hyphos.
+"""A client of ROS-TCP that is byte for byte what ROS-TCP-Connector 0.7 is on the wire, as built for
+ROS 1 and as built for ROS 2. Uses nothing of Hyphos.
+
+What it does as the connector does:
+- A thread writes what is queued, piece by piece, as the connector's serializer makes pieces, and
+  leaves Nagle's algorithm on. After a second without anything it writes a sign of life.
+- Each publisher is registered twice when it connects.
+- Built for ROS 2, each text ends with a NUL that its length counts: names, and JSON of commands.
+- It reads names literally, as ASCII, and JSON of commands strictly: a NUL in either is an error.
+- The frame behind `__response` or `__request` is the body, whatever its name.
+- Its deserializer raises on a body that is too short.
 
 As a program (`ros_tcp_client.py PORT`) it publishes and subscribes as fast as it can, until it is
 killed.
@@ -8,17 +18,28 @@ from __future__ import annotations
 
 import itertools
 import json
+import queue
 import socket
 import struct
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+KEEP_ALIVE_S = 1.0
 
-def frame(name: str, payload: bytes) -> bytes:
+
+def frame(name: str, payload: bytes, *, ros2: bool = False) -> bytes:
+    return b"".join(pieces(name, payload, ros2=ros2))
+
+
+def pieces(name: str, payload: bytes, *, ros2: bool = False) -> list[bytes]:
+    """What the serializer gives to the socket, one after another."""
     text = name.encode()
-    return struct.pack("<I", len(text)) + text + struct.pack("<I", len(payload)) + payload
+    end = [b"\0"] if ros2 else []
+    size = struct.pack("<I", len(text) + len(end))
+    return [size, text, *end, struct.pack("<I", len(payload)), payload]
 
 
 def string_message(text: str) -> bytes:
@@ -33,24 +54,103 @@ def string_message_cdr(text: str) -> bytes:
     return b"\0\1\0\0" + struct.pack("<I", len(data)) + data
 
 
+class Deserializer:
+    """Reads the fields of a message one after another, as the connector's does. Raises where that
+    one throws: at the end of the data."""
+
+    def __init__(self, data: bytes, *, ros2: bool) -> None:
+        self._data = data
+        self._ros2 = ros2
+        self._at = 4 if ros2 else 0
+
+    def number(self, code: str) -> Any:
+        size = struct.calcsize(code)
+        if self._ros2:
+            self._at += -(self._at - 4) % size
+        return struct.unpack("<" + code, self._take(size))[0]
+
+    def text(self) -> str:
+        length = self.number("i")
+        data = self._take(length)
+        if not self._ros2:
+            return data.decode()
+        if length < 1:
+            raise ValueError("a text of ROS 2 has at least its NUL")
+        return data[:-1].decode()
+
+    def fields(self, kinds: str) -> list[Any]:
+        """`kinds`: codes of `struct` for numbers, s for texts."""
+        return [self.text() if kind == "s" else self.number(kind) for kind in kinds]
+
+    def _take(self, count: int) -> bytes:
+        if count < 0 or self._at + count > len(self._data):
+            raise ValueError(f"{count} bytes at {self._at} of {len(self._data)}")
+        self._at += count
+        return self._data[self._at - count : self._at]
+
+
 class RosTcpClient:
     """Speaks as the connector does: a sign of life first, each publisher registered twice."""
 
-    def __init__(self, port: int, timeout_s: float = 60.0) -> None:
+    def __init__(self, port: int, timeout_s: float = 60.0, *, ros2: bool = False) -> None:
+        self.ros2 = ros2
         self.socket = socket.create_connection(("127.0.0.1", port), timeout_s)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._queue: queue.SimpleQueue[list[bytes] | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write, daemon=True)
         self.socket.sendall(bytes(8))
         name, payload = self.read()
         assert name == "__handshake", name
         self.greeting: dict[str, Any] = json.loads(payload)
         self._pings = itertools.count()
         self._calls = itertools.count(101)
+        self._writer.start()
+
+    def _write(self) -> None:
+        try:
+            while True:
+                try:
+                    parts = self._queue.get(timeout=KEEP_ALIVE_S)
+                except queue.Empty:
+                    parts = [bytes(8)]
+                if parts is None:
+                    return
+                for part in parts:
+                    self.socket.sendall(part)
+        except OSError:
+            pass  # who reads sees that the connection is closed
+
+    def string(self, text: str) -> bytes:
+        """std_msgs/String in the client's flavour."""
+        return string_message_cdr(text) if self.ros2 else string_message(text)
+
+    def message(self, kinds: str, *values: Any) -> bytes:
+        """A message in the client's flavour, of fields as for Deserializer.fields()."""
+        data = bytearray()
+        for kind, value in zip(kinds, values, strict=True):
+            code = "I" if kind == "s" else kind
+            if self.ros2:
+                data += bytes(-len(data) % struct.calcsize(code))
+            if kind != "s":
+                data += struct.pack("<" + code, value)
+                continue
+            text = value.encode() + (b"\0" if self.ros2 else b"")
+            data += struct.pack("<I", len(text)) + text
+        return (b"\0\1\0\0" if self.ros2 else b"") + bytes(data)
+
+    def deserialize(self, data: bytes, kinds: str) -> list[Any]:
+        return Deserializer(data, ros2=self.ros2).fields(kinds)
 
     def send(self, name: str, payload: bytes) -> None:
-        self.socket.sendall(frame(name, payload))
+        self._queue.put(pieces(name, payload, ros2=self.ros2))
+
+    def send_at_once(self, name: str, payloads: list[bytes]) -> None:
+        """In one segment, as a kernel joins what waits for an acknowledgement."""
+        self._queue.put([b"".join(frame(name, one, ros2=self.ros2) for one in payloads)])
 
     def command(self, name: str, **values: Any) -> None:
-        self.send(name, json.dumps(values).encode())
+        # JsonUtility writes no blanks.
+        text = json.dumps(values, separators=(",", ":")).encode()
+        self.send(name, text + (b"\0" if self.ros2 else b""))
 
     def _exactly(self, count: int) -> bytes:
         data = bytearray()
@@ -62,11 +162,16 @@ class RosTcpClient:
         return bytes(data)
 
     def read(self) -> tuple[str, bytes]:
-        """The next frame."""
-        (length,) = struct.unpack("<I", self._exactly(4))
-        name = self._exactly(length).rstrip(b"\0").decode()
-        (length,) = struct.unpack("<I", self._exactly(4))
-        return name, self._exactly(length)
+        """The next frame. A command has to be JSON."""
+        (length,) = struct.unpack("<i", self._exactly(4))
+        name = self._exactly(length).decode("ascii")
+        (length,) = struct.unpack("<i", self._exactly(4))
+        payload = self._exactly(length)
+        if "\0" in name:
+            raise ValueError(f"the connector knows no topic {name!r}")
+        if name.startswith("__"):
+            json.loads(payload)
+        return name, payload
 
     def read_named(self, wanted: str) -> bytes:
         """The next frame of that name; passes over others."""
@@ -104,9 +209,11 @@ class RosTcpClient:
         self.command("__request", srv_id=number)
         self.send(service, request)
         assert json.loads(self.read_named("__response")) == {"srv_id": number}
-        name, reply = self.read()
-        assert name == service
-        return reply
+        return self.read()[1]
+
+    def call_read(self, service: str, request: bytes, kinds: str) -> list[Any]:
+        """The same, as the connector's user has it: the fields of the answer, or an exception."""
+        return self.deserialize(self.call(service, request), kinds)
 
     def answer(self, service: str, reply: bytes) -> bytes:
         """Waits for a request to a service of this client, and answers it."""
@@ -118,12 +225,14 @@ class RosTcpClient:
         return request
 
     def close(self) -> None:
+        self._queue.put(None)
+        self._writer.join(timeout=10)
         self.socket.close()
 
 
 @contextmanager
-def connected(port: int) -> Iterator[RosTcpClient]:
-    client = RosTcpClient(port)
+def connected(port: int, *, ros2: bool = False) -> Iterator[RosTcpClient]:
+    client = RosTcpClient(port, ros2=ros2)
     try:
         yield client
     finally:
@@ -137,9 +246,9 @@ def _run_until_killed(port: int) -> None:
         client.command("__unity_service", topic="/theirs", message_name="std_srvs/SetBool")
         client.sync()
         print("ready", flush=True)
-        message = string_message("x" * 100_000)
+        message = frame("/chat", string_message("x" * 100_000))
         while True:
-            client.send("/chat", message)
+            client.socket.sendall(message)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,19 @@ TEST(Command, test_keys_that_are_not_known_are_passed_over) {
   EXPECT_EQ(command.type, "b/C");
 }
 
+TEST(Command, test_nuls_behind_the_object_are_passed_over) {
+  using namespace std::string_literals;
+  for (const std::string& end : {""s, "\0"s, "\0\0"s}) {
+    const Command publish =
+        read("__publish", R"({"topic":"/s","message_name":"std_msgs/String"})" + end);
+    EXPECT_EQ(publish.topic, "/s");
+    EXPECT_EQ(read("__request", R"({"srv_id":101})" + end).id, 101);
+    EXPECT_EQ(read("__topic_list", "{}" + end).kind, Kind::topic_list);
+  }
+  EXPECT_EQ(read("__topic_list", "\0"s).kind, Kind::topic_list);
+  EXPECT_FALSE(parse_command("__request", "{\"srv_id\":\0 101}"s)) << "a NUL inside is no JSON";
+}
+
 TEST(Command, test_a_queue_size_is_kept_in_its_bounds) {
   const auto size = [](const std::string& value) {
     return read("__publish", R"({"topic":"a","message_name":"b/C","queue_size":)" + value + "}")

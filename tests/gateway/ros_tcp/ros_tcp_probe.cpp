@@ -1,6 +1,6 @@
 // ros_tcp_probe [1|2 [PORT]]: a ros_tcp gateway on a graph in memory, for clients of other
 // languages; 2: of ROS 2. Says where it listens,
-// then obeys lines: `open` (what clients have open in the graph), `counted WHY`,
+// then obeys lines: `open` (what clients have open in the graph), `counted WHY`, `overrun TOPIC`,
 // `call SERVICE HEX` (the reply as hex, or "error TEXT"). Ends with its input.
 #include <iostream>
 #include <sstream>
@@ -23,6 +23,10 @@ std::string obey(FakeDoor& door, const std::string& line) {
   words >> verb >> first >> second;
   if (verb == "open") return std::to_string(door.open());
   if (verb == "counted") return std::to_string(door.counted(first));
+  if (verb == "overrun") {
+    door.overrun(first);
+    return "ok";
+  }
   if (verb == "call") return call(door, first, second);
   return "no verb '" + verb + "'";
 }
@@ -31,7 +35,8 @@ std::string obey(FakeDoor& door, const std::string& line) {
 
 int main(int argc, char** argv) {
   FakeDoor door;
-  for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String"}) {
+  for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String",
+                           "sensor_msgs/msg/PointCloud2"}) {
     door.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
   }
   for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {

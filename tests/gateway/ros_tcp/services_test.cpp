@@ -68,15 +68,35 @@ TEST(RosTcpServices, test_answers_go_to_the_client_that_asked) {
   }
 }
 
-TEST(RosTcpServices, test_a_service_without_server_ends_with_an_error_and_an_empty_answer) {
+/// The reply to a call that failed, of a type that is not known.
+std::string zeros() { return std::string(1024, '\0'); }
+
+TEST(RosTcpServices, test_a_service_without_server_ends_with_an_error_and_a_blank_answer) {
   Gateway gateway;
+  gateway.door.blank(std::string(5, '\0'));
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));
   client.say("/switch", "abc");
   EXPECT_NE(client.next("__error").find("/switch"), std::string::npos);
   EXPECT_EQ(client.next(), Sent("__response", id(101)));
-  EXPECT_EQ(client.next(), Sent("/switch", ""));
+  EXPECT_EQ(client.next(), Sent("/switch", std::string(5, '\0')));
+}
+
+TEST(RosTcpServices, test_a_failed_call_of_no_known_type_is_answered_with_zeros) {
+  for (const bool ros2 : {false, true}) {
+    Gateway gateway(with(&Options::own, {{"ros", ros2 ? "2" : "1"}}));
+    auto client = gateway.client();
+    client.say("__ros_service", registration("/odd", "no_srvs/Such"));
+    EXPECT_NE(client.next("__error").find("no_srvs"), std::string::npos);
+    client.say("__request", id(101));
+    client.say("/odd", "abc");
+    EXPECT_NE(client.next("__error").find("/odd"), std::string::npos);
+    EXPECT_EQ(client.next(), Sent("__response", id(101)));
+    std::string expected = zeros();
+    if (ros2) expected[1] = 1;  // the encapsulation of CDR, little endian
+    EXPECT_EQ(client.next(), Sent("/odd", expected));
+  }
 }
 
 TEST(RosTcpServices, test_a_server_that_does_not_answer_is_given_up) {
@@ -101,7 +121,7 @@ TEST(RosTcpServices, test_a_call_that_was_not_registered_is_answered_too) {
   client.say("/switch", "abc");
   EXPECT_NE(client.next("__error").find("__ros_service"), std::string::npos);
   EXPECT_EQ(client.next(), Sent("__response", id(101)));
-  EXPECT_EQ(client.next(), Sent("/switch", ""));
+  EXPECT_EQ(client.next(), Sent("/switch", zeros()));
 }
 
 /// Calls /switch from the graph and keeps what came of it.
@@ -232,7 +252,7 @@ TEST(RosTcpServices, test_a_call_whose_frame_did_not_come_ends_and_the_next_is_m
   client.say("__request", id(102));
   EXPECT_NE(client.next("__error").find("did not come"), std::string::npos);
   EXPECT_EQ(client.next(), Sent("__response", id(101)));
-  EXPECT_EQ(client.next().second, "");
+  EXPECT_EQ(client.next().second, zeros());
   client.say("/switch", "abc");
   EXPECT_EQ(client.next(), Sent("__response", id(102)));
   EXPECT_EQ(client.next(), Sent("/switch", "cba"));

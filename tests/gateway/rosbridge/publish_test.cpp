@@ -22,6 +22,18 @@ TEST_F(Publish, a_message_reaches_another_client_as_it_was_written) {
   EXPECT_TRUE(talker.hears_nothing());
 }
 
+TEST_F(Publish, a_slow_subscriber_is_told_to_the_client_once_a_second) {
+  FakeClient talker(door);
+  talker.say(R"({"op":"set_level","level":"warning"})");
+  talker.say(kAdvertise);
+  door.overrun("/chatter");
+  for (int i = 0; i < 3; ++i) talker.say(R"({"op":"publish","topic":"/chatter","msg":{}})");
+  const std::string told = talker.hear();
+  EXPECT_NE(told.find("/chatter is too slow"), std::string::npos) << told;
+  EXPECT_NE(told.find("warning"), std::string::npos) << told;
+  EXPECT_TRUE(talker.hears_nothing());
+}
+
 TEST_F(Publish, op_and_topic_may_come_last_and_in_a_binary_message) {
   FakeClient talker(door);
   FakeClient listener(door);

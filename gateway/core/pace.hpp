@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hyphos::gateway {
+
+/// How long a client may be held up: so much at once, and a part of the time.
+struct HoldUp {
+  std::int64_t most_ns = 0;
+  std::int64_t part = 1;
+  std::int64_t left_ns = most_ns;
+  void earn(std::int64_t passed_ns);
+};
+
+/// Spreads bursts, which overflow the queues of subscribers: what a client sends one by one may
+/// come out of its socket all at once. Half a queue's depth passes at once, and as much again each
+/// ms; in a burst, a message waits until the queues have room. It waits no longer than there is
+/// credit, so that a subscriber that is slow for good does not hold up the client. Not thread-safe.
+///
+/// Costs: to spread, a client is held up for an eighth of the time at most, and for 100 ms at once;
+/// for room, for a quarter of the time, and for 1 s at once.
+class Pace {
+ public:
+  static constexpr HoldUp kToSpread{100'000'000, 8};
+  static constexpr HoldUp kForRoom{1'000'000'000, 4};
+
+  /// `depth`: of the channel.
+  explicit Pace(std::uint32_t depth) : burst_(depth < 2 ? 1 : depth / 2) {}
+
+  /// Whether a message may pass now, which then counts. `room`: the subscribers' queues have some.
+  [[nodiscard]] bool lets(std::int64_t now_ns, bool room);
+  /// The same for a message that was not let and has waited since.
+  [[nodiscard]] bool lets_waiting(std::int64_t now_ns, bool room);
+
+ private:
+  /// How long ago the last call was.
+  std::int64_t drain(std::int64_t now_ns);
+  [[nodiscard]] bool pass(bool room);
+  static constexpr std::int64_t kCrowded = 100'000'000;
+
+  const double burst_;  ///< messages that pass at once
+  double level_ = 0;    ///< messages that passed lately, at most burst_
+  std::int64_t last_ns_ = 0;
+  HoldUp to_spread_ = kToSpread;
+  HoldUp for_room_ = kForRoom;
+  bool waits_for_room_ = false;  ///< the message that waits
+  std::int64_t crowded_ns_ = 0;  ///< until then, a message waits for room though it comes alone
+};
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,77 @@
+#include "gateway/core/pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+
+namespace hyphos::gateway {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+/// Hands messages over as a gateway does: one that is not let is asked for again later.
+class Line {
+ public:
+  explicit Line(std::uint32_t depth) : pace_(depth) {}
+
+  /// How long the message had to wait, ns. `room`: at any time.
+  std::int64_t pass(std::int64_t at_ns, bool room = true) {
+    now_ns_ = std::max(now_ns_, at_ns);
+    const std::int64_t since_ns = now_ns_;
+    if (pace_.lets(now_ns_, room)) return 0;
+    do {
+      now_ns_ += kMs / 4;
+    } while (!pace_.lets_waiting(now_ns_, room));
+    return now_ns_ - since_ns;
+  }
+  [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }
+
+ private:
+  Pace pace_;
+  std::int64_t now_ns_ = 1;
+};
+
+TEST(Pace, half_a_queue_passes_at_once_and_again_each_ms) {
+  Line line(10);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(line.pass(kMs), 0);
+  for (int i = 0; i < 15; ++i) line.pass(kMs);
+  EXPECT_GE(line.now_ns(), 3 * kMs);
+  EXPECT_LE(line.now_ns(), 6 * kMs);
+}
+
+TEST(Pace, an_even_stream_is_not_held_up) {
+  Line line(10);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(line.pass(kMs * i / 4), 0) << i;
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(line.pass(10'000 * kMs + kMs * i, false), 0) << i;
+}
+
+TEST(Pace, bursts_pass_for_ever_without_running_out_of_credit) {
+  Line line(10);
+  for (int burst = 0; burst < 1000; ++burst) {
+    const std::int64_t began_ns = std::max(line.now_ns(), burst * 40 * kMs);
+    for (int i = 0; i < 20; ++i) line.pass(burst * 40 * kMs);
+    EXPECT_GE(line.now_ns() - began_ns, 2 * kMs) << burst;
+  }
+}
+
+TEST(Pace, no_client_is_held_up_for_longer_than_promised) {
+  std::mt19937 random(7);
+  for (const std::uint32_t depth : {1U, 2U, 3U, 10U, 64U, 65536U}) {
+    Line line(depth);
+    std::int64_t held_ns = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      // Never room, as of a subscriber that stands still; as fast as it can, with pauses.
+      const std::int64_t pause_ns = random() % 50 == 0 ? random() % (20 * kMs) : 0;
+      held_ns += line.pass(line.now_ns() + pause_ns, false);
+    }
+    constexpr std::int64_t kAtOnce = Pace::kToSpread.most_ns + Pace::kForRoom.most_ns;
+    const std::int64_t part_ns =
+        line.now_ns() / Pace::kToSpread.part + line.now_ns() / Pace::kForRoom.part;
+    EXPECT_LE(held_ns, kAtOnce + part_ns + 2 * kMs) << depth;
+  }
+}
+
+}  // namespace
+}  // namespace hyphos::gateway
