@@ -61,7 +61,8 @@ class FakeNode:
     def params(self) -> Any:
         def declare(name: str, standard: Any, **_: Any) -> Any:
             self.shown[name] = standard
-            return SimpleNamespace(set=lambda value: self.shown.update({name: value}))
+            update = self.shown.update
+            return SimpleNamespace(value=standard, set=lambda value: update({name: value}))
 
         return SimpleNamespace(declare=declare)
 
@@ -152,7 +153,7 @@ class Mutator:
         return message
 
     def _mutate(self, message: Message) -> None:
-        fields = list(message.DESCRIPTOR.fields)
+        fields: list[Any] = list(message.DESCRIPTOR.fields)
         if not fields:
             return
         field = self.chance.choice(fields)

@@ -48,9 +48,27 @@ class Bytes {
   // Most often `usual`, else what drivers leave behind, or any value.
   double number(double usual) {
     using Limits = std::numeric_limits<double>;
-    constexpr double kOdd[] = {0,       -0.0,     1,     -1,    1e-9,    1e9,   -1e9, 1e38, 1e300,
-                               -1e300,  1e-310,   30,    3.15,  -0.01,   1e6,   -1e6, 200,  -200,
-                               Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()};
+    constexpr double kOdd[] = {0,
+                               -0.0,
+                               1,
+                               -1,
+                               1e-9,
+                               1e9,
+                               -1e9,
+                               1e38,
+                               1e300,
+                               -1e300,
+                               1e-310,
+                               30,
+                               3.15,
+                               -0.01,
+                               1e6,
+                               -1e6,
+                               200,
+                               -200,
+                               Limits::infinity(),
+                               -Limits::infinity(),
+                               Limits::quiet_NaN()};
     const unsigned choice = byte();
     if (choice >= 64) return usual;
     if (choice < std::size(kOdd)) return kOdd[choice];
@@ -144,8 +162,8 @@ class Robot {
   void finish() {
     mapper_.finish();
     const GridMap map = mapper_.grid().snapshot();
-    require(map.percents.size() == static_cast<std::size_t>(map.width) *
-                                       static_cast<std::size_t>(map.height));
+    require(map.percents.size() ==
+            static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height));
     (void)draw_map(map, mapper_.trajectory());
     if (map.width == 0) return;
     const msgs::OccupancyGrid message = to_message(map, 1);

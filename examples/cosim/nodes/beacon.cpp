@@ -20,9 +20,7 @@ std::string_view unusable(const hyphos::msgs::Point& p) {
 class Beacon {
  public:
   explicit Beacon(const hyphos::Node& node)
-      : refusals_(node),
-        clock_(node.clock()),
-        position_(node.publisher<PointStamped>("position")) {
+      : refusals_(node), clock_(node.clock()), position_(node.publisher<PointStamped>("position")) {
     node.subscribe<Odometry>("odom", hyphos::serial, [this](const auto& odometry) {
       const hyphos::msgs::Point& here = odometry->pose().pose().position();
       if (refusals_.refuse("odom", unusable(here))) return;

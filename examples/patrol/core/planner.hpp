@@ -90,7 +90,7 @@ class Planner {
   std::vector<Point2> path_;
   std::size_t progress_ = 0;  // index of the path point the robot has come to
   bool check_path_ = false;   // the map has changed since
-  double last_s_ = 0.0;  // of the last update()
+  double last_s_ = 0.0;       // of the last update()
   double next_plan_s_ = 0.0;
   std::vector<Point2> given_up_;     // goals that led nowhere, oldest first
   std::map<Block, double> visited_;  // when last, s

@@ -12,9 +12,9 @@
 // that does not fit its data must not reach the algorithms of examples/patrol/core.
 namespace patrol {
 
-inline constexpr double kFarthest = 1e6;          // m from the origin, for any position
-inline constexpr double kWidestSweep = 12.6;      // rad: two turns
-inline constexpr int kMostRanges = 16'384;        // of a scan
+inline constexpr double kFarthest = 1e6;                // m from the origin, for any position
+inline constexpr double kWidestSweep = 12.6;            // rad: two turns
+inline constexpr int kMostRanges = 16'384;              // of a scan
 inline constexpr std::uint64_t kMostCells = 1U << 26U;  // of a map: 400 m by 400 m at 5 cm
 
 // 0 is the stamp of a driver that sets none. Differences of two stamps must fit into 64 bits.
