@@ -53,12 +53,14 @@ struct TopicInfo {
   bool reliable = false;
   std::uint32_t depth = 0;
   std::int64_t deadline_ms = 0;  ///< 0: none
+  std::string carries = {};      ///< its type in the graph
 };
 
 struct ServiceInfo {
   std::string name;
   std::string type;  ///< in ROS; empty if ROS has none for what it carries
   std::string node;  ///< who serves it; the gateway's own for its clients
+  std::string carries = {};  ///< its type in the graph
 };
 using ActionInfo = ServiceInfo;
 
@@ -254,6 +256,8 @@ class Door {
 
   /// Counts something lost or refused, as `drop.gateway.<why>`, and tells it at most once a second.
   virtual void count(const Client& client, std::string_view why, std::string_view detail) = 0;
+  /// The same of a fact that the caller reports once: its line is never left out.
+  virtual void note(const Client& client, std::string_view why, std::string_view detail) = 0;
 
   /// Parameters. `changed` is called after a value has changed, of a node or of what is shown;
   /// look() and show() are the caller's to call. One at a time: it is the own node's.

@@ -407,6 +407,7 @@ std::vector<TopicInfo> GraphDoor::topics() const {
       TopicInfo& topic = found[end.channel];
       topic.topic = topic_of(end.channel);
       if (topic.type.empty()) {
+        topic.carries = end.type_name;
         topic.type = types_->ros_name(end.type_name, types_->only_ros2());
       }
       if (end.is_publisher) keep_to(topic, end.policy);
@@ -442,7 +443,10 @@ std::vector<ServiceInfo> GraphDoor::served(std::string_view kind) const {
 
 std::vector<ServiceInfo> GraphDoor::services() const {
   std::vector<ServiceInfo> found = served(kServices);
-  for (ServiceInfo& one : found) one.type = types_->ros_service_name(one.type);
+  for (ServiceInfo& one : found) {
+    one.carries = one.type;
+    one.type = types_->ros_service_name(one.type);
+  }
   return found;
 }
 
@@ -483,11 +487,18 @@ std::vector<std::string> GraphDoor::nodes() const {
   return {found.begin(), found.end()};
 }
 
+void GraphDoor::add_to_counter(std::string_view why) {
+  const std::lock_guard lock(mutex_);
+  ++counters_["drop.gateway." + std::string(why)];
+}
+
+void GraphDoor::note(const Client& client, std::string_view why, std::string_view detail) {
+  add_to_counter(why);
+  log_.warn(client.name, ": ", why, ": ", detail);
+}
+
 void GraphDoor::count(const Client& client, std::string_view why, std::string_view detail) {
-  {
-    const std::lock_guard lock(mutex_);
-    ++counters_["drop.gateway." + std::string(why)];
-  }
+  add_to_counter(why);
   log_.every(Duration::from_ms(1000)).warn(client.name, ": ", why, ": ", detail);
 }
 

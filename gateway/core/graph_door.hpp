@@ -67,6 +67,7 @@ class GraphDoor final : public Door {
   [[nodiscard]] std::vector<std::string> interfaces() const override;
   [[nodiscard]] int ros_version() const override;
   void count(const Client& client, std::string_view why, std::string_view detail) override;
+  void note(const Client& client, std::string_view why, std::string_view detail) override;
 
   /// One message, call or goal of the client's. Error: permission, which is counted.
   Result<void> take(const Client& client, Account& account, const std::string& name);
@@ -75,6 +76,7 @@ class GraphDoor final : public Door {
   [[nodiscard]] std::map<std::string, std::uint64_t> counters() const;
 
  private:
+  void add_to_counter(std::string_view why);
   /// The type that a channel has in the graph now, of a publisher if there is one.
   [[nodiscard]] std::optional<EndpointInfo> seen(const std::string& channel) const;
   /// What publishers of this process keep to, of which there has to be one.

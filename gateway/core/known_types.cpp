@@ -67,17 +67,22 @@ Result<std::shared_ptr<Types>> read_types(const TypeSource& source) {
   for (const std::string& path : source.proto_path) {
     words.insert(words.end(), {"--proto-path", path});
   }
-  // Nothing of it is left behind, however this ends.
-  const net::Descriptor memory(::memfd_create("hyphos-types", MFD_CLOEXEC));
-  if (!memory.valid()) return Error{Code::exhausted, std::strerror(errno), "memfd"};
-  const auto status = run(words, memory.get());
+  // Nothing of it is left behind, however this ends. Programs of the domain find the types by its
+  // name, as long as they are in use.
+  const auto memory =
+      std::make_shared<net::Descriptor>(::memfd_create("hyphos-types", MFD_CLOEXEC));
+  if (!memory->valid()) return Error{Code::exhausted, std::strerror(errno), "memfd"};
+  const auto status = run(words, memory->get());
   if (!status) return status.error();
   if (*status != 0) {
     return Error{Code::invalid_config,
                  "it could not say which types there are, for the reason above",
                  "hyphos msg descriptors"};
   }
-  return Types::read("/proc/self/fd/" + std::to_string(memory.get()));
+  auto types = Types::read("/proc/self/fd/" + std::to_string(memory->get()));
+  if (!types) return types.error();
+  Types* const made = types->get();
+  return std::shared_ptr<Types>(made, [kept = std::move(*types), memory](Types*) {});
 }
 
 }  // namespace hyphos::gateway

@@ -115,11 +115,24 @@ ServicesOut::ServicesOut(const Place& place, const Member& member, TcprosServer&
                          Patterns which)
     : place_(place), member_(member), server_(server), which_(std::move(which)) {}
 
+void ServicesOut::leave_out(const ServiceInfo& info) {
+  const bool hidden = info.name.find("/_") != std::string::npos;  // as of parameters
+  if (hidden || !told_.first("left out " + info.name + " " + info.carries)) return;
+  const std::string why = info.type.empty() ? "for which ROS has no type" : "under no name of ROS";
+  place_.door.note({.name = "ros1 " + info.name},
+                   info.type.empty() ? "no_counterpart" : "unsupported",
+                   "the service is left out: it carries " +
+                       (info.carries.empty() ? info.type : info.carries) + ", " + why);
+}
+
 void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
   std::map<std::string, std::string> wanted;
   for (const ServiceInfo& info : place_.door.services()) {
-    const bool takes = !info.type.empty() && is_global_name(info.name) && which_.match(info.name);
-    if (!takes || in.has(info.name)) continue;
+    if (!which_.match(info.name) || in.has(info.name)) continue;
+    if (info.type.empty() || !is_global_name(info.name)) {
+      leave_out(info);
+      continue;
+    }
     // Two of one name cannot be: the one that ROS has stays.
     if (GraphState::has_other(state.services, info.name, place_.node)) continue;
     wanted[info.name] = info.type;

@@ -55,6 +55,8 @@ class ServicesOut {
   void stop();
 
  private:
+  /// Once for each.
+  void leave_out(const ServiceInfo& info);
   void enroll(const std::string& service);
   void end(const std::string& service);
 

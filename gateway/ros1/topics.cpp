@@ -149,11 +149,16 @@ TopicsOut::TopicsOut(const Place& place, const Member& member, TcprosServer& ser
 void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
   std::map<std::string, Offer> wanted;
   for (const TopicInfo& info : place_.door.topics()) {
-    if (info.type.empty() || !is_global_name(info.topic) || !which_.match(info.topic)) continue;
+    if (!which_.match(info.topic)) continue;
     const std::set<std::string> ours = in.clients(info.topic);
     const bool others = std::any_of(info.publishers.begin(), info.publishers.end(),
                                     [&](const std::string& name) { return !ours.contains(name); });
-    if (others) wanted[info.topic] = {info.type, info.latched};
+    if (!others) continue;
+    if (info.type.empty() || !is_global_name(info.topic)) {
+      leave_out(info);
+    } else {
+      wanted[info.topic] = {info.type, info.latched};
+    }
   }
   std::vector<std::string> gone;
   for (const auto& [topic, now] : offered_) {
@@ -166,6 +171,16 @@ void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
     const bool known = GraphState::has(state.publishers, topic, place_.node);
     if (!(registered_.contains(topic) && known) && !registering_.contains(topic)) enroll(topic);
   }
+}
+
+void TopicsOut::leave_out(const TopicInfo& info) {
+  const bool hidden = info.topic.find("/_") != std::string::npos;  // as of parameters
+  if (hidden || !told_.first("left out " + info.topic + " " + info.carries)) return;
+  const std::string why = info.type.empty() ? "for which ROS has no type" : "under no name of ROS";
+  place_.door.note({.name = "ros1 " + info.topic},
+                   info.type.empty() ? "no_counterpart" : "unsupported",
+                   "the channel is left out: it carries " +
+                       (info.carries.empty() ? info.type : info.carries) + ", " + why);
 }
 
 bool TopicsOut::offer(const std::string& topic, const Offer& wanted) {

@@ -68,6 +68,8 @@ class TopicsOut {
   [[nodiscard]] const std::map<std::string, std::string>& types() const { return names_; }
 
  private:
+  /// Once for each.
+  void leave_out(const TopicInfo& info);
   struct Offer {
     std::string type;  ///< of the channel
     bool latched = false;

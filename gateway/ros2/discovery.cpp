@@ -4,6 +4,7 @@
 #include <fastdds/rtps/reader/ReaderDiscoveryInfo.h>
 #include <fastdds/rtps/writer/WriterDiscoveryInfo.h>
 
+#include <algorithm>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 
 #include "gateway/ros2/call.hpp"
@@ -29,6 +30,13 @@ Remote remote_of(const ProxyData& data) {
   remote.qos.reliable = data.m_qos.m_reliability.kind == dds::RELIABLE_RELIABILITY_QOS;
   remote.qos.transient_local = data.m_qos.m_durability.kind >= dds::TRANSIENT_LOCAL_DURABILITY_QOS;
   remote.qos.deadline_ms = whole_ms(data.m_qos.m_deadline.period);
+  remote.qos.liveliness = static_cast<Liveliness>(data.m_qos.m_liveliness.kind);
+  remote.qos.lease_ms = whole_ms(data.m_qos.m_liveliness.lease_duration);
+  remote.qos.exclusive = data.m_qos.m_ownership.kind == dds::EXCLUSIVE_OWNERSHIP_QOS;
+  remote.qos.partitions = data.m_qos.m_partition.getNames();
+  const auto& forms = data.m_qos.representation.m_value;  // none: XCDR1
+  remote.qos.xcdr1 = forms.empty() || std::find(forms.begin(), forms.end(),
+                                                dds::XCDR_DATA_REPRESENTATION) != forms.end();
   const auto& told = data.m_qos.m_userData.data_vec();
   remote.client_id = take_user_data(std::string(told.begin(), told.end()), kClientId);
   return remote;
@@ -55,6 +63,12 @@ std::string Discovery::client_id(const GUID_t& guid) const {
     }
   }
   return {};
+}
+
+bool Discovery::is_best_effort(const GUID_t& reader) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = state_.readers.find(reader);
+  return found != state_.readers.end() && !found->second.qos.reliable;
 }
 
 void Discovery::on_participant_discovery(dds::DomainParticipant*,

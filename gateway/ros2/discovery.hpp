@@ -39,6 +39,8 @@ class Discovery final : public eprosima::fastdds::dds::DomainParticipantListener
   [[nodiscard]] Time known_since(const GUID_t& guid) const;
   /// Of a writer or reader; empty if it has told none, or is not there.
   [[nodiscard]] std::string client_id(const GUID_t& guid) const;
+  /// True for a reader that asks for no repetition of what is lost.
+  [[nodiscard]] bool is_best_effort(const GUID_t& reader) const;
 
  private:
   void on_participant_discovery(eprosima::fastdds::dds::DomainParticipant* participant,

@@ -11,9 +11,11 @@ namespace {
 namespace dds = eprosima::fastdds::dds;
 namespace rtps = eprosima::fastrtps::rtps;
 
-/// How soon what was lost is sent again where nothing newer follows; DDS's own 3 s stop a large
-/// message for as long.
-const eprosima::fastrtps::Duration_t kHeartbeat(0.1);
+/// How soon a lost message is asked for: heartbeats are all that tells a reader of it. DDS's own 3
+/// s stop a large message for as long, and a writer keeps its last few messages only.
+const eprosima::fastrtps::Duration_t kHeartbeat(0.02);
+/// A paced message takes its time. Below a second: Fast DDS gives the kernel microseconds.
+const eprosima::fastrtps::Duration_t kMostBlocking(0.9);
 
 template <class DdsQos>
 void set(DdsQos& to, const EndpointSpec& spec) {
@@ -35,27 +37,6 @@ void set(DdsQos& to, const EndpointSpec& spec) {
   to.endpoint().history_memory_policy = rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   to.data_sharing().off();
   to.user_data().setValue(std::vector<rtps::octet>(spec.user_data.begin(), spec.user_data.end()));
-}
-
-std::string policy_name(dds::QosPolicyId_t id) {
-  switch (id) {
-    case dds::DURABILITY_QOS_POLICY_ID:
-      return "durability";
-    case dds::RELIABILITY_QOS_POLICY_ID:
-      return "reliability";
-    case dds::DEADLINE_QOS_POLICY_ID:
-      return "deadline";
-    case dds::LIVELINESS_QOS_POLICY_ID:
-      return "liveliness";
-    case dds::OWNERSHIP_QOS_POLICY_ID:
-      return "ownership";
-    case dds::PARTITION_QOS_POLICY_ID:
-      return "partition";
-    case dds::DATAREPRESENTATION_QOS_POLICY_ID:
-      return "data representation";
-    default:
-      return "policy " + std::to_string(static_cast<std::uint32_t>(id));
-  }
 }
 
 void remember(std::set<GUID_t>& matched, const dds::InstanceHandle_t& handle, bool there) {
@@ -84,7 +65,6 @@ Result<void> Reader::open(const EndpointSpec& spec) {
   set(qos, spec);
   auto mask = dds::StatusMask::data_available();
   mask << dds::StatusMask::subscription_matched();
-  mask << dds::StatusMask::requested_incompatible_qos();
   reader_ = participant_->subscriber()->create_datareader(*topic, qos, this, mask);
   if (reader_ == nullptr) {
     participant_->give_back_topic(topic_);
@@ -138,11 +118,6 @@ void Reader::on_subscription_matched(dds::DataReader*, const dds::SubscriptionMa
   if (events_.matched) events_.matched();
 }
 
-void Reader::on_requested_incompatible_qos(dds::DataReader*,
-                                           const dds::RequestedIncompatibleQosStatus& status) {
-  if (events_.incompatible) events_.incompatible(policy_name(status.last_policy_id));
-}
-
 Writer::Writer(std::shared_ptr<Participant> participant, EndpointEvents events)
     : participant_(std::move(participant)), events_(std::move(events)) {}
 
@@ -153,9 +128,12 @@ Result<void> Writer::open(const EndpointSpec& spec) {
   dds::DataWriterQos qos;
   set(qos, spec);
   qos.publish_mode().kind = dds::SYNCHRONOUS_PUBLISH_MODE;
+  qos.reliability().max_blocking_time = kMostBlocking;
   qos.reliable_writer_qos().times.heartbeatPeriod = kHeartbeat;
+  // A volatile reader of Cyclone DDS begins with what follows the first heartbeat that it gets. One
+  // between the parts of a large message would cost it that message.
+  qos.reliable_writer_qos().disable_heartbeat_piggyback = true;
   auto mask = dds::StatusMask::publication_matched();
-  mask << dds::StatusMask::offered_incompatible_qos();
   auto* const writer = participant_->publisher()->create_datawriter(*topic, qos, this, mask);
   if (writer == nullptr) {
     participant_->give_back_topic(topic_);
@@ -224,11 +202,6 @@ void Writer::on_publication_matched(dds::DataWriter*, const dds::PublicationMatc
     remember(matched_, info.last_subscription_handle, info.current_count_change > 0);
   }
   if (events_.matched) events_.matched();
-}
-
-void Writer::on_offered_incompatible_qos(dds::DataWriter*,
-                                         const dds::OfferedIncompatibleQosStatus& status) {
-  if (events_.incompatible) events_.incompatible(policy_name(status.last_policy_id));
 }
 
 }  // namespace hyphos::gateway::ros2

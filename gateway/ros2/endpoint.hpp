@@ -38,8 +38,6 @@ struct EndpointSpec {
 /// What an endpoint tells. All come in threads of DDS, and must not block.
 struct EndpointEvents {
   std::function<void()> matched;  ///< it has found others of its topic, or lost some
-  /// Another of its topic cannot be talked to, for this reason.
-  std::function<void(const std::string& policy)> incompatible;
 };
 
 struct Received {
@@ -74,9 +72,6 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
   void on_subscription_matched(
       eprosima::fastdds::dds::DataReader* reader,
       const eprosima::fastdds::dds::SubscriptionMatchedStatus& info) override;
-  void on_requested_incompatible_qos(
-      eprosima::fastdds::dds::DataReader* reader,
-      const eprosima::fastdds::dds::RequestedIncompatibleQosStatus& status) override;
 
   const std::shared_ptr<Participant> participant_;
   const EndpointEvents events_;
@@ -120,9 +115,6 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
   void on_publication_matched(
       eprosima::fastdds::dds::DataWriter* writer,
       const eprosima::fastdds::dds::PublicationMatchedStatus& info) override;
-  void on_offered_incompatible_qos(
-      eprosima::fastdds::dds::DataWriter* writer,
-      const eprosima::fastdds::dds::OfferedIncompatibleQosStatus& status) override;
 
   const std::shared_ptr<Participant> participant_;
   const EndpointEvents events_;

@@ -11,11 +11,17 @@ namespace {
 
 constexpr std::string_view kTopic = "ros_discovery_info";
 constexpr std::string_view kType = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
+/// rmw_cyclonedds_cpp warns of endpoints without it. Up to Humble there is none.
+constexpr std::string_view kTypeHash =
+    "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e";
 /// Participants whose last word is kept until it is heard.
 constexpr std::int32_t kWaiting = 256;
 
-EndpointSpec spec(std::int32_t depth) {
-  return {std::string(kTopic), std::string(kType), {true, true, depth}};
+EndpointSpec spec(std::int32_t depth, GidSize size) {
+  return {std::string(kTopic),
+          std::string(kType),
+          {true, true, depth},
+          size == GidSize::humble ? std::string() : put_user_data("typehash", kTypeHash)};
 }
 
 std::string full_name(const NodeEntities& node) {
@@ -37,8 +43,8 @@ NodeGraph::NodeGraph(std::shared_ptr<Participant> participant, const Settings& s
       reader_(participant_, [this](const Received& message) { hear(message); }, {}) {}
 
 Result<void> NodeGraph::open() {
-  if (auto opened = reader_.open(spec(kWaiting)); !opened) return opened;
-  return writer_.open(spec(1));
+  if (auto opened = reader_.open(spec(kWaiting, settings_.gid_size)); !opened) return opened;
+  return writer_.open(spec(1, settings_.gid_size));
 }
 
 void NodeGraph::close() {
@@ -75,7 +81,7 @@ void NodeGraph::hear(const Received& message) {
 std::string NodeGraph::node_of(const GUID_t& endpoint) const {
   const std::lock_guard lock(mutex_);
   const auto found = names_.find(gid_of(endpoint));
-  return found == names_.end() ? "a node" : found->second;
+  return found == names_.end() ? std::string(kNoNode) : found->second;
 }
 
 std::set<std::string> NodeGraph::nodes() const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gateway/ros2/endpoint.hpp"
@@ -26,7 +27,8 @@ class NodeGraph {
   void close();
   /// Says which endpoints our node has, if they are others than before. Of one thread.
   void announce(const std::vector<GUID_t>& readers, const std::vector<GUID_t>& writers);
-  /// "/talker"; "a node" if it has not been told of. Thread-safe.
+  static constexpr std::string_view kNoNode = "a node";
+  /// "/talker"; kNoNode if it is not known. Thread-safe.
   [[nodiscard]] std::string node_of(const GUID_t& endpoint) const;
   /// Those that are there, ours not among them. Thread-safe.
   [[nodiscard]] std::set<std::string> nodes() const;

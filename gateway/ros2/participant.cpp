@@ -1,13 +1,14 @@
 #include "gateway/ros2/participant.hpp"
 
-#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
+#include <fastrtps/utils/IPLocator.h>
 
 #include <algorithm>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <utility>
 
 #include "gateway/ros2/raw_type.hpp"
+#include "gateway/ros2/transport.hpp"
 
 namespace hyphos::gateway::ros2 {
 namespace {
@@ -19,6 +20,21 @@ namespace transports = eprosima::fastdds::rtps;
 // later. The kernel grants less where its limit is lower.
 constexpr std::uint32_t kSocketBuffer = 4U << 20U;
 
+/// Where a participant announces itself: to the group of the domain, and to the participants of
+/// this machine one by one, since those that keep to their machine do without multicast.
+void announce_to(eprosima::fastrtps::rtps::LocatorList_t& peers, const Settings& settings) {
+  using eprosima::fastrtps::rtps::IPLocator;
+  eprosima::fastrtps::rtps::Locator_t locator;
+  locator.kind = LOCATOR_KIND_UDPv4;
+  IPLocator::setIPv4(locator, "239.255.0.1");
+  locator.port = announcement_port(settings.domain_id);
+  peers.push_back(locator);
+  const bool one = reach_of(settings.host) == Reach::address;
+  IPLocator::setIPv4(locator, one ? settings.host : "127.0.0.1");
+  locator.port = 0;  // the transport puts in those of the participants
+  peers.push_back(locator);
+}
+
 dds::DomainParticipantQos qos_of(const Settings& settings) {
   dds::DomainParticipantQos qos;
   qos.name("/");
@@ -26,16 +42,14 @@ dds::DomainParticipantQos qos_of(const Settings& settings) {
   qos.user_data().setValue(
       std::vector<eprosima::fastrtps::rtps::octet>(enclave.begin(), enclave.end()));
   qos.transport().use_builtin_transports = false;
-  const auto udp = std::make_shared<transports::UDPv4TransportDescriptor>();
-  udp->sendBufferSize = kSocketBuffer;
-  udp->receiveBufferSize = kSocketBuffer;
-  if (!settings.host.empty()) udp->interfaceWhiteList.push_back(settings.host);
   if (settings.shared_memory) {
     const auto memory = std::make_shared<transports::SharedMemTransportDescriptor>();
     memory->segment_size(kSocketBuffer);
     qos.transport().user_transports.push_back(memory);
   }
-  qos.transport().user_transports.push_back(udp);
+  qos.transport().user_transports.push_back(
+      make_transport({settings.host, settings.domain_id, kSocketBuffer}));
+  announce_to(qos.wire_protocol().builtin.initialPeersList, settings);
   qos.wire_protocol().builtin.readerHistoryMemoryPolicy =
       eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   qos.wire_protocol().builtin.writerHistoryMemoryPolicy =

@@ -62,4 +62,10 @@ class Refused {
                                             : std::string();
 }
 
+[[nodiscard]] inline std::string user_data_of_service(const Door& door, const std::string& type) {
+  const auto known = door.service_type(type);
+  return known && !known->type_hash.empty() ? put_user_data("typehash", known->type_hash)
+                                            : std::string();
+}
+
 }  // namespace hyphos::gateway::ros2

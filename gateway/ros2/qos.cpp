@@ -1,23 +1,97 @@
 #include "gateway/ros2/qos.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace hyphos::gateway::ros2 {
+namespace {
+
+constexpr std::array<const char*, 3> kLiveliness{"automatic", "manual by participant",
+                                                 "manual by topic"};
+
+std::string time_of(std::int64_t ms) { return ms == 0 ? "none" : std::to_string(ms) + " ms"; }
+/// Less often than asked for.
+bool is_longer(std::int64_t offered, std::int64_t asked) {
+  return asked > 0 && (offered == 0 || offered > asked);
+}
+
+std::string list_of(const std::vector<std::string>& partitions) {
+  std::string text;
+  for (const std::string& one : partitions) text += (text.empty() ? "'" : ", '") + one + "'";
+  return text.empty() ? "the default one" : text;
+}
+bool share_one(const std::vector<std::string>& offered, const std::vector<std::string>& asked) {
+  if (offered.empty() && asked.empty()) return true;
+  const std::vector<std::string> none{""};
+  const auto& left = offered.empty() ? none : offered;
+  const auto& right = asked.empty() ? none : asked;
+  // With patterns, DDS decides: none of ROS 2 has them.
+  const auto is_pattern = [](const std::string& name) {
+    return name.find_first_of("*?[") != std::string::npos;
+  };
+  if (std::ranges::any_of(left, is_pattern) || std::ranges::any_of(right, is_pattern)) return true;
+  return std::ranges::find_first_of(left, right) != left.end();
+}
+
+struct Difference {
+  std::string asked;
+  std::string offered;
+  std::string remedy;  ///< of the channel; may be empty
+};
+
+std::vector<Difference> compare(const Qos& offered, const Qos& asked) {
+  std::vector<Difference> found;
+  if (asked.reliable && !offered.reliable) {
+    found.push_back(
+        {"reliable", "best effort", "make the channel reliable, or take it out of best_effort"});
+  }
+  if (asked.transient_local && !offered.transient_local) {
+    found.push_back({"transient local", "volatile", "make the channel latched"});
+  }
+  if (is_longer(offered.deadline_ms, asked.deadline_ms)) {
+    const std::string wanted = std::to_string(asked.deadline_ms);
+    found.push_back({"a deadline of " + wanted + " ms", time_of(offered.deadline_ms),
+                     "give the channel a deadline_ms of at most " + wanted});
+  }
+  const auto kind = [](const Qos& qos) { return static_cast<std::size_t>(qos.liveliness); };
+  if (asked.liveliness > offered.liveliness) {
+    found.push_back({std::string("the liveliness ") + kLiveliness.at(kind(asked)),
+                     kLiveliness.at(kind(offered)), ""});
+  }
+  if (is_longer(offered.lease_ms, asked.lease_ms)) {
+    found.push_back(
+        {"a liveliness lease of " + time_of(asked.lease_ms), time_of(offered.lease_ms), ""});
+  }
+  if (asked.exclusive != offered.exclusive) {
+    const auto word = [](const Qos& qos) { return qos.exclusive ? "exclusive" : "shared"; };
+    found.push_back({std::string(word(asked)) + " ownership", word(offered), ""});
+  }
+  if (!share_one(offered.partitions, asked.partitions)) {
+    found.push_back(
+        {"the partitions " + list_of(asked.partitions), list_of(offered.partitions), ""});
+  }
+  if (asked.xcdr1 != offered.xcdr1) {
+    found.push_back({std::string("the data representation ") + (asked.xcdr1 ? "XCDR1" : "XCDR2"),
+                     offered.xcdr1 ? "XCDR1" : "XCDR2", ""});
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const Qos& offered, const Qos& asked) {
+  std::vector<std::string> texts;
+  for (const Difference& one : compare(offered, asked)) {
+    texts.push_back("it offers " + one.offered + ", where " + one.asked + " is asked for");
+  }
+  return texts;
+}
 
 std::string mismatch(const Qos& offered, const Qos& asked) {
   std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (asked.reliable && !offered.reliable) {
-    add("it asks for reliable, where best effort is offered: make the channel reliable, or take it "
-        "out of best_effort");
-  }
-  if (asked.transient_local && !offered.transient_local) {
-    add("it asks for transient local, where volatile is offered: make the channel latched");
-  }
-  const std::int64_t wanted = asked.deadline_ms;
-  if (wanted > 0 && (offered.deadline_ms == 0 || offered.deadline_ms > wanted)) {
-    const std::string ours =
-        offered.deadline_ms == 0 ? "none" : std::to_string(offered.deadline_ms) + " ms";
-    add("it asks for a deadline of " + std::to_string(wanted) + " ms, where " + ours +
-        " is offered: give the channel a deadline_ms of at most " + std::to_string(wanted));
+  for (const Difference& one : compare(offered, asked)) {
+    text += (text.empty() ? "" : "; ") + std::string("it asks for ") + one.asked + ", where " +
+            one.offered + " is offered" + (one.remedy.empty() ? "" : ": " + one.remedy);
   }
   return text;
 }

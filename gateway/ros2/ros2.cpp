@@ -8,12 +8,15 @@
 #include <utility>
 
 #include "gateway/ros2/discovery.hpp"
+#include "gateway/ros2/left_out.hpp"
 #include "gateway/ros2/node_graph.hpp"
+#include "gateway/ros2/param_services.hpp"
 #include "gateway/ros2/place.hpp"
 #include "gateway/ros2/services_in.hpp"
 #include "gateway/ros2/services_out.hpp"
 #include "gateway/ros2/topics_in.hpp"
 #include "gateway/ros2/topics_out.hpp"
+#include "gateway/ros2/transport.hpp"
 
 namespace hyphos::gateway {
 namespace {
@@ -60,8 +63,7 @@ class Ros2 final : public Protocol {
   }
   /// Where DDS finds participants.
   [[nodiscard]] std::uint16_t port() const override {
-    // RTPS 2.5, 9.6.2.3: well-known ports.
-    return static_cast<std::uint16_t>(7400 + 250 * settings_.domain_id);
+    return announcement_port(settings_.domain_id);
   }
 
  private:
@@ -79,6 +81,8 @@ class Ros2 final : public Protocol {
     TopicsOut topics_out(*place_);
     ServicesIn services_in(*place_);
     ServicesOut services_out(*place_);
+    ParamServices params(*place_, services_out);
+    LeftOut left_out(*place_);
     std::unique_lock lock(mutex_);
     while (!ending_) {
       woken_ = false;
@@ -86,8 +90,17 @@ class Ros2 final : public Protocol {
       const DomainState state = discovery_.state();
       topics_in.look(state);
       services_in.look(state);
-      topics_out.look(door_.topics());
-      services_out.look(door_.services(), services_in);
+      const auto channels = door_.topics();
+      const auto services = door_.services();
+      topics_out.look(channels);
+      params.look();
+      services_out.look(services, services_in);
+      OwnEndpoints own;
+      topics_in.add_endpoints(own);
+      topics_out.add_endpoints(own);
+      services_in.add_endpoints(own);
+      services_out.add_endpoints(own);
+      left_out.look({state, channels, services, door_.actions(), std::move(own)});
       auto readers = topics_in.readers();
       auto writers = topics_out.writers();
       for (const GUID_t& guid : services_in.readers()) readers.push_back(guid);

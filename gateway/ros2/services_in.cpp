@@ -45,12 +45,13 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
       : place_(place),
         service_(std::move(service)),
         offered_(std::move(offered)),
-        requests_(place.participant, {.matched = place.wake, .incompatible = {}}),
+        requests_(place.participant, {.matched = place.wake}),
         replies_(place.participant, [this](const Received& message) { hear(message); },
-                 {.matched = place.wake, .incompatible = {}}) {}
+                 {.matched = place.wake}) {}
 
   Result<void> open() {
-    const std::string id = put_user_data(kClientId, new_client_id(*place_.participant));
+    const std::string id = put_user_data(kClientId, new_client_id(*place_.participant)) +
+                           user_data_of_service(place_.door, offered_.type);
     auto opened = replies_.open(
         {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls, id});
     if (!opened) return opened;
@@ -63,6 +64,12 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   [[nodiscard]] bool is_of(const Offered& offered) const {
     return offered.type == offered_.type &&
            is_cyclone(offered.server) == is_cyclone(offered_.server);
+  }
+  void add_endpoints(OwnEndpoints& endpoints) const {
+    endpoints.writers.push_back(
+        {dds_request(service_), dds_type(offered_.type + "_Request", "srv"), kCalls});
+    endpoints.readers.push_back(
+        {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls});
   }
   [[nodiscard]] GUID_t reader() const { return replies_.guid(); }
   [[nodiscard]] GUID_t writer() const { return requests_.guid(); }
@@ -247,15 +254,15 @@ void ServicesIn::look(const DomainState& state) {
                       : Result<void>(place_.door.service_type(offer.type).error());
     if (opened) continue;
     if (refused_.failed(service)) {
-      place_.door.count(client_of(service), to_string(opened.error().code),
-                        "the service is left out: " + opened.error().to_string());
+      place_.door.note(client_of(service), to_string(opened.error().code),
+                       "the service is left out: " + opened.error().to_string());
     }
     end(service);
   }
   for (auto& [service, proxy] : proxies_) {
     if (const auto looked = proxy->look(); !looked && refused_.failed(service + " server")) {
-      place_.door.count(client_of(service), to_string(looked.error().code),
-                        "the service is left out: " + looked.error().to_string());
+      place_.door.note(client_of(service), to_string(looked.error().code),
+                       "the service is left out: " + looked.error().to_string());
     }
   }
 }
@@ -270,6 +277,10 @@ std::vector<GUID_t> ServicesIn::writers() const {
   std::vector<GUID_t> writers;
   for (const auto& [service, proxy] : proxies_) writers.push_back(proxy->writer());
   return writers;
+}
+
+void ServicesIn::add_endpoints(OwnEndpoints& endpoints) const {
+  for (const auto& [service, proxy] : proxies_) proxy->add_endpoints(endpoints);
 }
 
 }  // namespace hyphos::gateway::ros2

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gateway/ros2/discovery.hpp"
+#include "gateway/ros2/left_out.hpp"
 #include "gateway/ros2/place.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -33,6 +34,8 @@ class ServicesIn {
   [[nodiscard]] bool has(const std::string& service) const { return proxies_.contains(service); }
   [[nodiscard]] std::vector<GUID_t> readers() const;
   [[nodiscard]] std::vector<GUID_t> writers() const;
+  /// All that it has in DDS.
+  void add_endpoints(OwnEndpoints& endpoints) const;
 
  private:
   class Proxy;

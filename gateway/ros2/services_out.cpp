@@ -25,18 +25,22 @@ constexpr Duration kEarly = Duration::from_seconds(30);
 /// One service: where programs of ROS ask. Answers that come after its end are not sent.
 class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
  public:
-  Desk(const Place& place, std::string service, std::string type)
+  /// `handler`: who answers; null: the robot's service of this name.
+  Desk(const Place& place, std::string service, std::string type, Handler handler = {})
       : place_(place),
         service_(std::move(service)),
         type_(std::move(type)),
-        replies_(place.participant, {.matched = place.wake, .incompatible = {}}),
+        handler_(std::move(handler)),
+        replies_(place.participant, {.matched = place.wake}),
         requests_(place.participant, [this](const Received& message) { hear(message); }, {}) {}
 
   Result<void> open() {
+    const std::string hash = user_data_of_service(place_.door, type_);
     auto opened =
-        replies_.open({dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls});
+        replies_.open({dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls, hash});
     if (!opened) return opened;
-    return requests_.open({dds_request(service_), dds_type(type_ + "_Request", "srv"), kCalls});
+    return requests_.open(
+        {dds_request(service_), dds_type(type_ + "_Request", "srv"), kCalls, hash});
   }
   void end() {
     requests_.close();
@@ -65,6 +69,12 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   }
 
   [[nodiscard]] const std::string& type() const { return type_; }
+  void add_endpoints(OwnEndpoints& endpoints) const {
+    endpoints.writers.push_back(
+        {dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls});
+    endpoints.readers.push_back(
+        {dds_request(service_), dds_type(type_ + "_Request", "srv"), kCalls});
+  }
   [[nodiscard]] GUID_t reader() const { return requests_.guid(); }
   [[nodiscard]] GUID_t writer() const { return replies_.guid(); }
 
@@ -105,12 +115,12 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
       if (asker.has_reader) asker.call.writer_guid(answers_at);
     }
     if (!begin(client)) return;
+    Answer answer = [weak = weak_from_this(), asker, client](Result<Buffer> reply) {
+      if (const auto desk = weak.lock()) desk->finish(client, asker, std::move(reply));
+    };
+    if (handler_) return handler_(request, answer);
     place_.door.call(client, service_, type_, Form::cdr, request, place_.settings.call_timeout,
-                     [weak = weak_from_this(), asker, client](Result<Buffer> reply) {
-                       if (const auto desk = weak.lock()) {
-                         desk->finish(client, asker, std::move(reply));
-                       }
-                     });
+                     std::move(answer));
   }
 
   bool begin(const Client& client) {
@@ -171,6 +181,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   const Place& place_;
   const std::string service_;
   const std::string type_;
+  const Handler handler_;
   std::mutex mutex_;  // guards what follows
   bool ended_ = false;
   std::size_t under_way_ = 0;
@@ -182,13 +193,27 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
 ServicesOut::ServicesOut(const Place& place) : place_(place) {}
 ServicesOut::~ServicesOut() {
   for (const auto& [service, desk] : desks_) desk->end();
+  end_own();
+}
+
+void ServicesOut::end_own() {
+  for (const auto& [service, desk] : own_) desk->end();
+  own_.clear();
+}
+
+Result<void> ServicesOut::serve(const std::string& service, const std::string& type,
+                                Handler handler) {
+  auto desk = std::make_shared<Desk>(place_, service, type, std::move(handler));
+  auto opened = desk->open();
+  if (opened) own_.emplace(service, std::move(desk));
+  return opened;
 }
 
 void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesIn& in) {
   std::map<std::string, std::string> wanted;  // types
   for (const ServiceInfo& info : services) {
-    if (info.type.empty() || in.has(info.name) || is_client(info.node) || !is_name(info.name) ||
-        !place_.settings.calls.match(info.name)) {
+    if (info.type.empty() || in.has(info.name) || own_.contains(info.name) ||
+        is_client(info.node) || !is_name(info.name) || !place_.settings.calls.match(info.name)) {
       continue;
     }
     wanted.emplace(info.name, ros2_type(info.type, "srv"));
@@ -206,23 +231,35 @@ void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesI
       refused_.forget(service);
       desks_.emplace(service, std::move(desk));
     } else if (refused_.failed(service)) {
-      place_.door.count(client_of(service), to_string(opened.error().code),
-                        "the service is left out: " + opened.error().to_string());
+      place_.door.note(client_of(service), to_string(opened.error().code),
+                       "the service is left out: " + opened.error().to_string());
     }
   }
-  for (const auto& [service, desk] : desks_) desk->look();
+  for (const auto* const desks : {&desks_, &own_}) {
+    for (const auto& [service, desk] : *desks) desk->look();
+  }
 }
 
 std::vector<GUID_t> ServicesOut::readers() const {
   std::vector<GUID_t> readers;
-  for (const auto& [service, desk] : desks_) readers.push_back(desk->reader());
+  for (const auto* const desks : {&desks_, &own_}) {
+    for (const auto& [service, desk] : *desks) readers.push_back(desk->reader());
+  }
   return readers;
 }
 
 std::vector<GUID_t> ServicesOut::writers() const {
   std::vector<GUID_t> writers;
-  for (const auto& [service, desk] : desks_) writers.push_back(desk->writer());
+  for (const auto* const desks : {&desks_, &own_}) {
+    for (const auto& [service, desk] : *desks) writers.push_back(desk->writer());
+  }
   return writers;
+}
+
+void ServicesOut::add_endpoints(OwnEndpoints& endpoints) const {
+  for (const auto* const desks : {&desks_, &own_}) {
+    for (const auto& [service, desk] : *desks) desk->add_endpoints(endpoints);
+  }
 }
 
 }  // namespace hyphos::gateway::ros2

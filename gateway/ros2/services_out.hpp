@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gateway/ros2/discovery.hpp"
+#include "gateway/ros2/left_out.hpp"
 #include "gateway/ros2/place.hpp"
 #include "gateway/ros2/services_in.hpp"
 
@@ -20,16 +23,27 @@ class ServicesOut {
   ServicesOut(const ServicesOut&) = delete;
   ServicesOut& operator=(const ServicesOut&) = delete;
 
+  /// Answers a request, now or later, in any thread.
+  using Handler = std::function<void(std::span<const std::byte> request, const Answer& answer)>;
+  /// A service of the gateway's own node, as long as this lives. Errors: io, type_mismatch.
+  Result<void> serve(const std::string& service, const std::string& type, Handler handler);
+  [[nodiscard]] bool serves(const std::string& service) const { return own_.contains(service); }
+  /// No handler runs any more on return.
+  void end_own();
+
   /// `in`: those that are of ROS itself.
   void look(const std::vector<ServiceInfo>& services, const ServicesIn& in);
   [[nodiscard]] std::vector<GUID_t> readers() const;
   [[nodiscard]] std::vector<GUID_t> writers() const;
+  /// All that it has in DDS.
+  void add_endpoints(OwnEndpoints& endpoints) const;
 
  private:
   class Desk;
 
   const Place& place_;
   std::map<std::string, std::shared_ptr<Desk>> desks_;  ///< by service
+  std::map<std::string, std::shared_ptr<Desk>> own_;    ///< of serve()
   Refused refused_;
 };
 

@@ -36,12 +36,20 @@ const Setters<Settings>& setters() {
          return known ? "" : "it is a distribution of ROS 2: foxy, humble, jazzy, …";
        }},
       {"shared_memory", flag(&Settings::shared_memory)},
+      {"pace_mb_s",
+       [](Settings& settings, const std::string& value) -> std::string {
+         constexpr std::uint32_t kMost = 1'000'000;
+         return read_number(value, settings.pace_mb_s) && settings.pace_mb_s <= kMost
+                    ? ""
+                    : "it is a whole number of megabytes a second, or 0 for no limit";
+       }},
       {"topics", patterns(&Settings::topics, kIgnored)},
       {"raw", patterns(&Settings::raw, kIgnored)},
       {"channels", patterns(&Settings::channels, kIgnored)},
       {"best_effort", patterns(&Settings::best_effort, kIgnored)},
       {"services", patterns(&Settings::services, kIgnored)},
       {"calls", patterns(&Settings::calls, kIgnored)},
+      {"params", patterns(&Settings::params, kIgnored)},
       {"call_timeout_s", seconds(&Settings::call_timeout)},
   };
   return all;

@@ -19,6 +19,8 @@ struct Settings {
   GidSize gid_size = GidSize::iron;
   bool shared_memory = false;
   std::string host;  ///< the one address to be reached at; empty: all
+  /// How fast large messages go out where a best-effort reader hears them; 0: as fast as they can.
+  std::uint32_t pace_mb_s = 300;
   std::size_t max_message = 0;
   std::int32_t depth = 10;
   Patterns topics{"*,!rosout,!parameter_events,!_*,!*/_*", Patterns::Slash::ignored};
@@ -30,6 +32,7 @@ struct Settings {
       "!*/list_parameters,!*/set_parameters,!*/set_parameters_atomically,!*/get_type_description",
       Patterns::Slash::ignored};
   Patterns calls{"*", Patterns::Slash::ignored};
+  Patterns params{"*", Patterns::Slash::ignored};
   Duration call_timeout = Duration::from_seconds(60);
 
   /// Errors: invalid_config, which names the option and what it may be; unsupported.

@@ -37,6 +37,9 @@ class TopicsIn::Inbound {
   }
   [[nodiscard]] GUID_t reader() const { return reader_->guid(); }
   bool drain() { return backlog_.drain(); }
+  [[nodiscard]] OwnEndpoint endpoint() const {
+    return {dds_topic(topic_), dds_type(type_), asked_};
+  }
 
  private:
   /// With what all promised when the first of them came: a channel keeps to what it was opened
@@ -82,18 +85,11 @@ class TopicsIn::Inbound {
     qos_ = offer.qos;
     // It hears all writers then, whatever deadline they have: the channel has it.
     const Qos asked{qos_.reliable, qos_.transient_local, place_.settings.depth};
-    EndpointEvents events;
-    events.incompatible = [this](const std::string& policy) {
-      // One that offers less of these is asked anew, with all others, as soon as it is looked at.
-      if (policy == "reliability" || policy == "durability") return;
-      place_.door.count(client_of(topic_), "incompatible_qos",
-                        "a publisher is not heard, since it has another " + policy +
-                            " than nodes of ROS have by default");
-    };
+    asked_ = asked;
     reader_.reset();
     // Of one channel all inlets lend the same memory.
     reader_.emplace(
-        place_.participant, [this](const Received& message) { hear(message); }, events,
+        place_.participant, [this](const Received& message) { hear(message); }, EndpointEvents{},
         [inlet = inlet_](std::size_t size) { return inlet->loan(size); });
     return reader_->open(
         {dds_topic(topic_), dds_type(type_), asked, user_data_of_type(place_.door, type_)});
@@ -132,6 +128,7 @@ class TopicsIn::Inbound {
   const std::string topic_;
   std::string type_;
   Qos qos_;
+  Qos asked_;  ///< of the reader
   std::shared_ptr<Inlet> inlet_;
   std::mutex mutex_;  // guards the next two
   std::map<GUID_t, eprosima::fastrtps::rtps::SequenceNumber_t> last_;
@@ -189,8 +186,8 @@ void TopicsIn::look(const DomainState& state) {
     } else if (opened.error().code == Code::disconnected) {
       return;  // our node ends
     } else if (refused_.failed(key)) {
-      place_.door.count(client_of(topic), to_string(opened.error().code),
-                        "the topic is left out: " + opened.error().to_string());
+      place_.door.note(client_of(topic), to_string(opened.error().code),
+                       "the topic is left out: " + opened.error().to_string());
     }
   }
 }
@@ -205,6 +202,10 @@ std::vector<GUID_t> TopicsIn::readers() const {
   std::vector<GUID_t> readers;
   for (const auto& [topic, inbound] : inbound_) readers.push_back(inbound->reader());
   return readers;
+}
+
+void TopicsIn::add_endpoints(OwnEndpoints& endpoints) const {
+  for (const auto& [topic, inbound] : inbound_) endpoints.readers.push_back(inbound->endpoint());
 }
 
 }  // namespace hyphos::gateway::ros2

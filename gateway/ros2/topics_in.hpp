@@ -8,6 +8,7 @@
 
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/endpoint.hpp"
+#include "gateway/ros2/left_out.hpp"
 #include "gateway/ros2/place.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -37,6 +38,7 @@ class TopicsIn {
   /// for it.
   bool drain();
   [[nodiscard]] std::vector<GUID_t> readers() const;
+  void add_endpoints(OwnEndpoints& endpoints) const;
 
  private:
   class Inbound;

@@ -6,6 +6,7 @@
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/names.hpp"
 #include "gateway/ros2/node_graph.hpp"
+#include "gateway/ros2/transport.hpp"
 
 namespace hyphos::gateway::ros2 {
 
@@ -32,7 +33,7 @@ class TopicsOut::Outbound {
         topic_(info.topic),
         channel_type_(info.type),
         qos_(qos_of(info, place.settings)),
-        writer_(place.participant, events()) {}
+        writer_(place.participant, {}) {}
 
   Result<void> open() {
     const std::string type = ros2_type(channel_type_);
@@ -52,29 +53,26 @@ class TopicsOut::Outbound {
   }
   [[nodiscard]] GUID_t writer() const { return writer_.guid(); }
 
- private:
-  EndpointEvents events() {
-    EndpointEvents events;
-    events.incompatible = [this](const std::string& policy) {
-      place_.door.count(client_of(topic_), "incompatible_qos", unheard_by(policy));
-    };
-    return events;
+  [[nodiscard]] OwnEndpoint endpoint() const {
+    return {dds_topic(topic_), dds_type(ros2_type(channel_type_)), qos_};
   }
-  /// Who does not hear it, and why. DDS tells the policy; who it is has been discovered before.
-  std::string unheard_by(const std::string& policy) const {
-    std::string who;
-    const std::string name = dds_topic(topic_);
-    for (const auto& [guid, reader] : place_.discovery->state().readers) {
-      if (reader.topic != name) continue;
-      const std::string why = mismatch(qos_, reader.qos);
-      if (why.empty()) continue;
-      who += (who.empty() ? "" : "; ") + place_.nodes->node_of(guid) + " does not hear it: " + why;
-    }
-    return who.empty() ? "a subscriber asks for another " + policy : who;
+
+ private:
+  /// What of a large message does not fit the socket of a best-effort reader is lost, and with it
+  /// the message; others have it sent again.
+  [[nodiscard]] bool needs_pace(const Written::Parts& message) const {
+    std::size_t size = 0;
+    for (const auto part : message) size += part.size();
+    if (size <= Pace::kBurst) return false;
+    return std::ranges::any_of(writer_.readers(), [this](const GUID_t& reader) {
+      return place_.discovery->is_best_effort(reader);
+    });
   }
 
   void send(const Leaving& message) {
-    const auto sent = writer_.write(message.bytes.parts());
+    const Written::Parts parts = message.bytes.parts();
+    const Pace pace(needs_pace(parts) ? place_.settings.pace_mb_s * 1'000'000ULL : 0);
+    const auto sent = writer_.write(parts);
     if (sent) return;
     const Code code = sent.error().code;
     place_.door.count(client_of(topic_), code == Code::overloaded ? "too_large" : to_string(code),
@@ -116,8 +114,8 @@ void TopicsOut::look(const std::vector<TopicInfo>& topics) {
     } else if (opened.error().code == Code::disconnected) {
       return;  // our node ends
     } else if (refused_.failed(key)) {
-      place_.door.count(client_of(topic), to_string(opened.error().code),
-                        "the channel is left out: " + opened.error().to_string());
+      place_.door.note(client_of(topic), to_string(opened.error().code),
+                       "the channel is left out: " + opened.error().to_string());
     }
   }
 }
@@ -126,6 +124,10 @@ std::vector<GUID_t> TopicsOut::writers() const {
   std::vector<GUID_t> writers;
   for (const auto& [topic, outbound] : outbound_) writers.push_back(outbound->writer());
   return writers;
+}
+
+void TopicsOut::add_endpoints(OwnEndpoints& endpoints) const {
+  for (const auto& [topic, outbound] : outbound_) endpoints.writers.push_back(outbound->endpoint());
 }
 
 }  // namespace hyphos::gateway::ros2

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gateway/ros2/endpoint.hpp"
+#include "gateway/ros2/left_out.hpp"
 #include "gateway/ros2/place.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -21,6 +22,7 @@ class TopicsOut {
 
   void look(const std::vector<TopicInfo>& topics);
   [[nodiscard]] std::vector<GUID_t> writers() const;
+  void add_endpoints(OwnEndpoints& endpoints) const;
 
  private:
   class Outbound;

@@ -287,6 +287,9 @@ class FakeDoor : public Door {
     ++counts_[std::string(why)];
     details_[std::string(why)] = detail;
   }
+  void note(const Client& client, std::string_view why, std::string_view detail) override {
+    count(client, why, detail);
+  }
 
  private:
   /// When a message was published, and as which.

@@ -14,20 +14,31 @@ import hyphos
 import numpy as np
 import pytest
 import ros2_gateway
-from helpers import PATIENCE_S, Inbox, Program, Start, wait_until
+from helpers import PATIENCE_S, Cli, Inbox, Program, Start, repeating, wait_until
 from hyphos import _hyphos
-from hyphos.msgs import LaserScan, String
-from ros2_gateway import DOMAIN_ID, OTHER_DOMAIN_ID, skip_without_ros2, start_gateway, std_srvs
+from hyphos.msgs import Clock, LaserScan, String
+from ros2_gateway import (
+    DOMAIN_ID,
+    OTHER_DOMAIN_ID,
+    skip_without_ros2,
+    start_gateway,
+    std_srvs,
+    tank_msgs,
+)
 
 pytest.importorskip("cyclonedds.domain", reason="pip install cyclonedds")
 import ros2_program as ros
+from ros2_node import ENTITIES_HASH
 from ros2_program import RosProgram, on_loopback, take
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[RosProgram]:
-    with on_loopback(DOMAIN_ID) as program:
+@pytest.fixture(scope="module", params=["loopback", "LOCALHOST"])
+def program(request: pytest.FixtureRequest) -> Iterator[RosProgram]:
+    """On the loopback interface by its user's settings, or as ROS 2 keeps to a machine."""
+    with on_loopback(DOMAIN_ID, None if request.param == "loopback" else request.param) as program:
         yield program
+    del program
+    gc.collect()  # and with the last of its participants its settings go
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +232,9 @@ def test_a_server_of_ros_2_is_told_which_reader_belongs_to_which_writer(
     requests = program.reader("rq/toldRequest", ros.SetBoolRequest)
     wait_until(requests.get_matched_publications, "the gateway's writer")
     wait_until(replies.get_matched_subscriptions, "the gateway's reader")
-    assert re.fullmatch(rb"clientid=[0-9.]+;", ros.told_by_reader(replies))
+    assert re.fullmatch(
+        rb"clientid=[0-9.]+;typehash=RIHS01_[0-9a-f]{64};", ros.told_by_reader(replies)
+    )
     assert ros.told_by_reader(replies) == ros.told_by_writer(requests)
 
 
@@ -272,6 +285,91 @@ def test_the_robot_is_heard_again_after_the_gateway_was_killed(
     hyphos_start("gateway", "ros2", "--set", f"domain_id={DOMAIN_ID}", "--domain", domain).line()
     while take(reader, lambda: publisher.publish(String(data="second"))).data != "second":
         pass
+
+
+@pytest.mark.usefixtures("gateway")
+def test_the_endpoints_of_the_graph_have_the_hash_of_their_type(program: RosProgram) -> None:
+    wanted = f"typehash={ENTITIES_HASH};".encode()
+    reader = program.reader("ros_discovery_info", ros.Entities, latched=True)
+    writer = program.writer("ros_discovery_info", ros.Entities, latched=True)
+    wait_until(lambda: bool(reader.get_matched_publications()), "the gateway's writer")
+    wait_until(lambda: bool(writer.get_matched_subscriptions()), "the gateway's reader")
+    assert wanted in ros.all_told_by_writers(reader)
+    assert wanted in ros.all_told_by_readers(writer)
+
+
+@pytest.mark.usefixtures("gateway")
+def test_every_endpoint_of_the_gateway_has_a_type_hash(
+    node: hyphos.Node, program: RosProgram, set_bool: tuple[Any, Any]
+) -> None:
+    request, response = set_bool
+    node.service("hashed", request, response, lambda ask: response(success=ask.data))
+    publisher = node.publisher("hashed_out", String)
+    readers = [
+        program.reader("rt/hashed_out", ros.String),
+        program.reader("rr/hashedReply", ros.SetBoolResponse),
+        program.reader("rr/hyphos/list_parametersReply", ros.ListParametersResponse),
+    ]
+    for reader in readers:
+        wait_until(lambda one=reader: bool(one.get_matched_publications()), "its writer")
+        assert b"typehash=RIHS01_" in ros.told_by_writer(reader)
+    assert publisher.channel == "hashed_out"  # it is there all the while
+
+
+@pytest.mark.usefixtures("gateway")
+def test_ros_2_lists_the_parameters_of_the_robot(node: hyphos.Node, program: RosProgram) -> None:
+    params = node.params()
+    rate = params.declare("rate_hz", 40)
+    params.done()
+    replies = program.reader("rr/hyphos/list_parametersReply", ros.ListParametersResponse)
+    requests = program.writer("rq/hyphos/list_parametersRequest", ros.ListParametersRequest)
+    ask = ros.ListParametersRequest(1, 2, [], 0)
+    while "tester.rate_hz" not in take(replies, lambda: requests.write(ask)).result.names:
+        pass
+    assert rate.value == 40  # it is there all the while
+
+
+def test_a_channel_without_counterpart_is_reported(
+    gateway: Program, node: hyphos.Node, program: RosProgram
+) -> None:
+    publishers = [node.publisher(name, Clock) for name in ("robot_time", "sim_time")]
+    plain = node.publisher("with_counterpart", String)
+    # By then the gateway has looked at them, too.
+    take(program.reader("rt/with_counterpart", ros.String), lambda: plain.publish(String()))
+    _, out, errors = gateway.stop()
+    for publisher in publishers:
+        (line,) = [one for one in errors.splitlines() if f"ros2 /{publisher.channel}:" in one]
+        assert "no_counterpart" in line
+        assert "the channel of /tester carries hyphos.msgs.Clock" in line
+    assert "drop.gateway.no_counterpart 2" in out
+    assert "with_counterpart" not in errors
+
+
+def test_the_command_line_knows_the_types_of_the_gateway(
+    hyphos_start: Start, hyphos_cli: Cli, domain: str, tmp_path: Path, program: RosProgram
+) -> None:
+    start_gateway(hyphos_start, domain, tank_msgs(tmp_path))
+    writer = program.writer("rt/tank", ros.Level)
+    wait_until(lambda: _has_publisher(domain, "tank"), "the channel")
+    with repeating(lambda: writer.write(ros.Level(12.5))):
+        code, out, errors = hyphos_cli("channel", "echo", "tank", "-n", "1", "-d", domain)
+    assert (code, errors) == (0, "")
+    assert "litres: 12.5" in out
+
+
+def test_the_command_line_calls_a_service_of_ros_2(
+    hyphos_start: Start, hyphos_cli: Cli, domain: str, program: RosProgram
+) -> None:
+    # No package is given: common services are known on every machine.
+    own = ["--set", f"domain_id={DOMAIN_ID}", "--domain", domain]
+    assert hyphos_start("gateway", "ros2", *own).line().startswith("dds://")
+    with program.serving("command", "lit"):
+        wait_until(
+            lambda: "command" in hyphos_cli("service", "list", "-d", domain)[1], "the service"
+        )
+        code, out, _ = hyphos_cli("service", "call", "command", "{data: true}", "-d", domain)
+    assert code == 0
+    assert "message: lit" in out
 
 
 def test_ctrl_c_ends_it_with_code_0(gateway: Program) -> None:

@@ -29,6 +29,17 @@ def std_srvs(folder: Path, depends: str = "rosidl_default_runtime") -> Path:
     return package
 
 
+def tank_msgs(folder: Path) -> Path:
+    """A package that nobody else has."""
+    package = folder / "tank_msgs"
+    (package / "msg").mkdir(parents=True)
+    (package / "package.xml").write_text(
+        "<package><name>tank_msgs</name><depend>rosidl_default_runtime</depend></package>"
+    )
+    (package / "msg/Level.msg").write_text("float64 litres\n")
+    return package
+
+
 def set_bool(package: Path) -> tuple[Any, Any]:
     """Request and reply of std_srvs/srv/SetBool, as channels carry them."""
     pool = descriptor_pool.DescriptorPool()

@@ -11,26 +11,34 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import ros2_node
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import array, float32, int32, int64, sequence, uint8, uint32, uint64
+from cyclonedds.idl.types import (
+    float32,
+    float64,
+    int32,
+    int64,
+    sequence,
+    uint32,
+    uint64,
+)
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 from helpers import PATIENCE_S, repeating
+from ros2_node import settings
+
+String = ros2_node.String
+Entities = ros2_node.Entities
 
 _LOOPBACK = (
     "<CycloneDDS><Domain><General><Interfaces>"
     '<NetworkInterface name="lo" multicast="true"/>'
     "</Interfaces></General></Domain></CycloneDDS>"
 )
-
-
-@dataclass
-class String(IdlStruct, typename="std_msgs::msg::dds_::String_"):
-    data: str
 
 
 @dataclass
@@ -66,20 +74,6 @@ class Joy(IdlStruct, typename="sensor_msgs::msg::dds_::Joy_"):
     buttons: sequence[int32]
 
 
-@dataclass
-class NodeEntities(IdlStruct, typename="rmw_dds_common::msg::dds_::NodeEntitiesInfo_"):
-    node_namespace: str
-    node_name: str
-    readers: sequence[array[uint8, 16]]
-    writers: sequence[array[uint8, 16]]
-
-
-@dataclass
-class Entities(IdlStruct, typename="rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"):
-    gid: array[uint8, 16]
-    nodes: sequence[NodeEntities]
-
-
 # As rmw_cyclonedds_cpp has services: who asks, and the number of the call, before the fields.
 @dataclass
 class SetBoolRequest(IdlStruct, typename="std_srvs::srv::dds_::SetBool_Request_"):
@@ -94,6 +88,36 @@ class SetBoolResponse(IdlStruct, typename="std_srvs::srv::dds_::SetBool_Response
     call: int64
     success: bool
     message: str
+
+
+@dataclass
+class Level(IdlStruct, typename="tank_msgs::msg::dds_::Level_"):
+    litres: float64
+
+
+@dataclass
+class ListParametersRequest(
+    IdlStruct, typename="rcl_interfaces::srv::dds_::ListParameters_Request_"
+):
+    client: uint64
+    call: int64
+    prefixes: sequence[str]
+    depth: uint64
+
+
+@dataclass
+class ListParametersResult(IdlStruct, typename="rcl_interfaces::msg::dds_::ListParametersResult_"):
+    names: sequence[str]
+    prefixes: sequence[str]
+
+
+@dataclass
+class ListParametersResponse(
+    IdlStruct, typename="rcl_interfaces::srv::dds_::ListParameters_Response_"
+):
+    client: uint64
+    call: int64
+    result: ListParametersResult
 
 
 class RosProgram:
@@ -145,9 +169,10 @@ class RosProgram:
 
 
 @contextmanager
-def on_loopback(domain_id: int) -> Iterator[RosProgram]:
+def on_loopback(domain_id: int, discovery: str | None = None) -> Iterator[RosProgram]:
+    """`discovery`: what ROS_AUTOMATIC_DISCOVERY_RANGE says; none: the user chose the interface."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CYCLONEDDS_URI", _LOOPBACK)
+        patch.setenv("CYCLONEDDS_URI", _LOOPBACK if discovery is None else settings(discovery))
         yield RosProgram(domain_id)
 
 
@@ -172,6 +197,16 @@ def told_by_writer(reader: DataReader[Any]) -> bytes:
     """The user data of the one writer that this reader hears."""
     (writer,) = reader.get_matched_publications()
     return _user_data(reader.get_matched_publication_data(writer))
+
+
+def all_told_by_writers(reader: DataReader[Any]) -> list[bytes]:
+    found = reader.get_matched_publications()
+    return [_user_data(reader.get_matched_publication_data(one)) for one in found]
+
+
+def all_told_by_readers(writer: DataWriter[Any]) -> list[bytes]:
+    found = writer.get_matched_subscriptions()
+    return [_user_data(writer.get_matched_subscription_data(one)) for one in found]
 
 
 def _user_data(endpoint: Any) -> bytes:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 #include <fastrtps/xmlparser/XMLProfileManager.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -202,17 +203,22 @@ class RosWriter final : public dds::DataWriterListener {
   int matched_ = 0;
 };
 
+/// How far a program of ROS looks, as rmw_fastrtps_cpp sets up Fast DDS.
+enum class Range : std::uint8_t {
+  localhost_only,  ///< ROS_LOCALHOST_ONLY=1 up to Humble
+  localhost,       ///< ROS_AUTOMATIC_DISCOVERY_RANGE of Iron and later
+  subnet,
+};
+
 /// A program of ROS 2, made of plain DDS. Talks to the gateway as another process would.
 class RosSide {
  public:
-  explicit RosSide(std::uint32_t domain = test_domain()) {
+  explicit RosSide(std::uint32_t domain = test_domain(), Range range = Range::localhost_only) {
     use_the_wire();
     dds::DomainParticipantQos qos;
-    qos.transport().use_builtin_transports = false;
-    const auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
-    udp->interfaceWhiteList.push_back("127.0.0.1");
-    udp->receiveBufferSize = 4U << 20U;
-    qos.transport().user_transports.push_back(udp);
+    const std::string enclave = "enclave=/;";
+    qos.user_data().setValue(std::vector<rtps::octet>(enclave.begin(), enclave.end()));
+    set_transports(qos, range);
     auto* const factory = dds::DomainParticipantFactory::get_instance();
     participant_ = factory->create_participant(domain, qos);
     if (participant_ == nullptr) throw std::runtime_error("no participant");
@@ -247,6 +253,21 @@ class RosSide {
   [[nodiscard]] rtps::GUID_t guid() const { return participant_->guid(); }
 
  private:
+  static void set_transports(dds::DomainParticipantQos& qos, Range range) {
+    if (range == Range::subnet) return;  // what Fast DDS has
+    qos.transport().use_builtin_transports = false;
+    const auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
+    udp->receiveBufferSize = 4U << 20U;
+    if (range == Range::localhost) {
+      udp->TTL = 0;
+      qos.transport().user_transports.push_back(
+          std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>());
+    } else {
+      udp->interfaceWhiteList.push_back("127.0.0.1");
+    }
+    qos.transport().user_transports.push_back(udp);
+  }
+
   dds::Topic* topic(const std::string& name, const std::string& type) {
     if (auto* const known = participant_->lookup_topicdescription(name)) {
       return dynamic_cast<dds::Topic*>(known);

@@ -1,0 +1,183 @@
+#include "gateway/ros2/left_out.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "gateway/ros2/names.hpp"
+#include "gateway/ros2/node_graph.hpp"
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+/// How long a node of ROS may take to say which endpoints it has.
+constexpr Duration kIntroduction = Duration::from_seconds(3);
+
+/// Names that ROS hides, and that are not meant to pass: a part of them begins with '_'.
+bool is_hidden(const std::string& name) { return name.find("/_") != std::string::npos; }
+
+/// "hyphos.msgs.Log", or "nothing known".
+std::string known(const std::string& type) { return type.empty() ? "an unknown type" : type; }
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "a node" : text;
+}
+
+std::string text_of(const GUID_t& guid) {
+  std::ostringstream text;
+  text << guid;
+  return text.str();
+}
+
+/// Of a topic or a service: "/chatter"; else as DDS has it.
+std::string name_of(const std::string& in_dds) {
+  if (auto topic = topic_of_dds(in_dds)) return *topic;
+  const auto service = service_of_dds(in_dds);
+  return service ? service->service : in_dds;
+}
+
+/// "std_msgs/msg/String" where it is a type of ROS, else as DDS has it.
+std::string type_name(const std::string& in_dds) {
+  return type_of_dds(in_dds).value_or("'" + in_dds + "'");
+}
+
+}  // namespace
+
+void LeftOut::report(const std::string& key, const std::string& name, std::string_view why,
+                     const std::string& detail) {
+  seen_.insert(key);
+  if (!known_.contains(key)) place_.door.note(client_of(name), why, detail);
+}
+
+void LeftOut::look(const Now& now) {
+  seen_.clear();
+  look_at_channels(now);
+  look_at_services(now);
+  look_at_actions(now);
+  look_at_readers(now);
+  look_at_writers(now);
+  known_ = seen_;
+  std::erase_if(nameless_, [this](const auto& one) { return !seen_.contains(one.first); });
+}
+
+std::optional<std::string> LeftOut::node_of(const std::string& key, const GUID_t& endpoint) {
+  std::string node = place_.nodes->node_of(endpoint);
+  if (node != NodeGraph::kNoNode) return node;
+  const Time since = nameless_.emplace(key, monotonic_now()).first->second;
+  seen_.insert(key);
+  if (monotonic_now() < since + kIntroduction) return std::nullopt;
+  return node;
+}
+
+void LeftOut::look_at_channels(const Now& now) {
+  for (const TopicInfo& info : now.channels) {
+    const bool by_others = std::ranges::any_of(
+        info.publishers, [](const std::string& name) { return !is_client(name); });
+    if (!by_others || is_hidden(info.topic) || !place_.settings.channels.match(info.topic)) {
+      continue;
+    }
+    const std::string whose =
+        "the channel of " + list_of(info.publishers) + " carries " + known(info.carries);
+    if (!is_name(info.topic)) {
+      report(
+          "name " + info.topic, info.topic, "unsupported",
+          "the channel is left out: ROS allows letters, digits and '_' in the parts of a name; " +
+              whose);
+    } else if (info.type.empty()) {
+      report("channel " + info.topic, info.topic, "no_counterpart",
+             "the channel is left out: " + whose + ", for which ROS has no type");
+    }
+  }
+}
+
+void LeftOut::look_at_services(const Now& now) {
+  for (const ServiceInfo& info : now.services) {
+    if (is_client(info.node) || is_hidden(info.name) || !place_.settings.calls.match(info.name)) {
+      continue;
+    }
+    const std::string whose = "the service of " + info.node + " carries " + known(info.carries);
+    if (!is_name(info.name)) {
+      report(
+          "service name " + info.name, info.name, "unsupported",
+          "the service is left out: ROS allows letters, digits and '_' in the parts of a name; " +
+              whose);
+    } else if (info.type.empty()) {
+      report("service " + info.name, info.name, "no_counterpart",
+             "the service is left out: " + whose + ", for which ROS has no type");
+    }
+  }
+}
+
+void LeftOut::look_at_actions(const Now& now) {
+  const std::string what = "the action is left out: this gateway passes topics and services";
+  constexpr std::string_view kSendGoal = "/_action/send_goal";
+  for (const ActionInfo& info : now.actions) {
+    if (!is_client(info.node)) {
+      report("action " + info.name, info.name, "unsupported", what + "; it is of " + info.node);
+    }
+  }
+  for (const auto& [guid, reader] : now.domain.readers) {
+    const auto service = service_of_dds(reader.topic);
+    if (!service || !service->is_request || !service->service.ends_with(kSendGoal)) continue;
+    const std::string name = service->service.substr(0, service->service.size() - kSendGoal.size());
+    report("ROS's action " + name, name, "unsupported",
+           what + "; it is of " + place_.nodes->node_of(guid) + " in ROS");
+  }
+}
+
+void LeftOut::look_at_readers(const Now& now) {
+  for (const OwnEndpoint& own : now.own.writers) {
+    for (const auto& [guid, reader] : now.domain.readers) {
+      if (reader.topic != own.topic) continue;
+      const std::string why = mismatch(own.qos, reader.qos);
+      if (reader.type == own.type && why.empty()) continue;
+      const std::string key = own.topic + " " + text_of(guid);
+      const auto node = node_of(key, guid);
+      if (!node) continue;
+      if (reader.type != own.type) {
+        report("type " + key, name_of(own.topic), "type_mismatch",
+               *node + " subscribes to it as " + type_name(reader.type) + ", it goes out as " +
+                   type_name(own.type));
+      } else {
+        report("qos " + key + why, name_of(own.topic), "incompatible_qos",
+               *node + " does not receive it: " + why);
+      }
+    }
+  }
+}
+
+void LeftOut::look_at_writers(const Now& now) {
+  for (const auto& [guid, writer] : now.domain.writers) {
+    const std::string name = name_of(writer.topic);
+    const std::string key = writer.topic + " " + text_of(guid);
+    const bool is_topic = topic_of_dds(writer.topic).has_value();
+    if (is_topic && (is_hidden(name) || !place_.settings.topics.match(name))) continue;
+    const bool is_foreign = is_topic && (!type_of_dds(writer.type) || !is_name(name));
+    const auto own = std::ranges::find(now.own.readers, writer.topic, &OwnEndpoint::topic);
+    std::string why;
+    if (!is_foreign) {
+      if (own == now.own.readers.end()) continue;
+      for (const std::string& one : differences(writer.qos, own->qos)) {
+        why += (why.empty() ? "" : "; ") + one;
+      }
+      if (own->type == writer.type && why.empty()) continue;
+    }
+    const auto node = node_of(key, guid);
+    if (!node) continue;
+    if (is_foreign) {
+      report("foreign " + key, name, "unsupported",
+             "the topic is left out: " + *node + " publishes it as '" + writer.type +
+                 "', and name or type are none of ROS");
+    } else if (own->type != writer.type) {
+      report("type " + key, name, "type_mismatch",
+             *node + " publishes it as " + type_name(writer.type) + ", it comes in as " +
+                 type_name(own->type));
+    } else {
+      report("qos " + key + why, name, "incompatible_qos", *node + " is not received: " + why);
+    }
+  }
+}
+
+}  // namespace hyphos::gateway::ros2

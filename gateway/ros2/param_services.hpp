@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gateway/core/node_params.hpp"
+#include "gateway/ros2/param_messages.hpp"
+#include "gateway/ros2/place.hpp"
+#include "gateway/ros2/services_out.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+/// The parameters of the robot as those of the gateway's node in ROS: "laser.rate_hz" is rate_hz of
+/// the node laser. Tools of ROS ask every node for its parameters, and wait for one that has no
+/// such services. Opened and ended in one thread; requests come in threads of DDS.
+class ParamServices {
+ public:
+  ParamServices(const Place& place, ServicesOut& services);
+  ~ParamServices() { services_.end_own(); }
+  ParamServices(const ParamServices&) = delete;
+  ParamServices& operator=(const ParamServices&) = delete;
+
+  /// Finds nodes that have come, and opens what is not open yet.
+  void look();
+
+ private:
+  using Handler = ServicesOut::Handler;
+
+  /// The node and the parameter of "laser.rate_hz"; empty if it is no such name.
+  [[nodiscard]] static std::pair<std::string, std::string> split(const std::string& name);
+  /// By the names that they have in ROS.
+  [[nodiscard]] std::map<std::string, std::shared_ptr<const ParamInfo>> all() const;
+  void set(const std::vector<ParamWish>& wishes, bool at_once, const Answer& answer);
+  void serve(const std::string& name, const std::string& type, Handler handler);
+
+  const Place& place_;
+  ServicesOut& services_;
+  std::unique_ptr<NodeParams> nodes_;
+  Refused refused_;
+};
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hyphos::gateway::ros2 {
+
+/// An IPv4 address, in the order of the network.
+using Address = std::array<std::uint8_t, 4>;
+
+[[nodiscard]] constexpr bool is_loopback(const Address& address) { return address[0] == 127; }
+/// 224.0.0.0/4.
+[[nodiscard]] constexpr bool is_multicast(const Address& address) {
+  return (address[0] & 0xF0) == 0xE0;
+}
+/// "127.0.0.1"; 0.0.0.0 for what is no address.
+[[nodiscard]] Address address_of(std::string_view text);
+
+/// The addresses of this machine. They are read again once a second at most, when they are listed
+/// or an unknown one is asked for: an interface may come later. Thread-safe.
+class OwnAddresses {
+ public:
+  [[nodiscard]] bool contains(const Address& address);
+  /// Loopback addresses are left out.
+  [[nodiscard]] std::vector<Address> list();
+
+ private:
+  /// Under mutex_.
+  void read();
+
+  std::mutex mutex_;  // guards what follows
+  std::set<Address> known_;
+  std::chrono::steady_clock::time_point next_read_{};
+};
+
+/// Which machines the gateway exchanges datagrams with.
+enum class Reach : std::uint8_t {
+  machine,  ///< this one, on all of its interfaces
+  address,  ///< those that reach one of its addresses
+  all,
+};
+
+/// 127.0.0.0/8 is this machine alone; empty is all.
+[[nodiscard]] Reach reach_of(const std::string& host);
+
+}  // namespace hyphos::gateway::ros2

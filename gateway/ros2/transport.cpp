@@ -1,0 +1,208 @@
+#include "gateway/ros2/transport.hpp"
+
+#include <fastdds/rtps/network/SenderResource.h>
+#include <fastdds/rtps/transport/ChainingTransport.h>
+#include <fastdds/rtps/transport/ChainingTransportDescriptor.h>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastrtps/utils/IPLocator.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace hyphos::gateway::ros2 {
+namespace {
+
+namespace transports = eprosima::fastdds::rtps;
+using eprosima::fastrtps::rtps::IPLocator;
+using eprosima::fastrtps::rtps::Locator_t;
+using eprosima::fastrtps::rtps::LocatorList_t;
+using eprosima::fastrtps::rtps::octet;
+using eprosima::fastrtps::rtps::SenderResource;
+using Clock = std::chrono::steady_clock;
+
+/// Participants of a machine that are announced to where multicast is off: as many as
+/// rmw_cyclonedds_cpp announces itself to.
+constexpr std::uint32_t kPeers = 32;
+
+Address address_of(const Locator_t& locator) {
+  Address address{};
+  std::memcpy(address.data(), IPLocator::getIPv4(locator), address.size());
+  return address;
+}
+
+/// Whether a datagram is what a participant says of itself to all: DATA of the entity that RTPS
+/// 2.5, 9.3.1.3 reserves for it, behind the header and a time.
+bool is_announcement(const octet* bytes, std::uint32_t size) {
+  constexpr std::array<octet, 4> kAnnouncer{0x00, 0x01, 0x00, 0xC2};
+  constexpr std::size_t kWriter = 20 + 12 + 4 + 4 + 4;
+  return size >= kWriter + kAnnouncer.size() &&
+         std::equal(kAnnouncer.begin(), kAnnouncer.end(), bytes + kWriter);
+}
+
+class LocatorIterator final : public transports::LocatorsIterator {
+ public:
+  explicit LocatorIterator(const Locator_t* at) : at_(at) {}
+  LocatorsIterator& operator++() override {
+    ++at_;
+    return *this;
+  }
+  bool operator==(const LocatorsIterator& other) const override {
+    return at_ == static_cast<const LocatorIterator&>(other).at_;
+  }
+  bool operator!=(const LocatorsIterator& other) const override { return !(*this == other); }
+  const Locator_t& operator*() const override { return *at_; }
+
+ private:
+  const Locator_t* at_;
+};
+
+struct Descriptor final : transports::ChainingTransportDescriptor {
+  Descriptor(const std::shared_ptr<transports::TransportDescriptorInterface>& udp, Reach its_reach,
+             std::uint32_t domain)
+      : ChainingTransportDescriptor(udp), reach(its_reach), domain_id(domain) {}
+  [[nodiscard]] transports::TransportInterface* create_transport() const override;
+
+  const Reach reach;
+  const std::uint32_t domain_id;
+};
+
+class Transport final : public transports::ChainingTransport {
+ public:
+  explicit Transport(const Descriptor& descriptor)
+      : ChainingTransport(descriptor), descriptor_(descriptor) {}
+
+  transports::TransportDescriptorInterface* get_configuration() override { return &descriptor_; }
+
+  /// Fast DDS calls it, and send(), under the participant's lock for sending.
+  bool OpenOutputChannel(transports::SendResourceList& resources,
+                         const Locator_t& locator) override {
+    opened_.insert(locator);
+    return ChainingTransport::OpenOutputChannel(resources, locator);
+  }
+
+  bool send(SenderResource* resource, const octet* bytes, std::uint32_t size,
+            transports::LocatorsIterator* begin, transports::LocatorsIterator* end,
+            const Clock::time_point& timeout) override {
+    targets_.clear();
+    for (; *begin != *end; ++*begin) {
+      const Locator_t& locator = **begin;
+      if (!IsLocatorSupported(locator) || !is_within_reach(locator)) continue;
+      targets_.push_back(locator);
+    }
+    if (is_announcement(bytes, size)) add_own_addresses();
+    if (targets_.empty()) return true;
+    for (const Locator_t& locator : targets_) open(locator);
+    // Each datagram comes here once for each socket; the first of them sends to readers.
+    if (first_ == nullptr) first_ = resource;
+    if (resource == first_) Pace::wait_for(size);
+    LocatorIterator first(targets_.data());
+    LocatorIterator last(targets_.data() + targets_.size());
+    return resource->send(bytes, size, &first, &last, timeout);
+  }
+
+  void receive(transports::TransportReceiverInterface* next, const octet* bytes, std::uint32_t size,
+               const Locator_t& local, const Locator_t& remote) override {
+    // The kernel takes no datagram from outside that claims an address of this machine.
+    if (descriptor_.reach == Reach::machine && !own_.contains(address_of(remote))) return;
+    next->OnDataReceived(bytes, size, local, remote);
+  }
+
+  bool transform_remote_locator(const Locator_t& remote, Locator_t& local) const override {
+    return is_within_reach(remote) && ChainingTransport::transform_remote_locator(remote, local);
+  }
+
+  /// Programs that keep to the loopback address reach no other address of this machine.
+  LocatorList_t NormalizeLocator(const Locator_t& locator) override {
+    LocatorList_t list = ChainingTransport::NormalizeLocator(locator);
+    if (descriptor_.reach != Reach::machine || !IPLocator::isAny(locator)) return list;
+    Locator_t loopback(locator);
+    IPLocator::setIPv4(loopback, 127, 0, 0, 1);
+    if (std::find(list.begin(), list.end(), loopback) == list.end()) list.push_back(loopback);
+    return list;
+  }
+
+ private:
+  /// Where this machine is all, multicast is for announcements alone: whether it arrives depends
+  /// on the interfaces that the other programs have chosen.
+  [[nodiscard]] bool is_within_reach(const Locator_t& locator) const {
+    if (descriptor_.reach != Reach::machine || !IsLocatorSupported(locator)) return true;
+    const Address address = address_of(locator);
+    if (is_multicast(address)) return locator.port == announcement_port(descriptor_.domain_id);
+    return own_.contains(address);
+  }
+
+  /// Cyclone DDS takes announcements on the interfaces that it uses alone: those to the loopback
+  /// address go to the other addresses of this machine, too.
+  void add_own_addresses() {
+    const std::size_t given = targets_.size();
+    for (std::size_t i = 0; i < given; ++i) {
+      if (!is_loopback(address_of(targets_[i]))) continue;
+      for (const Address& own : own_.list()) {
+        Locator_t locator(targets_[i]);
+        IPLocator::setIPv4(locator, own[0], own[1], own[2], own[3]);
+        targets_.push_back(locator);
+      }
+    }
+  }
+
+  /// Once Fast DDS has its sockets, this adds no more than the entry of its statistics.
+  void open(const Locator_t& locator) {
+    if (!opened_.insert(locator).second) return;
+    transports::SendResourceList none;
+    low_level_transport_->OpenOutputChannel(none, locator);
+  }
+
+  Descriptor descriptor_;
+  mutable OwnAddresses own_;
+  std::set<Locator_t> opened_;
+  const SenderResource* first_ = nullptr;
+  std::vector<Locator_t> targets_;  ///< of the datagram that is sent; kept for its memory
+};
+
+transports::TransportInterface* Descriptor::create_transport() const {
+  return new Transport(*this);
+}
+
+struct Schedule {
+  std::uint64_t bytes_per_second = 0;
+  Clock::time_point next;  ///< when all that was sent would have been sent at that rate
+};
+thread_local Schedule schedule;
+
+}  // namespace
+
+std::shared_ptr<transports::TransportDescriptorInterface> make_transport(
+    const TransportSettings& settings) {
+  const Reach reach = reach_of(settings.host);
+  const auto udp = std::make_shared<transports::UDPv4TransportDescriptor>();
+  udp->sendBufferSize = settings.socket_buffer;
+  udp->receiveBufferSize = settings.socket_buffer;
+  udp->maxInitialPeersRange = kPeers;
+  if (reach == Reach::address) udp->interfaceWhiteList.push_back(settings.host);
+  if (reach == Reach::machine) udp->TTL = 0;  // multicast stays on this machine
+  return std::make_shared<Descriptor>(udp, reach, settings.domain_id);
+}
+
+Pace::Pace(std::uint64_t bytes_per_second) { schedule = {bytes_per_second, Clock::now()}; }
+
+Pace::~Pace() { schedule = {}; }
+
+void Pace::wait_for(std::size_t bytes) {
+  if (schedule.bytes_per_second == 0) return;
+  const auto takes = [](std::size_t size) {
+    const double seconds =
+        static_cast<double>(size) / static_cast<double>(schedule.bytes_per_second);
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  const auto now = Clock::now();
+  schedule.next = std::max(schedule.next, now) + takes(bytes);
+  // A thread wakes late by some 50 µs: it sleeps for bursts, and not for each datagram.
+  if (schedule.next - now > takes(kBurst)) std::this_thread::sleep_until(schedule.next);
+}
+
+}  // namespace hyphos::gateway::ros2

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <fastdds/rtps/transport/TransportDescriptorInterface.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gateway/ros2/reach.hpp"
+
+namespace hyphos::gateway::ros2 {
+
+struct TransportSettings {
+  std::string host;  ///< as Settings has it
+  std::uint32_t domain_id = 0;
+  std::uint32_t socket_buffer =
+      0;  ///< bytes, each way; the kernel grants less if its limit is lower
+};
+
+/// UDP of Fast DDS, with three additions:
+///
+/// - Fast DDS 2.9 built with statistics ends the process when it sends to a locator that it has not
+///   opened before. Here each is opened before the first datagram goes to it.
+/// - Reach::machine: it listens on all interfaces, as programs of ROS 2 do that keep to their
+///   machine, and neither takes nor sends a datagram of another machine.
+/// - A large message to a best-effort reader is sent at a rate (Pace), since its reader's socket
+/// has
+///   room for a part of it only.
+[[nodiscard]] std::shared_ptr<eprosima::fastdds::rtps::TransportDescriptorInterface> make_transport(
+    const TransportSettings& settings);
+
+/// RTPS 2.5, 9.6.2.3: where participants of a domain announce themselves by multicast.
+[[nodiscard]] constexpr std::uint16_t announcement_port(std::uint32_t domain_id) {
+  return static_cast<std::uint16_t>(7400 + 250 * domain_id);
+}
+
+/// While there is one, this thread sends at `bytes_per_second`; 0: as fast as it can. One at a time
+/// in a thread. A burst of kBurst goes at once.
+class Pace {
+ public:
+  /// What the receive buffer of a socket takes where nobody has raised the kernel's limit.
+  static constexpr std::size_t kBurst = 128U << 10U;
+
+  explicit Pace(std::uint64_t bytes_per_second);
+  ~Pace();
+  Pace(const Pace&) = delete;
+  Pace& operator=(const Pace&) = delete;
+
+  /// Sleeps until this thread may send so many bytes.
+  static void wait_for(std::size_t bytes);
+};
+
+}  // namespace hyphos::gateway::ros2
