@@ -116,7 +116,7 @@ class Session:
         self._problems: dict[str, str] = {}  # by channel, told once
         self._told_s = 0.0
         self._told = 0
-        schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors))
+        schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors, options.domain))
         self._context = foxglove.Context()
         self._node = open_tool("foxglove", options.domain)
         self._server: Any = None

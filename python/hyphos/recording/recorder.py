@@ -89,7 +89,7 @@ class Recorder:
         self._node = node
         self._options = options
         self._path = path
-        self._schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors))
+        self._schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors, options.domain))
         self._core = _hyphos.Recorder.open(
             "" if options.ring else str(path),
             overwrite=options.overwrite,

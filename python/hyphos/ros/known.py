@@ -1,5 +1,5 @@
 """The definitions of ROS that a machine has: those that are installed, and where ROS is not, those
-that the package `rosbags` carries."""
+that the package `rosbags` carries, and common services."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from hyphos._errors import Error
 from hyphos.ros.definition import PARTS, Flavour
 from hyphos.ros.importing import imported, proto_files, write_files
 from hyphos.ros.library import Library
+from hyphos.ros.services import services
 from hyphos.ros.sources import find_sources, guess_flavour
 from hyphos.tools.typebook import compile_protos
 
@@ -104,19 +105,26 @@ def _by_flavour(folders: Iterable[Path]) -> dict[Flavour, list[Path]]:
 
 def _carried(flavour: Flavour) -> list[Path]:
     """What rosbags has, as .msg files in the cache."""
-    place = _cache() / f"rosbags-{version('rosbags')}" / flavour.value
+    also = hashlib.sha256(repr(services(flavour)).encode()).hexdigest()[:8]
+    place = _cache() / f"rosbags-{version('rosbags')}-{also}" / flavour.value
     if not place.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent) as draft:
             made = Path(draft, flavour.value)
             for name, text in _carried_definitions(flavour):
                 package, base = name.split("/msg/")
-                file = made / package / "msg" / f"{base}.msg"
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text)
+                _write(made / package / "msg" / f"{base}.msg", text)
+            for name, text in services(flavour).items():
+                package, base = name.split("/")
+                _write(made / package / "srv" / f"{base}.srv", text)
             with suppress(OSError):  # another process was faster
                 made.rename(place)
     return sorted(place.iterdir())
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
 
 
 def _carried_definitions(flavour: Flavour) -> Iterator[tuple[str, str]]:

@@ -66,7 +66,7 @@ class Formatter:
         self._type_name = end.type_name
         self._cls: Any = None
         if end.encoding in ("protobuf", "attached"):
-            book = TypeBook(options.proto_path, options.descriptors)
+            book = TypeBook(options.proto_path, options.descriptors, options.domain)
             self._cls = book.find(end.type_name)
 
     @property
@@ -75,7 +75,7 @@ class Formatter:
         if self._cls is None and self._encoding in ("protobuf", "attached"):
             return (
                 f"{self._type_name} is not known here, so bytes are shown; "
-                "give --proto-path or --descriptor"
+                "give --proto-path or --descriptor, or --ros to the gateway"
             )
         return ""
 

@@ -228,7 +228,7 @@ def _encode(part: Part, options: CallOptions) -> Encoded:
             f"{part.type_name} is a {part.encoding} type, which cannot be written as YAML",
             advice="give its bytes as hexadecimal, with --hex",
         )
-    cls = TypeBook(options.proto_path, options.descriptors).get(part.type_name)
+    cls = TypeBook(options.proto_path, options.descriptors, options.domain).get(part.type_name)
     sizes = [len(one) for one in buffers]
     message_from_text(cls, text, sizes)  # its errors are found before anything starts
 

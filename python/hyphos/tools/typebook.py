@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,30 @@ from typing import Any
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
-from hyphos import msgs
+from hyphos import _hyphos, msgs
 from hyphos._errors import Error
 from hyphos.tools.programs import run_program
 
 _PACKAGE = "hyphos.msgs"
+# What `hyphos msg import` makes of definitions of ROS.
+_OF_ROS = ("ros1.", "ros2.")
+# The file in memory that a gateway keeps open: the descriptors of the types that it speaks.
+_PUBLISHED = "/memfd:hyphos-types"
 
 
 class TypeBook:
-    """Finds message classes by full name, or by the bare name for hyphos.msgs."""
+    """Finds message classes by full name, or by the bare name for hyphos.msgs. Types of ROS that no
+    argument gives come from the gateways of `domain`, then from the definitions that this machine
+    has."""
 
-    def __init__(self, proto_paths: Sequence[Path] = (), descriptors: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        proto_paths: Sequence[Path] = (),
+        descriptors: Sequence[Path] = (),
+        domain: str | None = None,
+    ) -> None:
+        self._domain = domain
+        self._asked: set[str] = set()  # what has been read for want of a type
         self._pool = descriptor_pool.DescriptorPool()
         self._names: list[str] = []
         for value in vars(msgs).values():
@@ -50,10 +64,41 @@ class TypeBook:
         package, _, bare = name.rpartition(".")
         if package == _PACKAGE and hasattr(vars(msgs).get(bare), "FromString"):
             return vars(msgs)[bare]
+        found = self._find(name)
+        if found is not None or not name.startswith(_OF_ROS):
+            return found
+        for source, files in self._sources_of_ros():
+            self._add_late(files, source)
+            found = self._find(name)
+            if found is not None:
+                return found
+        return None
+
+    def _find(self, name: str) -> Any | None:
         try:
             return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
         except KeyError:
             return None
+
+    def _sources_of_ros(self) -> Iterator[tuple[str, bytes]]:
+        """Serialized descriptor sets that have not been read yet, and what each is known by."""
+        if self._domain is not None:
+            for place in published_types(self._domain):
+                if place not in self._asked:
+                    with suppress(OSError):  # the gateway has ended
+                        yield place, Path(place).read_bytes()
+        if "here" not in self._asked:
+            from hyphos.ros.known import descriptors  # noqa: PLC0415 - it needs this module
+
+            with suppress(Error):  # no protoc: what gateways have is all
+                yield "here", descriptors()
+
+    def _add_late(self, files: bytes, source: str) -> None:
+        """Adds what does not contradict the types that are known already."""
+        self._asked.add(source)
+        for file in FileDescriptorSet.FromString(files).file:
+            with suppress(TypeError):
+                self._pool.AddSerializedFile(file.SerializeToString())
 
     def get(self, name: str) -> Any:
         """The class of "Twist" or "my.package.Type". Error with a suggestion if there is none."""
@@ -63,11 +108,24 @@ class TypeBook:
         bare = {known.rpartition(".")[2]: known for known in self._names}
         near = get_close_matches(name.rpartition(".")[2], list(bare), 1)
         hint = f"; did you mean '{bare[near[0]]}'?" if near else ""
-        raise Error(
-            "not_found",
-            f"no protobuf type is called '{name}'{hint}",
-            advice="your own types come from --proto-path or --descriptor",
-        )
+        advice = "your own types come from --proto-path or --descriptor"
+        if name.startswith(_OF_ROS):
+            advice = (
+                "give its package to the gateway with --ros, or run "
+                "`hyphos msg descriptors --ros PATH -o FILE` and give --descriptor FILE"
+            )
+        raise Error("not_found", f"no protobuf type is called '{name}'{hint}", advice=advice)
+
+
+def published_types(domain: str) -> Iterator[str]:
+    """Files with the descriptors of the types that the gateways of a domain speak."""
+    for process in _hyphos.inspect(domain):
+        folder = Path(f"/proc/{process.pid}/fd")
+        with suppress(OSError):  # it has ended, or belongs to another user
+            for entry in folder.iterdir():
+                with suppress(OSError):
+                    if str(entry.readlink()).startswith(_PUBLISHED):
+                        yield str(entry)
 
 
 def descriptor_set(cls: Any) -> FileDescriptorSet:
