@@ -49,10 +49,22 @@ bool Graph::fits(const Channel& there, const TypeId& type, const Policy& wanted,
   return there.policy() == wanted || (end != End::publisher && there.keeps_messages());
 }
 
+Result<void> Graph::check_type(const std::string& name, const TypeId& type,
+                               const ChannelRules& rules, const std::string& node) {
+  if (rules.type.empty() || rules.type == type.name) return success();
+  return Error{Code::type_mismatch,
+               "channel '" + name + "' carries " + rules.type + " by the plan, but node '" + node +
+                   "' uses " + type.name + " (" + std::string(to_string(type.encoding)) +
+                   "); correct the type in the plan, or the node",
+               rules.where};
+}
+
 Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport& type,
-                                     const Policy& wish, End end) {
+                                     const Policy& wish, End end, const std::string& node) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return Error{Code::disconnected, "the runtime has been stopped", name};
+  const ChannelRules rules = rules_(name, wish);
+  if (auto fits = check_type(name, type.id, rules, node); !fits) return fits.error();
   const auto found = channels_.find(name);
   if (found != channels_.end() && found->second.channel->in_use() &&
       !(found->second.channel->type() == type.id)) {
@@ -67,7 +79,12 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
       !problem.empty()) {
     return Error{Code::invalid_config, std::move(problem), name};
   }
-  const ChannelRules rules = rules_(name, wish);
+  if (rules.policy.depth < 1 || rules.policy.deadline_ms < 0 || rules.policy.block_timeout_ms < 0) {
+    return Error{Code::invalid_config,
+                 "the policy of channel '" + name +
+                     "' needs a depth of at least 1, and a deadline and a limit of 0 or more",
+                 name};
+  }
   std::shared_ptr<Channel> channel;
   if (found == channels_.end()) {
     drop_unused();
@@ -122,7 +139,7 @@ Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::strin
                                                                 const TypeSupport& type,
                                                                 const Policy& wish, Scope scope,
                                                                 const std::string& node) {
-  auto opened = channel(name, type, wish, End::publisher);
+  auto opened = channel(name, type, wish, End::publisher, node);
   if (!opened) return opened.error();
   return opened->channel->add_publisher(type, scope == Scope::network, node, opened->latched);
 }
@@ -130,7 +147,7 @@ Result<std::shared_ptr<detail::PublisherCore>> Graph::publisher(const std::strin
 Result<std::shared_ptr<Subscriber>> Graph::subscribe(
     const std::string& name, const TypeSupport& type, const Policy& wish, Scope scope, Mode mode,
     bool raw, const std::string& node, detail::Callback callback, std::function<void()> ready) {
-  auto opened = channel(name, type, wish, End::subscriber);
+  auto opened = channel(name, type, wish, End::subscriber, node);
   if (!opened) return opened.error();
   return opened->channel->add_subscriber(type, mode, raw ? View::envelope : View::value,
                                          scope == Scope::network, node, std::move(callback),

@@ -26,7 +26,9 @@ struct ChannelRules {
   std::vector<std::string> transports;  ///< names, in order of preference for loans
   /// One more, where only processes without a plan are met (ChannelSpec::for_guests); empty: none.
   std::string for_guests = {};
-  bool planned = false;  ///< the plan names it
+  bool planned = false;    ///< the plan names it
+  std::string type = {};   ///< of every end; empty: as the first end has it
+  std::string where = {};  ///< the place of the channel in the plan
 };
 
 /// The channels of one process, its thread pool and its transports.
@@ -85,8 +87,11 @@ class Graph {
   };
   enum class End : std::uint8_t { publisher, subscriber, call };
 
+  /// `node`: for the error if the plan names another type.
   Result<Opened> channel(const std::string& name, const TypeSupport& type, const Policy& wish,
-                         End end);
+                         End end, const std::string& node = {});
+  static Result<void> check_type(const std::string& name, const TypeId& type,
+                                 const ChannelRules& rules, const std::string& node);
   /// Whether the channel may be what this end finds; else it is made anew. Under mutex_.
   static bool fits(const Channel& there, const TypeId& type, const Policy& wanted, End end);
   std::shared_ptr<Channel> make(const std::string& name, const TypeSupport& type,

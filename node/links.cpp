@@ -3,10 +3,12 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <set>
 
 #include "plan/transports.hpp"
 #include "shm/metrics.hpp"
@@ -229,24 +231,37 @@ Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
 }
 
 Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string& channel,
-                           const std::string& peer, bool open) {
-  std::string known;
+                           const std::vector<std::string>& transports, const std::string& peer,
+                           bool open) {
+  std::set<std::string> known;
   bool any = false;
   for (const OpenLink& link : links) {
     if (link.peering == nullptr) continue;
     any = true;
     // Not peers(): it names only those with whom a channel is open.
     if (link.peering->has_peer(peer)) {
+      const std::string name(link.transport->name());
+      if (std::find(transports.begin(), transports.end(), name) == transports.end()) {
+        return Error{Code::unsupported,
+                     "channel '" + channel + "' does not travel by " + name +
+                         " here, so it cannot be opened or closed towards '" + peer +
+                         "'; name it under network.publisher, network.subscribers or channels",
+                     channel};
+      }
       link.peering->subscribe_channel(channel, open, peer);
       link.peering->publish_channel(channel, open, peer);
       return success();
     }
     for (const auto& p : link.transport->peers()) {
-      known += (known.empty() ? "" : ", ") + p.endpoint;
+      known.insert(p.is_publisher ? p.who + " (" + p.endpoint + ")" : p.who);
     }
   }
   if (any) {
-    return Error{Code::not_found, "no peer '" + peer + "'; with open channels there are: " + known,
+    std::string names;
+    for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+    return Error{Code::not_found,
+                 "no peer '" + peer + "'; with open channels there are: " +
+                     (names.empty() ? std::string("none") : names),
                  peer};
   }
   return Error{Code::unsupported, "this process has no network peers: its plan names none", peer};

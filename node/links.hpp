@@ -31,8 +31,11 @@ struct Links {
 Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
                          const Connections* connections, const std::string& domain);
 
-/// Opens or closes one channel towards one peer, named by its process or its endpoint.
+/// Opens or closes one channel towards one peer, named by its process or by the endpoint at which
+/// this process connects to it. `transports`: those that carry the channel here. Code::not_found:
+/// no such peer; unsupported: no network link carries the channel.
 Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string& channel,
-                           const std::string& peer, bool open);
+                           const std::vector<std::string>& transports, const std::string& peer,
+                           bool open);
 
 }  // namespace hyphos

@@ -17,6 +17,7 @@
 #include "node/params_service.hpp"
 #include "node/runtime_impl.hpp"
 #include "node/spin_signals.hpp"
+#include "plan/names.hpp"
 #include "plan/transports.hpp"
 #include "wire/clock_tick.hpp"
 
@@ -25,6 +26,26 @@ namespace {
 
 constexpr std::int64_t kLingerMs = 200;
 constexpr std::int64_t kBeatsPerHeartbeat = 4;
+
+/// What a program gives in code; the plan's own values were checked when it was read.
+Result<void> check_options(const RuntimeOptions& options) {
+  constexpr int kMaxThreads = 1024;  // as in a plan
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    return Error{Code::invalid_config,
+                 "threads: expected 1 to " + std::to_string(kMaxThreads) +
+                     ", or 0 for one per core, found " + std::to_string(options.threads),
+                 "options"};
+  }
+  if (const std::string why = plan::domain_problem(options.domain);
+      !options.domain.empty() && !why.empty()) {
+    return Error{Code::invalid_config, "domain: '" + options.domain + "': " + why, "options"};
+  }
+  if (options.base_ns < 0) {
+    return Error{Code::invalid_config, "base_ns: expected a time since 1970, found a negative one",
+                 "options"};
+  }
+  return success();
+}
 
 log::Level parse_level(const std::string& text) {
   if (text == "debug") return log::Level::debug;
@@ -85,6 +106,7 @@ Result<void> Runtime::Impl::apply_process_settings(const ProcessPlan& process) {
 }
 
 Result<void> Runtime::Impl::start() {
+  if (auto checked = check_options(options_); !checked) return checked;
   stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
   // On one core, too, a callback that is busy must not be all that runs.
@@ -138,6 +160,9 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   if (planned == nullptr) return rules;
   if (!planned->implied) rules.policy = planned->policy;
   rules.planned = true;
+  // `hyphos validate` makes nodes offline, to report all differences together.
+  if (!options_.offline || options_.lockstep) rules.type = planned->type;
+  rules.where = planned->source.to_string();
   rules.open = !planned->closed;
   const ChannelRoutes* routes = connections_->channel(channel);
   rules.transports = routes != nullptr ? routes->transports : std::vector<std::string>{};
@@ -210,8 +235,8 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   if (auto good = usable(); !good) return good.error();
   const NodePlan* planned = nullptr;
   if (plan_ && options_.lockstep) {
-    planned = plan_->node(name);  // null: whoever plays, or records
-  } else if (plan_) {
+    planned = plan_->node(name);                // null: whoever plays, or records
+  } else if (plan_ && !plan_->nodes.empty()) {  // a plan without nodes takes any
     const ProcessPlan& process = *plan_->process(options_.process);
     // A program with one node takes the name that the plan gives it, whatever its code says.
     if (process.nodes.size() == 1) name = process.nodes.front();
@@ -235,8 +260,7 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   }
   auto params = std::make_shared<Params::Impl>(name, options_.process, planned,
                                                param_files(name, planned), *graph_);
-  auto node =
-      make_for_this_process<Node::Impl>(name, std::move(self), planned, std::move(params));
+  auto node = make_for_this_process<Node::Impl>(name, std::move(self), planned, std::move(params));
   place = node;
   node->params()->set_serve([weak = std::weak_ptr(node)] { return params::serve(weak.lock()); });
   return Node(std::move(node));
@@ -384,6 +408,19 @@ void Runtime::Impl::request_stop() {
   if (clock_) clock_->stop();
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto n = ::write(stop_event_, &one, sizeof(one));
+}
+
+Result<void> Runtime::Impl::set_peer_open(const std::string& channel, const std::string& peer,
+                                          bool open) {
+  const std::vector<std::string> here = graph_->channels();
+  const bool is_here = std::find(here.begin(), here.end(), channel) != here.end();
+  if (!is_here && (!plan_ || plan_->channel(channel) == nullptr)) {
+    std::string known;
+    for (const std::string& name : here) known += (known.empty() ? "" : ", ") + name;
+    return Error{Code::not_found,
+                 "no channel '" + channel + "' in this process; there are: " + known, channel};
+  }
+  return hyphos::set_peer_open(links_, channel, rules(channel, {}).transports, peer, open);
 }
 
 Result<Runtime> Runtime::open(RuntimeOptions options) {

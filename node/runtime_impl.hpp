@@ -73,9 +73,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   [[nodiscard]] const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
   [[nodiscard]] const RuntimeOptions& options() const { return options_; }
   [[nodiscard]] const std::string& domain() const { return domain_; }
-  Result<void> set_peer_open(const std::string& channel, const std::string& peer, bool open) {
-    return hyphos::set_peer_open(links_, channel, peer, open);
-  }
+  Result<void> set_peer_open(const std::string& channel, const std::string& peer, bool open);
   /// In real mode the first call begins to watch for settings of the wall clock.
   [[nodiscard]] Clock clock();
   void wake_sleepers() { clock_->wake(); }

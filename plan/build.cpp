@@ -93,8 +93,9 @@ void read_remote(const Section& section, HostPlan& host, Draft& draft) {
     }
   }
   for (const Word& word : section.words("ssh_options")) {
-    if (word.text.empty() || word.text.find('\0') != std::string::npos) {
-      draft.error(word.source, section.path("ssh_options") + ": a word must not be empty");
+    if (!file_name_problem(word.text).empty()) {
+      draft.error(word.source, section.path("ssh_options") +
+                                   ": a word must not be empty, or hold control characters");
     }
     host.ssh_options.push_back(word.text);
   }

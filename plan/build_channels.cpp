@@ -133,6 +133,10 @@ void read_channels(const Value* value, Draft& draft) {
     channel.type = section.text("type", "");
     if (section.has("type") && !type_problem(channel.type).empty()) {
       section.error("type", "'" + channel.type + "': " + type_problem(channel.type));
+    } else if (is_unknown_standard_type(channel.type)) {
+      section.error(
+          "type", "unknown type '" + channel.type + "'" +
+                      suggestion(draft.problems, channel.type, "standard types", standard_types()));
     }
     channel.policy = read_policy(section);
     std::vector<std::string_view> transport_words{kAutomaticTransport};

@@ -25,10 +25,14 @@ void read_link(const Value& value, const std::string& path, bool publisher, Draf
   LinkPlan link;
   link.source = to_line(section.has("ip") ? section.at("ip") : value.source);
   const std::string ip = section.text("ip", "");
+  // The paper's word for "no endpoint": the entry connects nothing, and its channels stay inside.
+  const bool no_endpoint = ip == "x";
   std::string why;
   const std::optional<Endpoint> endpoint = parse_endpoint(ip, why);
   if (ip.empty()) {
     section.error("ip", "missing; write the endpoint, as in ip: \"tcp://*:5553\"");
+  } else if (no_endpoint) {
+    link.endpoint.clear();
   } else if (!endpoint) {
     section.error("ip", "'" + ip + "': " + why);
   } else if (!publisher && endpoint->wildcard()) {
@@ -66,6 +70,7 @@ void read_link(const Value& value, const std::string& path, bool publisher, Draf
                   "unknown process '" + link.process + "'" +
                       suggestion(draft.problems, link.process, "processes", draft.process_names()));
   }
+  if (no_endpoint) return;
   auto& links = publisher ? draft.plan.network.publishers : draft.plan.network.subscribers;
   links.push_back(std::move(link));
 }

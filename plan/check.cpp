@@ -1,6 +1,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -140,14 +142,34 @@ void warn_about_silence(Draft& draft) {
   }
 }
 
+/// A script in Python that the system cannot run by itself: no permission, or no line that names
+/// its interpreter, so that a shell would read it.
+bool is_idle_script(const std::filesystem::path& file) {
+  if (file.extension() != ".py" || !std::filesystem::is_regular_file(file)) return false;
+  std::array<char, 2> begin{};
+  std::ifstream(file).read(begin.data(), begin.size());
+  return access(file.c_str(), X_OK) != 0 || begin[0] != '#' || begin[1] != '!';
+}
+
 void need_file(const std::filesystem::path& file, int mode, const SourceLine& source,
                const std::string& path, Draft& draft) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
     draft.error(to_source(source), path + ": '" + file.string() + "' does not exist");
+  } else if (std::filesystem::is_directory(file, ignored)) {
+    draft.error(to_source(source), path + ": '" + file.string() + "' is a folder; name a file");
+  } else if (mode == X_OK && is_idle_script(file)) {
+    const std::string name = file.filename().string();
+    draft.error(
+        to_source(source),
+        path + ": '" + file.string() +
+            "' is a Python file without '#!' or without permission to run; write python: " + name +
+            ":CLASS for a class, or executable: python3 with args: [" + name + "] for a program");
   } else if (access(file.c_str(), mode) != 0) {
-    draft.error(to_source(source), path + ": '" + file.string() + "' cannot be " +
-                                       (mode == X_OK ? "executed" : "read") + "; mend its mode");
+    draft.error(to_source(source),
+                path + ": '" + file.string() + "' cannot be " +
+                    (mode == X_OK ? "executed; run: chmod +x " : "read; run: chmod +r ") +
+                    file.string());
   }
 }
 

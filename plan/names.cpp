@@ -193,6 +193,21 @@ std::string type_problem(std::string_view text) {
   return "a type is a name as in hyphos.msgs.LaserScan or robot::Wheel, at most 256 bytes";
 }
 
+const std::vector<std::string_view>& standard_types() {
+  static const std::vector<std::string_view> names = {
+#include "plan/standard_types.inc"
+  };
+  return names;
+}
+
+bool is_unknown_standard_type(std::string_view text) {
+  constexpr std::string_view kPackage = "hyphos.msgs.";
+  if (!text.starts_with(kPackage)) return false;
+  const std::string_view top = text.substr(0, text.find('.', kPackage.size()));
+  const auto& known = standard_types();
+  return std::find(known.begin(), known.end(), top) == known.end();
+}
+
 std::string env_name_problem(std::string_view text) {
   if (is_word(text)) return {};
   return "an environment variable's name is letters, digits and '_'";

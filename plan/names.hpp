@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// The grammars of what a plan names. All pure; "" or nullopt means as the function says.
 namespace hyphos::plan {
@@ -34,6 +35,10 @@ struct Endpoint {
 [[nodiscard]] std::string address_problem(std::string_view text);
 [[nodiscard]] std::string domain_problem(std::string_view text);
 [[nodiscard]] std::string type_problem(std::string_view text);
+/// The full names of the messages in proto/hyphos/msgs.
+[[nodiscard]] const std::vector<std::string_view>& standard_types();
+/// Claims to be a standard message, and is none.
+[[nodiscard]] bool is_unknown_standard_type(std::string_view text);
 [[nodiscard]] std::string env_name_problem(std::string_view text);
 [[nodiscard]] std::string python_problem(std::string_view text);
 [[nodiscard]] std::string file_name_problem(std::string_view text);

@@ -163,8 +163,9 @@ bool read_peer(const PeerRecord& record, PeerClock& out) {
 }
 
 EndpointInfo to_info(const Record& record, const Timings* timings,
-                     const std::array<std::string, kMaxTransports>& transports) {
+                     const std::array<std::string, kMaxTransports>& transports, std::uint64_t id) {
   EndpointInfo info;
+  info.id = id;
   info.channel = get(record.channel);
   info.node = get(record.node);
   info.type_name = get(record.type_name);
@@ -414,7 +415,7 @@ std::vector<EndpointInfo> Registry::endpoints() const {
   std::copy(transport_names_.begin(), transport_names_.end(), names.begin());
   std::vector<EndpointInfo> out;
   for (const Endpoint* endpoint : endpoints_) {
-    out.push_back(to_info(*endpoint->record_, endpoint->timings_, names));
+    out.push_back(to_info(*endpoint->record_, endpoint->timings_, names, endpoint->id_));
   }
   return out;
 }
@@ -475,7 +476,7 @@ EndpointInfo Endpoint::info() const {
     const std::lock_guard lock(registry_.mutex_);
     std::copy(registry_.transport_names_.begin(), registry_.transport_names_.end(), names.begin());
   }
-  return to_info(*record_, timings_, names);
+  return to_info(*record_, timings_, names, id_);
 }
 
 namespace {
@@ -587,8 +588,9 @@ Result<ProcessInfo> read_area(std::span<const std::byte> area) {
   std::array<std::string, kMaxTransports> names;
   for (std::size_t t = 0; t < kMaxTransports; ++t) names[t] = get(header.transports[t]);
   const Blocks blocks(area);
-  blocks.each_record([&](std::uint32_t, const Record& record) {
-    process.endpoints.push_back(to_info(record, blocks.timings(record), names));
+  blocks.each_record([&](std::uint32_t i, const Record& record) {
+    process.endpoints.push_back(
+        to_info(record, blocks.timings(record), names, end_id(i, record.generation)));
     return true;
   });
   return process;

@@ -44,8 +44,9 @@ class Peering {
   virtual Result<void> remove_peer(const std::string& endpoint) = 0;
 
   /// Permits or forbids that a channel leaves this process, towards one peer or (empty) all. A peer
-  /// is named by its process name or its endpoint; it need not be connected yet. What was said
-  /// about one peer outweighs what is said about all.
+  /// is named by its process name or by the endpoint at which this process connects to it; it need
+  /// not be connected yet. A setting for one peer outweighs one for all, and one for an endpoint
+  /// outweighs one for a process name, which two robots may share.
   virtual void publish_channel(const std::string& channel, bool open,
                                const std::string& peer = {}) = 0;
   /// Subscribes to or unsubscribes from a channel, at one peer or (empty) all.

@@ -127,9 +127,12 @@ Zmq::Zmq(ZmqConfig config)
       sender_({session_, config_.process_name, doors_.offers, config_.max_message_bytes,
                config_.reconnect_window_ms * kMs},
               *this),
-      receiver_({session_, config_.process_name, config_.reconnect_window_ms * kMs,
-                 config_.on_peer_clock},
-                *this),
+      receiver_(
+          {session_, config_.process_name, config_.reconnect_window_ms * kMs, config_.on_peer_clock,
+           [this](const std::string& endpoint, std::uint64_t session) {
+             sender_.reached(endpoint, session);
+           }},
+          *this),
       event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 // --- Start and stop ----------------------------------------------------------------------------

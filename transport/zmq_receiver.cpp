@@ -69,7 +69,8 @@ void Receiver::poll_ports() {
 
 bool Receiver::is_wanted(const Link& link, const Publisher& publisher,
                          const std::string& channel) const {
-  for (const std::string& peer : {publisher.process, link.endpoint, std::string()}) {
+  // The endpoint first: processes of two robots may have one name.
+  for (const std::string& peer : {link.endpoint, publisher.process, std::string()}) {
     const auto found = overrides_.find({peer, channel});
     if (found != overrides_.end()) return found->second;
   }

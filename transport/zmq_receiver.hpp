@@ -52,6 +52,8 @@ class Receiver {
     std::string process;
     std::int64_t reconnect_window_ns = 0;
     std::function<void(const PeerClock&)> on_peer_clock;
+    /// The process that answers at an endpoint to which this one connects.
+    std::function<void(const std::string& endpoint, std::uint64_t session)> on_welcome;
   };
   Receiver(Settings settings, Uplink& uplink);
   ~Receiver();

@@ -126,6 +126,7 @@ void Receiver::welcome(Link& link, const wire::Welcome& message, std::int64_t no
   for (const std::uint64_t session : replaced) drop_publisher(session);
 
   link.session = message.session;
+  if (settings_.on_welcome) settings_.on_welcome(link.endpoint, message.session);
   auto found = publishers_.find(message.session);
   if (found == publishers_.end()) {
     auto publisher = std::make_unique<Publisher>();

@@ -74,6 +74,12 @@ Sender::PortPtr Sender::find_port(PortId id) const {
 }
 
 bool Sender::is_allowed(const std::string& channel, const Subscriber& who) const {
+  // Endpoints first: processes of two robots may have one name.
+  for (const auto& [endpoint, session] : behind_) {
+    if (!same_process(session, who.name.first)) continue;
+    const auto found = overrides_.find({endpoint, channel});
+    if (found != overrides_.end()) return found->second;
+  }
   for (const std::string& peer : {who.process, who.via, std::string()}) {
     const auto found = overrides_.find({peer, channel});
     if (found != overrides_.end()) return found->second;
@@ -326,12 +332,24 @@ void Sender::allow(const std::string& channel, const std::string& peer, bool all
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   overrides_[{peer, channel}] = allowed;
+  review(channel, notices);
+}
+
+void Sender::reached(const std::string& endpoint, std::uint64_t session) {
+  Notices notices(*this);
+  const std::lock_guard lock(mutex_);
+  std::uint64_t& known = behind_[endpoint];
+  if (std::exchange(known, session) == session || overrides_.empty()) return;
+  review({}, notices);
+}
+
+void Sender::review(const std::string& channel, Notices& notices) {
   for (auto& [name, subscriber] : subscribers_) {
     for (auto& [id, stream] : subscriber->streams) {
-      if (stream.channel != channel) continue;
+      if (!channel.empty() && stream.channel != channel) continue;
       if (!stream.port) {
         match(stream, notices);
-      } else if (!is_allowed(channel, *subscriber)) {
+      } else if (!is_allowed(stream.channel, *subscriber)) {
         detach(stream, notices);
       }
     }

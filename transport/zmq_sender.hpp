@@ -68,10 +68,12 @@ class Sender {
   /// False if send() would wait now.
   [[nodiscard]] bool has_room(PortId id) const;
   [[nodiscard]] std::uint64_t largest() const { return settings_.max_message_bytes; }
-  /// Permits or forbids a channel from now on: for one peer, by its process name or the endpoint it
-  /// connected to, or (empty) for all. What was said about one peer outweighs what is said about
-  /// all.
+  /// Permits or forbids a channel from now on: for one peer or (empty) for all. A peer is named by
+  /// the endpoint at which this process connects to it, by its process name, or by the endpoint to
+  /// which it connected. The first of them that was named counts, and outweighs all.
   void allow(const std::string& channel, const std::string& peer, bool allowed);
+  /// This process connects to `endpoint`, and the process `session` answers there.
+  void reached(const std::string& endpoint, std::uint64_t session);
   [[nodiscard]] bool knows(const std::string& peer) const;
 
   /// One whole message from a subscriber that came in through `door`. Returns false if it was
@@ -117,6 +119,8 @@ class Sender {
   // All of these expect the lock to be held.
   PortPtr find_port(PortId id) const;
   bool is_allowed(const std::string& channel, const Subscriber& who) const;
+  /// Attaches and detaches streams of `channel` (all if empty) as is_allowed() says now.
+  void review(const std::string& channel, Notices& notices);
   Stream* find_stream(const StreamName& name);
 
   enum class Offer { taken, dropped, full };
@@ -159,6 +163,7 @@ class Sender {
   std::map<SubscriberName, std::unique_ptr<Subscriber>> subscribers_;
   std::unordered_map<std::string, Subscriber*> by_connection_;     // by the name it is known as
   std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
+  std::map<std::string, std::uint64_t> behind_;  // by endpoint: the session that answers there
   std::vector<std::byte> spare_head_;
   bool some_lost_ = false;
   log::OncePerSecond too_large_log_;

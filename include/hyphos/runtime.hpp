@@ -68,7 +68,7 @@ class HYPHOS_EXPORT Runtime {
   /// Opens or closes a channel in this process while it runs. Closed: publish() reports a failure,
   /// nothing is delivered, and both are counted.
   Result<void> set_channel_open(const std::string& channel, bool open);
-  /// The same between this process and one peer endpoint, e.g. "tcp://10.0.0.2:5553".
+  /// The same towards one peer: the name of its process, or the endpoint at which we connect to it.
   Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
 
   /// Runs `work` (if any) on the thread pool and waits until no callback of this process is queued

@@ -12,6 +12,7 @@ import numpy as np
 
 from hyphos import _hyphos
 from hyphos._closing import Closing
+from hyphos._errors import Error
 from hyphos._hyphos import ClockJump, MessageInfo, Policy, Published, Subscription, Timer
 from hyphos.action import (
     Action,
@@ -339,6 +340,16 @@ class Node(Closing):
         """
         from hyphos.transforms import Transforms  # noqa: PLC0415
 
+        for option, value, least in (
+            ("history_ms", history_ms, 1e-3),
+            ("max_samples", max_samples, 1),
+            ("max_frames", max_frames, 1),
+            ("clock_jump_ms", clock_jump_ms, 0),
+        ):
+            if not least <= value <= 1e12:
+                raise Error(
+                    "invalid_config", f"transforms(): {option} is {value}; give {least:g} or more"
+                )
         return Transforms(
             _hyphos.open_transforms(
                 self._core,
@@ -356,10 +367,23 @@ class Node(Closing):
         if isinstance(fallback, bool):
             return self._core.param_bool(name, fallback)
         if isinstance(fallback, int):
+            if not -(1 << 63) <= fallback < 1 << 63:
+                raise Error(
+                    "invalid_config",
+                    f"parameter '{name}': its default {fallback} does not fit into 64 bits",
+                    advice="a float holds it",
+                )
             return self._core.param_int(name, fallback)
         if isinstance(fallback, float):
             return self._core.param_float(name, fallback)
-        return self._core.param_str(name, fallback)
+        if isinstance(fallback, str):
+            return self._core.param_str(name, fallback)
+        raise Error(
+            "invalid_config",
+            f"parameter '{name}': its default is {fallback!r} ({type(fallback).__name__}), but "
+            "param() takes a bool, int, float or str",
+            advice="give a default of its type; node.params().declare() also takes lists and type=",
+        )
 
     @property
     def name(self) -> str:
@@ -449,6 +473,10 @@ class Runtime(Closing):
     def endpoints(self) -> list[_hyphos.EndpointInfo]:
         """What the nodes of this process publish and subscribe now, with counters."""
         return self._core.endpoints()
+
+    def ready(self) -> None:
+        """All nodes of this process are made. spin() calls it; a program without spin() does."""
+        self._core.ready()
 
     def spin(self) -> int:
         """Node.spin() of no node in particular: also returns at once if this handle is closed."""

@@ -156,11 +156,19 @@ void bind_types(nb::module_& module) {
       .def(
           "__init__",
           [](Policy* self, const std::string& reliability, const std::string& overflow,
-             const std::string& priority, bool latched, std::uint32_t depth,
+             const std::string& priority, bool latched, std::int64_t depth,
              std::int64_t deadline_ms, std::int64_t block_timeout_ms) {
+            constexpr std::int64_t kMaxDepth = 65536;  // as in a plan
+            if (depth < 1 || depth > kMaxDepth) {
+              throw nb::value_error("depth: expected 1 to 65536 messages");
+            }
+            if (deadline_ms < 0) throw nb::value_error("deadline_ms: expected 0 (off) or more");
+            if (block_timeout_ms < 0) {
+              throw nb::value_error("block_timeout_ms: expected 0 (no limit) or more");
+            }
             new (self) Policy(make_policy(reliability, overflow, priority));
             self->latched = latched;
-            self->depth = depth;
+            self->depth = static_cast<std::uint32_t>(depth);
             self->deadline_ms = deadline_ms;
             self->block_timeout_ms = block_timeout_ms;
           },
@@ -345,6 +353,7 @@ void bind_runtime(nb::module_& module) {
              if (!runtime) return 0;  // it has been closed
              return spin(*runtime, [&] { return Runtime(*runtime).spin(run_signal_handlers); });
            })
+      .def("ready", [](const RuntimeHandle& r) { r.get().ready(); })
       .def("endpoints", [](const RuntimeHandle& r) { return r.get().endpoints(); })
       .def("request_stop", [](const RuntimeHandle& r) { r.get().request_stop(); })
       .def_prop_ro("stopping", [](const RuntimeHandle& r) { return r.get().stopping(); })

@@ -45,7 +45,8 @@ void bind_inspect(nb::module_& module) {
           "counter", [](const EndpointInfo& e, const std::string& name) { return e.counter(name); },
           nb::arg("name"))
       .def_ro("latency", &EndpointInfo::latency)
-      .def_ro("layers", &EndpointInfo::layers);
+      .def_ro("layers", &EndpointInfo::layers)
+      .def_ro("id", &EndpointInfo::id);
 
   nb::class_<ClockStatus>(module, "ClockStatus", "What a process has for the time.")
       .def_prop_ro("mode", [](const ClockStatus& s) { return std::string(to_string(s.mode)); })

@@ -37,6 +37,19 @@ std::string error_in(const std::string& section) { return error_of("hyphos: 1\n"
 
 constexpr const char* kEnd = " [invalid_config]";
 
+TEST(PlanErrors, AStandardTypeThatIsNoneIsRefused) {
+  EXPECT_EQ(error_in("channels: {scan: {type: hyphos.msgs.LaserScn}}\n"),
+            std::string("r.yaml:2:25: channels.scan.type: unknown type 'hyphos.msgs.LaserScn'; "
+                        "did you mean 'hyphos.msgs.LaserScan'?") +
+                kEnd);
+  EXPECT_NE(error_in("channels: {scan: {type: hyphos.msgs.Zebra}}\n").find("unknown type"),
+            std::string::npos);
+  for (const char* fine : {"hyphos.msgs.LaserScan", "hyphos.msgs.TfMessage", "hyphos.msgsx.Any",
+                           "rover.LaserScn", "hyphos.msgs.Log"}) {
+    EXPECT_EQ(error_in(std::string("channels: {scan: {type: ") + fine + "}}\n"), "");
+  }
+}
+
 TEST(PlanErrors, TheSoundPlanIsSound) { EXPECT_EQ(error_of(kSound), ""); }
 
 TEST(PlanErrors, Version) {

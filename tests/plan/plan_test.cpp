@@ -280,6 +280,16 @@ TEST(PlanListing, HalfIndentedLoadsToo) {
   EXPECT_EQ(plan.network.publishers[0].endpoint, "tcp://*:1");
 }
 
+TEST(PlanListing, AnEntryWithoutEndpointConnectsNothing) {
+  const Plan plan = plan_of(
+      "network:\n  publisher:\n    ip: \"x\"\n    channels: [a]\n  subscribers:\n"
+      "    - ip: x\n      channels: [b]\n    - ip: \"tcp://10.0.0.1:5556\"\n      channels: [c]\n");
+  const Connections links = connections(plan, "main").or_throw();
+  EXPECT_TRUE(links.binds.empty());
+  ASSERT_EQ(links.peers.size(), 1U);
+  EXPECT_EQ(links.peers[0].channels, Names{"c"});
+}
+
 constexpr const char* kThreeProcesses = R"(hyphos: 1
 hosts:
   ugv: {address: 10.0.0.1, netns: n1}

@@ -104,7 +104,10 @@ def test_another_type_than_planned(check: Check) -> None:
 def test_inputs_that_nobody_publishes(check: Check) -> None:
     code, texts, _ = check({"b": "hears_numbers"})
     assert code == 1
-    assert texts["error"] == ["nobody publishes 'number', which b subscribes to"]
+    assert texts["error"] == [
+        "nobody publishes 'number', which b subscribes to; correct the name, add the node that "
+        "publishes it, or name it in network"
+    ]
     rest = "network: {subscribers: [{ip: '10.0.0.1:5556', channels: [number]}]}"
     assert check({"b": "hears_numbers"}, rest)[1] == NOTHING
 

@@ -36,9 +36,6 @@ def graph(
 
     hyphos graph | dot -Tpng > robot.png
     """
-    from hyphos.tools.graph import FORMATS, draw  # noqa: PLC0415
+    from hyphos.tools.graph import draw, format_of  # noqa: PLC0415
 
-    if form is None:
-        ending = file.suffix.lstrip(".") if file is not None else ""
-        form = ending if ending in FORMATS else "dot"
-    raise typer.Exit(draw(domain, form, window, file))
+    raise typer.Exit(draw(domain, format_of(form, file), window, file))

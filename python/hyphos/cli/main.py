@@ -37,6 +37,7 @@ from hyphos.cli import (
     time,
     top,
     validate,
+    values,
 )
 
 _COMMANDS: dict[str, Callable[..., Any]] = {
@@ -117,11 +118,17 @@ def make_app(only: str | None = None) -> typer.Typer:
     for name, function in _COMMANDS.items():
         shown = function if only in (None, name) else _nothing
         settings = _PROGRAMS.get(name)
-        app.command(name, help=function.__doc__, hidden=name in _HIDDEN, context_settings=settings)(
-            shown
-        )
+        app.command(
+            name,
+            cls=values.Checked,
+            help=function.__doc__,
+            hidden=name in _HIDDEN,
+            context_settings=settings,
+        )(shown)
     for name, group in _GROUPS.items():
         if only in (None, name):
+            for command in group.registered_commands if name != "lab" else ():
+                command.cls = values.Checked
             app.add_typer(group, name=name)
         else:
             app.command(name, help=group.info.help)(_nothing)

@@ -9,12 +9,19 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
+from hyphos.cli.values import checked_domain
+
 # No option begins so; a list in YAML may begin with "- ".
 _NEGATIVE = re.compile(r"-(?:[0-9.\s]|(?:inf|Inf|INF|Infinity)$)")
 
 Domain = Annotated[
     str,
-    typer.Option("--domain", "-d", help="Which robot on this machine: the plan's `domain`."),
+    typer.Option(
+        "--domain",
+        "-d",
+        help="Which robot on this machine: the plan's `domain`.",
+        callback=checked_domain,
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 ProtoPath = Annotated[

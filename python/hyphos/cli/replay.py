@@ -24,7 +24,7 @@ def replay(
     ],
     rate: Annotated[
         float,
-        typer.Option("--rate", "-r", help="Speed: 2 is twice as fast; 0: without waiting."),
+        typer.Option("--rate", "-r", min=0, help="Speed: 2 is twice as fast; 0: without waiting."),
     ] = 1.0,
     loop: Annotated[bool, typer.Option("--loop", help="Start again at the end.")] = False,
     start: Annotated[

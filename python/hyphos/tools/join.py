@@ -13,7 +13,9 @@ from hyphos.types import Raw
 def open_tool(kind: str, domain: str) -> Node:
     """A node for a command: its name is unique, so that any number may run."""
     name = f"{kind}-{os.getpid()}"
-    return Node.open(name, domain=domain, process=name, threads=2)
+    node = Node.open(name, domain=domain, process=name, threads=2)
+    node.runtime.ready()
+    return node
 
 
 def raw_type(end: EndpointInfo) -> Raw:

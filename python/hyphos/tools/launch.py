@@ -33,12 +33,13 @@ from hyphos.supervise.locks import Locks
 from hyphos.supervise.logs import Logs
 from hyphos.supervise.place import LocalPlace
 from hyphos.supervise.printer import Printer
+from hyphos.supervise.programs import notes_of, python_problems
 from hyphos.supervise.remote import RemotePlace, remote_of
 from hyphos.supervise.supervisor import Managed, Options, State, Supervisor
 from hyphos.supervise.watcher import watch_of
 from hyphos.tools.live import LiveView
 from hyphos.tools.observe import look
-from hyphos.tools.report import Report
+from hyphos.tools.report import Report, check_picture
 from hyphos.tools.totals import Totals
 from hyphos.tools.waiting import on_signals
 
@@ -273,6 +274,20 @@ def launch(options: LaunchOptions) -> int:
         print(note, file=sys.stderr)
     if not choice.all and not options.record:
         raise Error("invalid_config", "the plan has no process to start here", str(options.file))
+    if options.pictures and options.report is None:
+        raise Error(
+            "invalid_config", "--picture has no effect without --report", "", "--report run.html"
+        )
+    for picture in options.pictures:
+        check_picture(picture)
+    problems = python_problems(plan, choice.here)
+    if problems:
+        lines = [
+            f"{node['source']}: nodes.{node['name']}.python: {text}" for node, text in problems
+        ]
+        raise Error("invalid_config", "\n".join(lines))
+    for note in notes_of(plan, choice.here):
+        print(f"note: {note}", file=sys.stderr)
     _warn_about_others(plan, choice)
     return _Run(loaded, plan, choice, options)()
 

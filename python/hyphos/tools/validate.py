@@ -15,9 +15,10 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos._hyphos import Plan
 from hyphos.supervise.commands import hosts_here, python_path
+from hyphos.supervise.programs import python_problems
 from hyphos.supervise.supervisor import how_it_ended
 from hyphos.tools.console import print_json
-from hyphos.tools.observe import INTERNAL
+from hyphos.tools.observe import INTERNAL, is_hidden
 
 _AT_ONCE = 4  # processes looked into
 
@@ -60,7 +61,8 @@ class Graph:
         """As planned, by name; {} for those that only the nodes name."""
         found: dict[str, dict[str, Any]] = {end.channel: {} for end in self.ends}
         found.update({channel["name"]: channel for channel in self.plan["channels"]})
-        return {name: found[name] for name in sorted(found) if not name.startswith(INTERNAL)}
+        mine = (name for name in sorted(found) if not name.startswith(INTERNAL))
+        return {name: found[name] for name in mine if not is_hidden(name)}
 
     def of(self, channel: str, *, publishes: bool) -> list[End]:
         return [e for e in self.ends if e.channel == channel and e.publishes == publishes]
@@ -113,6 +115,12 @@ def _look_into(graph: Graph, file: Path, settings: Sequence[str], limit_s: float
                 f"process '{process['name']}' belongs to host '{process['host']}': not looked into"
             )
             graph.add("note", "elsewhere", text, process["source"])
+        elif problems := python_problems(graph.plan, [process]):
+            # Importing a program instead of a module of classes would run it.
+            for node, text in problems:
+                where = node["source"]
+                graph.add("error", "nodes", f"nodes.{node['name']}.python: {text}", where)
+            graph.unknown.update(n["name"] for n in nodes)
         elif len(closed) < len(nodes):
             by_process[process["name"]] = process
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -206,7 +214,12 @@ def _check_connected(graph: Graph) -> None:
             maybe = _maybe(graph, planned.get("publishers"))
             nodes = _nodes(subscribers)
             text = f"nobody publishes '{name}', which {nodes} subscribe{_s(subscribers)} to"
-            level = "note" if maybe else "error"
+            level = "note" if maybe or _opens_late(subscribers) else "error"
+            if _opens_late(subscribers):
+                # The publisher of a tree opens with the first transform that is set.
+                maybe += "; node.transforms() opens it when a node sets the first transform"
+            elif not maybe:
+                maybe = "; correct the name, add the node that publishes it, or name it in network"
             graph.add(level, "no_publisher", text + maybe, where)
         if publishers and not subscribers and name not in outside_out and not discovered:
             maybe = _maybe(graph, planned.get("subscribers"))
@@ -223,6 +236,10 @@ def _check_connected(graph: Graph) -> None:
                         "scope and transport keep it from there, or the plan does not name it"
                     )
                     graph.add("error", "no_route", text, where)
+
+
+def _opens_late(ends: list[End]) -> bool:
+    return all(end.type == "hyphos.msgs.TfMessage" for end in ends)
 
 
 def _maybe(graph: Graph, declared: list[str] | None) -> str:
@@ -332,7 +349,7 @@ def validate(
     for one in findings:
         print(f"{one.where + ': ' if one.where else ''}{one.level}: {one.text}")
     looked = len({end.node for end in graph.ends})
-    channels = len({end.channel for end in graph.ends})
+    channels = len({end.channel for end in graph.ends if end.channel in graph.channels()})
     print(
         f"{looked} nodes on {channels} channels looked into: "
         f"{count['error']} errors, {count['warning']} warnings, {count['note']} notes"

@@ -1,0 +1,104 @@
+"""Values of options that cannot work are refused while the command line is read.
+
+Nothing has started then. What a single option allows besides stands at that option."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+MOST = 1e9  # seconds, hertz, megabytes: more is a slip, and overflows what the system counts in
+MOST_INTEGER = 2**53
+MOST_SEED = 2**63 - 1  # of what is passed on as it is
+_DOMAIN = re.compile(r"[A-Za-z0-9_-]{1,32}")
+_MAY_BE_ZERO = {"wait", "grace", "start"}
+
+
+class Checked(TyperCommand):
+    """A command that looks at all of its values as soon as they are read."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for param in self.params:
+            if _is_empty(param, args):
+                problem = "it is empty; leave the option out, or give a value"
+                raise typer.BadParameter(problem, ctx=ctx, param=param)  # type: ignore[arg-type]
+        rest = super().parse_args(ctx, args)
+        for param in self.params:
+            value = ctx.params.get(param.name or "")
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                if problem := problem_of(param, one):
+                    raise typer.BadParameter(problem, ctx=ctx, param=param)  # type: ignore[arg-type]
+        return rest
+
+
+def _is_empty(param: Any, args: list[str]) -> bool:
+    """An empty text is no file, no number and no name; it may be a default."""
+    if param.default == "" or getattr(param, "is_flag", False):
+        return False
+    long = [name for name in param.opts if name.startswith("--")]
+    after = [value for name, value in pairwise(args) if name in param.opts]
+    for word in args:
+        name, equals, value = word.partition("=")
+        if equals and name in long:
+            after.append(value)
+    return any(not value.strip() for value in after)
+
+
+def problem_of(param: Any, value: Any) -> str:
+    """What is wrong with a value, or ""."""
+    if value is None or isinstance(value, bool) or value == param.default:
+        return ""
+    if isinstance(value, (int, float)):
+        return _number(param, value)
+    if isinstance(value, Path):
+        return _path(value)
+    if isinstance(value, str):
+        return _text(param, value)
+    return ""
+
+
+def _number(param: Any, value: float) -> str:
+    most = MOST_INTEGER if isinstance(value, int) else MOST
+    most = MOST_SEED if param.name in ("base_ns", "seed") else most
+    if not math.isfinite(value):
+        return f"{value} is not a finite number"
+    if param.nargs != 1:  # coordinates
+        return "" if abs(value) <= MOST else f"{value:g} is too large: the most is {MOST:g}"
+    zero = param.min is not None or param.default == 0 or param.name in _MAY_BE_ZERO
+    if value < 0 or (value == 0 and not zero):
+        return f"{value:g} is too small: give a value above 0" + (", or 0" if zero else "")
+    if value > most and param.max is None:
+        return f"{value:g} is too large: the most is {most:g}"
+    return ""
+
+
+def _path(value: Path) -> str:
+    if any(character in str(value) for character in "\0\n"):
+        return "a file's name has no line ends and no NUL"
+    for parent in value.parents:
+        if parent.exists() and not parent.is_dir():
+            return f"'{parent}' is a file, so nothing can lie in it"
+    return ""
+
+
+def _text(param: Any, value: str) -> str:
+    return _domain(value) if param.name == "domain" else ""
+
+
+def _domain(value: str) -> str:
+    if _DOMAIN.fullmatch(value):
+        return ""
+    return f"'{value}' is no domain: 1 to 32 letters, digits, '_' and '-'"
+
+
+def checked_domain(value: str) -> str:
+    """For groups that are commands as well, whose own options Checked does not see."""
+    if problem := _domain(value):
+        raise typer.BadParameter(problem)
+    return value
