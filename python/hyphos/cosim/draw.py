@@ -13,7 +13,18 @@ from matplotlib.patches import Rectangle
 
 from hyphos.cosim.experiment import Experiment
 from hyphos.cosim.results import Results, Row
-from hyphos.lab.plots import COLOURS, MARKS, STYLE, Plot, facets, label_rows
+from hyphos.lab.plots import (
+    COLOURS,
+    MARKS,
+    SIDE_CHARACTERS,
+    STYLE,
+    Plot,
+    facets,
+    label_rows,
+    legend_below,
+    plain_log,
+    wrap_text,
+)
 
 TITLES = {
     "delay_sum_s": "sum of delays (s)",
@@ -22,7 +33,7 @@ TITLES = {
     "read_delay_ms": "delay until read (ms)",
     "delay_ms": "delay (ms)",
 }
-_PAPER = "#999999"
+_PAPER_ALPHA = 0.5  # of the line beside which the figures of the paper stand
 
 
 def _new(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
@@ -30,6 +41,10 @@ def _new(width: float, height: float, columns: int = 1) -> tuple[Figure, list[Ax
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(1, columns, squeeze=False)
     return figure, list(axes.flat)
+
+
+def _legend(figure: Figure, ax: Axes) -> None:
+    legend_below(figure, *ax.get_legend_handles_labels())
 
 
 def field_map(told: dict[str, Any], name: str = "map") -> Plot:
@@ -62,7 +77,7 @@ def field_map(told: dict[str, Any], name: str = "map") -> Plot:
     ax.set_aspect("equal", adjustable="box")
     ax.set_xlabel("x (m)")
     ax.set_ylabel("y (m)")
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(figure, ax)
     return Plot(name, "From above: the ways of the robots; marks are where they ended.", figure)
 
 
@@ -79,9 +94,9 @@ def windows(series: dict[str, list[list[int]]], name: str = "windows") -> Plot:
     ax.set_xlabel("simulated time (s)")
     ax.set_ylabel("window (ms)")
     ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    plain_log(ax.yaxis)
     if len(series) > 1:
-        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        _legend(figure, ax)
     return Plot(
         name, "Windows over time: the mean, and from the shortest to the longest beside it.", figure
     )
@@ -115,13 +130,13 @@ def by_distance(told: dict[str, Any]) -> Plot | None:
     delay.set_ylabel("delay in the network (ms)")
     if any(one["delivered"] for one in bins):
         delay.set_yscale("log")
-        delay.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        plain_log(delay.yaxis)
     loss.set_ylabel("loss (%)")
     loss.set_ylim(-3, 103)
     for ax in (delay, loss):
         ax.set_xlabel("distance (m)")
         ax.set_xlim(left=0)
-    loss.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(figure, loss)
     text = (
         "Each packet's delay in the network (mean, least and most) and loss, by the distance "
         "between the two robots when it was sent, in steps of 5 m."
@@ -147,13 +162,18 @@ def against_distance(wanted: Experiment, results: Results, metric: str) -> Plot 
                 _line(ax, mine, metric, line, i, len(lines))
                 _beside(ax, wanted, mine, metric, line, i)
             ax.set_xlabel("distance (m)")
+        # One range of distances, so that fields can be compared.
+        ends = [float(row.parameters["distance_m"]) for row in rows]
+        margin = max(1.0, 0.05 * (max(ends) - min(ends)))
+        for ax in axes[: len(fields)]:
+            ax.set_xlim(min(ends) - margin, max(ends) + margin)
         # Fields share this axis, and a limit fixes it: not before all is drawn.
         if metric == "loss_percent":
             axes[0].set_ylim(-5, 105)
         elif _wide(rows, metric):
             for ax in axes:
                 ax.set_yscale("log")
-                ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+                plain_log(ax.yaxis)
         else:
             axes[0].set_ylim(bottom=0)
         label_rows(axes, TITLES.get(metric, metric))
@@ -205,7 +225,8 @@ def _beside(
     if not told:
         return
     style: dict[str, Any] = {
-        "color": _PAPER,
+        "color": COLOURS[i % len(COLOURS)],
+        "alpha": _PAPER_ALPHA,
         "linestyle": "--",
         "marker": MARKS[i % len(MARKS)],
         "markersize": 3,
@@ -218,11 +239,13 @@ def profile(told: dict[str, dict[str, float]]) -> Plot:
     figure, (ax,) = _new(9, 0.9 + 0.32 * len(told))
     names = ("physics", "network", "wait", "codec", "programs", "engine")
     left = [0.0] * len(told)
+    rows = range(len(told))
     for i, name in enumerate(names):
         values = [one.get(name, 0.0) for one in told.values()]
-        ax.barh(list(told), values, left=left, color=COLOURS[i], label=name)
+        ax.barh(rows, values, left=left, color=COLOURS[i], label=name)
         left = [a + b for a, b in zip(left, values, strict=True)]
+    ax.set_yticks(rows, [wrap_text(text, SIDE_CHARACTERS) for text in told])
     ax.invert_yaxis()
     ax.set_xlabel("real time for a second simulated (ms)")
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(figure, ax)
     return Plot("profile", "Where the run spent its real time.", figure)

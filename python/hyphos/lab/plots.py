@@ -9,18 +9,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, TypeVar
+from zlib import crc32
 
 import matplotlib as mpl
+import yaml
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from hyphos.lab.case import Case, label, size_label
+from hyphos.lab.experiment import BUILT_IN
 from hyphos.lab.results import Row
 from hyphos.lab.show import TITLES
 from hyphos.lab.stats import Estimate
@@ -40,6 +45,10 @@ AXES = {
 }
 MAX_FACETS = 12  # of one picture; more of them are on further ones
 _LINEAR = ("processes", "hosts")
+SIDE_CHARACTERS = 44  # in a line of a name beside a bar
+_LEGEND_SHARE = 0.9  # of the figure's width; viewers of SVG may have wider letters
+_LEGEND_CHARACTERS = 60  # in a line
+_TITLE_CHARACTERS = 52  # in a line above a field
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "hyphos",
@@ -79,11 +88,91 @@ class Plot:
 
 
 def styles(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    peers = list(dict.fromkeys(row.peer for row in rows))
+    """Of each peer: the same in every picture of every experiment, as long as a picture has no two
+    peers of one colour; the later of such two takes a free one."""
+    taken: list[int] = []
+    for peer in dict.fromkeys(row.peer for row in rows):
+        wanted = _colour_of(peer)
+        free = [i for i in range(len(COLOURS)) if i not in taken]
+        taken.append(wanted if wanted in free or not free else free[0])
     return {
-        peer: {"color": COLOURS[i % len(COLOURS)], "marker": MARKS[i % len(MARKS)]}
-        for i, peer in enumerate(peers)
+        peer: {
+            "color": COLOURS[colour],
+            "marker": MARKS[(colour + taken[:i].count(colour)) % len(MARKS)],
+        }
+        for i, (peer, colour) in enumerate(
+            zip(dict.fromkeys(row.peer for row in rows), taken, strict=True)
+        )
     }
+
+
+def _colour_of(peer: str) -> int:
+    known = _colours()
+    if peer in known:
+        return known[peer]
+    middleware = peer.split("/", maxsplit=1)[0]
+    alike = [name for name in known if name.split("/")[0] == middleware]
+    return known[alike[0]] if alike else crc32(peer.encode()) % len(COLOURS)
+
+
+@cache
+def _colours() -> dict[str, int]:
+    """A colour for each peer of the experiments that come with Hyphos. Peers of one experiment have
+    different ones, unless it has more peers than there are colours."""
+    together: dict[str, set[str]] = {}
+    for file in sorted(BUILT_IN.glob("*.yaml")):
+        peers = set(_peers_in(yaml.safe_load(file.read_text())))
+        enough = len(peers) <= len(COLOURS)
+        for peer in sorted(peers):
+            together.setdefault(peer, set()).update(peers - {peer} if enough else ())
+    found: dict[str, int] = {}
+
+    def used(peer: str) -> list[int]:
+        return [found[other] for other in together[peer] if other in found]
+
+    # Brélaz' DSATUR: next is the peer whose neighbours have the most colours already.
+    while rest := sorted(set(together) - set(found)):
+        peer = max(rest, key=lambda one: (len(set(used(one))), len(together[one])))
+        taken = used(peer)
+        found[peer] = min(range(len(COLOURS)), key=lambda i: (taken.count(i), i))
+    return found
+
+
+def _peers_in(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key == "peers" and isinstance(value, list):
+                yield from (one for one in value if isinstance(one, str))
+            else:
+                yield from _peers_in(value)
+    elif isinstance(part, list):
+        for one in part:
+            yield from _peers_in(one)
+
+
+def legend_below(
+    figure: Figure, handles: Sequence[Any], texts: Sequence[str], most: int = 8
+) -> None:
+    """A legend below the fields and inside the figure, however long its texts are: it takes as many
+    columns as fit, and the figure grows by its height, so that the fields keep theirs."""
+    if not handles:
+        return
+    wrapped = [wrap_text(text, _LEGEND_CHARACTERS) for text in texts]
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for ncols in range(min(most, len(wrapped)), 0, -1):
+        legend = figure.legend(handles, wrapped, loc="outside lower center", ncols=ncols)
+        box = legend.get_window_extent(renderer)
+        if box.width <= _LEGEND_SHARE * figure.bbox.width or ncols == 1:
+            break
+        legend.remove()
+    if box.width > _LEGEND_SHARE * figure.bbox.width:
+        figure.set_figwidth(box.width / figure.dpi / _LEGEND_SHARE)
+    figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
+
+
+def wrap_text(text: str, width: int) -> str:
+    """In lines of at most so many characters; words that are longer are broken."""
+    return "\n".join(wrap(text, width)) or text
 
 
 @contextmanager
@@ -92,21 +181,19 @@ def facets(names: Sequence[str], height: float = 2.6) -> Iterator[tuple[Figure, 
     lines = math.ceil(len(names) / columns)
     with mpl.rc_context(STYLE):
         spaced = ConstrainedLayoutEngine(h_pad=0.12)  # inches: titles clear of the labels above
-        figure = Figure(figsize=(max(6, 3.6 * columns), height * lines + 0.5), layout=spaced)
+        figure = Figure(figsize=(max(6, 3.6 * columns), height * lines + 0.2), layout=spaced)
         grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
         axes: list[Axes] = list(grid.flat)
         for spare in axes[len(names) :]:
             spare.set_axis_off()
         for ax, name in zip(axes, names, strict=False):
-            ax.set_title(name, fontsize=9)
+            ax.set_title(wrap_text(name, _TITLE_CHARACTERS), fontsize=9)
         yield figure, axes
         handles: dict[str, Any] = {}
         for ax in axes:
             for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
                 handles.setdefault(text, handle)
-        if handles:
-            ncols = max(3, 2 * columns)
-            figure.legend(handles.values(), handles, loc="outside lower center", ncols=ncols)
+        legend_below(figure, list(handles.values()), list(handles), max(3, 2 * columns))
 
 
 def plain_log(axis: Axis) -> None:

@@ -13,13 +13,14 @@ from matplotlib.figure import Figure
 
 from hyphos._errors import Error
 from hyphos.lab import page as pages
-from hyphos.lab.plots import STYLE, Plot
+from hyphos.lab.plots import STYLE, Plot, wrap_text
 from hyphos.profile.draw_cases import case_plots, case_summary
 from hyphos.profile.draw_parts import flow, legend
 from hyphos.profile.layers import COLOURS, LAYERS
 from hyphos.profile.show import cost_line
 
 MAX_BARS = 16
+_NAME_CHARACTERS = 130  # in a line above a bar
 
 
 def stacked_bars(
@@ -36,7 +37,8 @@ def stacked_bars(
             left += rows[:, i] / 1e3
         # Names of paths are long: each stands above its bar.
         for row, text in enumerate(names):
-            ax.text(0, row - 0.27, text, fontsize=8, va="bottom", clip_on=False, in_layout=False)
+            shown = wrap_text(text, _NAME_CHARACTERS)
+            ax.text(0, row - 0.27, shown, fontsize=8, va="bottom", clip_on=False, in_layout=False)
         ax.set_yticks([])
         ax.set_ylim(len(names) - 0.5, -0.8)
         ax.set_xlabel("µs")

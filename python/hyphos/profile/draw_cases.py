@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hyphos.lab.plots import STYLE, Plot
+from hyphos.lab.plots import SIDE_CHARACTERS, STYLE, Plot, wrap_text
 from hyphos.profile.draw_parts import flow, legend
 from hyphos.profile.layers import COLOURS, LAYERS, PAPER_NAMES
 
@@ -62,7 +62,8 @@ def _layers(told: Mapping[str, Any], cases: Sequence[Any], number: int, count: i
             _bar(durations, row, _durations_us(one, percentile, used), used)
             _whisker(durations, row + HEIGHT / 2, _whole_us(one, percentile), 2.0)
             _bar(shares, row, _shares(one, percentile, used), used)
-        durations.set_yticks(range(len(bars)), [f"{one['case']}, {p}" for one, p in bars])
+        names = [wrap_text(f"{one['case']}, {p}", SIDE_CHARACTERS) for one, p in bars]
+        durations.set_yticks(range(len(bars)), names)
         durations.set_xlabel("µs")
         shares.set_xlabel("%")
         durations.invert_yaxis()

@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from hyphos.lab.plots import STYLE, Plot
+from hyphos.lab.plots import SIDE_CHARACTERS, STYLE, Plot, legend_below, wrap_text
 from hyphos.profile.layers import COLOURS, LAYERS
 from hyphos.tools.observe import duration
 
 
 def legend(figure: Figure, used: Sequence[int]) -> None:
     handles = [Patch(color=COLOURS[i], label=LAYERS[i]) for i in used]
-    figure.legend(handles=handles, loc="outside lower center", ncols=8)
+    legend_below(figure, handles, [LAYERS[i] for i in used])
 
 
 def flow(messages: Mapping[str, Any], name: str, caption: str) -> Plot:
@@ -47,5 +47,5 @@ def _lanes(ax: Axes, steps: Sequence[Mapping[str, Any]], names: Sequence[str]) -
             ns = step["parts_ns"][layer]
             ax.barh(lane, ns / 1e3, left=at, color=COLOURS[i], height=0.6, zorder=2)
             at += ns / 1e3
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), [wrap_text(name, SIDE_CHARACTERS) for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)

@@ -40,6 +40,7 @@ from hyphos.recording.source import (
     seconds_ns,
     utc,
 )
+from hyphos.recording.writers import warnings_of, writer_of
 from hyphos.tools.console import cell, console, print_json, say, table
 from hyphos.tools.typebook import TypeBook
 
@@ -242,7 +243,7 @@ def gather(path: Path) -> Info:
                 }
                 for track in sorted(source.tracks, key=lambda track: track.channel)
             ],
-            warnings=list(source.warnings),
+            warnings=warnings_of(path, source.warnings),
             damaged=source.damaged,
         )
         scan = _scan_of(source)
@@ -375,6 +376,9 @@ def check(path: Path, repair: WriteOptions | None) -> int:
         written = _repair(scan, repair)
         say(out, f"wrote {repair.output}: {written:,} messages")
         return code if code == LEFT_OUT else 0
+    if (writer := writer_of(path)) is not None:
+        out.print(f"process {writer} is still writing the file: check it after that process ends")
+        return code or 1
     if code:
         remedy = command("bag", "check", path, "--repair", free_name(path, "_repaired"))
         say(out, f"→ {remedy}")

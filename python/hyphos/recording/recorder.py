@@ -89,7 +89,8 @@ class Recorder:
         self._node = node
         self._options = options
         self._path = path
-        self._schemas = SchemaBook(TypeBook(options.proto_path, options.descriptors, options.domain))
+        book = TypeBook(options.proto_path, options.descriptors, options.domain)
+        self._schemas = SchemaBook(book)
         self._core = _hyphos.Recorder.open(
             "" if options.ring else str(path),
             overwrite=options.overwrite,

@@ -9,7 +9,13 @@ from hyphos.tools.programs import run_program
 
 
 def draw_svg(dot_text: str, path: Path) -> None:
-    """Writes a drawing to a file. Error as for svg_of()."""
+    """Writes a drawing to a file. Error as for svg_of(), or if the name is that of no SVG file."""
+    if path.suffix.lower() != ".svg":
+        raise Error(
+            "invalid_config",
+            f"--svg writes SVG, but the file's name is {path}",
+            advice=f"--svg {path.with_suffix('.svg')}, or --dot | dot -Tpng > FILE.png",
+        )
     drawing = svg_of(dot_text)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(drawing, encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 from hyphos.tools.draw import svg_of
-from hyphos.tools.observe import Delays, Look, drops_of, is_hidden, key_of, look, nobody
+from hyphos.tools.observe import Delays, Look, drops_of, growth, is_hidden, key_of, look, nobody
 
 FORMATS = ("dot", "svg", "json")
 
@@ -24,6 +24,8 @@ class Edge:
     channel: str
     node: str
     process: str
+    pid: int
+    participant: int
     publishes: bool
     transports: str
     rate_hz: float
@@ -35,6 +37,7 @@ class Edge:
             "channel": self.channel,
             "node": self.node,
             "process": self.process,
+            "pid": self.pid,
             "publishes": self.publishes,
             "transports": self.transports,
             "rate_hz": self.rate_hz,
@@ -85,7 +88,12 @@ class RobotGraph:
         return json.dumps(whole, indent=2) + "\n"
 
     def _nodes(self, process: ProcessInfo) -> set[str]:
-        return {e.node for e in self.edges if e.process == process.name}
+        return {e.node for e in self.edges if e.participant == process.participant}
+
+    def _node_id(self, node: str, participant: int) -> str:
+        """Nodes of two processes may have one name; the drawing keeps them apart."""
+        holders = {edge.participant for edge in self.edges if edge.node == node}
+        return _quote(f"node {node}" if len(holders) < 2 else f"node {node} {participant:x}")
 
     def as_dot(self) -> str:
         """Nodes are circles in the box of their process, channels are boxes, as `hyphos plan --dot`
@@ -100,8 +108,8 @@ class RobotGraph:
             title = f"process {process.name} ({process.pid})"
             lines.append(f'    label={_quote(title)}; style=rounded; color="#78909c"; fontsize=12;')
             lines += [
-                f"    {_quote('node ' + name)} [label={_quote(name)}, shape=circle, style=filled, "
-                f'fillcolor="#e3f2fd", fontsize=11, margin="0.03"];'
+                f"    {self._node_id(name, process.participant)} [label={_quote(name)}, "
+                'shape=circle, style=filled, fillcolor="#e3f2fd", fontsize=11, margin="0.03"];'
                 for name in sorted(self._nodes(process))
             ]
             lines.append("  }")
@@ -110,7 +118,9 @@ class RobotGraph:
             f'style=filled, fillcolor="#fff8e1", fontsize=10, tooltip={_quote(kind)}];'
             for name, kind in sorted(self.types.items())
         ]
-        lines += [_edge_line(edge) for edge in self.edges]
+        lines += [
+            _edge_line(edge, self._node_id(edge.node, edge.participant)) for edge in self.edges
+        ]
         return "\n".join([*lines, "}", ""])
 
 
@@ -119,8 +129,8 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _edge_line(edge: Edge) -> str:
-    node, channel = _quote(f"node {edge.node}"), _quote(f"channel {edge.channel}")
+def _edge_line(edge: Edge, node: str) -> str:
+    channel = _quote(f"channel {edge.channel}")
     ends = (node, channel) if edge.publishes else (channel, node)
     ways = edge.transports.split("+")
     style = "dashed" if "zmq" in ways else "dotted,bold" if "shm" in ways else "solid"
@@ -135,14 +145,15 @@ def _edge(
     process: ProcessInfo, end: EndpointInfo, earlier: EndpointInfo | None, seconds: float
 ) -> Edge:
     counter = "sent" if end.is_publisher else "received"
-    before = earlier.counter(counter) if earlier is not None else end.counter(counter)
     edge = Edge(
         channel=end.channel,
         node=end.node,
         process=process.name,
+        pid=process.pid,
+        participant=process.participant,
         publishes=end.is_publisher,
         transports=end.transports,
-        rate_hz=(end.counter(counter) - before) / seconds,
+        rate_hz=growth(end, earlier, counter) / seconds,
         drops=drops_of(end),
     )
     if not end.is_publisher:
@@ -167,10 +178,30 @@ def _sorted(processes: Iterable[ProcessInfo]) -> list[ProcessInfo]:
     return sorted(processes, key=lambda one: (one.name, one.pid))
 
 
+def format_of(form: str | None, file: Path | None) -> str:
+    """What to write: as --format says, else as the file ends. Error if the two disagree, or if the
+    file ends like a picture that would not be one."""
+    if form is not None and form not in FORMATS:
+        raise Error("invalid_config", f"--format is one of {', '.join(FORMATS)}, not '{form}'")
+    ending = file.suffix.lower().lstrip(".") if file is not None else ""
+    ending = {"gv": "dot"}.get(ending, ending)
+    if form is None and ending in FORMATS:
+        return ending
+    if ending in ("", "txt") or ending == form:
+        return form or "dot"
+    if ending in FORMATS:
+        text = f"--format is {form}, but {file} ends with .{ending}"
+        raise Error("invalid_config", text, advice="leave one of them out")
+    picture = Path(file or "").with_suffix(".svg")
+    raise Error(
+        "unsupported",
+        f"{file} ends with '.{ending}', but a graph is written as {', '.join(FORMATS)}",
+        advice=f"-o {picture}, or: hyphos graph | dot -T{ending} > {file}",
+    )
+
+
 def draw(domain: str, form: str, window_s: float, file: Path | None) -> int:
     """Watches for `window_s`, then writes the graph to `file` or to standard output."""
-    if form not in FORMATS:
-        raise Error("invalid_config", f"--format is one of {', '.join(FORMATS)}, not '{form}'")
     before = look(domain)
     if not before.processes:
         advice = "start one, or give its --domain; hyphos plan FILE --dot draws a plan"

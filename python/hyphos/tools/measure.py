@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyphos._hyphos import EndpointInfo, ProcessInfo
-from hyphos.tools.observe import Delays, Look, duration, look, require_channel, states
+from hyphos.tools.observe import Delays, Look, duration, key_of, look, require_channel, states
 from hyphos.tools.waiting import stoppable
 
 
@@ -38,6 +38,13 @@ def rate(domain: str, channel: str, window_s: float, count: int | None) -> int:
 def bandwidth(domain: str, channel: str, window_s: float, count: int | None) -> int:
     for before, now in _windows(domain, channel, window_s, count):
         state = states(now, before)[channel]
+        if not state.encoded:
+            print(
+                f"{state.rate_hz:.1f} Hz, but nothing is encoded: no other process subscribes, and "
+                "inside a process only pointers travel",
+                flush=True,
+            )
+            continue
         mean = state.megabytes_per_s * 1e3 / state.rate_hz if state.rate_hz else 0.0
         print(
             f"{state.megabytes_per_s:.3f} MB/s  ({state.rate_hz:.1f} Hz × {mean:,.3f} kB)",
@@ -56,16 +63,13 @@ def _exactness(process: ProcessInfo, end: EndpointInfo) -> str:
 
 def delay(domain: str, channel: str, window_s: float, count: int | None) -> int:
     for before, now in _windows(domain, channel, window_s, count):
-        old = {
-            (p.participant, e.node): e.latency
-            for p, e in before.ends(channel)
-            if not e.is_publisher
-        }
+        old = {key_of(p, e): e.latency for p, e in before.ends(channel)}
         ends = [(p, e) for p, e in now.ends(channel) if not e.is_publisher]
         if not ends:
             print("nobody subscribes: there is no delay to measure", flush=True)
+        names = [end.node for _, end in ends]
         for process, end in ends:
-            earlier = old.get((process.participant, end.node))
+            earlier = old.get(key_of(process, end))
             delays = Delays()
             delays.add(end.latency.since(earlier) if earlier else end.latency)
             figures = (
@@ -76,8 +80,10 @@ def delay(domain: str, channel: str, window_s: float, count: int | None) -> int:
                 if delays.count
                 else "no message"
             )
+            # Nodes of two processes may have one name.
+            name = end.node if names.count(end.node) == 1 else f"{end.node} ({process.pid})"
             print(
-                f"{end.node:<20} {figures}  ({delays.count:,} messages{_exactness(process, end)})",
+                f"{name:<20} {figures}  ({delays.count:,} messages{_exactness(process, end)})",
                 flush=True,
             )
     return 0

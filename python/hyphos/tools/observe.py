@@ -12,7 +12,7 @@ from hyphos import _hyphos
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, ProcessInfo
 
-Key = tuple[int, str, str, bool]  # participant, node, channel, is it a publisher
+Key = tuple[int, int]  # participant, end: one that is opened later has another number
 
 
 INTERNAL = "hyphos/"  # channels of services and actions; hyphos.tools.services shows them
@@ -96,12 +96,18 @@ class ChannelState:
     rate_hz: float = 0.0  # between the looks
     published_mb_s: float = 0.0  # what left the publishers' processes, encoded
     taken_mb_s: float = 0.0  # what the busiest subscription got
+    encoded: bool = False  # some end sends or takes bytes; else only pointers travel
     delays: Delays = field(default_factory=Delays)
 
     @property
     def megabytes_per_s(self) -> float:
-        """Publishers count no bytes while only pointers travel; then the subscribers tell."""
+        """Publishers count no bytes while only pointers travel; then those of subscribers count."""
         return max(self.published_mb_s, self.taken_mb_s)
+
+    @property
+    def megabytes_text(self) -> str:
+        """For tables: a dash where nothing is encoded, so that there are no bytes to count."""
+        return f"{self.megabytes_per_s:.2f}" if self.encoded else "–"
 
 
 def drops_of(end: EndpointInfo) -> int:
@@ -109,7 +115,18 @@ def drops_of(end: EndpointInfo) -> int:
 
 
 def key_of(process: ProcessInfo, end: EndpointInfo) -> Key:
-    return process.participant, end.node, end.channel, end.is_publisher
+    return process.participant, end.id
+
+
+def growth(end: EndpointInfo, earlier: EndpointInfo | None, counter: str) -> int:
+    """How much a counter of an end grew since an earlier look. An end that was not there then has
+    counted from 0 since."""
+    return end.counter(counter) - (earlier.counter(counter) if earlier is not None else 0)
+
+
+def encodes(end: EndpointInfo) -> bool:
+    """Whether this end of a channel handles messages as bytes: some other process takes part."""
+    return any(way not in ("", "pointer") for way in end.transports.split("+"))
 
 
 def join_transports(words: Iterable[str]) -> str:
@@ -157,6 +174,7 @@ def _add_end(
     state.type_name = state.type_name or end.type_name
     state.encoding = state.encoding or end.encoding
     state.dropped += drops_of(end)
+    state.encoded = state.encoded or encodes(end)
     if end.is_publisher:
         state.publishers += 1
         state.sent += end.counter("sent")
@@ -164,11 +182,12 @@ def _add_end(
         state.subscribers += 1
         state.received += end.counter("received")
         state.delays.add(end.latency.since(earlier.latency) if earlier else end.latency)
-    if earlier is None or seconds <= 0:
+    if seconds <= 0:
         return
-    megabytes_per_s = (end.counter("bytes") - earlier.counter("bytes")) / seconds / 1e6
+    megabytes_per_s = growth(end, earlier, "bytes") / seconds / 1e6
+    state.encoded = state.encoded or megabytes_per_s > 0
     if end.is_publisher:
-        state.rate_hz += (end.counter("sent") - earlier.counter("sent")) / seconds
+        state.rate_hz += growth(end, earlier, "sent") / seconds
         state.published_mb_s += megabytes_per_s
     else:
         state.taken_mb_s = max(state.taken_mb_s, megabytes_per_s)
@@ -193,11 +212,12 @@ def require_channel(now: Look, name: str, domain: str) -> None:
     if any(now.ends(name)):
         return
     names = sorted({end.channel for _, end in now.ends() if not is_hidden(end.channel)})
-    if not names:
+    if not now.processes:
         raise nobody(domain)
+    there = f"there are {', '.join(names)}" if names else "the processes there have none"
     raise Error(
         "not_found",
-        f"there is no channel '{name}'; there are {', '.join(names)}",
+        f"there is no channel '{name}'; {there}",
         advice="hyphos channel list",
     )
 

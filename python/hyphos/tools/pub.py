@@ -93,7 +93,9 @@ def publish_text(options: PubOptions) -> int:
         kind, payload = _parse_bytes(options, text)
         stamped = False
     else:
-        cls = TypeBook(options.proto_path, options.descriptors, options.domain).get(options.type_name)
+        cls = TypeBook(options.proto_path, options.descriptors, options.domain).get(
+            options.type_name
+        )
         read = message_from_text(cls, text, [len(one) for one in buffers])
         kind = TypeId(cls.DESCRIPTOR.full_name, _encoding(options))
         payload, stamped = read.message.SerializeToString(), read.stamped

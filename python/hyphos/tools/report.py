@@ -106,7 +106,7 @@ def _table(found: dict[str, ChannelState]) -> str:
         rows.append(
             f"<tr><td>{html.escape(s.name)}<td class=left>{html.escape(s.type_name)}"
             f"<td class=left>{html.escape(s.transports)}<td>{s.rate_hz:.1f}"
-            f"<td>{s.megabytes_per_s:.2f}<td>{s.sent:,}<td>{s.received:,}<td{bad}>{s.dropped:,}"
+            f"<td>{s.megabytes_text}<td>{s.sent:,}<td>{s.received:,}<td{bad}>{s.dropped:,}"
             + "".join(f"<td>{cell}" for cell in cells)
         )
     head = (
@@ -159,10 +159,16 @@ def _tick(x: float, ns: float) -> str:
     )
 
 
-def _picture(path: Path) -> str:
+def check_picture(path: Path) -> str:
+    """The kind of a picture for a report, by its name. Error if a report cannot show it."""
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
         raise Error("unsupported", f"a report shows {', '.join(_KINDS)} files", str(path))
+    return kind
+
+
+def _picture(path: Path) -> str:
+    kind = check_picture(path)
     try:
         data = base64.b64encode(path.read_bytes()).decode()
     except OSError as error:

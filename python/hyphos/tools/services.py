@@ -60,6 +60,13 @@ class Call:
         ]
 
     @property
+    def requests(self) -> int:
+        """As the server counts them, since clients take their counters with them when they end."""
+        if self.server is not None:
+            return self.server[1].counter("received")
+        return sum(end.counter("sent") for _, end in self.clients)
+
+    @property
     def type_name(self) -> str:
         server = self.server
         end = server[1] if server is not None else self.ends[0][1]
@@ -113,6 +120,7 @@ def _as_dict(call: Call) -> dict[str, Any]:
         made[name] = {"type": part.type_name, "encoding": part.encoding}
     made["server"] = _end(*server) if server is not None else None
     made["clients"] = [_end(*client) for client in call.clients]
+    made["requests"] = call.requests
     made["drops"] = call.drops
     return made
 
@@ -139,7 +147,7 @@ def list_calls(kind: str, domain: str, as_json: bool) -> None:
             server[1].node if server is not None else "[red]none[/red]",
             f"{server[0].name} ({server[0].pid})" if server is not None else "",
             str(len(call.clients)),
-            f"{sum(end.counter('sent') for _, end in call.clients):,}",
+            f"{call.requests:,}",
             f"[red]{call.drops:,}[/red]" if call.drops else "0",
         )
     console().print(made)

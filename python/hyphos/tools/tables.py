@@ -10,7 +10,15 @@ from rich.table import Table
 from hyphos._errors import Error
 from hyphos._hyphos import EndpointInfo, Policy, ProcessInfo
 from hyphos.tools.console import console, print_json, table
-from hyphos.tools.observe import ChannelState, duration, is_hidden, look, require_channel, states
+from hyphos.tools.observe import (
+    ChannelState,
+    Look,
+    duration,
+    is_hidden,
+    look,
+    require_channel,
+    states,
+)
 
 
 def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:
@@ -44,7 +52,7 @@ def channel_table(found: dict[str, ChannelState], *, rates: bool) -> Table:
             s.name,
             s.transports,
             f"{s.rate_hz:.1f} Hz",
-            f"{s.megabytes_per_s:.2f}",
+            s.megabytes_text,
             s.delays.text(0.5),
             s.delays.text(0.99),
             _drops(s.dropped),
@@ -99,7 +107,7 @@ def channel_list(domain: str, as_json: bool, hidden: bool) -> None:
         rows = []
         for state in found.values():
             row = asdict(state)
-            for name in ("delays", "rate_hz", "published_mb_s", "taken_mb_s"):
+            for name in ("delays", "rate_hz", "published_mb_s", "taken_mb_s", "encoded"):
                 del row[name]
             rows.append(row)
         print_json(rows)
@@ -145,7 +153,7 @@ def _print_ends(ends: list[dict[str, Any]]) -> None:
 
 def _layer_table(end: dict[str, Any]) -> Table:
     made = table(
-        f"latency to {end['node']}",
+        f"latency of {end['channel']} to {end['node']} ({end['process']}, {end['pid']})",
         ["layer", "p50", "p95", "p99", "max"],
         ["p50", "p95", "p99", "max"],
     )
@@ -154,11 +162,13 @@ def _layer_table(end: dict[str, Any]) -> Table:
     return made
 
 
-def _nodes(domain: str) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for process, end in look(domain).ends():
-        found.setdefault(end.node, []).append(_end(process, end))
-    return dict(sorted(found.items()))
+def nodes_of(now: Look) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The nodes with their ends. Nodes of two processes may have one name: they are two."""
+    found: dict[tuple[str, str, int, int], list[dict[str, Any]]] = {}
+    for process, end in now.ends():
+        key = (end.node, process.name, process.pid, process.participant)
+        found.setdefault(key, []).append(_end(process, end))
+    return [(key[0], ends) for key, ends in sorted(found.items())]
 
 
 def _channels(ends: list[dict[str, Any]], *, publishes: bool) -> list[str]:
@@ -168,7 +178,6 @@ def _channels(ends: list[dict[str, Any]], *, publishes: bool) -> list[str]:
 
 
 def node_list(domain: str, as_json: bool) -> None:
-    found = _nodes(domain)
     rows = [
         {
             "node": name,
@@ -178,7 +187,7 @@ def node_list(domain: str, as_json: bool) -> None:
             "publishes": _channels(ends, publishes=True),
             "subscribes": _channels(ends, publishes=False),
         }
-        for name, ends in found.items()
+        for name, ends in nodes_of(look(domain))
     ]
     if as_json:
         print_json(rows)
@@ -200,14 +209,16 @@ def node_list(domain: str, as_json: bool) -> None:
 
 
 def node_info(domain: str, name: str, as_json: bool) -> None:
-    found = _nodes(domain)
-    if name not in found:
-        there = f"there are {', '.join(found)}" if found else f"none runs in domain '{domain}'"
+    found = nodes_of(look(domain))
+    ends = [end for node, of_node in found if node == name for end in of_node]
+    if not ends:
+        names = ", ".join(dict.fromkeys(node for node, _ in found))
+        there = f"there are {names}" if found else f"none runs in domain '{domain}'"
         raise Error("not_found", f"there is no node '{name}'; {there}", advice="hyphos node list")
     if as_json:
-        print_json(found[name])
+        print_json(ends)
         return
-    _print_ends(found[name])
-    for end in found[name]:
+    _print_ends(ends)
+    for end in ends:
         if end.get("layers_ns"):
             console().print(_layer_table(end))

@@ -96,8 +96,9 @@ def channel_rows(now: Shot, before: Shot) -> list[ChannelRow]:
         earlier = old.get(key_of(process, end))
         if row is None:
             continue
-        if earlier is not None and seconds > 0:
-            row.drops_per_s += (drops_of(end) - drops_of(earlier)) / seconds
+        if seconds > 0:
+            dropped = drops_of(earlier) if earlier is not None else 0
+            row.drops_per_s += (drops_of(end) - dropped) / seconds
         if end.is_publisher:
             continue
         since = dict(earlier.layers) if earlier is not None else {}
@@ -155,7 +156,7 @@ def _channel_table(rows: list[ChannelRow]) -> Table:
             str(state.publishers),
             str(state.subscribers),
             f"{state.rate_hz:.1f} Hz",
-            f"{state.megabytes_per_s:.2f}",
+            state.megabytes_text,
             state.delays.text(0.5),
             state.delays.text(0.99),
             row.queue.text(0.99),
@@ -184,6 +185,7 @@ def as_json(now: Shot, before: Shot, by: str) -> dict[str, Any]:
                 "subscribers": row.state.subscribers,
                 "rate_hz": row.state.rate_hz,
                 "megabytes_per_s": row.state.megabytes_per_s,
+                "encoded": row.state.encoded,
                 "latency_ns": row.state.delays.as_dict(),
                 "queue_ns": row.queue.as_dict(),
                 "sent": row.state.sent,

@@ -23,7 +23,7 @@ from hyphos.lab.capacity.profile import Profile
 from hyphos.lab.capacity.verify import LOADS, Comparison, confusion, summary
 from hyphos.lab.case import size_label
 from hyphos.lab.page import Cell
-from hyphos.lab.plots import COLOURS, MARKS, STYLE, Plot
+from hyphos.lab.plots import COLOURS, MARKS, STYLE, Plot, legend_below
 from hyphos.lab.show import number
 
 BANDS = (0.15, 0.35)
@@ -252,8 +252,7 @@ def _scatter(compared: Sequence[Comparison]) -> Plot:
             ax.set_xlabel("measured knee, × all rates")
             ax.set_aspect("equal")
         axes[0].set_ylabel("predicted knee, × all rates")
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=6)
+        legend_below(figure, *axes[0].get_legend_handles_labels(), 6)
     caption = (
         "Predicted against measured knees, by the way that messages travel: this model, with the "
         "range that should hold nine in ten, and two rivals with the same calibration. On the "
@@ -286,7 +285,7 @@ def _errors(compared: Sequence[Comparison]) -> Plot:
         ax.set_ylim(0, 1.02)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set(xlabel="off by at most (without sign)", ylabel="graphs")
-        figure.legend(loc="outside lower center", ncols=3)
+        legend_below(figure, *ax.get_legend_handles_labels(), 3)
     return Plot("errors", "How many graphs were predicted how well; dotted: 15 and 35 %.", figure)
 
 
@@ -319,7 +318,7 @@ def _residuals(profile: Profile) -> Plot:
         ax.set_ylim(len(found) - 0.3, -0.7)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel("fitted ÷ measured − 1, %")
-        figure.legend(loc="outside lower center", ncols=6)
+        legend_below(figure, *ax.get_legend_handles_labels(), 6)
     caption = (
         "What the fit leaves over in the graphs that it was made from: zero everywhere would be a "
         "model that explains its own calibration fully."

@@ -1,0 +1,43 @@
+"""Whether a recording is still being written."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def writer_of(path: Path) -> int | None:
+    """A process of this user that has the file, or one in the folder, open for writing. None: none
+    has, or the kernel does not show it."""
+    files = [path, *path.iterdir()] if path.is_dir() else [path]
+    wanted = {(one.st_dev, one.st_ino) for one in (file.stat() for file in files if file.is_file())}
+    for folder in Path("/proc").glob("[0-9]*"):
+        if int(folder.name) != os.getpid() and _writes(folder, wanted):
+            return int(folder.name)
+    return None
+
+
+def _writes(process: Path, wanted: set[tuple[int, int]]) -> bool:
+    try:
+        for entry in (process / "fd").iterdir():
+            found = entry.stat()
+            if (found.st_dev, found.st_ino) not in wanted:
+                continue
+            told = (process / "fdinfo" / entry.name).read_text()
+            flags = re.search(r"^flags:\s+(\d+)", told, re.MULTILINE)
+            if flags and int(flags[1], 8) & os.O_ACCMODE != os.O_RDONLY:
+                return True
+    except OSError:
+        pass  # it has ended, or belongs to another user
+    return False
+
+
+def warnings_of(path: Path, warnings: Sequence[str]) -> list[str]:
+    """A file that is being written has no end yet: the warning then names its writer."""
+    writer = writer_of(path) if any("cut off" in text for text in warnings) else None
+    if writer is None:
+        return list(warnings)
+    kept = [text for text in warnings if "cut off" not in text]
+    return [*kept, f"it is still being written by process {writer}; what is complete is shown"]
