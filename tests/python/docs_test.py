@@ -1,0 +1,455 @@
+"""Every fenced block of the documents runs, or is checked as its kind allows.
+
+Plans, experiments and scenarios are loaded, Python is executed, C++ is compiled, whole programs are
+linked and run, commands are parsed and the cheap ones executed. A block that cannot run has a
+comment with the reason before it; the last test counts those by reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import hyphos
+import pytest
+import typer
+import yaml
+from doc_blocks import (
+    PAGES,
+    ROOT,
+    Block,
+    all_blocks,
+    blocks,
+    blocks_of,
+    commands_of,
+    is_console,
+    simple_commands,
+)
+from doc_preludes import CPP, PYTHON
+from helpers import PATIENCE_S, Cli, Start, wait_until
+from hyphos._hyphos import Plan
+from hyphos.cli.main import make_app
+from hyphos.lab import experiment
+from typer.core import TyperGroup
+from typer.main import get_command
+
+BUILD = ROOT / "build/release"
+LANGUAGES = {"", "c", "cmake", "cpp", "csharp", "html", "proto", "python", "sh", "xml", "yaml"}
+# Programs of the system or of other projects, in documents.
+FOREIGN = {
+    "aarch64-linux-gnu-gcc", "cmake", "echo", "export", "hyphos-host", "ping", "protoc", "python3",
+    "qemu-aarch64", "ros2", "rosparam", "rostopic", "sudo", "dot", "jq",
+}  # fmt: skip
+CHEAP = (
+    ("plan",), ("cosim", "methods"), ("cosim", "experiment", "list"), ("lab", "list"), ("keys",),
+)  # fmt: skip
+
+
+def names(found: list[Block]) -> list[Any]:
+    return [pytest.param(block, id=str(block)) for block in found]
+
+
+# --- The extraction itself ------------------------------------------------------------------------
+
+
+def test_blocks_are_found_with_their_markers() -> None:
+    text = "a\n\n<!-- block: not run: too\nlong -->\n```sh\nmake x\n```\nb\n```\nout\n```\n"
+    first, second = blocks_of(text, "page.md")
+    assert (first.language, first.text, first.line) == ("sh", "make x\n", 5)
+    assert first.why_not_run == "too long"
+    assert (second.language, second.marker) == ("", "")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_fence_is_missed(page: Path) -> None:
+    fences = sum(line.startswith("```") for line in page.read_text().splitlines())
+    assert fences == 2 * len(list(blocks_of(page.read_text(), page.name)))
+
+
+def test_every_language_is_one_that_is_checked() -> None:
+    assert {block.language for block in all_blocks()} <= LANGUAGES
+
+
+# --- YAML -----------------------------------------------------------------------------------------
+
+
+def yaml_kind(found: Any) -> str:
+    if not isinstance(found, dict):
+        return "none"
+    if "hyphos" in found or set(found) <= {"network", "data_graph"}:
+        return "plan"
+    if "lab" in found:
+        return "experiment"
+    return "scenario" if "robots" in found else "none"
+
+
+@pytest.mark.parametrize("block", names(blocks("yaml")))
+def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) -> None:
+    file = tmp_path / (block.file or "robot.yaml")
+    kind = yaml_kind(yaml.safe_load(block.text))
+    file.write_text(block.text)
+    if kind == "plan":
+        loaded = Plan.load(str(file), [], False)
+        assert loaded.warnings == []
+        code, out, err = hyphos_cli("plan", str(file))
+        assert (code, err) == (0, ""), out
+    elif kind == "experiment":
+        # What the texts beside such blocks name: a recording, a plan with loads.
+        shutil.copy(ROOT / "examples/patrol/three_processes.yaml", tmp_path / "robot.yaml")
+        file = tmp_path / "experiment.yaml"
+        experiment.parse(block.text, str(file))
+        assert experiment.parse(block.text, str(file), full=True).name
+    elif kind == "scenario":
+        code, out, err = hyphos_cli("cosim", "run", str(file))
+        assert code == 0, out + err
+    else:
+        raise AssertionError(f"{block}: neither a plan, nor an experiment, nor a scenario")
+
+
+def test_a_plan_with_a_mistake_would_be_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "robot.yaml"
+    file.write_text(blocks("yaml")[0].text.replace("nodes: [talker]", "nodes: [talkr]"))
+    with pytest.raises(hyphos.Error, match="talkr"):
+        Plan.load(str(file), [], False)
+
+
+# --- Python ---------------------------------------------------------------------------------------
+
+# Runs pieces of code one after another, each with a node of its own that does not spin.
+RUNNER = """
+import json, signal, sys, traceback
+import hyphos
+def too_long(*_): raise TimeoutError("it does not come to its end")
+signal.signal(signal.SIGALRM, too_long)
+hyphos.Node.spin = lambda self: 0
+hyphos.Runtime.spin = lambda self: 0
+failed = {}
+for name, prelude, code in json.load(sys.stdin):
+    signal.alarm(20)
+    try:
+        if prelude is None:
+            exec(compile(code, name, "exec"), {"__name__": "__main__"})
+            continue
+        with hyphos.Node.open("shown", sys.argv) as node:
+            names = {"__name__": "shown", "hyphos": hyphos, "node": node}
+            exec(compile(prelude, name + " (prelude)", "exec"), names)
+            exec(compile(code, name, "exec"), names)
+    except BaseException:
+        failed[name] = traceback.format_exc()
+print(json.dumps(failed))
+"""
+
+
+def run_python(pieces: list[tuple[str, str | None, str]], domain: str, folder: Path) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", RUNNER, "--hyphos-domain", domain],
+        input=json.dumps(pieces), cwd=folder, capture_output=True, text=True, check=False,
+        timeout=PATIENCE_S,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_python_runs_as_printed(domain: str, tmp_path: Path) -> None:
+    pieces: list[tuple[str, str | None, str]] = []
+    for block in blocks("python"):
+        compile(block.text, str(block), "exec")
+        if not block.why_not_run:
+            pieces.append((str(block), PYTHON.get((block.page, block.first)), block.text))
+    assert len(pieces) > 20
+    assert run_python(pieces, domain, tmp_path) == {}
+
+
+def test_python_that_does_not_run_would_be_noticed(domain: str, tmp_path: Path) -> None:
+    pieces: list[tuple[str, str | None, str]] = [
+        ("whole", None, "import hyphos\nhyphos.Nothing"),
+        ("part", "", "node.publisher('a', nothing)"),
+        ("fine", "", "node.param('a', 1)"),
+    ]
+    assert set(run_python(pieces, domain, tmp_path)) == {"whole", "part"}
+
+
+# --- C and C++ ------------------------------------------------------------------------------------
+
+_HEAD = """#include <cmath>
+#include <cstdio>
+#include <numbers>
+#include <string>
+#include <vector>
+#include <hyphos/gateway.hpp>
+#include <hyphos/hyphos.hpp>
+#include <hyphos/inspect.hpp>
+#include <hyphos/msgs/geometry.pb.h>
+#include <hyphos/msgs/nav.pb.h>
+#include <hyphos/msgs/sensor.pb.h>
+#include <hyphos/msgs/std.pb.h>
+// One translation unit holds many plug-ins: only the class is checked here.
+#undef HYPHOS_NODE
+#define HYPHOS_NODE(C) static_assert(std::is_constructible_v<C, const hyphos::Node&>);
+"""
+INCLUDES = [
+    "-I", str(ROOT / "include"), "-I", str(ROOT / "gateway/include"),
+    "-isystem", str(BUILD / "proto/hyphos_msgs_generated"),
+]  # fmt: skip
+
+
+def wrapped(block: Block, number: int) -> str:
+    """The block in a namespace of its own, with what its page takes for granted."""
+    before, opens, closes = CPP.get((block.page, block.first), ("", "", ""))
+    text = re.sub(r"^\s*#include.*$", "", block.text, flags=re.MULTILINE)
+    place = f'#line {block.line + 1} "{block.page}"'
+    return f"namespace block{number} {{\n{before}\n{opens}\n{place}\n{text}\n{closes}\n}}\n"
+
+
+def is_whole(block: Block) -> bool:
+    return "#include" in block.text and ("int main(" in block.text or "HYPHOS_NODE" in block.text)
+
+
+def compiled(source: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    file = folder / "shown.cpp"
+    file.write_text(source)
+    command = ["c++", "-std=c++20", "-fsyntax-only", *INCLUDES, *words, str(file)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_cpp_compiles_as_printed(tmp_path: Path) -> None:
+    shown = [block for block in blocks("cpp") if not block.why_not_run]
+    for block in shown:
+        known = (block.page, block.first) in CPP
+        assert known or is_whole(block), f"{block}: not a whole program, and without a prelude"
+    text = _HEAD + "".join(wrapped(block, i) for i, block in enumerate(shown))
+    done = compiled(text, tmp_path)
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+def test_cpp_that_does_not_compile_would_be_noticed(tmp_path: Path) -> None:
+    block = Block("docs/cpp.md", 1, "cpp", "void shown() { hyphos::Nod* node; }\n")
+    done = compiled("#include <hyphos/policy.hpp>\n" + wrapped(block, 0), tmp_path)
+    assert "docs/cpp.md:2" in done.stderr
+
+
+def test_whole_programs_are_examples_or_files_that_run() -> None:
+    """Those of README are built and run below; the others stand in examples/, which tests run."""
+    examples = [path.read_text() for path in ROOT.glob("examples/*/*.cpp")]
+    for block in blocks("cpp"):
+        if is_whole(block) and not block.why_not_run and not block.file:
+            assert any(block.text.strip() == one.strip() for one in examples) or (
+                (block.page, block.first) in CPP
+            ), block
+
+
+def test_preludes_belong_to_blocks() -> None:
+    shown = {(block.page, block.first) for block in blocks("cpp", "python")}
+    assert set(CPP) | set(PYTHON) <= shown
+
+
+def test_c_runs_as_printed(domain: str, tmp_path: Path, start: Start) -> None:
+    [block] = blocks("c")
+    (tmp_path / "listener.c").write_text(block.text)
+    library = BUILD / "clients/c"
+    command = ["cc", "-I", str(ROOT / "clients/c/include"), "listener.c", "-o", "listener"]
+    command += ["-L", str(library), "-lhyphos_c", f"-Wl,-rpath,{library}", f"-Wl,-rpath,{BUILD}"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    listener = start("./listener", "--hyphos-domain", domain)
+    with hyphos.Node.open("talker", domain=domain) as node:
+        raw = node.publisher("raw", bytes)
+        wait_until(lambda: raw.listeners == 1, "the program to listen")
+        # Its output is buffered until the buffer is full.
+        for _ in range(2000):
+            raw.publish(b"abc")
+        assert listener.line() == "3 bytes"
+
+
+# --- Other kinds ----------------------------------------------------------------------------------
+
+
+def test_a_proto_compiles(tmp_path: Path) -> None:
+    for block in blocks("proto"):
+        text = block.text if "syntax" in block.text else f"message Shown {{ {block.text} }}"
+        (tmp_path / "shown.proto").write_text(f'syntax = "proto3";\n{text}')
+        command = ["protoc", "-I", str(tmp_path), "--descriptor_set_out=/dev/null", "shown.proto"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+
+
+def test_xml_is_well_formed() -> None:
+    for block in blocks("xml"):
+        ElementTree.fromstring(block.text)
+
+
+@pytest.mark.parametrize("block", names([b for b in all_blocks() if b.marker[:6] == "quoted"]))
+def test_quotations_are_true(block: Block) -> None:
+    source = (ROOT / block.marker.removeprefix("quoted from ")).read_text()
+    assert set(block.text.splitlines()) - {""} <= set(source.splitlines())
+
+
+@pytest.mark.parametrize("language", ["cmake", "csharp", "html"])
+def test_other_languages_run_or_say_why_not(language: str) -> None:
+    for block in blocks(language):
+        assert block.marker, f"{block}: mark it as a file, as quoted, or as not run"
+
+
+# --- Commands -------------------------------------------------------------------------------------
+
+
+@cache
+def program() -> Any:
+    return get_command(make_app())
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    command: Any = program()
+    while isinstance(command, TyperGroup) and words:
+        below: Any = command.commands.get(words[0])
+        if below is None and (default := getattr(command, "default", "")):
+            return command.commands[default], words
+        if below is None:
+            break
+        command, words = below, words[1:]
+    return command, words
+
+
+def check_hyphos(words: list[str]) -> None:
+    """The command exists and takes these words."""
+    command, arguments = command_of([re.sub(r"[\[\]]", "", word) for word in words])
+    assert command.name != "hyphos" or not arguments, f"there is no command {words}"
+    for word in arguments:
+        plain = re.fullmatch(r"[\w./-]+\.(yaml|mcap|bag|json|txt|html|csv)", word)
+        if plain and not Path(word).exists() and not word.startswith("examples/"):
+            Path(word).parent.mkdir(parents=True, exist_ok=True)
+            Path(word).touch()  # of the reader
+    while True:
+        try:
+            command.make_context("hyphos", list(arguments))
+        except typer.BadParameter as problem:
+            absent = re.search(r"(?:path|dir|file) '(.*)' does not exist", str(problem))
+            if absent is None or absent[1].startswith("examples/"):
+                raise
+            Path(absent[1]).mkdir(parents=True)  # of the reader
+        else:
+            return
+
+
+def check_path(word: str, where: str) -> None:
+    own = ("examples/", "scripts/", "bench/", "tests/", "clients/", "cmake/", "docs/")
+    if word.startswith(own):
+        assert (ROOT / word).exists(), f"{where}: there is no {word}"
+    if word.startswith("build/release/"):
+        target = Path(word).name
+        source = list(ROOT.glob(f"{Path(word).parent.relative_to('build/release')}/CMakeLists.txt"))
+        assert (ROOT / word).exists() or source, f"{where}: nothing builds {target}"
+
+
+def check_command(words: list[str], where: str) -> None:
+    program = words[0].removeprefix("$CLONE/").removeprefix(".venv/bin/")
+    if program == "hyphos":
+        check_hyphos(words[1:])
+    elif program == "make":
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        wanted = [word for word in words[1:] if "=" not in word and not word.startswith("-")]
+        assert set(wanted) <= set(targets), where
+    elif program.startswith("hyphos-"):
+        assert list(BUILD.rglob(program)), f"{where}: nothing builds {program}"
+    else:
+        known = program in FOREIGN or program == "python" or "/" in program
+        assert known, f"{where}: unknown program {program}"
+    for word in words:
+        check_path(word.removeprefix("$CLONE/").removeprefix("$PWD/"), where)
+
+
+CONSOLES = [block for block in all_blocks() if block.language == "sh" or is_console(block)]
+
+
+@pytest.mark.parametrize("block", names(CONSOLES))
+def test_commands_are_ones_that_exist(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for line in commands_of(block):
+        for words in simple_commands(line):
+            check_command(words, f"{block}: {line}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["hyphos chanel list", "hyphos plan --sgv x.svg robot.yaml", "make demos", "hyphosx run",
+     "hyphos cosim run examples/cosim/nothing.yaml", "scripts/nothing core"],
+)  # fmt: skip
+def test_a_wrong_command_would_be_noticed(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Exception, match=r"."):
+        for words in simple_commands(line):
+            check_command(words, line)
+
+
+def cheap_commands() -> list[list[str]]:
+    found = []
+    for block in CONSOLES:
+        for words in (words for line in commands_of(block) for words in simple_commands(line)):
+            if Path(words[0]).name == "hyphos" and any(
+                tuple(words[1 : 1 + len(head)]) == head for head in CHEAP
+            ):
+                found.append(words[1:])
+    return [words for words in found if words[:2] != ["plan", "check"]]
+
+
+def test_cheap_commands_run(hyphos_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "keys").mkdir()
+    done = 0
+    for words in cheap_commands():
+        if any(re.fullmatch(r"[\w-]+\.yaml", word) for word in words):
+            continue  # of the reader
+        code, out, err = hyphos_cli(*words)
+        assert code == 0, f"{words}: {out}{err}"
+        done += 1
+    assert done >= 3
+
+
+def test_the_robot_of_the_first_page_runs(domain: str, tmp_path: Path) -> None:
+    page = [block for block in all_blocks() if block.page == "README.md"]
+    for block in page:
+        if block.file:
+            (tmp_path / block.file).write_text(block.text)
+    [shown] = [block for block in page if block.marker.startswith("run with the files")]
+    text = shown.text
+    for name in re.findall(r"hyphos run robot\.yaml", text):
+        text = text.replace(f"{name} ", f"{name} --set domain={domain} --logs logs ")
+    done = subprocess.run(
+        ["bash", "-ec", text], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "CLONE": str(ROOT), "CMAKE_BUILD_PARALLEL_LEVEL": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = [line for line in done.stdout.splitlines() if "│ hello" in line]
+    assert len(runs) >= 2, done.stdout
+    assert {"started speak", "started hear"} <= {
+        " ".join(line.split()[:2]) for line in done.stdout.splitlines()
+    }
+
+
+# --- What is left out -----------------------------------------------------------------------------
+
+
+def test_blocks_that_are_not_run_are_few_and_say_why(record_property: Any) -> None:
+    reasons = Counter(block.why_not_run for block in all_blocks() if block.why_not_run)
+    record_property("not run", dict(reasons))
+    print(*(f"{count} not run: {reason}" for reason, count in reasons.items()), sep="\n")
+    assert sum(reasons.values()) <= 12
+    assert all(len(reason) > 10 for reason in reasons)
+    unmarked = [
+        block for block in all_blocks()
+        if block.marker and not re.match(r"(not run: |file |quoted from |run with the files)",
+                                         block.marker)
+    ]  # fmt: skip
+    assert unmarked == []
