@@ -94,7 +94,8 @@ bool Subscriber::note_latched(const detail::Delivery& delivery) {
   const Meta& meta = delivery.block->meta();
   auto known = newest_.empty() ? newest_.end() : newest_.end() - 1;
   if (known != newest_.end() && known->first != meta.sender) {
-    known = std::ranges::find(newest_, meta.sender, &std::pair<std::uint64_t, std::uint64_t>::first);
+    known =
+        std::ranges::find(newest_, meta.sender, &std::pair<std::uint64_t, std::uint64_t>::first);
   }
   if (known != newest_.end()) {
     if (delivery.replayed && meta.sequence <= known->second) return false;

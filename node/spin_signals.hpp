@@ -5,8 +5,9 @@ namespace hyphos {
 /// What SIGINT and SIGTERM do while the main thread spins; in another thread, nothing is changed.
 ///
 /// A signal without a handler of the program's own ends the runtime that spins; one that is ignored
-/// stays so. A handler of its own is called, as ever, and the thread that spins wakes. A forked child has the handlers from
-/// before spin(), from its first signal on. Of several objects at a time, the last one counts.
+/// stays so. A handler of its own is called, as ever, and the thread that spins wakes. A forked
+/// child has the handlers from before spin(), from its first signal on. Of several objects at a
+/// time, the last one counts.
 class SpinSignals {
  public:
   /// `stop_event`: an eventfd, written by a signal that ends the runtime.

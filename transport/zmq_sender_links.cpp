@@ -251,7 +251,8 @@ void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
     if (!write(stream, first + i, *stream.in_flight[i].parcel)) return;
   }
   flush_queue(stream);
-  // Messages that best effort lost meanwhile and the receiver forgot. The receiver drops duplicates.
+  // Messages that best effort lost meanwhile and the receiver forgot. The receiver drops
+  // duplicates.
   replay_latched(stream);
 }
 

@@ -58,8 +58,8 @@ struct TopicInfo {
 
 struct ServiceInfo {
   std::string name;
-  std::string type;  ///< in ROS; empty if ROS has none for what it carries
-  std::string node;  ///< who serves it; the gateway's own for its clients
+  std::string type;          ///< in ROS; empty if ROS has none for what it carries
+  std::string node;          ///< who serves it; the gateway's own for its clients
   std::string carries = {};  ///< its type in the graph
 };
 using ActionInfo = ServiceInfo;

@@ -27,9 +27,9 @@ class CEnds final : public LatchedEnds {
     publishers_.push_back(hyphos::test::open_publisher(from_, channel_.c_str(), kNumber, &policy_));
   }
   void publish(std::size_t publisher, std::int64_t value) override {
-    EXPECT_EQ(hyphos_publish(publishers_[publisher], &value, sizeof value, nullptr, 0, nullptr,
-                             nullptr),
-              HYPHOS_OK);
+    EXPECT_EQ(
+        hyphos_publish(publishers_[publisher], &value, sizeof value, nullptr, 0, nullptr, nullptr),
+        HYPHOS_OK);
   }
   void close_publisher(std::size_t publisher) override { publishers_[publisher].reset(); }
   void subscribe() override {
@@ -44,7 +44,9 @@ class CEnds final : public LatchedEnds {
         },
         &one.inbox, HYPHOS_SERIAL, kNumber, wish_));
   }
-  void unsubscribe(std::size_t subscription) override { subscriptions_[subscription]->handle.reset(); }
+  void unsubscribe(std::size_t subscription) override {
+    subscriptions_[subscription]->handle.reset();
+  }
   std::vector<std::int64_t> heard(std::size_t subscription) override {
     return subscriptions_[subscription]->inbox.values();
   }

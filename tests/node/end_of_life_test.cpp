@@ -237,7 +237,8 @@ TEST(Fork, a_child_can_use_nothing_that_it_inherits) {
   }
 }
 
-/// A child may end as any program: its static and local objects go, and nothing waits or is unlinked.
+/// A child may end as any program: its static and local objects go, and nothing waits or is
+/// unlinked.
 TEST(Fork, the_end_of_a_child_ends_nothing_of_its_parent) {
   Arrivals got;
   const std::string domain = fresh_domain();

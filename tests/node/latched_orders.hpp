@@ -150,7 +150,8 @@ class LatchedModel {
   std::vector<std::size_t> living_;
   std::vector<std::size_t> open_subscriptions_;
   std::map<std::size_t, std::int64_t> published_;  // how many, by publisher
-  std::map<std::size_t, std::int64_t> last_;       // the value that a late subscription gets, by publisher
+  std::map<std::size_t, std::int64_t>
+      last_;  // the value that a late subscription gets, by publisher
   bool left_behind_ = false;
   std::vector<Heard> expected_;
 };

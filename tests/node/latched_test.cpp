@@ -156,9 +156,8 @@ TEST_P(Latched, a_subscription_that_joins_meanwhile_hears_no_older_value) {
   for (int number = 0; number < 20; ++number) {
     inboxes.push_back(std::make_unique<Arrivals>());
     Arrivals* const inbox = inboxes.back().get();
-    subscriptions.push_back(
-        to.subscribe<Number>(channel, {.policy = policy},
-                             [inbox](const Message<Number>& m) { inbox->add(m->value); }));
+    subscriptions.push_back(to.subscribe<Number>(
+        channel, {.policy = policy}, [inbox](const Message<Number>& m) { inbox->add(m->value); }));
     EXPECT_TRUE(inbox->wait_for(1));
   }
   enough = true;
