@@ -172,7 +172,7 @@ def test_a_type_that_is_not_understood_is_copied(kind: str, tmp_path: Path) -> N
     assert raw(part) == kept
     assert merge([path, part], WriteOptions(both), prefix=True) == 0
     assert raw(both) == {
-        f"{name}/{topic}": data for name, (topic, data) in product(("run", "part"), kept.items())
+        f"/{name}{topic}": data for name, (topic, data) in product(("run", "part"), kept.items())
     }
     database = tmp_path / "two"
     code = convert(path, "ros2-db3", WriteOptions(database))
