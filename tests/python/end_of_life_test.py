@@ -305,11 +305,25 @@ elif way == "busy":
     robot.far.every(lambda: 1 / 0, period_ms=1)
 '''
 )
-STEPS = (
-    "publish use close_publisher close close_by_threads close_in_callback spin_until_stopped "
-    "spin_until_sigint spin_until_sigterm spin_until_closed spin_with_own_handler "
-    "spin_until_handler_raises spin_in_thread fork fork_and_exit multiprocess open_again"
-).split()
+STEPS = [
+    "publish",
+    "use",
+    "close_publisher",
+    "close",
+    "close_by_threads",
+    "close_in_callback",
+    "spin_until_stopped",
+    "spin_until_sigint",
+    "spin_until_sigterm",
+    "spin_until_closed",
+    "spin_with_own_handler",
+    "spin_until_handler_raises",
+    "spin_in_thread",
+    "fork",
+    "fork_and_exit",
+    "multiprocess",
+    "open_again",
+]
 WAYS = {"nothing": 0, "close": 0, "exit": 3, "error": 1, "spinning": 0, "atexit": 0, "busy": 0}
 
 
