@@ -93,6 +93,9 @@ class Robot:
             lambda: self.node.service("ask", String, String, lambda q: q),
             lambda: self.node.client("ask", String, String),
             lambda: self.node.transforms(),
+            lambda: self.node.params().declare("late", 1.0),
+            lambda: self.node.remote_params("other"),
+            lambda: self.node.on_clock_jump(print),
         ]
         for use in uses:
             if self.closed or self.ended:
