@@ -40,6 +40,30 @@ inline bool any_counts(std::uint64_t bits,
   return false;
 }
 
+/// One more hold; false: the generation is over (H3), or there are too many.
+inline bool count_up(std::atomic<std::uint32_t>& word, std::uint32_t generation) {
+  std::uint32_t seen = word.load(std::memory_order_acquire);
+  for (;;) {
+    if (generation_of(seen) > generation) return false;
+    const std::uint32_t count = generation_of(seen) == generation ? seen & kCountMask : 0;
+    if (count == kCountMask) return false;
+    const std::uint32_t next = generation << 16 | (count + 1);
+    if (word.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
+                                   std::memory_order_acquire)) {
+      return true;
+    }
+  }
+}
+
+inline bool count_down(std::atomic<std::uint32_t>& word, std::uint32_t generation) {
+  std::uint32_t seen = word.load(std::memory_order_acquire);
+  do {
+    if (generation_of(seen) != generation || (seen & kCountMask) == 0) return false;
+  } while (!word.compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst,
+                                       std::memory_order_acquire));
+  return true;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Segment>> Segment::create(const Domain& domain, const Control& owner,
@@ -254,60 +278,46 @@ void Segment::sweep(const std::function<bool(std::uint64_t)>& is_dead) {
   }
 }
 
-// H4 for an entry of a further group: all before the word.
-bool Segment::flag_further(std::uint32_t slot, std::uint32_t index) {
-  const std::uint32_t number = index / kGroupHolders;
-  SlotHolds* const of = further(slot, number);
-  if (of == nullptr) return false;
-  std::atomic<std::uint32_t>& more = control(slot).more;
-  const std::uint32_t flag = std::uint32_t{1} << (number - 1);
-  if ((more.load(std::memory_order_relaxed) & flag) == 0) {
-    more.fetch_or(flag, std::memory_order_acq_rel);
+// Messages go through the functions below without a call into those for further groups, but at
+// their ends: so up to 64 receivers cost what they did when there were no more.
+HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
+  assert(slot < slots() && entry.index < kMaxHolders);
+  if (entry.index >= kGroupHolders) [[unlikely]] {
+    return add_further(slot, entry, count_in_adds);
   }
-  const std::uint64_t bit = std::uint64_t{1} << (index % kGroupHolders);
-  if ((of->maybe.load(std::memory_order_relaxed) & bit) == 0) {
-    of->maybe.fetch_or(bit, std::memory_order_acq_rel);
+  SlotControl& at = control(slot);
+  const std::uint64_t bit = std::uint64_t{1} << entry.index;
+  if ((at.maybe.load(std::memory_order_relaxed) & bit) == 0) {
+    at.maybe.fetch_or(bit, std::memory_order_acq_rel);
   }
+  if (!count_up(at.holds[entry.index], entry.generation)) return false;
+  if (count_in_adds) at.adds.fetch_add(1, std::memory_order_acq_rel);
   return true;
 }
 
-HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
-  assert(slot < slots() && entry.index < kMaxHolders);
+bool Segment::add_further(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
+  const std::uint32_t number = entry.index / kGroupHolders;
+  SlotHolds* const of = further(slot, number);
+  if (of == nullptr) return false;
   SlotControl& at = control(slot);
-  if (entry.index < kGroupHolders) [[likely]] {
-    const std::uint64_t bit = std::uint64_t{1} << entry.index;
-    if ((at.maybe.load(std::memory_order_relaxed) & bit) == 0) {
-      at.maybe.fetch_or(bit, std::memory_order_acq_rel);
-    }
-  } else if (!flag_further(slot, entry.index)) {
-    return false;
-  }
-  std::atomic<std::uint32_t>& word = *this->word(slot, entry.index);
-  std::uint32_t seen = word.load(std::memory_order_acquire);
-  for (;;) {
-    if (generation_of(seen) > entry.generation) return false;  // H3: the receiver is gone
-    const std::uint32_t count = generation_of(seen) == entry.generation ? seen & kCountMask : 0;
-    if (count == kCountMask) return false;
-    const std::uint32_t next = entry.generation << 16 | (count + 1);
-    if (word.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
-                                   std::memory_order_acquire)) {
-      break;
-    }
-  }
+  at.more.fetch_or(std::uint32_t{1} << (number - 1), std::memory_order_acq_rel);
+  const std::uint32_t place = entry.index % kGroupHolders;
+  of->maybe.fetch_or(std::uint64_t{1} << place, std::memory_order_acq_rel);
+  if (!count_up(of->holds[place], entry.generation)) return false;
   if (count_in_adds) at.adds.fetch_add(1, std::memory_order_acq_rel);
   return true;
 }
 
 HYPHOS_HOT bool Segment::release_hold(std::uint32_t slot, HolderRef entry) {
   assert(slot < slots() && entry.index < kMaxHolders);
-  std::atomic<std::uint32_t>* const word = this->word(slot, entry.index);
-  if (word == nullptr) return false;
-  std::uint32_t seen = word->load(std::memory_order_acquire);
-  do {
-    if (generation_of(seen) != entry.generation || (seen & kCountMask) == 0) return false;
-  } while (!word->compare_exchange_weak(seen, seen - 1, std::memory_order_seq_cst,
-                                        std::memory_order_acquire));
-  return true;
+  if (entry.index >= kGroupHolders) [[unlikely]]
+    return release_further(slot, entry);
+  return count_down(control(slot).holds[entry.index], entry.generation);
+}
+
+bool Segment::release_further(std::uint32_t slot, HolderRef entry) {
+  std::atomic<std::uint32_t>* const word = further_word(slot, entry.index);
+  return word != nullptr && count_down(*word, entry.generation);
 }
 
 void Segment::settle(std::uint32_t slot, HolderRef entry, std::uint32_t count) {
@@ -318,7 +328,7 @@ void Segment::settle(std::uint32_t slot, HolderRef entry, std::uint32_t count) {
   word->store(entry.generation << 16 | count, std::memory_order_seq_cst);
 }
 
-HYPHOS_HOT bool Segment::is_held(std::uint32_t slot) const {
+bool Segment::is_held(std::uint32_t slot) const {
   const SlotControl& at = control(slot);
   const std::uint64_t bits = at.maybe.load(std::memory_order_acquire);
   if (any_counts(bits, at.holds, header().holders)) return true;
@@ -359,12 +369,25 @@ std::uint32_t Segment::holders() const {
 
 HYPHOS_HOT bool Segment::find_free(std::uint32_t slot) {
   SlotControl& at = control(slot);
+  if (at.more.load(std::memory_order_acquire) != 0) [[unlikely]]
+    return find_free_further(slot);
+  const std::uint32_t before = at.adds.load(std::memory_order_acquire);
+  const std::uint64_t bits = at.maybe.load(std::memory_order_acquire);
+  if (any_counts(bits, at.holds, header().holders)) return false;
+  // A bit of `more` that was set meanwhile is followed by a count in `adds`, or by a hold that does
+  // (H6): but only if it is looked at in between.
+  if (at.more.load(std::memory_order_acquire) != 0) return false;
+  if (at.adds.load(std::memory_order_acquire) != before) return false;
+  at.maybe.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+bool Segment::find_free_further(std::uint32_t slot) {
+  SlotControl& at = control(slot);
   const std::uint32_t before = at.adds.load(std::memory_order_acquire);
   if (is_held(slot)) return false;
   if (at.adds.load(std::memory_order_acquire) != before) return false;
-  if (const std::uint32_t more = at.more.load(std::memory_order_relaxed); more != 0) {
-    clear_further(slot, more);
-  }
+  clear_further(slot, at.more.load(std::memory_order_relaxed));
   at.maybe.store(0, std::memory_order_relaxed);
   return true;
 }

@@ -147,7 +147,9 @@ class Segment {
   /// The same as the public ones, for the further groups alone.
   [[nodiscard]] bool is_held_further(std::uint32_t slot, std::uint32_t more) const;
   void clear_further(std::uint32_t slot, std::uint32_t more);
-  [[nodiscard]] bool flag_further(std::uint32_t slot, std::uint32_t index);
+  [[nodiscard]] bool find_free_further(std::uint32_t slot);
+  [[nodiscard]] bool add_further(std::uint32_t slot, HolderRef entry, bool count_in_adds);
+  bool release_further(std::uint32_t slot, HolderRef entry);
 
   const Domain* domain_ = nullptr;  // of the participant, which outlives the segment's use
   Mapping head_;                    // header and slot controls
