@@ -12,6 +12,8 @@ namespace {
 
 /// How long a node of ROS may take to say which endpoints it has.
 constexpr Duration kIntroduction = Duration::from_seconds(3);
+/// Behind the key of an endpoint whose report is out.
+const std::string kReported = " reported";
 
 /// Names that ROS hides, and that are not meant to pass: a part of them begins with '_'.
 bool is_hidden(const std::string& name) { return name.find("/_") != std::string::npos; }
@@ -62,13 +64,25 @@ void LeftOut::look(const Now& now) {
   std::erase_if(nameless_, [this](const auto& one) { return !seen_.contains(one.first); });
 }
 
-std::optional<std::string> LeftOut::node_of(const std::string& key, const GUID_t& endpoint) {
-  std::string node = place_.nodes->node_of(endpoint);
-  if (node != NodeGraph::kNoNode) return node;
-  const Time since = nameless_.emplace(key, monotonic_now()).first->second;
-  seen_.insert(key);
-  if (monotonic_now() < since + kIntroduction) return std::nullopt;
-  return node;
+void LeftOut::finish() {
+  for (const auto& [key, one] : nameless_) {
+    if (known_.contains(key + kReported)) continue;
+    place_.door.note(client_of(one.name), one.why, std::string(NodeGraph::kNoNode) + one.text);
+  }
+}
+
+void LeftOut::report_endpoint(const std::string& key, const GUID_t& endpoint,
+                              const std::string& name, std::string_view why,
+                              const std::string& text) {
+  const std::string node = place_.nodes->node_of(endpoint);
+  if (node == NodeGraph::kNoNode) {
+    seen_.insert(key);
+    const auto waiting =
+        nameless_.emplace(key, Waiting{monotonic_now(), name, std::string(why), text}).first;
+    const bool was_reported = known_.contains(key + kReported);
+    if (!was_reported && monotonic_now() < waiting->second.since + kIntroduction) return;
+  }
+  report(key + kReported, name, why, node + text);
 }
 
 void LeftOut::look_at_channels(const Now& now) {
@@ -134,15 +148,13 @@ void LeftOut::look_at_readers(const Now& now) {
       const std::string why = mismatch(own.qos, reader.qos);
       if (reader.type == own.type && why.empty()) continue;
       const std::string key = own.topic + " " + text_of(guid);
-      const auto node = node_of(key, guid);
-      if (!node) continue;
       if (reader.type != own.type) {
-        report("type " + key, name_of(own.topic), "type_mismatch",
-               *node + " subscribes to it as " + type_name(reader.type) + ", it goes out as " +
-                   type_name(own.type));
+        report_endpoint("type " + key, guid, name_of(own.topic), "type_mismatch",
+                        " subscribes to it as " + type_name(reader.type) + ", it goes out as " +
+                            type_name(own.type));
       } else {
-        report("qos " + key + why, name_of(own.topic), "incompatible_qos",
-               *node + " does not receive it: " + why);
+        report_endpoint("qos " + key + why, guid, name_of(own.topic), "incompatible_qos",
+                        " does not receive it: " + why);
       }
     }
   }
@@ -164,18 +176,17 @@ void LeftOut::look_at_writers(const Now& now) {
       }
       if (own->type == writer.type && why.empty()) continue;
     }
-    const auto node = node_of(key, guid);
-    if (!node) continue;
     if (is_foreign) {
-      report("foreign " + key, name, "unsupported",
-             "the topic is left out: " + *node + " publishes it as '" + writer.type +
-                 "', and name or type are none of ROS");
+      report_endpoint("foreign " + key, guid, name, "unsupported",
+                      " publishes it as '" + writer.type +
+                          "', and name or type are none of ROS: the topic is left out");
     } else if (own->type != writer.type) {
-      report("type " + key, name, "type_mismatch",
-             *node + " publishes it as " + type_name(writer.type) + ", it comes in as " +
-                 type_name(own->type));
+      report_endpoint("type " + key, guid, name, "type_mismatch",
+                      " publishes it as " + type_name(writer.type) + ", it comes in as " +
+                          type_name(own->type));
     } else {
-      report("qos " + key + why, name, "incompatible_qos", *node + " is not received: " + why);
+      report_endpoint("qos " + key + why, guid, name, "incompatible_qos",
+                      " is not received: " + why);
     }
   }
 }

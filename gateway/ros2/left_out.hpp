@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +37,8 @@ class LeftOut {
     OwnEndpoints own;
   };
   void look(const Now& now);
+  /// Reports what still waits for the name of its node.
+  void finish();
 
  private:
   void look_at_channels(const Now& now);
@@ -50,12 +51,20 @@ class LeftOut {
               const std::string& detail);
 
   const Place& place_;
-  /// The node of an endpoint; none as long as it may still become known.
-  std::optional<std::string> node_of(const std::string& key, const GUID_t& endpoint);
+  /// The same of an endpoint, when its node is known, or has had the time to become known. `text`:
+  /// what follows the node's name.
+  void report_endpoint(const std::string& key, const GUID_t& endpoint, const std::string& name,
+                       std::string_view why, const std::string& text);
 
-  std::set<std::string> known_;           ///< keys of the last look
-  std::set<std::string> seen_;            ///< of this one
-  std::map<std::string, Time> nameless_;  ///< since when an endpoint has been without a node
+  std::set<std::string> known_;  ///< keys of the last look
+  std::set<std::string> seen_;   ///< of this one
+  struct Waiting {
+    Time since;
+    std::string name;
+    std::string why;
+    std::string text;
+  };
+  std::map<std::string, Waiting> nameless_;  ///< reports that wait for the name of a node
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -75,50 +75,76 @@ class Ros2 final : public Protocol {
     changed_.notify_one();
   }
 
-  /// Everything is opened and ended in this thread, which may wait; those of DDS may not.
-  void run() {
-    TopicsIn topics_in(*place_);
-    TopicsOut topics_out(*place_);
-    ServicesIn services_in(*place_);
-    ServicesOut services_out(*place_);
-    ParamServices params(*place_, services_out);
-    LeftOut left_out(*place_);
-    std::unique_lock lock(mutex_);
-    while (!ending_) {
-      woken_ = false;
-      lock.unlock();
-      const DomainState state = discovery_.state();
+  /// What passes, in the order in which it is opened.
+  struct Parts {
+    explicit Parts(const Place& place)
+        : topics_in(place),
+          topics_out(place),
+          services_in(place),
+          services_out(place),
+          params(place, services_out),
+          left_out(place) {}
+
+    void look(const DomainState& state, const std::vector<TopicInfo>& channels,
+              const std::vector<ServiceInfo>& services) {
       topics_in.look(state);
       services_in.look(state);
-      const auto channels = door_.topics();
-      const auto services = door_.services();
       topics_out.look(channels);
       params.look();
       services_out.look(services, services_in);
+    }
+    [[nodiscard]] OwnEndpoints endpoints() const {
       OwnEndpoints own;
       topics_in.add_endpoints(own);
       topics_out.add_endpoints(own);
       services_in.add_endpoints(own);
       services_out.add_endpoints(own);
-      left_out.look({state, channels, services, door_.actions(), std::move(own)});
+      return own;
+    }
+    void announce(NodeGraph& nodes) const {
       auto readers = topics_in.readers();
       auto writers = topics_out.writers();
       for (const GUID_t& guid : services_in.readers()) readers.push_back(guid);
       for (const GUID_t& guid : services_out.readers()) readers.push_back(guid);
       for (const GUID_t& guid : services_in.writers()) writers.push_back(guid);
       for (const GUID_t& guid : services_out.writers()) writers.push_back(guid);
-      nodes_->announce(readers, writers);
+      nodes.announce(readers, writers);
+    }
+
+    TopicsIn topics_in;
+    TopicsOut topics_out;
+    ServicesIn services_in;
+    ServicesOut services_out;
+    ParamServices params;
+    LeftOut left_out;
+  };
+
+  /// Everything is opened and ended in this thread, which may wait; those of DDS may not.
+  void run() {
+    Parts parts(*place_);
+    std::unique_lock lock(mutex_);
+    while (!ending_) {
+      woken_ = false;
+      lock.unlock();
+      const DomainState state = discovery_.state();
+      const auto channels = door_.topics();
+      const auto services = door_.services();
+      parts.look(state, channels, services);
+      parts.left_out.look({state, channels, services, door_.actions(), parts.endpoints()});
+      parts.announce(*nodes_);
       forget_gone();
       lock.lock();
       const auto next = std::chrono::steady_clock::now() + kLook;
       while (!until(next, lock)) {
         waits_ = false;
         lock.unlock();
-        const bool waits = topics_in.drain();
+        const bool waits = parts.topics_in.drain();
         lock.lock();
         waits_ = waits_ || waits;
       }
     }
+    lock.unlock();
+    parts.left_out.finish();
   }
 
   /// Waits until it is time to look. False if it is time to drain before.

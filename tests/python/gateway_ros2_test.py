@@ -312,7 +312,7 @@ def test_every_endpoint_of_the_gateway_has_a_type_hash(
     ]
     for reader in readers:
         wait_until(lambda one=reader: bool(one.get_matched_publications()), "its writer")
-        assert b"typehash=RIHS01_" in ros.told_by_writer(reader)
+        assert all(b"typehash=RIHS01_" in told for told in ros.all_told_by_writers(reader))
     assert publisher.channel == "hashed_out"  # it is there all the while
 
 
@@ -370,6 +370,14 @@ def test_the_command_line_calls_a_service_of_ros_2(
         code, out, _ = hyphos_cli("service", "call", "command", "{data: true}", "-d", domain)
     assert code == 0
     assert "message: lit" in out
+
+
+@pytest.mark.usefixtures("gateway")
+def test_an_idle_gateway_is_a_process_without_channels(hyphos_cli: Cli, domain: str) -> None:
+    for what in ("channel", "node"):
+        code, out, _ = hyphos_cli(what, "list", "-d", domain)
+        assert code == 0
+        assert "no Hyphos process runs" not in out
 
 
 def test_ctrl_c_ends_it_with_code_0(gateway: Program) -> None:

@@ -101,8 +101,17 @@ def _percentiles(histogram: Any) -> dict[str, float]:
     }
 
 
+def _who_runs(processes: list[ProcessInfo], domain: str) -> str:
+    """For a list that is empty."""
+    if not processes:
+        return f"no Hyphos process runs in domain '{domain}'"
+    names = ", ".join(sorted({process.name for process in processes}))
+    return f"in domain '{domain}' none of these has one: {names}"
+
+
 def channel_list(domain: str, as_json: bool, hidden: bool) -> None:
-    found = states(look(domain), hidden=hidden)
+    now = look(domain)
+    found = states(now, hidden=hidden)
     if as_json:
         rows = []
         for state in found.values():
@@ -112,7 +121,7 @@ def channel_list(domain: str, as_json: bool, hidden: bool) -> None:
             rows.append(row)
         print_json(rows)
     elif not found:
-        console().print(f"no channels: no Hyphos process runs in domain '{domain}'")
+        console().print(f"no channels: {_who_runs(now.processes, domain)}")
     else:
         console().print(channel_table(found, rates=False))
 
@@ -193,7 +202,7 @@ def node_list(domain: str, as_json: bool) -> None:
         print_json(rows)
         return
     if not rows:
-        console().print(f"no nodes: no Hyphos process runs in domain '{domain}'")
+        console().print(f"no nodes: {_who_runs(look(domain).processes, domain)}")
         return
     made = table("", ["node", "process", "host", "pid", "publishes", "subscribes"], ["pid"])
     for row in rows:
