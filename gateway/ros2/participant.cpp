@@ -29,9 +29,11 @@ void announce_to(eprosima::fastrtps::rtps::LocatorList_t& peers, const Settings&
   IPLocator::setIPv4(locator, "239.255.0.1");
   locator.port = announcement_port(settings.domain_id);
   peers.push_back(locator);
-  const bool one = reach_of(settings.host) == Reach::address;
-  IPLocator::setIPv4(locator, one ? settings.host : "127.0.0.1");
   locator.port = 0;  // the transport puts in those of the participants
+  IPLocator::setIPv4(locator, "127.0.0.1");
+  peers.push_back(locator);
+  if (reach_of(settings.host) != Reach::address) return;
+  IPLocator::setIPv4(locator, settings.host);
   peers.push_back(locator);
 }
 

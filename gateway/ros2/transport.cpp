@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <set>
 #include <thread>
 #include <utility>
@@ -63,18 +64,24 @@ class LocatorIterator final : public transports::LocatorsIterator {
 
 struct Descriptor final : transports::ChainingTransportDescriptor {
   Descriptor(const std::shared_ptr<transports::TransportDescriptorInterface>& udp, Reach its_reach,
-             std::uint32_t domain)
-      : ChainingTransportDescriptor(udp), reach(its_reach), domain_id(domain) {}
+             const TransportSettings& settings)
+      : ChainingTransportDescriptor(udp),
+        reach(its_reach),
+        domain_id(settings.domain_id),
+        host(settings.host) {}
   [[nodiscard]] transports::TransportInterface* create_transport() const override;
 
   const Reach reach;
   const std::uint32_t domain_id;
+  const std::string host;
 };
 
 class Transport final : public transports::ChainingTransport {
  public:
   explicit Transport(const Descriptor& descriptor)
-      : ChainingTransport(descriptor), descriptor_(descriptor) {}
+      : ChainingTransport(descriptor),
+        descriptor_(descriptor),
+        host_(hyphos::gateway::ros2::address_of(descriptor.host)) {}
 
   transports::TransportDescriptorInterface* get_configuration() override { return &descriptor_; }
 
@@ -92,14 +99,16 @@ class Transport final : public transports::ChainingTransport {
     for (; *begin != *end; ++*begin) {
       const Locator_t& locator = **begin;
       if (!IsLocatorSupported(locator) || !is_within_reach(locator)) continue;
+      if (descriptor_.reach == Reach::address && !sends_to(*resource, locator)) continue;
       targets_.push_back(locator);
     }
-    if (is_announcement(bytes, size)) add_own_addresses();
+    if (descriptor_.reach != Reach::address && is_announcement(bytes, size)) add_own_addresses();
     if (targets_.empty()) return true;
     for (const Locator_t& locator : targets_) open(locator);
-    // Each datagram comes here once for each socket; the first of them sends to readers.
+    // Each datagram comes here once for each socket. The first of them sends to readers, or, with one
+    // address, the one whose address fits.
     if (first_ == nullptr) first_ = resource;
-    if (resource == first_) Pace::wait_for(size);
+    if (resource == first_ || descriptor_.reach == Reach::address) Pace::wait_for(size);
     LocatorIterator first(targets_.data());
     LocatorIterator last(targets_.data() + targets_.size());
     return resource->send(bytes, size, &first, &last, timeout);
@@ -113,7 +122,15 @@ class Transport final : public transports::ChainingTransport {
   }
 
   bool transform_remote_locator(const Locator_t& remote, Locator_t& local) const override {
-    return is_within_reach(remote) && ChainingTransport::transform_remote_locator(remote, local);
+    if (!is_within_reach(remote)) return false;
+    if (descriptor_.reach != Reach::address || !IsLocatorSupported(remote)) {
+      return ChainingTransport::transform_remote_locator(remote, local);
+    }
+    // Programs that listen at this address alone hear nothing at the loopback address.
+    const Address address = address_of(remote);
+    local = remote;
+    return is_multicast(address) || is_loopback(address) || address == host_ ||
+           !own_.contains(address);
   }
 
   /// Programs that keep to the loopback address reach no other address of this machine.
@@ -134,6 +151,18 @@ class Transport final : public transports::ChainingTransport {
     const Address address = address_of(locator);
     if (is_multicast(address)) return locator.port == announcement_port(descriptor_.domain_id);
     return own_.contains(address);
+  }
+
+  /// One of two sockets, at the address and at the loopback address: each sends to its own.
+  [[nodiscard]] bool sends_to(const SenderResource& resource, const Locator_t& locator) {
+    auto known = loopbacks_.find(&resource);
+    if (known == loopbacks_.end()) {
+      LocatorList_t own;
+      resource.add_locators_to_list(own);
+      const bool loopback = !own.empty() && is_loopback(address_of(*own.begin()));
+      known = loopbacks_.emplace(&resource, loopback).first;
+    }
+    return is_loopback(address_of(locator)) == known->second;
   }
 
   /// Cyclone DDS takes announcements on the interfaces that it uses alone: those to the loopback
@@ -158,6 +187,8 @@ class Transport final : public transports::ChainingTransport {
   }
 
   Descriptor descriptor_;
+  const Address host_;
+  std::map<const SenderResource*, bool> loopbacks_;
   mutable OwnAddresses own_;
   std::set<Locator_t> opened_;
   const SenderResource* first_ = nullptr;
@@ -183,9 +214,10 @@ std::shared_ptr<transports::TransportDescriptorInterface> make_transport(
   udp->sendBufferSize = settings.socket_buffer;
   udp->receiveBufferSize = settings.socket_buffer;
   udp->maxInitialPeersRange = kPeers;
-  if (reach == Reach::address) udp->interfaceWhiteList.push_back(settings.host);
+  // Fast DDS sends to its own machine by the loopback address, whatever address it has been given.
+  if (reach == Reach::address) udp->interfaceWhiteList = {settings.host, "127.0.0.1"};
   if (reach == Reach::machine) udp->TTL = 0;  // multicast stays on this machine
-  return std::make_shared<Descriptor>(udp, reach, settings.domain_id);
+  return std::make_shared<Descriptor>(udp, reach, settings);
 }
 
 Pace::Pace(std::uint64_t bytes_per_second) { schedule = {bytes_per_second, Clock::now()}; }

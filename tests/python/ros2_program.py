@@ -210,7 +210,8 @@ def all_told_by_readers(writer: DataWriter[Any]) -> list[bytes]:
 
 
 def _user_data(endpoint: Any) -> bytes:
-    data: bytes = endpoint.qos[Policy.Userdata].data
+    policy = endpoint.qos[Policy.Userdata] if endpoint is not None else None
+    data: bytes = b"" if policy is None else policy.data
     return data
 
 
