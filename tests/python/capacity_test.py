@@ -15,7 +15,7 @@ import pytest
 from capacity_samples import HOST, TRUTH, calibrated, graph_at, profile_of_all, robot_in
 from hyphos import _hyphos
 from hyphos._errors import Error
-from hyphos.lab.capacity import families, profile
+from hyphos.lab.capacity import commands, families, profile
 from hyphos.lab.capacity.bench import Bench, Knee, Measured
 from hyphos.lab.capacity.calibrate import Plan, calibrate, calibrate_among, points_for, priors_for
 from hyphos.lab.capacity.check import End, Verdict, check, spread
@@ -498,3 +498,27 @@ def test_where_the_search_for_a_knee_ends_is_no_knee(robot: Path) -> None:
     assert size.end is End.BREAKS and not size.open
     assert knee(busy.with_sizes(size.factor), {TCP: TRUTH}, HOST) >= 1.0
     assert knee(busy.with_sizes(size.factor * 1.02), {TCP: TRUTH}, HOST) < 1.0
+
+
+def test_a_calibration_says_first_and_then_after_each_graph_how_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(commands.time, "monotonic", lambda: now[0])
+    pace = commands._Pace()
+    plans = [Plan(SHM), Plan(TCP)]
+    first = pace.begin(plans, 2.0)
+    whole = sum(plan.expected_s(2.0) for plan in plans)
+    assert f"2 ways to calibrate, 18 graphs: about {commands.minutes(whole)}" in first
+    assert pace.left() == f"about {commands.minutes(whole)} left"
+    now[0] += 60.0
+    pace.measured()
+    assert pace.left() == f"about {commands.minutes(whole - 60.0)} left"
+    # Slower than expected: the rest is still to come.
+    now[0] += 2000.0
+    pace.measured()
+    assert pace.left() == f"about {commands.minutes(plans[1].expected_s(2.0))} left"
+    pace.way_done()
+    assert pace.left() == f"about {commands.minutes(plans[1].expected_s(2.0))} left"
+    assert commands.minutes(45.0) == "45 s"
+    assert commands.minutes(700.0) == "12 min"

@@ -138,6 +138,8 @@ def lines(one: Mapping[str, Any]) -> list[str]:
     """A finding for the terminal, as as_dict() has it: the verdict, and below what goes with it."""
     colour = "green" if one["whole"] else "yellow"
     told = [f"“{escape(one['says'])}”: [{colour}]{one['answer']}[/{colour}]"]
+    if not one["figures"]:
+        return told  # nothing was measured that could be compared
     named = (
         ("source", ""),
         ("figures", "here: "),
