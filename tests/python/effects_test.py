@@ -32,8 +32,8 @@ def plan_of(folder: Path, domain: str, text: str) -> str:
     return str(file)
 
 
-def run(cli: Cli, plan: str, folder: Path, *words: str) -> tuple[int, str, str]:
-    return cli("run", plan, "--for", "1", "--logs", str(folder / "logs"), *words)
+def run(cli: Cli, plan: str, folder: Path, *words: str, seconds: str = "1") -> tuple[int, str, str]:
+    return cli("run", plan, "--for", seconds, "--logs", str(folder / "logs"), *words)
 
 
 # (the node's line, what the error says): each is refused before a process starts.
@@ -122,7 +122,7 @@ def test_a_wrong_type_in_the_plan_stops_the_start(
         "nodes:\n  talker: {python: 'nodes:Talker'}\n"
         f"channels:\n  number: {{type: {kind}}}\n",
     )  # fmt: skip
-    code, out, err = run(hyphos_cli, plan, folder)
+    code, out, err = run(hyphos_cli, plan, folder, seconds="50")
     told = out + err
     assert code == 1, told
     assert kind in told
