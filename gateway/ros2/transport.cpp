@@ -105,8 +105,8 @@ class Transport final : public transports::ChainingTransport {
     if (descriptor_.reach != Reach::address && is_announcement(bytes, size)) add_own_addresses();
     if (targets_.empty()) return true;
     for (const Locator_t& locator : targets_) open(locator);
-    // Each datagram comes here once for each socket. The first of them sends to readers, or, with one
-    // address, the one whose address fits.
+    // Each datagram comes here once for each socket. The first of them sends to readers, or, with
+    // one address, the one whose address fits.
     if (first_ == nullptr) first_ = resource;
     if (resource == first_ || descriptor_.reach == Reach::address) Pace::wait_for(size);
     LocatorIterator first(targets_.data());
