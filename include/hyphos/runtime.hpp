@@ -93,9 +93,9 @@ class HYPHOS_EXPORT Runtime {
   ///
   /// Signals are for the main thread: in another thread spin() leaves them alone. In the main
   /// thread a handler of the program's own is called as ever, and spin() goes on, as it does for a
-  /// signal that is ignored; to end it, call request_stop() in another thread or in `interrupted`,
-  /// which is called here after each such handler. What `interrupted` throws leaves spin(), and the
-  /// runtime goes on.
+  /// signal that is ignored. To end it, call request_stop() in another thread, or in `interrupted`,
+  /// which this thread calls at the start and after each such handler. What `interrupted` throws
+  /// leaves spin(), and the runtime goes on.
   int spin(const std::function<void()>& interrupted = {});
   /// Why nothing of this can be used: this process is a forked child of the one that opened it.
   [[nodiscard]] Result<void> usable() const;
