@@ -311,7 +311,7 @@ def test_every_endpoint_of_the_gateway_has_a_type_hash(
         program.reader("rr/hyphos/list_parametersReply", ros.ListParametersResponse),
     ]
     for reader in readers:
-        wait_until(lambda one=reader: bool(one.get_matched_publications()), "its writer")
+        wait_until(partial(_has_writer, reader), "its writer")
         assert all(b"typehash=RIHS01_" in told for told in ros.all_told_by_writers(reader))
     assert publisher.channel == "hashed_out"  # it is there all the while
 
@@ -391,6 +391,10 @@ def test_a_wrong_option_is_named(hyphos_start: Start, domain: str) -> None:
     skip_without_ros2(errors)
     assert code == 1
     assert "domain_id='x': it is a number from 0 to 232" in errors
+
+
+def _has_writer(reader: Any) -> bool:
+    return bool(reader.get_matched_publications())
 
 
 def _policy(domain: str, channel: str) -> Any:

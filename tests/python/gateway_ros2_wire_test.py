@@ -6,6 +6,7 @@ import itertools
 import signal
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import hyphos
 import pytest
@@ -66,7 +67,8 @@ def test_a_program_and_the_gateway_find_each_other(
     node.subscribe("in", String, inbox)
     with repeating(lambda: publisher.publish(String(data="outward"))):
         assert listener.heard("out") == (7, "outward")
-    wait_until(lambda: bool(talker.publish(6, "inward") or inbox.items), "a message of ROS")
+    with repeating(lambda: talker.publish(6, "inward")):
+        wait_until(lambda: bool(inbox.items), "a message of ROS")
     assert inbox.items[0].data == "inward"
 
 
@@ -81,7 +83,8 @@ def test_fast_dds_on_the_loopback_address_and_the_gateway_find_each_other(
     node.subscribe("in", String, inbox)
     with repeating(lambda: publisher.publish(String(data="outward"))):
         assert listener.heard("out") == (7, "outward")
-    wait_until(lambda: bool(talker.publish(6, "inward") or inbox.items), "a message of ROS")
+    with repeating(lambda: talker.publish(6, "inward")):
+        wait_until(lambda: bool(inbox.items), "a message of ROS")
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -94,7 +97,7 @@ def test_a_gateway_that_comes_again_is_found_by_its_own_announcement(
     publisher = node.publisher("out", String)
     for life in ("first", "second"):
         gateway = start_gateway(start, here, domain, "--host", host)
-        with repeating(lambda word=life: publisher.publish(String(data=word))):
+        with repeating(partial(publisher.publish, String(data=life))):
             while listener.heard("out")[1] != life:
                 pass
         gateway.signal(signal.SIGKILL)
@@ -111,7 +114,7 @@ def test_several_programs_at_once_do_not_end_the_gateway(
 ) -> None:  # fmt: skip
     require(release)
 
-    def programs() -> list[Program]:
+    def programs() -> list[RosProcess]:
         return [ros(start, here, release, discovery, "listen", "out") for _ in range(4)]
 
     listeners = programs() if first == "programs" else []
@@ -160,7 +163,7 @@ def test_by_default_the_gateway_keeps_to_its_machine(
         for talker, word in zip(talkers, ("here", "far"), strict=True):
             talker.publish(4, word)
 
-    words = set()
+    words: set[str] = set()
     with repeating(say):
         assert near.heard("out") == (4, "near")
         while words < {"here", "far"}:
