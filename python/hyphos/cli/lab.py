@@ -221,10 +221,10 @@ def unity(
     options: RunOptions,
 ) -> None:
     """The ways from Unity into ROS beside roscpp, as Allspaw et al. compare them: latency at 60 Hz
-    between two machines and with a third (means of 10 messages, and percentiles), rate (windows
-    of 10 s) and CPU; then several clients, a bad link, a slow machine. These are the experiments
-    paper_000_… and unity_…, which `hyphos lab run` runs alone (paper_000_rate: `hyphos lab
-    saturate`).
+    between two machines and with a third (means of 10 messages, and percentiles), rate (windows of
+    10 s) and CPU; then several clients, a bad link, a slow machine. These are the experiments
+    paper_000_… and unity_…, which `hyphos lab run` (paper_000_rate: `hyphos lab saturate`) runs
+    alone.
 
     hyphos lab unity --seconds 1 -o out/unity
     """
