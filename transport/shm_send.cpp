@@ -306,6 +306,33 @@ Shm::Pushed Shm::push_blocking(TxLane& lane, const Prepared& message, std::int64
 }
 
 // One call of send().
+namespace {
+
+/// Indexes of lanes that were full. Up to `few_`, they take no memory from the heap.
+class FullLanes {
+ public:
+  void add(std::size_t lane) {
+    if (count_ < few_.size()) {
+      few_[count_] = lane;
+    } else {
+      more_.push_back(lane);
+    }
+    ++count_;
+  }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] std::size_t operator[](std::size_t i) const {
+    return i < few_.size() ? few_[i] : more_[i - few_.size()];
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::array<std::size_t, 16> few_;  // not initialised: only the first `count_` are read
+  std::vector<std::size_t> more_;
+};
+
+}  // namespace
+
 struct Shm::Sending {
   SendReport report;
   Prepared message;
@@ -314,8 +341,8 @@ struct Shm::Sending {
   std::int64_t deadline = 0;
   std::array<std::uint64_t, kDropReasons> lost{};
   std::uint64_t overflowed = 0;
-  bool too_large = false;            ///< there is no message, and never can be
-  std::vector<std::size_t> waiting;  ///< lanes that were full
+  bool too_large = false;  ///< there is no message, and never can be
+  FullLanes waiting;
 };
 
 HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxLane& lane) {
@@ -359,7 +386,7 @@ HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_o
     }
     const Pushed result = push(lane, now.message, As::live, drop_oldest, now.overflowed);
     if (result == Pushed::full && now.blocks) {
-      now.waiting.push_back(i);
+      now.waiting.add(i);
     } else {
       note(now, result, lane);
     }
@@ -368,7 +395,8 @@ HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxLanes& lanes, bool drop_o
 
 // To the slow ones, after all others have it.
 void Shm::push_to_waiting(Sending& now, const TxLanes& lanes) {
-  for (const std::size_t i : now.waiting) {
+  for (std::size_t at = 0; at < now.waiting.size(); ++at) {
+    const std::size_t i = now.waiting[at];
     const Pushed result = push_blocking(*lanes[i], now.message, now.deadline);
     note(now, result, *lanes[i]);
     if (result == Pushed::full) now.report.failure = Code::timeout;
