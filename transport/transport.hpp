@@ -138,7 +138,8 @@ class Transport {
   /// is no message: the transport forgets what it keeps of this sender, and brings the envelope to
   /// every receiver, after all that the sender sent. It never waits for that, and counts nothing.
   virtual SendReport send(PortId port, const Envelope& message) = 0;
-  /// False if send() of so many bytes on a `block` channel would wait now. Only sends of this
+  /// False if send() of so many bytes would wait now on a `block` channel, or make a full queue of
+  /// another one drop. Only sends of this
   /// process take the room away. Not for the data path: it may ask the system for memory.
   [[nodiscard]] virtual bool has_room(PortId, std::size_t) { return true; }
   /// Bytes of the largest message that send() on this port can ever carry. Not for the data path.

@@ -6,7 +6,6 @@
 
 #include <hyphos/hyphos.hpp>
 #include <hyphos/msgs/sensor.pb.h>
-#include <hyphos/refusals.hpp>
 
 using Picture = hyphos::Attached<hyphos::msgs::Image>;
 

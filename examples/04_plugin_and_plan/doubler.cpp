@@ -3,7 +3,6 @@
 
 #include <hyphos/hyphos.hpp>
 #include <hyphos/msgs/std.pb.h>
-#include <hyphos/refusals.hpp>
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "route.hpp"
-#include <hyphos/refusals.hpp>
 
 // Why a route cannot be used; "" if it can.
 std::string_view unusable(const Route& route) {

@@ -7,7 +7,6 @@
 
 #include "carmen_log.hpp"
 #include "hyphos/hyphos.hpp"
-#include "hyphos/refusals.hpp"
 #include "nodes/check.hpp"
 #include "nodes/convert.hpp"
 

@@ -35,7 +35,7 @@ class HYPHOS_EXPORT PublisherCore {
   /// sent.
   [[nodiscard]] virtual bool has_remote() const = 0;
   [[nodiscard]] virtual std::uint32_t listeners() const = 0;
-  /// False if publish() of so many bytes would wait now.
+  /// False if publish() of so many bytes would wait now, or make a full queue drop.
   [[nodiscard]] virtual bool has_room(std::size_t size) const = 0;
   /// Memory in which a message needs no further copy: a shared-memory slot if one is of use.
   virtual WritableBuffer loan(std::size_t size) = 0;
@@ -58,9 +58,10 @@ class PublisherHandle {
     return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
   }
   /// False if publish() of a message of so many bytes, encoded, would wait now, as it may under
-  /// `overflow: block`: for who has other things to do than to wait. Only publishers of this
-  /// channel in this process take the room away meanwhile. Cost: some locks; not for every message
-  /// of a fast channel.
+  /// `overflow: block`, or make a full queue drop: for who has other things to do than to wait.
+  /// Only publishers of this channel in this process take the room away meanwhile. Queues of
+  /// subscribers in other processes are not asked, but for the one on the way to each process.
+  /// Cost: some locks; not for every message of a fast channel.
   [[nodiscard]] bool has_room(std::size_t size) const { return core_->has_room(size); }
   /// Subscriptions in this process plus receivers outside.
   [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }

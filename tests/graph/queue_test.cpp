@@ -130,12 +130,23 @@ TEST(Overflow, TellsWhetherBlockWouldWait) {
   h.gate.open();
   ASSERT_TRUE(h.got.wait_for(3));
   EXPECT_TRUE(h.pub.has_room(0));
+}
 
-  Held dropping(policy(Overflow::drop_oldest, 1));
-  ASSERT_TRUE(dropping.pub.publish({1}));
-  EXPECT_TRUE(dropping.pub.has_room(0)) << "it would not wait";
-  dropping.gate.open();
-  ASSERT_TRUE(dropping.got.wait_for(2));
+TEST(Overflow, has_room_is_false_where_a_full_queue_would_drop) {
+  for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest}) {
+    Held h(policy(overflow, 2));
+    EXPECT_TRUE(h.pub.has_room(0));
+    ASSERT_TRUE(h.pub.publish({1}));
+    EXPECT_TRUE(h.pub.has_room(0));
+    ASSERT_TRUE(h.pub.publish({2}));
+    EXPECT_FALSE(h.pub.has_room(0));
+    EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 0U);
+    h.pub.publish({3});
+    EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 1U);
+    h.gate.open();
+    ASSERT_TRUE(h.got.wait_for(3));
+    EXPECT_TRUE(h.pub.has_room(0));
+  }
 }
 
 TEST(Overflow, BlockGivesUpAfterItsTimeoutAndSaysSo) {

@@ -1,5 +1,3 @@
-#include "hyphos/refusals.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 
 #include <hyphos/hyphos.hpp>
 #include <hyphos/msgs/nav.pb.h>
-#include <hyphos/refusals.hpp>
 
 namespace {
 

@@ -7,7 +7,6 @@
 
 #include <hyphos/hyphos.hpp>
 #include <hyphos/msgs/nav.pb.h>
-#include <hyphos/refusals.hpp>
 
 namespace {
 

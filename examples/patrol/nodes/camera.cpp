@@ -7,7 +7,6 @@
 #include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
-#include "hyphos/refusals.hpp"
 #include "world.hpp"
 
 namespace patrol {

@@ -6,7 +6,6 @@
 #include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
-#include "hyphos/refusals.hpp"
 
 namespace patrol {
 namespace {

@@ -5,7 +5,6 @@
 #include "check.hpp"
 #include "convert.hpp"
 #include "hyphos/hyphos.hpp"
-#include "hyphos/refusals.hpp"
 #include "simulator.hpp"
 
 namespace patrol {
