@@ -181,10 +181,10 @@ def _run(world: World, channel: str, order: str) -> None:
     open_ones: list[tuple[hyphos.Subscription, Inbox]] = []
     published = False
 
-    def settle(what: str) -> None:
+    def settle() -> None:
         for _, inbox in open_ones:
             if published:
-                wait_until(lambda inbox=inbox: bool(inbox.items), f"{order} on {channel}: {what}")
+                inbox.wait(1)
 
     for number, step in enumerate(order):
         if step == "P":
@@ -198,10 +198,10 @@ def _run(world: World, channel: str, order: str) -> None:
             open_ones.append((world.node.subscribe(channel, String, inbox, policy=policy), inbox))
         elif open_ones:
             open_ones.pop(0)[0].close()
-        settle(f"step {number}")
+        settle()
     world.say(channel, "end")
     for _, inbox in open_ones:
-        wait_until(lambda inbox=inbox: "end" in _texts(inbox), f"{order}: the end")
+        inbox.wait(2)
         assert _texts(inbox) == ["map", "end"], f"{order} on {channel}"
     for inbox in heard:
         assert _texts(inbox).count("map") <= 1, f"{order} on {channel}"
