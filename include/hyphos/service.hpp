@@ -24,7 +24,7 @@ struct ServiceOptions {
   /// brings the request, which must then be quick and must not call() itself.
   Mode mode = Mode::serial;
   Scope scope = Scope::network;
-  std::uint32_t depth = 64;         ///< requests that may wait for the callback, 1..65536
+  std::uint32_t depth = 256;        ///< requests that may wait for the callback, 1..65536
   std::uint32_t max_pending = 256;  ///< requests taken and not answered yet, waiting ones included
 };
 

@@ -201,7 +201,7 @@ class Node(Closing):
         mode: str = "serial",
         *,
         local: bool = False,
-        depth: int = 64,
+        depth: int = 256,
         max_pending: int = 256,
     ) -> Service:
         """Answers requests: `callback(request)` returns the reply, or `callback(request,

@@ -11,7 +11,18 @@ from hyphos.tools import doctor
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "limits.md"
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-ROOMS = ("base", "wire", "trace", "shm", "plan", "transport", "graph", "node", "record", "include")
+ROOMS: tuple[str, ...] = (
+    "base",
+    "wire",
+    "trace",
+    "shm",
+    "plan",
+    "transport",
+    "graph",
+    "node",
+    "record",
+    "include",
+)
 ROOMS += ("gateway", "clients/c")
 # Constants of these names that are no limit which a user can meet: sizes of caches and of single
 # steps, bounds of parsers of what comes from outside (each has an error of its own), and bounds of
