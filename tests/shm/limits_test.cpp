@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -139,6 +141,37 @@ TEST_F(ShmLimits, three_hundred_processes_receive_every_message) {
   }
   EXPECT_EQ(used, 0U);
   EXPECT_EQ(holders, kReceivers);
+}
+
+TEST_F(ShmLimits, seventy_real_processes_receive_every_message) {
+  constexpr std::uint32_t kProcesses = 70;
+  constexpr std::size_t kMessages = 20;
+  std::vector<pid_t> children;
+  for (std::uint32_t i = 0; i < kProcesses; ++i) {  // before this process has threads
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    TestInlet inlet(events_);
+    auto subscriber = join("subscriber");
+    (void)subscriber->open(spec("c", reliable_policy(64)), &inlet, nullptr).or_throw();
+    const bool all = events_.wait([&] { return inlet.messages.size() == kMessages; });
+    ::_exit(
+        all && std::ranges::all_of(inlet.messages, [](const Envelope& got) { return intact(got); })
+            ? 0
+            : 1);
+  }
+  TestOutlet outlet(events_);
+  auto publisher = join("publisher");
+  const PortId out = publisher->open(spec("c", reliable_policy(64)), nullptr, &outlet).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kProcesses; }));
+  for (std::uint64_t number = 1; number <= kMessages; ++number) {
+    EXPECT_EQ(publisher->send(out, sample(number)).taken, kProcesses);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_TRUE(events_.read([&] { return outlet.errors.empty(); }));
 }
 
 TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
