@@ -59,14 +59,19 @@ class TopicsOut::Outbound {
 
  private:
   /// What of a large message does not fit the socket of a best-effort reader is lost, and with it
-  /// the message; others have it sent again.
-  [[nodiscard]] bool needs_pace(const Written::Parts& message) const {
+  /// the message; others have it sent again. But a volatile reader of Cyclone DDS begins with the
+  /// message behind the first heartbeat that it gets: its first message has to arrive at once, too.
+  [[nodiscard]] bool needs_pace(const Written::Parts& message) {
     std::size_t size = 0;
     for (const auto part : message) size += part.size();
     if (size <= Pace::kBurst) return false;
-    return std::ranges::any_of(writer_.readers(), [this](const GUID_t& reader) {
-      return place_.discovery->is_best_effort(reader);
-    });
+    auto readers = writer_.readers();
+    const bool is_first =
+        !std::includes(greeted_.begin(), greeted_.end(), readers.begin(), readers.end());
+    greeted_ = std::move(readers);
+    return is_first || std::ranges::any_of(greeted_, [this](const GUID_t& reader) {
+             return place_.discovery->is_best_effort(reader);
+           });
   }
 
   void send(const Leaving& message) {
@@ -84,6 +89,7 @@ class TopicsOut::Outbound {
   const std::string channel_type_;
   const Qos qos_;
   Writer writer_;
+  std::set<GUID_t> greeted_;        ///< readers that were sent a large message; of the outlet's thread
   std::unique_ptr<Outlet> outlet_;  ///< last: it uses all of the above
 };
 
