@@ -292,10 +292,8 @@ def test_the_endpoints_of_the_graph_have_the_hash_of_their_type(program: RosProg
     wanted = f"typehash={ENTITIES_HASH};".encode()
     reader = program.reader("ros_discovery_info", ros.Entities, latched=True)
     writer = program.writer("ros_discovery_info", ros.Entities, latched=True)
-    wait_until(lambda: bool(reader.get_matched_publications()), "the gateway's writer")
-    wait_until(lambda: bool(writer.get_matched_subscriptions()), "the gateway's reader")
-    assert wanted in ros.all_told_by_writers(reader)
-    assert wanted in ros.all_told_by_readers(writer)
+    wait_until(lambda: wanted in ros.all_told_by_writers(reader), "the gateway's writer")
+    wait_until(lambda: wanted in ros.all_told_by_readers(writer), "the gateway's reader")
 
 
 @pytest.mark.usefixtures("gateway")
