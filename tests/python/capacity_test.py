@@ -15,7 +15,8 @@ import pytest
 from capacity_samples import HOST, TRUTH, calibrated, graph_at, profile_of_all, robot_in
 from hyphos import _hyphos
 from hyphos._errors import Error
-from hyphos.lab.capacity import commands, families, profile
+from hyphos.lab.capacity import families, profile
+from hyphos.lab.capacity import pace as pace_of
 from hyphos.lab.capacity.bench import Bench, Knee, Measured
 from hyphos.lab.capacity.calibrate import Plan, calibrate, calibrate_among, points_for, priors_for
 from hyphos.lab.capacity.check import End, Verdict, check, spread
@@ -504,21 +505,21 @@ def test_a_calibration_says_first_and_then_after_each_graph_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(commands.time, "monotonic", lambda: now[0])
-    pace = commands._Pace()
+    monkeypatch.setattr(pace_of.time, "monotonic", lambda: now[0])
+    pace = pace_of.Pace()
     plans = [Plan(SHM), Plan(TCP)]
     first = pace.begin(plans, 2.0)
     whole = sum(plan.expected_s(2.0) for plan in plans)
-    assert f"2 ways to calibrate, 18 graphs: about {commands.minutes(whole)}" in first
-    assert pace.left() == f"about {commands.minutes(whole)} left"
+    assert f"2 ways to calibrate, 18 graphs: about {pace_of.minutes(whole)}" in first
+    assert pace.left() == f"about {pace_of.minutes(whole)} left"
     now[0] += 60.0
     pace.measured()
-    assert pace.left() == f"about {commands.minutes(whole - 60.0)} left"
+    assert pace.left() == f"about {pace_of.minutes(whole - 60.0)} left"
     # Slower than expected: the rest is still to come.
     now[0] += 2000.0
     pace.measured()
-    assert pace.left() == f"about {commands.minutes(plans[1].expected_s(2.0))} left"
+    assert pace.left() == f"about {pace_of.minutes(plans[1].expected_s(2.0))} left"
     pace.way_done()
-    assert pace.left() == f"about {commands.minutes(plans[1].expected_s(2.0))} left"
-    assert commands.minutes(45.0) == "45 s"
-    assert commands.minutes(700.0) == "12 min"
+    assert pace.left() == f"about {pace_of.minutes(plans[1].expected_s(2.0))} left"
+    assert pace_of.minutes(45.0) == "45 s"
+    assert pace_of.minutes(700.0) == "12 min"

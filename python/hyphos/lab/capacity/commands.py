@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from hyphos.lab.capacity.check import Answer, End, Reach, Verdict, check
 from hyphos.lab.capacity.graph import LINK, POINTER, SHM, TCP, Graph, graph_of, interpreted, silent
 from hyphos.lab.capacity.mixed import MIXED, held_out_mixed
 from hyphos.lab.capacity.model import QUEUE, Costs
+from hyphos.lab.capacity.pace import Pace
 from hyphos.lab.capacity.profile import Calibrated, Kind, Profile
 from hyphos.lab.capacity.verify import (
     SHORT,
@@ -78,7 +78,7 @@ def run_calibration(
     outputs.expect_seconds(patience_s, "--patience")
     out = console(stderr=True)
     known, jobs = _to_calibrate(path, ways, links)
-    pace = _Pace()
+    pace = Pace()
     for name, way, medium in jobs:
         with Bench(medium, patience_s=patience_s) as bench, on_signals(lambda _n: bench.stop()):
             plan = Plan(way, medium, max_size, _tcp(known))
@@ -106,45 +106,6 @@ def run_calibration(
     console().print(_profile_table(known))
     console().print(f"profile: {path}")
     return 0
-
-
-class _Pace:
-    """How long a calibration takes: told before it begins, and what is left after each search."""
-
-    def __init__(self) -> None:
-        self.expected_s = 0.0
-        self._each: list[float] = []
-        self._began = 0.0
-        self._done = 0  # ways
-        self._way_began = 0.0
-
-    def begin(self, plans: Sequence[Plan], around: float) -> str:
-        self._each = [plan.expected_s(around) for plan in plans]
-        self.expected_s = sum(self._each)
-        self._began = self._way_began = time.monotonic()
-        graphs = sum(len(plan.kinds) for plan in plans)
-        return (
-            f"{len(plans)} way{'s' * (len(plans) > 1)} to calibrate, {graphs} graphs: about "
-            f"{minutes(self.expected_s)}; a run of a second takes {around:.1f} s more here now"
-        )
-
-    def measured(self) -> None:
-        """A search has ended."""
-        spent = time.monotonic() - self._way_began
-        self._each[self._done] = max(self._each[self._done], spent)
-
-    def way_done(self) -> None:
-        self._each[self._done] = time.monotonic() - self._way_began
-        self._way_began = time.monotonic()
-        self._done += 1
-
-    def left(self) -> str:
-        spent = time.monotonic() - self._way_began
-        return f"about {minutes(max(0.0, sum(self._each[self._done :]) - spent))} left"
-
-
-def minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 # What is told of it, how messages travel, and the link.
