@@ -505,7 +505,7 @@ def test_a_calibration_says_first_and_then_after_each_graph_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(pace_of.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("hyphos.lab.capacity.pace.time.monotonic", lambda: now[0])
     pace = pace_of.Pace()
     plans = [Plan(SHM), Plan(TCP)]
     first = pace.begin(plans, 2.0)
