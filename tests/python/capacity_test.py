@@ -512,14 +512,18 @@ def test_a_calibration_says_first_and_then_after_each_graph_how_long_it_takes(
     whole = sum(plan.expected_s(2.0) for plan in plans)
     assert f"2 ways to calibrate, 18 graphs: about {pace_of.minutes(whole)}" in first
     assert pace.left() == f"about {pace_of.minutes(whole)} left"
-    now[0] += 60.0
-    pace.measured()
-    assert pace.left() == f"about {pace_of.minutes(whole - 60.0)} left"
-    # Slower than expected: the rest is still to come.
+    now[0] += 10.0
+    pace.measured(9)
+    assert pace.left() == f"about {pace_of.minutes(whole - 10.0)} left"
+    # Slower than expected: the graphs that are to come are as slow.
+    now[0] += 190.0
+    pace.measured(9)
+    rest = plans[1].expected_s(2.0)
+    assert pace.left() == f"about {pace_of.minutes(200.0 * 9 / 2 - 200.0 + rest)} left"
     now[0] += 2000.0
-    pace.measured()
-    assert pace.left() == f"about {pace_of.minutes(plans[1].expected_s(2.0))} left"
+    for _ in range(9):
+        pace.measured(9)
     pace.way_done()
-    assert pace.left() == f"about {pace_of.minutes(plans[1].expected_s(2.0))} left"
+    assert pace.left() == f"about {pace_of.minutes(rest)} left"
     assert pace_of.minutes(45.0) == "45 s"
     assert pace_of.minutes(700.0) == "12 min"

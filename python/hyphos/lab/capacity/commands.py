@@ -91,7 +91,7 @@ def run_calibration(
                 out.print(pace.begin(plans, around), highlight=False)
 
             def told(done: int, all_: int, kind: Kind, knee: Knee, name: str = name) -> None:
-                pace.measured()
+                pace.measured(all_)
                 out.print(
                     f"{name} {done}/{all_}: {_kind(kind)} {_knee_text(knee, kind.graph(SHM))}; "
                     f"{pace.left()}"

@@ -17,6 +17,7 @@ class Pace:
         self._each: list[float] = []
         self._began = 0.0
         self._done = 0  # ways
+        self._searches = 0  # of the way
         self._way_began = 0.0
 
     def begin(self, plans: Sequence[Plan], around: float) -> str:
@@ -29,14 +30,18 @@ class Pace:
             f"{minutes(self.expected_s)}; a run of a second takes {around:.1f} s more here now"
         )
 
-    def measured(self) -> None:
-        """A search has ended."""
+    def measured(self, graphs: int) -> None:
+        """A search has ended, of a way with so many graphs: those that are still to come take as
+        long as those before, or as was expected if that is longer."""
+        self._searches += 1
         spent = time.monotonic() - self._way_began
-        self._each[self._done] = max(self._each[self._done], spent)
+        first_pass = spent * max(1.0, graphs / self._searches)
+        self._each[self._done] = max(self._each[self._done], first_pass)
 
     def way_done(self) -> None:
         self._each[self._done] = time.monotonic() - self._way_began
         self._way_began = time.monotonic()
+        self._searches = 0
         self._done += 1
 
     def left(self) -> str:
