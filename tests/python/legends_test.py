@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from hyphos.cosim import draw
 from hyphos.lab import curves, plots
 from hyphos.lab.case import Case
+from hyphos.lab.experiment import BUILT_IN
 from hyphos.lab.plots import COLOURS, Plot
 from hyphos.lab.results import Row, Run
 from hyphos.profile.draw import stacked_bars
@@ -40,7 +42,7 @@ def made_run(case: Case, peer: str) -> Run:
 def texts_outside(plot: Plot) -> list[str]:
     """What reaches beyond the edges of the picture."""
     figure = plot.figure
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     figure.draw_without_rendering()
     legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes)]
     titles = [ax.title for ax in figure.axes if ax.get_title()]
@@ -114,8 +116,8 @@ def test_fields_keep_their_height_beside_a_long_legend() -> None:
 
 def peers_together() -> list[list[str]]:
     return [
-        sorted(set(plots._peers_in(plots.yaml.safe_load(file.read_text()))))
-        for file in sorted(plots.BUILT_IN.glob("*.yaml"))
+        sorted(set(plots._peers_in(yaml.safe_load(file.read_text()))))
+        for file in sorted(BUILT_IN.glob("*.yaml"))
     ]
 
 

@@ -61,7 +61,11 @@ def cases() -> list[Any]:
     for path, command in commands():
         for param in command.params:
             kind = kind_of(param)
-            if not param.opts[0].startswith("-") or kind == "bool" or getattr(param, "is_flag", 0):
+            if (
+                not param.opts[0].startswith("-")
+                or kind == "bool"
+                or getattr(param, "is_flag", False)
+            ):
                 continue
             for value in NONSENSE[kind]:
                 if param.nargs > 1 and re.match(r"-1|$", value):

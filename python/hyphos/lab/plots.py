@@ -158,7 +158,7 @@ def legend_below(
     if not handles:
         return
     wrapped = [wrap_text(text, _LEGEND_CHARACTERS) for text in texts]
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     for ncols in range(min(most, len(wrapped)), 0, -1):
         legend = figure.legend(handles, wrapped, loc="outside lower center", ncols=ncols)
         box = legend.get_window_extent(renderer)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from hyphos._errors import Error
-from hyphos.tools.observe import Look, is_hidden, look
+from hyphos.tools.observe import Look, is_hidden, key_of, look
 from hyphos.tools.waiting import stoppable
 
 
@@ -36,7 +36,7 @@ def _seen(before: Look, now: Look) -> dict[str, Seen]:
     old = before.by_key()
     found: dict[str, Seen] = defaultdict(Seen)
     for process, end in now.ends():
-        earlier = old.get((process.participant, end.node, end.channel, end.is_publisher))
+        earlier = old.get(key_of(process, end))
         if is_hidden(end.channel) or earlier is None:
             continue
         seen = found[end.channel]

@@ -252,7 +252,8 @@ def _scatter(compared: Sequence[Comparison]) -> Plot:
             ax.set_xlabel("measured knee, × all rates")
             ax.set_aspect("equal")
         axes[0].set_ylabel("predicted knee, × all rates")
-        legend_below(figure, *axes[0].get_legend_handles_labels(), 6)
+        handles, texts = axes[0].get_legend_handles_labels()
+        legend_below(figure, handles, texts, 6)
     caption = (
         "Predicted against measured knees, by the way that messages travel: this model, with the "
         "range that should hold nine in ten, and two rivals with the same calibration. On the "
