@@ -89,7 +89,7 @@ class TopicsOut::Outbound {
   const std::string channel_type_;
   const Qos qos_;
   Writer writer_;
-  std::set<GUID_t> greeted_;        ///< readers that were sent a large message; of the outlet's thread
+  std::set<GUID_t> greeted_;  ///< readers that were sent a large message; of the outlet's thread
   std::unique_ptr<Outlet> outlet_;  ///< last: it uses all of the above
 };
 

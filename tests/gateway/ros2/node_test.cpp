@@ -11,6 +11,9 @@ namespace {
 
 const std::string kEntities = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
+/// Of the services that every node has for its parameters: a reader and a writer each.
+constexpr std::size_t kParamServices = 6;
+
 std::string code_of(Options options) {
   FakeDoor door;
   const auto opened = open_ros2(door, options);
@@ -28,8 +31,8 @@ TEST(Ros2Node, test_ros_sees_a_node_with_its_endpoints) {
     if (got.empty()) return false;
     const auto read = read_entities(bytes_of(got.back().bytes), GidSize::iron);
     return read && read->nodes.size() == 1 && read->nodes[0].name_space == "/robots" &&
-           read->nodes[0].name == "first" && read->nodes[0].readers.size() == 1 &&
-           read->nodes[0].writers.size() == 1;
+           read->nodes[0].name == "first" && read->nodes[0].readers.size() == 1 + kParamServices &&
+           read->nodes[0].writers.size() == 1 + kParamServices;
   }));
 }
 
@@ -37,7 +40,7 @@ TEST(Ros2Node, test_for_humble_the_gids_are_longer) {
   Gateway gateway(with({{"distro", "humble"}}));
   RosSide ros;
   const auto got = ros.reader("ros_discovery_info", kEntities, {.latched = true}).texts(1).at(0);
-  EXPECT_EQ(got.size(), 4U + 24 + 4 + 8 + 12 + 4 + 4);
+  EXPECT_EQ(got.size(), 4U + 24 + 4 + 8 + 12 + 4 + 4 + 2 * kParamServices * 24);
 }
 
 TEST(Ros2Node, test_a_server_of_ros_has_the_name_of_its_node_in_the_robot) {
