@@ -161,7 +161,7 @@ def test_a_program_refuses_a_schedule_that_was_cut_off(start: Start, tmp_path: P
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("workload: flood\nrecording: x.mcap", "x.yaml:3: recorded messages are not for"),
+        ("workload: flood\nrecording: x.mcap", "x.yaml:3: 'recording' means nothing to"),
         ("workload: pair\nrecording: x.mcap\nsize: 64", "have sizes of their own"),
         ("workload: pair\nrecording: x.mcap\nspeed: 2\nrate_hz: 9", "either a 'speed' or a"),
         ("workload: pair\nchannel: scan", "'channel' is of a recording, and none is named"),

@@ -19,7 +19,6 @@ from hyphos.lab.case import (
     GRAPH,
     OF_GRAPH,
     OWN,
-    RECORDED,
     SPREAD,
     WORKLOADS,
     Case,
@@ -283,12 +282,6 @@ def _check_recording(reader: Reader, case: Case, parameters: dict[str, Any]) -> 
             if parameters.get(name):
                 raise reader.error(reader.line, f"'{name}' is of a recording, and none is named")
         return case
-    if case.workload not in RECORDED:
-        raise reader.error(
-            reader.values.get("recording", reader.line),
-            f"recorded messages are not for the workload {case.workload}",
-            advice="they are for " + ", ".join(RECORDED),
-        )
     if "size" in parameters:
         raise reader.error(reader.line, "recorded messages have sizes of their own: no 'size'")
     if "rate_hz" in parameters and "speed" in parameters:
