@@ -150,14 +150,12 @@ Result<void> Feed::replay() {
   replay_.reset();
   replayed_ = false;
   auto opened = open(outlet_->type().name, form_, [this, form = form_](const Leaving& message) {
-    if (replayed_) return;
     if (message.replayed) {
       // One of each publisher. What outlet_ has not given yet, it will.
       const std::lock_guard lock(mutex_);
       if (handover_.was_seen(message)) deliver(form, message.bytes);
-      return;
     }
-    replayed_ = true;
+    replayed_ = true;  // all of them come before the outlet is open
     context_.sink.wake_at(monotonic_now().ns);
   });
   if (!opened) return opened.error();

@@ -92,7 +92,7 @@ class Feed {
   std::unique_ptr<Outlet> outlet_;
   std::unique_ptr<Outlet> old_;  ///< outlet_ takes over from it
   /// A further `subscribe` gets what is latched, too: from an outlet of its own, which has done its
-  /// work with the first message that is not sent again.
+  /// work once it is open, if something came.
   std::unique_ptr<Outlet> replay_;
   std::atomic<bool> replayed_{false};
 };
