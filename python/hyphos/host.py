@@ -67,7 +67,7 @@ def _load(program: str, class_name: str, where: str) -> Any:
     if len(classes) != 1:
         raise Error(
             "invalid_config",
-            f"'{program}' defines {len(classes)} classes; write 'python: {program}:CLASS'",
+            f"'{program}' defines {len(classes)} classes: name one, 'python: {program}:Class'",
             where,
         )
     return classes[0]

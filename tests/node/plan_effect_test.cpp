@@ -75,7 +75,7 @@ channels:
 
 /// Two robots whose processes have one name: the endpoint tells them apart, in both directions.
 TEST(PlanEffect, AChannelClosesTowardsOneEndpointOnly) {
-  const int port = own_port();
+  const int port = own_port() + 10;  // not those of the test before
   const PlanFile hub(listing(port, "there", {{port + 1, "back"}, {port + 2, "back"}}));
   const PlanFile left(listing(port + 1, "back", {{port, "there"}}));
   const PlanFile right(listing(port + 2, "back", {{port, "there"}}));
@@ -119,7 +119,7 @@ TEST(PlanEffect, AChannelClosesTowardsOneEndpointOnly) {
 }
 
 TEST(PlanEffect, OpeningWhatIsNotThereIsAnError) {
-  const int port = own_port();
+  const int port = own_port() + 20;  // not those of the test before
   const PlanFile first(listing(port, "there", {{port + 1, "back"}}));
   Runtime runtime = Runtime::open(options_of(first)).or_throw();
   const Node node = runtime.node("robot").or_throw();

@@ -89,7 +89,10 @@ def _source(program: str, folders: Sequence[str]) -> tuple[Path | None, str]:
     beside = [one.stem for one in Path(folders[0]).glob("*.py")]
     near = get_close_matches(program, beside, 1)
     hint = f"; did you mean '{near[0]}'?" if near else ""
-    text = f"there is no Python module '{program}' beside the plan or on PYTHONPATH{hint}"
+    text = (
+        f"Python module '{program}' cannot be imported: it is neither beside the plan nor on "
+        f"PYTHONPATH{hint}"
+    )
     return None, text
 
 
@@ -118,7 +121,9 @@ def _not_one_class(program: str, tree: ast.Module, top: Sequence[ast.stmt]) -> s
     if len(classes) == 1:
         return ""
     named = ", ".join(classes)
-    return f"'{program}' defines {len(classes)} classes ({named}); write python: {program}:CLASS"
+    return (
+        f"'{program}' defines {len(classes)} classes ({named}): name one, 'python: {program}:Class'"
+    )
 
 
 def _remedy(program: str, tree: ast.Module) -> str:
