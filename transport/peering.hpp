@@ -45,8 +45,8 @@ class Peering {
 
   /// Permits or forbids that a channel leaves this process, towards one peer or (empty) all. A peer
   /// is named by its process name or by the endpoint at which this process connects to it; it need
-  /// not be connected yet. A setting for one peer outweighs one for all, and one for an endpoint
-  /// outweighs one for a process name, which two robots may share.
+  /// not be connected yet. A setting for one peer outweighs one for all. A peer may be named by its
+  /// process, which two robots may share, and by its endpoint: the latest setting counts.
   virtual void publish_channel(const std::string& channel, bool open,
                                const std::string& peer = {}) = 0;
   /// Subscribes to or unsubscribes from a channel, at one peer or (empty) all.

@@ -69,11 +69,8 @@ void Receiver::poll_ports() {
 
 bool Receiver::is_wanted(const Link& link, const Publisher& publisher,
                          const std::string& channel) const {
-  // The endpoint first: processes of two robots may have one name.
-  for (const std::string& peer : {link.endpoint, publisher.process, std::string()}) {
-    const auto found = overrides_.find({peer, channel});
-    if (found != overrides_.end()) return found->second;
-  }
+  Permissions::Query setting(permissions_, channel);
+  if (const auto set = setting.name(link.endpoint).name(publisher.process).answer()) return *set;
   return !link.channels || link.channels->contains(channel);
 }
 
@@ -150,7 +147,7 @@ void Receiver::set_present(Publisher& publisher, Subscription& subscription, boo
 }
 
 void Receiver::allow(const std::string& channel, const std::string& peer, bool allowed) {
-  overrides_[{peer, channel}] = allowed;
+  permissions_.set(channel, peer, allowed);
   // Twice: what ends at one door of a process may begin at another that was looked at before.
   for (int pass = 0; pass < 2; ++pass) {
     for (auto& [session, publisher] : publishers_) reconcile(*publisher);

@@ -16,6 +16,7 @@
 
 #include "hyphos/inspect.hpp"
 #include "transport/transport.hpp"
+#include "transport/zmq_permissions.hpp"
 #include "transport/zmq_socket.hpp"
 #include "wire/control.hpp"
 #include "wire/packet.hpp"
@@ -139,8 +140,8 @@ class Receiver {
 
   mutable std::mutex peers_mutex_;  // guards the shape of the two maps for peers()
   std::map<LinkId, std::unique_ptr<Link>> links_;
-  std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;   // by session
-  std::map<std::pair<std::string, std::string>, bool> overrides_;    // (peer or "", channel)
+  std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;  // by session
+  Permissions permissions_;
   std::map<std::uint64_t, std::shared_ptr<HostClock>> host_clocks_;  // by host, not ours
   std::vector<Subscription*> due_;  // with messages taken since the last acknowledgement
   std::uint64_t turns_ = 0;         // see Subscription::turn

@@ -74,16 +74,11 @@ Sender::PortPtr Sender::find_port(PortId id) const {
 }
 
 bool Sender::is_allowed(const std::string& channel, const Subscriber& who) const {
-  // Endpoints first: processes of two robots may have one name.
+  Permissions::Query setting(permissions_, channel);
   for (const auto& [endpoint, session] : behind_) {
-    if (!same_process(session, who.name.first)) continue;
-    const auto found = overrides_.find({endpoint, channel});
-    if (found != overrides_.end()) return found->second;
+    if (same_process(session, who.name.first)) setting.name(endpoint);
   }
-  for (const std::string& peer : {who.process, who.via, std::string()}) {
-    const auto found = overrides_.find({peer, channel});
-    if (found != overrides_.end()) return found->second;
-  }
+  if (const auto set = setting.name(who.process).name(who.via).answer()) return *set;
   const Door door = who.name.second;
   if (door >= settings_.offers.size() || !settings_.offers[door]) return true;
   const auto& listed = *settings_.offers[door];
@@ -331,7 +326,7 @@ void Sender::flush_queue(Stream& stream) {
 void Sender::allow(const std::string& channel, const std::string& peer, bool allowed) {
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
-  overrides_[{peer, channel}] = allowed;
+  permissions_.set(channel, peer, allowed);
   review(channel, notices);
 }
 
@@ -339,7 +334,7 @@ void Sender::reached(const std::string& endpoint, std::uint64_t session) {
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   std::uint64_t& known = behind_[endpoint];
-  if (std::exchange(known, session) == session || overrides_.empty()) return;
+  if (std::exchange(known, session) == session || permissions_.empty()) return;
   review({}, notices);
 }
 

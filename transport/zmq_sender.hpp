@@ -17,6 +17,7 @@
 
 #include "base/log.hpp"
 #include "transport/transport.hpp"
+#include "transport/zmq_permissions.hpp"
 #include "transport/zmq_socket.hpp"
 #include "wire/control.hpp"
 #include "wire/packet.hpp"
@@ -70,7 +71,7 @@ class Sender {
   [[nodiscard]] std::uint64_t largest() const { return settings_.max_message_bytes; }
   /// Permits or forbids a channel from now on: for one peer or (empty) for all. A peer is named by
   /// the endpoint at which this process connects to it, by its process name, or by the endpoint to
-  /// which it connected. The first of them that was named counts, and outweighs all.
+  /// which it connected. The latest setting for one of its names counts, and outweighs all.
   void allow(const std::string& channel, const std::string& peer, bool allowed);
   /// This process connects to `endpoint`, and the process `session` answers there.
   void reached(const std::string& endpoint, std::uint64_t session);
@@ -161,8 +162,8 @@ class Sender {
   std::unordered_map<PortId, PortPtr> ports_;
   std::map<std::string, PortPtr, std::less<>> by_channel_;
   std::map<SubscriberName, std::unique_ptr<Subscriber>> subscribers_;
-  std::unordered_map<std::string, Subscriber*> by_connection_;     // by the name it is known as
-  std::map<std::pair<std::string, std::string>, bool> overrides_;  // (peer or "", channel)
+  std::unordered_map<std::string, Subscriber*> by_connection_;  // by the name it is known as
+  Permissions permissions_;
   std::map<std::string, std::uint64_t> behind_;  // by endpoint: the session that answers there
   std::vector<std::byte> spare_head_;
   bool some_lost_ = false;
