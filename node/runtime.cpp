@@ -29,10 +29,9 @@ constexpr std::int64_t kBeatsPerHeartbeat = 4;
 
 /// What a program gives in code; the plan's own values were checked when it was read.
 Result<void> check_options(const RuntimeOptions& options) {
-  constexpr int kMaxThreads = 1024;  // as in a plan
-  if (options.threads < 0 || options.threads > kMaxThreads) {
+  if (options.threads < 0 || options.threads > plan::kMaxThreads) {
     return Error{Code::invalid_config,
-                 "threads: expected 1 to " + std::to_string(kMaxThreads) +
+                 "threads: expected 1 to " + std::to_string(plan::kMaxThreads) +
                      ", or 0 for one per core, found " + std::to_string(options.threads),
                  "options"};
   }

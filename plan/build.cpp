@@ -10,7 +10,6 @@
 namespace hyphos::plan {
 namespace {
 
-constexpr int kMaxThreads = 1024;
 constexpr std::size_t kMaxEnv = 256;
 
 void check_name(const Entry& entry, const std::string& path, Draft& draft) {

@@ -33,6 +33,8 @@ struct Endpoint {
 
 /// What is wrong with it, or "".
 [[nodiscard]] std::string address_problem(std::string_view text);
+/// Threads of a process.
+inline constexpr int kMaxThreads = 1024;
 [[nodiscard]] std::string domain_problem(std::string_view text);
 [[nodiscard]] std::string type_problem(std::string_view text);
 /// The full names of the messages in proto/hyphos/msgs.

@@ -40,6 +40,10 @@ from hyphos.msgs import Image
 def grab(pixels): pixels[:] = 0
 """,
     ("docs/python.md", "params = node.params()"): "",
+    ("docs/python.md", "refusals = hyphos.Refusals(node)"): """
+from hyphos.msgs import LaserScan
+def unusable(scan: LaserScan) -> str: return ""
+""",
     ("docs/python.md", 'node.log.info("at %s, %.1f V", place, volts)  # formatted only if it is '
      "written"): """
 import logging
@@ -98,6 +102,12 @@ FILE = ("", "")
 
 # (declarations before it, what opens, what closes)
 CPP = {
+    ("docs/cpp.md", "const hyphos::Refusals refusals(node);                                            "
+     "// declares the parameter `refused`"): (
+        "using LaserScan = hyphos::msgs::LaserScan;\n"
+        "std::string unusable(const LaserScan& scan);",
+        *BODY,
+    ),
     ("docs/cpp.md", "struct Wheel {"): ("", *FILE),
     ("docs/cpp.md", "struct Route {"): ("", *FILE),
     ("docs/cpp.md", 'node.subscribe<Wheel>("wheel", hyphos::serial, [](const '

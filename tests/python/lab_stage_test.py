@@ -168,8 +168,11 @@ def test_processes_stand_on_the_hosts_that_they_are_spread_over(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("workload: pair\nhosts: 2", "x.yaml:3: 'hosts' are of a link, and none is named"),
-        ("workload: pair\nhosts: 2\nlink: one", "pair has nothing to spread over 2 hosts"),
+        (
+            "workload: fanout\nhosts: 2\nsubscribers: 2",
+            "x.yaml:3: 'hosts' are of a link, and none is named",
+        ),
+        ("workload: pair\nhosts: 2\nlink: one", "'hosts' means nothing to the workload pair"),
         (
             "workload: fanout\nsubscribers: 2\nhosts: 3\nlink: one",
             "3 hosts are more than the 2 sub",

@@ -53,7 +53,7 @@ def _written(number: str) -> int:
 
 def _constant(file: str, name: str) -> int:
     text = (ROOT / file).read_text()
-    found = re.search(rf"\b{name}\b(?:: \w+)?\s*=\s*([^;\n]+)", text)
+    found = re.search(rf"\b{name}\b(?:: \w+)?\s*=\s*([^;>\n]+)", text)
     assert found, f"{file} has no {name}"
     expression = found[1].split("//")[0].split("#")[0].replace("'", "")
     expression = re.sub(r"std::u?int\d+_t|std::size_t", "", expression)

@@ -221,8 +221,13 @@ def _received(domain: str) -> int:
     )
 
 
-@pytest.mark.parametrize("level", ["loud", ""])
-def test_a_level_that_is_none(hyphos_cli: Cli, domain: str, level: str) -> None:
-    code, _, err = hyphos_cli("log", "--level", level, "-d", domain)
-    assert code == 1
-    assert "a level is one of debug, info, warn, error, fatal" in err
+@pytest.mark.parametrize(
+    ("level", "code", "reason"),
+    [("loud", 1, "a level is one of debug, info, warn, error, fatal"), ("", 2, "it is empty")],
+)
+def test_an_unknown_level_is_refused(
+    hyphos_cli: Cli, domain: str, level: str, code: int, reason: str
+) -> None:
+    found, _, err = hyphos_cli("log", "--level", level, "-d", domain)
+    assert found == code
+    assert reason in err

@@ -3,6 +3,7 @@ its message, in words and counted, and never wrapped."""
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
@@ -179,9 +180,8 @@ def test_seconds_that_are_no_time_are_refused(
         ("replay", str(path), f"--end={seconds}"),
     ):
         code, _, err = hyphos_cli(*words)
-        assert code == 1, words
-        assert err.startswith("error: "), err
-        assert "is no time in a recording" in err
+        assert code == 2, words
+        assert re.search("not a finite number|too large|too small", err), err
 
 
 def test_bags_hold_times_up_to_2106(tmp_path: Path) -> None:

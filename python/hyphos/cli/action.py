@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import action_names
-from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath, ValueCommand
+from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
 from hyphos.cli.service import Buffers, Full, Hex, Value
+from hyphos.cli.values import ValueCommand
 
 app = typer.Typer(no_args_is_help=True, help="Actions: look, and send goals.")
 

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import channel_names
-from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath, ValueCommand
+from hyphos.cli.options import AsJson, Descriptor, Domain, ProtoPath
+from hyphos.cli.values import ValueCommand
 
 app = typer.Typer(no_args_is_help=True, help="Channels: look, listen, measure, publish.")
 

@@ -128,7 +128,8 @@ def make_app(only: str | None = None) -> typer.Typer:
     for name, group in _GROUPS.items():
         if only in (None, name):
             for command in group.registered_commands if name != "lab" else ():
-                command.cls = values.Checked
+                if not issubclass(command.cls or object, values.Checked):
+                    command.cls = values.Checked
             app.add_typer(group, name=name)
         else:
             app.command(name, help=group.info.help)(_nothing)

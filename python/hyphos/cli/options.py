@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-import typer.core
 
 from hyphos.cli.values import checked_domain
-
-# No option begins so; a list in YAML may begin with "- ".
-_NEGATIVE = re.compile(r"-(?:[0-9.\s]|(?:inf|Inf|INF|Infinity)$)")
 
 Domain = Annotated[
     str,
@@ -52,20 +47,3 @@ Descriptor = Annotated[
         exists=True,
     ),
 ]
-
-
-class ValueCommand(typer.core.TyperCommand):
-    """A command with a value among its arguments: -0.5 and -.inf are values, not options."""
-
-    def make_parser(self, ctx: Any) -> Any:
-        parser: Any = super().make_parser(ctx)
-        options = parser._process_opts
-
-        def process(word: str, state: Any) -> None:
-            if _NEGATIVE.match(word):
-                state.largs.append(word)
-            else:
-                options(word, state)
-
-        parser._process_opts = process
-        return parser

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from hyphos.cli.complete import node_names, param_names
-from hyphos.cli.options import AsJson, Domain, ValueCommand
+from hyphos.cli.options import AsJson, Domain
+from hyphos.cli.values import ValueCommand
 
 app = typer.Typer(
     no_args_is_help=True, help="Parameters of running nodes: look, change, keep in a file."

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hyphos.cli.options import AsJson, Domain, ValueCommand
+from hyphos.cli.options import AsJson, Domain
+from hyphos.cli.values import ValueCommand
 
 app = typer.Typer(help="The clock of a robot: show it, simulate it, pause it, step it.")
 

@@ -17,6 +17,8 @@ MOST = 1e9  # seconds, hertz, megabytes: more is a slip, and overflows what the 
 MOST_INTEGER = 2**53
 MOST_SEED = 2**63 - 1  # of what is passed on as it is
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]{1,32}")
+# No option begins so; a list in YAML may begin with "- ".
+_NEGATIVE = re.compile(r"-(?:[0-9.\s]|(?:inf|Inf|INF|Infinity)$)")
 _MAY_BE_ZERO = {"wait", "grace", "start"}
 
 
@@ -35,6 +37,23 @@ class Checked(TyperCommand):
                 if problem := problem_of(param, one):
                     raise typer.BadParameter(problem, ctx=ctx, param=param)  # type: ignore[arg-type]
         return rest
+
+
+class ValueCommand(Checked):
+    """A command with a value among its arguments: -0.5 and -.inf are values, not options."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        parser: Any = super().make_parser(ctx)
+        options = parser._process_opts
+
+        def process(word: str, state: Any) -> None:
+            if _NEGATIVE.match(word):
+                state.largs.append(word)
+            else:
+                options(word, state)
+
+        parser._process_opts = process
+        return parser
 
 
 def _is_empty(param: Any, args: list[str]) -> bool:

@@ -40,7 +40,7 @@ from hyphos.recording.source import (
     seconds_ns,
     utc,
 )
-from hyphos.recording.writers import warnings_of, writer_of
+from hyphos.recording.writers import is_only_unfinished, warnings_of, writer_of
 from hyphos.tools.console import cell, console, print_json, say, table
 from hyphos.tools.typebook import TypeBook
 
@@ -243,8 +243,8 @@ def gather(path: Path) -> Info:
                 }
                 for track in sorted(source.tracks, key=lambda track: track.channel)
             ],
-            warnings=warnings_of(path, source.warnings),
-            damaged=source.damaged,
+            warnings=(warnings := warnings_of(path, source.warnings)),
+            damaged=source.damaged and not is_only_unfinished(warnings),
         )
         scan = _scan_of(source)
     finally:

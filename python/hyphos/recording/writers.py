@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
+_UNFINISHED = "it is still being written"
+
+
 def writer_of(path: Path) -> int | None:
     """A process of this user that has the file, or one in the folder, open for writing. None: none
     has, or the kernel does not show it."""
@@ -35,9 +38,14 @@ def _writes(process: Path, wanted: set[tuple[int, int]]) -> bool:
 
 
 def warnings_of(path: Path, warnings: Sequence[str]) -> list[str]:
-    """A file that is being written has no end yet: the warning then names its writer."""
+    """The warnings of a recording; those of a missing end name the process that still writes."""
     writer = writer_of(path) if any("cut off" in text for text in warnings) else None
     if writer is None:
         return list(warnings)
     kept = [text for text in warnings if "cut off" not in text]
-    return [*kept, f"it is still being written by process {writer}; what is complete is shown"]
+    return [*kept, f"{_UNFINISHED} by process {writer}; complete messages are shown"]
+
+
+def is_only_unfinished(warnings: Sequence[str]) -> bool:
+    """Whether the one thing that a recording lacks is the part that its writer still owes."""
+    return len(warnings) == 1 and warnings[0].startswith(_UNFINISHED)
