@@ -102,8 +102,8 @@ FILE = ("", "")
 
 # (declarations before it, what opens, what closes)
 CPP = {
-    ("docs/cpp.md", "const hyphos::Refusals refusals(node);                                            "
-     "// declares the parameter `refused`"): (
+    ("docs/cpp.md", "const hyphos::Refusals refusals(node);                                        "
+     "    // declares the parameter `refused`"): (
         "using LaserScan = hyphos::msgs::LaserScan;\n"
         "std::string unusable(const LaserScan& scan);",
         *BODY,

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-
 _UNFINISHED = "it is still being written"
 
 
