@@ -208,7 +208,7 @@ def test_replay_lists_and_refuses(hyphos_cli: Cli, domain: str, tmp_path: Path) 
         (["-c", "absent"], 1, "no channel of the recording is to be played"),
         (["--remap", "a=b"], 1, "OLD:=NEW"),
         (["--remap", "a:=b"], 1, "no channel 'a'"),
-        (["--rate", "-1"], 2, "too small"),
+        (["--rate", "-1"], 2, "greater than or equal to 0"),
     ):
         code, _, err = hyphos_cli("replay", str(path), "-d", domain, *words)
         assert code == expected
