@@ -58,8 +58,8 @@ struct TopicInfo {
 
 struct ServiceInfo {
   std::string name;
-  std::string type;          ///< in ROS; empty if ROS has none for what it carries
-  std::string node;          ///< who serves it; the gateway's own for its clients
+  std::string type;          ///< in ROS; empty if ROS has no corresponding type
+  std::string node;          ///< its server; the gateway's own node for its clients
   std::string carries = {};  ///< its type in the graph
 };
 using ActionInfo = ServiceInfo;
@@ -89,7 +89,7 @@ class Inlet {
   /// Tries again; false if there is no room yet. One thread at a time, which does not publish
   /// meanwhile. Errors: as publish(); timeout: it has waited as long as the channel lets it.
   virtual Result<bool> flush() { return true; }
-  /// How many messages have gone to queues without room, which then drop one: their subscribers are
+  /// The number of messages that went to full queues, which then drop one: their subscribers are
   /// too slow. Counted as `slow_subscriber`.
   [[nodiscard]] virtual std::uint64_t overruns() const { return 0; }
   Result<void> publish(std::span<const std::byte> message) { return publish(message, {}); }
@@ -236,8 +236,8 @@ class Door {
 
   [[nodiscard]] virtual Result<TypeInfo> type(std::string_view name) const = 0;
   [[nodiscard]] virtual Result<ServiceTypeInfo> service_type(std::string_view name) const = 0;
-  /// The reply of a service with nothing in it: numbers are 0, texts and arrays are empty. Errors:
-  /// not_found (no such type).
+  /// The blank reply of a service: numbers are 0, texts and arrays are empty. Errors: not_found (no
+  /// such type).
   [[nodiscard]] virtual Result<Buffer> blank_reply(std::string_view type, Form form) const = 0;
   [[nodiscard]] virtual Result<ActionTypeInfo> action_type(std::string_view name) const = 0;
   /// What there is now, of this machine and of those that are linked. Reads shared memory only.
@@ -256,7 +256,7 @@ class Door {
 
   /// Counts something lost or refused, as `drop.gateway.<why>`, and tells it at most once a second.
   virtual void count(const Client& client, std::string_view why, std::string_view detail) = 0;
-  /// The same of a fact that the caller reports once: its line is never left out.
+  /// The same for a fact that the caller reports once: its line is always logged.
   virtual void note(const Client& client, std::string_view why, std::string_view detail) = 0;
 
   /// Parameters. `changed` is called after a value has changed, of a node or of what is shown;

@@ -70,7 +70,7 @@ class GraphInlet final : public Inlet {
   const std::int64_t patience_ns_;
   mutable std::mutex mutex_;
   std::optional<Kept> kept_;  // under mutex_
-  Pace pace_;                 // under mutex_, as is what follows
+  Pace pace_;                 // under mutex_, as are the members below
   std::uint64_t overruns_ = 0;
 };
 

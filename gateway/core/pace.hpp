@@ -4,7 +4,7 @@
 
 namespace hyphos::gateway {
 
-/// How long a client may be held up: so much at once, and a part of the time.
+/// The limit on delaying a client: so much at a stretch, and a share of the time.
 struct HoldUp {
   std::int64_t most_ns = 0;
   std::int64_t part = 1;
@@ -12,13 +12,13 @@ struct HoldUp {
   void earn(std::int64_t passed_ns);
 };
 
-/// Spreads bursts, which overflow the queues of subscribers: what a client sends one by one may
-/// come out of its socket all at once. Half a queue's depth passes at once, and as much again each
-/// ms; in a burst, a message waits until the queues have room. It waits no longer than there is
-/// credit, so that a subscriber that is slow for good does not hold up the client. Not thread-safe.
+/// Spreads bursts, which overflow the queues of subscribers: messages that a client sent one by one
+/// may leave its socket together. Half a queue's depth passes at once, and as much again each ms.
+/// In a burst, a message waits until the queues have room. The wait ends with the credit, so that a
+/// permanently slow subscriber does not block the client. Not thread-safe.
 ///
-/// Costs: to spread, a client is held up for an eighth of the time at most, and for 100 ms at once;
-/// for room, for a quarter of the time, and for 1 s at once.
+/// Costs: spreading delays a client for at most an eighth of the time, and 100 ms at a stretch.
+/// Waiting for room delays it for at most a quarter of the time, and 1 s at a stretch.
 class Pace {
  public:
   static constexpr HoldUp kToSpread{100'000'000, 8};
@@ -44,7 +44,7 @@ class Pace {
   HoldUp to_spread_ = kToSpread;
   HoldUp for_room_ = kForRoom;
   bool waits_for_room_ = false;  ///< the message that waits
-  std::int64_t crowded_ns_ = 0;  ///< until then, a message waits for room though it comes alone
+  std::int64_t crowded_ns_ = 0;  ///< until then even a single message waits for room
 };
 
 }  // namespace hyphos::gateway

@@ -70,8 +70,8 @@ class Tap : public std::enable_shared_from_this<Tap> {
   Tap(const Tap&) = delete;
   Tap& operator=(const Tap&) = delete;
 
-  /// A listener that comes later gets the last message of every latched publisher that is there; of
-  /// a type that can be joined, as one. `keeps`: the channel is known to be latched.
+  /// A later listener gets the last message of every living latched publisher, as one message if
+  /// the type can be joined. `keeps`: the channel is known to be latched.
   Result<void> open(const Node& node, const std::string& channel, std::uint32_t depth, bool keeps);
   void add(std::shared_ptr<Listener> listener);
   void remove(const std::shared_ptr<Listener>& listener);
@@ -107,7 +107,7 @@ class Tap : public std::enable_shared_from_this<Tap> {
   const PublishersNow publishers_now_;
   const Complain complain_;
   Subscription subscription_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::vector<Last> last_;  // the oldest first
 };

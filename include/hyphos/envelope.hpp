@@ -34,7 +34,7 @@ struct CallMark {
 enum class Latch : std::uint8_t {
   none,  ///< nothing: the channel is not latched
   last,  ///< the last value of its publisher: late subscribers get it
-  gone,  ///< not a message: its publisher has gone, and its last value with it
+  gone,  ///< not a message: its publisher has ended, so its last value is no longer valid
 };
 
 /// What travels with every message besides its bytes.

@@ -49,7 +49,7 @@ struct EndpointInfo {
   HistogramSnapshot latency;
   /// By layer: "encode", "hand", "transport", "deliver", "queue", "decode", "callback".
   std::vector<std::pair<std::string, HistogramSnapshot>> layers;
-  std::uint64_t id = 0;  ///< in its process; an end that is opened later has another
+  std::uint64_t id = 0;  ///< unique within its process, also over time
 
   [[nodiscard]] HYPHOS_EXPORT std::uint64_t counter(std::string_view name) const;
 };

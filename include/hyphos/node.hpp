@@ -317,12 +317,12 @@ class HYPHOS_EXPORT Node {
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Runtime runtime() const;
-  /// Runtime::spin() of this node's process. Returns 0 as well when the node is closed, at once if
-  /// it is; the runtime then goes on.
+  /// Runtime::spin() of this node's process. Also returns 0 when the node is closed, and at once if
+  /// it is closed already. The runtime then goes on.
   int spin(const std::function<void()>& interrupted = {}) const;
-  /// Closes all publishers, subscriptions, timers, services and clients of the node: publishing
-  /// fails, and what opens an end is refused. On return no callback of the node is running, but the
-  /// one that called this. Idempotent. A node that goes away without it leaves its publishers.
+  /// Closes all publishers, subscriptions, timers, services and clients of the node. Afterwards
+  /// publishing and opening an endpoint fail. On return no callback of the node runs, except the
+  /// caller's own. Idempotent. A node destroyed without close() leaves its publishers open.
   void close() const;
 
   class Impl;
@@ -343,9 +343,9 @@ class HYPHOS_EXPORT Node {
 ///     if (refusals_.refuse("scan", unusable(*scan))) return;
 ///
 /// The count is the parameter `refused` of the node: `hyphos param get NODE refused` reads it from
-/// any process. The log of the node has the channel, the reason and the count, one line a second at
-/// most. Cheap to copy; copies share the count. Thread-safe. A refusal costs a log line and a
-/// parameter that is set; a message that passes costs one comparison.
+/// any process. The node logs the channel, the reason and the count, at most one line a second.
+/// Cheap to copy; copies share the count. Thread-safe. A refusal costs a log line and setting a
+/// parameter. An accepted message costs one comparison.
 class Refusals {
  public:
   /// Start-up code: declares the parameter, and throws already_exists if the node has one.
@@ -357,14 +357,14 @@ class Refusals {
     std::int64_t count = shared_->count.fetch_add(1) + 1;
     shared_->log.every(Duration::from_ms(1000))
         .warn(channel, " refused: ", reason, "; ", count, " refused so far");
-    // Of two threads the one that sets last has seen the other's count.
+    // Of two threads, the last to set the parameter has read the other's count.
     do {
       count = shared_->count.load();
       (void)shared_->shown.set(count);
     } while (count != shared_->count.load());
     return true;
   }
-  /// How many were refused.
+  /// The number of refused messages.
   [[nodiscard]] std::int64_t count() const { return shared_->count.load(); }
 
  private:
@@ -376,7 +376,7 @@ class Refusals {
           count(*shown) {}
     const Logger log;
     const Param<std::int64_t> shown;
-    std::atomic<std::int64_t> count;  // goes on where it was before a restart of the process
+    std::atomic<std::int64_t> count;  // continues over a restart of the process
   };
   std::shared_ptr<Shared> shared_;
 };

@@ -43,8 +43,8 @@ class HYPHOS_EXPORT PublisherCore {
   /// Message::sender() of all that it publishes.
   [[nodiscard]] virtual std::uint64_t sender() const = 0;
   [[nodiscard]] virtual std::optional<Error> ended() const { return std::nullopt; }
-  /// What publish() of so many encoded bytes gives if nobody outside can ever receive them; it is
-  /// counted and logged. For callers who would copy the bytes first. None: publish.
+  /// The result of publish() for so many encoded bytes if no receiver outside can ever take them.
+  /// Counted and logged. Spares callers the copy of the bytes. None: publish.
   [[nodiscard]] virtual std::optional<Published> too_large(std::size_t) { return std::nullopt; }
 };
 
@@ -57,22 +57,22 @@ class PublisherHandle {
     WritableBuffer memory = core_->loan(size);
     return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
   }
-  /// False if publish() of a message of so many bytes, encoded, would wait now, as it may under
-  /// `overflow: block`, or make a full queue drop: for who has other things to do than to wait.
-  /// Only publishers of this channel in this process take the room away meanwhile. Queues of
-  /// subscribers in other processes are not asked, but for the one on the way to each process.
-  /// Cost: some locks; not for every message of a fast channel.
+  /// False if publish() of so many encoded bytes would wait now (`overflow: block`), or make a full
+  /// queue drop. For publishers that must not wait. Until they publish, only publishers of this
+  /// channel in this process can take the room. Checks the queue towards each other process, but
+  /// not the queues of subscribers within it.
+  /// Cost: some locks. Do not call it for every message of a fast channel.
   [[nodiscard]] bool has_room(std::size_t size) const { return core_->has_room(size); }
   /// Subscriptions in this process plus receivers outside.
   [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }
   [[nodiscard]] const std::string& channel() const { return core_->channel(); }
   /// Message::sender() of all that it publishes.
   [[nodiscard]] std::uint64_t sender() const { return core_->sender(); }
-  /// Why each publish() fails from now on: its node was closed, or this process is a forked child
-  /// of the one that opened it. Absent: it does not.
+  /// The reason why each publish() fails from now on: its node is closed, or this process is a
+  /// forked child of the one that opened it. Absent: publish() works.
   [[nodiscard]] std::optional<Error> ended() const { return core_->ended(); }
-  /// What publish() would give for a message of so many encoded bytes if no receiver outside can
-  /// ever take it; it is counted and logged. None: publish it. Spares a copy that is in vain.
+  /// The result of publish() for a message of so many encoded bytes if no receiver outside can ever
+  /// take it. Counted and logged. None: publish it. Spares a useless copy.
   [[nodiscard]] std::optional<Published> too_large(std::size_t size) const {
     return core_->too_large(size);
   }

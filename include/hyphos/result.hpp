@@ -31,7 +31,7 @@ enum class Code {
   canceled,        ///< a call or goal was given up before it ended
   out_of_range,    ///< a time or position lies outside of what is known; the message says by how
                    ///< much
-  too_large,       ///< a message is larger than can ever be carried; waiting does not help
+  too_large,       ///< the message exceeds a fixed limit; waiting does not help
 };
 
 inline constexpr Code kLastCode = Code::too_large;

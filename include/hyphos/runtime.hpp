@@ -91,13 +91,13 @@ class HYPHOS_EXPORT Runtime {
   /// main(). At once if the runtime has ended. In a forked child of the process that opened it: 1
   /// at once, and a line in the log.
   ///
-  /// Signals are for the main thread: in another thread spin() leaves them alone. In the main
-  /// thread a handler of the program's own is called as ever, and spin() goes on, as it does for a
-  /// signal that is ignored. To end it, call request_stop() in another thread, or in `interrupted`,
-  /// which this thread calls at the start and after each such handler. What `interrupted` throws
+  /// Signals belong to the main thread: in another thread spin() does not handle them. In the main
+  /// thread the program's own handler is called as usual, and spin() goes on, as it does after an
+  /// ignored signal. To end it, call request_stop() in another thread, or in `interrupted`, which
+  /// this thread calls at the start and after each such handler. An exception of `interrupted`
   /// leaves spin(), and the runtime goes on.
   int spin(const std::function<void()>& interrupted = {});
-  /// Why nothing of this can be used: this process is a forked child of the one that opened it.
+  /// The reason why the runtime is unusable: this process is a forked child of its opener.
   [[nodiscard]] Result<void> usable() const;
   void request_stop();
   [[nodiscard]] bool stopping() const;
