@@ -13,13 +13,13 @@ struct Limits {
   /// `--max-topics-per-client`: topics, services and actions of one client. A graph of ROS, which
   /// is many, has no such bound.
   std::size_t client_topics = 256;
-  /// `--max-services`: services and actions that clients ask at the same time. Each takes two ends.
+  /// `--max-services`: services and actions that clients call at once. Each takes two endpoints.
   std::size_t services = 1024;
-  /// `--max-unserved`: those of them that no node serves.
+  /// `--max-unserved`: the part of them without a server.
   std::size_t unserved = 512;
   /// `--max-unserved-per-client`: the same of one client.
   std::size_t client_unserved = 16;
-  /// `--max-calls`: calls or goals of one service or action that are under way, of all clients.
+  /// `--max-calls`: calls or goals in flight to one service or action, of all clients.
   std::size_t calls = 1024;
 };
 

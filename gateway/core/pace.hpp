@@ -27,13 +27,13 @@ class Pace {
   /// `depth`: of the channel.
   explicit Pace(std::uint32_t depth) : burst_(depth < 2 ? 1 : depth / 2) {}
 
-  /// Whether a message may pass now, which then counts. `room`: the subscribers' queues have some.
+  /// Whether a message may pass now; if so it counts. `room`: the subscribers' queues have room.
   [[nodiscard]] bool lets(std::int64_t now_ns, bool room);
-  /// The same for a message that was not let and has waited since.
+  /// The same for a message that did not pass before and has waited since.
   [[nodiscard]] bool lets_waiting(std::int64_t now_ns, bool room);
 
  private:
-  /// How long ago the last call was.
+  /// The time since the last call.
   std::int64_t drain(std::int64_t now_ns);
   [[nodiscard]] bool pass(bool room);
   static constexpr std::int64_t kCrowded = 100'000'000;

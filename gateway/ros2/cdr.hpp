@@ -30,7 +30,7 @@ class CdrWriter {
     bytes_.insert(bytes_.end(), bytes, bytes + value.size());
     bytes_.push_back(std::byte{0});
   }
-  /// Of what follows as a list.
+  /// The number of elements of the list that follows.
   void count(std::size_t value) { number(static_cast<std::uint32_t>(value)); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -43,7 +43,7 @@ class CdrWriter {
   std::vector<std::byte> bytes_{std::byte{0}, std::byte{1}, std::byte{0}, std::byte{0}};
 };
 
-/// Once something does not fit, everything is 0 and `failed()`.
+/// After the first read beyond the end, all values are 0 and failed() is true.
 class CdrReader {
  public:
   explicit CdrReader(std::span<const std::byte> bytes) : bytes_(bytes) {
@@ -77,7 +77,7 @@ class CdrReader {
     at_ += size;
     return {data, size - 1};
   }
-  /// How many elements of at least one byte follow; 0 if there cannot be that many.
+  /// The number of elements, of at least one byte each; 0 if the rest is too short for them.
   std::size_t count() {
     const std::size_t claimed = number<std::uint32_t>();
     if (failed_ || claimed > bytes_.size() - at_) {

@@ -37,9 +37,9 @@ class Discovery final : public eprosima::fastdds::dds::DomainParticipantListener
   [[nodiscard]] DomainState state() const;
   /// When the participant of this entity was discovered; now if it is not there.
   [[nodiscard]] Time known_since(const GUID_t& guid) const;
-  /// Of a writer or reader; empty if it has told none, or is not there.
+  /// Of a writer or reader; empty if it announces none or is unknown.
   [[nodiscard]] std::string client_id(const GUID_t& guid) const;
-  /// True for a reader that asks for no repetition of what is lost.
+  /// True for a reader that requests no retransmission.
   [[nodiscard]] bool is_best_effort(const GUID_t& reader) const;
 
  private:

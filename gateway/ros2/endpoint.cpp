@@ -11,8 +11,8 @@ namespace {
 namespace dds = eprosima::fastdds::dds;
 namespace rtps = eprosima::fastrtps::rtps;
 
-/// How soon a lost message is asked for: heartbeats are all that tells a reader of it. DDS's own 3
-/// s stop a large message for as long, and a writer keeps its last few messages only.
+/// The delay before a reader requests a lost message: only heartbeats announce it. The default of
+/// DDS, 3 s, stops a large message for as long, and a writer keeps only its last few messages.
 const eprosima::fastrtps::Duration_t kHeartbeat(0.02);
 /// A paced message takes its time. Below a second: Fast DDS gives the kernel microseconds.
 const eprosima::fastrtps::Duration_t kMostBlocking(0.9);

@@ -11,7 +11,7 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// An endpoint of ours, as DDS knows it.
+/// An endpoint of the gateway, as DDS knows it.
 struct OwnEndpoint {
   std::string topic;  ///< "rt/chatter"
   std::string type;   ///< "std_msgs::msg::dds_::String_"
@@ -23,8 +23,8 @@ struct OwnEndpoints {
   std::vector<OwnEndpoint> readers;
 };
 
-/// Reports what does not pass between ROS and the robot, once each: by name, with both sides. Of
-/// one thread.
+/// Reports each topic, channel, service and action that does not pass between ROS and the robot
+/// once: by name, with both sides. For use in one thread.
 class LeftOut {
  public:
   explicit LeftOut(const Place& place) : place_(place) {}
@@ -37,7 +37,7 @@ class LeftOut {
     OwnEndpoints own;
   };
   void look(const Now& now);
-  /// Reports what still waits for the name of its node.
+  /// Makes the reports that still wait for the name of a node.
   void finish();
 
  private:
@@ -46,13 +46,13 @@ class LeftOut {
   void look_at_actions(const Now& now);
   void look_at_readers(const Now& now);
   void look_at_writers(const Now& now);
-  /// `key`: what it is about; reported again only after it was gone.
+  /// `key`: the subject. It is reported again only after it disappeared in between.
   void report(const std::string& key, const std::string& name, std::string_view why,
               const std::string& detail);
 
   const Place& place_;
-  /// The same of an endpoint, when its node is known, or has had the time to become known. `text`:
-  /// what follows the node's name.
+  /// The same for an endpoint, once its node is known or the wait for its name is over. `text`: the
+  /// text after the node's name.
   void report_endpoint(const std::string& key, const GUID_t& endpoint, const std::string& name,
                        std::string_view why, const std::string& text);
 

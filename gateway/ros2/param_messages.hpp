@@ -9,8 +9,8 @@
 
 #include "hyphos/param_types.hpp"
 
-/// The messages of the services that a node of ROS 2 has for its parameters: rcl_interfaces/srv in
-/// XCDR1. Pure functions over bytes; what they read comes from others, and may be anything.
+/// The messages of the parameter services of a ROS 2 node: rcl_interfaces/srv in XCDR1. Pure
+/// functions over bytes. Their input comes from other programs and may be malformed.
 namespace hyphos::gateway::ros2 {
 
 /// A value to be set; none: rcl_interfaces' "not set", which deletes a parameter.
@@ -30,19 +30,19 @@ struct ParamListing {
 /// rcl_interfaces/msg/ParameterType.
 [[nodiscard]] std::uint8_t param_type(const ParamVariant& value);
 
-// What is asked; nothing if the bytes are no such request.
+// Requests; no value if the bytes are not such a request.
 [[nodiscard]] std::optional<ParamListing> read_listing(std::span<const std::byte> request);
 [[nodiscard]] std::optional<std::vector<std::string>> read_names(
     std::span<const std::byte> request);
 [[nodiscard]] std::optional<std::vector<ParamWish>> read_wishes(std::span<const std::byte> request);
 
-// What is answered.
+// Responses.
 [[nodiscard]] std::vector<std::byte> write_listing(const std::vector<std::string>& names,
                                                    const ParamListing& asked);
 [[nodiscard]] std::vector<std::byte> write_values(
     const std::vector<std::optional<ParamVariant>>& values);
 [[nodiscard]] std::vector<std::byte> write_types(const std::vector<std::uint8_t>& types);
-/// In the order of `names`; one that is not known has no type.
+/// In the order of `names`; an unknown one has no type.
 [[nodiscard]] std::vector<std::byte> write_descriptions(const std::vector<std::string>& names,
                                                         const std::vector<const ParamInfo*>& infos);
 [[nodiscard]] std::vector<std::byte> write_outcomes(const std::vector<ParamOutcome>& outcomes);

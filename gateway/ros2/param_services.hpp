@@ -13,9 +13,9 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// The parameters of the robot as those of the gateway's node in ROS: "laser.rate_hz" is rate_hz of
-/// the node laser. Tools of ROS ask every node for its parameters, and wait for one that has no
-/// such services. Opened and ended in one thread; requests come in threads of DDS.
+/// Offers the robot's parameters as those of the gateway's node in ROS: "laser.rate_hz" is rate_hz
+/// of the node laser. ROS tools request the parameters of every node, and wait for a node without
+/// such services. One thread opens and ends them; requests arrive in threads of DDS.
 class ParamServices {
  public:
   ParamServices(const Place& place, ServicesOut& services);
@@ -23,15 +23,15 @@ class ParamServices {
   ParamServices(const ParamServices&) = delete;
   ParamServices& operator=(const ParamServices&) = delete;
 
-  /// Finds nodes that have come, and opens what is not open yet.
+  /// Finds new nodes, and opens the services that are not open.
   void look();
 
  private:
   using Handler = ServicesOut::Handler;
 
-  /// The node and the parameter of "laser.rate_hz"; empty if it is no such name.
+  /// The node and the parameter of "laser.rate_hz"; empty for another kind of name.
   [[nodiscard]] static std::pair<std::string, std::string> split(const std::string& name);
-  /// By the names that they have in ROS.
+  /// By their names in ROS.
   [[nodiscard]] std::map<std::string, std::shared_ptr<const ParamInfo>> all() const;
   void set(const std::vector<ParamWish>& wishes, bool at_once, const Answer& answer);
   void serve(const std::string& name, const std::string& type, Handler handler);

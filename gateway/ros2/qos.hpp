@@ -6,19 +6,19 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// Who says that a writer lives: DDS, or its program, for all of its writers or for each.
+/// The source of a writer's liveliness: DDS, or its program, for all of its writers or for each.
 enum class Liveliness : std::uint8_t { automatic, manual_by_participant, manual_by_topic };
 
-/// What DDS calls QoS, as far as ROS 2 sets it. Of others the depth is not known: DDS does not
-/// tell.
+/// The QoS of DDS, as far as ROS 2 sets it. The depth of remote endpoints is unknown: DDS does not
+/// announce it.
 struct Qos {
   bool reliable = true;
-  bool transient_local = false;  ///< what ROS 1 and Hyphos call latched
+  bool transient_local = false;  ///< "latched" in ROS 1 and Hyphos
   std::int32_t depth = 10;
   std::int64_t deadline_ms = 0;  ///< a message at least so often; 0: no promise
-  // What ROS 2 leaves at these defaults, unless a program says otherwise.
+  // ROS 2 leaves these at their defaults unless a program sets them.
   Liveliness liveliness = Liveliness::automatic;
-  std::int64_t lease_ms = 0;  ///< it says at least so often that it lives; 0: no promise
+  std::int64_t lease_ms = 0;  ///< longest time between its liveliness signals; 0: no promise
   bool exclusive = false;     ///< one writer at a time
   std::vector<std::string> partitions{};  ///< none: the default one
   bool xcdr1 = true;                      ///< the form that ROS 2 writes
@@ -26,12 +26,12 @@ struct Qos {
   bool operator==(const Qos&) const = default;
 };
 
-/// Why a writer with `offered` is not heard by a reader that asks for `asked`, by every policy that
-/// differs, for people; empty: it is heard.
+/// Every policy that keeps a reader that requests `asked` from matching a writer with `offered`, as
+/// text for users. Empty: they match.
 [[nodiscard]] std::vector<std::string> differences(const Qos& offered, const Qos& asked);
 
-/// Why a reader that asks for `asked` hears nothing of a writer with `offered`, and what of the
-/// channel would let it, for people; empty: it hears it.
+/// The reason why a reader that requests `asked` does not match a writer with `offered`, and the
+/// remedy in the channel's policy, as text for users. Empty: they match.
 [[nodiscard]] std::string mismatch(const Qos& offered, const Qos& asked);
 
 }  // namespace hyphos::gateway::ros2

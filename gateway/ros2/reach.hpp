@@ -19,11 +19,11 @@ using Address = std::array<std::uint8_t, 4>;
 [[nodiscard]] constexpr bool is_multicast(const Address& address) {
   return (address[0] & 0xF0) == 0xE0;
 }
-/// "127.0.0.1"; 0.0.0.0 for what is no address.
+/// Parses "127.0.0.1"; 0.0.0.0 for text that is not an address.
 [[nodiscard]] Address address_of(std::string_view text);
 
-/// The addresses of this machine. They are read again once a second at most, when they are listed
-/// or an unknown one is asked for: an interface may come later. Thread-safe.
+/// The addresses of this machine. list() and a look-up of an unknown address read them again, at
+/// most once a second, because an interface may come up later. Thread-safe.
 class OwnAddresses {
  public:
   [[nodiscard]] bool contains(const Address& address);
@@ -34,12 +34,12 @@ class OwnAddresses {
   /// Under mutex_.
   void read();
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::set<Address> known_;
   std::chrono::steady_clock::time_point next_read_{};
 };
 
-/// Which machines the gateway exchanges datagrams with.
+/// The machines that exchange datagrams with the gateway.
 enum class Reach : std::uint8_t {
   machine,  ///< this one, on all of its interfaces
   address,  ///< those that reach one of its addresses

@@ -34,7 +34,7 @@ class ServicesIn {
   [[nodiscard]] bool has(const std::string& service) const { return proxies_.contains(service); }
   [[nodiscard]] std::vector<GUID_t> readers() const;
   [[nodiscard]] std::vector<GUID_t> writers() const;
-  /// All that it has in DDS.
+  /// Adds all its DDS endpoints.
   void add_endpoints(OwnEndpoints& endpoints) const;
 
  private:

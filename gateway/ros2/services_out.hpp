@@ -14,8 +14,8 @@
 
 namespace hyphos::gateway::ros2 {
 
-/// Services of the robot that become services of ROS. Of one thread; requests come in threads of
-/// DDS, and answers on the pool.
+/// Services of the robot that become services of ROS. For use in one thread. Requests arrive in
+/// threads of DDS, replies on the pool.
 class ServicesOut {
  public:
   explicit ServicesOut(const Place& place);
@@ -28,14 +28,14 @@ class ServicesOut {
   /// A service of the gateway's own node, as long as this lives. Errors: io, type_mismatch.
   Result<void> serve(const std::string& service, const std::string& type, Handler handler);
   [[nodiscard]] bool serves(const std::string& service) const { return own_.contains(service); }
-  /// No handler runs any more on return.
+  /// On return no handler runs.
   void end_own();
 
   /// `in`: those that are of ROS itself.
   void look(const std::vector<ServiceInfo>& services, const ServicesIn& in);
   [[nodiscard]] std::vector<GUID_t> readers() const;
   [[nodiscard]] std::vector<GUID_t> writers() const;
-  /// All that it has in DDS.
+  /// Adds all its DDS endpoints.
   void add_endpoints(OwnEndpoints& endpoints) const;
 
  private:

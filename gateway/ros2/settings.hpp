@@ -19,7 +19,7 @@ struct Settings {
   GidSize gid_size = GidSize::iron;
   bool shared_memory = false;
   std::string host;  ///< the one address to be reached at; empty: all
-  /// How fast large messages go out where a best-effort reader hears them; 0: as fast as they can.
+  /// Rate of large messages that a best-effort reader receives; 0: no limit.
   std::uint32_t pace_mb_s = 300;
   std::size_t max_message = 0;
   std::int32_t depth = 10;

@@ -36,8 +36,8 @@ Address address_of(const Locator_t& locator) {
   return address;
 }
 
-/// Whether a datagram is what a participant says of itself to all: DATA of the entity that RTPS
-/// 2.5, 9.3.1.3 reserves for it, behind the header and a time.
+/// Whether a datagram is a participant's announcement: DATA of the entity that RTPS 2.5, 9.3.1.3
+/// reserves for it, after the header and a time.
 bool is_announcement(const octet* bytes, std::uint32_t size) {
   constexpr std::array<octet, 4> kAnnouncer{0x00, 0x01, 0x00, 0xC2};
   constexpr std::size_t kWriter = 20 + 12 + 4 + 4 + 4;

@@ -22,11 +22,11 @@ struct TransportSettings {
 ///
 /// - Fast DDS 2.9 built with statistics ends the process when it sends to a locator that it has not
 ///   opened before. Here each is opened before the first datagram goes to it.
-/// - Reach::machine: it listens on all interfaces, as programs of ROS 2 do that keep to their
-///   machine, and neither takes nor sends a datagram of another machine.
-/// - A large message to a best-effort reader is sent at a rate (Pace), since its reader's socket
-/// has
-///   room for a part of it only.
+/// - Reach::machine: it listens on all interfaces, as ROS 2 programs with the range LOCALHOST do.
+///   It neither accepts datagrams from another machine nor sends any to one.
+/// - A large message to a best-effort reader is sent at a fixed rate (Pace).
+///   The reader's socket
+///   buffer holds only a part of it.
 [[nodiscard]] std::shared_ptr<eprosima::fastdds::rtps::TransportDescriptorInterface> make_transport(
     const TransportSettings& settings);
 
@@ -35,11 +35,11 @@ struct TransportSettings {
   return static_cast<std::uint16_t>(7400 + 250 * domain_id);
 }
 
-/// While there is one, this thread sends at `bytes_per_second`; 0: as fast as it can. One at a time
-/// in a thread. A burst of kBurst goes at once.
+/// While it exists, its thread sends at most `bytes_per_second`; 0: no limit. At most one exists in
+/// a thread. A burst of kBurst bytes passes at once.
 class Pace {
  public:
-  /// What the receive buffer of a socket takes where nobody has raised the kernel's limit.
+  /// The capacity of a socket's receive buffer under the default limit of the kernel.
   static constexpr std::size_t kBurst = 128U << 10U;
 
   explicit Pace(std::uint64_t bytes_per_second);

@@ -41,8 +41,8 @@ struct Command {
   std::string request_time;      ///< JSON, to be echoed
 };
 
-/// Unknown keys are passed over, and NULs behind the object. Errors: unsupported (no such command),
-/// corrupt (no JSON object, or without what the command needs).
+/// Ignores unknown keys, and NULs after the object. Errors: unsupported (no such command), corrupt
+/// (no JSON object, or one without a key that the command needs).
 [[nodiscard]] Result<Command> parse_command(std::string_view name, std::string_view json);
 
 // What the gateway says, as JSON.

@@ -66,7 +66,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     /// `type`: of the service in the graph; empty: not known.
     void respond(const std::string& service, const std::string& type, std::int64_t id,
                  const Result<Buffer>& reply);
-    /// What a call that failed is answered with.
+    /// The reply to a failed call.
     [[nodiscard]] Buffer blank_reply(const std::string& type) const;
   };
   struct Publisher {
@@ -99,9 +99,9 @@ class Session final : public std::enable_shared_from_this<Session> {
   void publish(const Frame& frame, const Buffer& unit);
   [[nodiscard]] bool ready();
   void lost(const std::string& topic, Publisher& publisher, const Error& error);
-  /// Tells the client of messages that a slow subscriber has lost.
+  /// Warns the client of messages that a slow subscriber has lost.
   void warn_of_overruns(const std::string& topic, Publisher& publisher);
-  /// Of a service in the graph; empty: ROS has none for it, or nobody serves it.
+  /// Of a service in the graph; empty: ROS has no such type, or the service has no server.
   [[nodiscard]] std::string type_of_service(const std::string& service) const;
   void call(const Frame& frame, std::int64_t id);
   void answer(const Frame& frame, std::int64_t id, const Buffer& unit);

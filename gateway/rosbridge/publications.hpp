@@ -37,7 +37,7 @@ class Publications {
     std::uint64_t overruns = 0;  ///< of the inlet, of which the client knows
     Time next_warning;
   };
-  /// Tells the client, once a second at most, of messages that a slow subscriber has lost.
+  /// Warns the client, at most once a second, of messages that a slow subscriber has lost.
   void warn_of_overruns(const std::string& topic, Topic& of) const;
   Result<Topic*> open(const Request& request, const std::string& topic, const std::string& type);
 

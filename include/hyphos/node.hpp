@@ -351,7 +351,7 @@ class Refusals {
   /// Start-up code: declares the parameter, and throws already_exists if the node has one.
   explicit Refusals(const Node& node) : shared_(std::make_shared<Shared>(node)) {}
 
-  /// True, and counted, if there is a reason. `reason`: "" if the message can be used.
+  /// Counts the message and returns true if there is a reason. `reason`: "" for a usable message.
   [[nodiscard]] bool refuse(std::string_view channel, std::string_view reason) const {
     if (reason.empty()) return false;
     std::int64_t count = shared_->count.fetch_add(1) + 1;
