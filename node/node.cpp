@@ -127,7 +127,7 @@ Clock Node::Impl::clock() { return Clock(runtime_->clock().core(), ended_); }
 void Node::Impl::close_all() {
   if (!runtime_->usable()) return;
   close();
-  if (runtime_->stopping()) return;  // what ends may still publish; it reaches nobody
+  if (runtime_->stopping()) return;  // ending nodes may still publish, to no receiver
   std::vector<std::weak_ptr<detail::PublisherCore>> publishers;
   {
     const std::lock_guard lock(mutex_);

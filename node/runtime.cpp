@@ -27,7 +27,7 @@ namespace {
 constexpr std::int64_t kLingerMs = 200;
 constexpr std::int64_t kBeatsPerHeartbeat = 4;
 
-/// What a program gives in code; the plan's own values were checked when it was read.
+/// Checks the options that a program sets in code. Loading the plan checks the plan's own values.
 Result<void> check_options(const RuntimeOptions& options) {
   if (options.threads < 0 || options.threads > plan::kMaxThreads) {
     return Error{Code::invalid_config,

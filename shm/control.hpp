@@ -41,18 +41,18 @@ class Control {
   [[nodiscard]] const std::string& process() const { return process_; }
   [[nodiscard]] const std::string& host() const { return host_; }
 
-  // Tables as they are now; one thread at a time, as they map what was added. Empty: a record is
-  // just being changed; the writer gives notice when it is done.
+  // The current tables; one thread at a time, since the calls map added chunks. Empty: the writer
+  // is changing a record, and sends a notice after the change.
   [[nodiscard]] std::optional<std::vector<EndpointRecord>> endpoints();
   [[nodiscard]] std::optional<std::vector<LaneRecord>> lanes();
 
-  // Our own tables; one thread at a time. A serial of 0 frees the record. Fails only where a record
-  // with a higher index than ever before needs a further chunk, and there is no memory for it.
+  // Our own tables; one thread at a time. A serial of 0 frees the record. Fails only if a record
+  // with a new highest index needs a further chunk, and there is no memory for it.
   Result<void> set_endpoint(std::uint32_t index, const EndpointRecord& record);
   Result<void> set_lane(std::uint32_t index, const LaneRecord& record);
 
  private:
-  /// Maps chunks until there are so many; false if the file has fewer.
+  /// Maps chunks up to this number; false if the file has fewer.
   [[nodiscard]] bool map_chunks(std::size_t wanted);
   [[nodiscard]] Result<void> make_room(std::uint32_t index);
   template <typename T>

@@ -269,8 +269,8 @@ void Domain::notify(const Fd& socket, std::uint64_t id) const {
                     reinterpret_cast<const sockaddr*>(&address), sizeof address) == 1;
   };
   if (send(socket) || errno != EAGAIN) return;
-  // Either the receiver's buffer is full, or ours is, of notices that stopped processes have not
-  // read. A new socket tells the two apart: what it has sent outlives it.
+  // Either the receiver's buffer is full, or ours is full of notices that stopped processes have
+  // not read. A new socket distinguishes the two cases: its datagrams outlive it.
   const Fd fresh(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fresh.valid()) (void)send(fresh);
 }

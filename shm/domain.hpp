@@ -68,8 +68,8 @@ class Domain {
 
   /// This participant's end of the notices: a bound datagram socket.
   [[nodiscard]] Result<Fd> bind_socket(std::uint64_t id) const;
-  /// Tells one participant that something changed. Never blocks; a full buffer of that participant
-  /// means it knows.
+  /// Notifies one participant of a change. Never blocks; if that participant's buffer is full, it
+  /// already has a notice.
   void notify(const Fd& socket, std::uint64_t id) const;
 
   /// Bytes free and bytes in all in the file system.

@@ -118,7 +118,7 @@ struct EndpointRecord {
   std::uint8_t is_publisher;
   std::uint8_t encoding;
   std::uint16_t flags;         ///< kGuest, kForGuests, kKeepsLast
-  std::uint64_t realm;         ///< a hash of the plan's host that this is; 0: any
+  std::uint64_t realm;         ///< a hash of this host's name in the plan; 0: any
   std::uint64_t channel_hash;  ///< of the name, to find it among many
   std::array<char, kNameSize> channel;
   std::array<char, kNameSize> type;
@@ -176,8 +176,8 @@ struct ControlHeader {
 
 static_assert(sizeof(ControlHeader) <= kPage);
 
-/// A part of the tables. A .ctl is one page with the header, then as many chunks as were needed so
-/// far: record i of a table is in chunk i / kChunkRecords.
+/// A part of the tables. A .ctl is one page with the header, then one chunk after another, added on
+/// demand: record i of a table is in chunk i / kChunkRecords.
 struct TableChunk {
   std::array<Published<EndpointRecord>, kChunkRecords> endpoints;
   std::array<Published<LaneRecord>, kChunkRecords> lanes;
@@ -306,7 +306,7 @@ struct LaneHeader {
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< messages taken, by either side
   std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
   std::atomic<std::uint32_t> space_waiters;  ///< see ring()
-  std::atomic<std::uint32_t> refused;        ///< not 0: so many receive from the sender, its limit
+  std::atomic<std::uint32_t> refused;        ///< not 0: the sender's receivers, its limit
   /// Messages lost here, by reason (transport::Drop).
   alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kLaneDropReasons> drops;
 };

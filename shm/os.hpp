@@ -70,8 +70,8 @@ class Mapping {
 /// Turns errno into an Error: "<what>: <strerror>", with the code that matches.
 [[nodiscard]] Error os_error(int error, std::string what, std::string where);
 
-/// Gives a range of a file its blocks, and the file at least this length; existing content
-/// stays. The Error (exhausted) names the bytes needed and the bytes free.
+/// Allocates the blocks of a range of a file, and extends the file to at least its end. Existing
+/// content stays. The Error (exhausted) names the bytes needed and the bytes free.
 [[nodiscard]] Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
                                    const std::string& where);
 

@@ -42,8 +42,8 @@ class Participant : public std::enable_shared_from_this<Participant> {
   [[nodiscard]] HeldSlots& held() { return held_; }
   [[nodiscard]] const Fd& socket() const { return socket_; }
   [[nodiscard]] std::span<std::byte> metrics() const { return metrics_.bytes(); }
-  /// Makes the metrics longer; empty: there is no memory. One thread at a time. `bytes` and what is
-  /// there are multiples of the page size.
+  /// Extends the metrics by `bytes`; empty: there is no memory. One thread at a time. `bytes` and
+  /// the present size are multiples of the page size.
   [[nodiscard]] std::span<std::byte> grow_metrics(std::size_t bytes);
 
   /// Tells everybody else to look at our tables again.

@@ -278,8 +278,8 @@ void Segment::sweep(const std::function<bool(std::uint64_t)>& is_dead) {
   }
 }
 
-// Messages go through the functions below without a call into those for further groups, but at
-// their ends: so up to 64 receivers cost what they did when there were no more.
+// The functions below call those for further groups only at their ends, so up to 64 receivers pay
+// no cost for further groups.
 HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
   assert(slot < slots() && entry.index < kMaxHolders);
   if (entry.index >= kGroupHolders) [[unlikely]] {

@@ -142,7 +142,7 @@ class Segment {
   }
   [[nodiscard]] std::atomic<std::uint32_t>* further_word(std::uint32_t slot,
                                                          std::uint32_t index) const;
-  /// Entries that can be reached, of all groups that there are.
+  /// Reachable entries, of all existing groups.
   [[nodiscard]] std::uint32_t entries() const;
   /// The same as the public ones, for the further groups alone.
   [[nodiscard]] bool is_held_further(std::uint32_t slot, std::uint32_t more) const;

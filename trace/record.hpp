@@ -20,8 +20,8 @@
 
 /// Counters and histograms of every channel end, in memory that other processes read live.
 ///
-/// The layout of an area is: Header, the Recorder, then blocks, each of Records or of Timings as
-/// the header says. Blocks are added at the end while the process needs more; none goes away.
+/// The layout of an area is: Header, the Recorder, then blocks. The header gives the kind of each
+/// block, Records or Timings. The process adds blocks at the end on demand and removes none.
 /// Writers are the one process that owns the area; readers trust nothing they find (bounds,
 /// indices, text).
 namespace hyphos::trace {
@@ -147,7 +147,7 @@ class Endpoint {
 /// All records of one process. Thread-safe; must outlive its endpoints.
 class Registry {
  public:
-  /// Makes the area longer by so many zeros, where readers find them too; empty: it cannot.
+  /// Extends the area by so many zeros, visible to readers; empty: it cannot.
   using Grow = std::function<std::span<std::byte>(std::size_t bytes)>;
 
   /// Lays out `area` (zeros, aligned to 64, at least kMinArea bytes) for readers in other
@@ -159,8 +159,8 @@ class Registry {
   Registry& operator=(const Registry&) = delete;
   ~Registry();
 
-  /// Never fails: when the area is full and cannot grow, the record lives on the heap, only tools
-  /// do not see it, and one line in the log says so.
+  /// Never fails: when the area is full and cannot grow, the record lives on the heap. Tools then
+  /// do not see it, and the log has one line about it.
   [[nodiscard]] std::unique_ptr<Endpoint> add(const EndpointId& id);
   /// The index of a transport's drops, the same for all endpoints. At most kMaxTransports names.
   [[nodiscard]] std::size_t transport_index(std::string_view name);

@@ -12,14 +12,14 @@
 
 namespace hyphos::transport {
 
-/// What late subscribers of a latched channel get: the last message of each publisher, the oldest
-/// first. `sender_of` gives the publisher of a message. Of more than `kMost` publishers the one
-/// whose message is oldest is forgotten: those in other graphs (RawPublisher::bring) end without
-/// notice. Each call but each() and forget_if() takes constant time. Not thread-safe.
+/// The messages for late subscribers of a latched channel: the last one of each publisher, the
+/// oldest first. `sender_of` gives the publisher of a message. Beyond `kMost` publishers the oldest
+/// message is dropped, because publishers in other graphs (RawPublisher::bring) end without notice.
+/// Each call except each() and forget_if() takes constant time. Not thread-safe.
 template <typename Message, std::uint64_t (*sender_of)(const Message&), std::size_t kMost = 256>
 class LastOfEach {
  public:
-  /// Returns a message that it keeps no longer: to be dropped where no lock is held.
+  /// Returns a message that it no longer keeps: drop it without holding a lock.
   Message keep(Message message) {
     const std::uint64_t sender = sender_of(message);
     if (!last_.empty() && sender_of(last_.back()) == sender) {

@@ -164,10 +164,10 @@ class Shm final : public ShmTransport {
   std::unordered_map<std::uint64_t, std::shared_ptr<Port>> announced_;   ///< by serial
   std::unordered_multimap<std::uint64_t, std::shared_ptr<Port>> named_;  ///< the same by channel
   std::map<Refusal, std::uint32_t> rx_known_;         ///< our queues: the index of each
-  std::map<Refusal, std::uint32_t> refusals_;         ///< likewise, where our table says that
+  std::map<Refusal, std::uint32_t> refusals_;         ///< refusals in our table: the index of each
   std::vector<bool> lane_used_;                       ///< by either, as far as any was
   std::map<std::uint64_t, std::uint32_t> receivers_;  ///< peers that receive: their queues
-  bool receivers_refused_ = false;                    ///< some wait for a place
+  bool receivers_refused_ = false;                    ///< some receivers wait for a place
   std::vector<std::function<void()>> events_;         ///< calls into the graph, made unlocked
   bool polling_ = false;
   log::OncePerSecond meet_log_;

@@ -138,15 +138,15 @@ struct Prepared {
   std::array<External, shm::kMaxParts> external;
   std::size_t externals = 0;
 
-  /// A part lies in the memory of another participant, which may die.
+  /// A part is in the memory of another participant, which may die.
   [[nodiscard]] bool forwards() const {
     return std::any_of(external.begin(), external.begin() + externals,
                        [](const External& one) { return one.shared != nullptr; });
   }
 };
 
-/// The last message of a publisher of a latched channel. It lies in shared memory once, from the
-/// first receiver on, however many receivers come late: they and we keep the same slot.
+/// The last message of a publisher of a latched channel. From the first receiver on it is in shared
+/// memory once, for any number of late receivers: they and we keep the same slot.
 struct KeptMessage {
   Envelope message;  ///< keeps what `prepared.external` points to
   Prepared prepared;

@@ -135,12 +135,12 @@ class Transport {
   /// envelope at once. Thread-safe; blocks only under `block`, for at most block_timeout_ms.
   /// Latched channels: the transport keeps the last envelope of each Meta::sender (Kept), and sends
   /// them to each late receiver, also beyond the depth of its queue. An envelope with Latch::gone
-  /// is no message: the transport forgets what it keeps of this sender, and brings the envelope to
-  /// every receiver, after all that the sender sent. It never waits for that, and counts nothing.
+  /// is not a message: the transport drops the kept envelope of this sender, and sends this one to
+  /// every receiver after all messages of the sender. It never waits for that, and counts nothing.
   virtual SendReport send(PortId port, const Envelope& message) = 0;
-  /// False if send() of so many bytes would wait now on a `block` channel, or make a full queue of
-  /// another one drop. Only sends of this
-  /// process take the room away. Not for the data path: it may ask the system for memory.
+  /// False if send() of so many bytes would now wait (`block` channels) or make a full queue drop
+  /// (other channels). Only sends of this process can take the room.
+  /// Not for the data path: it may request memory from the system.
   [[nodiscard]] virtual bool has_room(PortId, std::size_t) { return true; }
   /// Bytes of the largest message that send() on this port can ever carry. Not for the data path.
   [[nodiscard]] virtual std::uint64_t largest(PortId) const { return ~std::uint64_t{0}; }

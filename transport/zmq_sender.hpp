@@ -120,7 +120,7 @@ class Sender {
   // All of these expect the lock to be held.
   PortPtr find_port(PortId id) const;
   bool is_allowed(const std::string& channel, const Subscriber& who) const;
-  /// Attaches and detaches streams of `channel` (all if empty) as is_allowed() says now.
+  /// Attaches and detaches streams of `channel` (all if empty) according to is_allowed() now.
   void review(const std::string& channel, Notices& notices);
   Stream* find_stream(const StreamName& name);
 

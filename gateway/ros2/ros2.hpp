@@ -21,8 +21,8 @@ namespace hyphos::gateway {
 ///     distro       of the others: nodes told each other of themselves otherwise before Iron.
 ///                  Default jazzy
 ///     shared_memory  "true": talk through Fast DDS's shared memory as well. Default "false"
-///     pace_mb_s    megabytes a second at which large messages go out to best-effort subscribers.
-///                  Default 300; 0: as fast as they can
+///     pace_mb_s    rate of large messages to best-effort subscribers, in megabytes a second.
+///                  Default 300; 0: no limit
 ///     topics       which topics of ROS come in. Default all but rosout, parameter_events and
 ///                  hidden ones (with a part that begins with '_')
 ///     raw          topics whose channels carry CDR as it is, unless they carry something else
@@ -32,7 +32,7 @@ namespace hyphos::gateway {
 ///     services     which services of ROS come in. Default all but those of parameters and hidden
 ///                  ones
 ///     calls        which services of the robot go out. Default *
-///     params       which parameters of the robot the node has in ROS, "laser.rate_hz". Default *
+///     params       the robot's parameters that the node offers in ROS, "laser.rate_hz". Default *
 ///     call_timeout_s  of services, each way. Default 60
 ///
 /// The lists have patterns with '*', '?' and '!', separated by commas (ros2/names.hpp).

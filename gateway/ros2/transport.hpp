@@ -24,9 +24,9 @@ struct TransportSettings {
 ///   opened before. Here each is opened before the first datagram goes to it.
 /// - Reach::machine: it listens on all interfaces, as ROS 2 programs with the range LOCALHOST do.
 ///   It neither accepts datagrams from another machine nor sends any to one.
-/// - A large message to a best-effort reader is sent at a fixed rate (Pace).
-///   The reader's socket
-///   buffer holds only a part of it.
+/// - A large message to a best-effort reader is sent at a rate (Pace). The socket buffer of the
+///   reader holds only a part of the message, and a best-effort reader does not request the lost
+///   part again.
 [[nodiscard]] std::shared_ptr<eprosima::fastdds::rtps::TransportDescriptorInterface> make_transport(
     const TransportSettings& settings);
 

@@ -8,7 +8,7 @@ namespace {
 
 std::string endpoint(int port) { return "tcp://127.0.0.1:" + std::to_string(port); }
 
-/// A file of the paper: what is offered at `port`, and what is taken from other ports.
+/// A file in the paper's format: the channels offered at `port` and those taken from other ports.
 std::string listing(int port, const std::string& offered,
                     const std::vector<std::pair<int, std::string>>& taken) {
   std::string text = "network:\n  publisher:\n    ip: \"" + endpoint(port) + "\"\n    channels: [" +
@@ -73,7 +73,7 @@ channels:
   }
 }
 
-/// Two robots whose processes have one name: the endpoint tells them apart, in both directions.
+/// Two robots whose processes have the same name: the endpoint distinguishes both directions.
 TEST(PlanEffect, AChannelClosesTowardsOneEndpointOnly) {
   const int port = own_port() + 10;  // not those of the test before
   const PlanFile hub(listing(port, "there", {{port + 1, "back"}, {port + 2, "back"}}));

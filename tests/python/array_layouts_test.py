@@ -129,7 +129,7 @@ def test_clouds_keep_their_values_in_every_layout(seed: int) -> None:
     if len(orders(dtype)) > 1:
         with pytest.raises(ValueError, match="both byte orders"):
             numpy_to_cloud(points)
-        points = points.astype(one_order(random, dtype))  # as the error says
+        points = points.astype(one_order(random, dtype))  # the remedy in the error
     back = cloud_to_numpy(received(numpy_to_cloud(points)))
     assert set(back.dtype.names or ()) == set(dtype.names or ())
     for name in dtype.names or ():

@@ -103,7 +103,7 @@ def test_yaml_loads_as_printed(block: Block, tmp_path: Path, hyphos_cli: Cli) ->
         code, out, err = hyphos_cli("plan", str(file))
         assert (code, err) == (0, ""), out
     elif kind == "experiment":
-        # What the texts beside such blocks name: a recording, a plan with loads.
+        # Files named in the text beside such blocks: a recording, a plan with loads.
         shutil.copy(ROOT / "examples/patrol/three_processes.yaml", tmp_path / "robot.yaml")
         file = tmp_path / "experiment.yaml"
         experiment.parse(block.text, str(file))
@@ -438,7 +438,7 @@ def test_the_robot_of_the_first_page_runs(domain: str, tmp_path: Path) -> None:
     }
 
 
-# --- What is left out -----------------------------------------------------------------------------
+# --- Omitted blocks -------------------------------------------------------------------------------
 
 
 def test_blocks_that_are_not_run_are_few_and_say_why(record_property: Any) -> None:

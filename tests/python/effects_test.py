@@ -36,7 +36,7 @@ def run(cli: Cli, plan: str, folder: Path, *words: str, seconds: str = "1") -> t
     return cli("run", plan, "--for", seconds, "--logs", str(folder / "logs"), *words)
 
 
-# (the node's line, what the error says): each is refused before a process starts.
+# (the node's line, parts of the error): each is refused before a process starts.
 IDLE = [
     ("executable: listener.py", ["is a Python file", "executable: python3"]),
     ("executable: runs.py", ["is a Python file", "'#!'"]),

@@ -152,7 +152,7 @@ def test_by_default_the_gateway_keeps_to_its_machine(
     out = ("SUBNET", "listen", "out")
     near = ros(start, here, release, *out)
     beyond = ros(start, far, release, *out)
-    # The programs know each other: what the one hears of the other has had its time.
+    # The programs have discovered each other, so messages between them had time to arrive.
     between = ros(start, far, release, "SUBNET", "listen", "in")
     talkers = [ros(start, place, release, "SUBNET", "talk", "in") for place in (here, far)]
     publisher = node.publisher("out", String)
@@ -183,7 +183,7 @@ def test_the_first_message_to_a_reliable_subscriber_arrives(
     start_gateway(start, here, domain)
     publisher = node.publisher("map", String, policy=hyphos.Policy(depth=depth))
     ready = node.publisher("ready", String)
-    # Its readers become known in this order: who hears `ready` would hear `map`.
+    # Its readers become known in this order: a listener that receives `ready` can receive `map`.
     listener = ros(start, here, release, "LOCALHOST", "listen", "map,ready")
     with repeating(lambda: ready.publish(String(data="go"))):
         listener.heard("ready")

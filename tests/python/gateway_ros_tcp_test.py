@@ -117,7 +117,7 @@ def test_services_go_both_ways(gateway: Gateway, client: RosTcpClient) -> None:
 
 def test_a_service_without_server_ends_the_call(client: RosTcpClient) -> None:
     client.command("__ros_service", topic="/nobody", message_name="std_srvs/SetBool")
-    assert client.call("/nobody", b"\1") == b"\0"  # what the probe has for no reply
+    assert client.call("/nobody", b"\1") == b"\0"  # the probe's value for no reply
 
 
 def test_a_service_of_no_known_type_ends_the_call(client: RosTcpClient) -> None:

@@ -16,7 +16,7 @@ from hyphos.lab.stage import hosts_of
 from lab_runs import rows_of
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="real-time threads need root")
-# So long of its own time a loop runs; it tells what the clock on the wall said meanwhile.
+# A loop runs for this much CPU time, and prints the wall-clock time that passed.
 LOOP = """
 import json, time
 wall, own = time.perf_counter(), time.process_time()

@@ -27,7 +27,7 @@ GOOD = {
     **{"reliability": "reliable", "faults": "'{loss: 0.1}'", "link": "cable"},
     **{"recording": "x.mcap", "channel": "scan", "plan": "robot.yaml", "placement": "pub=0"},
 }
-# Where the effect is not in the words of the program but in what stands around it.
+# Parameters that change the program's environment, not its arguments.
 AROUND = ("cores", "shm_mb", "link", "hosts", "recording", "channel", "clock", "plan", "seconds")
 
 

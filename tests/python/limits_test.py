@@ -24,9 +24,9 @@ ROOMS: tuple[str, ...] = (
     "include",
 )
 ROOMS += ("gateway", "clients/c")
-# Constants of these names that are no limit which a user can meet: sizes of caches and of single
-# steps, bounds of parsers of what comes from outside (each has an error of its own), and bounds of
-# options, whose error names both ends.
+# Constants of these names that are not limits for a user: sizes of caches and of single steps,
+# bounds of parsers of external input (each has its own error), and bounds of options, whose error
+# names both ends.
 INTERNAL = frozenset(
     line.strip()
     for line in (Path(__file__).parent / "limits_internal.txt").read_text().splitlines()

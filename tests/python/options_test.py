@@ -71,7 +71,7 @@ def cases() -> list[Any]:
                 if param.nargs > 1 and re.match(r"-1|$", value):
                     continue  # coordinates
                 if value.strip() == "" and param.default == "":
-                    continue  # what it is by itself
+                    continue  # the default
                 name = f"{' '.join(path)} {param.opts[0]} {value!r}"
                 found.append(pytest.param(path, command, param, value, id=name))
             if param.name == "domain":
@@ -111,7 +111,7 @@ def test_a_value_that_cannot_work_is_refused_by_name(
         command.make_context(" ".join(path), words)
     text = caught.value.format_message()
     assert param.opts[0] in text, text
-    assert len(text) > len(param.opts[0]) + 25, text  # and says what is wrong
+    assert len(text) > len(param.opts[0]) + 25, text  # and a reason
 
 
 def test_there_are_options_of_every_kind() -> None:

@@ -117,7 +117,7 @@ class RosTcpClient:
                 for part in parts:
                     self.socket.sendall(part)
         except OSError:
-            pass  # who reads sees that the connection is closed
+            pass  # the reader detects the closed connection
 
     def string(self, text: str) -> bytes:
         """std_msgs/String in the client's flavour."""

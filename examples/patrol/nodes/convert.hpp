@@ -9,8 +9,8 @@
 #include "pose.hpp"
 #include "scan.hpp"
 
-// Between the messages of the channels and the plain types of examples/patrol/core. What comes in
-// has passed unusable() of check.hpp.
+// Converts between the messages of the channels and the plain types of examples/patrol/core. Its
+// input has passed unusable() of check.hpp.
 namespace patrol {
 
 inline void set_pose(const Pose2& pose, hyphos::msgs::Pose& out) {

@@ -13,9 +13,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-MOST = 1e9  # seconds, hertz, megabytes: more is a slip, and overflows what the system counts in
+MOST = 1e9  # seconds, hertz, megabytes: more is a typing error, and overflows system types
 MOST_INTEGER = 2**53
-MOST_SEED = 2**63 - 1  # of what is passed on as it is
+MOST_SEED = 2**63 - 1  # of values that are passed on unchanged
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]{1,32}")
 # No option begins so; a list in YAML may begin with "- ".
 _NEGATIVE = re.compile(r"-(?:[0-9.\s]|(?:inf|Inf|INF|Infinity)$)")

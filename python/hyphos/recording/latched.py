@@ -11,7 +11,7 @@ from hyphos.recording.mcap_scan import Scan
 from hyphos.recording.ros_storage import is_latched
 
 _GAP = 64  # messages of one publisher that may be missing between two
-_MOST = 16  # values of one channel whose publishers cannot be told apart
+_MOST = 16  # values of one channel with indistinguishable publishers
 
 
 def latched_channel(channel: Channel) -> bool:

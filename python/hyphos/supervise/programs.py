@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
-Problem = tuple[dict[str, Any], str]  # the node in the plan's JSON, and what is wrong
+Problem = tuple[dict[str, Any], str]  # the node in the plan's JSON, and its fault
 
 
 def notes_of(plan: dict[str, Any], processes: Iterable[dict[str, Any]]) -> list[str]:

@@ -35,7 +35,7 @@ class TypeBook:
         domain: str | None = None,
     ) -> None:
         self._domain = domain
-        self._asked: set[str] = set()  # what has been read for want of a type
+        self._asked: set[str] = set()  # sources already read to find a type
         self._pool = descriptor_pool.DescriptorPool()
         self._names: list[str] = []
         for value in vars(msgs).values():

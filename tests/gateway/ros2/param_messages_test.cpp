@@ -23,7 +23,7 @@ std::vector<ParamVariant> one_of_each() {
           std::vector<std::string>{"", "a b"}};
 }
 
-/// rcl_interfaces/srv/SetParameters_Request, written without what is tested.
+/// rcl_interfaces/srv/SetParameters_Request, written without the code under test.
 void write_value(CdrWriter& writer, const ParamVariant* value) {
   writer.number<std::uint8_t>(value == nullptr ? 0 : param_type(*value));
   const auto is = [&](std::size_t index) { return value != nullptr && value->index() == index; };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kString = "std_msgs::msg::dds_::String_";
 
-/// Prints what comes, at once.
+/// Prints each message on arrival.
 class Printer final : public dds::DataReaderListener {
  public:
   Printer(std::string topic, std::mutex& printing)

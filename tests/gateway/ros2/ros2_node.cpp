@@ -2,12 +2,12 @@
 // ros2_node DOMAIN_ID RANGE talk TOPIC [OPTION...]
 //
 // A program of ROS 2 without ROS, on Cyclone DDS as rmw_cyclonedds_cpp sets it up, with the names,
-// types, QoS and user data that it has on the wire. RANGE is what ROS_AUTOMATIC_DISCOVERY_RANGE
-// says: LOCALHOST or SUBNET. Options: best_effort, latched, depth=N, deadline=MS, manual (its
+// types, QoS and user data that it has on the wire. RANGE is a value of
+// ROS_AUTOMATIC_DISCOVERY_RANGE: LOCALHOST or SUBNET. Options: best_effort, latched, depth=N, deadline=MS, manual (its
 // liveliness), type=PACKAGE::msg::dds_::NAME_. `listen` prints "ready", then the topic, the size
 // and the first word of each message; its readers become known in the order of the topics. `talk`
-// publishes a message for each line of its input, "SIZE WORD". ROS2_NODE_OWN is what the user adds
-// to the settings of Cyclone DDS.
+// publishes a message for each line of its input, "SIZE WORD". ROS2_NODE_OWN adds settings of the
+// user to those of Cyclone DDS.
 #include <unistd.h>
 
 #include <algorithm>
@@ -101,7 +101,7 @@ class Node {
   }
   [[nodiscard]] dds_entity_t participant() const { return participant_; }
 
-  /// Of an endpoint of std_msgs/msg/String, or of what is called otherwise.
+  /// Of an endpoint of std_msgs/msg/String, or of the same type under another name.
   [[nodiscard]] dds_entity_t topic(const std::string& name, const Options& options) const {
     static dds_topic_descriptor_t type = std_msgs_msg_dds__String__desc;
     static std::string type_name = type.m_typename;

@@ -24,13 +24,13 @@ KB = 1 << 10
 MAX_SIZE = 1024 * KB
 # Holds a picture of 1920 × 1080 points with four bytes each.
 CAMERA = 8 * 1024 * KB
-# What a machine needs in /dev/shm for queues of these.
+# The size of /dev/shm that queues of these need.
 _CAMERA_SHM = 1 << 30
 # Points are measured a second time, those that were disturbed first, as long as there is time.
 AGAIN_UNTIL_S = 240.0
 # Of a search: runs, from a guess that is near; and what each process adds to a run.
 SEARCH_RUNS, PROCESS_S = 7, 0.1
-# What a search may wait for processors that lie apart: those of a calibration must come to an end.
+# Longest wait of a search for processors that lie apart: a calibration must end.
 POINT_CLOSE_S, OTHER_CLOSE_S = 12.0, 24.0
 SLOW_MBIT, SLOW_MAX_SIZE = 200.0, 32 * KB
 CAMERA_MBIT = 1000.0
