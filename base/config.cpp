@@ -91,7 +91,7 @@ class Builder final : public YAML::EventHandler {
     return {file_, mark.line + 1, mark.column + 1};
   }
 
-  /// The word that stands for nothing; empty if no word does. The parser does not keep it.
+  /// The literal of the empty value; empty if there is none. The parser does not keep it.
   [[nodiscard]] std::string null_word(const YAML::Mark& mark) const {
     if (mark.pos < 0 || static_cast<std::size_t>(mark.pos) > text_.size()) return {};
     std::string_view rest = text_.substr(static_cast<std::size_t>(mark.pos));

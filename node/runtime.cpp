@@ -234,7 +234,7 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   if (auto good = usable(); !good) return good.error();
   const NodePlan* planned = nullptr;
   if (plan_ && options_.lockstep) {
-    planned = plan_->node(name);                // null: whoever plays, or records
+    planned = plan_->node(name);                // null: a player or recorder
   } else if (plan_ && !plan_->nodes.empty()) {  // a plan without nodes takes any
     const ProcessPlan& process = *plan_->process(options_.process);
     // A program with one node takes the name that the plan gives it, whatever its code says.

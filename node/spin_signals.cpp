@@ -18,9 +18,9 @@ constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
 // A signal handler can reach nothing but statics. All are written by the main thread alone, and the
 // saved actions before the handler is installed that reads them.
 std::atomic<int> stop_event{-1};  // of the runtime that spins
-std::atomic<int> own_event{-1};   // of who spins
+std::atomic<int> own_event{-1};   // of the thread that spins
 std::array<struct sigaction, kSignals.size()> before{};
-// Not a ForkMark: a signal may come to a child before the handlers of pthread_atfork() run there.
+// Not a ForkMark: a child may get a signal before the handlers of pthread_atfork() run there.
 std::atomic<pid_t> process{0};
 
 extern "C" void hyphos_on_signal(int number, siginfo_t* info, void* context);

@@ -306,7 +306,7 @@ struct LaneHeader {
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< messages taken, by either side
   std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
   std::atomic<std::uint32_t> space_waiters;  ///< see ring()
-  std::atomic<std::uint32_t> refused;        ///< not 0: the sender's receivers, its limit
+  std::atomic<std::uint32_t> refused;        ///< not 0: lane refused, at this limit of receivers
   /// Messages lost here, by reason (transport::Drop).
   alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kLaneDropReasons> drops;
 };

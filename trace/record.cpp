@@ -375,7 +375,7 @@ void Registry::remove(Endpoint& endpoint) {
   record->state.store(Record::kFree, std::memory_order_release);
   const std::uint32_t index = record->timings.load(std::memory_order_relaxed);
   if (index != 0) {
-    // Not when it is taken: so what nothing was recorded in takes no pages.
+    // Not when it is taken, so an unused record takes no pages.
     area_->timing(index - 1)->clear();
     area_->free_timings.push_back(index - 1);
   } else {

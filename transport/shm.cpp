@@ -257,7 +257,7 @@ Result<void> Shm::announce(const std::shared_ptr<Port>& port) {
   return {};
 }
 
-// Nobody can be joined with the port any more.
+// After this the port gets no new peers.
 void Shm::withdraw(const std::shared_ptr<Port>& port) {
   if (announced_.erase(port->serial) == 0) return;
   (void)self_->control().set_endpoint(port->endpoint, {});

@@ -142,8 +142,8 @@ void Shm::make_rx_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   });
 }
 
-// Both sides say why: we here, and the publisher when it finds the record in our table. If even
-// that has no room, only we do.
+// Both sides report the reason: this side here, and the publisher when it finds the record in our
+// table. If the table has no room for it, only this side does.
 void Shm::refuse_lane(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                       std::uint64_t publication, std::uint64_t reason, Error error) {
   const Refusal key{peer->id, port->serial, publication};
@@ -263,7 +263,7 @@ bool Shm::has_place_for(const Peer& peer) {
   return false;
 }
 
-// With the lane: we have no place for another receiver. Without: the receiver has none for a lane.
+// With the lane: no room for another receiver here. Without: the receiver has no room for a lane.
 void Shm::refuse_receiver(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                           const shm::LaneRecord& record) {
   if (!port->refused.insert({peer->id, record.serial}).second) return;

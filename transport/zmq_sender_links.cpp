@@ -218,7 +218,7 @@ void Sender::replay_latched(Stream& stream) {
 void Sender::offer_beyond(Stream& stream, Outgoing& message) {
   message.parcel().beyond = true;
   if (stream.queue.empty() && transmit(stream, message)) return;
-  // Beyond that a receiver is stuck, and publishers come and go: nothing may grow for ever.
+  // Beyond that a receiver is stuck while publishers start and end: the queue must stay bounded.
   const std::size_t most = stream.port->spec.policy.depth + kMostBeyond;
   if (stream.active() && stream.queue.size() < most) stream.queue.push_back(message.keep());
 }

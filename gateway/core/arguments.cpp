@@ -102,7 +102,7 @@ Result<Arguments> parse_arguments(const std::vector<std::string>& words) {
   made.open = known->open;
   options.port = known->port;
   constexpr std::size_t kMostBytes = std::size_t{1} << 31U;
-  // Of the 8,192 ends that a process has in shared memory, some are for itself and for services.
+  // A process needs some of its 8,192 endpoints in shared memory for itself and for services.
   constexpr std::size_t kMostTopics = 6000;
   constexpr std::size_t kMostServices = 2000;
   Limits& limits = made.rules.limits;

@@ -58,7 +58,7 @@ Result<void> GraphInlet::publish_paced(RawMessage message, std::size_t size) {
     kept_ = {std::move(message), size, monotonic_now().ns};
     return success();
   }
-  // Its client is not held up: nothing is spread.
+  // No delay of the client, so no spreading.
   const Kept before = *std::exchange(kept_, std::nullopt);
   auto first = publish_counted(before.message, room);
   auto second = publish_counted(message, room);

@@ -67,8 +67,8 @@ Result<std::shared_ptr<Types>> read_types(const TypeSource& source) {
   for (const std::string& path : source.proto_path) {
     words.insert(words.end(), {"--proto-path", path});
   }
-  // Nothing of it is left behind, however this ends. Programs of the domain find the types by its
-  // name, as long as they are in use.
+  // Every exit path removes it. Programs of the domain find the types by its name while they are
+  // in use.
   const auto memory =
       std::make_shared<net::Descriptor>(::memfd_create("hyphos-types", MFD_CLOEXEC));
   if (!memory->valid()) return Error{Code::exhausted, std::strerror(errno), "memfd"};

@@ -34,7 +34,7 @@ constexpr std::size_t kInTurn = std::size_t{1} << 20;
 /// Bytes of a large unit that wake its reader. Loopback brings 64 KB at a time, and to be woken for
 /// each costs the sender more than to copy them.
 constexpr std::size_t kGulp = std::size_t{256} << 10;
-/// What may be all that a peer has sent: the rest waits for an acknowledgement.
+/// A read this small may be everything so far: the rest waits for an acknowledgement.
 constexpr std::size_t kSmall = std::size_t{16} << 10;
 /// Between two questions whether a peer that is held up may go on.
 constexpr Duration kLongestPause = Duration::from_ms(16);
@@ -172,9 +172,9 @@ bool Stream::read_some(std::size_t& budget) {
     return false;
   }
   const auto size = static_cast<std::size_t>(got);
-  // A peer that leaves Nagle's algorithm on sends its next small message when this one is
-  // acknowledged, which the kernel puts off for 40 ms: then all of them come at once. The kernel
-  // forgets the option, so it is set after each small read.
+  // A peer with Nagle's algorithm sends its next small message after the acknowledgement of this
+  // one. The kernel delays that by 40 ms, and then all of them arrive together. The kernel resets
+  // the option, so each small read sets it again.
   if (size < kSmall) socket_->acknowledge();
   reader_.filled(size);
   heard_ns_.store(monotonic_now().ns, std::memory_order_relaxed);

@@ -130,7 +130,7 @@ Result<void> Writer::open(const EndpointSpec& spec) {
   qos.publish_mode().kind = dds::SYNCHRONOUS_PUBLISH_MODE;
   qos.reliability().max_blocking_time = kMostBlocking;
   qos.reliable_writer_qos().times.heartbeatPeriod = kHeartbeat;
-  // A volatile reader of Cyclone DDS begins with what follows the first heartbeat that it gets. One
+  // A volatile reader of Cyclone DDS begins after the first heartbeat that it receives. A heartbeat
   // between the parts of a large message would cost it that message.
   qos.reliable_writer_qos().disable_heartbeat_piggyback = true;
   auto mask = dds::StatusMask::publication_matched();

@@ -10,12 +10,12 @@
 namespace hyphos::gateway::ros2 {
 namespace {
 
-/// How long a node of ROS may take to say which endpoints it has.
+/// The time that a ROS node may take to announce its endpoints.
 constexpr Duration kIntroduction = Duration::from_seconds(3);
-/// Behind the key of an endpoint whose report is out.
+/// The suffix of the key of a reported endpoint.
 const std::string kReported = " reported";
 
-/// Names that ROS hides, and that are not meant to pass: a part of them begins with '_'.
+/// Hidden names of ROS, which do not pass: one of their parts begins with '_'.
 bool is_hidden(const std::string& name) { return name.find("/_") != std::string::npos; }
 
 /// "hyphos.msgs.Log", or "nothing known".

@@ -10,9 +10,9 @@ Result<Buffer> reply(std::vector<std::byte> bytes) { return Buffer::adopt(std::m
 
 Error no_request() { return {Code::corrupt, "these bytes are no request of rcl_interfaces", {}}; }
 
-/// What became of several parameters, until all of them are known.
+/// Collects the outcomes of several parameters.
 struct Outcomes {
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::vector<ParamOutcome> outcomes;
   std::size_t left = 0;
 };

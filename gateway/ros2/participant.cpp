@@ -20,8 +20,8 @@ namespace transports = eprosima::fastdds::rtps;
 // later. The kernel grants less where its limit is lower.
 constexpr std::uint32_t kSocketBuffer = 4U << 20U;
 
-/// Where a participant announces itself: to the group of the domain, and to the participants of
-/// this machine one by one, since those that keep to their machine do without multicast.
+/// The destinations of a participant's announcements: the group of the domain, and by unicast the
+/// participants of this machine, since those with the range LOCALHOST do not use multicast.
 void announce_to(eprosima::fastrtps::rtps::LocatorList_t& peers, const Settings& settings) {
   using eprosima::fastrtps::rtps::IPLocator;
   eprosima::fastrtps::rtps::Locator_t locator;

@@ -25,7 +25,7 @@ bool share_one(const std::vector<std::string>& offered, const std::vector<std::s
   const std::vector<std::string> none{""};
   const auto& left = offered.empty() ? none : offered;
   const auto& right = asked.empty() ? none : asked;
-  // With patterns, DDS decides: none of ROS 2 has them.
+  // DDS decides about patterns, which no ROS 2 program uses.
   const auto is_pattern = [](const std::string& name) {
     return name.find_first_of("*?[") != std::string::npos;
   };

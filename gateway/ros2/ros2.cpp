@@ -75,7 +75,7 @@ class Ros2 final : public Protocol {
     changed_.notify_one();
   }
 
-  /// What passes, in the order in which it is opened.
+  /// Topics, services and parameters, in the order of opening.
   struct Parts {
     explicit Parts(const Place& place)
         : topics_in(place),
@@ -119,7 +119,7 @@ class Ros2 final : public Protocol {
     LeftOut left_out;
   };
 
-  /// Everything is opened and ended in this thread, which may wait; those of DDS may not.
+  /// This thread opens and ends everything. It may wait; threads of DDS may not.
   void run() {
     Parts parts(*place_);
     std::unique_lock lock(mutex_);

@@ -25,7 +25,7 @@ constexpr Duration kEarly = Duration::from_seconds(30);
 /// One service: where programs of ROS ask. Answers that come after its end are not sent.
 class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
  public:
-  /// `handler`: who answers; null: the robot's service of this name.
+  /// `handler` replies to requests; null: the robot's service of this name does.
   Desk(const Place& place, std::string service, std::string type, Handler handler = {})
       : place_(place),
         service_(std::move(service)),

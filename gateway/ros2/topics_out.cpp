@@ -58,9 +58,9 @@ class TopicsOut::Outbound {
   }
 
  private:
-  /// What of a large message does not fit the socket of a best-effort reader is lost, and with it
-  /// the message; others have it sent again. But a volatile reader of Cyclone DDS begins with the
-  /// message behind the first heartbeat that it gets: its first message has to arrive at once, too.
+  /// A best-effort reader loses a large message if a part of it overflows its socket. Other readers
+  /// request the part again. But a volatile reader of Cyclone DDS begins after the first heartbeat
+  /// that it receives, so its first message must also arrive without a loss.
   [[nodiscard]] bool needs_pace(const Written::Parts& message) {
     std::size_t size = 0;
     for (const auto part : message) size += part.size();

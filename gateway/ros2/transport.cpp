@@ -26,8 +26,8 @@ using eprosima::fastrtps::rtps::octet;
 using eprosima::fastrtps::rtps::SenderResource;
 using Clock = std::chrono::steady_clock;
 
-/// Participants of a machine that are announced to where multicast is off: as many as
-/// rmw_cyclonedds_cpp announces itself to.
+/// The number of participants of a machine that get unicast announcements: the same number as in
+/// rmw_cyclonedds_cpp.
 constexpr std::uint32_t kPeers = 32;
 
 Address address_of(const Locator_t& locator) {
@@ -126,7 +126,7 @@ class Transport final : public transports::ChainingTransport {
     if (descriptor_.reach != Reach::address || !IsLocatorSupported(remote)) {
       return ChainingTransport::transform_remote_locator(remote, local);
     }
-    // Programs that listen at this address alone hear nothing at the loopback address.
+    // Programs that listen only at this address receive nothing at the loopback address.
     const Address address = address_of(remote);
     local = remote;
     return is_multicast(address) || is_loopback(address) || address == host_ ||
@@ -144,8 +144,8 @@ class Transport final : public transports::ChainingTransport {
   }
 
  private:
-  /// Where this machine is all, multicast is for announcements alone: whether it arrives depends
-  /// on the interfaces that the other programs have chosen.
+  /// With Reach::machine, multicast carries only announcements: its delivery depends on the
+  /// interfaces that the other programs have chosen.
   [[nodiscard]] bool is_within_reach(const Locator_t& locator) const {
     if (descriptor_.reach != Reach::machine || !IsLocatorSupported(locator)) return true;
     const Address address = address_of(locator);
@@ -165,8 +165,8 @@ class Transport final : public transports::ChainingTransport {
     return is_loopback(address_of(locator)) == known->second;
   }
 
-  /// Cyclone DDS takes announcements on the interfaces that it uses alone: those to the loopback
-  /// address go to the other addresses of this machine, too.
+  /// Cyclone DDS accepts announcements only on its own interfaces, so those to the loopback address
+  /// go also to the other addresses of this machine.
   void add_own_addresses() {
     const std::size_t given = targets_.size();
     for (std::size_t i = 0; i < given; ++i) {
@@ -233,7 +233,7 @@ void Pace::wait_for(std::size_t bytes) {
   };
   const auto now = Clock::now();
   schedule.next = std::max(schedule.next, now) + takes(bytes);
-  // A thread wakes late by some 50 µs: it sleeps for bursts, and not for each datagram.
+  // A thread wakes up some 50 µs late, so it sleeps once a burst and not once a datagram.
   if (schedule.next - now > takes(kBurst)) std::this_thread::sleep_until(schedule.next);
 }
 

@@ -96,7 +96,7 @@ std::string quoted_list(const std::vector<TopicInfo>& topics, std::string TopicI
 }  // namespace
 
 Result<Command> parse_command(std::string_view name, std::string_view json) {
-  // A client of ROS 2 ends its texts with a NUL that the length counts, these as well.
+  // A client of ROS 2 ends its texts, and these as well, with a NUL that the length includes.
   while (json.ends_with('\0')) json.remove_suffix(1);
   const auto known = std::ranges::find(kCommands, name, &std::pair<std::string_view, Kind>::first);
   if (known == kCommands.end()) {

@@ -151,7 +151,7 @@ Result<void> Feed::replay() {
   replayed_ = false;
   auto opened = open(outlet_->type().name, form_, [this, form = form_](const Leaving& message) {
     if (message.replayed) {
-      // One of each publisher. What outlet_ has not given yet, it will.
+      // One of each publisher. A message not seen yet comes later through outlet_.
       const std::lock_guard lock(mutex_);
       if (handover_.was_seen(message)) deliver(form, message.bytes);
     }

@@ -38,7 +38,7 @@ void sleep_until(std::int64_t ns) {
   }
 }
 
-/// Only on that processor, and before all that is not real-time.
+/// Binds this thread to that processor, with real-time priority.
 bool seize(int processor) {
   cpu_set_t only;
   CPU_ZERO(&only);
@@ -49,8 +49,8 @@ bool seize(int processor) {
          sched_setscheduler(0, SCHED_FIFO, &how) == 0;
 }
 
-/// One that begins late is followed by as long a rest as ever: what runs here gets its share in
-/// each period, and never waits for two in a row.
+/// The rest after a late start has its full length: programs get their share in each period, and
+/// never wait for two busy phases in a row.
 [[noreturn]] void take(std::int64_t busy_ns, std::int64_t offset_ns) {
   for (std::int64_t next = now_ns() + offset_ns;;) {
     sleep_until(next);

@@ -55,7 +55,7 @@ void begin_child() {
   is_closing.store(false);
 }
 
-// Those who spin come back when their runtime stops; a second is given to them.
+// spin() returns when its runtime stops. This waits for that for at most a second.
 void end_spins() {
   nb::gil_scoped_release release;
   Spins& now = spins();

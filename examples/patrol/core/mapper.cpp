@@ -13,7 +13,7 @@ constexpr int kLoopLevels = 6;
 // Loop matches that wait for another to agree with them.
 constexpr std::size_t kUnconfirmedKept = 12;
 constexpr std::size_t kMaxTrail = 200'000;
-// The map has no place farther from its origin than this, m: cells of it have numbers of 32 bits.
+// The largest distance of the map from its origin, m: the indexes of its cells have 32 bits.
 constexpr double kFarthest = 1e6;
 
 // The usable returns in the frame of the robot.

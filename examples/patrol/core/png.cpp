@@ -126,7 +126,7 @@ Image draw_map(const GridMap& map, std::span<const Pose2> trajectory) {
   };
   for (std::size_t i = 1; i < trajectory.size(); ++i) {
     const Pose2 &a = trajectory[i - 1], &b = trajectory[i];
-    // A robot that wheels put far outside has left the picture.
+    // Faulty wheel data can place a robot far outside the picture.
     if (!shown(a) || !shown(b)) continue;
     const auto red = static_cast<std::uint8_t>(255 * i / trajectory.size());
     draw_line(image, map.cell_x(a.x) - left, high - map.cell_y(a.y), map.cell_x(b.x) - left,

@@ -14,7 +14,7 @@ namespace {
 
 // Squared Mahalanobis length at which the Cauchy kernel starts to doubt an edge.
 constexpr double kLoopScale2 = 9.0;
-// An adjustment that takes a pose farther than this from the origin, m, is no adjustment.
+// An adjustment that moves a pose farther than this from the origin, m, is invalid.
 constexpr double kFarthest = 2e6;
 
 struct EdgeTerms {

@@ -1,11 +1,11 @@
 // ros2_node DOMAIN_ID RANGE listen TOPIC[,TOPIC...] [OPTION...]
 // ros2_node DOMAIN_ID RANGE talk TOPIC [OPTION...]
 //
-// A program of ROS 2 without ROS, on Cyclone DDS as rmw_cyclonedds_cpp sets it up, with the names,
-// types, QoS and user data that it has on the wire. RANGE is a value of
-// ROS_AUTOMATIC_DISCOVERY_RANGE: LOCALHOST or SUBNET. Options: best_effort, latched, depth=N, deadline=MS, manual (its
-// liveliness), type=PACKAGE::msg::dds_::NAME_. `listen` prints "ready", then the topic, the size
-// and the first word of each message; its readers become known in the order of the topics. `talk`
+// A ROS 2 program without ROS, on Cyclone DDS as rmw_cyclonedds_cpp sets it up, with its names,
+// types, QoS and user data on the wire. RANGE is a value of ROS_AUTOMATIC_DISCOVERY_RANGE:
+// LOCALHOST or SUBNET. Options: best_effort, latched, depth=N, deadline=MS, manual (liveliness),
+// type=PACKAGE::msg::dds_::NAME_. `listen` prints "ready", then the topic, the size and the first
+// word of each message. Its readers become known in the order of the topics. `talk`
 // publishes a message for each line of its input, "SIZE WORD". ROS2_NODE_OWN adds settings of the
 // user to those of Cyclone DDS.
 #include <unistd.h>
