@@ -37,13 +37,13 @@ _NAMED = {
     "uyvy": ("u1", 2),
     "yuyv": ("u1", 2),
 }
-# Their colour values have a plane of their own, with a shape of its own.
+# Their colour values have a separate plane, with its own shape.
 _PLANES = ("nv12", "nv16", "nv21", "nv24", "nv61", "i420", "yv12", "yuv420")
 _PAIRS = ("yuv422", "yuv422_yuy2", "uyvy", "yuyv")
 _KINDS = {"8U": "u1", "8S": "i1", "16U": "u2", "16S": "i2", "32S": "i4", "32F": "f4", "64F": "f8"}
 _GENERIC = re.compile(r"(8U|8S|16U|16S|32S|32F|64F)(?:C([0-9]*))?")
 _FIELD_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 8: "f8"}
-_MOST_CHANNELS = 1 << 16  # beyond, a number in a name is a mistake and no image
+_MOST_CHANNELS = 1 << 16  # a larger number in an encoding is an error
 
 
 def pixel_layout(encoding: str) -> tuple[str, int]:
@@ -121,7 +121,7 @@ def numpy_to_image(
     """An image to publish from (height, width[, channels]), in either byte order.
 
     Does not copy a contiguous array: the array itself is the attached buffer (publish() copies it
-    once into shared memory, or not at all if it was lent). ValueError if no encoding has such
+    once into shared memory, or not at all if it was lent). ValueError if no encoding fits the
     values.
     """
     array = _plain(array)
@@ -257,7 +257,7 @@ def _named_points(points: Array) -> Array:
 
 
 def _point_fields(dtype: np.dtype[Any]) -> list[tuple[PointField, np.dtype[Any]]]:
-    """The fields as the head has them, each with the dtype of one value."""
+    """The fields in the head, each with the dtype of one value."""
     codes = {np.dtype(code): number for number, code in _FIELD_TYPES.items()}
     found = []
     fields: Any = dtype.fields or {}

@@ -79,8 +79,8 @@ class Publisher(Closing, Generic[T]):
 
     def has_room(self, size: int = 0) -> bool:
         """Whether publish() of a message of `size` bytes, encoded, would go through at once: it
-        neither waits, if the channel's overflow rule is `block`, nor makes a full queue drop. Only
-        publishers of the channel in this process take the room away meanwhile.
+        neither waits, if the channel's overflow rule is `block`, nor makes a full queue drop. Until
+        then only publishers of the channel in this process can take the room.
         """
         return self._core.has_room(size)
 
@@ -475,11 +475,11 @@ class Runtime(Closing):
         return self._core.endpoints()
 
     def ready(self) -> None:
-        """All nodes of this process are made. spin() calls it; a program without spin() does."""
+        """Reports that all nodes of this process exist. spin() calls it; else the program must."""
         self._core.ready()
 
     def spin(self) -> int:
-        """Node.spin() of no node in particular: also returns at once if this handle is closed."""
+        """Node.spin() for the whole runtime: also returns at once if this handle is closed."""
         sys.stdout.flush()
         return self._core.spin()
 

@@ -60,7 +60,7 @@ class Criterion:
 
     @property
     def of_knees(self) -> bool:
-        """Whether it is about what only `hyphos lab saturate` finds."""
+        """Whether only `hyphos lab saturate` measures its metric."""
         return self.metric in KNEE_METRICS
 
     @property
@@ -192,8 +192,8 @@ def parse(text: str) -> Criterion:
 
 
 def unmeasured(criterion: Criterion, cases: Sequence[Case], peers: Collection[str]) -> str:
-    """Why nothing that these peers do in these cases is what a criterion is about; empty if
-    something may be."""
+    """The reason why these peers and cases give no value for a criterion; empty if they may give
+    one."""
     if criterion.of_layers:
         return "only `hyphos lab profile --experiment` finds layers"
     if criterion.of_knees:

@@ -39,7 +39,7 @@ SPREAD = {
 # Workloads whose messages may come from a recording.
 RECORDED = ("pair", "echo", "pipeline", "fanout", "fanin")
 _BETWEEN = ("pair", "echo", "pipeline", "fanout", "fanin")  # on a schedule, between processes
-# What each parameter means something to; those that are not here: every workload but a graph.
+# The workloads that use each parameter; parameters not listed: every workload except a graph.
 _MEANT: dict[str, tuple[str, ...]] = {
     "rate_hz": (*_BETWEEN, "inproc"),
     "seconds": (*_BETWEEN, "inproc", "uncapped", GRAPH),
@@ -97,7 +97,7 @@ class Case:
     hosts: int = 1  # far ones, which the link joins to the near one
     placement: str = ""  # processors by role; empty: any
     clock: float = 1.0  # of the processors, as a share of their time
-    relay: str = ""  # where a gateway stands: beside (the node), own (a host); empty: beside
+    relay: str = ""  # the place of a gateway: beside (the node), own (a host); empty: beside
 
     @property
     def floods(self) -> bool:

@@ -116,7 +116,7 @@ def perform(
 
 
 def expect_sensible(options: RunOptions) -> None:
-    """Error if an option cannot be met, whatever the experiment."""
+    """Error if an option can be met in no experiment."""
     outputs.expect_seconds(options.seconds, "--seconds")
     outputs.expect_seconds(options.patience_s, "--patience")
     outputs.expect_folder(options.output, "--output")
@@ -294,13 +294,13 @@ def load(what: str, options: RunOptions) -> Experiment:
 
 
 def expect_able(what: str, options: RunOptions) -> None:
-    """Error if an experiment cannot be run as it is asked for: found out before anything is."""
+    """Error if an experiment cannot run as requested. Checked before anything runs."""
     expect_judged(resolved(change(load(what, options), options)), options)
 
 
 def expect_judged(wanted: Experiment, options: RunOptions) -> list[asserts.Criterion]:
-    """The criteria of a run. Error if one is about nothing that it measures, or a name is unknown:
-    found out before anything is measured."""
+    """The criteria of a run. Error if the run does not measure one of them, or a name is unknown.
+    Checked before any measurement."""
     peers = find_peers(options.programs)
     names = {peer.name for peer in peers.choose(wanted.peers)} | set(wanted.peers)
     if wanted.base:

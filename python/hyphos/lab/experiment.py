@@ -34,7 +34,7 @@ MAX_CASES = 10_000
 MAX_FILE = 1 << 20
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
-# Who found it, by the number that `hyphos lab paper` takes.
+# The authors, by the number that `hyphos lab paper` takes.
 PAPERS = {
     "000": "Allspaw et al.",
     "001": "HyperGraph ROS",
@@ -54,9 +54,9 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """What somebody else has found: in words, as a criterion that tests these words, and where it
-    is written. `differs` says what is not alike here; it stands beside the verdict, whichever way
-    that comes out."""
+    """A result of others: in words, as a criterion that tests these words, and with its source.
+    `differs` gives the differences from the paper. Reports show it beside every verdict, positive
+    or negative."""
 
     says: str
     holds: str
@@ -158,7 +158,7 @@ def _part(reader: Reader, full: bool, changes: Sequence[str]) -> Experiment:
     for values in (fixed, grid):
         _beside(file, values)
     repeats, peers = _repeats(reader), reader.texts("peers")
-    # Read whether it is asked for or not: a mistake in it is one.
+    # Always read, so that a mistake in it is reported.
     larger = _grid(reader, "full", workload, ("repeats", "peers"))
     _beside(file, larger)
     of_full = _of_full(reader, repeats, peers)
@@ -322,7 +322,7 @@ def _links(reader: Reader) -> dict[str, Medium]:
 
 
 def _unlike(reader: Reader) -> dict[str, str]:
-    """Peers that do something else than the base, so that no ratio is shown of them."""
+    """Peers whose work differs from that of the base, so that they have no ratio."""
     node = reader.values.get("unlike")
     if node is None:
         return {}
@@ -417,7 +417,7 @@ def _theirs(finding: Reader) -> dict[str, float]:
 
 
 def _differences(finding: Reader) -> tuple[str, dict[str, str]]:
-    """What is not alike: with all peers, and with some."""
+    """The differences: of all peers, and of some."""
     node = finding.values.get("differs")
     if not isinstance(node, yaml.MappingNode):
         return finding.text("differs"), {}

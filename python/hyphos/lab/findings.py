@@ -30,7 +30,7 @@ class Beside:
 
     @property
     def whole(self) -> bool:
-        """Whether it is so here, as far as it was measured."""
+        """Whether the finding holds here, as far as it was measured."""
         if self.finding.mixed:
             return 0 < self.met < len(self.verdicts)
         return bool(self.verdicts) and self.met == len(self.verdicts)
@@ -47,7 +47,7 @@ class Beside:
         return f"here in {self.met} of {count}" if self.met else "not so here"
 
     def source(self) -> str:
-        """Where it is written: Kronauer et al., Sec. V: “The higher …”"""
+        """Its source: Kronauer et al., Sec. V: “The higher …”"""
         one = self.finding
         return f"{PAPERS[one.paper]}, {one.where}: “{one.quote}”" if one.paper else ""
 
@@ -56,7 +56,7 @@ class Beside:
         return "; ".join(f"{number(value)} ({of})" for of, value in self.finding.theirs.items())
 
     def differs(self) -> str:
-        """What is not alike here, whatever the verdict: with each peer with which it is."""
+        """The differences from the paper, for any verdict: by peer."""
         one = self.finding
         by_text: dict[str, list[str]] = {}
         for peer in dict.fromkeys(verdict.row.peer for verdict in self.verdicts):
@@ -68,7 +68,7 @@ class Beside:
         return " ".join(f"{', '.join(peers)}: {why}" for why, peers in by_text.items())
 
     def as_dict(self) -> dict[str, Any]:
-        """As `--json` and the pages have it."""
+        """The form for `--json` and the pages."""
         return {
             "says": self.finding.says,
             "holds": self.finding.holds,
@@ -129,17 +129,17 @@ def beside(findings: Sequence[Finding], rows: list[Row]) -> list[Beside]:
 
 
 def of_knees(told: Sequence[Finding], rows: list[Row]) -> list[Beside]:
-    """Those that are about the highest rates, beside these."""
+    """The findings about the highest rates, beside these."""
     judged = zip(told, parse(told), strict=True)
     return beside([finding for finding, criterion in judged if criterion.of_knees], rows)
 
 
 def lines(one: Mapping[str, Any]) -> list[str]:
-    """A finding for the terminal, as as_dict() has it: the verdict, and below what goes with it."""
+    """A finding for the terminal, from as_dict(): the verdict, and its details below."""
     colour = "green" if one["whole"] else "yellow"
     told = [f"“{escape(one['says'])}”: [{colour}]{one['answer']}[/{colour}]"]
     if not one["figures"]:
-        return told  # nothing was measured that could be compared
+        return told  # no comparable measurement
     named = (
         ("source", ""),
         ("figures", "here: "),

@@ -1,5 +1,5 @@
-"""The knee of a case or a graph: the highest load that it carries. The one definition that
-`hyphos lab saturate`, `verify`, `calibrate` and `plan check` share."""
+"""The knee of a case or a graph: the highest load that it carries. `hyphos lab saturate`,
+`verify`, `calibrate` and `plan check` share this definition."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hyphos._errors import Error
 # A load is carried if of each flow no more than this is lost …
 MAX_LOST = 0.01
 # … and no flow falls behind by more than this: the growth of its lateness, in seconds a second.
-# Traffic offered at r and carried at c grows by r/c − 1, so that a rate that is called held is at
-# most 4 % above the rate carried.
+# Traffic offered at r and carried at c grows by r/c − 1, so an accepted rate is at most 4 % above
+# the carried rate.
 MAX_GROWTH = 0.04
-# … and half of the messages of each flow wait for at most this share of the run: one that others
-# starve is late all the time, and does not fall further behind.
+# … and half of the messages of each flow wait for at most this share of the run: a starved flow
+# is late all the time, and does not fall further behind.
 MAX_WAITING = 0.25
-# A search ends where a load that is carried and one that is not are so close.
+# A search ends when the highest carried and the lowest failed load are this close.
 RESOLUTION = 1.06
 # Runs of a search: long enough, and of enough messages, for a growth of 4 % to show.
 SECONDS = 1.0
@@ -36,8 +36,8 @@ DEFINITION = (
 
 @dataclass(frozen=True)
 class Flow:
-    """What went to one subscriber. `late_us`: the median lateness of each part of the run, None of
-    a part of which nothing arrived; `least_us`: that of the quickest messages."""
+    """The messages to one subscriber. `late_us`: the median lateness of each part of the run, None
+    for a part without messages; `least_us`: the lateness of the quickest messages."""
 
     expected: int
     received: int
@@ -45,8 +45,8 @@ class Flow:
     least_us: float | None
 
     def growth(self, span_s: float) -> float:
-        """By which share of the time it falls further behind: the slope of its lateness, by the
-        median of the slopes between all parts (Theil and Sen), which a hiccup does not turn."""
+        """The share of the time by which it falls further behind: the slope of its lateness. It is
+        the median of the slopes between all parts (Theil and Sen), robust against a hiccup."""
         step_s = span_s / len(self.late_us)
         points = [
             (place * step_s, late / 1e6)
@@ -57,7 +57,7 @@ class Flow:
         return median(slopes) if slopes else 0.0
 
     def waiting_s(self) -> float:
-        """How long half of its messages wait in the worse half of the run, beyond the quickest."""
+        """The median wait in the worse half of the run, beyond that of the quickest messages."""
         half = len(self.late_us) // 2
         halves = (self.late_us[:half], self.late_us[half:])
         known = [[late for late in some if late is not None] for some in halves]
@@ -72,7 +72,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Offered:
-    """A run on a schedule: what publishers were to send, what they sent, and what became of it."""
+    """A run on a schedule: planned messages, sent messages, and their fate."""
 
     span_s: float
     planned: int
@@ -81,7 +81,7 @@ class Offered:
 
     @property
     def growth(self) -> float:
-        """Of the flow that falls behind most."""
+        """The value of the flow that falls behind most."""
         return max((flow.growth(self.span_s) for flow in self.flows), default=0.0)
 
     @property
@@ -91,15 +91,15 @@ class Offered:
 
     @property
     def delivered(self) -> float:
-        """The share of the offered rate that got through: what was sent, of that what arrived, and
-        of that what arrived in the time in which it was due."""
+        """The carried share of the offered rate: the sent share, of that the share that arrived,
+        and of that the share that arrived in time."""
         arrived = min((flow.arrived for flow in self.flows), default=0.0)
         sent = self.sent / self.planned if self.planned else 1.0
         return sent * arrived / (1.0 + max(0.0, self.growth))
 
     @property
     def too_much(self) -> str:
-        """Why the load is not carried; empty if it is."""
+        """The reason why the load is not carried; empty if it is."""
         if self.sent < self.planned:
             return f"publishers sent {self.sent} of {self.planned}"
         worst = min(self.flows, key=lambda flow: flow.arrived, default=None)
@@ -119,8 +119,8 @@ class Offered:
 
 
 def of_result(told: dict[str, Any]) -> Offered:
-    """Of a run of a peer's program. Error if it is of an earlier version, which cannot be
-    judged."""
+    """Of a run of a peer's program. Error for a result of an earlier version, which lacks the
+    data."""
     if "late_parts_us" not in told:
         raise Error(
             "corrupt",
@@ -136,7 +136,7 @@ def of_result(told: dict[str, Any]) -> Offered:
 
 
 def of_graph(told: dict[str, Any], seconds: float) -> Offered:
-    """Of a run of a graph of that length. What a publisher refused was not sent."""
+    """Of a run of a graph of that length. Refused messages count as not sent."""
     sources: Sequence[dict[str, Any]] = told["sources"]
     planned = sum(max(one["planned"], one["sent"]) for one in sources)
     sent = sum(one["sent"] for one in sources)
@@ -154,5 +154,5 @@ def of_graph(told: dict[str, Any], seconds: float) -> Offered:
 
 
 def between(low: float, high: float) -> float:
-    """Where the knee lies that a search has enclosed."""
+    """The knee between the bounds of a search."""
     return math.sqrt(low * high)

@@ -129,7 +129,7 @@ def _expect_number(key: str, value: object, where: str) -> None:
 
 
 def _contradiction(medium: Medium) -> str:
-    """What cannot be so together; empty if all can."""
+    """The conflict between settings; empty if there is none."""
     if isinstance(medium, Veth):
         return ""
     if medium.loss_burst is None and (medium.loss_in_burst, medium.loss_between) != (None, None):

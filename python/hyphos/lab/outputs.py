@@ -1,4 +1,4 @@
-"""Where results go: looked at before anything is measured, not when hours have passed."""
+"""The destinations of results: checked before any measurement, not after hours of them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def expect_folder(path: Path | None, option: str) -> None:
 
 
 def expect_seconds(value: float | None, option: str, most: float = 86_400.0) -> None:
-    """Error if it is no length of time that can be waited for."""
+    """Error if it is not a valid waiting time."""
     if value is not None and not (math.isfinite(value) and 0 <= value <= most):
         raise Error("invalid_config", f"{value:g} s: from 0 to {most:,.0f}", option)

@@ -120,7 +120,7 @@ def _cell(cell: Cell, words: bool) -> str:
 
 
 def findings_table(found: Sequence[Mapping[str, Any]], name: str) -> str:
-    """What others found, as Beside.as_dict() has it; empty if they found nothing."""
+    """The results of others, from Beside.as_dict(); empty if there are none."""
     lines = [
         [
             Cell(str(one.get(key, "")), bad=key == "answer" and not one["whole"], words=True)

@@ -71,8 +71,8 @@ def joined(found: Sequence[Experiment], file: str, node: yaml.Node | None) -> Ex
 def meant(
     part: yaml.MappingNode, every: Sequence[yaml.MappingNode], changes: Sequence[str]
 ) -> list[str]:
-    """Of the changes NAME=VALUE those that have an effect in a part, or in none of them: these are
-    refused there."""
+    """The changes NAME=VALUE that have an effect in a part, and those without an effect in any
+    part: the part refuses these."""
     workload = _workload(part)
 
     def matters(change: str, where: str) -> bool:

@@ -155,7 +155,7 @@ def find_peers(folder: Path | None = None) -> Peers:
 
 
 def _remedy(packages: str) -> str:
-    """How an absent peer is got: only what is missing of it."""
+    """The commands that install the missing parts of an absent peer."""
     missing = _not_installed(packages)
     if missing is None:
         return f"install {packages}, then `make peers`"
@@ -165,8 +165,8 @@ def _remedy(packages: str) -> str:
 
 
 def _not_installed(packages: str) -> list[str] | None:
-    """Of packages of the distribution those that are not there; None: there are others as well, or
-    nobody knows."""
+    """The missing packages of the distribution; None: others are needed too, or the state is
+    unknown."""
     before, apt, names = packages.partition("apt: ")
     if before or not apt:
         return None

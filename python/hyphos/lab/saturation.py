@@ -43,7 +43,7 @@ class Saturation:
 
     @property
     def at_knee(self) -> Run | None:
-        """The run at the highest rate that held: of several at it the last, which decided."""
+        """The run at the highest carried rate. Of several at that rate the last one decides."""
         at_low = [
             run
             for run in self.runs

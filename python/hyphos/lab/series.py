@@ -49,8 +49,8 @@ def of_paper(number: str) -> Sequence[Step]:
 
 
 def _command(name: str) -> Callable[[str, RunOptions], int]:
-    """The command that finds what all findings of an experiment are about: layers, which only the
-    profiler sees, the highest rates, or figures of runs."""
+    """The command that measures the metrics of all findings of an experiment: layers, which only
+    the profiler sees, the highest rates, or figures of runs."""
     criteria = findings.parse(experiment.load(name).findings)
     if criteria and all(criterion.of_layers for criterion in criteria):
         return profile_layers
@@ -92,8 +92,8 @@ def profile_layers(what: str, options: RunOptions) -> int:
 
 
 def _profiled(options: RunOptions) -> list[str] | None:
-    """The peers whose layers are looked at, of those that are asked for; empty: those of the
-    experiment. None if none of those asked for keeps a recorder."""
+    """The requested peers with a recorder, whose layers are measured; empty: those of the
+    experiment. None if no requested peer keeps a recorder."""
     if not options.peers:
         return []
     return [name for name in options.peers if name.split("/")[0] == "hyphos"] or None
@@ -105,9 +105,9 @@ def papers() -> list[str]:
 
 
 def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
-    """Each in a folder of its own below one, with its report. What cannot be run as it is asked for
-    is refused before the first begins; one that fails takes none of the others along. The worst of
-    what the commands answer; if one is stopped, so are those that follow."""
+    """Runs each experiment in its own subfolder, with its report. Refuses requests that cannot run
+    before the first begins. An experiment that fails does not stop the others. Returns the worst
+    exit code. If one is stopped, the following ones do not run."""
     commands.expect_sensible(options)
     folder = options.output or Path("out/lab") / f"{title}-{datetime.now():%Y%m%d-%H%M%S}"
     _check_changes(steps, options.changes or [])
@@ -141,7 +141,7 @@ def run(steps: Sequence[Step], title: str, options: RunOptions) -> int:
 
 
 def _check_changes(steps: Sequence[Step], changes: Sequence[str]) -> None:
-    """Error if a change means something to none of the experiments."""
+    """Error if no experiment uses a change."""
     for change in changes:
         if not any(_meant(name, [change]) for _command_of, name in steps):
             raise Error(
@@ -153,7 +153,7 @@ def _check_changes(steps: Sequence[Step], changes: Sequence[str]) -> None:
 
 
 def _meant(name: str, changes: Sequence[str]) -> list[str]:
-    """Those that mean something to an experiment."""
+    """The changes that an experiment uses."""
     wanted = experiment.load(name)
     workloads = {case.workload for case in wanted.cases}
     kept = []

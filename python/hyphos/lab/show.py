@@ -172,7 +172,7 @@ def _result_table(heads: list[str], lines: list[Line], shown: Callable[[Estimate
 
 
 def unlike_lines(rows: list[Row], unlike: Mapping[str, str]) -> list[str]:
-    """Below a table: why some peers have no ratio."""
+    """Lines below a table: the reasons why some peers have no ratio."""
     there = {name for row in rows for name in (row.peer, row.peer.split("/")[0])}
     return [f"{name}: {why}: no ratio" for name, why in unlike.items() if name in there]
 

@@ -18,13 +18,13 @@ _PROGRAM = "hyphos-lab-slow"
 
 
 def words(share: float) -> list[str]:
-    """What stands before a command that is to have that share of the clock."""
+    """The prefix of a command that gets that share of the clock."""
     return [str(lab_program(_PROGRAM)), f"{share:g}", "--"]
 
 
 @cache
 def why_not() -> str:
-    """What this machine lacks for it; empty if it lacks nothing."""
+    """The missing requirement of this machine; empty if there is none."""
     if os.geteuid() != 0:
         return "a slower clock needs root; run it with sudo"
     try:

@@ -95,8 +95,8 @@ def profile_experiment(options: ExperimentOptions) -> int:
 def recorded_peers(
     wanted: Experiment, named: Sequence[str], known: Peers, cases: Sequence[Case]
 ) -> list[Peer]:
-    """The peers whose layers are looked at: all that are named, or those of the experiment that
-    keep a flight recorder; the others are left out, and said to be. Error before anything runs."""
+    """The peers whose layers are measured: all named ones, or those of the experiment that keep a
+    flight recorder. The others are omitted with a note. Error before anything runs."""
     found: list[Peer] = []
     for name in named or wanted.peers:
         lack = ""

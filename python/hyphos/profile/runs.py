@@ -43,7 +43,7 @@ class RunLayers:
 
     @property
     def apart(self) -> float:
-        """How far the sum of the layers lies from that, as a share of it."""
+        """The deviation of the sum of the layers from that, as a share of it."""
         return float(self.layers[PERCENTILES[0]].sum()) / self.own_p50_ns - 1.0
 
     def as_dict(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class CaseProfile:
 
     @property
     def apart(self) -> float:
-        """How far the layers of the median lie from the programs' own stamps: the median run."""
+        """The deviation of the median's layers from the programs' own stamps: the median run."""
         known = [one.apart for one in self.used if not math.isnan(one.apart)]
         return median(known) if known else math.nan
 

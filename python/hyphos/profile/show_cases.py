@@ -89,7 +89,7 @@ def interval(low: float, high: float) -> str:
 
 
 def print_findings(out: Console, found: Sequence[Mapping[str, Any]]) -> None:
-    """What others found, whether it is so here, and what is not alike."""
+    """The results of others, whether they hold here, and the differences."""
     for one in found:
         for line in findings.lines(one):
             out.print(line)

@@ -214,7 +214,7 @@ class Info:
     attachments: list[dict[str, Any]] = field(default_factory=list)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    damaged: bool = False  # something of it cannot be read
+    damaged: bool = False  # a part of it cannot be read
 
 
 def _size_of(path: Path) -> int:
@@ -273,7 +273,7 @@ def _add_mcap(info: Info, scan: Scan) -> None:
 
 
 def tally_of(text: str) -> dict[str, int]:
-    """The counters of a channel; none if the text holds no such."""
+    """The counters of a channel; none if the text has none."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -351,8 +351,8 @@ def _print_channels(info: Info, out: Console) -> None:
 
 
 def check(path: Path, repair: WriteOptions | None) -> int:
-    """0 if the file is whole; LEFT_OUT if something of it cannot be read; 1 if only its index is
-    wrong. With `repair`, what is readable goes to a new file, with 0 or LEFT_OUT."""
+    """0 if the file is whole; LEFT_OUT if a part cannot be read; 1 if only its index is wrong. With
+    `repair`, all readable content goes to a new file, with 0 or LEFT_OUT."""
     require_mcap(path)
     scan = CheckedScan(path)
     with progress_bar("checking", path.stat().st_size) as progress:
@@ -516,7 +516,7 @@ def merge(paths: Sequence[Path], options: WriteOptions, *, prefix: bool) -> int:
 
 
 def _family(scan: Scan) -> str:
-    """Whose messages a file has."""
+    """The writer of a file's messages."""
     encodings = {channel.message_encoding for channel in scan.channels.values()}
     if scan.profile == "ros1" or (scan.profile != "ros2" and "ros1" in encodings):
         return "ROS 1"

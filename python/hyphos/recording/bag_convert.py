@@ -56,7 +56,7 @@ def _format(to: str | None, output: Path) -> str:
 
 
 def convert(path: Path, to: str | None, options: WriteOptions) -> int:
-    """0; or LEFT_OUT if something was, which is named and counted."""
+    """Returns 0, or LEFT_OUT if it omitted anything. Names and counts each omission."""
     target = _format(to, options.output)
     source = open_source(path)
     try:
@@ -141,7 +141,7 @@ def _to_hyphos(source: RosSource, path: Path, options: WriteOptions) -> int:
 
 
 def _not_kept(source: RosSource) -> list[str]:
-    """What messages of Hyphos have no place for."""
+    """The content that messages of Hyphos cannot hold."""
     lost = []
     if any(one.caller for one in source.connections):
         lost.append("names of the publishing nodes")
@@ -228,7 +228,7 @@ def latched_qos(*, depth: int = 1, latched: bool = True, reliable: bool = True) 
 
 
 def _offered(track: Track, *, ros1: bool) -> dict[str, Any]:
-    """The policy of a channel as ROS has it."""
+    """The policy of a channel in the terms of ROS."""
     policy = track.policy
     latched = bool(policy.get("latched"))
     if ros1:
@@ -261,7 +261,7 @@ def _not_kept_by_ros(source: Source, tracks: Sequence[Track], *, ros1: bool) -> 
 
 
 def _why(error: Exception) -> str:
-    """Why a message has no counterpart, in words that many messages can share."""
+    """The reason why a message has no counterpart, in the same words for many messages."""
     if isinstance(error, UnholdableError):
         return str(error)
     if isinstance(error, struct.error | OverflowError):

@@ -1,5 +1,5 @@
-"""Which messages a late subscriber of a recorded channel would have got: values of latched channels
-from before a part of a recording."""
+"""The messages that a late subscriber of a recorded channel would have received: values of latched
+channels from before a part of a recording."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 16  # values of one channel with indistinguishable publishers
 
 
 def latched_channel(channel: Channel) -> bool:
-    """By what the writer says of the channel: Hyphos, ROS 1 or ROS 2."""
+    """By the writer's metadata of the channel: Hyphos, ROS 1 or ROS 2."""
     meta = dict(channel.metadata)
     try:
         policy = json.loads(meta.get("hyphos.policy", "{}"))
@@ -68,8 +68,8 @@ def _distinct(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _last_of_each(messages: Iterator[Message]) -> Iterator[Message]:
-    """A recording does not name publishers, but each counts its messages. One that goes on from a
-    number replaces the value of that number. In doubt both stay: the newer one comes later."""
+    """A recording does not name publishers, but each publisher numbers its messages. A message that
+    continues a sequence replaces its value. In doubt both stay, the newer one last."""
     lasts: list[Message] = []
     for message in messages:
         same = [one for one in lasts if _again(one, message)]
@@ -83,5 +83,5 @@ def _last_of_each(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _again(one: Message, message: Message) -> bool:
-    """Whether a recorder wrote a value once more at the start of a file."""
+    """Whether a recorder repeated a value at the start of a file."""
     return (one.sequence, one.data) == (message.sequence, message.data)

@@ -1,5 +1,5 @@
-"""The index of an MCAP file against its content: for `hyphos bag check`. Reading needs no index, so
-nothing that is wrong here is a loss."""
+"""Compares the index of an MCAP file with its content, for `hyphos bag check`. Reading needs no
+index, so a fault of the index loses no content."""
 
 from __future__ import annotations
 

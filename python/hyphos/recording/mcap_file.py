@@ -95,7 +95,7 @@ class McapRecording:
     def write(
         self, channel_id: int, log_ns: int, publish_ns: int, sequence: int, data: bytes
     ) -> None:
-        """Error if a time is none of MCAP, which has 64 bits without a sign."""
+        """Error if MCAP cannot hold a time: it has unsigned 64 bits."""
         if not (0 <= log_ns <= MOST_TIME and 0 <= publish_ns <= MOST_TIME):
             raise Error(
                 "unsupported", f"MCAP has no time {min(log_ns, publish_ns)} ns", str(self.path)
@@ -137,7 +137,7 @@ class McapRecording:
 
 
 def mcap_profile(path: Path) -> str:
-    """Which kind of MCAP file it is: "hyphos", "ros2", or any other name that its writer gave."""
+    """The kind of an MCAP file: "hyphos", "ros2", or another name from its writer."""
     with path.open("rb") as file:
         start = file.read(_MOST_HEADER)
     try:
@@ -168,7 +168,7 @@ def extras_of(scan: Scan) -> Extras:
 
 
 def damage_of(scan: Scan) -> list[str]:
-    """One line for each kind of damage: places, losses, and what was announced but is not so."""
+    """One line for each kind of damage: places, losses, and wrong hints."""
     lines = []
     total = scan.counts.total() - scan.orphans
     if not scan.complete:

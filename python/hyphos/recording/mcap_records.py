@@ -26,7 +26,7 @@ CHUNK_HEAD = struct.Struct("<QQQI")
 FOOTER_BODY = struct.Struct("<QQI")
 U16, U32, U64 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 MOST_CHUNK = 1 << 32  # bytes after decompression
-USUAL_CHUNK = 1 << 26  # so many may come out of one that announces fewer
+USUAL_CHUNK = 1 << 26  # a chunk that announces fewer may still have so many
 
 
 class Message(NamedTuple):
@@ -58,7 +58,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Attachment:
-    """Its data stay in the file until someone asks for them."""
+    """Its data stay in the file until they are used."""
 
     log_ns: int
     create_ns: int
@@ -249,7 +249,7 @@ def open_chunk(content: memoryview, *, strict: bool = False) -> OpenChunk:
 
 def is_cut_chunk(content: memoryview, length: int) -> bool:
     """Whether this is the beginning of a chunk record of `length` bytes. A chunk has its length
-    twice, so that one that is damaged is not taken for one that was cut off."""
+    twice, which distinguishes a damaged chunk from one that was cut off."""
     cursor = Cursor(content)
     try:
         cursor.take(CHUNK_HEAD.size)

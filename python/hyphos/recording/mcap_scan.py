@@ -22,7 +22,7 @@ from hyphos.recording import mcap_records as mcap
 from hyphos.recording.mcap_records import HEAD, MAGIC, Attachment, Channel, Message, Schema
 from hyphos.recording.segments import Segment, in_order
 
-# The head of a record, as far as it is the same in all: where to go on behind damage.
+# The common part of the heads of all records, to find the next record after damage.
 _ANY_HEAD = re.compile(rb"[\x01-\x0f].{5}\x00\x00\x00", re.DOTALL)
 _CHAIN = 3  # records in a row that make a start behind damage valid
 _LOOSE_BYTES = 4 << 20  # of messages outside of chunks, in one segment
@@ -31,7 +31,7 @@ _DAMAGE = (ValueError, struct.error, UnicodeDecodeError, MemoryError)
 
 @dataclass
 class Problem:
-    """Something that is wrong. `lost`: content of the file cannot be read because of it."""
+    """A fault. `lost`: content of the file cannot be read because of it."""
 
     offset: int
     text: str
@@ -81,12 +81,12 @@ class Scan:
 
     @property
     def orphans(self) -> int:
-        """Messages whose channel is nowhere in the file."""
+        """Messages of channels that the file does not define."""
         return sum(n for number, n in self.counts.items() if number not in self.channels)
 
     @property
     def damaged(self) -> bool:
-        """Whether something of the file cannot be read, or its end is missing."""
+        """Whether a part of the file cannot be read, or its end is missing."""
         lost = any(problem.lost for problem in self.problems)
         return lost or not self.complete or self.orphans > 0
 
@@ -463,7 +463,7 @@ def _log_time(message: Message) -> int:
 
 
 def _chained(view: memoryview, at: int, count: int) -> bool:
-    """Whether so many records of known kinds follow one another from here, or the end does."""
+    """Whether so many records of known kinds follow from here, or fewer and then the end."""
     end = len(view)
     for _ in range(count):
         if end - at == len(MAGIC) and view[at:] == MAGIC:

@@ -11,8 +11,8 @@ _ROS2_TOPIC = re.compile(r"(?:/[A-Za-z_][A-Za-z0-9_]*)+")
 
 
 def unique_names(names: Iterable[str], map_one: Callable[[str], str]) -> dict[str, str]:
-    """Each name with its counterpart. Of several with one counterpart, the one that is it already
-    keeps it, else the first; the others get _2, _3, …"""
+    """Each name with its counterpart. If several have the same one, the name that equals it keeps
+    it, else the first name. The others get _2, _3, …"""
     wanted = sorted(set(names), key=lambda name: (map_one(name) != name.strip("/"), name))
     kept = {map_one(name) for name in wanted}
     found: dict[str, str] = {}
@@ -29,7 +29,7 @@ def unique_names(names: Iterable[str], map_one: Callable[[str], str]) -> dict[st
 
 
 def separate_names(tracks: Sequence[Track]) -> None:
-    """Gives topics of a foreign recording, whose names became equal, channels of their own."""
+    """Gives separate channels to topics of a foreign recording with equal converted names."""
     foreign = [track for track in tracks if track.origin]
     names = unique_names((topic_of(track) for track in foreign), channel_of)
     for track in foreign:
@@ -37,12 +37,12 @@ def separate_names(tracks: Sequence[Track]) -> None:
 
 
 def topic_of(track: Track) -> str:
-    """The name that a channel has in a foreign recording."""
+    """The name of a channel in a foreign recording."""
     return track.topic or track.origin
 
 
 def renamed_channels(tracks: Sequence[Track]) -> list[str]:
-    """A line for each topic whose channel is not simply its name without the first slash."""
+    """A line for each topic with a channel name other than its name without the first slash."""
     return sorted(
         {
             f"renamed: {topic_of(track)} is the channel {track.channel}"
@@ -53,7 +53,7 @@ def renamed_channels(tracks: Sequence[Track]) -> list[str]:
 
 
 def ros_topics(channels: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The topic of each channel, and a line for each that is not simply the name with a slash."""
+    """The topic of each channel, and a line for each other than the name with a slash."""
     topics = {name: f"/{topic}" for name, topic in unique_names(channels, channel_of).items()}
     lines = [
         f"renamed: {name} is the topic {topic}"

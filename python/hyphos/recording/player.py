@@ -145,7 +145,7 @@ class Player:
         self._clock = ReplayClock(node, self.span()[0], paced) if options.clock else None
 
     def _open_all(self, node: Node) -> None:
-        """One channel that cannot be opened does not keep the others from being played."""
+        """A channel that cannot be opened does not stop the others."""
         failures: list[Error] = []
         for track in self._source.tracks:
             if not self._wanted(track):
@@ -162,7 +162,7 @@ class Player:
             raise failures[0]
 
     def report(self) -> list[str]:
-        """A line for each channel, and each kind of message, that was left out."""
+        """A line for each omitted channel and each omitted kind of message."""
         lines = [
             f"left out: {track.origin or track.channel}, {track.count:,} messages: {track.problem}"
             for track in self._left_out
@@ -249,8 +249,8 @@ def _bar(console: Console) -> Progress:
 
 
 def play(options: PlayOptions) -> int:
-    """Plays until the end, or Ctrl-C. 1 if messages could not be delivered, LEFT_OUT if the
-    recording holds more than could be played."""
+    """Plays until the end, or Ctrl-C. 1 if messages could not be delivered, LEFT_OUT if a part of
+    the recording could not be played."""
     if options.rate < 0:
         raise Error("invalid_config", f"--rate {options.rate:g} must not be negative")
     source = open_source(options.file)

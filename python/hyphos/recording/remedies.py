@@ -1,4 +1,4 @@
-"""Commands that remedy what is wrong with a recording, ready to be typed."""
+"""Complete command lines that repair or convert a recording."""
 
 from __future__ import annotations
 

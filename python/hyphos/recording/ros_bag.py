@@ -98,7 +98,7 @@ class RosSource:
             topic.track.problem = next(iter(topic.problems.values()))
 
     def _pass_through(self, track: Track, connection: Connection) -> str:
-        """A channel of protobuf, or of Hyphos, among those of ROS. Why not, or nothing."""
+        """A channel of protobuf or Hyphos among those of ROS: the reason against it, or nothing."""
         own = connection.own
         if own is None or own.problem:
             return own.problem if own else f"its encoding is '{connection.wire}'"
@@ -183,8 +183,8 @@ class RosSource:
         start_ns: int | None = None,
         end_ns: int | None = None,
     ) -> Iterator[RawMessage]:
-        """Messages as they lie in the files, in order of time. Those that cannot be read are
-        counted in `skipped`."""
+        """Messages in the form of the files, in order of time. `skipped` counts those that cannot
+        be read."""
 
         def bad(connection: Connection, reason: str) -> None:
             self.skipped.add(self._topics[id(connection)].track, reason)

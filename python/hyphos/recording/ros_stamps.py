@@ -13,7 +13,7 @@ Seconds = Callable[[Any], Iterator[int]]
 
 
 class UnholdableError(ValueError):
-    """A value that the other side cannot hold. The text is the same for all such messages."""
+    """A value that the other format cannot hold. The text is the same for all such messages."""
 
 
 AFTER_2038 = "it has a stamp after 2038, which ROS 2 cannot hold"

@@ -56,7 +56,7 @@ class Trial:
         return knee.of_graph(self.result, self.seconds)
 
     def behind(self) -> float:
-        """By which share of the time the slowest flow falls behind."""
+        """The share of the time by which the slowest flow falls behind."""
         return self.offered.growth
 
     @property

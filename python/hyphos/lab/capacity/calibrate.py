@@ -28,7 +28,7 @@ CAMERA = 8 * 1024 * KB
 _CAMERA_SHM = 1 << 30
 # Points are measured a second time, those that were disturbed first, as long as there is time.
 AGAIN_UNTIL_S = 240.0
-# Of a search: runs, from a guess that is near; and what each process adds to a run.
+# Of a search: runs, from a close guess; and the time that each process adds to a run.
 SEARCH_RUNS, PROCESS_S = 7, 0.1
 # Longest wait of a search for processors that lie apart: a calibration must end.
 POINT_CLOSE_S, OTHER_CLOSE_S = 12.0, 24.0
@@ -87,8 +87,8 @@ _TYPICAL: dict[str, dict[str, tuple[float, float]]] = {
 
 
 def points_for(way: str, max_size: int | None = None, medium: Medium | None = None) -> list[Kind]:
-    """The graphs that are measured for a way; the largest message has `max_size` bytes. None: a
-    picture of a camera, or less where a slow link or a small /dev/shm does not carry it."""
+    """The measured graphs of a way; the largest message has `max_size` bytes. None: a camera
+    picture, or less if a slow link or a small /dev/shm does not carry it."""
     if max_size is None:
         max_size = largest(way, medium)
     chosen = {POINTER: _POINTER_POINTS, LINK: _LINK_POINTS}.get(way, _POINTS)
@@ -100,7 +100,7 @@ def points_for(way: str, max_size: int | None = None, medium: Medium | None = No
 
 
 def largest(way: str, medium: Medium | None = None) -> int:
-    """Bytes of the largest message, unless told otherwise."""
+    """Bytes of the largest message by default."""
     if way == LINK:
         rate = getattr(medium, "rate_mbit", None) or CAMERA_MBIT
         if rate < CAMERA_MBIT:
@@ -150,8 +150,8 @@ class Plan:
         return 0.8 * scale if scale < math.inf else 1.0
 
     def expected_s(self, around_s: float) -> float:
-        """About how long its measurements take, where a run takes `around_s` besides its length:
-        each graph once, and again until there is no more time."""
+        """An estimate of its duration, with an overhead of `around_s` for each run: each graph
+        once, and again while there is time."""
         searches = [
             SEARCH_RUNS * (SECONDS + around_s + PROCESS_S * len(kind.graph(self.way).processes))
             for kind in self.kinds
@@ -174,7 +174,7 @@ class Plan:
 
 
 def around_s(plan: Plan, bench: Bench) -> float | None:
-    """What a run takes now besides its length, by one of them; None if it was stopped."""
+    """The present overhead of a run in time, measured with one run; None if it was stopped."""
     graph = plan.kinds[0].graph(plan.way)
     began = time.monotonic()
     if bench.run(graph, 0.1, SECONDS) is None:

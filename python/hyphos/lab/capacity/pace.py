@@ -1,4 +1,4 @@
-"""How long a calibration takes."""
+"""The duration of a calibration."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hyphos.lab.capacity.calibrate import Plan
 
 
 class Pace:
-    """What a calibration takes, computed from its graphs and one run; and what is left after each
-    search."""
+    """The duration of a calibration, computed from its graphs and one run, and the time left after
+    each search."""
 
     def __init__(self) -> None:
         self.expected_s = 0.0
@@ -31,8 +31,8 @@ class Pace:
         )
 
     def measured(self, graphs: int) -> None:
-        """A search has ended, of a way with so many graphs: those that are still to come take as
-        long as those before, or as was expected if that is longer."""
+        """Counts the end of a search, of a way with so many graphs. The estimate for the way is the
+        longer of the extrapolation from its searches and the expected duration."""
         self._searches += 1
         spent = time.monotonic() - self._way_began
         first_pass = spent * max(1.0, graphs / self._searches)
