@@ -19,7 +19,7 @@ class ForkMark {
   [[nodiscard]] bool is_inherited() const {
     return generation_ != current_.load(std::memory_order_relaxed);
   }
-  /// Code::disconnected: `what` (and `where`) is another process's.
+  /// Code::disconnected: `what` (and `where`) belongs to another process.
   [[nodiscard]] static Error error(const std::string& what, const std::string& where = {});
 
  private:
@@ -27,8 +27,8 @@ class ForkMark {
   std::uint32_t generation_;
 };
 
-/// A shared object whose end needs threads or shared memory of the process that makes it: in a
-/// forked child it does not end.
+/// Makes a shared object whose destructor needs threads or shared memory of its own process. In a
+/// forked child the destructor does not run.
 template <typename T, typename... Arguments>
 std::shared_ptr<T> make_for_this_process(Arguments&&... arguments) {
   return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...),

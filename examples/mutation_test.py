@@ -1,6 +1,6 @@
-"""Nodes of the examples are models: none may fail on a message, whatever its fields hold, or pass
-a NaN on. Each Python node that subscribes gets messages with odd fields, without a runtime. Those
-of C++ have a fuzzer (tests/fuzz/fuzz_patrol.cpp), and each has to have a check."""
+"""Nodes of the examples are models: none may fail on any field values of a message, or pass a NaN
+on. Each Python node with a subscription gets messages with odd fields, without a runtime. The C++
+nodes have a fuzzer (tests/fuzz/fuzz_patrol.cpp), and each must have a check."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TEXTS = ["", "odom", "/odom", "base", "tilt", "mono8", "rgb8", "32FC1", "16UC99"
 # Fields whose values need not be finite: a range without a return is infinite, or no number, and
 # range_max may be no limit.
 MAY_BE_ODD = {"ranges", "intensities", "range_max"}
-# Any value of these is fine: they print or count it, or pass it on as it is.
+# These accept any value: they print it, count it, or pass it on unchanged.
 TAKE_ANYTHING = {
     "01_struct/odometer.cpp",
     "03_loan_and_forward/relay.cpp",
@@ -120,7 +120,7 @@ def nodes_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[FakeNode]:
 
 
 class Mutator:
-    """Makes messages that are nearly good: some fields hold what drivers leave behind."""
+    """Makes nearly valid messages: some fields have values that faulty drivers leave."""
 
     def __init__(self, seed: str) -> None:
         self.chance = random.Random(seed)

@@ -187,9 +187,9 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   std::vector<std::weak_ptr<ChannelWatcher>> watchers_;
   std::vector<std::pair<const Port*, ChannelPeer>> peers_;
   std::optional<Error> refusal_;
-  /// What late subscribers get: of publishers here, and of those elsewhere while a port brings
-  /// their messages. One message of another process holds its memory there: the slot that the
-  /// publisher keeps for late receivers, too. Under mutex_.
+  /// The latched values for late subscribers: of publishers here, and of remote ones while a port
+  /// delivers their messages. A value from another process holds its memory there, in the slot that
+  /// the publisher also keeps for late receivers. Under mutex_.
   Latched latched_;
   bool left_behind_ = false;  // the last publisher here has gone, its last value is kept: mutex_
 

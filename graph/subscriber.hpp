@@ -32,7 +32,7 @@ enum class View : std::uint8_t { value, envelope, block };
 ///      has been told (`told_`): no message is ever forgotten;
 ///  (3) serial: `running_` <= 1. No callback runs under a lock;
 ///  (4) a latched value that is sent again is taken only if nothing as new of its publisher was
-///      taken before: `newest_`. So it comes once and in order, however often it is sent.
+///      taken before: `newest_`. So a repeated value arrives once and in order.
 class Subscriber final : public detail::SubscriptionCore,
                          public std::enable_shared_from_this<Subscriber> {
  public:

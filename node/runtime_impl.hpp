@@ -190,7 +190,7 @@ class Node::Impl {
   std::vector<std::shared_ptr<detail::CallServer>> servers_;
   std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles
   std::vector<std::weak_ptr<detail::PublisherCore>> publishers_;  // as these do
-  std::vector<int> spinning_;  // eventfds of those who spin: written when the node closes
+  std::vector<int> spinning_;  // eventfds of spin() calls: written when the node closes
   std::vector<std::weak_ptr<RemoteParams::Impl>> remotes_;
 };
 

@@ -2,10 +2,10 @@
 
 namespace hyphos {
 
-/// What SIGINT and SIGTERM do while the main thread spins; in another thread, nothing is changed.
+/// Handles SIGINT and SIGTERM while the main thread spins; in another thread, changes nothing.
 ///
 /// A signal without a handler of the program's own ends the runtime that spins; one that is ignored
-/// stays so. A handler of its own is called, as ever, and the thread that spins wakes. A forked
+/// stays so. Its own handler is called as usual, and the thread that spins wakes up. A forked
 /// child has the handlers from before spin(), from its first signal on. Of several objects at a
 /// time, the last one counts.
 class SpinSignals {

@@ -145,7 +145,7 @@ struct LaneRecord {
   std::uint64_t sender;
   std::uint64_t publication;   ///< serial of the sender's endpoint
   std::uint64_t subscription;  ///< serial of the receiver's endpoint
-  std::uint64_t refused;       ///< not 0: there is no queue, as the receiver had no room for it
+  std::uint64_t refused;       ///< not 0: no queue exists, as the receiver had no room for it
 };
 inline constexpr std::uint64_t kRefusedQueues = 1;  ///< it has kMaxLanes of them
 inline constexpr std::uint64_t kRefusedMemory = 2;

@@ -66,7 +66,7 @@ class Passage {
   Gate* gate_;
 };
 
-/// A fixed number of zeros, whose pages take memory once they are written to.
+/// A fixed number of zeros. A page takes memory only after its first write.
 template <typename T>
 class Sparse {
   static_assert(std::is_trivially_destructible_v<T>);
@@ -124,7 +124,7 @@ struct Peer {
       foreign_entries_;
 };
 
-/// A message that lies ready in shared memory.
+/// A complete message in shared memory.
 struct Prepared {
   struct External {
     shm::Segment* segment = nullptr;
@@ -148,7 +148,7 @@ struct Prepared {
 /// The last message of a publisher of a latched channel. From the first receiver on it is in shared
 /// memory once, for any number of late receivers: they and we keep the same slot.
 struct KeptMessage {
-  Envelope message;  ///< keeps what `prepared.external` points to
+  Envelope message;  ///< keeps the memory that `prepared.external` points to
   Prepared prepared;
   static std::uint64_t sender_of(const KeptMessage& kept) { return kept.message.meta.sender; }
 };

@@ -61,7 +61,7 @@ def moved(stamp_ns: int, x: float) -> Any:
 
 
 def scanned(stamp_ns: int, x: float, head: dict[str, float]) -> Any:
-    """What a robot at x sees of a room of 12 x 10 m. `head`: what its driver got wrong."""
+    """The scan of a robot at x in a room of 12 x 10 m. `head`: the faults of its driver."""
     step = math.pi / 90
     angles = -math.pi + step * np.arange(180)
     c, s = np.cos(angles), np.sin(angles)

@@ -80,9 +80,9 @@ class Inlet {
   /// Converts and publishes. `within`: what `message` lies in, if that may be kept, and what of it
   /// has been read already: large arrays of bytes are then passed on where they are. Errors:
   /// corrupt (the message says which field and where), overloaded and exhausted (nobody could take
-  /// it), permission (over the limits of the client). Where the channel makes its publishers wait
-  /// and there is no room, it does not: the message is kept for flush(), and the next waits. With
-  /// InletOptions::spread, so it does for some milliseconds in a burst.
+  /// it), permission (over the limits of the client). If the channel makes its publishers wait
+  /// and its queue is full, this keeps the message for flush() instead, and the next one waits.
+  /// With InletOptions::spread it does so for some milliseconds in a burst.
   virtual Result<void> publish(std::span<const std::byte> message, const Within& within) = 0;
   /// There is such a message: its client should be held up.
   [[nodiscard]] virtual bool keeps() const { return false; }

@@ -11,12 +11,12 @@
 
 namespace hyphos::lab {
 
-// How late the messages of a flow are in each part of a run: where a queue grows, they are later
-// from part to part. python/hyphos/lab/knee.py decides by it whether a load is carried.
+// The lateness of a flow's messages in each part of a run. It increases from part to part while a
+// queue grows. python/hyphos/lab/knee.py uses it to decide whether a load is carried.
 
 inline constexpr std::size_t kLateParts = 8;
 
-/// The part in which a message is due, so long after the first one of a schedule of that span.
+/// The part of a message that is due `due_ns` after the first one, in a schedule of `span_ns`.
 inline std::size_t late_part(std::int64_t due_ns, std::int64_t span_ns) {
   const double share =
       static_cast<double>(due_ns) / static_cast<double>(std::max(span_ns, INT64_C(1)));
@@ -29,11 +29,11 @@ class LateParts {
  public:
   explicit LateParts(std::int64_t span_ns) : span_ns_(span_ns) {}
 
-  /// A message that was due so long after the first one arrived so late.
+  /// Adds a message that was due `due_ns` after the first one and arrived `late_ns` late.
   void add(std::int64_t due_ns, std::int64_t late_ns) {
     parts_[late_part(due_ns, span_ns_)].push_back(late_ns);
   }
-  /// NaN for a part of which nothing arrived.
+  /// NaN for a part without received messages.
   [[nodiscard]] std::array<double, kLateParts> medians_us() {
     std::array<double, kLateParts> found{};
     for (std::size_t part = 0; part < kLateParts; ++part) {

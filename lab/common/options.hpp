@@ -132,7 +132,7 @@ struct Options {
   std::string faults;            // Hyphos only: what its plan says below `faults:`
   /// This one, or those that a link joins, the near one first.
   std::vector<Machine> machines = std::vector<Machine>(1);
-  std::string relay;  // where a gateway with a process of its own stands: beside (the node) | own
+  std::string relay;  // the place of a gateway with its own process: beside (the node) | own
   std::string pub_cpus, hop_cpus, sub_cpus;  // processors by role, such as 0-2,5; empty: any
   std::string worker_python;  // of peers in Python: the interpreter that has Hyphos …
   std::string worker_file;    // … and hyphos/lab/worker/__main__.py
@@ -188,7 +188,7 @@ struct Options {
   /// Of the machine of the first publisher; that of the first subscriber, where there are two.
   [[nodiscard]] const Machine& near() const { return machines.front(); }
   [[nodiscard]] const Machine& far() const { return machines[across_machines() ? 1 : 0]; }
-  /// A gateway has a machine of its own, the last one, where no other process stands.
+  /// The gateway has its own machine, the last one, without any other process.
   [[nodiscard]] bool relay_is_apart() const { return relay == "own"; }
   [[nodiscard]] const Machine& relay_machine() const { return machines.back(); }
   [[nodiscard]] const std::string& cpus_of(std::string_view of_role) const {

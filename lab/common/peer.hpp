@@ -108,7 +108,7 @@ class Peer {
   // Command line of a daemon this peer cannot work without; empty when there is none. Called in
   // the parent, which starts it before the other processes and ends it after them.
   static std::vector<std::string> daemon(const Options&) { return {}; }
-  // Where it runs; else on the machine of the publishers.
+  // Its machine; by default that of the publishers.
   static const Machine& daemon_machine(const Options& options) { return options.near(); }
 
  protected:

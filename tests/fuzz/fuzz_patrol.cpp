@@ -45,7 +45,7 @@ class Bytes {
     for (int i = 0; i < 8; ++i) value = value << 8U | byte();
     return value;
   }
-  // Most often `usual`, else what drivers leave behind, or any value.
+  // Most often `usual`, else a value that faulty drivers leave, or any value.
   double number(double usual) {
     using Limits = std::numeric_limits<double>;
     constexpr double kOdd[] = {0,

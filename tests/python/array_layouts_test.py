@@ -1,4 +1,4 @@
-"""Arrays of every layout: what comes out has the values that went in, or nothing went in.
+"""Arrays of every layout: the output has the values of the input, or the input is refused.
 
 Layouts are generated: fields in any order of offset, padded, overlapping, of both byte orders and
 of every kind; arrays with any strides, shapes and flags.
@@ -106,7 +106,7 @@ def as_buffer(value: Any) -> hyphos._hyphos.Buffer:
 
 
 def received(cloud: Attached[Any]) -> Attached[Any]:
-    """What a subscriber in another process gets."""
+    """The message that a subscriber in another process receives."""
     buffers = [np.frombuffer(memoryview(b), np.uint8) for b in cloud.buffers]
     return Attached(type(cloud.head).FromString(cloud.head.SerializeToString()), buffers)
 

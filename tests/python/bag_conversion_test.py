@@ -1,4 +1,4 @@
-"""Conversions keep names, times, types, order and counts, or list what they do not keep.
+"""Conversions keep names, times, types, order and counts, or list their losses.
 
 Recordings are generated: odd names, equal ones after the mapping, times and stamps at the edges,
 types without a counterpart, latched topics, damaged messages; and converted from each format to
@@ -42,7 +42,7 @@ EDGES = [0, 1, SECOND, 2**31 * SECOND, (2**32 - 1) * SECOND + 999_999_999]
 
 @dataclass
 class Made:
-    """What a generated recording holds."""
+    """The content of a generated recording."""
 
     path: Path
     messages: list[tuple[str, int, Any]] = field(default_factory=list)  # topic, time, content

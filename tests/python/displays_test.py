@@ -1,4 +1,4 @@
-"""Displays show what is: equal names, ends that come and go, channels without encoded bytes."""
+"""Displays show the real state: equal names, changing endpoints, channels without encoded bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fragments of the documents take for granted, by page and first line.
+"""The code that fragments of the documents assume, by page and first line.
 
 A fragment is code of somebody who has a node already. Each entry gives the rest of the program:
 for Python statements before it, for C++ declarations before it and the function or class around it.

@@ -203,7 +203,7 @@ INCLUDES = [
 
 
 def wrapped(block: Block, number: int) -> str:
-    """The block in a namespace of its own, with what its page takes for granted."""
+    """The block in its own namespace, after the code that its page assumes."""
     before, opens, closes = CPP.get((block.page, block.first), ("", "", ""))
     text = re.sub(r"^\s*#include.*$", "", block.text, flags=re.MULTILINE)
     place = f'#line {block.line + 1} "{block.page}"'

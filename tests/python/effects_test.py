@@ -1,4 +1,4 @@
-"""What a plan or a command accepts has an effect, or is refused before anything starts."""
+"""Every input of a plan or a command has an effect, or is refused before anything starts."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_wrong_type_in_the_plan_stops_the_start(
 def test_validate_finds_nothing_wrong_with_a_robot_that_is_right(
     hyphos_cli: Cli, folder: Path, domain: str
 ) -> None:
-    """Its transforms begin with a timer, and its parameters are nobody's business."""
+    """A timer begins its transforms, and no other node uses its parameters."""
     (folder / "frames.py").write_text(
         "import hyphos\n"
         "class Sim:\n"

@@ -1,5 +1,5 @@
-"""What a client sends one by one may come out of its socket at once: Nagle's algorithm there joins
-it, until the message before is acknowledged. No gateway may lose any of it for that."""
+"""Messages that a client sends one by one may leave its socket together: Nagle's algorithm joins
+them until the previous message is acknowledged. No gateway may lose any of them for that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hyphos gateway ros2 on the network: what finds it there, and what it does to large messages."""
+"""hyphos gateway ros2 on the network: its discovery, and its pace for large messages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hyphos.msgs import String
 from ros2_gateway import skip_without_ros2
 from ros2_machines import CYCLONES, RANGES, RELEASES, Machine, RosProcess, require, two_machines
 
-# In the namespaces nothing else is.
+# The namespaces contain nothing else.
 DOMAIN_ID = 7
-# Its user adds an hour between its announcements: it is found by what others announce alone.
+# Its user sets an hour between its announcements, so only those of others lead to discovery.
 SILENT = "<Discovery><SPDPInterval>1hr</SPDPInterval></Discovery>"
 HOSTS = ("127.0.0.1", "0.0.0.0", "192.0.2.2")
 

@@ -26,7 +26,7 @@ def serve(hyphos_start: Start, domain: str, *words: str) -> tuple[Program, int]:
 
 @pytest.fixture(params=[False, True], ids=["ros1", "ros2"])
 def ros2(request: pytest.FixtureRequest) -> bool:
-    """Which ROS the project of Unity was built for."""
+    """The ROS version of the Unity project."""
     return bool(request.param)
 
 

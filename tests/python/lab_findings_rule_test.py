@@ -1,5 +1,5 @@
-"""What goes for every finding that comes with Hyphos: it names paper, place and sentence, its
-condition is met by the figures of the paper, and it can come out either way."""
+"""The rule for every finding that comes with Hyphos: it names paper, place and sentence. The paper's
+figures meet its condition, and results can confirm or refute it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def plain(text: str) -> str:
 
 
 def row(peer: str, case: Case, metric: str, value: float) -> Row:
-    """In which that metric has that value, and everything else some."""
+    """A result in which that metric has that value, and every other metric any value."""
     scaled = max(1, round(value * 1e6))
     histogram = [[scaled, 40]]
     told = {
@@ -102,7 +102,7 @@ def made_up(wanted: Experiment, criterion: Criterion, value: Callable[[int], flo
 
 
 def figure(criterion: Criterion, case: Case, peer: str, value: float) -> float:
-    """What a row must have for a criterion to find `value`."""
+    """The figure of a row that makes a criterion find `value`."""
     base = 10.0
     if criterion.spread:
         # By size: the largest is so many times the smallest.
@@ -152,7 +152,7 @@ def test_a_finding_comes_out_either_way(name: str, number: int, full: bool) -> N
     true, false = told(lambda _n: good), told(lambda _n: bad)
     assert (true.whole, true.answer()) == (True, "so it is here")
     assert (false.met, false.answer()) == (0, "not so here")
-    # The differences stand beside both.
+    # Both verdicts show the differences.
     assert true.differs() == false.differs() != ""
     assert true.source().startswith(PAPERS[finding.paper])
 

@@ -1,4 +1,4 @@
-"""What a knee is: one definition, whichever command looks for it."""
+"""The definition of a knee: the same in every command that searches for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOADS = (0.3, 0.9, 1.0, 1.02, 1.07, 1.2, 1.5, 3.0)
 
 
 def cases() -> list[tuple[float, float, float, int]]:
-    """Capacity, load, transit and flows, over everything that a robot or a link may have."""
+    """Capacity, load, transit and flows, over the whole range of robots and links."""
     chance = Random(SEED)
     every = product((0.7, 5.26, 38.6, 283.0, 4100.0), LOADS, (1e-5, 0.028, 0.5), (1, 8))
     return chance.sample(list(every), 120)
@@ -108,7 +108,7 @@ def test_both_searches_find_the_same_knee(capacity: float) -> None:
         assert low <= limit * 1.001
         assert high >= capacity
         assert high / low <= knee.RESOLUTION
-        # A held rate was carried, within the 4 % that growth may be.
+        # The accepted rate was carried, within the allowed growth of 4 %.
         assert capacity / knee.RESOLUTION <= math.sqrt(low * high) <= limit * knee.RESOLUTION
 
 

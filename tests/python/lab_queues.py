@@ -1,5 +1,5 @@
-"""Made-up runs: a queue that is served at a fixed rate, as the programs of the laboratory tell of
-one."""
+"""Made-up runs: a queue that is served at a fixed rate, in the output format of the laboratory's
+programs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def served(
     flows: int = 1,
     lost: int = 0,
 ) -> dict[str, Any]:
-    """What a pair's program tells where `capacity_hz` messages a second of each flow are served.
-    `hiccup_s`: how much later a message is that is due after that share of the run."""
+    """The output of a pair's program if `capacity_hz` messages a second of each flow are served.
+    `hiccup_s`: the extra delay of a message that is due after that share of the run."""
     count = case.count
     span_s = count / case.rate_hz
     late_us = []
@@ -50,7 +50,7 @@ def served(
 
 
 def as_graph(told: dict[str, Any]) -> dict[str, Any]:
-    """The same run as the program of graphs tells it."""
+    """The same run in the output of the program of graphs."""
     flows = len(told["flow_sent"])
     return {
         "sources": [

@@ -1,4 +1,4 @@
-"""Processors of a slower clock, and a gateway on a host of its own: what they do to figures."""
+"""The effect of processors with a slower clock, and of a gateway on its own host, on figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ print(json.dumps((time.perf_counter() - wall) / (time.process_time() - own)))
 
 
 def stretched(share: float) -> float:
-    """How much longer than its own time a loop takes at a share of the clock."""
+    """The ratio of wall-clock to CPU time of a loop at a share of the clock."""
     words = [*slow.words(share), sys.executable, "-c", LOOP]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout))
@@ -60,7 +60,7 @@ def test_a_share_that_is_none_is_refused(share: str) -> None:
 
 @root_only
 def test_every_message_is_slower_at_a_slower_clock(tmp_path: Path) -> None:
-    """Not only those that a quota stops: the fastest, too."""
+    """Not only the ones that a quota stops, but also the fastest."""
     if why := slow.why_not():
         pytest.skip(why)
     text = (

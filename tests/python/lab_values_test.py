@@ -1,5 +1,5 @@
-"""What a laboratory accepts has an effect, or is refused before anything starts: every parameter,
-every key of an experiment and every option, with values that cannot work."""
+"""Every parameter, experiment key and option of the laboratory has an effect, or is refused before
+anything starts. The same holds for values that cannot work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyphos.lab.media import MEDIA, RANGES, medium_of
 from hyphos.lab.peers import find_peers
 from hyphos.lab.reader import _INTEGERS, _RANGES, _TEXTS, _WORDS, PARAMETERS
 
-# For each parameter a value that works, and is not the usual one.
+# For each parameter a working value other than the default.
 GOOD = {
     **{"size": "2048", "rate_hz": "50", "processes": "4", "subscribers": "2", "publishers": "2"},
     **{"pairs": "2", "queue": "7", "work_us": "3", "stall_ms": "5", "stall_every_ms": "400"},
@@ -268,7 +268,7 @@ def test_what_cannot_be_together_is_refused(
         medium_of(kind, options)
 
 
-# One that fails takes none of the others along.
+# One that fails does not stop the others.
 
 
 def test_an_experiment_that_fails_takes_none_of_a_series_along(

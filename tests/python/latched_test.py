@@ -1,4 +1,4 @@
-"""The rule of latched channels, over every order in which their ends come and go.
+"""The rule of latched channels, for every order in which their endpoints open and close.
 
 Whoever subscribes gets the last message of each publisher that lives, once: also the second
 subscription of a process, whose transport has brought the message before.

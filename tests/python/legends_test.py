@@ -40,7 +40,7 @@ def made_run(case: Case, peer: str) -> Run:
 
 
 def texts_outside(plot: Plot) -> list[str]:
-    """What reaches beyond the edges of the picture."""
+    """The items that reach beyond the edges of the picture."""
     figure = plot.figure
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     figure.draw_without_rendering()

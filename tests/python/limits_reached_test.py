@@ -1,4 +1,4 @@
-"""Limits that programs meet: at the limit all goes on, beyond it an error says what to do."""
+"""Limits that programs reach: at the limit everything works, beyond it an error has the remedy."""
 
 from __future__ import annotations
 

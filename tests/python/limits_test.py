@@ -1,4 +1,4 @@
-"""docs/limits.md against the code: every number, and no limit left out."""
+"""Compares docs/limits.md with the code: every number, and no missing limit."""
 
 from __future__ import annotations
 

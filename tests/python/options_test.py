@@ -89,7 +89,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def needed(command: Any, but: Any, file: Path) -> list[str]:
-    """What the command needs besides, so that only the one value is wrong."""
+    """The other required arguments of the command, so that only the one value is wrong."""
     words = []
     for param in command.params:
         if not param.required or param is but:
@@ -182,7 +182,7 @@ def whole_plan() -> Any:
     return yaml.safe_load(WHOLE[1])
 
 
-# What takes any text or any value by its nature: names of variables, arguments, what nodes declare.
+# Keys that take any text or value: names of variables, arguments, declarations of nodes.
 FREE = {"params", "env", "args", "persist", "interface"}
 REPEATED = {"plugin_path", "ssh_options", "allowed_keys"}  # a word may stand there twice
 NUMBERS = ["-1", "1e300", ".nan", "'1'", "[1]", "{a: 1}", "many", "1000000000000000000000"]

@@ -1,5 +1,5 @@
 """Numbers at their edges: a time, size or count that a format or a clock cannot hold is refused for
-its message, in words and counted, and never wrapped."""
+its message, with an error and a count, and never wrapped."""
 
 from __future__ import annotations
 

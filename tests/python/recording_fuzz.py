@@ -1,4 +1,4 @@
-"""Recordings with something wrong in them, through every command that reads recordings.
+"""Recordings with faults, through every command that reads recordings.
 
 Whatever a file holds, a command does its work, or ends with one `hyphos.Error`; and each message
 that a recording is said to have is given, or counted as left out. One number makes one input.
@@ -230,7 +230,7 @@ def make_input(number: int, folder: Path) -> Path:
 
 
 def read_all(path: Path) -> None:
-    """Every message of what can be played is given or counted, whatever the order of the passes."""
+    """Every playable message is played or counted, in any order of the passes."""
     source = open_source(path)
     try:
         counts = {id(track): track.count for track in source.tracks}

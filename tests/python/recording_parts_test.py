@@ -1,5 +1,5 @@
-"""One bad part of a recording never takes the rest: not an odd definition, not a damaged message,
-not metadata that say nothing; and all that the specification allows is read."""
+"""One bad part of a recording costs no other part: an odd definition, a damaged message, or useless
+metadata. The commands read everything that the specification allows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The data of a recording are the truth; summary, index, statistics and metadata.yaml are hints:
-all messages are read, and each difference is reported with both numbers."""
+"""The messages of a recording decide; summary, index, statistics and metadata.yaml are hints. The
+commands read all messages, and report each difference with both numbers."""
 
 from __future__ import annotations
 

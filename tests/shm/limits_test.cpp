@@ -1,5 +1,5 @@
 // Every fixed limit of shared memory: one below it, at it and one beyond it. Beyond it both sides
-// get an error that names the limit, a counter counts, and those who are there go on unharmed.
+// get an error that names the limit, a counter counts, and the existing users continue.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Hands messages over as a gateway does: one that is not let is asked for again later.
+/// Hands messages over as a gateway does: it retries a message that does not pass.
 class Line {
  public:
   explicit Line(std::uint32_t depth) : pace_(depth) {}
 
-  /// How long the message had to wait, ns. `room`: at any time.
+  /// The wait of the message, ns. `room`: at any time.
   std::int64_t pass(std::int64_t at_ns, bool room = true) {
     now_ns_ = std::max(now_ns_, at_ns);
     const std::int64_t since_ns = now_ns_;
