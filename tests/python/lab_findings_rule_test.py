@@ -1,5 +1,5 @@
-"""The rule for every finding that comes with Hyphos: it names paper, place and sentence. The paper's
-figures meet its condition, and results can confirm or refute it."""
+"""The rule for every finding that comes with Hyphos. It names paper, place and sentence. The
+paper's figures meet its condition, and results can confirm or refute it."""
 
 from __future__ import annotations
 
