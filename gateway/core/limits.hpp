@@ -4,7 +4,7 @@
 
 namespace hyphos::gateway {
 
-/// How much the clients of one gateway may use. Each is an option of `hyphos gateway` and a key of
+/// The limits for the clients of one gateway. Each is an option of `hyphos gateway` and a key of
 /// the gateway in a plan; docs/limits.md lists them.
 struct Limits {
   /// `--max-topics`: of all clients together, each counted once for each direction (two for a

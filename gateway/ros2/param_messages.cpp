@@ -88,7 +88,7 @@ std::size_t dots(std::string_view name) {
   return static_cast<std::size_t>(std::ranges::count(name, '.'));
 }
 
-/// Whether `name` is the prefix, or below it and no deeper than asked for.
+/// Whether `name` is the prefix, or below it within the requested depth.
 bool is_listed(const std::string& name, const ParamListing& asked) {
   if (asked.prefixes.empty()) return asked.depth == 0 || dots(name) < asked.depth;
   return std::ranges::any_of(asked.prefixes, [&](const std::string& prefix) {

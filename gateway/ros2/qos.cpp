@@ -10,7 +10,7 @@ constexpr std::array<const char*, 3> kLiveliness{"automatic", "manual by partici
                                                  "manual by topic"};
 
 std::string time_of(std::int64_t ms) { return ms == 0 ? "none" : std::to_string(ms) + " ms"; }
-/// Less often than asked for.
+/// Less often than requested.
 bool is_longer(std::int64_t offered, std::int64_t asked) {
   return asked > 0 && (offered == 0 || offered > asked);
 }

@@ -27,7 +27,7 @@ class Refusals:
         self._count = self._shown.value  # goes on where it was before a restart of the process
 
     def refuse(self, channel: str, reason: str) -> bool:
-        """True, and counted, if there is a reason. `reason` is "" if the message can be used."""
+        """Counts the message and returns True if there is a reason. "" means a usable message."""
         if not reason:
             return False
         with self._lock:
@@ -39,6 +39,6 @@ class Refusals:
 
     @property
     def count(self) -> int:
-        """How many were refused."""
+        """The number of refused messages."""
         with self._lock:
             return self._count

@@ -153,7 +153,7 @@ class Transform:
 
 
 def _real(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
-    """An array of real numbers or of fields. TypeError for what would lose a part as such."""
+    """An array of real numbers or of fields. TypeError for values that would lose a part."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise TypeError(f"{what} cannot have a mask; give array.filled(value)")
     array = np.asarray(values)

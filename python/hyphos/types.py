@@ -94,7 +94,7 @@ class Codec(Protocol):
 
 
 def flat(value: Any) -> Any:
-    """What the binding takes for `value`: an array becomes its bytes in C order.
+    """The form of `value` for the binding: an array becomes its bytes in C order.
 
     A contiguous array is not copied. NumPy exports no buffer of dates or of fields out of order, so
     those travel as a view of bytes. TypeError for memory that holds references.

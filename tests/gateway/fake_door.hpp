@@ -215,7 +215,7 @@ class FakeDoor : public Door {
     const auto found = service_types_.find(name);
     return found == service_types_.end() ? Result<ServiceTypeInfo>(no_type(name)) : found->second;
   }
-  /// The reply to any service of a type: what blank() has set, else one zero byte.
+  /// The reply to any service of a type: the one from blank(), else one zero byte.
   [[nodiscard]] Result<Buffer> blank_reply(std::string_view type, Form) const override {
     const std::lock_guard lock(mutex_);
     if (service_types_.find(type) == service_types_.end()) return no_type(type);

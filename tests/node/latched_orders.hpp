@@ -33,7 +33,7 @@ class LatchedEnds {
   virtual std::uint32_t listeners(std::size_t publisher) = 0;
 };
 
-/// Carries out steps, and knows what each subscription has to hear. 'P': a publisher opens and
+/// Runs steps, and knows the messages that each subscription must get. 'P': a publisher opens and
 /// publishes. 'O': one opens. 'p': one that is open publishes. 'X': one closes. 'S': a subscription
 /// opens. 'C': one closes.
 class LatchedModel {
@@ -50,7 +50,7 @@ class LatchedModel {
       if (::testing::Test::HasFailure()) return;
     }
     SCOPED_TRACE("after " + steps);
-    step('P');  // behind all that is under way
+    step('P');  // after all messages in flight
     settle();
     for (const std::size_t s : open_subscriptions_) {
       EXPECT_EQ(by_publisher(ends_.heard(s)), expected_[s]) << "subscription " << s;
@@ -149,7 +149,7 @@ class LatchedModel {
   std::size_t opened_ = 0;
   std::vector<std::size_t> living_;
   std::vector<std::size_t> open_subscriptions_;
-  std::map<std::size_t, std::int64_t> published_;  // how many, by publisher
+  std::map<std::size_t, std::int64_t> published_;  // the number, by publisher
   std::map<std::size_t, std::int64_t>
       last_;  // the value that a late subscription gets, by publisher
   bool left_behind_ = false;

@@ -1,4 +1,4 @@
-"""The fenced blocks of the documents, and what the tests do with each."""
+"""The fenced blocks of the documents, and the check for each."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def commands_of(block: Block) -> list[str]:
 
 
 def simple_commands(line: str) -> list[list[str]]:
-    """The words of each command of a line of the shell. Comments and what a redirection names are
-    left out; so are assignments in front."""
+    """The words of each command of a shell line, without comments, files of redirections, and
+    assignments in front."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>()")
     lexer.whitespace_split = True
     lexer.commenters = "#"

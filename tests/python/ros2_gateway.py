@@ -30,7 +30,7 @@ def std_srvs(folder: Path, depends: str = "rosidl_default_runtime") -> Path:
 
 
 def tank_msgs(folder: Path) -> Path:
-    """A package that nobody else has."""
+    """A package that no other program has."""
     package = folder / "tank_msgs"
     (package / "msg").mkdir(parents=True)
     (package / "package.xml").write_text(

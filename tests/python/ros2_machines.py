@@ -84,13 +84,13 @@ class Machine:
     address: str
 
     def words(self, *command: str) -> list[str]:
-        """What runs a command there."""
+        """The prefix that runs a command there."""
         return ["nsenter", f"--net=/run/netns/{self.namespace}", *command]
 
     def ros(
         self, start: Start, release: str, *words: str, domain_id: int, own: str = ""
     ) -> RosProcess:
-        """A started program of ROS; `own`: what its user adds to the settings of Cyclone DDS."""
+        """A started program of ROS; `own`: the user's additions to the settings of Cyclone DDS."""
         own_settings = ["env", f"ROS2_NODE_OWN={own}"] if own else []
         command = self.words(*own_settings, *_PROGRAMS[release], str(domain_id), *words)
         return RosProcess(start(*command, keys=True))

@@ -24,7 +24,7 @@ from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
-# What rmw_cyclonedds_cpp of Iron and later gives Cyclone DDS before the user's own settings.
+# The settings that rmw_cyclonedds_cpp (Iron and later) passes to Cyclone DDS before the user's own.
 _INDEX = (
     "<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>"
 )
@@ -41,7 +41,7 @@ ENTITIES_HASH = "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26
 
 
 def settings(discovery_range: str, own: str = "") -> str:
-    """CYCLONEDDS_URI of a program; `own`: what its user adds."""
+    """CYCLONEDDS_URI of a program; `own`: additions of its user."""
     return f"<CycloneDDS><Domain>{_RANGES[discovery_range]}{own}</Domain></CycloneDDS>"
 
 

@@ -170,7 +170,7 @@ class RosProgram:
 
 @contextmanager
 def on_loopback(domain_id: int, discovery: str | None = None) -> Iterator[RosProgram]:
-    """`discovery`: what ROS_AUTOMATIC_DISCOVERY_RANGE says; none: the user chose the interface."""
+    """`discovery`: ROS_AUTOMATIC_DISCOVERY_RANGE; none: the user chose the interface."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CYCLONEDDS_URI", _LOOPBACK if discovery is None else settings(discovery))
         yield RosProgram(domain_id)

@@ -35,7 +35,7 @@ def frame(name: str, payload: bytes, *, ros2: bool = False) -> bytes:
 
 
 def pieces(name: str, payload: bytes, *, ros2: bool = False) -> list[bytes]:
-    """What the serializer gives to the socket, one after another."""
+    """The pieces that the serializer writes to the socket, in order."""
     text = name.encode()
     end = [b"\0"] if ros2 else []
     size = struct.pack("<I", len(text) + len(end))
@@ -144,7 +144,7 @@ class RosTcpClient:
         self._queue.put(pieces(name, payload, ros2=self.ros2))
 
     def send_at_once(self, name: str, payloads: list[bytes]) -> None:
-        """In one segment, as a kernel joins what waits for an acknowledgement."""
+        """In one segment, as a kernel joins data that waits for an acknowledgement."""
         self._queue.put([b"".join(frame(name, one, ros2=self.ros2) for one in payloads)])
 
     def command(self, name: str, **values: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is printed at the end of a run: means over the run, whatever ended when."""
+"""The summary at the end of a run: means over the run, for processes that end at any time."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_rates_are_means_over_the_run() -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_means_do_not_depend_on_who_ends_first(seed: int) -> None:
-    """Processes that start and end at any time, looks at any time: the mean is what was sent over
-    the time in which somebody could send."""
+    """Processes start and end at any time, with looks at any time. The mean is the number of sent
+    messages over the time in which any process could send."""
     chance = random.Random(seed)
     lives = []
     start = 0.0

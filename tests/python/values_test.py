@@ -1,4 +1,4 @@
-"""One reader of values by the declared type; what any command prints, every command reads."""
+"""One reader of values by the declared type. Every command reads the output of any command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of options that cannot work are refused while the command line is read.
+"""Refuses option values that cannot work while the command line is read.
 
 Nothing has started then. What a single option allows besides stands at that option."""
 
@@ -70,7 +70,7 @@ def _is_empty(param: Any, args: list[str]) -> bool:
 
 
 def problem_of(param: Any, value: Any) -> str:
-    """What is wrong with a value, or ""."""
+    """The fault of a value, or ""."""
     if value is None or isinstance(value, bool) or value == param.default:
         return ""
     if isinstance(value, (int, float)):

@@ -177,7 +177,7 @@ def _measure(
     repeats: int,
     options: ExperimentOptions,
 ) -> bool:
-    """Every case by every peer once, then again …: what drifts falls on all alike. False if it was
+    """Every case by every peer once, then again …: drift affects all equally. False if it was
     stopped."""
     err = console(stderr=True)
     keep = options.perfetto is not None or options.mcap is not None

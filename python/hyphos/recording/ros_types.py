@@ -208,7 +208,7 @@ def _recursive(top: str, types: dict[str, Any]) -> list[str]:
 
 
 def damage_in(data: bytes, error: Exception) -> str:
-    """Why a message cannot be read, in words that many messages can share."""
+    """The reason why a message cannot be read, in the same words for many messages."""
     said = str(error)
     if not data:
         return "it is empty"

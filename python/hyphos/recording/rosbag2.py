@@ -324,7 +324,7 @@ class Announced:
 
 
 def open_folder(path: Path) -> tuple[list[Storage], Announced, TemporaryDirectory[str]]:
-    """The files of a recording. All that lie there are read, whether metadata.yaml names them."""
+    """The files of a recording: all in the folder, also those that metadata.yaml does not name."""
     announced, names = _read_metadata(path / "metadata.yaml")
     on_disk = sorted(one for one in path.iterdir() if one.is_file() and _kind(one))
     files = [path / name for name in names]
@@ -388,7 +388,7 @@ def _require_some(path: Path, storages: list[Storage], failures: list[Error]) ->
 
 
 def _recordings_in(path: Path) -> str:
-    """What in a folder is a recording by itself."""
+    """The command for the files of a folder that are recordings by themselves."""
     found = sorted(one for one in path.rglob("*") if one.suffix in (".mcap", ".bag", ".db3"))
     return shlex.join(["hyphos", "bag", "info", *map(str, found[:3])]) if found else ""
 

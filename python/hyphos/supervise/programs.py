@@ -1,4 +1,4 @@
-"""What the nodes of a plan run, looked at before anything is started: nothing is imported here."""
+"""Checks the programs of a plan's nodes before anything starts, without importing them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _spec(module: str, folders: Sequence[str]) -> ModuleSpec | None:
 
 
 def _source(program: str, folders: Sequence[str]) -> tuple[Path | None, str]:
-    """The file of a module, or what is wrong. Neither: there is no source to look at."""
+    """The file of a module, or its fault. Neither: there is no source to check."""
     if program.endswith(".py"):
         path = Path(folders[0]) / program
         return (path, "") if path.is_file() else (None, f"there is no file {path}")

@@ -121,7 +121,7 @@ class Formatter:
 
 
 def _commented(text: str) -> str:
-    """As comments of YAML, so that what stands before them can be read again."""
+    """As comments of YAML, so that the text before them can be read again."""
     return "\n".join(f"# {line}" for line in text.rstrip().splitlines())
 
 

@@ -179,8 +179,8 @@ def _sorted(processes: Iterable[ProcessInfo]) -> list[ProcessInfo]:
 
 
 def format_of(form: str | None, file: Path | None) -> str:
-    """What to write: as --format says, else as the file ends. Error if the two disagree, or if the
-    file ends like a picture that would not be one."""
+    """The output format: from --format, else from the extension of the file. Error if the two
+    disagree, or if the extension is that of an unsupported picture format."""
     if form is not None and form not in FORMATS:
         raise Error("invalid_config", f"--format is one of {', '.join(FORMATS)}, not '{form}'")
     ending = file.suffix.lower().lstrip(".") if file is not None else ""

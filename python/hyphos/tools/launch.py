@@ -213,8 +213,8 @@ class _Run:
                 looked = now
 
     def _prints(self, since_s: float, began: float, now: float) -> bool:
-        """Whether a table is due, where there is no terminal to redraw. At the end of the run comes
-        another one, of the whole run."""
+        """Whether a table is due without a terminal to redraw. At the end of the run another table
+        covers the whole run."""
         if self._console.is_terminal or since_s < _PRINT_EVERY_S or self.supervisor.stopping:
             return False
         seconds = self._options.seconds

@@ -65,8 +65,8 @@ class LiveView:
         self._live.stop()
 
     def refresh(self, *, adds_up: bool = True) -> None:
-        """Looks again and redraws, if there is a terminal. `adds_up`: the totals get what is seen;
-        while the run ends, it would lower the mean rates."""
+        """Looks again and redraws on a terminal. `adds_up`: adds the values to the totals. At the
+        end of the run they would lower the mean rates."""
         now = time.monotonic()
         usages = {one.name: (one.pid, one.place.usage(one.name)) for one in self._processes}
         self._usages.append((now, usages))

@@ -106,7 +106,7 @@ class ChannelState:
 
     @property
     def megabytes_text(self) -> str:
-        """For tables: a dash where nothing is encoded, so that there are no bytes to count."""
+        """For tables: a dash where nothing is encoded, since there are no bytes to count."""
         return f"{self.megabytes_per_s:.2f}" if self.encoded else "–"
 
 
@@ -119,8 +119,8 @@ def key_of(process: ProcessInfo, end: EndpointInfo) -> Key:
 
 
 def growth(end: EndpointInfo, earlier: EndpointInfo | None, counter: str) -> int:
-    """How much a counter of an end grew since an earlier look. An end that was not there then has
-    counted from 0 since."""
+    """The growth of a counter of an endpoint since an earlier look. A new endpoint has counted from
+    0."""
     return end.counter(counter) - (earlier.counter(counter) if earlier is not None else 0)
 
 

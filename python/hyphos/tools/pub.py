@@ -53,7 +53,7 @@ def _parse_bytes(options: PubOptions, text: str) -> tuple[TypeId, bytes]:
 
 
 def bytes_from_hex(text: str) -> bytes:
-    """Hexadecimal digits, or what `echo` prints for bytes."""
+    """Hexadecimal digits, or the output of `echo` for bytes."""
     try:
         return scalars.from_hex(text)
     except ValueError as error:

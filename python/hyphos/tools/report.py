@@ -43,7 +43,7 @@ figure { margin: 0 } figcaption { font-size: 13px }
 
 @dataclass
 class Report:
-    """What a report tells. Rates are means over the run."""
+    """The content of a report. Rates are means over the run."""
 
     title: str
     plan_dot: str

@@ -52,7 +52,7 @@ def real(text: str, *, single: bool) -> float:
         raise ValueError(f"expected a number, found {shown(text)}")
     value = float(text)
     greatest = _GREATEST_FLOAT if single else float(np.finfo(np.float64).max)
-    # What rounds to the greatest number fits; what rounds to infinity does not.
+    # A value that rounds to the greatest number fits; one that rounds to infinity does not.
     with np.errstate(over="ignore"):
         fits = np.isfinite(np.float32(value)) if single else np.isfinite(value)
     if not fits:

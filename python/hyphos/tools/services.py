@@ -220,7 +220,7 @@ Encoded = Callable[[Callable[[], int]], tuple[bytes, list[bytes]]]
 
 
 def _encode(part: Part, options: CallOptions) -> Encoded:
-    """Makes the request as it travels, from what was typed, for a clock."""
+    """Makes the encoded request from the typed text, for a clock."""
     text = sys.stdin.read() if options.value == "-" else options.value
     buffers = [path.read_bytes() for path in options.buffers]
     if buffers and part.encoding != "attached":

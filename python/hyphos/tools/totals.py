@@ -1,7 +1,7 @@
-"""What the channels carried over a whole run, for what is printed at its end.
+"""The traffic of the channels over a whole run, for the summary at its end.
 
-Counters go with their processes. So each look during the run is added, and the last one in which an
-end was there counts.
+Counters end with their processes. So each look during the run is added, and the last look with an
+endpoint counts for it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _Row:
 
 
 class Totals:
-    """Adds up what looks see. `began_s` is when the run began, on time.monotonic()."""
+    """Adds up the looks. `began_s` is the start of the run, on time.monotonic()."""
 
     def __init__(self, began_s: float) -> None:
         self._began_s = began_s

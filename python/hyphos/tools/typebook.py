@@ -17,7 +17,7 @@ from hyphos._errors import Error
 from hyphos.tools.programs import run_program
 
 _PACKAGE = "hyphos.msgs"
-# What `hyphos msg import` makes of definitions of ROS.
+# The output of `hyphos msg import` for definitions of ROS.
 _OF_ROS = ("ros1.", "ros2.")
 # The file in memory that a gateway keeps open: the descriptors of the types that it speaks.
 _PUBLISHED = "/memfd:hyphos-types"
@@ -81,7 +81,7 @@ class TypeBook:
             return None
 
     def _sources_of_ros(self) -> Iterator[tuple[str, bytes]]:
-        """Serialized descriptor sets that have not been read yet, and what each is known by."""
+        """Serialized descriptor sets that have not been read yet, with the key of each."""
         if self._domain is not None:
             for place in published_types(self._domain):
                 if place not in self._asked:
@@ -90,11 +90,11 @@ class TypeBook:
         if "here" not in self._asked:
             from hyphos.ros.known import descriptors  # noqa: PLC0415 - it needs this module
 
-            with suppress(Error):  # no protoc: what gateways have is all
+            with suppress(Error):  # no protoc: only the types of gateways
                 yield "here", descriptors()
 
     def _add_late(self, files: bytes, source: str) -> None:
-        """Adds what does not contradict the types that are known already."""
+        """Adds the types that do not contradict known ones."""
         self._asked.add(source)
         for file in FileDescriptorSet.FromString(files).file:
             with suppress(TypeError):

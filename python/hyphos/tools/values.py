@@ -1,8 +1,8 @@
-"""Messages from text, by the declared type of each field: the one reader of values. What the one
-printer prints (hyphos.tools.value_text), it reads.
+"""Messages from text, by the declared type of each field: the one reader of values. It reads the
+output of the one printer (hyphos.tools.value_text).
 
 YAML (of which JSON is a part) gives the structure only. Whether `yes`, `007` or `.nan` is a text, a
-number or a truth value is decided by the field that it is for.
+number or a truth value depends on its field.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _MOST_NODES = 10_000_000  # after expansion of aliases
 
 @dataclass
 class Read:
-    """A message from text, and what the text has besides."""
+    """A message from text, and the other content of the text."""
 
     message: Any
     buffers: list[int] | None  # sizes of attached buffers that a printed message had
@@ -262,7 +262,7 @@ class _Reader:
                 yield name, value
 
     def _printed(self, key: str, value: yaml.Node) -> None:
-        """What `echo --json` prints besides the fields."""
+        """The content that `echo --json` prints besides the fields."""
         if key == "attached_buffers":
             items = value.value if isinstance(value, yaml.SequenceNode) else []
             try:

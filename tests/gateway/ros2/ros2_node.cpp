@@ -33,7 +33,7 @@ dds_entity_t made(dds_return_t result, const char* what) {
   return result;
 }
 
-/// What rmw_cyclonedds_cpp of Iron and later gives Cyclone DDS before the user's own settings.
+/// The settings that rmw_cyclonedds_cpp (Iron and later) passes to Cyclone DDS before the user's.
 std::string settings(const std::string& range) {
   const char* const own = std::getenv("ROS2_NODE_OWN");
   const bool localhost = range == "LOCALHOST";

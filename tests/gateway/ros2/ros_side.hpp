@@ -203,7 +203,7 @@ class RosWriter final : public dds::DataWriterListener {
   int matched_ = 0;
 };
 
-/// How far a program of ROS looks, as rmw_fastrtps_cpp sets up Fast DDS.
+/// The discovery range of a ROS program, as rmw_fastrtps_cpp sets up Fast DDS.
 enum class Range : std::uint8_t {
   localhost_only,  ///< ROS_LOCALHOST_ONLY=1 up to Humble
   localhost,       ///< ROS_AUTOMATIC_DISCOVERY_RANGE of Iron and later
@@ -254,7 +254,7 @@ class RosSide {
 
  private:
   static void set_transports(dds::DomainParticipantQos& qos, Range range) {
-    if (range == Range::subnet) return;  // what Fast DDS has
+    if (range == Range::subnet) return;  // the default of Fast DDS
     qos.transport().use_builtin_transports = false;
     const auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
     udp->receiveBufferSize = 4U << 20U;

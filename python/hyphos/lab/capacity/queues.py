@@ -1,7 +1,7 @@
-"""Short queues: what they drop long before a processor is full. The hundredth is `knee.MAX_LOST`.
+"""Drops of short queues long before a processor is full. The hundredth is `knee.MAX_LOST`.
 
-A queue that drops, of d messages at r messages a second, covers the time d/r: what would come later
-than that, were the queue endless, is lost. So a graph breaks, too, where a hundredth of the
+A dropping queue of d messages at r messages a second covers the time d/r. It loses messages that an
+endless queue would deliver later than that. So a graph also breaks where a hundredth of the
 messages of a channel is late by more than its queues cover.
 
 How late a hundredth is depends on chance more than on the graph: who is woken waits for his turn,
