@@ -32,7 +32,7 @@ struct Value {
 
   Kind kind = Kind::null;
   bool plain = true;           ///< scalar without quotes: may be a number or a truth value
-  std::string text;            ///< of a scalar, as written; of a null, the word for it, if any
+  std::string text;            ///< of a scalar, as written; of a null, its literal, if any
   std::vector<Value> items;    ///< of a list
   std::vector<Entry> entries;  ///< of a map, in order, repeated keys included
   Source source;

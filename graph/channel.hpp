@@ -164,7 +164,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   /// joins is either among them or gets the kept messages, never both.
   std::shared_ptr<const Subscribers> keep(const detail::BlockRef& block);
   void forget_publisher(std::uint64_t sender);
-  /// Brings it to the transports, behind all that this publisher sent. Under setup_.
+  /// Sends it on all transports, after all messages of this publisher. Under setup_.
   void announce_end(std::uint64_t sender);
   static void deliver_local(const detail::BlockRef& block, const Subscribers& list,
                             bool from_network, std::int64_t arrived, Published& out);
@@ -191,7 +191,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   /// delivers their messages. A value from another process holds its memory there, in the slot that
   /// the publisher also keeps for late receivers. Under mutex_.
   Latched latched_;
-  bool left_behind_ = false;  // the last publisher here has gone, its last value is kept: mutex_
+  bool left_behind_ = false;  // the last publisher here ended and left its value: mutex_
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};

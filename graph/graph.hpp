@@ -27,7 +27,7 @@ struct ChannelRules {
   /// One more, where only processes without a plan are met (ChannelSpec::for_guests); empty: none.
   std::string for_guests = {};
   bool planned = false;    ///< the plan names it
-  std::string type = {};   ///< of every end; empty: as the first end has it
+  std::string type = {};   ///< of every endpoint; empty: that of the first endpoint
   std::string where = {};  ///< the place of the channel in the plan
 };
 

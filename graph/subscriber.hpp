@@ -31,8 +31,8 @@ enum class View : std::uint8_t { value, envelope, block };
 ///      (`tasks_` > 0) or a thread is draining (`running_` > 0), or, if it is polled, whoever polls
 ///      has been told (`told_`): no message is ever forgotten;
 ///  (3) serial: `running_` <= 1. No callback runs under a lock;
-///  (4) a latched value that is sent again is taken only if nothing as new of its publisher was
-///      taken before: `newest_`. So a repeated value arrives once and in order.
+///  (4) a repeated latched value is accepted only if it is newer than all accepted messages of its
+///      publisher: `newest_`. So a repeated value arrives once and in order.
 class Subscriber final : public detail::SubscriptionCore,
                          public std::enable_shared_from_this<Subscriber> {
  public:
@@ -74,13 +74,13 @@ class Subscriber final : public detail::SubscriptionCore,
   /// The message whose callback runs in this thread.
   [[nodiscard]] static trace::Cause cause_here();
 
-  /// Latched values that wait beyond the depth of the queue, and publishers that are remembered.
+  /// Most latched values that wait beyond the depth of the queue, and most known publishers.
   static constexpr std::size_t kMostReplays = 1024;
 
  private:
   Push push(detail::Delivery delivery, BriefLock& lock);
   Push run_inline(detail::Delivery delivery);
-  /// Of a latched channel. False: it is a value sent again that came before. Under mutex_.
+  /// Of a latched channel. False: it is a repeated value that was accepted before. Under mutex_.
   bool note_latched(const detail::Delivery& delivery);
   /// The queue is full: makes room for one more message, or returns the reason why not. `oldest`
   /// receives the message that was removed. Under mutex_.
@@ -114,7 +114,7 @@ class Subscriber final : public detail::SubscriptionCore,
   std::vector<detail::Delivery> ring_;
   std::size_t head_ = 0;
   std::size_t count_ = 0;
-  std::size_t replays_ = 0;  // of these, latched values sent again
+  std::size_t replays_ = 0;  // of these, repeated latched values
   /// The newest sequence number of each publisher of a latched channel, the latest of them last.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> newest_;
   std::uint32_t tasks_ = 0;

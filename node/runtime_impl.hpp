@@ -55,7 +55,7 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
                                                        TransformsOptions options);
 
   void ready();
-  /// Runtime::spin(); returns 0 as well when `closed`, an eventfd, becomes readable (-1: none).
+  /// Runtime::spin(); also returns 0 when `closed`, an eventfd, becomes readable (-1: none).
   int spin(const std::function<void()>& interrupted, int closed = -1);
   void request_stop();
   /// An error in a forked child.

@@ -39,7 +39,7 @@ inline constexpr int kMaxThreads = 1024;
 [[nodiscard]] std::string type_problem(std::string_view text);
 /// The full names of the messages in proto/hyphos/msgs.
 [[nodiscard]] const std::vector<std::string_view>& standard_types();
-/// Claims to be a standard message, and is none.
+/// Whether a type claims to be a standard message but is not one.
 [[nodiscard]] bool is_unknown_standard_type(std::string_view text);
 [[nodiscard]] std::string env_name_problem(std::string_view text);
 [[nodiscard]] std::string python_problem(std::string_view text);

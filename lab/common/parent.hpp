@@ -51,7 +51,7 @@ class Parent {
 
   [[nodiscard]] const Options& options() const { return o_; }
 
-  /// `daemon`: its command line; empty: none. `where`: the machine that it runs on.
+  /// `daemon`: its command line; empty: none. `where`: the machine of the daemon.
   int run(const std::vector<std::string>& daemon, const Machine& where) {
     Sheet sheet(o_.sheet_fd, o_, true);
     if (!daemon.empty()) daemon_ = start_child(daemon, where.netns, "daemon");
@@ -183,7 +183,7 @@ class Parent {
     std::string flow_sent, late_parts, least_late;  // lists, for whether queues grow
   };
 
-  /// From the first message due to the instant at which one more would be.
+  /// From the first due time to the due time after the last message.
   [[nodiscard]] std::int64_t span_ns(const Schedule& schedule) const {
     return o_.floods() ? 0 : schedule.due(o_.count - 1) + std::llround(schedule.period_ns());
   }

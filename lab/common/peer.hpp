@@ -70,7 +70,7 @@ struct Variant {
   bool network = false;  // also between machines
   bool sizes = true;     // messages may differ in size, as recorded ones do
   bool hosts = false;    // also between more than two machines
-  bool relay = false;    // its gateway may have a machine of its own
+  bool relay = false;    // its gateway may have its own machine
 };
 
 // What a middleware implements to be measured. Every process of a shape makes one, opens at most

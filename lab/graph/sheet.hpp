@@ -117,8 +117,8 @@ class Sheet {
     std::atomic<std::int64_t> warm, received;
     std::atomic<std::int64_t> duplicates, corrupt, last_receive_ns;
     Durations transit;  ///< publish to callback
-    /// From the instant at which the first message of the chain was due, of those due in each part
-    /// of the measurement: a graph that falls behind is later from part to part.
+    /// Latency from the due time of the first message of the chain, by part of the measurement: it
+    /// increases from part to part in a graph that falls behind.
     std::array<Durations, kLateParts> late;
   };
   /// Where a chain ends: from the first publish of the chain, and from the instant at which that

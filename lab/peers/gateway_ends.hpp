@@ -29,7 +29,7 @@ inline const Machine& node_machine(const Options& options) {
   return goes_out(options.variant) ? options.near() : options.far();
 }
 
-/// The gateway's: that of the node, or one of its own.
+/// The gateway's machine: that of the node, or its own.
 inline const Machine& gateway_machine(const Options& options) {
   return options.relay_is_apart() ? options.relay_machine() : node_machine(options);
 }

@@ -20,7 +20,7 @@ namespace nb = nanobind;
 /// Invariant: the C++ object is destroyed without the GIL, since ending it waits for callbacks that
 /// may need the GIL.
 ///
-/// In a forked child a handle of the parent cannot be used, and nothing of it ends.
+/// In a forked child a handle of the parent is unusable, and releases nothing.
 class HandleBase {
  public:
   HandleBase();
@@ -28,7 +28,7 @@ class HandleBase {
   HandleBase& operator=(const HandleBase&) = delete;
   virtual ~HandleBase();
   virtual void reset() = 0;
-  /// Another process has made it, and this one has inherited it by fork(): close() does nothing.
+  /// Another process made it, and this one inherited it by fork(): close() does nothing.
   [[nodiscard]] bool is_inherited() const;
 
  private:
@@ -81,7 +81,7 @@ class Handle final : public HandleBase {
   }
 
  private:
-  /// Its end would touch objects of the parent. A thread there may have held the lock.
+  /// Its destructor would touch objects of the parent. A thread there may have held the lock.
   void leave_behind() {
     static_cast<void>(new std::optional<T>(std::move(value_)));
     value_.reset();
