@@ -151,5 +151,5 @@ def test_a_peer_that_stays_on_one_machine_is_refused(hyphos_cli: Cli, tmp_path: 
     (tmp_path / "far.yaml").write_text(CASES)
     code, _, err = hyphos_cli("lab", "profile", "--experiment", "far.yaml", "-p", "hyphos/shm")
     assert code != 0
-    assert "hyphos/shm: it stays on one machine" in " ".join(err.split())
+    assert "'hyphos/shm': it stays on one machine" in " ".join(err.split())
     assert "-p hyphos/tcp" in " ".join(err.split())

@@ -92,6 +92,12 @@ def profile_experiment(options: ExperimentOptions) -> int:
     return failed if whole else STOPPED
 
 
+def _able_ways(known: Peers, cases: Sequence[Case]) -> str:
+    """The ways of Hyphos that can run all cases, as an advice."""
+    ways = [peer.name for peer in known.choose(["hyphos"]) if not any(map(peer.cannot, cases))]
+    return f"give one of these: {', '.join(f'-p {way}' for way in ways)}" if ways else ""
+
+
 def recorded_peers(
     wanted: Experiment, named: Sequence[str], known: Peers, cases: Sequence[Case]
 ) -> list[Peer]:
@@ -109,7 +115,7 @@ def recorded_peers(
         if not lack and not able:
             lack = next(filter(None, (some[0].cannot(case) for case in cases)))
         if lack and named:
-            advice = "-p hyphos/shm, or another of hyphos that can: hyphos lab list"
+            advice = _able_ways(known, cases)
             raise Error("unsupported", f"'{name}': {lack}", wanted.name, advice)
         if lack:
             console(stderr=True).print(f"left out: {name}: {lack}", markup=False)
