@@ -5,6 +5,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
+# Most tests wait for processes, so twice as many run at a time as there are cores.
+TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 3600
 BENCH ?=
@@ -57,7 +59,7 @@ test: build ## everything that must pass: C++, Python, examples, rooms, installe
 	  ctest --test-dir build/release -j $(JOBS) --output-on-failure --no-tests=error -- \
 	  ctest --test-dir build/release --rerun-failed --output-on-failure --no-tests=error
 	@rm -rf build/pytest
-	@$(STEP) -t "pytest" scripts/steady.py 1 $(VENV)/python -m pytest -o cache_dir=build/pytest -- \
+	@$(STEP) -t "pytest" scripts/steady.py 1 $(VENV)/python -m pytest -o cache_dir=build/pytest -n $(TEST_JOBS) -- \
 	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
 
 .PHONY: conformance
