@@ -120,14 +120,14 @@ TEST_F(ZmqTest, handed_is_the_instant_of_the_call_of_the_library) {
   (void)subscriber->open(spec("scan", reliable_policy(8)), &inlet_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   for (const std::size_t size : {64U, 20'000U}) {  // one frame, and several
-    const std::size_t before = inlet_.messages.size();
+    const std::size_t before = events_.read([&] { return inlet_.messages.size(); });
     Envelope message = sample(before + 1, size);
     const std::int64_t begin = monotonic_now().ns;
     message.meta.stamps.publish = begin - 2'000'000;
     message.meta.stamps.handed = begin - 1'000'000;  // then it waited in a queue of ours
     publisher->send(out, message);
     ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() > before; }));
-    const Stamps& stamps = inlet_.messages.back().meta.stamps;
+    const Stamps stamps = events_.read([&] { return inlet_.messages.back().meta.stamps; });
     EXPECT_EQ(stamps.publish, begin - 2'000'000);
     EXPECT_GE(stamps.handed, begin);
     EXPECT_LE(stamps.handed, stamps.arrived);
