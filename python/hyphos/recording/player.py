@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import time
@@ -33,6 +34,7 @@ from hyphos.recording.source import (
 from hyphos.tools.console import cell, say, table
 from hyphos.tools.console import console as make_console
 from hyphos.tools.join import open_tool
+from hyphos.tools.observe import look
 from hyphos.tools.waiting import Stop, stoppable, until
 from hyphos.types import Raw
 
@@ -248,6 +250,25 @@ def _bar(console: Console) -> Progress:
     )
 
 
+def _is_joined(player: Player, domain: str) -> bool:
+    """Whether a subscriber has joined, and with it all that subscribe in the domain now. Channels
+    join one after the other, and the first messages of a channel need its subscribers."""
+    silent = [publisher for publisher in player.publishers if not publisher.listeners]
+    if len(silent) == len(player.publishers):
+        return False
+    seen = look(domain)
+    types = {
+        end.channel: end.type_name
+        for process, end in seen.ends()
+        if end.is_publisher and process.pid == os.getpid()
+    }
+    return not any(
+        not end.is_publisher and end.type_name == types.get(publisher.channel)
+        for publisher in silent
+        for _, end in seen.ends(publisher.channel)
+    )
+
+
 def play(options: PlayOptions) -> int:
     """Plays until the end, or Ctrl-C. 1 if messages could not be delivered, LEFT_OUT if a part of
     the recording could not be played."""
@@ -264,7 +285,7 @@ def play(options: PlayOptions) -> int:
             for warning in source.warnings:
                 say(console, f"warning: {warning}")
             if options.wait_s:
-                until(lambda: any(p.listeners for p in player.publishers), options.wait_s, stop)
+                until(lambda: _is_joined(player, options.domain), options.wait_s, stop)
             with _keys(player, options, console):
                 _run(player, stop, console, options)
     finally:
