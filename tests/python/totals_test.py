@@ -75,6 +75,7 @@ def test_rates_are_means_over_the_run() -> None:
     state = totals.channels()["scan"]
     assert state.rate_hz == pytest.approx(20)
     assert state.megabytes_per_s == pytest.approx(0.02)
+    assert state.megabytes_text == "0.02"
     assert (state.sent, state.publishers, state.subscribers) == (200, 1, 1)
 
 

@@ -107,7 +107,8 @@ class ChannelState:
     @property
     def megabytes_text(self) -> str:
         """For tables: a dash where nothing is encoded, since there are no bytes to count."""
-        return f"{self.megabytes_per_s:.2f}" if self.encoded else "–"
+        counted = self.encoded or self.megabytes_per_s > 0
+        return f"{self.megabytes_per_s:.2f}" if counted else "–"
 
 
 def drops_of(end: EndpointInfo) -> int:
