@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "gateway/core/types.hpp"
+#include "gateway/types/types.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
 #include "lab/common/clock.hpp"
@@ -36,7 +36,7 @@ Buffer made_of(std::size_t size) {
 }
 
 /// Reading and writing `message` in each form.
-void add_cases(std::vector<Case>& cases, const Carrier& ros1, const Carrier& ros2,
+void add_cases(std::vector<Case>& cases, const ChannelCodec& ros1, const ChannelCodec& ros2,
                const std::string& name, const RawMessage& message) {
   for (const auto& [form, word] : {std::pair(Form::ros1, "ROS 1"), std::pair(Form::cdr, "CDR"),
                                    std::pair(Form::json, "JSON"), std::pair(Form::cbor, "CBOR")}) {

@@ -81,8 +81,8 @@ void trace_cost(const Arguments& args, trace::Writers writers, const char* name)
   report(name, args.count, [&](long n) {
     for (long i = 0; i < n; ++i) {
       stamps.publish += 1'000'000 + i % 512;
-      stamps.handed = stamps.publish + 500 + i % 128;
-      stamps.arrived = stamps.handed + 9'000 + i % 4096;
+      stamps.submitted = stamps.publish + 500 + i % 128;
+      stamps.arrived = stamps.submitted + 9'000 + i % 4096;
       stamps.scheduled = stamps.arrived + 300 + i % 64;
       stamps.callback = stamps.scheduled + 12'000 + i % 8192;
       timings->record(stamps, stamps.callback, writers);

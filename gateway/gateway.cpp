@@ -3,9 +3,9 @@
 #include <mutex>
 #include <utility>
 
-#include "gateway/core/arguments.hpp"
-#include "gateway/core/graph_door.hpp"
-#include "gateway/core/known_types.hpp"
+#include "gateway/arguments.hpp"
+#include "gateway/facade/hyphos_graph.hpp"
+#include "gateway/known_types.hpp"
 #include "hyphos/plan.hpp"
 #include "hyphos/plugin.hpp"
 
@@ -17,7 +17,7 @@ class Gateway::Impl {
     auto types = gateway::read_types(arguments.types);
     if (!types) return types.error();
     std::unique_ptr<Impl> made(new Impl(std::move(node), std::move(*types), arguments.rules));
-    auto protocol = arguments.open(made->door_, arguments.options);
+    auto protocol = arguments.open(made->facade_, arguments.options);
     if (!protocol) return protocol.error();
     made->protocol_ = std::move(*protocol);
     made->address_ = made->protocol_->address();
@@ -31,13 +31,13 @@ class Gateway::Impl {
   }
   [[nodiscard]] const std::string& address() const { return address_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  [[nodiscard]] const gateway::GraphDoor& door() const { return door_; }
+  [[nodiscard]] const gateway::HyphosGraph& facade() const { return facade_; }
 
  private:
   Impl(Node node, std::shared_ptr<gateway::Types> types, const gateway::Rules& rules)
-      : door_(std::move(node), std::move(types), rules) {}
+      : facade_(std::move(node), std::move(types), rules) {}
 
-  gateway::GraphDoor door_;
+  gateway::HyphosGraph facade_;
   std::string address_;
   std::uint16_t port_ = 0;
   std::mutex mutex_;
@@ -60,7 +60,9 @@ Gateway::~Gateway() = default;
 void Gateway::close() { impl_->close(); }
 std::string Gateway::address() const { return impl_->address(); }
 std::uint16_t Gateway::port() const { return impl_->port(); }
-std::map<std::string, std::uint64_t> Gateway::counters() const { return impl_->door().counters(); }
+std::map<std::string, std::uint64_t> Gateway::counters() const {
+  return impl_->facade().counters();
+}
 
 namespace {
 

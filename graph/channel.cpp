@@ -23,8 +23,9 @@ struct Delivering {
 
 bool Channel::delivering_here() { return delivering; }
 
-Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::vector<Link> links,
-                 std::shared_ptr<trace::Registry> registry, Executor& executor)
+Channel::Channel(std::string name, const TypeSupport& type, Policy policy,
+                 std::vector<TransportBinding> bindings, std::shared_ptr<trace::Registry> registry,
+                 Executor& executor)
     : name_(std::move(name)),
       type_(type.id),
       policy_(policy),
@@ -33,9 +34,9 @@ Channel::Channel(std::string name, const TypeSupport& type, Policy policy, std::
       pool_(detail::BlockPool::create(type)),
       subscribers_(std::make_shared<const Subscribers>()),
       is_latched_(policy.latched) {
-  for (const Link& link : links) {
+  for (const TransportBinding& binding : bindings) {
     ports_.push_back(std::make_unique<Port>());
-    ports_.back()->link = link;
+    ports_.back()->binding = binding;
   }
 }
 
@@ -59,19 +60,20 @@ std::uint32_t Channel::publisher_count() const {
 
 Channel::Port* Channel::find_port(std::string_view transport) {
   for (const auto& port : ports_) {
-    if (port->link.transport->name() == transport) return port.get();
+    if (port->binding.transport->name() == transport) return port.get();
   }
   return nullptr;
 }
 
-Result<void> Channel::open_ports(bool inlet) {
+Result<void> Channel::open_ports(bool sink) {
   for (const auto& port : ports_) {
-    std::atomic<transport::PortId>& id = inlet ? port->in : port->out;
-    const transport::ChannelSpec spec{name_, type_, policy(), port->link.for_guests};
-    auto opened = port->link.transport->open(spec, inlet ? this : nullptr, inlet ? nullptr : &out_);
+    std::atomic<transport::PortId>& id = sink ? port->in : port->out;
+    const transport::ChannelSpec spec{name_, type_, policy(), port->binding.tools_only};
+    auto opened =
+        port->binding.transport->open(spec, sink ? this : nullptr, sink ? nullptr : &out_);
     if (opened) {
       id = *opened;
-    } else if (port->link.for_guests) {
+    } else if (port->binding.tools_only) {
       // Tools may be without it; the robot goes on.
       log::warn("graph", "tools cannot take part in this channel: " + opened.error().to_string());
     } else {
@@ -84,8 +86,8 @@ Result<void> Channel::open_ports(bool inlet) {
 void Channel::close_ports() {
   const std::lock_guard lock(setup_);
   for (const auto& port : ports_) {
-    if (port->in != 0) port->link.transport->close(port->in.exchange(0));
-    if (port->out != 0) port->link.transport->close(port->out.exchange(0));
+    if (port->in != 0) port->binding.transport->close(port->in.exchange(0));
+    if (port->out != 0) port->binding.transport->close(port->out.exchange(0));
     port->listeners = 0;
   }
   remote_listeners_ = 0;
@@ -192,7 +194,7 @@ void Channel::remove(ChannelPublisher& publisher) {
   }
   if (publisher.network() && --network_publishers_ == 0) {
     for (const auto& port : ports_) {
-      if (port->out != 0) port->link.transport->close(port->out.exchange(0));
+      if (port->out != 0) port->binding.transport->close(port->out.exchange(0));
       port->listeners = 0;
     }
     remote_listeners_ = 0;
@@ -248,7 +250,7 @@ void Channel::remove(Subscriber& subscriber) {
   tell_watchers();
   if (subscriber.options().network && --network_subscribers_ == 0) {
     for (const auto& port : ports_) {
-      if (port->in != 0) port->link.transport->close(port->in.exchange(0));
+      if (port->in != 0) port->binding.transport->close(port->in.exchange(0));
       port->publishers = 0;
     }
     std::list<detail::BlockRef> gone;  // dropped without the lock: they may free memory
@@ -285,7 +287,7 @@ void Channel::announce_end(std::uint64_t sender) {
   notice.meta.sender = sender;
   notice.meta.latch = Latch::gone;
   for (const auto& port : ports_) {
-    if (port->out != 0) (void)port->link.transport->send(port->out, notice);
+    if (port->out != 0) (void)port->binding.transport->send(port->out, notice);
   }
 }
 
@@ -297,13 +299,13 @@ HYPHOS_HOT void Channel::deliver_local(const detail::BlockRef& block, const Subs
     const auto result = from_network ? subscriber->push_remote(std::move(delivery))
                                      : subscriber->push_local(std::move(delivery));
     switch (result) {
-      case Subscriber::Push::taken:
-        ++out.taken;
+      case Subscriber::Push::accepted:
+        ++out.accepted;
         break;
       case Subscriber::Push::closed:
         break;
       case Subscriber::Push::dropped_oldest:
-        ++out.taken;
+        ++out.accepted;
         [[fallthrough]];
       case Subscriber::Push::dropped_newest:
         ++out.dropped;
@@ -355,7 +357,7 @@ HYPHOS_HOT bool Channel::deliver(Envelope& message) {
 HYPHOS_HOT void Channel::room_made() {
   if (!paused_.load() || !paused_.exchange(false)) return;
   for (const auto& port : ports_) {
-    if (port->in != 0) port->link.transport->on_space(port->in);
+    if (port->in != 0) port->binding.transport->on_space(port->in);
   }
 }
 
@@ -365,7 +367,7 @@ void Channel::dropped(std::string_view transport, transport::Drop reason, std::u
   const auto list = subscribers();  // kept while it is walked
   for (const auto& s : *list) {
     if (s->options().network)
-      s->trace().drop(port->link.index, static_cast<std::size_t>(reason), count);
+      s->trace().drop(port->binding.index, static_cast<std::size_t>(reason), count);
   }
 }
 
@@ -430,7 +432,7 @@ void Channel::peer(std::string_view transport, std::string_view who, std::uint64
   }
   const auto list = subscribers();  // kept while it is walked
   for (const auto& s : *list) {
-    if (present) (*s->trace()).transports.fetch_or(2U << port->link.index);
+    if (present) (*s->trace()).transports.fetch_or(2U << port->binding.index);
   }
   log::debug("graph", "channel '" + name_ + "': publisher " + std::string(who) +
                           (present ? " appeared on " : " left ") + std::string(transport));
@@ -459,7 +461,7 @@ void Channel::Out::listeners(std::string_view transport, std::uint32_t count) {
     std::uint32_t mask = 0;
     for (const auto& p : channel.ports_) {
       all += p->listeners;
-      if (p->listeners > 0) mask |= 2U << p->link.index;
+      if (p->listeners > 0) mask |= 2U << p->binding.index;
     }
     channel.remote_listeners_.store(all, std::memory_order_release);
     for (ChannelPublisher* publisher : channel.publishers_) publisher->set_transports(mask);
@@ -473,7 +475,7 @@ void Channel::Out::dropped(std::string_view transport, transport::Drop reason,
   if (port == nullptr) return;
   const std::lock_guard lock(channel.mutex_);
   if (channel.publishers_.empty()) return;
-  channel.publishers_.front()->trace().drop(port->link.index, static_cast<std::size_t>(reason),
+  channel.publishers_.front()->trace().drop(port->binding.index, static_cast<std::size_t>(reason),
                                             count);
 }
 

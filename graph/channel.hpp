@@ -27,10 +27,10 @@ class ChannelPublisher;
 enum class View : std::uint8_t;
 
 /// A transport as one graph uses it.
-struct Link {
+struct TransportBinding {
   transport::Transport* transport = nullptr;
   std::size_t index = 0;  // in trace::Registry
-  bool for_guests = false;
+  bool tools_only = false;
 };
 
 /// Told that something changed around a channel: its peers, its listeners or its refusals. Called
@@ -53,10 +53,11 @@ struct ChannelPeer {
 ///
 /// Two locks: `setup_` orders joining and leaving (may call transports); `mutex_` guards the lists
 /// for the data path and is never held while anything else is called.
-class Channel final : public std::enable_shared_from_this<Channel>, private transport::Inlet {
+class Channel final : public std::enable_shared_from_this<Channel>, private transport::ReceiveSink {
  public:
-  Channel(std::string name, const TypeSupport& type, Policy policy, std::vector<Link> links,
-          std::shared_ptr<trace::Registry> registry, Executor& executor);
+  Channel(std::string name, const TypeSupport& type, Policy policy,
+          std::vector<TransportBinding> bindings, std::shared_ptr<trace::Registry> registry,
+          Executor& executor);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
   ~Channel();
@@ -129,22 +130,23 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   using Latched = transport::LastOfEach<detail::BlockRef, sender_of, kMostLatched>;
 
   struct Port {
-    Link link;
+    TransportBinding binding;
     std::atomic<transport::PortId> in{0};
     std::atomic<transport::PortId> out{0};
     std::atomic<std::uint32_t> listeners{0};
     std::atomic<std::uint32_t> publishers{0};
   };
 
-  // transport::Inlet
+  // transport::ReceiveSink
   bool deliver(Envelope& message) override;
   void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
   void peer(std::string_view transport, std::string_view who, std::uint64_t id,
             bool present) override;
   void refused(std::string_view transport, const Error& why) override;
 
-  /// Inlet and Outlet share the names of their functions: the sending end is a part of its own.
-  struct Out final : transport::Outlet {
+  /// ReceiveSink and SendEvents share the names of their functions: the sending end is a part of
+  /// its own.
+  struct Out final : transport::SendEvents {
     explicit Out(Channel& c) : channel(c) {}
     void listeners(std::string_view transport, std::uint32_t count) override;
     void dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) override;
@@ -157,7 +159,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void become_latched(const std::string& node);
   /// Tells in the counters that messages go by pointer. Under mutex_.
   void mark_pointer();
-  Result<void> open_ports(bool inlet);
+  Result<void> open_ports(bool sink);
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;
   /// Keeps a latched message, and returns the subscriptions that get it now: a subscription that

@@ -73,7 +73,7 @@ bool ChannelPublisher::has_room(std::size_t size) const {
   return !network_ || std::ranges::all_of(channel_->ports_, [size](const auto& port) {
     const transport::PortId out = port->out;
     return out == 0 || port->listeners.load(std::memory_order_relaxed) == 0 ||
-           port->link.transport->has_room(out, size);
+           port->binding.transport->has_room(out, size);
   });
 }
 
@@ -81,7 +81,7 @@ HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
   if (!network_ || has_ended()) return {};
   for (const auto& port : channel_->ports_) {
     if (port->out == 0 || port->listeners.load(std::memory_order_relaxed) == 0) continue;
-    WritableBuffer memory = port->link.transport->loan(port->out, size);
+    WritableBuffer memory = port->binding.transport->loan(port->out, size);
     if (!memory.empty()) return memory;
   }
   return {};
@@ -102,17 +102,18 @@ std::optional<Published> ChannelPublisher::refuse_large(std::size_t size) {
   for (const auto& port : channel_->ports_) {
     const std::uint32_t listeners = port->listeners.load(std::memory_order_relaxed);
     if (port->out == 0 || listeners == 0) continue;
-    const std::uint64_t largest = port->link.transport->largest(port->out);
+    const std::uint64_t largest = port->binding.transport->largest(port->out);
     if (size <= largest) return std::nullopt;
     out.dropped += listeners;
-    limits += (limits.empty() ? "" : ", ") + std::string(port->link.transport->name()) + ' ' +
+    limits += (limits.empty() ? "" : ", ") + std::string(port->binding.transport->name()) + ' ' +
               std::to_string(largest);
   }
   if (out.dropped == 0) return std::nullopt;
   for (const auto& port : channel_->ports_) {
     const std::uint32_t listeners = port->listeners.load(std::memory_order_relaxed);
     if (port->out == 0 || listeners == 0) continue;
-    trace_->drop(port->link.index, static_cast<std::size_t>(transport::Drop::too_large), listeners);
+    trace_->drop(port->binding.index, static_cast<std::size_t>(transport::Drop::too_large),
+                 listeners);
   }
   out.failure = Code::too_large;
   if (std::uint64_t more = 0; too_large_log_.allow(more)) {
@@ -162,7 +163,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     if (here) Channel::deliver_local(block, *list, false, 0, out);
   }
   // A message for one process that is not there (yet) was not sent.
-  if (meta.to == 0 || out.taken + out.dropped > 0) record.count(trace::Counter::sent);
+  if (meta.to == 0 || out.accepted + out.dropped > 0) record.count(trace::Counter::sent);
   record.last_ns.store(meta.stamps.publish, std::memory_order_relaxed);
   trace_->published(meta, bytes, Subscriber::cause_here());
   return out;
@@ -188,13 +189,13 @@ HYPHOS_HOT std::size_t ChannelPublisher::publish_remote(detail::Block& block, Pu
   std::size_t bytes = envelope.payload.size();
   for (const Buffer& buffer : envelope.buffers) bytes += buffer.size();
   record.count(trace::Counter::bytes, bytes);
-  block.meta().stamps.handed = monotonic_now().ns;
+  block.meta().stamps.submitted = monotonic_now().ns;
   for (const auto& port : channel_->ports_) {
     const bool wanted =
         port->listeners.load(std::memory_order_relaxed) > 0 || channel_->is_latched();
     if (port->out == 0 || !wanted) continue;
-    const transport::SendReport report = port->link.transport->send(port->out, envelope);
-    out.taken += report.taken;
+    const transport::SendReport report = port->binding.transport->send(port->out, envelope);
+    out.accepted += report.accepted;
     out.dropped += report.dropped;
     if (report.failure) out.failure = report.failure;
   }

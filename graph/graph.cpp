@@ -105,16 +105,16 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
 
 std::shared_ptr<Channel> Graph::make(const std::string& name, const TypeSupport& type,
                                      const ChannelRules& rules) {
-  std::vector<Link> links;
-  const auto add = [&](const std::string& wanted, bool for_guests) {
+  std::vector<TransportBinding> bindings;
+  const auto add = [&](const std::string& wanted, bool tools_only) {
     if (transport::Transport* transport = this->transport(wanted); transport != nullptr) {
-      links.push_back({transport, registry_->transport_index(wanted), for_guests});
+      bindings.push_back({transport, registry_->transport_index(wanted), tools_only});
     }
   };
   for (const std::string& wanted : rules.transports) add(wanted, false);
-  if (!rules.for_guests.empty()) add(rules.for_guests, true);
-  auto made =
-      std::make_shared<Channel>(name, type, rules.policy, std::move(links), registry_, executor_);
+  if (!rules.tools_only.empty()) add(rules.tools_only, true);
+  auto made = std::make_shared<Channel>(name, type, rules.policy, std::move(bindings), registry_,
+                                        executor_);
   made->set_open(rules.open);
   if (rules.policy.deadline_ms > 0) made->watch_deadline(timers_);
   return made;

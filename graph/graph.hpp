@@ -25,7 +25,7 @@ struct ChannelRules {
   bool open = true;
   std::vector<std::string> transports;  ///< names, in order of preference for loans
   /// One more, where only processes without a plan are met (ChannelSpec::for_guests); empty: none.
-  std::string for_guests = {};
+  std::string tools_only = {};
   bool planned = false;    ///< the plan names it
   std::string type = {};   ///< of every endpoint; empty: that of the first endpoint
   std::string where = {};  ///< the place of the channel in the plan

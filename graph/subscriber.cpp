@@ -77,7 +77,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::push_remote(detail::Delivery delivery) {
 HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLock& lock) {
   if (closed_) return Push::closed;
   if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
-  Push outcome = Push::taken;
+  Push outcome = Push::accepted;
   detail::Delivery oldest;  // destroyed after the lock is gone: it may free a slot
   if (count_ >= options_.policy.depth) {
     outcome = make_room(delivery, oldest);
@@ -122,7 +122,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::make_room(const detail::Delivery& delive
     return Push::dropped_oldest;
   }
   if (count_ == ring_.size()) grow();  // invariant (1)
-  return Push::taken;
+  return Push::accepted;
 }
 
 void Subscriber::grow() {
@@ -262,7 +262,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::run_inline(detail::Delivery delivery) {
   --running_;
   if (closed_) changed_.notify_all();
   tell_if_ended(lock);
-  return Push::taken;
+  return Push::accepted;
 }
 
 HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t now) {

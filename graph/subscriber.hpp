@@ -36,7 +36,7 @@ enum class View : std::uint8_t { value, envelope, block };
 class Subscriber final : public detail::SubscriptionCore,
                          public std::enable_shared_from_this<Subscriber> {
  public:
-  enum class Push : std::uint8_t { taken, dropped_newest, dropped_oldest, timeout, closed };
+  enum class Push : std::uint8_t { accepted, dropped_newest, dropped_oldest, timeout, closed };
   struct Options {
     Mode mode = Mode::serial;
     bool network = true;  // also takes messages from other processes

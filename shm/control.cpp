@@ -132,8 +132,8 @@ std::optional<std::vector<EndpointRecord>> Control::endpoints() {
   return read_table(&TableChunk::endpoints, header().endpoints.load());
 }
 
-std::optional<std::vector<LaneRecord>> Control::lanes() {
-  return read_table(&TableChunk::lanes, header().lanes.load());
+std::optional<std::vector<RingRecord>> Control::rings() {
+  return read_table(&TableChunk::rings, header().rings.load());
 }
 
 Result<void> Control::set_endpoint(std::uint32_t index, const EndpointRecord& record) {
@@ -144,10 +144,10 @@ Result<void> Control::set_endpoint(std::uint32_t index, const EndpointRecord& re
   return {};
 }
 
-Result<void> Control::set_lane(std::uint32_t index, const LaneRecord& record) {
+Result<void> Control::set_ring(std::uint32_t index, const RingRecord& record) {
   if (auto room = make_room(index); !room) return room;
-  chunk(index / kChunkRecords).lanes[index % kChunkRecords].write(record);
-  raise(header().lanes, index + 1);
+  chunk(index / kChunkRecords).rings[index % kChunkRecords].write(record);
+  raise(header().rings, index + 1);
   header().table_version.fetch_add(1);
   return {};
 }

@@ -44,12 +44,12 @@ class Control {
   // The current tables; one thread at a time, since the calls map added chunks. Empty: the writer
   // is changing a record, and sends a notice after the change.
   [[nodiscard]] std::optional<std::vector<EndpointRecord>> endpoints();
-  [[nodiscard]] std::optional<std::vector<LaneRecord>> lanes();
+  [[nodiscard]] std::optional<std::vector<RingRecord>> rings();
 
   // Our own tables; one thread at a time. A serial of 0 frees the record. Fails only if a record
   // with a new highest index needs a further chunk, and there is no memory for it.
   Result<void> set_endpoint(std::uint32_t index, const EndpointRecord& record);
-  Result<void> set_lane(std::uint32_t index, const LaneRecord& record);
+  Result<void> set_ring(std::uint32_t index, const RingRecord& record);
 
  private:
   /// Maps chunks up to this number; false if the file has fewer.

@@ -103,7 +103,7 @@ class Domain {
 [[nodiscard]] inline std::string pool_name(std::uint64_t id, std::uint32_t number) {
   return to_hex(id) + "." + std::to_string(number) + ".pool";
 }
-[[nodiscard]] inline std::string lane_name(std::uint64_t id, std::uint64_t serial) {
+[[nodiscard]] inline std::string ring_name(std::uint64_t id, std::uint64_t serial) {
   return to_hex(id) + "." + std::to_string(serial) + ".lane";
 }
 /// The domains of this user below `base`.

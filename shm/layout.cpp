@@ -78,15 +78,15 @@ std::optional<SegmentLayout> check_segment(const SegmentHeader& shared, std::uin
   return whole ? layout : std::nullopt;
 }
 
-std::uint32_t check_lane(const LaneHeader& shared, std::uint64_t receiver, std::uint64_t sender,
+std::uint32_t check_ring(const RingHeader& shared, std::uint64_t receiver, std::uint64_t sender,
                          std::uint64_t file_size) {
-  if (file_size < sizeof(LaneHeader)) return 0;
+  if (file_size < sizeof(RingHeader)) return 0;
   const auto file = copy_once(shared.file);
-  if (!file.matches(FileKind::lane, receiver, file_size)) return 0;
+  if (!file.matches(FileKind::ring, receiver, file_size)) return 0;
   const std::uint32_t depth = __atomic_load_n(&shared.depth, __ATOMIC_RELAXED);
-  if (depth == 0 || depth > kMaxDepth || lane_size(depth) != file_size) return 0;
+  if (depth == 0 || depth > kMaxDepth || ring_size(depth) != file_size) return 0;
   if (__atomic_load_n(&shared.sender, __ATOMIC_RELAXED) != sender) return 0;
-  return __atomic_load_n(&shared.index, __ATOMIC_RELAXED) < kMaxLanes ? depth : 0;
+  return __atomic_load_n(&shared.index, __ATOMIC_RELAXED) < kMaxRings ? depth : 0;
 }
 
 }  // namespace hyphos::shm

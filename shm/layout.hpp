@@ -35,16 +35,16 @@ inline constexpr std::uint32_t kMaxHolders = kGroupHolders * kMaxHolderGroups;
 inline constexpr std::uint32_t kMaxReceivers = 960;
 inline constexpr std::uint32_t kChunkRecords = 128;   ///< endpoints, and lanes, of one chunk
 inline constexpr std::uint32_t kMaxEndpoints = 8192;  ///< per participant
-inline constexpr std::uint32_t kMaxForGuests = 4096;  ///< ... of which only guests are to meet
-inline constexpr std::uint32_t kMaxLanes = 8192;      ///< towards one participant
-inline constexpr std::uint32_t kMaxRefusals = 128;    ///< lane records beyond them: see LaneRecord
+inline constexpr std::uint32_t kMaxToolsOnly = 4096;  ///< ... of which only guests are to meet
+inline constexpr std::uint32_t kMaxRings = 8192;      ///< towards one participant
+inline constexpr std::uint32_t kMaxRefusals = 128;    ///< lane records beyond them: see RingRecord
 inline constexpr std::uint32_t kMaxSegments = 1024;   ///< pool segments of one participant, ever
 inline constexpr std::uint32_t kMaxParts = 9;         ///< payload and eight attached buffers
 inline constexpr std::uint32_t kMaxDepth = 65536;
 inline constexpr std::size_t kNameSize = 192;
 inline constexpr std::size_t kShortNameSize = 64;
 
-enum class FileKind : std::uint32_t { control = 1, pool = 2, lane = 3 };
+enum class FileKind : std::uint32_t { control = 1, pool = 2, ring = 3 };
 
 /// The first bytes of every file but the metrics.
 struct FileHeader {
@@ -125,7 +125,7 @@ struct EndpointRecord {
 };
 
 inline constexpr std::uint16_t kGuest = 1;      ///< of a process without a plan
-inline constexpr std::uint16_t kForGuests = 2;  ///< the plan has another way for its own processes
+inline constexpr std::uint16_t kToolsOnly = 2;  ///< the plan has another way for its own processes
 inline constexpr std::uint16_t kKeepsLast = 4;  ///< a publication of a latched channel
 /// Cells of a lane of such a publication beyond its depth, for the last values of its publishers.
 inline constexpr std::uint32_t kLatchedCells = 256;
@@ -135,19 +135,19 @@ inline constexpr std::uint32_t kLatchedCells = 256;
 /// between its hosts, several of which may share one /dev/shm (network namespaces).
 [[nodiscard]] inline bool may_meet(const EndpointRecord& a, const EndpointRecord& b) {
   if (((a.flags | b.flags) & kGuest) != 0) return true;
-  if (((a.flags | b.flags) & kForGuests) != 0) return false;
+  if (((a.flags | b.flags) & kToolsOnly) != 0) return false;
   return a.realm == 0 || b.realm == 0 || a.realm == b.realm;
 }
 
 /// A queue towards the participant in whose table this stands.
-struct LaneRecord {
+struct RingRecord {
   std::uint64_t serial;  ///< names the file; 0: the record is free
   std::uint64_t sender;
   std::uint64_t publication;   ///< serial of the sender's endpoint
   std::uint64_t subscription;  ///< serial of the receiver's endpoint
   std::uint64_t refused;       ///< not 0: no queue exists, as the receiver had no room for it
 };
-inline constexpr std::uint64_t kRefusedQueues = 1;  ///< it has kMaxLanes of them
+inline constexpr std::uint64_t kRefusedQueues = 1;  ///< it has kMaxRings of them
 inline constexpr std::uint64_t kRefusedMemory = 2;
 
 struct ControlHeader {
@@ -163,15 +163,15 @@ struct ControlHeader {
       kCacheLine) std::atomic<std::uint64_t> table_version;  ///< +1 after each change of a table
   std::atomic<std::uint32_t> segments;                       ///< pool segments made so far
   std::atomic<std::uint32_t> endpoints;  ///< records beyond this were never used
-  std::atomic<std::uint32_t> lanes;
-  /// 1 while a thread waits for a slot of this participant's pool: see ring().
+  std::atomic<std::uint32_t> rings;
+  /// 1 while a thread waits for a slot of this participant's pool: see wake().
   alignas(kCacheLine) std::atomic<std::uint32_t> pool_waiters;
-  /// The doorbell of those who receive, see ring(): its flag says that none of them is awake.
+  /// The doorbell of those who receive, see wake(): its flag says that none of them is awake.
   /// Beyond its bits is a number that is another each time the flag is put up. In one cache line
   /// with the bits of the first lanes, as a sender needs both.
   alignas(kCacheLine) std::atomic<std::uint32_t> asleep;
   /// One bit per lane: set by senders after a push, taken by the receiving thread before it looks.
-  std::array<std::atomic<std::uint64_t>, kMaxLanes / 64> ready;
+  std::array<std::atomic<std::uint64_t>, kMaxRings / 64> ready;
 };
 
 static_assert(sizeof(ControlHeader) <= kPage);
@@ -180,10 +180,10 @@ static_assert(sizeof(ControlHeader) <= kPage);
 /// demand: record i of a table is in chunk i / kChunkRecords.
 struct TableChunk {
   std::array<Published<EndpointRecord>, kChunkRecords> endpoints;
-  std::array<Published<LaneRecord>, kChunkRecords> lanes;
+  std::array<Published<RingRecord>, kChunkRecords> rings;
 };
 static_assert(sizeof(TableChunk) % kPage == 0);
-inline constexpr std::uint32_t kMaxChunks = (kMaxLanes + kMaxRefusals) / kChunkRecords;
+inline constexpr std::uint32_t kMaxChunks = (kMaxRings + kMaxRefusals) / kChunkRecords;
 static_assert(kMaxChunks * kChunkRecords >= kMaxEndpoints);
 
 /// The size of a .ctl with so many chunks.
@@ -206,7 +206,7 @@ struct MessageHeader {
   std::uint64_t sender;
   std::int64_t publish;
   std::int64_t encoded;
-  std::int64_t handed;
+  std::int64_t submitted;
   std::uint32_t parts;  ///< 1..kMaxParts; the first is the payload
   std::uint32_t flags;
   // To here one cache line, and all there is to the usual message: see kSimple.
@@ -287,14 +287,14 @@ struct SegmentLayout {
                                                          std::uint64_t owner, std::uint32_t number,
                                                          std::uint64_t file_size);
 
-struct LaneCell {
+struct RingCell {
   std::atomic<std::uint64_t> where;  ///< segment << 32 | slot, in the sender's pool
   std::atomic<std::uint64_t> flags;
 };
 
-inline constexpr std::size_t kLaneDropReasons = 16;
+inline constexpr std::size_t kRingDropReasons = 16;
 
-struct LaneHeader {
+struct RingHeader {
   FileHeader file;
   std::uint64_t sender;
   std::uint64_t type_hash;
@@ -305,17 +305,17 @@ struct LaneHeader {
   alignas(kCacheLine) std::atomic<std::uint64_t> tail;  ///< messages pushed, ever
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< messages taken, by either side
   std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
-  std::atomic<std::uint32_t> space_waiters;  ///< see ring()
+  std::atomic<std::uint32_t> space_waiters;  ///< see wake()
   std::atomic<std::uint32_t> refused;        ///< not 0: lane refused, at this limit of receivers
   /// Messages lost here, by reason (transport::Drop).
-  alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kLaneDropReasons> drops;
+  alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kRingDropReasons> drops;
 };
 
-[[nodiscard]] constexpr std::uint64_t lane_size(std::uint32_t depth) {
-  return sizeof(LaneHeader) + std::uint64_t{depth} * sizeof(LaneCell);
+[[nodiscard]] constexpr std::uint64_t ring_size(std::uint32_t depth) {
+  return sizeof(RingHeader) + std::uint64_t{depth} * sizeof(RingCell);
 }
 /// Checks a lane file's header against the size of the file; the depth, or 0.
-[[nodiscard]] std::uint32_t check_lane(const LaneHeader& shared, std::uint64_t receiver,
+[[nodiscard]] std::uint32_t check_ring(const RingHeader& shared, std::uint64_t receiver,
                                        std::uint64_t sender, std::uint64_t file_size);
 
 }  // namespace hyphos::shm

@@ -92,7 +92,7 @@ inline constexpr std::uint32_t kSleepers = 0b110;
 /// The sleeper's half is to set the flag, a last look for work, then futex_wait(). This is the
 /// other half, after the work was made visible with a sequentially consistent write. Costs one load
 /// if nobody sleeps.
-inline void ring(std::atomic<std::uint32_t>& word) {
+inline void wake(std::atomic<std::uint32_t>& word) {
   if ((word.load(std::memory_order_seq_cst) & 1) == 0) return;
   const std::uint32_t found = word.fetch_and(~1U, std::memory_order_seq_cst);
   if ((found & 1) == 0) return;
@@ -100,7 +100,7 @@ inline void ring(std::atomic<std::uint32_t>& word) {
   futex_wake(word, named != 0 ? named : kEverybody);
 }
 /// Wakes all without a look at the flag: it may be down although they sleep.
-inline void knock(std::atomic<std::uint32_t>& word) {
+inline void wake_all(std::atomic<std::uint32_t>& word) {
   word.fetch_and(~1U, std::memory_order_seq_cst);
   futex_wake(word);
 }

@@ -10,8 +10,8 @@
 
 #include "shm/control.hpp"
 #include "shm/domain.hpp"
-#include "shm/held.hpp"
 #include "shm/pool.hpp"
+#include "shm/slot_ref.hpp"
 
 namespace hyphos::shm {
 
@@ -39,7 +39,7 @@ class Participant : public std::enable_shared_from_this<Participant> {
   [[nodiscard]] const Domain& domain() const { return domain_; }
   [[nodiscard]] Control& control() { return control_; }
   [[nodiscard]] Pool& pool() { return *pool_; }
-  [[nodiscard]] HeldSlots& held() { return held_; }
+  [[nodiscard]] SlotRefs& held() { return held_; }
   [[nodiscard]] const Fd& socket() const { return socket_; }
   [[nodiscard]] std::span<std::byte> metrics() const { return metrics_.bytes(); }
   /// Extends the metrics by `bytes`; empty: there is no memory. One thread at a time. `bytes` and
@@ -62,7 +62,7 @@ class Participant : public std::enable_shared_from_this<Participant> {
   Mapping metrics_;
   std::vector<Mapping> more_metrics_;
   std::unique_ptr<Pool> pool_;
-  HeldSlots held_;
+  SlotRefs held_;
   bool leave_files_ = false;
 };
 

@@ -196,9 +196,9 @@ HYPHOS_HOT void Pool::give_back(OwnedSlot* slot) {
       push_flight(of, slot);
     }
   }
-  // A read-modify-write, so that the list is seen by whoever set the flag: see ring().
+  // A read-modify-write, so that the list is seen by whoever set the flag: see wake().
   std::atomic<std::uint32_t>& waiters = owner_.header().pool_waiters;
-  if (waiters.fetch_add(0, std::memory_order_seq_cst) != 0) ring(waiters);
+  if (waiters.fetch_add(0, std::memory_order_seq_cst) != 0) wake(waiters);
 }
 
 std::shared_ptr<Segment> Pool::shared_segment(std::uint32_t number) const {

@@ -123,7 +123,7 @@ class Segment {
 
   /// Tells the owner that a slot may be free, if one of its threads waits for that.
   void wake_owner() const {
-    if (owner_control_ != nullptr) ring(owner_control_->pool_waiters);
+    if (owner_control_ != nullptr) wake(owner_control_->pool_waiters);
   }
 
  private:

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "shm/control.hpp"
-#include "shm/lane.hpp"
+#include "shm/descriptor_ring.hpp"
 #include "shm/segment.hpp"
 
 namespace hyphos::shm {
@@ -28,23 +28,23 @@ void list_segment(const Domain& domain, std::uint64_t id, const std::string& fil
   into.segments.push_back(std::move(info));
 }
 
-void list_lanes(const Domain& domain, Control& receiver, ParticipantInfo& info, Listing& into) {
+void list_rings(const Domain& domain, Control& receiver, ParticipantInfo& info, Listing& into) {
   if (const auto ends = receiver.endpoints()) info.ends = static_cast<std::uint32_t>(ends->size());
-  const auto records = receiver.lanes();
+  const auto records = receiver.rings();
   if (!records) return;
   info.queues = static_cast<std::uint32_t>(records->size());
-  for (const LaneRecord& record : *records) {
+  for (const RingRecord& record : *records) {
     if (record.refused != 0) continue;
-    const auto lane = Lane::open(domain, receiver.id(), record.serial, record.sender);
-    if (!lane) continue;
-    LaneInfo queue;
-    queue.channel = get_text(lane->header().channel);
+    const auto ring = DescriptorRing::open(domain, receiver.id(), record.serial, record.sender);
+    if (!ring) continue;
+    RingInfo queue;
+    queue.channel = get_text(ring->header().channel);
     queue.sender = to_hex(record.sender);
     queue.receiver = to_hex(receiver.id());
-    queue.depth = lane->depth();
-    queue.waiting = lane->waiting();
-    for (const auto& count : lane->header().drops) queue.drops += count.load();
-    into.lanes.push_back(std::move(queue));
+    queue.depth = ring->depth();
+    queue.waiting = ring->waiting();
+    for (const auto& count : ring->header().drops) queue.drops += count.load();
+    into.rings.push_back(std::move(queue));
   }
 }
 
@@ -69,7 +69,7 @@ Result<Listing> list(const std::string& domain_name, const std::filesystem::path
         info.process = control->process();
         info.host = control->host();
         info.version = kLayoutVersion;
-        list_lanes(*domain, *control, info, listing);
+        list_rings(*domain, *control, info, listing);
       }
       listing.participants.push_back(std::move(info));
     }

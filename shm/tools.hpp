@@ -22,7 +22,7 @@ struct ParticipantInfo {
   std::uint32_t version =
       0;                     ///< layout version; if it is not ours, only this and `alive` are known
   std::uint32_t ends = 0;    ///< of channels, of at most kMaxEndpoints
-  std::uint32_t queues = 0;  ///< towards it, of at most kMaxLanes
+  std::uint32_t queues = 0;  ///< towards it, of at most kMaxRings
 };
 
 struct SegmentInfo {
@@ -35,7 +35,7 @@ struct SegmentInfo {
   std::uint32_t holders = 0;  ///< entries of the holder table in use, of kMaxHolders
 };
 
-struct LaneInfo {
+struct RingInfo {
   std::string channel;
   std::string sender;
   std::string receiver;
@@ -47,7 +47,7 @@ struct LaneInfo {
 struct Listing {
   std::vector<ParticipantInfo> participants;
   std::vector<SegmentInfo> segments;
-  std::vector<LaneInfo> lanes;
+  std::vector<RingInfo> rings;
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
 };

@@ -205,7 +205,7 @@ EndpointInfo to_info(const Record& record, const Timings* timings,
 
 std::string_view to_string(Layer layer) {
   constexpr std::array<std::string_view, kLayers> kNames = {
-      "encode", "hand", "transport", "deliver", "queue", "decode", "callback"};
+      "encode", "submit", "transport", "deliver", "queue", "decode", "callback"};
   return kNames[static_cast<std::size_t>(layer)];
 }
 
@@ -223,7 +223,7 @@ HYPHOS_HOT void Timings::record(const Stamps& stamps, std::int64_t dequeued_ns,
     last = stamp;
   };
   step(Layer::encode, stamps.encoded);
-  step(Layer::hand, stamps.handed);
+  step(Layer::submit, stamps.submitted);
   step(Layer::transport, stamps.arrived);
   step(Layer::deliver, stamps.scheduled);
   step(Layer::queue, dequeued_ns);

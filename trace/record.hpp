@@ -47,7 +47,7 @@ inline constexpr std::size_t kCounters = 14;
 inline constexpr std::size_t kMaxTransports = 4;
 inline constexpr std::size_t kDropKinds = 10;
 
-enum class Layer : std::uint8_t { encode, hand, transport, deliver, queue, decode, callback };
+enum class Layer : std::uint8_t { encode, submit, transport, deliver, queue, decode, callback };
 inline constexpr std::size_t kLayers = 7;
 [[nodiscard]] std::string_view to_string(Layer layer);
 

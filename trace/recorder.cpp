@@ -47,7 +47,7 @@ HYPHOS_HOT void Recorder::published(std::uint64_t endpoint, const Meta& meta, st
   Slot* slot = take(mine);
   if (slot == nullptr) return;
   fill(*slot, thread_here(), endpoint, meta.sender, meta.sequence, bytes, word(meta.stamps.publish),
-       word(meta.stamps.encoded), word(meta.stamps.handed), cause.sender, cause.sequence,
+       word(meta.stamps.encoded), word(meta.stamps.submitted), cause.sender, cause.sequence,
        cause.endpoint);
   slot->turn.store(mine + 1, std::memory_order_release);
 }
@@ -60,7 +60,7 @@ HYPHOS_HOT void Recorder::received(std::uint64_t endpoint, const Meta& meta, std
   if (slot == nullptr) return;
   const std::uint64_t flags = kReception | (replayed ? kReplayed : 0U);
   fill(*slot, thread_here() | flags, endpoint, meta.sender, meta.sequence, bytes,
-       word(stamps.publish), word(stamps.encoded), word(stamps.handed), word(stamps.arrived),
+       word(stamps.publish), word(stamps.encoded), word(stamps.submitted), word(stamps.arrived),
        word(stamps.scheduled), word(dequeued_ns), word(stamps.decoded), word(stamps.callback),
        word(end_ns));
   slot->turn.store(mine + 1, std::memory_order_release);
@@ -103,7 +103,7 @@ std::uint64_t Recorder::read(std::uint64_t& next, std::vector<MessageEvent>& out
     event.bytes = w[4];
     event.publish_ns = ns(w[5]);
     event.encoded_ns = ns(w[6]);
-    event.handed_ns = ns(w[7]);
+    event.submitted_ns = ns(w[7]);
     if (event.received != 0) {
       event.arrived_ns = ns(w[8]);
       event.scheduled_ns = ns(w[9]);

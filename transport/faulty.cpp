@@ -19,10 +19,10 @@ namespace {
 
 /// Stands between the inner transport and one inlet. Everything is decided under `mutex_`, which is
 /// also held while the real inlet is called: one message at a time per channel, as it may expect.
-class FaultyInlet final : public Inlet {
+class FaultyInlet final : public ReceiveSink {
  public:
-  FaultyInlet(Inlet& target, std::string_view name, const FaultConfig& config, std::uint64_t seed,
-              bool blocks, std::function<void()> wake_clock)
+  FaultyInlet(ReceiveSink& target, std::string_view name, const FaultConfig& config,
+              std::uint64_t seed, bool blocks, std::function<void()> wake_clock)
       : target_(target),
         name_(name),
         config_(config),
@@ -122,7 +122,7 @@ class FaultyInlet final : public Inlet {
     return 0;
   }
 
-  Inlet& target_;
+  ReceiveSink& target_;
   const std::string_view name_;
   const FaultConfig config_;
   const bool blocks_;
@@ -159,15 +159,16 @@ class Faulty final : public Transport {
       const std::lock_guard lock(mutex_);
       inlets.swap(inlets_);
     }
-    for (auto& [port, inlet] : inlets) inlet->shut();
+    for (auto& [port, sink] : inlets) sink->shut();
   }
 
-  Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override {
-    if (inlet == nullptr) return inner_->open(spec, nullptr, outlet);
+  Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink,
+                      SendEvents* send_events) override {
+    if (sink == nullptr) return inner_->open(spec, nullptr, send_events);
     // Each channel has a random sequence of its own, whatever the order in which they are opened.
     std::uint64_t seed = config_.seed;
     for (const char c : spec.name) seed = seed * 0x100000001b3ULL ^ static_cast<unsigned char>(c);
-    auto faulty = std::make_shared<FaultyInlet>(*inlet, inner_->name(), config_, seed,
+    auto faulty = std::make_shared<FaultyInlet>(*sink, inner_->name(), config_, seed,
                                                 spec.policy.overflow == Overflow::block,
                                                 [this] { wake_clock(); });
     auto port = inner_->open(spec, faulty.get(), nullptr);
@@ -179,15 +180,15 @@ class Faulty final : public Transport {
 
   void close(PortId port) override {
     inner_->close(port);
-    std::shared_ptr<FaultyInlet> inlet;
+    std::shared_ptr<FaultyInlet> sink;
     {
       const std::lock_guard lock(mutex_);
       const auto found = inlets_.find(port);
       if (found == inlets_.end()) return;
-      inlet = std::move(found->second);
+      sink = std::move(found->second);
       inlets_.erase(found);
     }
-    inlet->shut();
+    sink->shut();
   }
 
   SendReport send(PortId port, const Envelope& message) override {
@@ -215,9 +216,9 @@ class Faulty final : public Transport {
     }
     changed_.notify_all();
   }
-  std::int64_t serve(PortId port, FaultyInlet& inlet, bool space) {
+  std::int64_t serve(PortId port, FaultyInlet& sink, bool space) {
     bool ask_again = false;
-    const std::int64_t next = inlet.poll(monotonic_now().ns, space, ask_again);
+    const std::int64_t next = sink.poll(monotonic_now().ns, space, ask_again);
     if (ask_again) inner_->on_space(port);
     return next;
   }
@@ -230,8 +231,8 @@ class Faulty final : public Transport {
       const auto space = std::exchange(space_, {});
       lock.unlock();
       std::int64_t next = INT64_MAX;
-      for (const auto& [port, inlet] : inlets) {
-        const std::int64_t due = serve(port, *inlet, space.contains(port));
+      for (const auto& [port, sink] : inlets) {
+        const std::int64_t due = serve(port, *sink, space.contains(port));
         if (due != 0) next = std::min(next, due);
       }
       lock.lock();

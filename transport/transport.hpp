@@ -30,7 +30,7 @@ struct ChannelSpec {
   Policy policy;
   /// To be joined only with ends of *guests*: processes without a plan, as tools are. The plan's
   /// own processes get the channel in another way. Only shared memory is ever asked for this.
-  bool for_guests = false;
+  bool tools_only = false;
 };
 
 /// Why a transport lost a message. Each has its own counter, `drop.<transport>.<reason>`.
@@ -50,7 +50,7 @@ inline constexpr std::size_t kDropReasons = 10;
 [[nodiscard]] std::string_view to_string(Drop reason);
 
 /// The receiving end of one channel in this process; implemented by the graph.
-class Inlet {
+class ReceiveSink {
  public:
   /// Hands one message over. Called by the transport's own thread(s), at most one at a time per
   /// channel and sender. Returns false, leaving `message` untouched, only when a `block` queue is
@@ -68,11 +68,11 @@ class Inlet {
   virtual void refused(std::string_view transport, const Error& why) = 0;
 
  protected:
-  ~Inlet() = default;
+  ~ReceiveSink() = default;
 };
 
 /// The sending end of one channel in this process; implemented by the graph.
-class Outlet {
+class SendEvents {
  public:
   /// The number of receivers that this transport now has for the channel. While it is 0 the graph
   /// neither encodes nor calls send(). Set by the transport from any thread.
@@ -81,7 +81,7 @@ class Outlet {
   virtual void refused(std::string_view transport, const Error& why) = 0;
 
  protected:
-  ~Outlet() = default;
+  ~SendEvents() = default;
 };
 
 /// A channel's handle within one transport; cheap to pass, 0 is invalid.
@@ -89,7 +89,7 @@ using PortId = std::uint32_t;
 
 /// What became of one message: per receiver, taken or dropped.
 struct SendReport {
-  std::uint32_t taken = 0;
+  std::uint32_t accepted = 0;
   std::uint32_t dropped = 0;
   /// Set when `reliable`/`block` could not keep its promise to some receiver.
   std::optional<Code> failure;
@@ -119,15 +119,16 @@ class Transport {
   /// From here on `crew` may receive instead of a thread of the transport's own. At most once,
   /// after start() and before the first open(); the crew outlives stop().
   virtual void receive_with(Crew&) {}
-  /// Ends all threads; afterwards no Inlet or Outlet is called. Messages already accepted by
-  /// reliable channels are flushed for at most `linger_ms`. Idempotent.
+  /// Ends all threads; afterwards no ReceiveSink or SendEvents is called. Messages already accepted
+  /// by reliable channels are flushed for at most `linger_ms`. Idempotent.
   virtual void stop(std::int64_t linger_ms) = 0;
 
   /// Joins a channel. Exactly one of `inlet` and `outlet` is given; it must outlive the port.
   /// Thread-safe; may be called before and after start().
-  virtual Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) = 0;
-  /// Leaves it. On return no call into the port's Inlet/Outlet is running or will come.
-  /// Must not be called from inside Inlet/Outlet calls.
+  virtual Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink,
+                              SendEvents* send_events) = 0;
+  /// Leaves it. On return no call into the port's ReceiveSink/SendEvents is running or will come.
+  /// Must not be called from inside ReceiveSink/SendEvents calls.
   virtual void close(PortId port) = 0;
 
   /// Sends to every receiver of the port, or only to that in the process Meta::to (none, if it is

@@ -25,7 +25,7 @@ enum Field : std::uint32_t {
   kBufferBytes,
   kPublish,
   kEncoded,
-  kHanded,
+  kSubmitted,
   kArrived,
   kScheduled,
   kDecoded,
@@ -124,8 +124,8 @@ bool assign(std::uint64_t field, std::uint32_t type, const ProtoValue& value, He
     case kEncoded:
       stamps.encoded = ns;
       break;
-    case kHanded:
-      stamps.handed = ns;
+    case kSubmitted:
+      stamps.submitted = ns;
       break;
     case kArrived:
       stamps.arrived = ns;
@@ -179,7 +179,7 @@ void reset(Header& out) {
 }  // namespace
 
 std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& type,
-                      const Envelope& message, const ClockInfo& clock, std::byte*& handed) {
+                      const Envelope& message, const ClockInfo& clock, std::byte*& submitted) {
   const Meta& meta = message.meta;
   const auto ns = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   ProtoWriter out(at);
@@ -194,8 +194,8 @@ std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& typ
   write_sizes(out, kBufferBytes, message.buffers);
   out.fixed(kPublish, ns(meta.stamps.publish));
   out.fixed(kEncoded, ns(meta.stamps.encoded));
-  out.fixed(kHanded, ns(meta.stamps.handed));
-  handed = meta.stamps.handed != 0 ? out.end() - sizeof meta.stamps.handed : nullptr;
+  out.fixed(kSubmitted, ns(meta.stamps.submitted));
+  submitted = meta.stamps.submitted != 0 ? out.end() - sizeof meta.stamps.submitted : nullptr;
   out.fixed(kArrived, ns(meta.stamps.arrived));
   out.fixed(kScheduled, ns(meta.stamps.scheduled));
   out.fixed(kDecoded, ns(meta.stamps.decoded));

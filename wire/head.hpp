@@ -20,7 +20,7 @@ static_assert(kLongestHead <= kMaxHeadBytes);
 /// stands, or null if the message has none.
 [[nodiscard]] std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& type,
                                     const Envelope& message, const ClockInfo& clock,
-                                    std::byte*& handed);
+                                    std::byte*& submitted);
 
 /// Reads a head and checks every value in it. Unknown fields are skipped.
 [[nodiscard]] Result<void> parse_head(std::span<const std::byte> bytes, Header& out);

@@ -30,17 +30,17 @@ std::size_t append_head(std::string_view channel, const TypeId& type, const Enve
                         const ClockInfo& clock, std::vector<std::byte>& out) {
   assert(is_channel_name(channel) && type.name.size() <= kMaxTypeNameBytes);
   std::array<std::byte, kPrefixBytes + kLongestHead> head;
-  std::byte* handed = nullptr;
+  std::byte* submitted = nullptr;
   const std::byte* end =
-      write_head(head.data() + kPrefixBytes, channel, type, message, clock, handed);
+      write_head(head.data() + kPrefixBytes, channel, type, message, clock, submitted);
   put_le(head.data(), static_cast<std::size_t>(end - head.data()) - kPrefixBytes, 4);
   put_le(head.data() + 4, kSeparator, 2);
   const std::size_t begin = out.size();
   out.insert(out.end(), static_cast<const std::byte*>(head.data()), end);
-  return handed == nullptr ? 0 : begin + static_cast<std::size_t>(handed - head.data());
+  return submitted == nullptr ? 0 : begin + static_cast<std::size_t>(submitted - head.data());
 }
 
-void write_handed(std::byte* at, std::int64_t ns) {
+void write_submitted(std::byte* at, std::int64_t ns) {
   put_le(at, static_cast<std::uint64_t>(ns), sizeof ns);
 }
 
@@ -128,7 +128,7 @@ void convert_stamps(Stamps& stamps, const ClockInfo& from, const ClockInfo& to) 
   // Unsigned arithmetic: offsets come from the network and may be anything.
   const std::uint64_t shift =
       static_cast<std::uint64_t>(from.offset_ns) - static_cast<std::uint64_t>(to.offset_ns);
-  for (std::int64_t* stamp : {&stamps.publish, &stamps.encoded, &stamps.handed, &stamps.arrived,
+  for (std::int64_t* stamp : {&stamps.publish, &stamps.encoded, &stamps.submitted, &stamps.arrived,
                               &stamps.scheduled, &stamps.decoded, &stamps.callback}) {
     if (*stamp != 0) {
       *stamp = static_cast<std::int64_t>(static_cast<std::uint64_t>(*stamp) + shift);

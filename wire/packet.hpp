@@ -63,7 +63,7 @@ std::size_t append_head(std::string_view channel, const TypeId& type, const Enve
 
 /// Writes another stamp `handed` into a head, at the place that append_head() returned: a transport
 /// may keep a message for some time before it hands it to its library.
-void write_handed(std::byte* at, std::int64_t ns);
+void write_submitted(std::byte* at, std::int64_t ns);
 
 /// Reads prefix and head from the beginning of `in`, which may continue with the body.
 /// Returns the number of bytes read, Code::corrupt if they are no valid head, and never reads

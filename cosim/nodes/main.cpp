@@ -64,16 +64,16 @@ int main(int argc, char** argv) {
         stderr);
     return 2;
   }
-  auto link = Link::open(shm::Fd(words.fd));
-  if (!link) {
-    std::fprintf(stderr, "hyphos-cosim-robot: %s\n", link.error().to_string().c_str());
+  auto channel = IpcChannel::open(shm::Fd(words.fd));
+  if (!channel) {
+    std::fprintf(stderr, "hyphos-cosim-robot: %s\n", channel.error().to_string().c_str());
     return 1;
   }
   auto robot = make(words.robot);
   if (!robot) {
-    serve_failure(*link, robot.error());
+    serve_failure(*channel, robot.error());
     return 1;
   }
-  serve(*link, **robot);
+  serve(*channel, **robot);
   return 0;
 }

@@ -128,27 +128,27 @@ bool answer_to(Reader& request, RobotNodes& robot, Writer& answer) {
 
 }  // namespace
 
-void serve(Link& link, RobotNodes& robot) {
+void serve(IpcChannel& channel, RobotNodes& robot) {
   std::vector<std::byte> request;
   Writer answer;
-  while (link.receive(request, kNever, {})) {
+  while (channel.receive(request, kNever, {})) {
     Reader reader(request);
     answer.clear();
     if (!answer_to(reader, robot, answer)) return;
-    if (auto sent = link.send(answer.bytes()); !sent) {  // more than fits into a message
+    if (auto sent = channel.send(answer.bytes()); !sent) {  // more than fits into a message
       put_failure(answer, sent.error());
-      if (!link.send(answer.bytes())) return;
+      if (!channel.send(answer.bytes())) return;
     }
   }
 }
 
-void serve_failure(Link& link, const Error& failure) {
+void serve_failure(IpcChannel& channel, const Error& failure) {
   std::vector<std::byte> request;
   Writer answer;
   put_failure(answer, failure);
-  while (link.receive(request, kNever, {}) &&
+  while (channel.receive(request, kNever, {}) &&
          Reader(request).get<RobotRequest>() != RobotRequest::quit) {
-    if (!link.send(answer.bytes())) return;
+    if (!channel.send(answer.bytes())) return;
   }
 }
 

@@ -39,7 +39,7 @@ class RemoteRobot final : public RobotNodes {
 
 /// The other side: answers until it is asked to quit. `failure`, if there is one, is the answer to
 /// everything: what went wrong when the robot was made.
-void serve(Link& link, RobotNodes& robot);
-void serve_failure(Link& link, const Error& failure);
+void serve(IpcChannel& channel, RobotNodes& robot);
+void serve_failure(IpcChannel& channel, const Error& failure);
 
 }  // namespace hyphos::cosim

@@ -11,11 +11,11 @@ namespace {
 /// and an error.
 class Server {
  public:
-  explicit Server(Link& link) : link_(link) {}
+  explicit Server(IpcChannel& channel) : channel_(channel) {}
 
   /// Nothing once there is no further request.
   [[nodiscard]] std::optional<Reader> next() {
-    if (!link_.receive(request_, kNever, {})) return std::nullopt;
+    if (!channel_.receive(request_, kNever, {})) return std::nullopt;
     Reader reader(request_);
     return reader;
   }
@@ -25,7 +25,7 @@ class Server {
     answer_.put(std::uint8_t{0});
     return answer_;
   }
-  bool send() { return static_cast<bool>(link_.send(answer_.bytes())); }
+  bool send() { return static_cast<bool>(channel_.send(answer_.bytes())); }
   bool send(const Result<void>& result) {
     begin();
     if (!result) fail(result.error());
@@ -48,15 +48,15 @@ class Server {
   }
 
  private:
-  Link& link_;
+  IpcChannel& channel_;
   std::vector<std::byte> request_;
   Writer answer_;
 };
 
 class NetworkServer {
  public:
-  NetworkServer(Link& link, Network& network)
-      : server_(link), network_(network), capacity_(link.capacity()) {}
+  NetworkServer(IpcChannel& channel, Network& network)
+      : server_(channel), network_(network), capacity_(channel.capacity()) {}
 
   void run() {
     while (auto request = server_.next()) {
@@ -194,10 +194,10 @@ bool answer(Server& server, Reader& request, Physics& physics) {
 
 }  // namespace
 
-void serve(Link& link, Network& network) { NetworkServer(link, network).run(); }
+void serve(IpcChannel& channel, Network& network) { NetworkServer(channel, network).run(); }
 
-void serve(Link& link, Physics& physics) {
-  Server server(link);
+void serve(IpcChannel& channel, Physics& physics) {
+  Server server(channel);
   while (auto request = server.next()) {
     if (!answer(server, *request, physics)) return;
   }

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "cosim/core/simulator.hpp"
-#include "cosim/remote/link.hpp"
+#include "cosim/remote/ipc_channel.hpp"
 
 namespace hyphos::cosim {
 
 /// The other side of RemoteNetwork and RemotePhysics: answers requests until it is asked to quit or
 /// gets one that makes no sense. Waits without a limit: whoever started this process ends it.
-void serve(Link& link, Network& network);
-void serve(Link& link, Physics& physics);
+void serve(IpcChannel& channel, Network& network);
+void serve(IpcChannel& channel, Physics& physics);
 
 }  // namespace hyphos::cosim

@@ -33,17 +33,17 @@ void follow(pid_t engine) {
 }  // namespace
 
 Result<std::unique_ptr<Worker>> Worker::fork(const Options& options,
-                                             const std::function<void(Link&)>& body) {
-  auto link = Link::create(options.capacity);
-  if (!link) return link.error();
-  std::unique_ptr<Worker> worker(new Worker(options, std::move(*link)));
+                                             const std::function<void(IpcChannel&)>& body) {
+  auto channel = IpcChannel::create(options.capacity);
+  if (!channel) return channel.error();
+  std::unique_ptr<Worker> worker(new Worker(options, std::move(*channel)));
   const pid_t engine = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return shm::os_error(errno, "cannot start a process", options.name);
   if (pid == 0) {
     follow(engine);
-    worker->link_.become(Link::End::worker);
-    body(worker->link_);
+    worker->channel_.become(IpcChannel::End::worker);
+    body(worker->channel_);
     ::_exit(0);
   }
   worker->pid_ = pid;
@@ -52,10 +52,10 @@ Result<std::unique_ptr<Worker>> Worker::fork(const Options& options,
 
 Result<std::unique_ptr<Worker>> Worker::start(const Options& options,
                                               const std::vector<std::string>& command) {
-  auto link = Link::create(options.capacity);
-  if (!link) return link.error();
-  std::unique_ptr<Worker> worker(new Worker(options, std::move(*link)));
-  const std::string fd = std::to_string(worker->link_.fd());
+  auto channel = IpcChannel::create(options.capacity);
+  if (!channel) return channel.error();
+  std::unique_ptr<Worker> worker(new Worker(options, std::move(*channel)));
+  const std::string fd = std::to_string(worker->channel_.fd());
   std::vector<std::string> words = command;
   words.insert(words.end(), {"--link-fd", fd});
   std::vector<char*> arguments;
@@ -67,7 +67,7 @@ Result<std::unique_ptr<Worker>> Worker::start(const Options& options,
   if (pid < 0) return shm::os_error(errno, "cannot start a process", options.name);
   if (pid == 0) {  // only calls that are safe after a fork of many threads
     follow(engine);
-    ::fcntl(worker->link_.fd(), F_SETFD, 0);
+    ::fcntl(worker->channel_.fd(), F_SETFD, 0);
     ::execvp(arguments.front(), arguments.data());
     ::_exit(127);
   }
@@ -79,7 +79,7 @@ Worker::~Worker() {
   if (pid_ < 0) return;
   Writer quit;
   quit.put(Request::quit);
-  if (!broken_ && !asked_ && link_.send(quit.bytes())) {
+  if (!broken_ && !asked_ && channel_.send(quit.bytes())) {
     const Time deadline = monotonic_now() + options_.grace;
     while (monotonic_now() < deadline) {
       int status = 0;
@@ -120,7 +120,7 @@ Result<void> Worker::call(std::span<const std::byte> request, std::vector<std::b
 
 Result<void> Worker::ask(std::span<const std::byte> request) {
   if (broken_) return *broken_;
-  auto sent = link_.send(request);
+  auto sent = channel_.send(request);
   asked_ = sent.ok();
   return sent;
 }
@@ -129,7 +129,7 @@ Result<void> Worker::answer(std::vector<std::byte>& answer) {
   if (broken_) return *broken_;
   asked_ = false;
   const Time start = monotonic_now();
-  auto got = link_.receive(answer, start + options_.timeout, [&] { return check_alive(); });
+  auto got = channel_.receive(answer, start + options_.timeout, [&] { return check_alive(); });
   wait_ns_ += (monotonic_now() - start).ns;
   if (got) return got;
   Error error = got.error();

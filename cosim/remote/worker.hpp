@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cosim/remote/link.hpp"
+#include "cosim/remote/ipc_channel.hpp"
 
 namespace hyphos::cosim {
 
@@ -26,8 +26,8 @@ class Worker {
   };
 
   /// Runs `body` in a fork of this process, which must have one thread.
-  [[nodiscard]] static Result<std::unique_ptr<Worker>> fork(const Options& options,
-                                                            const std::function<void(Link&)>& body);
+  [[nodiscard]] static Result<std::unique_ptr<Worker>> fork(
+      const Options& options, const std::function<void(IpcChannel&)>& body);
   /// Runs a program, with `--link-fd N` as its last arguments.
   [[nodiscard]] static Result<std::unique_ptr<Worker>> start(
       const Options& options, const std::vector<std::string>& command);
@@ -37,7 +37,7 @@ class Worker {
   ~Worker();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] std::size_t capacity() const { return link_.capacity(); }
+  [[nodiscard]] std::size_t capacity() const { return channel_.capacity(); }
   [[nodiscard]] const std::string& name() const { return options_.name; }
   /// Sends a request and copies its answer into `answer`. Whatever goes wrong, the process is
   /// killed and every later call gives the same error: disconnected (it ended), timeout, corrupt.
@@ -53,12 +53,13 @@ class Worker {
   [[nodiscard]] std::int64_t wait_ns() const { return wait_ns_; }
 
  private:
-  Worker(Options options, Link link) : options_(std::move(options)), link_(std::move(link)) {}
+  Worker(Options options, IpcChannel channel)
+      : options_(std::move(options)), channel_(std::move(channel)) {}
   [[nodiscard]] Result<void> check_alive();
   void kill_and_reap();
 
   Options options_;
-  Link link_;
+  IpcChannel channel_;
   pid_t pid_ = -1;
   bool asked_ = false;  // it owes an answer
   std::optional<Error> broken_;

@@ -109,10 +109,11 @@ std::unique_ptr<Network> built_in(const Scenario& scenario) {
 
 Result<std::unique_ptr<Worker>> radio_process(const Scenario& scenario, const RunOptions& options) {
   if (scenario.network != NetworkKind::ns3) {
-    return Worker::fork({.name = "the radio", .timeout = options.patience}, [&](Link& link) {
-      std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the run, which ends it
-      serve(link, *built_in(scenario));
-    });
+    return Worker::fork({.name = "the radio", .timeout = options.patience},
+                        [&](IpcChannel& channel) {
+                          std::signal(SIGINT, SIG_IGN);  // Ctrl-C is for the run, which ends it
+                          serve(channel, *built_in(scenario));
+                        });
   }
   auto path = adapter(options, "ns3");
   if (!path) return path.error();

@@ -19,18 +19,18 @@ using namespace hyphos;
 using namespace hyphos::cosim;
 
 Result<void> work(const std::string& adapter, const std::string& options, int fd) {
-  auto link = Link::open(shm::Fd(fd));
-  if (!link) return link.error();
+  auto channel = IpcChannel::open(shm::Fd(fd));
+  if (!channel) return channel.error();
   auto simulator = load_adapter(adapter);
   if (!simulator) return simulator.error();
   if ((*simulator)->kind == HYPHOS_COSIM_PHYSICS) {
     auto physics = open_physics(**simulator, options);
     if (!physics) return physics.error();
-    serve(*link, **physics);
+    serve(*channel, **physics);
   } else {
     auto network = open_network(**simulator, options);
     if (!network) return network.error();
-    serve(*link, **network);
+    serve(*channel, **network);
   }
   return success();
 }

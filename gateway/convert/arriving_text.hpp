@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "gateway/convert/decode_hint.hpp"
 #include "gateway/convert/lend.hpp"
-#include "gateway/convert/within.hpp"
 
 namespace hyphos::gateway {
 

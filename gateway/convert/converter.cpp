@@ -32,14 +32,14 @@ class TextOwner final : public BufferOwner {
 Buffer adopt(std::string text) { return (new TextOwner(std::move(text)))->buffer(); }
 
 /// `made` goes around `array`, if there is one.
-Written around(const Buffer& made, const Buffer& array, std::size_t hole) {
+EncodedMessage around(const Buffer& made, const Buffer& array, std::size_t hole) {
   if (array.empty()) return {made};
   return {made.slice(0, hole), array, made.slice(hole, made.size() - hole)};
 }
 
 }  // namespace
 
-Buffer Written::joined() const {
+Buffer EncodedMessage::joined() const {
   if (array.empty()) return head;
   WritableBuffer all = WritableBuffer::on_heap(size());
   std::byte* to = all.data();
@@ -50,20 +50,20 @@ Buffer Written::joined() const {
 template <bool kCdr>
 Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const Lend& lend,
                                        const Buffer& within) const {
-  Trouble trouble;
+  ConversionError failure;
   Sizes sizes;
   Bytes attached;
-  RosCursor<kCdr> measured(message, trouble);
+  RosCursor<kCdr> measured(message, failure);
   ProtoMeasure measure;
-  FromRos<kCdr, ProtoMeasure> first(measured, measure, sizes, trouble, attached);
+  FromRos<kCdr, ProtoMeasure> first(measured, measure, sizes, failure, attached);
   if (!measured.begin() || !first.message(shape_) || !measured.end()) {
-    return trouble.error(shape_.ros_name);
+    return failure.error(shape_.ros_name);
   }
   WritableBuffer memory = lend(measure.at());
-  RosCursor<kCdr> cursor(message, trouble);
+  RosCursor<kCdr> cursor(message, failure);
   ProtoWrite write(memory.data());
-  FromRos<kCdr, ProtoWrite> second(cursor, write, sizes, trouble, attached);
-  if (!cursor.begin() || !second.message(shape_)) return trouble.error(shape_.ros_name);
+  FromRos<kCdr, ProtoWrite> second(cursor, write, sizes, failure, attached);
+  if (!cursor.begin() || !second.message(shape_)) return failure.error(shape_.ros_name);
   RawMessage made;
   made.payload = std::move(memory).freeze(measure.at());
   if (attached_ && !within.empty() && attached.size() >= kKept) {
@@ -78,7 +78,7 @@ Result<RawMessage> Converter::read_ros(std::span<const std::byte> message, const
 }
 
 Result<RawMessage> Converter::read(Form form, std::span<const std::byte> message, const Lend& lend,
-                                   std::int64_t now_ns, const Within& within) const {
+                                   std::int64_t now_ns, const DecodeHint& within) const {
   switch (form) {
     case Form::ros1:
       return read_ros<false>(message, lend, within.memory);
@@ -100,41 +100,41 @@ Buffer Converter::kept_array(const RawMessage& message) const {
 }
 
 template <bool kCdr>
-Result<Written> Converter::write_ros(const RawMessage& message) const {
+Result<EncodedMessage> Converter::write_ros(const RawMessage& message) const {
   const Buffer array = kept_array(message);
-  Trouble trouble;
+  ConversionError failure;
   Around<Measure> measure(Measure(), array);
-  RosSink<kCdr, Around<Measure>> measuring(measure, trouble);
-  Walk first(measuring, trouble, message.buffers);
-  if (!first.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
+  RosSink<kCdr, Around<Measure>> measuring(measure, failure);
+  Walk first(measuring, failure, message.buffers);
+  if (!first.message(shape_, message.payload.bytes())) return failure.error(shape_.ros_name);
   WritableBuffer memory = WritableBuffer::on_heap(measure.at() - array.size());
   Around<Write> write(Write(memory.data()), array);
-  RosSink<kCdr, Around<Write>> writing(write, trouble);
-  Walk second(writing, trouble, message.buffers);
-  if (!second.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
+  RosSink<kCdr, Around<Write>> writing(write, failure);
+  Walk second(writing, failure, message.buffers);
+  if (!second.message(shape_, message.payload.bytes())) return failure.error(shape_.ros_name);
   return around(std::move(memory).freeze(), array, write.hole());
 }
 
-Result<Written> Converter::write_json(const RawMessage& message) const {
-  Trouble trouble;
+Result<EncodedMessage> Converter::write_json(const RawMessage& message) const {
+  ConversionError failure;
   std::string made;
   JsonSink sink(made);
-  Walk walk(sink, trouble, message.buffers);
-  if (!walk.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
-  return Written(adopt(std::move(made)));
+  Walk walk(sink, failure, message.buffers);
+  if (!walk.message(shape_, message.payload.bytes())) return failure.error(shape_.ros_name);
+  return EncodedMessage(adopt(std::move(made)));
 }
 
-Result<Written> Converter::write_cbor(const RawMessage& message) const {
+Result<EncodedMessage> Converter::write_cbor(const RawMessage& message) const {
   const Buffer array = kept_array(message);
-  Trouble trouble;
+  ConversionError failure;
   std::vector<std::byte> made;
   CborSink sink(made, array);
-  Walk walk(sink, trouble, message.buffers);
-  if (!walk.message(shape_, message.payload.bytes())) return trouble.error(shape_.ros_name);
+  Walk walk(sink, failure, message.buffers);
+  if (!walk.message(shape_, message.payload.bytes())) return failure.error(shape_.ros_name);
   return around(Buffer::adopt(std::move(made)), array, sink.hole());
 }
 
-Result<Written> Converter::write(Form form, const RawMessage& message) const {
+Result<EncodedMessage> Converter::write(Form form, const RawMessage& message) const {
   switch (form) {
     case Form::ros1:
       return write_ros<false>(message);

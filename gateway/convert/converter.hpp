@@ -5,11 +5,11 @@
 #include <span>
 #include <string>
 
+#include "gateway/convert/decode_hint.hpp"
+#include "gateway/convert/encoded_message.hpp"
 #include "gateway/convert/lend.hpp"
 #include "gateway/convert/shape.hpp"
-#include "gateway/convert/within.hpp"
-#include "gateway/convert/written.hpp"
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/message.hpp"
 #include "hyphos/result.hpp"
@@ -33,9 +33,9 @@ class Converter {
   /// Errors: corrupt, with the field.
   [[nodiscard]] Result<RawMessage> read(Form form, std::span<const std::byte> message,
                                         const Lend& lend, std::int64_t now_ns,
-                                        const Within& within = {}) const;
+                                        const DecodeHint& within = {}) const;
   /// A message of ROS. Errors: corrupt, also for what ROS cannot hold, with the field.
-  [[nodiscard]] Result<Written> write(Form form, const RawMessage& message) const;
+  [[nodiscard]] Result<EncodedMessage> write(Form form, const RawMessage& message) const;
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
 
@@ -44,9 +44,9 @@ class Converter {
   [[nodiscard]] Result<RawMessage> read_ros(std::span<const std::byte> message, const Lend& lend,
                                             const Buffer& within) const;
   template <bool kCdr>
-  [[nodiscard]] Result<Written> write_ros(const RawMessage& message) const;
-  [[nodiscard]] Result<Written> write_json(const RawMessage& message) const;
-  [[nodiscard]] Result<Written> write_cbor(const RawMessage& message) const;
+  [[nodiscard]] Result<EncodedMessage> write_ros(const RawMessage& message) const;
+  [[nodiscard]] Result<EncodedMessage> write_json(const RawMessage& message) const;
+  [[nodiscard]] Result<EncodedMessage> write_cbor(const RawMessage& message) const;
   /// The array that stays where it is, or an empty one.
   [[nodiscard]] Buffer kept_array(const RawMessage& message) const;
 

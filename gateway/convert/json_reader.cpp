@@ -22,7 +22,7 @@ const Buffer* read_before(const AttachedJson& attached, LongTexts& long_texts) {
 Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view text,
                           const Lend& lend, std::int64_t now_ns, LongTexts& long_texts) {
   thread_local simdjson::dom::parser parser;
-  Trouble trouble;
+  ConversionError failure;
   Json json;
   auto fault = parser.parse(text).get(json);
   if (fault == simdjson::NUMBER_ERROR) {
@@ -35,12 +35,12 @@ Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view te
   Sizes sizes;
   AttachedJson attached;
   ProtoMeasure measure;
-  FromJson<ProtoMeasure> first(measure, sizes, trouble, now_ns, attached, long_texts);
-  if (!first.message(shape, json)) return trouble.error(shape.ros_name);
+  FromJson<ProtoMeasure> first(measure, sizes, failure, now_ns, attached, long_texts);
+  if (!first.message(shape, json)) return failure.error(shape.ros_name);
   WritableBuffer memory = lend(measure.at());
   ProtoWrite write(memory.data());
-  FromJson<ProtoWrite> second(write, sizes, trouble, now_ns, attached, long_texts);
-  if (!second.message(shape, json)) return trouble.error(shape.ros_name);
+  FromJson<ProtoWrite> second(write, sizes, failure, now_ns, attached, long_texts);
+  if (!second.message(shape, json)) return failure.error(shape.ros_name);
   RawMessage made;
   made.payload = std::move(memory).freeze(measure.at());
   const Buffer* const known = attaches ? read_before(attached, long_texts) : nullptr;
@@ -49,9 +49,9 @@ Result<RawMessage> parsed(const Shape& shape, bool attaches, std::string_view te
   } else if (attaches) {
     WritableBuffer buffer = lend(attached.size);
     if (attached.field != nullptr &&
-        !write_blob(*attached.field, attached.json, buffer.data(), trouble, long_texts)) {
-      trouble.in(attached.field->name);
-      return trouble.error(shape.ros_name);
+        !write_blob(*attached.field, attached.json, buffer.data(), failure, long_texts)) {
+      failure.in(attached.field->name);
+      return failure.error(shape.ros_name);
     }
     made.buffers.push_back(std::move(buffer).freeze(attached.size));
   }

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "gateway/convert/base64.hpp"
+#include "gateway/convert/conversion_error.hpp"
 #include "gateway/convert/long_texts.hpp"
 #include "gateway/convert/proto_out.hpp"
 #include "gateway/convert/scan.hpp"
 #include "gateway/convert/shape.hpp"
-#include "gateway/convert/trouble.hpp"
 
 namespace hyphos::gateway {
 
@@ -39,16 +39,16 @@ struct AttachedJson {
 }
 
 /// Writes the bytes of base64 or of a list of numbers, whose number is known.
-inline bool write_blob(const Field& field, Json json, std::byte* to, Trouble& trouble,
+inline bool write_blob(const Field& field, Json json, std::byte* to, ConversionError& failure,
                        LongTexts& long_texts) {
   std::string_view text;
   if (json.get(text) == simdjson::SUCCESS) {
-    if (!long_texts.has(text)) return decode_base64(text, to) || trouble.tell("is no base64");
+    if (!long_texts.has(text)) return decode_base64(text, to) || failure.fail("is no base64");
     const std::string_view whole = long_texts.of(text);
     if (const Buffer* const bytes = long_texts.bytes_of(whole)) {
       std::ranges::copy(bytes->bytes(), to);
     } else if (!decode_base64(whole, to)) {
-      return trouble.tell("is no base64");
+      return failure.fail("is no base64");
     }
     long_texts.read();
     return true;
@@ -57,7 +57,7 @@ inline bool write_blob(const Field& field, Json json, std::byte* to, Trouble& tr
     std::int64_t value = 0;
     if (element.get(value) != simdjson::SUCCESS || value < (field.is_signed ? -128 : 0) ||
         value > (field.is_signed ? 127 : 255)) {
-      return trouble.tell("has an element that is no byte");
+      return failure.fail("has an element that is no byte");
     }
     *to++ = static_cast<std::byte>(value);
   }
@@ -85,32 +85,32 @@ class NamedFields {
 template <typename Out>
 class FromJson {
  public:
-  FromJson(Out& out, Sizes& sizes, Trouble& trouble, std::int64_t now_ns, AttachedJson& attached,
-           LongTexts& long_texts)
+  FromJson(Out& out, Sizes& sizes, ConversionError& failure, std::int64_t now_ns,
+           AttachedJson& attached, LongTexts& long_texts)
       : out_(out),
         sizes_(sizes),
-        trouble_(trouble),
+        failure_(failure),
         now_ns_(now_ns),
         attached_(attached),
         long_texts_(long_texts) {}
 
   bool message(const Shape& shape, Json json) {
     simdjson::dom::object object;
-    if (json.get(object) != simdjson::SUCCESS) return trouble_.tell("is no JSON object");
+    if (json.get(object) != simdjson::SUCCESS) return failure_.fail("is no JSON object");
     bool stamped = false;
     NamedFields named(shape.fields.size());
     for (const auto [name, value] : object) {
       const Field* const field = find(shape, name);
       if (field == nullptr) {
-        return trouble_.tell("has '" + std::string(name) + "', which " + shape.ros_name +
+        return failure_.fail("has '" + std::string(name) + "', which " + shape.ros_name +
                              " has not");
       }
       // Protobuf would join the two, past every bound of ROS.
       if (!named.add(static_cast<std::size_t>(field - shape.fields.data()))) {
-        return trouble_.tell("has '" + std::string(name) + "' twice");
+        return failure_.fail("has '" + std::string(name) + "' twice");
       }
       stamped = stamped || field->name == "stamp";
-      if (!put(*field, value)) return trouble_.in(field->name);
+      if (!put(*field, value)) return failure_.in(field->name);
     }
     if (!stamped && is_header(shape)) {
       const Field* const stamp = find(shape, "stamp");
@@ -147,9 +147,9 @@ class FromJson {
 
   bool text(const Field& field, Json json, bool even_empty) {
     std::string_view text;
-    if (json.get(text) != simdjson::SUCCESS) return trouble_.tell("is no text");
-    if (long_texts_.has(text)) return trouble_.tell("is no base64");
-    if (!trouble_.accept(text_problem(field, text.size()))) return false;
+    if (json.get(text) != simdjson::SUCCESS) return failure_.fail("is no text");
+    if (long_texts_.has(text)) return failure_.fail("is no base64");
+    if (!failure_.accept(text_problem(field, text.size()))) return false;
     put_bytes(out_, field, std::as_bytes(std::span(text)), even_empty);
     return true;
   }
@@ -168,7 +168,7 @@ class FromJson {
       return true;
     }
     if (json.get(number) != simdjson::SUCCESS || number < 0 || number > 1) {
-      return trouble_.tell("is neither true nor false");
+      return failure_.fail("is neither true nor false");
     }
     bits = static_cast<std::uint64_t>(number);
     return true;
@@ -179,9 +179,9 @@ class FromJson {
     if (json.is_null()) {
       value = std::numeric_limits<double>::quiet_NaN();
     } else if (json.get(word) == simdjson::SUCCESS) {
-      if (!special(word, value)) return trouble_.tell("is a text, not a number");
+      if (!special(word, value)) return failure_.fail("is a text, not a number");
     } else if (json.get(value) != simdjson::SUCCESS) {
-      return trouble_.tell("is no number");
+      return failure_.fail("is no number");
     }
     bits = field.width == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
                             : std::bit_cast<std::uint64_t>(value);
@@ -213,12 +213,12 @@ class FromJson {
                real == std::trunc(real) && (field.is_signed || real >= 0)) {
       bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(real));
     } else {
-      return trouble_.tell("is no whole number");
+      return failure_.fail("is no whole number");
     }
     return in_range(field, bits) || refuse(field, std::to_string(static_cast<std::int64_t>(bits)));
   }
   bool refuse(const Field& field, const std::string& number) {
-    return trouble_.tell("is " + number + ", which " + (field.is_signed ? "an int" : "a uint") +
+    return failure_.fail("is " + number + ", which " + (field.is_signed ? "an int" : "a uint") +
                          std::to_string(8 * field.width) + " does not hold");
   }
   bool time(Json json, std::uint64_t& bits) {
@@ -228,21 +228,21 @@ class FromJson {
       return true;
     }
     simdjson::dom::object object;
-    if (json.get(object) != simdjson::SUCCESS) return trouble_.tell("is no time: {secs, nsecs}");
+    if (json.get(object) != simdjson::SUCCESS) return failure_.fail("is no time: {secs, nsecs}");
     std::int64_t seconds = 0;
     std::int64_t nanoseconds = 0;
     for (const auto [name, value] : object) {
       const bool is_seconds = name == "secs" || name == "sec";
       if (!is_seconds && name != "nsecs" && name != "nanosec" && name != "nsec") {
-        return trouble_.tell("has '" + std::string(name) + "', which a time has not");
+        return failure_.fail("has '" + std::string(name) + "', which a time has not");
       }
       if (value.get(is_seconds ? seconds : nanoseconds) != simdjson::SUCCESS) {
-        return trouble_.tell("has a '" + std::string(name) + "' that is no whole number");
+        return failure_.fail("has a '" + std::string(name) + "' that is no whole number");
       }
     }
     constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
     if (seconds < -kMost || seconds > kMost || nanoseconds < -kMost || nanoseconds > kMost) {
-      return trouble_.tell("is no time that ROS holds");
+      return failure_.fail("is no time that ROS holds");
     }
     bits = static_cast<std::uint64_t>(seconds * 1'000'000'000 + nanoseconds);
     return true;
@@ -251,8 +251,8 @@ class FromJson {
   bool list(const Field& field, Json json) {
     if (field.blob) return blob(field, json);
     simdjson::dom::array array;
-    if (json.get(array) != simdjson::SUCCESS) return trouble_.tell("is no list");
-    if (!trouble_.accept(count_problem(field, count_of(array)))) return false;
+    if (json.get(array) != simdjson::SUCCESS) return failure_.fail("is no list");
+    if (!failure_.accept(count_problem(field, count_of(array)))) return false;
     if (field.kind == Kind::message || field.is_text()) {
       for (const Json element : array) {
         if (field.is_text() ? !this->text(field, element, true) : !inner(field, element, true)) {
@@ -281,7 +281,7 @@ class FromJson {
     out_.tag(field.number, wire::kBytes);
     out_.varint(size);
     std::byte* const place = out_.room(size);
-    return Out::kMeasures || write_blob(field, json, place, trouble_, long_texts_);
+    return Out::kMeasures || write_blob(field, json, place, failure_, long_texts_);
   }
   bool blob_size(const Field& field, Json json, std::size_t& size) {
     std::string_view text;
@@ -291,14 +291,14 @@ class FromJson {
     } else if (json.get(array) == simdjson::SUCCESS) {
       size = count_of(array);
     } else {
-      return trouble_.tell("is neither base64 nor a list of numbers");
+      return failure_.fail("is neither base64 nor a list of numbers");
     }
-    return trouble_.accept(count_problem(field, size));
+    return failure_.accept(count_problem(field, size));
   }
 
   Out& out_;
   Sizes& sizes_;
-  Trouble& trouble_;
+  ConversionError& failure_;
   std::int64_t now_ns_;
   AttachedJson& attached_;
   LongTexts& long_texts_;

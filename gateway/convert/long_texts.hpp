@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/convert/within.hpp"
+#include "gateway/convert/decode_hint.hpp"
 
 namespace hyphos::gateway {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "gateway/convert/conversion_error.hpp"
 #include "gateway/convert/shape.hpp"
-#include "gateway/convert/trouble.hpp"
 #include "gateway/convert/utf.hpp"
 #include "hyphos/buffer.hpp"
 #include "wire/protobuf.hpp"
@@ -93,7 +93,7 @@ struct RosTime {
 template <bool kCdr, typename Out>
 class RosSink {
  public:
-  RosSink(Out& out, Trouble& trouble) : out_(out), trouble_(trouble) {
+  RosSink(Out& out, ConversionError& failure) : out_(out), failure_(failure) {
     if constexpr (kCdr) {
       constexpr std::byte kLittleEndian[4] = {std::byte{0}, std::byte{1}, std::byte{0},
                                               std::byte{0}};
@@ -130,7 +130,7 @@ class RosSink {
     const std::int64_t most = is_unsigned ? std::numeric_limits<std::uint32_t>::max()
                                           : std::numeric_limits<std::int32_t>::max();
     if (time.seconds < least || time.seconds > most) {
-      return trouble_.tell("is " + std::to_string(ns) + " ns, which a " +
+      return failure_.fail("is " + std::to_string(ns) + " ns, which a " +
                            (field.kind == Kind::time ? "time" : "duration") + " of ROS " +
                            (field.ros2 ? "2" : "1") + " does not hold");
     }
@@ -182,7 +182,7 @@ class RosSink {
   }
 
   Out& out_;
-  Trouble& trouble_;
+  ConversionError& failure_;
 };
 
 }  // namespace hyphos::gateway

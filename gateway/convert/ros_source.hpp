@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "gateway/convert/conversion_error.hpp"
 #include "gateway/convert/proto_out.hpp"
 #include "gateway/convert/scan.hpp"
 #include "gateway/convert/shape.hpp"
-#include "gateway/convert/trouble.hpp"
 #include "gateway/convert/utf.hpp"
 
 namespace hyphos::gateway {
@@ -19,12 +19,12 @@ namespace hyphos::gateway {
 template <bool kCdr>
 class RosCursor {
  public:
-  RosCursor(Bytes in, Trouble& trouble) : in_(in), trouble_(trouble) {}
+  RosCursor(Bytes in, ConversionError& failure) : in_(in), failure_(failure) {}
 
   bool begin() {
     if constexpr (kCdr) {
       if (in_.size() < 4 || in_[0] != std::byte{0} || std::to_integer<unsigned>(in_[1]) > 1) {
-        return trouble_.tell(
+        return failure_.fail(
             "is in no encapsulation that is known: XCDR1 begins with 00 01 or 00 00");
       }
       big_endian_ = in_[1] == std::byte{0};
@@ -35,14 +35,14 @@ class RosCursor {
   bool end() {
     // Writers of CDR may fill up the last word.
     if (left() <= (kCdr ? 3U : 0U)) return true;
-    return trouble_.tell(std::to_string(left()) + " bytes are left over");
+    return failure_.fail(std::to_string(left()) + " bytes are left over");
   }
   [[nodiscard]] std::size_t left() const { return in_.size() - at_; }
   [[nodiscard]] bool big_endian() const { return big_endian_; }
 
   bool take(std::size_t size, Bytes& bytes) {
     if (size > left()) {
-      return trouble_.tell("needs " + std::to_string(size) + " bytes, and " +
+      return failure_.fail("needs " + std::to_string(size) + " bytes, and " +
                            std::to_string(left()) + " are left");
     }
     bytes = in_.subspan(at_, size);
@@ -72,7 +72,7 @@ class RosCursor {
 
  private:
   Bytes in_;
-  Trouble& trouble_;
+  ConversionError& failure_;
   std::size_t at_ = 0;
   bool big_endian_ = false;
 };
@@ -81,8 +81,8 @@ class RosCursor {
 template <bool kCdr, typename Out>
 class FromRos {
  public:
-  FromRos(RosCursor<kCdr>& in, Out& out, Sizes& sizes, Trouble& trouble, Bytes& attached)
-      : in_(in), out_(out), sizes_(sizes), trouble_(trouble), attached_(attached) {}
+  FromRos(RosCursor<kCdr>& in, Out& out, Sizes& sizes, ConversionError& failure, Bytes& attached)
+      : in_(in), out_(out), sizes_(sizes), failure_(failure), attached_(attached) {}
 
   bool message(const Shape& shape) {
     if (kCdr && shape.fields.empty()) {
@@ -90,7 +90,7 @@ class FromRos {
       return in_.take(1, dummy);
     }
     for (const Field& field : shape.fields) {
-      if (!value(field)) return trouble_.in(field.name);
+      if (!value(field)) return failure_.in(field.name);
     }
     return true;
   }
@@ -144,7 +144,7 @@ class FromRos {
       append_utf8(text, made);
       text = made;
     }
-    if (!trouble_.accept(text_problem(field, text.size()))) return false;
+    if (!failure_.accept(text_problem(field, text.size()))) return false;
     put_bytes(out_, field, std::as_bytes(std::span(text)), even_empty);
     return true;
   }
@@ -176,10 +176,10 @@ class FromRos {
   bool list(const Field& field) {
     std::uint64_t count = field.size;
     if (field.count != Count::fixed && !in_.raw(4, count)) return false;
-    if (!trouble_.accept(count_problem(field, count))) return false;
+    if (!failure_.accept(count_problem(field, count))) return false;
     const std::size_t least = element_size(field);
     if (least == 0 ? count > kMostOfNothing : count > in_.left() / least) {
-      return trouble_.tell("claims " + std::to_string(count) + " elements, and " +
+      return failure_.fail("claims " + std::to_string(count) + " elements, and " +
                            std::to_string(in_.left()) + " bytes are left");
     }
     if (field.blob) return blob(field, count);
@@ -227,7 +227,7 @@ class FromRos {
   RosCursor<kCdr>& in_;
   Out& out_;
   Sizes& sizes_;
-  Trouble& trouble_;
+  ConversionError& failure_;
   Bytes& attached_;
 };
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "gateway/convert/conversion_error.hpp"
 #include "gateway/convert/proto_out.hpp"
 #include "gateway/convert/shape.hpp"
-#include "gateway/convert/trouble.hpp"
 #include "wire/protobuf.hpp"
 
 namespace hyphos::gateway {
@@ -30,7 +30,7 @@ struct Found {
 /// Found fields lie on a stack that is used again: a message costs no allocation once it has grown.
 class Scan {
  public:
-  explicit Scan(Trouble& trouble) : trouble_(trouble) {}
+  explicit Scan(ConversionError& failure) : failure_(failure) {}
 
   /// Pushes one Found for each field of `shape`; pop() takes them away again.
   bool push(const Shape& shape, Bytes message) {
@@ -43,7 +43,7 @@ class Scan {
       std::uint32_t type = 0;
       wire::ProtoValue value;
       const std::byte* const at = end - reader.left();
-      if (!reader.field(number, type, value)) return trouble_.tell("is no protobuf message");
+      if (!reader.field(number, type, value)) return failure_.fail("is no protobuf message");
       const Field* const field = shape.find(number);
       if (field == nullptr || !fits(*field, type)) continue;
       Found& found = found_[base + static_cast<std::size_t>(field - shape.fields.data())];
@@ -97,7 +97,7 @@ class Scan {
         const bool good = field.store == Store::fixed32   ? packed.fixed(number, 4)
                           : field.store == Store::fixed64 ? packed.fixed(number, 8)
                                                           : packed.varint(number);
-        if (!good) return trouble_.tell("is no protobuf message");
+        if (!good) return failure_.fail("is no protobuf message");
         if (!take(number)) return false;
       }
       return true;
@@ -125,7 +125,7 @@ class Scan {
     return ends;
   }
 
-  Trouble& trouble_;
+  ConversionError& failure_;
   std::vector<Found> found_;
   std::deque<std::vector<std::byte>> merged_;
 };

@@ -83,11 +83,11 @@ std::optional<Store> store_of(const FieldDescriptor& field) {
 }
 
 /// True if every value of `field` can be kept in `carrier`, and told from others there.
-bool can_keep(const Field& field, const FieldDescriptor& carrier) {
+bool can_keep(const Field& field, const FieldDescriptor& codec) {
   using Cpp = FieldDescriptor::CppType;
-  const Cpp type = carrier.cpp_type();
-  if (field.blob) return carrier.type() == FieldDescriptor::TYPE_BYTES && !carrier.is_repeated();
-  if (carrier.is_repeated() != (field.count != Count::one) || carrier.is_map()) return false;
+  const Cpp type = codec.cpp_type();
+  if (field.blob) return codec.type() == FieldDescriptor::TYPE_BYTES && !codec.is_repeated();
+  if (codec.is_repeated() != (field.count != Count::one) || codec.is_map()) return false;
   if (field.is_text()) return type == Cpp::CPPTYPE_STRING;
   if (field.is_time()) return type == Cpp::CPPTYPE_INT64;
   switch (field.kind) {
@@ -123,10 +123,10 @@ std::string lower(std::string_view name) {
 }
 
 /// ROS 1 writes `K` where ROS 2 and the standard messages write `k`.
-const FieldDescriptor* find_carrier(const Descriptor& carrier, const Field& field) {
+const FieldDescriptor* find_codec(const Descriptor& codec, const Field& field) {
   const std::string name = field.is_time() ? field.name + "_ns" : field.name;
-  if (const auto* found = carrier.FindFieldByName(name)) return found;
-  return carrier.FindFieldByName(lower(name));
+  if (const auto* found = codec.FindFieldByName(name)) return found;
+  return codec.FindFieldByName(lower(name));
 }
 
 Field read_field(const FieldDescriptor& own, const ros::Field& option, bool ros2) {
@@ -157,11 +157,11 @@ std::size_t least_size(const Field& field) {
   return field.count == Count::fixed ? one * field.size : 4;
 }
 
-Error no_place(const Descriptor& ros, const Descriptor& carrier, const std::string& why) {
+Error no_place(const Descriptor& ros, const Descriptor& codec, const std::string& why) {
   return {Code::unsupported,
-          std::string(ros.full_name()) + " cannot travel as " + std::string(carrier.full_name()) +
+          std::string(ros.full_name()) + " cannot travel as " + std::string(codec.full_name()) +
               ": " + why,
-          std::string(carrier.full_name())};
+          std::string(codec.full_name())};
 }
 
 }  // namespace
@@ -180,11 +180,11 @@ std::string text_problem(const Field& field, std::size_t size) {
   return "has " + std::to_string(size) + " bytes, ROS allows " + std::to_string(field.string_size);
 }
 
-Result<const Shape*> Shapes::join(const Descriptor& ros, const Descriptor& carrier, bool attached) {
-  const Key key{{&ros, &carrier}, attached};
+Result<const Shape*> Shapes::join(const Descriptor& ros, const Descriptor& codec, bool attached) {
+  const Key key{{&ros, &codec}, attached};
   if (const auto known = shapes_.find(key); known != shapes_.end()) {
     if (known->second) return known->second.get();
-    return no_place(ros, carrier, "it contains itself");
+    return no_place(ros, codec, "it contains itself");
   }
   const auto& told = ros.options().GetExtension(ros::type);
   if (told.name().empty()) {
@@ -207,11 +207,11 @@ Result<const Shape*> Shapes::join(const Descriptor& ros, const Descriptor& carri
   for (int i = 0; i < ros.field_count(); ++i) {
     const FieldDescriptor& own = *ros.field(i);
     Field field = read_field(own, own.options().GetExtension(ros::field), shape->ros2);
-    const auto* place = &ros == &carrier ? &own : find_carrier(carrier, field);
+    const auto* place = &ros == &codec ? &own : find_codec(codec, field);
     if (place == nullptr && attached && field.blob && !buffers_taken) {
       field.attached = buffers_taken = true;
     } else if (place == nullptr) {
-      return refuse(no_place(ros, carrier, "it has no '" + field.name + "'"));
+      return refuse(no_place(ros, codec, "it has no '" + field.name + "'"));
     } else {
       // Arrays of single bytes that a carrier has as numbers.
       field.blob = field.blob && place->type() == FieldDescriptor::TYPE_BYTES;
@@ -219,7 +219,7 @@ Result<const Shape*> Shapes::join(const Descriptor& ros, const Descriptor& carri
       if (!store || !can_keep(field, *place) ||
           static_cast<std::uint32_t>(place->number()) > kMostNumber) {
         return refuse(
-            no_place(ros, carrier, "its '" + std::string(place->name()) + "' is of another kind"));
+            no_place(ros, codec, "its '" + std::string(place->name()) + "' is of another kind"));
       }
       field.store = *store;
       field.number = static_cast<std::uint32_t>(place->number());

@@ -95,7 +95,7 @@ class Shapes {
   /// an array of bytes that it lacks are its attached buffers. Errors: unsupported (what of `ros`
   /// has no place in `carrier`, or could not be kept there), invalid_config (no message of ROS).
   Result<const Shape*> join(const google::protobuf::Descriptor& ros,
-                            const google::protobuf::Descriptor& carrier, bool attached);
+                            const google::protobuf::Descriptor& codec, bool attached);
 
  private:
   using Key =

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "gateway/convert/conversion_error.hpp"
 #include "gateway/convert/scan.hpp"
 #include "gateway/convert/shape.hpp"
-#include "gateway/convert/trouble.hpp"
 #include "hyphos/envelope.hpp"
 
 namespace hyphos::gateway {
@@ -26,8 +26,8 @@ namespace hyphos::gateway {
 template <typename Sink>
 class Walk {
  public:
-  Walk(Sink& sink, Trouble& trouble, const BufferList& buffers)
-      : sink_(sink), trouble_(trouble), scan_(trouble), buffers_(buffers) {}
+  Walk(Sink& sink, ConversionError& failure, const BufferList& buffers)
+      : sink_(sink), failure_(failure), scan_(failure), buffers_(buffers) {}
 
   bool message(const Shape& shape, Bytes bytes) {
     if (!scan_.push(shape, bytes)) return false;
@@ -36,7 +36,7 @@ class Walk {
       const Field& field = shape.fields[i];
       // A copy: the stack may move when inner messages are pushed.
       const Found found = scan_.found(shape, i);
-      if (!sink_.key(field) || !value(field, found)) return trouble_.in(field.name);
+      if (!sink_.key(field) || !value(field, found)) return failure_.in(field.name);
     }
     scan_.pop(shape);
     return sink_.close(shape);
@@ -62,7 +62,7 @@ class Walk {
     if (field.is_time()) return sink_.time(field, static_cast<std::int64_t>(number));
     if (field.flag) return sink_.number(field, number != 0 ? 1 : 0);
     if (!in_range(field, number)) {
-      return trouble_.tell("is " +
+      return failure_.fail("is " +
                            (field.is_signed ? std::to_string(static_cast<std::int64_t>(number))
                                             : std::to_string(number)) +
                            ", which " + std::to_string(8 * field.width) + " bits do not hold");
@@ -72,14 +72,14 @@ class Walk {
 
   bool text(const Field& field, Bytes bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!trouble_.accept(text_problem(field, text.size()))) return false;
+    if (!failure_.accept(text_problem(field, text.size()))) return false;
     return sink_.text(field, text);
   }
 
   /// An empty array of fixed size stands for one of zeros.
   bool count_fits(const Field& field, std::size_t count) {
     return (field.count == Count::fixed && count == 0) ||
-           trouble_.accept(count_problem(field, count));
+           failure_.accept(count_problem(field, count));
   }
 
   bool blob(const Field& field, const Found& found) {
@@ -140,13 +140,13 @@ class Walk {
   bool floats(const Field& field, const Found& found) {
     return Scan::each(field, found, [&](std::uint32_t type, const wire::ProtoValue& value) {
       if (type != wire::kBytes) return sink_.item(field) && sink_.number(field, value.number);
-      if (value.bytes.size() % field.width != 0) return trouble_.tell("is no protobuf message");
+      if (value.bytes.size() % field.width != 0) return failure_.fail("is no protobuf message");
       return sink_.packed(field, value.bytes);
     });
   }
 
   Sink& sink_;
-  Trouble& trouble_;
+  ConversionError& failure_;
   Scan scan_;
   const BufferList& buffers_;
 };

@@ -5,20 +5,20 @@
 
 namespace hyphos::gateway::net {
 
-Message SendQueue::take(Lane& lane) {
-  Message message = std::move(lane.messages.front());
-  lane.messages.pop_front();
-  lane.bytes -= message.size();
+Message SendQueue::take(FlowQueue& flow) {
+  Message message = std::move(flow.messages.front());
+  flow.messages.pop_front();
+  flow.bytes -= message.size();
   bytes_ -= message.size();
   --count_;
   return message;
 }
 
-SendQueue::Lane* SendQueue::heaviest() {
+SendQueue::FlowQueue* SendQueue::heaviest() {
   const auto found = std::max_element(
-      lanes_.begin(), lanes_.end(),
+      flows_.begin(), flows_.end(),
       [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; });
-  return found == lanes_.end() || found->second.messages.empty() ? nullptr : &found->second;
+  return found == flows_.end() || found->second.messages.empty() ? nullptr : &found->second;
 }
 
 bool SendQueue::push(Key key, Message message, std::vector<Message>& dropped, std::size_t depth) {
@@ -27,26 +27,26 @@ bool SendQueue::push(Key key, Message message, std::vector<Message>& dropped, st
     dropped.push_back(std::move(message));
     return false;
   }
-  Lane* lane = &control_;
+  FlowQueue* flow = &control_;
   if (key != kControl) {
-    const auto [place, made] = lanes_.try_emplace(key);
+    const auto [place, made] = flows_.try_emplace(key);
     if (made) turn_.push_back(key);
-    lane = &place->second;
+    flow = &place->second;
     const std::size_t most = depth == 0 ? limits_.depth : depth;
-    while (!lane->messages.empty() && lane->messages.size() >= most) {
-      dropped.push_back(take(*lane));
+    while (!flow->messages.empty() && flow->messages.size() >= most) {
+      dropped.push_back(take(*flow));
     }
   }
   while (bytes_ + size > limits_.bytes) {
-    Lane* heavy = heaviest();
+    FlowQueue* heavy = heaviest();
     if (heavy == nullptr) {
       dropped.push_back(std::move(message));
       return false;
     }
     dropped.push_back(take(*heavy));
   }
-  lane->messages.push_back(std::move(message));
-  lane->bytes += size;
+  flow->messages.push_back(std::move(message));
+  flow->bytes += size;
   bytes_ += size;
   ++count_;
   return true;
@@ -58,14 +58,14 @@ Message SendQueue::pop() {
   while (true) {
     const Key key = turn_.front();
     turn_.pop_front();
-    const auto found = lanes_.find(key);
+    const auto found = flows_.find(key);
     if (found->second.messages.empty()) {
-      lanes_.erase(found);
+      flows_.erase(found);
       continue;
     }
     Message message = take(found->second);
     if (found->second.messages.empty()) {
-      lanes_.erase(found);
+      flows_.erase(found);
     } else {
       turn_.push_back(key);
     }

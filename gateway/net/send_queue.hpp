@@ -74,17 +74,17 @@ class SendQueue {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
-  struct Lane {
+  struct FlowQueue {
     std::deque<Message> messages;
     std::size_t bytes = 0;
   };
 
-  [[nodiscard]] Message take(Lane& lane);
-  [[nodiscard]] Lane* heaviest();
+  [[nodiscard]] Message take(FlowQueue& flow);
+  [[nodiscard]] FlowQueue* heaviest();
 
   Limits limits_;
-  Lane control_;
-  std::unordered_map<Key, Lane> lanes_;  ///< exactly those that are in turn_
+  FlowQueue control_;
+  std::unordered_map<Key, FlowQueue> flows_;  ///< exactly those that are in turn_
   std::deque<Key> turn_;
   std::size_t count_ = 0;
   std::size_t bytes_ = 0;

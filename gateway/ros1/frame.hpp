@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "gateway/convert/written.hpp"
+#include "gateway/convert/encoded_message.hpp"
 #include "gateway/net/send_queue.hpp"
 #include "gateway/net/unit_reader.hpp"
 #include "gateway/ros1/header.hpp"
@@ -26,7 +26,7 @@ namespace hyphos::gateway::ros1 {
   return net::Measured::unit(std::size_t{4} + length);
 }
 
-[[nodiscard]] inline net::Message frame(const Written& body) {
+[[nodiscard]] inline net::Message frame(const EncodedMessage& body) {
   WritableBuffer length = WritableBuffer::on_heap(4);
   write_length(length.bytes(), static_cast<std::uint32_t>(body.size()));
   return net::Message::lent(std::move(length).freeze(), body.head, body.array, body.tail);

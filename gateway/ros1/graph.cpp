@@ -27,17 +27,17 @@ Value rows_of(const std::map<std::string, std::string>& types) {
 
 }  // namespace
 
-Graph::Graph(const Place& place, net::Loop& calls, const Member& member, TcprosServer& server,
+Graph::Graph(const Context& context, net::Loop& calls, const Member& member, TcprosServer& server,
              const Settings& settings)
-    : place_(place),
+    : context_(context),
       calls_(calls),
       member_(member),
       server_(server),
-      topics_in_(place, calls, member, settings.topics),
-      topics_out_(place, member, server, settings.channels),
-      services_in_(place, calls, member, settings.services),
-      services_out_(place, member, server, settings.calls),
-      params_(place, calls, member, settings.params, settings.rosparams) {
+      topics_in_(context, calls, member, settings.topics),
+      topics_out_(context, member, server, settings.channels),
+      services_in_(context, calls, member, settings.services),
+      services_out_(context, member, server, settings.calls),
+      params_(context, calls, member, settings.params, settings.rosparams) {
   add_questions();
   add_requests();
 }
@@ -101,7 +101,7 @@ void Graph::add_questions() {
 void Graph::add_requests() {
   methods_.add("shutdown", "caller_id msg*", [this](const Params& p) {
     if (!stopped_) {
-      log::error("ros1", p[0].text() + " has told " + place_.node +
+      log::error("ros1", p[0].text() + " has told " + context_.node +
                              " to end: " + (p.size() > 1 ? p[1].text() : std::string()) +
                              "; the gateway has left the graph of ROS 1 (start it again; if there "
                              "are two of one name, give one another with node=)");
@@ -121,7 +121,7 @@ void Graph::add_requests() {
   methods_.add("requestTopic", "caller_id topic protocols*", [this](const Params& p) {
     const std::string& topic = p[1].text();
     if (stopped_ || !server_.offers_topic(topic)) {
-      return outcome(0, place_.node + " does not publish " + topic, Value::Array());
+      return outcome(0, context_.node + " does not publish " + topic, Value::Array());
     }
     const auto* protocols = p[2].get_if<Value::Array>();
     const bool speaks =

@@ -19,7 +19,7 @@ class Graph {
  public:
   static constexpr Duration kPeriod = Duration::from_seconds(1);
 
-  Graph(const Place& place, net::Loop& calls, const Member& member, TcprosServer& server,
+  Graph(const Context& context, net::Loop& calls, const Member& member, TcprosServer& server,
         const Settings& settings);
 
   void start();
@@ -38,7 +38,7 @@ class Graph {
   void look();
   void looked(Result<GraphState> state);
 
-  const Place& place_;
+  const Context& context_;
   net::Loop& calls_;
   const Member& member_;
   TcprosServer& server_;

@@ -47,7 +47,7 @@ class Master::Api {
         client_(loop),
         params_(nodes_,
                 [this](const std::string& uri, const std::string& name, const Value& value) {
-                  tell(uri, "paramUpdate", {kName, name, value}, "paramUpdate " + name);
+                  notify(uri, "paramUpdate", {kName, name, value}, "paramUpdate " + name);
                 }) {
     add_publishers_and_subscribers();
     add_services();
@@ -220,13 +220,13 @@ class Master::Api {
   void tell_subscribers(const std::string& topic) {
     const Value publishers = uris_of(nodes_.publisher_uris(topic));
     for (const std::string& uri : nodes_.subscriber_uris(topic)) {
-      tell(uri, "publisherUpdate", {kName, topic, publishers}, "publisherUpdate " + topic);
+      notify(uri, "publisherUpdate", {kName, topic, publishers}, "publisherUpdate " + topic);
     }
   }
 
   // Only the latest word about something counts; a node that does not listen any more is gone.
-  void tell(const std::string& uri, const std::string& method, const Params& params,
-            std::string replaces) {
+  void notify(const std::string& uri, const std::string& method, const Params& params,
+              std::string replaces) {
     client_.call(uri, method, params, {.replaces = std::move(replaces)},
                  [this, uri](const Result<Value>& result) {
                    if (!result && result.error().code == Code::disconnected) forget(uri);
@@ -242,7 +242,7 @@ class Master::Api {
 
   void look_later() {
     look_ = loop_.after(kLook, [this] {
-      for (const std::string& uri : nodes_.uris()) tell(uri, "getPid", {kName}, "getPid");
+      for (const std::string& uri : nodes_.uris()) notify(uri, "getPid", {kName}, "getPid");
       look_later();
     });
   }

@@ -29,13 +29,13 @@ struct Member {
 };
 
 /// Things that are told once, until they are no more.
-class Told {
+class LogOnce {
  public:
-  [[nodiscard]] bool first(const std::string& what) { return told_.insert(what).second; }
-  void forget(const std::string& what) { told_.erase(what); }
+  [[nodiscard]] bool first(const std::string& what) { return logged_.insert(what).second; }
+  void forget(const std::string& what) { logged_.erase(what); }
 
  private:
-  std::set<std::string> told_;
+  std::set<std::string> logged_;
 };
 
 }  // namespace hyphos::gateway::ros1

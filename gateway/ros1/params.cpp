@@ -19,7 +19,7 @@ void ParamsIn::send() {
     const auto value = to_ros(info->value);
     shown.is_refused = !value;
     if (!value) {
-      tell({{value.error().message, {shown.name}}});
+      report({{value.error().message, {shown.name}}});
       continue;
     }
     shown.value = info->value;
@@ -58,16 +58,16 @@ void ParamsIn::show() {
     left_out[why].push_back(wanted.at(name).name);
     wanted.erase(name);
   }
-  tell(left_out);
+  report(left_out);
   shown_ = std::move(wanted);
 }
 
 // One line for each reason, however many there are at once.
-void ParamsIn::tell(const Reasons& left_out) {
+void ParamsIn::report(const Reasons& left_out) {
   for (const auto& [why, names] : left_out) {
     std::vector<std::string> news;
     for (const std::string& name : names) {
-      if (told_.first(name + " " + why)) news.push_back(name);
+      if (logged_.first(name + " " + why)) news.push_back(name);
     }
     if (news.empty()) continue;
     const std::string more =
@@ -76,15 +76,15 @@ void ParamsIn::tell(const Reasons& left_out) {
   }
 }
 
-JoinedParams::JoinedParams(const Place& place, net::Loop& calls, const Member& member,
+JoinedParams::JoinedParams(const Context& context, net::Loop& calls, const Member& member,
                            const Patterns& of_nodes, const Patterns& of_ros)
     : calls_(calls),
       off_(of_nodes.empty() && of_ros.empty()),
-      nodes_(place.door.open_params([this] {
+      nodes_(context.facade.open_params([this] {
         if (!come_.exchange(true)) calls_.post([this] { robot_changed(); });
       })),
       server_(member, [this](const std::string& name) { server_changed(name); }),
-      out_(place, calls, *nodes_, server_, of_nodes),
+      out_(context, calls, *nodes_, server_, of_nodes),
       in_(*nodes_, server_, out_, of_ros) {}
 
 void JoinedParams::look() {

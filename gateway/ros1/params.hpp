@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "gateway/core/node_params.hpp"
-#include "gateway/core/rules.hpp"
+#include "gateway/facade/node_params.hpp"
 #include "gateway/ros1/member.hpp"
 #include "gateway/ros1/server_params.hpp"
 #include "gateway/ros1/tcpros_server.hpp"
+#include "gateway/types/rules.hpp"
 
 namespace hyphos::gateway::ros1 {
 
@@ -27,7 +27,7 @@ namespace hyphos::gateway::ros1 {
 /// storm.
 class ParamsOut {
  public:
-  ParamsOut(const Place& place, net::Loop& calls, NodeParams& nodes, ServerParams& server,
+  ParamsOut(const Context& context, net::Loop& calls, NodeParams& nodes, ServerParams& server,
             Patterns which);
 
   /// Compares all names.
@@ -59,13 +59,13 @@ class ParamsOut {
   void answered(const std::string& name, const Value& asked, const Result<void>& answer);
   void refused(const std::string& name, Joined& joined, const Error& why);
 
-  const Place& place_;
+  const Context& context_;
   net::Loop& calls_;
   NodeParams& nodes_;
   ServerParams& server_;
   const Patterns which_;
   std::map<std::string, Joined> joined_;  ///< by the name in ROS
-  Told told_;
+  LogOnce logged_;
 };
 
 /// All other parameters of the server, as those of the gateway's own node: "/move_base/speed" is
@@ -89,14 +89,14 @@ class ParamsIn {
   using Reasons = std::map<std::string, std::vector<std::string>>;  // names in ROS, by why
 
   [[nodiscard]] std::map<std::string, Shown> gather(Reasons& left_out) const;
-  void tell(const Reasons& left_out);
+  void report(const Reasons& left_out);
 
   NodeParams& nodes_;
   ServerParams& server_;
   const ParamsOut& out_;
   const Patterns which_;
   std::map<std::string, Shown> shown_;  ///< by the name in the robot
-  Told told_;
+  LogOnce logged_;
 };
 
 /// Both directions, over one view of the server.
@@ -105,8 +105,8 @@ class JoinedParams {
   /// Changes of the server come in dozens, as from `rosparam load`: they are shown together.
   static constexpr Duration kGather = Duration::from_ms(50);
 
-  JoinedParams(const Place& place, net::Loop& calls, const Member& member, const Patterns& of_nodes,
-               const Patterns& of_ros);
+  JoinedParams(const Context& context, net::Loop& calls, const Member& member,
+               const Patterns& of_nodes, const Patterns& of_ros);
 
   /// Once a second: the master answers, or not.
   void look();

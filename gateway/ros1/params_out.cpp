@@ -16,9 +16,9 @@ bool is_related(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-ParamsOut::ParamsOut(const Place& place, net::Loop& calls, NodeParams& nodes, ServerParams& server,
-                     Patterns which)
-    : place_(place), calls_(calls), nodes_(nodes), server_(server), which_(std::move(which)) {}
+ParamsOut::ParamsOut(const Context& context, net::Loop& calls, NodeParams& nodes,
+                     ServerParams& server, Patterns which)
+    : context_(context), calls_(calls), nodes_(nodes), server_(server), which_(std::move(which)) {}
 
 std::string ParamsOut::any() const { return joined_.empty() ? "" : joined_.begin()->first; }
 
@@ -41,7 +41,7 @@ void ParamsOut::gather() {
       if (!is_global_name(name) || !which_.match(name)) continue;
       auto value = to_ros(info->value);
       if (!value) {
-        if (told_.first(name + " " + value.error().message)) {
+        if (logged_.first(name + " " + value.error().message)) {
           log::warn("ros1", "parameter " + name + " is left out: " + value.error().message);
         }
         continue;
@@ -129,7 +129,7 @@ void ParamsOut::answered(const std::string& name, const Value& asked, const Resu
 }
 
 void ParamsOut::refused(const std::string& name, Joined& joined, const Error& why) {
-  place_.door.count({place_.node, place_.group}, "param", name + ": " + why.message);
+  context_.facade.count({context_.node, context_.group}, "param", name + ": " + why.message);
   write(name, joined);
 }
 

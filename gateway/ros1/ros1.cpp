@@ -20,40 +20,41 @@ constexpr std::chrono::seconds kGoodbye{3};
 // connections end; the calls end.
 class Gateway final : public Protocol {
  public:
-  Gateway(Door& door, const Options& options, Settings settings)
+  Gateway(GraphFacade& facade, const Options& options, Settings settings)
       : settings_(std::move(settings)),
-        advances_(options.max_message),
+        loan_budget_(options.max_message),
         connections_(std::make_unique<net::Loops>()),
         calls_(std::make_unique<net::Loop>()),
         client_(*calls_),
-        place_{door,    *connections_,         advances_, settings_.node, "",
-               options, settings_.call_timeout} {}
+        context_{facade, *connections_, loan_budget_,          settings_.node,
+                 "",     options,       settings_.call_timeout} {}
 
   Result<void> open() {
     if (settings_.is_master) {
-      auto master = Master::open(
-          *calls_,
-          {.host = place_.options.host, .port = settings_.master_port, .name = settings_.hostname});
+      auto master = Master::open(*calls_, {.host = context_.options.host,
+                                           .port = settings_.master_port,
+                                           .name = settings_.hostname});
       if (!master) return master.error();
       master_ = std::move(*master);
       settings_.master_uri = master_->uri();
     }
-    place_.group = "ros1 " + settings_.master_uri;
-    auto server = TcprosServer::open(place_);
+    context_.group = "ros1 " + settings_.master_uri;
+    auto server = TcprosServer::open(context_);
     if (!server) return server.error();
     server_ = std::move(*server);
-    auto node = RpcServer::open(*calls_, {.host = place_.options.host, .port = settings_.node_port},
-                                [this](const RpcCall& call) -> Result<Value> {
-                                  if (graph_) return graph_->answer(call);
-                                  return Error{Code::disconnected, "the node is starting", ""};
-                                });
+    auto node =
+        RpcServer::open(*calls_, {.host = context_.options.host, .port = settings_.node_port},
+                        [this](const RpcCall& call) -> Result<Value> {
+                          if (graph_) return graph_->answer(call);
+                          return Error{Code::disconnected, "the node is starting", ""};
+                        });
     if (!node) return node.error();
     node_ = std::move(*node);
     member_ = std::make_unique<Member>(
         Member{client_, settings_.master_uri, make_uri("http", settings_.hostname, node_->port()),
                make_uri("rosrpc", settings_.hostname, server_->port()), settings_.node});
     calls_->post([this] {
-      graph_ = std::make_unique<Graph>(place_, *calls_, *member_, *server_, settings_);
+      graph_ = std::make_unique<Graph>(context_, *calls_, *member_, *server_, settings_);
       graph_->start();
     });
     warn_if_unreachable();
@@ -93,11 +94,11 @@ class Gateway final : public Protocol {
   }
 
   Settings settings_;
-  Advances advances_;
+  LoanBudget loan_budget_;
   std::unique_ptr<net::Loops> connections_;
   std::unique_ptr<net::Loop> calls_;
   RpcClient client_;
-  Place place_;
+  Context context_;
   std::unique_ptr<Master> master_;
   std::unique_ptr<TcprosServer> server_;
   std::unique_ptr<RpcServer> node_;
@@ -107,10 +108,10 @@ class Gateway final : public Protocol {
 
 }  // namespace
 
-Result<std::unique_ptr<Protocol>> open_ros1(Door& door, const Options& options) {
+Result<std::unique_ptr<Protocol>> open_ros1(GraphFacade& facade, const Options& options) {
   auto settings = Settings::of(options);
   if (!settings) return settings.error();
-  auto gateway = std::make_unique<Gateway>(door, options, std::move(*settings));
+  auto gateway = std::make_unique<Gateway>(facade, options, std::move(*settings));
   const Result<void> opened = gateway->open();
   if (!opened) return opened.error();
   return std::unique_ptr<Protocol>(std::move(gateway));

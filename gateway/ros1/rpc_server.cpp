@@ -30,7 +30,7 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
  public:
   Session(net::Loop& loop, net::Connection connection, RpcHandler handler)
       : loop_(loop),
-        place_(std::move(connection.place)),
+        context_(std::move(connection.place)),
         stream_(loop.context()),
         handler_(std::move(handler)) {
     const bool ipv6 = net::local_address(connection.fd.get()).storage.ss_family == AF_INET6;
@@ -111,7 +111,7 @@ class Session final : public net::Loop::Item, public std::enable_shared_from_thi
   }
 
   net::Loop& loop_;
-  std::shared_ptr<void> place_;
+  std::shared_ptr<void> context_;
   beast::tcp_stream stream_;
   RpcHandler handler_;
   beast::flat_buffer buffer_{std::size_t{64} << 10};

@@ -47,7 +47,7 @@ void ServerParams::fetched(const Result<Value>& all) {
   if (!all || !held) {
     known_ = false;
     const Error& error = all ? held.error() : all.error();
-    if (told_.first(error.message)) {
+    if (logged_.first(error.message)) {
       log::warn("ros1", "parameters are not joined: " + error.to_string());
     }
     return;
@@ -93,7 +93,7 @@ void ServerParams::erase(const std::string& name) {
 void ServerParams::written(const std::string& name, const Result<Value>& outcome) {
   if (outcome) return;
   known_ = false;
-  if (told_.first(name + " " + outcome.error().message)) {
+  if (logged_.first(name + " " + outcome.error().message)) {
     log::warn("ros1", "the master does not take the parameter " + name + ": " +
                           outcome.error().to_string());
   }

@@ -53,7 +53,7 @@ class ServerParams {
   bool stopped_ = false;
   Time fetched_;
   std::vector<std::pair<std::string, Value>> meanwhile_;  ///< told while all of it was asked for
-  Told told_;
+  LogOnce logged_;
 };
 
 }  // namespace hyphos::gateway::ros1

@@ -19,14 +19,15 @@ class Probe final : public std::enable_shared_from_this<Probe> {
  public:
   explicit Probe(std::function<void(Result<Header>)> done) : done_(std::move(done)) {}
 
-  void start(const Place& place, const std::string& service, Result<net::Connection> connection) {
+  void start(const Context& context, const std::string& service,
+             Result<net::Connection> connection) {
     if (!connection) return end(connection.error());
-    net::Loop& loop = place.loops.next();
+    net::Loop& loop = context.loops.next();
     const auto stream = net::Stream::open(loop, std::move(*connection), {});
     stream->send(
         net::kControl,
         net::Message(Buffer::adopt(write_header(
-            {{"callerid", place.node}, {"md5sum", "*"}, {"probe", "1"}, {"service", service}}))));
+            {{"callerid", context.node}, {"md5sum", "*"}, {"probe", "1"}, {"service", service}}))));
     timer_ = loop.after(kPatience, [stream] { stream->close(); });
     stream->start({.measure = [](auto bytes) { return measure_frame(bytes, kMaxHeader); },
                    .unit =
@@ -54,12 +55,12 @@ class Probe final : public std::enable_shared_from_this<Probe> {
 
 }  // namespace
 
-void probe_service(const Place& place, const std::string& service, const Uri& uri,
+void probe_service(const Context& context, const std::string& service, const Uri& uri,
                    std::function<void(Result<Header>)> done) {
   const auto probe = std::make_shared<Probe>(std::move(done));
-  connect_later(place.loops.any(), uri.host, uri.port, kPatience,
-                [probe, &place, service](Result<net::Connection> connection) {
-                  probe->start(place, service, std::move(connection));
+  connect_later(context.loops.any(), uri.host, uri.port, kPatience,
+                [probe, &context, service](Result<net::Connection> connection) {
+                  probe->start(context, service, std::move(connection));
                 });
 }
 
@@ -67,15 +68,15 @@ void probe_service(const Place& place, const std::string& service, const Uri& ur
 class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
  public:
   Line(std::shared_ptr<ServiceProxy> proxy, bool framed)
-      : proxy_(std::move(proxy)), framed_(framed), reader_(proxy_->place_.options.max_message) {}
+      : proxy_(std::move(proxy)), framed_(framed), reader_(proxy_->context_.options.max_message) {}
 
   /// Under way from here: the answer, an error or the end of time.
   void take(Buffer request, Answer answer) {
     const std::lock_guard lock(mutex_);
     request_ = std::move(request);
     answer_ = std::move(answer);
-    timer_ =
-        proxy_->place_.loops.any().after(proxy_->place_.call_timeout, [weak = weak_from_this()] {
+    timer_ = proxy_->context_.loops.any().after(
+        proxy_->context_.call_timeout, [weak = weak_from_this()] {
           const auto self = weak.lock();
           if (!self) return;
           self->end(Error{Code::timeout, "no answer in time", self->proxy_->service_});
@@ -109,7 +110,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
   }
 
   void end(Result<Buffer> result) {
-    if (const Answer asker = asked_by()) asker(std::move(result));
+    if (const Answer call_client = asked_by()) call_client(std::move(result));
   }
 
   [[nodiscard]] bool is_open() {
@@ -130,7 +131,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
     if (!greeted_) return measure_frame(bytes, kMaxHeader);
     if (!framed_) return net::Measured::unit(bytes.size());
     if (bytes.size() < 5) return net::Measured::at_least(5);
-    const auto measured = measure_frame(bytes.subspan(1), proxy_->place_.options.max_message);
+    const auto measured = measure_frame(bytes.subspan(1), proxy_->context_.options.max_message);
     if (!measured) return measured.error();
     return net::Measured::unit(measured->size + 1);
   }
@@ -144,8 +145,8 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
     }
     if (!*whole) return;
     Result<Buffer> answer = reader_.finish();
-    const Answer asker = asked_by();
-    if (!asker) return close();  // nobody had asked
+    const Answer call_client = asked_by();
+    if (!call_client) return close();  // nobody had asked
     // Before the answer is given: who gets it may call again at once.
     if (framed_) {
       proxy_->idle(shared_from_this());
@@ -153,7 +154,7 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
       proxy_->is_framed();
       close();
     }
-    asker(std::move(answer));
+    call_client(std::move(answer));
   }
 
   void greeted(std::span<const std::byte> bytes) {
@@ -189,17 +190,17 @@ class ServiceProxy::Line final : public std::enable_shared_from_this<Line> {
   ReplyReader reader_;
 };
 
-ServiceProxy::ServiceProxy(const Place& place, std::string service, ServiceTypeInfo type,
+ServiceProxy::ServiceProxy(const Context& context, std::string service, ServiceTypeInfo type,
                            std::string node, Uri uri, std::function<void()> gone)
-    : place_(place),
+    : context_(context),
       service_(std::move(service)),
       type_(std::move(type)),
-      node_{std::move(node), place.group},
+      node_{std::move(node), context.group},
       uri_(std::move(uri)),
       gone_(std::move(gone)) {}
 
 Header ServiceProxy::greeting(bool persistent) const {
-  Header header{{"callerid", place_.node}, {"md5sum", type_.md5}, {"service", service_}};
+  Header header{{"callerid", context_.node}, {"md5sum", type_.md5}, {"service", service_}};
   if (persistent) header["persistent"] = "1";
   return header;
 }
@@ -218,7 +219,7 @@ void ServiceProxy::call(const Buffer& request, Answer answer) {
       const auto line = std::make_shared<Line>(shared_from_this(), framed_);
       lines_.insert(line);
       line->take(request, std::move(answer));
-      return connect_later(place_.loops.any(), uri_.host, uri_.port, kPatience,
+      return connect_later(context_.loops.any(), uri_.host, uri_.port, kPatience,
                            [self = shared_from_this(), line](Result<net::Connection> connection) {
                              self->connected(line, std::move(connection));
                            });
@@ -254,7 +255,7 @@ void ServiceProxy::connected(const std::shared_ptr<Line>& line,
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
   }
-  line->start(net::Stream::open(place_.loops.next(), std::move(*connection), {}));
+  line->start(net::Stream::open(context_.loops.next(), std::move(*connection), {}));
 }
 
 void ServiceProxy::is_framed() {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros1/header.hpp"
 #include "gateway/ros1/names.hpp"
@@ -18,7 +18,7 @@ namespace hyphos::gateway::ros1 {
 
 /// Asks a service server what it serves, with a connection that says so and no more. `done` gets
 /// the header of its answer, in a thread of the place's loop. Errors: as connect_later(), and io.
-void probe_service(const Place& place, const std::string& service, const Uri& uri,
+void probe_service(const Context& context, const std::string& service, const Uri& uri,
                    std::function<void(Result<Header>)> done);
 
 /// Calls one service of ROS for the graph. Connections are kept from one call to the next when the
@@ -32,7 +32,7 @@ class ServiceProxy final : public std::enable_shared_from_this<ServiceProxy> {
   static constexpr std::size_t kMaxCalls = 32;
 
   /// `gone` is told, in any thread, that nobody listens at `uri` any more.
-  ServiceProxy(const Place& place, std::string service, ServiceTypeInfo type, std::string node,
+  ServiceProxy(const Context& context, std::string service, ServiceTypeInfo type, std::string node,
                Uri uri, std::function<void()> gone);
 
   void call(const Buffer& request, Answer answer);
@@ -49,7 +49,7 @@ class ServiceProxy final : public std::enable_shared_from_this<ServiceProxy> {
   void is_framed();
   [[nodiscard]] Header greeting(bool persistent) const;
 
-  const Place& place_;
+  const Context& context_;
   const std::string service_;
   const ServiceTypeInfo type_;
   const Client node_;

@@ -11,21 +11,22 @@ namespace {
 /// Before a server that could not be reached or used is asked again.
 constexpr Duration kPause = Duration::from_seconds(5);
 
-Result<ServiceTypeInfo> service_type_of(const Door& door, const std::string& name) {
+Result<ServiceTypeInfo> service_type_of(const GraphFacade& facade, const std::string& name) {
   const std::size_t middle = name.find("/srv/");
   if (middle != std::string::npos) {
-    auto known = door.service_type(std::string(name).erase(middle, 4));
+    auto known = facade.service_type(std::string(name).erase(middle, 4));
     if (known && !known->md5.empty()) return known;
   }
-  auto known = door.service_type(name);
+  auto known = facade.service_type(name);
   if (!known || !known->md5.empty()) return known;
   return Error{Code::unsupported, name + " has no md5sum: it is not a service of ROS 1", name};
 }
 
 }  // namespace
 
-ServicesIn::ServicesIn(const Place& place, net::Loop& calls, const Member& member, Patterns which)
-    : place_(place), calls_(calls), member_(member), which_(std::move(which)) {}
+ServicesIn::ServicesIn(const Context& context, net::Loop& calls, const Member& member,
+                       Patterns which)
+    : context_(context), calls_(calls), member_(member), which_(std::move(which)) {}
 
 void ServicesIn::look(const GraphState& state) {
   std::erase_if(served_, [&](auto& entry) {
@@ -35,7 +36,7 @@ void ServicesIn::look(const GraphState& state) {
     return !there;
   });
   for (const auto& [name, nodes] : state.services) {
-    if (nodes.empty() || nodes.contains(place_.node) || served_.contains(name)) continue;
+    if (nodes.empty() || nodes.contains(context_.node) || served_.contains(name)) continue;
     if (!which_.match(name)) continue;
     const auto failed = failed_.find(name);
     if (failed != failed_.end() && monotonic_now() < failed->second) continue;
@@ -57,7 +58,7 @@ void ServicesIn::begin(const std::string& service, const std::string& node) {
     const Result<Uri> uri = found ? Uri::parse(found->text()) : found.error();
     if (!uri) return left_out(service, uri.error().message);
     probe_service(
-        place_, service, *uri, [this, service, node, uri = *uri](const Result<Header>& header) {
+        context_, service, *uri, [this, service, node, uri = *uri](const Result<Header>& header) {
           calls_.post([this, service, node, uri, header] { probed(service, node, uri, header); });
         });
   });
@@ -71,7 +72,7 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
   if (header->contains("error")) {
     return left_out(service, "its server says: " + std::string(field(*header, "error")));
   }
-  const auto type = service_type_of(place_.door, std::string(field(*header, "type")));
+  const auto type = service_type_of(context_.facade, std::string(field(*header, "type")));
   if (!type) return left_out(service, type.error().to_string());
   const std::string wrong = mismatch(*header, type->name, type->md5);
   if (!wrong.empty()) {
@@ -79,24 +80,24 @@ void ServicesIn::probed(const std::string& service, const std::string& node, con
                                  ", that of our " + type->name + " is " + type->md5);
   }
   mine->proxy =
-      std::make_shared<ServiceProxy>(place_, service, *type, node, uri, [this, service, node] {
+      std::make_shared<ServiceProxy>(context_, service, *type, node, uri, [this, service, node] {
         calls_.post([this, service, node] {
           const auto found = served_.find(service);
           if (found != served_.end() && found->second.node == node) found->second.gone = true;
         });
       });
   auto server =
-      place_.door.open_server({node, place_.group}, service, type->name, Form::ros1,
-                              [proxy = mine->proxy](const Buffer& request, Answer answer) {
-                                proxy->call(request, std::move(answer));
-                              });
+      context_.facade.open_server({node, context_.group}, service, type->name, Form::ros1,
+                                  [proxy = mine->proxy](const Buffer& request, Answer answer) {
+                                    proxy->call(request, std::move(answer));
+                                  });
   if (!server) return left_out(service, server.error().to_string());
   mine->server = std::move(*server);
   failed_.erase(service);
 }
 
 void ServicesIn::left_out(const std::string& service, const std::string& why) {
-  if (told_.first(service + " " + why)) {
+  if (logged_.first(service + " " + why)) {
     log::warn("ros1", "service " + service + " is left out: " + why);
   }
   served_.erase(service);
@@ -111,30 +112,30 @@ void ServicesIn::stop() {
   served_.clear();
 }
 
-ServicesOut::ServicesOut(const Place& place, const Member& member, TcprosServer& server,
+ServicesOut::ServicesOut(const Context& context, const Member& member, TcprosServer& server,
                          Patterns which)
-    : place_(place), member_(member), server_(server), which_(std::move(which)) {}
+    : context_(context), member_(member), server_(server), which_(std::move(which)) {}
 
 void ServicesOut::leave_out(const ServiceInfo& info) {
   const bool hidden = info.name.find("/_") != std::string::npos;  // as of parameters
-  if (hidden || !told_.first("left out " + info.name + " " + info.carries)) return;
+  if (hidden || !logged_.first("left out " + info.name + " " + info.carries)) return;
   const std::string why = info.type.empty() ? "for which ROS has no type" : "under no name of ROS";
-  place_.door.note({.name = "ros1 " + info.name},
-                   info.type.empty() ? "no_counterpart" : "unsupported",
-                   "the service is left out: it carries " +
-                       (info.carries.empty() ? info.type : info.carries) + ", " + why);
+  context_.facade.note({.name = "ros1 " + info.name},
+                       info.type.empty() ? "no_counterpart" : "unsupported",
+                       "the service is left out: it carries " +
+                           (info.carries.empty() ? info.type : info.carries) + ", " + why);
 }
 
 void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
   std::map<std::string, std::string> wanted;
-  for (const ServiceInfo& info : place_.door.services()) {
+  for (const ServiceInfo& info : context_.facade.services()) {
     if (!which_.match(info.name) || in.has(info.name)) continue;
     if (info.type.empty() || !is_global_name(info.name)) {
       leave_out(info);
       continue;
     }
     // Two of one name cannot be: the one that ROS has stays.
-    if (GraphState::has_other(state.services, info.name, place_.node)) continue;
+    if (GraphState::has_other(state.services, info.name, context_.node)) continue;
     wanted[info.name] = info.type;
   }
   std::vector<std::string> gone;
@@ -145,9 +146,9 @@ void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
   for (const std::string& service : gone) end(service);
   for (const auto& [service, type] : wanted) {
     if (!offered_.contains(service)) {
-      const auto known = service_type_of(place_.door, type);
+      const auto known = service_type_of(context_.facade, type);
       if (!known) {
-        if (told_.first(std::string(service).append(" ").append(type))) {
+        if (logged_.first(std::string(service).append(" ").append(type))) {
           log::warn("ros1", "service " + service + " is left out: " + known.error().to_string());
         }
         continue;
@@ -155,7 +156,7 @@ void ServicesOut::look(const GraphState& state, const ServicesIn& in) {
       server_.offer_service(service, *known);
       offered_[service] = type;
     }
-    const bool known = GraphState::has(state.services, service, place_.node);
+    const bool known = GraphState::has(state.services, service, context_.node);
     if (!(registered_.contains(service) && known) && !registering_.contains(service)) {
       enroll(service);
     }

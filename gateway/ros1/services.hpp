@@ -5,19 +5,19 @@
 #include <set>
 #include <string>
 
-#include "gateway/core/rules.hpp"
 #include "gateway/ros1/graph_state.hpp"
 #include "gateway/ros1/member.hpp"
 #include "gateway/ros1/names.hpp"
 #include "gateway/ros1/service_proxy.hpp"
 #include "gateway/ros1/tcpros_server.hpp"
+#include "gateway/types/rules.hpp"
 
 namespace hyphos::gateway::ros1 {
 
 /// Services of ROS that the graph may call. Of the calls' thread.
 class ServicesIn {
  public:
-  ServicesIn(const Place& place, net::Loop& calls, const Member& member, Patterns which);
+  ServicesIn(const Context& context, net::Loop& calls, const Member& member, Patterns which);
 
   void look(const GraphState& state);
   void stop();
@@ -37,19 +37,19 @@ class ServicesIn {
   void left_out(const std::string& service, const std::string& why);
   [[nodiscard]] Service* asking(const std::string& service, const std::string& node);
 
-  const Place& place_;
+  const Context& context_;
   net::Loop& calls_;
   const Member& member_;
   const Patterns which_;
   std::map<std::string, Service> served_;
   std::map<std::string, Time> failed_;  ///< when they are asked again
-  Told told_;
+  LogOnce logged_;
 };
 
 /// Services of the graph that nodes of ROS may call. Of the calls' thread.
 class ServicesOut {
  public:
-  ServicesOut(const Place& place, const Member& member, TcprosServer& server, Patterns which);
+  ServicesOut(const Context& context, const Member& member, TcprosServer& server, Patterns which);
 
   void look(const GraphState& state, const ServicesIn& in);
   void stop();
@@ -60,14 +60,14 @@ class ServicesOut {
   void enroll(const std::string& service);
   void end(const std::string& service);
 
-  const Place& place_;
+  const Context& context_;
   const Member& member_;
   TcprosServer& server_;
   const Patterns which_;
   std::map<std::string, std::string> offered_;  ///< type by service
   std::set<std::string> registered_;
   std::set<std::string> registering_;
-  Told told_;
+  LogOnce logged_;
 };
 
 }  // namespace hyphos::gateway::ros1

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "gateway/core/settings.hpp"
+#include "gateway/facade/settings.hpp"
 
 namespace hyphos::gateway::ros1 {
 namespace {

@@ -33,9 +33,9 @@ class Incoming;
 // The tables that connections look into. What they hold is changed by the gateway's own thread.
 class TcprosServer::Shared {
  public:
-  explicit Shared(Place its_place) : place(std::move(its_place)) {}
+  explicit Shared(Context its_place) : context(std::move(its_place)) {}
 
-  const Place place;
+  const Context context;
   std::unique_ptr<net::Listener> listener;
 
   std::mutex mutex;
@@ -57,10 +57,10 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   Incoming(std::shared_ptr<Shared> shared, net::Connection connection, std::int32_t id)
       : shared_(std::move(shared)),
         id_(id),
-        loop_(shared_->place.loops.next()),
+        loop_(shared_->context.loops.next()),
         stream_(net::Stream::open(loop_, std::move(connection),
-                                  {.queue = {.depth = shared_->place.options.queue_depth,
-                                             .bytes = shared_->place.options.queue_bytes}})) {}
+                                  {.queue = {.depth = shared_->context.options.queue_depth,
+                                             .bytes = shared_->context.options.queue_bytes}})) {}
 
   void start() {
     patience_ = loop_.after(kPatience, [weak = weak_from_this()] {
@@ -97,12 +97,12 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   }
 
  private:
-  // Written before phase_ says so, and read only after: name_, client_.
+  // EncodedMessage before phase_ says so, and read only after: name_, client_.
   enum class Phase : std::uint8_t { header, subscriber, client };
 
   Result<net::Measured> measure(std::span<const std::byte> bytes) const {
     const std::size_t most =
-        phase_ == Phase::header ? kMaxHeader : shared_->place.options.max_message;
+        phase_ == Phase::header ? kMaxHeader : shared_->context.options.max_message;
     return measure_frame(bytes, most);
   }
 
@@ -121,7 +121,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
     patience_ = {};
     const Result<Header> header = parse_header(bytes);
     if (!header) return refuse("corrupt", header.error().message);
-    client_ = {std::string(field(*header, "callerid")), shared_->place.group};
+    client_ = {std::string(field(*header, "callerid")), shared_->context.group};
     if (client_.name.empty()) client_.name = stream_->peer();
     if (header->contains("service")) return open_service(*header);
     if (header->contains("topic")) return open_topic(*header);
@@ -136,12 +136,12 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
       const auto found = shared_->topics.find(name_);
       if (found != shared_->topics.end()) topic = found->second;
     }
-    if (!topic) return refuse("unknown", shared_->place.node + " does not publish " + name_);
+    if (!topic) return refuse("unknown", shared_->context.node + " does not publish " + name_);
     const TypeInfo* const type = &topic->type;
     const std::string wrong = mismatch(header, type->name, type->md5);
     if (!wrong.empty()) return refuse("type_mismatch", name_ + ": " + wrong);
     stream_->send(net::kControl,
-                  net::Message(Buffer::adopt(write_header({{"callerid", shared_->place.node},
+                  net::Message(Buffer::adopt(write_header({{"callerid", shared_->context.node},
                                                            {"latching", topic->latched ? "1" : "0"},
                                                            {"md5sum", type->md5},
                                                            {"message_definition", type->text},
@@ -149,23 +149,25 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
                                                            {"type", type->name}}))));
     phase_ = Phase::subscriber;
     if (!is_offered(shared_->topics)) return stream_->close();
-    auto outlet = shared_->place.door.open_outlet(
-        client_, name_, type->name, Form::ros1, {.depth = shared_->place.options.queue_depth},
-        [stream = stream_, traffic = traffic_, &door = shared_->place.door, client = client_,
-         name = name_, most = shared_->place.options.max_message](const Leaving& leaving) {
-          if (leaving.bytes.size() > most) return door.count(client, "too_large", name);
-          const std::size_t dropped = stream->send(0, frame(leaving.bytes));
-          traffic->add(leaving.bytes.size());
+    auto subscription = shared_->context.facade.open_subscription(
+        client_, name_, type->name, Form::ros1, {.depth = shared_->context.options.queue_depth},
+        [stream = stream_, traffic = traffic_, &facade = shared_->context.facade, client = client_,
+         name = name_,
+         most = shared_->context.options.max_message](const OutgoingMessage& outgoing) {
+          if (outgoing.bytes.size() > most) return facade.count(client, "too_large", name);
+          const std::size_t dropped = stream->send(0, frame(outgoing.bytes));
+          traffic->add(outgoing.bytes.size());
           if (dropped == 0) return;
           traffic->dropped.fetch_add(dropped, std::memory_order_relaxed);
-          for (std::size_t at = 0; at < dropped; ++at) door.count(client, "queue", name);
+          for (std::size_t at = 0; at < dropped; ++at) facade.count(client, "queue", name);
         });
-    if (!outlet) {
+    if (!subscription) {
       // Too late for an error: it would be taken for a message.
-      shared_->place.door.count(client_, to_string(outlet.error().code), outlet.error().message);
+      shared_->context.facade.count(client_, to_string(subscription.error().code),
+                                    subscription.error().message);
       return stream_->close();
     }
-    outlet_ = std::move(*outlet);
+    subscription_ = std::move(*subscription);
   }
 
   void open_service(const Header& header) {
@@ -176,13 +178,13 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
       const auto found = shared_->services.find(name_);
       if (found != shared_->services.end()) type = found->second;
     }
-    if (!type) return refuse("unknown", shared_->place.node + " does not serve " + name_);
+    if (!type) return refuse("unknown", shared_->context.node + " does not serve " + name_);
     const std::string wrong = mismatch(header, type->name, type->md5);
     if (!wrong.empty()) return refuse("type_mismatch", name_ + ": " + wrong);
     service_type_ = type->name;
     persistent_ = is_set(header, "persistent");
     stream_->send(net::kControl,
-                  net::Message(Buffer::adopt(write_header({{"callerid", shared_->place.node},
+                  net::Message(Buffer::adopt(write_header({{"callerid", shared_->context.node},
                                                            {"md5sum", type->md5},
                                                            {"request_type", type->request},
                                                            {"response_type", type->reply},
@@ -223,21 +225,22 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
       requests_.pop_front();
     }
     traffic_->add(next.size());
-    const Place& place = shared_->place;
-    place.door.call(client_, name_, service_type_, Form::ros1, next.bytes().subspan(4),
-                    place.call_timeout, [self = shared_from_this(), next](Result<Buffer> answer) {
-                      self->answer(std::move(answer));
-                    });
+    const Context& context = shared_->context;
+    context.facade.call(client_, name_, service_type_, Form::ros1, next.bytes().subspan(4),
+                        context.call_timeout,
+                        [self = shared_from_this(), next](Result<Buffer> answer) {
+                          self->answer(std::move(answer));
+                        });
   }
 
   void answer(Result<Buffer> answer) {
-    const bool fits = answer && answer->size() <= shared_->place.options.max_message;
+    const bool fits = answer && answer->size() <= shared_->context.options.max_message;
     if (answer && !fits) {
       answer =
           Error{Code::overloaded,
                 "the answer has " + std::to_string(answer->size()) + " bytes, too many", name_};
     }
-    if (!answer) shared_->place.door.count(client_, "call", answer.error().message);
+    if (!answer) shared_->context.facade.count(client_, "call", answer.error().message);
     stream_->send(
         net::kControl,
         fits ? reply_frame(true, std::move(*answer))
@@ -254,7 +257,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   }
 
   void refuse(std::string_view why, const std::string& text) {
-    shared_->place.door.count(client_, why, text);
+    shared_->context.facade.count(client_, why, text);
     if (phase_ != Phase::client) {
       stream_->send(net::kControl, net::Message(Buffer::adopt(write_header({{"error", text}}))));
     }
@@ -263,7 +266,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
 
   void closed() {
     patience_ = {};
-    outlet_.reset();
+    subscription_.reset();
     const std::lock_guard lock(shared_->mutex);
     shared_->connections.erase(id_);
   }
@@ -277,7 +280,7 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   std::atomic<Phase> phase_ = Phase::header;
   std::string name_;  ///< of the topic or service
   Client client_;
-  std::unique_ptr<Outlet> outlet_;
+  std::unique_ptr<ClientSubscription> subscription_;
   std::string service_type_;
   bool persistent_ = false;
 
@@ -287,8 +290,8 @@ class Incoming final : public std::enable_shared_from_this<Incoming> {
   bool asking_ = false;
 };
 
-Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Place& place) {
-  auto shared = std::make_shared<Shared>(place);
+Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Context& context) {
+  auto shared = std::make_shared<Shared>(context);
   net::Listener::Callbacks callbacks;
   callbacks.accepted = [weak = std::weak_ptr(shared)](net::Connection connection) {
     const auto found = weak.lock();
@@ -304,15 +307,15 @@ Result<std::unique_ptr<TcprosServer>> TcprosServer::open(const Place& place) {
   };
   callbacks.refused = [weak = std::weak_ptr(shared)](const net::Connection& connection) {
     if (const auto found = weak.lock()) {
-      found->place.door.count({connection.peer, found->place.group}, "clients",
-                              "too many connections");
+      found->context.facade.count({connection.peer, found->context.group}, "clients",
+                                  "too many connections");
     }
   };
   auto listener =
-      net::Listener::open(place.loops.any(),
-                          {.host = place.options.host,
+      net::Listener::open(context.loops.any(),
+                          {.host = context.options.host,
                            .port = 0,
-                           .max_clients = place.options.max_clients * kConnectionsPerClient},
+                           .max_clients = context.options.max_clients * kConnectionsPerClient},
                           std::move(callbacks));
   if (!listener) return listener.error();
   shared->listener = std::move(*listener);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gateway/core/advances.hpp"
-#include "gateway/core/door.hpp"
-#include "gateway/core/protocol.hpp"
+#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/loan_budget.hpp"
+#include "gateway/facade/protocol.hpp"
 #include "gateway/net/loop.hpp"
 #include "gateway/ros1/traffic.hpp"
 #include "hyphos/result.hpp"
@@ -15,10 +15,10 @@
 namespace hyphos::gateway::ros1 {
 
 /// What all connections of one gateway have in common.
-struct Place {
-  Door& door;
+struct Context {
+  GraphFacade& facade;
   net::Loops& loops;  ///< of the connections
-  Advances& advances;
+  LoanBudget& loan_budget;
   std::string node;   ///< "/hyphos", our name in the graph of ROS
   std::string group;  ///< of the clients: the graph of ROS they are all in
   Options options;
@@ -32,7 +32,7 @@ struct Place {
 class TcprosServer {
  public:
   /// Errors: as net::Listener::open().
-  static Result<std::unique_ptr<TcprosServer>> open(const Place& place);
+  static Result<std::unique_ptr<TcprosServer>> open(const Context& context);
   TcprosServer(const TcprosServer&) = delete;
   TcprosServer& operator=(const TcprosServer&) = delete;
   ~TcprosServer();

@@ -13,19 +13,19 @@ constexpr Duration kLag = Duration::from_seconds(3);
 
 }  // namespace
 
-Result<TypeInfo> type_of(const Door& door, const std::string& name) {
+Result<TypeInfo> type_of(const GraphFacade& facade, const std::string& name) {
   const std::size_t middle = name.find("/msg/");
   if (middle != std::string::npos) {
-    auto known = door.type(std::string(name).erase(middle, 4));
+    auto known = facade.type(std::string(name).erase(middle, 4));
     if (known && !known->md5.empty()) return known;
   }
-  auto known = door.type(name);
+  auto known = facade.type(name);
   if (!known || !known->md5.empty()) return known;
   return Error{Code::unsupported, name + " has no md5sum: it is not a type of ROS 1", name};
 }
 
-TopicsIn::TopicsIn(const Place& place, net::Loop& calls, const Member& member, Patterns which)
-    : place_(place), calls_(calls), member_(member), which_(std::move(which)) {}
+TopicsIn::TopicsIn(const Context& context, net::Loop& calls, const Member& member, Patterns which)
+    : context_(context), calls_(calls), member_(member), which_(std::move(which)) {}
 
 void TopicsIn::look(const GraphState& state) {
   const Time now = monotonic_now();
@@ -38,8 +38,8 @@ void TopicsIn::look(const GraphState& state) {
     const auto type = state.types.find(topic);
     const bool same =
         type == state.types.end() || type->second == "*" || type->second == subscription.type.name;
-    if (same && GraphState::has_other(state.publishers, topic, place_.node)) {
-      const bool known = GraphState::has(state.subscribers, topic, place_.node);
+    if (same && GraphState::has_other(state.publishers, topic, context_.node)) {
+      const bool known = GraphState::has(state.subscribers, topic, context_.node);
       if (!subscription.registering && !(subscription.registered && known)) enroll(topic);
       ++entry;
       continue;
@@ -49,16 +49,16 @@ void TopicsIn::look(const GraphState& state) {
   }
   for (const auto& [topic, nodes] : state.publishers) {
     if (subscriptions_.contains(topic) || !which_.match(topic)) continue;
-    if (!GraphState::has_other(state.publishers, topic, place_.node)) continue;
+    if (!GraphState::has_other(state.publishers, topic, context_.node)) continue;
     const auto type = state.types.find(topic);
     if (type != state.types.end() && type->second != "*") begin(topic, type->second);
   }
 }
 
 void TopicsIn::begin(const std::string& topic, const std::string& type) {
-  auto known = type_of(place_.door, type);
+  auto known = type_of(context_.facade, type);
   if (!known) {
-    if (told_.first(topic + " " + type)) {
+    if (logged_.first(topic + " " + type)) {
       log::warn("ros1", "topic " + topic + " is left out: " + known.error().to_string());
     }
     return;
@@ -84,33 +84,34 @@ void TopicsIn::publishers(const std::string& topic, const Value& uris) {
   const auto mine = subscriptions_.find(topic);
   const auto* list = uris.get_if<Value::Array>();
   if (mine == subscriptions_.end() || list == nullptr) return;
-  auto& feeds = mine->second.feeds;
+  auto& inbound_topics = mine->second.inbound_topics;
   std::set<std::string> now;
   for (const Value& uri : *list) {
     if (!uri.text().empty() && uri.text() != member_.uri) now.insert(uri.text());
   }
-  std::erase_if(feeds, [&](const auto& feed) {
-    const bool gone = !now.contains(feed.first);
-    if (gone) end(topic, *feed.second);
+  std::erase_if(inbound_topics, [&](const auto& inbound_topic) {
+    const bool gone = !now.contains(inbound_topic.first);
+    if (gone) end(topic, *inbound_topic.second);
     return gone;
   });
   for (const std::string& uri : now) {
-    auto& feed = feeds[uri];
-    if (feed) continue;
-    feed = std::make_shared<Feed>(place_, calls_, member_.client, topic, mine->second.type, uri);
-    feed->start();
+    auto& inbound_topic = inbound_topics[uri];
+    if (inbound_topic) continue;
+    inbound_topic = std::make_shared<InboundTopic>(context_, calls_, member_.client, topic,
+                                                   mine->second.type, uri);
+    inbound_topic->start();
   }
 }
 
 void TopicsIn::end(const std::string& topic, Subscription& subscription) {
-  for (const auto& [uri, feed] : subscription.feeds) end(topic, *feed);
-  subscription.feeds.clear();
+  for (const auto& [uri, inbound_topic] : subscription.inbound_topics) end(topic, *inbound_topic);
+  subscription.inbound_topics.clear();
   member_.ask("unregisterSubscriber", {topic, member_.uri}, nullptr);
 }
 
-void TopicsIn::end(const std::string& topic, Feed& feed) {
-  ended_[topic][feed.publisher()] = monotonic_now();
-  feed.stop();
+void TopicsIn::end(const std::string& topic, InboundTopic& inbound_topic) {
+  ended_[topic][inbound_topic.publisher()] = monotonic_now();
+  inbound_topic.stop();
 }
 
 void TopicsIn::stop() {
@@ -125,7 +126,8 @@ std::set<std::string> TopicsIn::clients(std::string_view topic) const {
   }
   const auto mine = subscriptions_.find(topic);
   if (mine == subscriptions_.end()) return names;
-  for (const auto& [uri, feed] : mine->second.feeds) names.insert(feed->publisher());
+  for (const auto& [uri, inbound_topic] : mine->second.inbound_topics)
+    names.insert(inbound_topic->publisher());
   return names;
 }
 
@@ -138,17 +140,19 @@ std::map<std::string, std::string> TopicsIn::types() const {
 std::vector<ConnectionInfo> TopicsIn::connections() const {
   std::vector<ConnectionInfo> list;
   for (const auto& [topic, subscription] : subscriptions_) {
-    for (const auto& [uri, feed] : subscription.feeds) list.push_back(feed->info());
+    for (const auto& [uri, inbound_topic] : subscription.inbound_topics)
+      list.push_back(inbound_topic->info());
   }
   return list;
 }
 
-TopicsOut::TopicsOut(const Place& place, const Member& member, TcprosServer& server, Patterns which)
-    : place_(place), member_(member), server_(server), which_(std::move(which)) {}
+TopicsOut::TopicsOut(const Context& context, const Member& member, TcprosServer& server,
+                     Patterns which)
+    : context_(context), member_(member), server_(server), which_(std::move(which)) {}
 
 void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
   std::map<std::string, Offer> wanted;
-  for (const TopicInfo& info : place_.door.topics()) {
+  for (const TopicInfo& info : context_.facade.topics()) {
     if (!which_.match(info.topic)) continue;
     const std::set<std::string> ours = in.clients(info.topic);
     const bool others = std::any_of(info.publishers.begin(), info.publishers.end(),
@@ -168,27 +172,27 @@ void TopicsOut::look(const GraphState& state, const TopicsIn& in) {
   for (const std::string& topic : gone) end(topic);
   for (const auto& [topic, want] : wanted) {
     if (!offer(topic, want)) continue;
-    const bool known = GraphState::has(state.publishers, topic, place_.node);
+    const bool known = GraphState::has(state.publishers, topic, context_.node);
     if (!(registered_.contains(topic) && known) && !registering_.contains(topic)) enroll(topic);
   }
 }
 
 void TopicsOut::leave_out(const TopicInfo& info) {
   const bool hidden = info.topic.find("/_") != std::string::npos;  // as of parameters
-  if (hidden || !told_.first("left out " + info.topic + " " + info.carries)) return;
+  if (hidden || !logged_.first("left out " + info.topic + " " + info.carries)) return;
   const std::string why = info.type.empty() ? "for which ROS has no type" : "under no name of ROS";
-  place_.door.note({.name = "ros1 " + info.topic},
-                   info.type.empty() ? "no_counterpart" : "unsupported",
-                   "the channel is left out: it carries " +
-                       (info.carries.empty() ? info.type : info.carries) + ", " + why);
+  context_.facade.note({.name = "ros1 " + info.topic},
+                       info.type.empty() ? "no_counterpart" : "unsupported",
+                       "the channel is left out: it carries " +
+                           (info.carries.empty() ? info.type : info.carries) + ", " + why);
 }
 
 bool TopicsOut::offer(const std::string& topic, const Offer& wanted) {
   const auto now = offered_.find(topic);
   if (now != offered_.end() && now->second.latched == wanted.latched) return true;
-  const auto known = type_of(place_.door, wanted.type);
+  const auto known = type_of(context_.facade, wanted.type);
   if (!known) {
-    if (told_.first(std::string(topic).append(" ").append(wanted.type))) {
+    if (logged_.first(std::string(topic).append(" ").append(wanted.type))) {
       log::warn("ros1", "channel of " + topic + " is left out: " + known.error().to_string());
     }
     return false;

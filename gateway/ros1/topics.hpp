@@ -7,19 +7,19 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/core/rules.hpp"
-#include "gateway/ros1/feed.hpp"
 #include "gateway/ros1/graph_state.hpp"
+#include "gateway/ros1/inbound_topic.hpp"
 #include "gateway/ros1/member.hpp"
 #include "gateway/ros1/names.hpp"
 #include "gateway/ros1/tcpros_server.hpp"
+#include "gateway/types/rules.hpp"
 
 namespace hyphos::gateway::ros1 {
 
 /// Topics of ROS that become channels: whatever others publish there. Of the calls' thread.
 class TopicsIn {
  public:
-  TopicsIn(const Place& place, net::Loop& calls, const Member& member, Patterns which);
+  TopicsIn(const Context& context, net::Loop& calls, const Member& member, Patterns which);
 
   /// Subscribes to what is new, again where the master has forgotten it, and ends what is gone.
   void look(const GraphState& state);
@@ -37,29 +37,30 @@ class TopicsIn {
     TypeInfo type;
     bool registered = false;
     bool registering = false;
-    std::map<std::string, std::shared_ptr<Feed>> feeds;  ///< by the publisher's URI
+    std::map<std::string, std::shared_ptr<InboundTopic>>
+        inbound_topics;  ///< by the publisher's URI
   };
 
   void begin(const std::string& topic, const std::string& type);
   void enroll(const std::string& topic);
   void end(const std::string& topic, Subscription& subscription);
-  void end(const std::string& topic, Feed& feed);
+  void end(const std::string& topic, InboundTopic& inbound_topic);
 
-  const Place& place_;
+  const Context& context_;
   net::Loop& calls_;
   const Member& member_;
   const Patterns which_;
   std::map<std::string, Subscription, std::less<>> subscriptions_;
   /// When publishers ended, by topic and name: the graph may show them for a while.
   std::map<std::string, std::map<std::string, Time>, std::less<>> ended_;
-  Told told_;
+  LogOnce logged_;
 };
 
 /// Channels that become topics of ROS: what others than the publishers of ROS put there. Of the
 /// calls' thread.
 class TopicsOut {
  public:
-  TopicsOut(const Place& place, const Member& member, TcprosServer& server, Patterns which);
+  TopicsOut(const Context& context, const Member& member, TcprosServer& server, Patterns which);
 
   void look(const GraphState& state, const TopicsIn& in);
   void stop();
@@ -80,7 +81,7 @@ class TopicsOut {
   void enroll(const std::string& topic);
   void end(const std::string& topic);
 
-  const Place& place_;
+  const Context& context_;
   const Member& member_;
   TcprosServer& server_;
   const Patterns which_;
@@ -88,11 +89,11 @@ class TopicsOut {
   std::map<std::string, std::string> names_;  ///< what ROS 1 calls their types
   std::set<std::string> registered_;
   std::set<std::string> registering_;
-  Told told_;
+  LogOnce logged_;
 };
 
 /// A type by the name ROS 1 has for it, as far as the graph knows it: "std_msgs/String" also of
 /// "std_msgs/msg/String". Errors: not_found, unsupported (ROS 1 has no md5 for it).
-[[nodiscard]] Result<TypeInfo> type_of(const Door& door, const std::string& name);
+[[nodiscard]] Result<TypeInfo> type_of(const GraphFacade& facade, const std::string& name);
 
 }  // namespace hyphos::gateway::ros1

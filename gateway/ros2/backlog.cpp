@@ -10,11 +10,11 @@ Backlog::~Backlog() {
   }
 }
 
-bool Backlog::publish(const std::shared_ptr<Inlet>& inlet, std::span<const std::byte> message,
-                      const Buffer& within) {
+bool Backlog::publish(const std::shared_ptr<ClientPublisher>& publisher,
+                      std::span<const std::byte> message, const Buffer& within) {
   const std::lock_guard lock(mutex_);
   if (!full_) {
-    pass(inlet, message, within);
+    pass(publisher, message, within);
     return full_ != nullptr;
   }
   if (messages_.size() >= depth_) {
@@ -22,7 +22,7 @@ bool Backlog::publish(const std::shared_ptr<Inlet>& inlet, std::span<const std::
     lost_({Code::overloaded, "there was no room in the channel for it and newer ones", ""});
   }
   const Buffer kept = within.empty() ? Buffer::copy_of(message) : within;
-  messages_.push_back({inlet, within.empty() ? kept.bytes() : message, kept});
+  messages_.push_back({publisher, within.empty() ? kept.bytes() : message, kept});
   return false;
 }
 
@@ -36,17 +36,17 @@ bool Backlog::drain() {
   while (!full_ && !messages_.empty()) {
     const Message next = std::move(messages_.front());
     messages_.pop_front();
-    pass(next.inlet, next.bytes, next.within);
+    pass(next.publisher, next.bytes, next.within);
   }
   return full_ != nullptr;
 }
 
-void Backlog::pass(const std::shared_ptr<Inlet>& inlet, std::span<const std::byte> message,
-                   const Buffer& within) {
-  if (const auto published = inlet->publish(message, within); !published) {
+void Backlog::pass(const std::shared_ptr<ClientPublisher>& publisher,
+                   std::span<const std::byte> message, const Buffer& within) {
+  if (const auto published = publisher->publish(message, within); !published) {
     lost_(published.error());
-  } else if (inlet->keeps()) {
-    full_ = inlet;
+  } else if (publisher->keeps()) {
+    full_ = publisher;
   }
 }
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <span>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 #include "hyphos/buffer.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -24,29 +24,29 @@ class Backlog {
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
-  /// Publishes it after all before it. `within`: as for Inlet::publish(). True if something began
-  /// to wait: drain() has to be called from time to time.
-  bool publish(const std::shared_ptr<Inlet>& inlet, std::span<const std::byte> message,
-               const Buffer& within);
+  /// Publishes it after all before it. `within`: as for ClientPublisher::publish(). True if
+  /// something began to wait: drain() has to be called from time to time.
+  bool publish(const std::shared_ptr<ClientPublisher>& publisher,
+               std::span<const std::byte> message, const Buffer& within);
   /// True while something waits.
   bool drain();
 
  private:
   struct Message {
-    std::shared_ptr<Inlet> inlet;
+    std::shared_ptr<ClientPublisher> publisher;
     std::span<const std::byte> bytes;
     Buffer within;
   };
 
   /// Under mutex_.
-  void pass(const std::shared_ptr<Inlet>& inlet, std::span<const std::byte> message,
+  void pass(const std::shared_ptr<ClientPublisher>& publisher, std::span<const std::byte> message,
             const Buffer& within);
 
   const std::size_t depth_;
   const Lost lost_;
-  std::mutex mutex_;              // guards what follows
-  std::shared_ptr<Inlet> full_;   // keeps a message; null: nothing waits
-  std::deque<Message> messages_;  // behind it
+  std::mutex mutex_;                       // guards what follows
+  std::shared_ptr<ClientPublisher> full_;  // keeps a message; null: nothing waits
+  std::deque<Message> messages_;           // behind it
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -50,12 +50,12 @@ void remember(std::set<GUID_t>& matched, const dds::InstanceHandle_t& handle, bo
 
 }  // namespace
 
-Reader::Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events,
+Reader::Reader(std::shared_ptr<Participant> participant, Hear on_message, EndpointEvents events,
                Lend lend)
     : participant_(std::move(participant)),
       events_(std::move(events)),
       lend_(std::move(lend)),
-      hear_(std::move(hear)) {}
+      hear_(std::move(on_message)) {}
 
 Result<void> Reader::open(const EndpointSpec& spec) {
   auto topic = participant_->take_topic(spec.topic, spec.type);
@@ -157,7 +157,8 @@ void Writer::close() {
   participant_->give_back_topic(topic_);
 }
 
-Result<SampleIdentity> Writer::write(const Written::Parts& message, const SampleIdentity& related) {
+Result<SampleIdentity> Writer::write(const EncodedMessage::Parts& message,
+                                     const SampleIdentity& related) {
   constexpr std::size_t kEncapsulation = 4;
   RawSample sample;
   sample.bytes = message[0];

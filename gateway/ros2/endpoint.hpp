@@ -15,7 +15,7 @@
 #include <span>
 #include <string>
 
-#include "gateway/convert/written.hpp"
+#include "gateway/convert/encoded_message.hpp"
 #include "gateway/ros2/qos.hpp"
 #include "gateway/ros2/raw_type.hpp"
 #include "hyphos/result.hpp"
@@ -55,7 +55,7 @@ class Reader final : private eprosima::fastdds::dds::DataReaderListener {
   /// Memory for a message of this size, to be received there; empty: anywhere. Does not block.
   using Lend = std::function<WritableBuffer(std::size_t)>;
 
-  Reader(std::shared_ptr<Participant> participant, Hear hear, EndpointEvents events,
+  Reader(std::shared_ptr<Participant> participant, Hear on_message, EndpointEvents events,
          Lend lend = {});
   ~Reader() override { close(); }
   Reader(const Reader&) = delete;
@@ -101,9 +101,9 @@ class Writer final : private eprosima::fastdds::dds::DataWriterListener {
   /// CDR), io.
   Result<SampleIdentity> write(std::span<const std::byte> message,
                                const SampleIdentity& related = SampleIdentity::unknown()) {
-    return write(Written::Parts{message}, related);
+    return write(EncodedMessage::Parts{message}, related);
   }
-  Result<SampleIdentity> write(const Written::Parts& message,
+  Result<SampleIdentity> write(const EncodedMessage::Parts& message,
                                const SampleIdentity& related = SampleIdentity::unknown());
   [[nodiscard]] GUID_t guid() const { return guid_; }
   [[nodiscard]] std::size_t matched() const;

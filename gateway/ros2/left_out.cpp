@@ -50,7 +50,7 @@ std::string type_name(const std::string& in_dds) {
 void LeftOut::report(const std::string& key, const std::string& name, std::string_view why,
                      const std::string& detail) {
   seen_.insert(key);
-  if (!known_.contains(key)) place_.door.note(client_of(name), why, detail);
+  if (!known_.contains(key)) context_.facade.note(client_of(name), why, detail);
 }
 
 void LeftOut::look(const Now& now) {
@@ -67,14 +67,14 @@ void LeftOut::look(const Now& now) {
 void LeftOut::finish() {
   for (const auto& [key, one] : nameless_) {
     if (known_.contains(key + kReported)) continue;
-    place_.door.note(client_of(one.name), one.why, std::string(NodeGraph::kNoNode) + one.text);
+    context_.facade.note(client_of(one.name), one.why, std::string(NodeGraph::kNoNode) + one.text);
   }
 }
 
 void LeftOut::report_endpoint(const std::string& key, const GUID_t& endpoint,
                               const std::string& name, std::string_view why,
                               const std::string& text) {
-  const std::string node = place_.nodes->node_of(endpoint);
+  const std::string node = context_.nodes->node_of(endpoint);
   if (node == NodeGraph::kNoNode) {
     seen_.insert(key);
     const auto waiting =
@@ -89,7 +89,7 @@ void LeftOut::look_at_channels(const Now& now) {
   for (const TopicInfo& info : now.channels) {
     const bool by_others = std::ranges::any_of(
         info.publishers, [](const std::string& name) { return !is_client(name); });
-    if (!by_others || is_hidden(info.topic) || !place_.settings.channels.match(info.topic)) {
+    if (!by_others || is_hidden(info.topic) || !context_.settings.channels.match(info.topic)) {
       continue;
     }
     const std::string whose =
@@ -108,7 +108,7 @@ void LeftOut::look_at_channels(const Now& now) {
 
 void LeftOut::look_at_services(const Now& now) {
   for (const ServiceInfo& info : now.services) {
-    if (is_client(info.node) || is_hidden(info.name) || !place_.settings.calls.match(info.name)) {
+    if (is_client(info.node) || is_hidden(info.name) || !context_.settings.calls.match(info.name)) {
       continue;
     }
     const std::string whose = "the service of " + info.node + " carries " + known(info.carries);
@@ -137,7 +137,7 @@ void LeftOut::look_at_actions(const Now& now) {
     if (!service || !service->is_request || !service->service.ends_with(kSendGoal)) continue;
     const std::string name = service->service.substr(0, service->service.size() - kSendGoal.size());
     report("ROS's action " + name, name, "unsupported",
-           what + "; it is of " + place_.nodes->node_of(guid) + " in ROS");
+           what + "; it is of " + context_.nodes->node_of(guid) + " in ROS");
   }
 }
 
@@ -165,7 +165,7 @@ void LeftOut::look_at_writers(const Now& now) {
     const std::string name = name_of(writer.topic);
     const std::string key = writer.topic + " " + text_of(guid);
     const bool is_topic = topic_of_dds(writer.topic).has_value();
-    if (is_topic && (is_hidden(name) || !place_.settings.topics.match(name))) continue;
+    if (is_topic && (is_hidden(name) || !context_.settings.topics.match(name))) continue;
     const bool is_foreign = is_topic && (!type_of_dds(writer.type) || !is_name(name));
     const auto own = std::ranges::find(now.own.readers, writer.topic, &OwnEndpoint::topic);
     std::string why;

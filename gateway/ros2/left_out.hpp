@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/endpoint.hpp"
-#include "gateway/ros2/place.hpp"
 
 namespace hyphos::gateway::ros2 {
 
@@ -27,7 +27,7 @@ struct OwnEndpoints {
 /// once: by name, with both sides. For use in one thread.
 class LeftOut {
  public:
-  explicit LeftOut(const Place& place) : place_(place) {}
+  explicit LeftOut(const Context& context) : context_(context) {}
 
   struct Now {
     const DomainState& domain;
@@ -50,7 +50,7 @@ class LeftOut {
   void report(const std::string& key, const std::string& name, std::string_view why,
               const std::string& detail);
 
-  const Place& place_;
+  const Context& context_;
   /// The same for an endpoint, once its node is known or the wait for its name is over. `text`: the
   /// text after the node's name.
   void report_endpoint(const std::string& key, const GUID_t& endpoint, const std::string& name,

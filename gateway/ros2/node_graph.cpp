@@ -40,7 +40,7 @@ NodeGraph::NodeGraph(std::shared_ptr<Participant> participant, const Settings& s
     : participant_(std::move(participant)),
       settings_(settings),
       writer_(participant_, {}),
-      reader_(participant_, [this](const Received& message) { hear(message); }, {}) {}
+      reader_(participant_, [this](const Received& message) { on_message(message); }, {}) {}
 
 Result<void> NodeGraph::open() {
   if (auto opened = reader_.open(spec(kWaiting, settings_.gid_size)); !opened) return opened;
@@ -61,7 +61,7 @@ void NodeGraph::announce(const std::vector<GUID_t>& readers, const std::vector<G
   if (writer_.write(bytes)) announced_ = std::move(bytes);
 }
 
-void NodeGraph::hear(const Received& message) {
+void NodeGraph::on_message(const Received& message) {
   auto entities = read_entities(message.bytes, settings_.gid_size);
   if (!entities) return;
   const std::lock_guard lock(mutex_);

@@ -36,7 +36,7 @@ class NodeGraph {
   void keep(const std::function<bool(const Gid& participant)>& is_there);
 
  private:
-  void hear(const Received& message);
+  void on_message(const Received& message);
 
   const std::shared_ptr<Participant> participant_;
   const Settings& settings_;

@@ -23,8 +23,8 @@ ParamOutcome outcome_of(const Result<void>& result) {
 
 }  // namespace
 
-ParamServices::ParamServices(const Place& place, ServicesOut& services)
-    : place_(place), services_(services), nodes_(place.door.open_params(place.wake)) {}
+ParamServices::ParamServices(const Context& context, ServicesOut& services)
+    : context_(context), services_(services), nodes_(context.facade.open_params(context.wake)) {}
 
 std::pair<std::string, std::string> ParamServices::split(const std::string& name) {
   const auto dot = name.find('.');
@@ -37,7 +37,7 @@ std::map<std::string, std::shared_ptr<const ParamInfo>> ParamServices::all() con
   for (const auto& [node, set] : nodes_->all()) {
     for (const auto& info : set.infos()) {
       std::string name = node + "." + info->name;
-      if (place_.settings.params.match(name)) found.emplace(std::move(name), info);
+      if (context_.settings.params.match(name)) found.emplace(std::move(name), info);
     }
   }
   return found;
@@ -81,12 +81,12 @@ void ParamServices::set(const std::vector<ParamWish>& wishes, bool at_once, cons
 }
 
 void ParamServices::serve(const std::string& name, const std::string& type, Handler handler) {
-  const std::string service = place_.settings.node + "/" + name;
+  const std::string service = context_.settings.node + "/" + name;
   if (!refused_.may_try(service) || services_.serves(service)) return;
   const auto opened = services_.serve(service, "rcl_interfaces/srv/" + type, std::move(handler));
   if (!opened && refused_.failed(service)) {
-    place_.door.note(client_of(service), to_string(opened.error().code),
-                     "the service is left out: " + opened.error().to_string());
+    context_.facade.note(client_of(service), to_string(opened.error().code),
+                         "the service is left out: " + opened.error().to_string());
   }
 }
 

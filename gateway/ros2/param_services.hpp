@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/core/node_params.hpp"
+#include "gateway/facade/node_params.hpp"
+#include "gateway/ros2/context.hpp"
 #include "gateway/ros2/param_messages.hpp"
-#include "gateway/ros2/place.hpp"
 #include "gateway/ros2/services_out.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -18,7 +18,7 @@ namespace hyphos::gateway::ros2 {
 /// such services. One thread opens and ends them; requests arrive in threads of DDS.
 class ParamServices {
  public:
-  ParamServices(const Place& place, ServicesOut& services);
+  ParamServices(const Context& context, ServicesOut& services);
   ~ParamServices() { services_.end_own(); }
   ParamServices(const ParamServices&) = delete;
   ParamServices& operator=(const ParamServices&) = delete;
@@ -36,10 +36,10 @@ class ParamServices {
   void set(const std::vector<ParamWish>& wishes, bool at_once, const Answer& answer);
   void serve(const std::string& name, const std::string& type, Handler handler);
 
-  const Place& place_;
+  const Context& context_;
   ServicesOut& services_;
   std::unique_ptr<NodeParams> nodes_;
-  Refused refused_;
+  FailedOpens refused_;
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -7,11 +7,11 @@
 #include <thread>
 #include <utility>
 
+#include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/left_out.hpp"
 #include "gateway/ros2/node_graph.hpp"
 #include "gateway/ros2/param_services.hpp"
-#include "gateway/ros2/place.hpp"
 #include "gateway/ros2/services_in.hpp"
 #include "gateway/ros2/services_out.hpp"
 #include "gateway/ros2/topics_in.hpp"
@@ -30,7 +30,7 @@ constexpr auto kDrain = std::chrono::milliseconds(4);
 
 class Ros2 final : public Protocol {
  public:
-  Ros2(Door& door, Settings settings) : door_(door), settings_(std::move(settings)) {}
+  Ros2(GraphFacade& facade, Settings settings) : facade_(facade), settings_(std::move(settings)) {}
   Ros2(const Ros2&) = delete;
   Ros2& operator=(const Ros2&) = delete;
 
@@ -40,8 +40,8 @@ class Ros2 final : public Protocol {
     participant_ = std::move(*participant);
     nodes_.emplace(participant_, settings_);
     if (auto opened = nodes_->open(); !opened) return opened;
-    place_.emplace(Place{door_, settings_, participant_, &*nodes_, &discovery_,
-                         [this] { tell(woken_); }, [this] { tell(waits_); }});
+    context_.emplace(Context{facade_, settings_, participant_, &*nodes_, &discovery_,
+                             [this] { notify(woken_); }, [this] { notify(waits_); }});
     thread_ = std::thread([this] { run(); });
     return success();
   }
@@ -67,7 +67,7 @@ class Ros2 final : public Protocol {
   }
 
  private:
-  void tell(bool& what) {
+  void notify(bool& what) {
     {
       const std::lock_guard lock(mutex_);
       what = true;
@@ -77,13 +77,13 @@ class Ros2 final : public Protocol {
 
   /// Topics, services and parameters, in the order of opening.
   struct Parts {
-    explicit Parts(const Place& place)
-        : topics_in(place),
-          topics_out(place),
-          services_in(place),
-          services_out(place),
-          params(place, services_out),
-          left_out(place) {}
+    explicit Parts(const Context& context)
+        : topics_in(context),
+          topics_out(context),
+          services_in(context),
+          services_out(context),
+          params(context, services_out),
+          left_out(context) {}
 
     void look(const DomainState& state, const std::vector<TopicInfo>& channels,
               const std::vector<ServiceInfo>& services) {
@@ -121,16 +121,16 @@ class Ros2 final : public Protocol {
 
   /// This thread opens and ends everything. It may wait; threads of DDS may not.
   void run() {
-    Parts parts(*place_);
+    Parts parts(*context_);
     std::unique_lock lock(mutex_);
     while (!ending_) {
       woken_ = false;
       lock.unlock();
       const DomainState state = discovery_.state();
-      const auto channels = door_.topics();
-      const auto services = door_.services();
+      const auto channels = facade_.topics();
+      const auto services = facade_.services();
       parts.look(state, channels, services);
-      parts.left_out.look({state, channels, services, door_.actions(), parts.endpoints()});
+      parts.left_out.look({state, channels, services, facade_.actions(), parts.endpoints()});
       parts.announce(*nodes_);
       forget_gone();
       lock.lock();
@@ -169,26 +169,26 @@ class Ros2 final : public Protocol {
     nodes_->keep([&](const Gid& participant) { return there.contains(participant); });
   }
 
-  Door& door_;
+  GraphFacade& facade_;
   const Settings settings_;
   std::mutex mutex_;  // guards the next three
   bool woken_ = false;
   bool waits_ = false;  ///< something waits for room
   bool ending_ = false;
   std::condition_variable changed_;
-  Discovery discovery_{[this] { tell(woken_); }};
+  Discovery discovery_{[this] { notify(woken_); }};
   std::shared_ptr<Participant> participant_;
   std::optional<NodeGraph> nodes_;
-  std::optional<Place> place_;
+  std::optional<Context> context_;
   std::thread thread_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Protocol>> open_ros2(Door& door, const Options& options) {
+Result<std::unique_ptr<Protocol>> open_ros2(GraphFacade& facade, const Options& options) {
   auto settings = Settings::of(options);
   if (!settings) return settings.error();
-  auto gateway = std::make_unique<Ros2>(door, std::move(*settings));
+  auto gateway = std::make_unique<Ros2>(facade, std::move(*settings));
   if (auto opened = gateway->open(); !opened) return opened.error();
   return std::unique_ptr<Protocol>(std::move(gateway));
 }

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "gateway/core/door.hpp"
-#include "gateway/core/protocol.hpp"
+#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/protocol.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway {
@@ -36,6 +36,6 @@ namespace hyphos::gateway {
 ///     call_timeout_s  of services, each way. Default 60
 ///
 /// The lists have patterns with '*', '?' and '!', separated by commas (ros2/names.hpp).
-Result<std::unique_ptr<Protocol>> open_ros2(Door& door, const Options& options);
+Result<std::unique_ptr<Protocol>> open_ros2(GraphFacade& facade, const Options& options);
 
 }  // namespace hyphos::gateway

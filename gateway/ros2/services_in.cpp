@@ -41,17 +41,17 @@ std::string new_client_id(const Participant& participant) {
 /// gateway, so that a call that comes at that moment does no harm.
 class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
  public:
-  Proxy(const Place& place, std::string service, Offered offered)
-      : place_(place),
+  Proxy(const Context& context, std::string service, Offered offered)
+      : context_(context),
         service_(std::move(service)),
         offered_(std::move(offered)),
-        requests_(place.participant, {.matched = place.wake}),
-        replies_(place.participant, [this](const Received& message) { hear(message); },
-                 {.matched = place.wake}) {}
+        requests_(context.participant, {.matched = context.wake}),
+        replies_(context.participant, [this](const Received& message) { on_message(message); },
+                 {.matched = context.wake}) {}
 
   Result<void> open() {
-    const std::string id = put_user_data(kClientId, new_client_id(*place_.participant)) +
-                           user_data_of_service(place_.door, offered_.type);
+    const std::string id = put_user_data(kClientId, new_client_id(*context_.participant)) +
+                           user_data_of_service(context_.facade, offered_.type);
     auto opened = replies_.open(
         {dds_reply(service_), dds_type(offered_.type + "_Response", "srv"), kCalls, id});
     if (!opened) return opened;
@@ -78,11 +78,11 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
   Result<void> look() {
     expire();
     if (server_ || requests_.matched() == 0 || replies_.matched() == 0) return success();
-    if (monotonic_now() < place_.discovery->known_since(offered_.server) + kIntroduction) {
+    if (monotonic_now() < context_.discovery->known_since(offered_.server) + kIntroduction) {
       return success();
     }
-    auto server = place_.door.open_server(
-        client_of(place_.nodes->node_of(offered_.server)), service_, offered_.type, Form::cdr,
+    auto server = context_.facade.open_server(
+        client_of(context_.nodes->node_of(offered_.server)), service_, offered_.type, Form::cdr,
         [weak = weak_from_this()](const Buffer& request, Answer answer) {
           if (const auto proxy = weak.lock()) return proxy->call(request, std::move(answer));
           answer(Error{Code::disconnected, "the gateway has ended", {}});
@@ -126,7 +126,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
       } else {
         const auto number = send(request);
         if (number) {
-          waiting_[*number] = {std::move(answer), monotonic_now() + place_.settings.call_timeout};
+          waiting_[*number] = {std::move(answer), monotonic_now() + context_.settings.call_timeout};
         } else {
           sent = number.error();
         }
@@ -151,10 +151,10 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     return static_cast<std::int64_t>(sent->sequence_number().to64long());
   }
 
-  void hear(const Received& message) {
+  void on_message(const Received& message) {
     if (message.too_large > 0) {
-      return place_.door.count(client_of(service_), "too_large",
-                               "an answer of " + std::to_string(message.too_large) + " bytes");
+      return context_.facade.count(client_of(service_), "too_large",
+                                   "an answer of " + std::to_string(message.too_large) + " bytes");
     }
     if (is_cyclone(message.info.sample_identity.writer_guid())) {
       std::vector<std::byte> body;
@@ -196,7 +196,7 @@ class ServicesIn::Proxy : public std::enable_shared_from_this<Proxy> {
     }
   }
 
-  const Place& place_;
+  const Context& context_;
   const std::string service_;
   const Offered offered_;
   std::unique_ptr<Server> server_;
@@ -225,7 +225,7 @@ std::map<std::string, Offered> offered_services(const DomainState& state) {
   return offered;
 }
 
-ServicesIn::ServicesIn(const Place& place) : place_(place) {}
+ServicesIn::ServicesIn(const Context& context) : context_(context) {}
 ServicesIn::~ServicesIn() {
   while (!proxies_.empty()) end(std::string(proxies_.begin()->first));
 }
@@ -244,25 +244,25 @@ void ServicesIn::look(const DomainState& state) {
   }
   for (const std::string& service : gone) end(service);
   for (const auto& [service, offer] : offered) {
-    if (proxies_.contains(service) || !place_.settings.services.match(service) ||
+    if (proxies_.contains(service) || !context_.settings.services.match(service) ||
         !refused_.may_try(service)) {
       continue;
     }
-    auto& proxy = proxies_[service] = std::make_shared<Proxy>(place_, service, offer);
-    auto opened = place_.door.service_type(offer.type).ok()
+    auto& proxy = proxies_[service] = std::make_shared<Proxy>(context_, service, offer);
+    auto opened = context_.facade.service_type(offer.type).ok()
                       ? proxy->open()
-                      : Result<void>(place_.door.service_type(offer.type).error());
+                      : Result<void>(context_.facade.service_type(offer.type).error());
     if (opened) continue;
     if (refused_.failed(service)) {
-      place_.door.note(client_of(service), to_string(opened.error().code),
-                       "the service is left out: " + opened.error().to_string());
+      context_.facade.note(client_of(service), to_string(opened.error().code),
+                           "the service is left out: " + opened.error().to_string());
     }
     end(service);
   }
   for (auto& [service, proxy] : proxies_) {
     if (const auto looked = proxy->look(); !looked && refused_.failed(service + " server")) {
-      place_.door.note(client_of(service), to_string(looked.error().code),
-                       "the service is left out: " + looked.error().to_string());
+      context_.facade.note(client_of(service), to_string(looked.error().code),
+                           "the service is left out: " + looked.error().to_string());
     }
   }
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/left_out.hpp"
-#include "gateway/ros2/place.hpp"
 
 namespace hyphos::gateway::ros2 {
 
@@ -25,7 +25,7 @@ struct Offered {
 /// answers in threads of DDS.
 class ServicesIn {
  public:
-  explicit ServicesIn(const Place& place);
+  explicit ServicesIn(const Context& context);
   ~ServicesIn();
   ServicesIn(const ServicesIn&) = delete;
   ServicesIn& operator=(const ServicesIn&) = delete;
@@ -41,9 +41,9 @@ class ServicesIn {
   class Proxy;
   void end(const std::string& service);
 
-  const Place& place_;
+  const Context& context_;
   std::map<std::string, std::shared_ptr<Proxy>> proxies_;  ///< by service
-  Refused refused_;
+  FailedOpens refused_;
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -26,16 +26,17 @@ constexpr Duration kEarly = Duration::from_seconds(30);
 class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
  public:
   /// `handler` replies to requests; null: the robot's service of this name does.
-  Desk(const Place& place, std::string service, std::string type, Handler handler = {})
-      : place_(place),
+  Desk(const Context& context, std::string service, std::string type, Handler handler = {})
+      : context_(context),
         service_(std::move(service)),
         type_(std::move(type)),
         handler_(std::move(handler)),
-        replies_(place.participant, {.matched = place.wake}),
-        requests_(place.participant, [this](const Received& message) { hear(message); }, {}) {}
+        replies_(context.participant, {.matched = context.wake}),
+        requests_(context.participant, [this](const Received& message) { on_message(message); },
+                  {}) {}
 
   Result<void> open() {
-    const std::string hash = user_data_of_service(place_.door, type_);
+    const std::string hash = user_data_of_service(context_.facade, type_);
     auto opened =
         replies_.open({dds_reply(service_), dds_type(type_ + "_Response", "srv"), kCalls, hash});
     if (!opened) return opened;
@@ -61,9 +62,10 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
     const Time now = monotonic_now();
     for (Early& one : early) {
       if (one.until < now) {
-        place_.door.count(client_of(service_), "no_client", "nobody waits for an answer any more");
+        context_.facade.count(client_of(service_), "no_client",
+                              "nobody waits for an answer any more");
       } else {
-        answer(one.asker, std::move(one.reply), one.until);
+        answer(one.call_client, std::move(one.reply), one.until);
       }
     }
   }
@@ -80,47 +82,49 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
 
  private:
   /// Where an answer goes.
-  struct Asker {
+  struct PooledCallClient {
     SampleIdentity call;  ///< of Fast DDS
     bool has_reader = false;
     std::optional<CallHeader> header;  ///< of Cyclone DDS
     std::string client_id;             ///< of Cyclone DDS, if it has told one
   };
   struct Early {
-    Asker asker;
+    PooledCallClient call_client;
     Buffer reply;
     Time until;
   };
 
-  void hear(const Received& message) {
+  void on_message(const Received& message) {
     const Client client =
-        client_of(place_.nodes->node_of(message.info.sample_identity.writer_guid()));
+        client_of(context_.nodes->node_of(message.info.sample_identity.writer_guid()));
     if (message.too_large > 0) {
-      return place_.door.count(
+      return context_.facade.count(
           client, "too_large",
           service_ + ": a request of " + std::to_string(message.too_large) + " bytes");
     }
-    Asker asker;
+    PooledCallClient call_client;
     std::vector<std::byte> body;
     std::span<const std::byte> request = message.bytes;
     if (is_cyclone(message.info.sample_identity.writer_guid())) {
-      asker.header = take_header(message.bytes, body);
-      if (!asker.header) return place_.door.count(client, "corrupt", service_ + ": no header");
+      call_client.header = take_header(message.bytes, body);
+      if (!call_client.header)
+        return context_.facade.count(client, "corrupt", service_ + ": no header");
       request = body;
-      asker.client_id = place_.discovery->client_id(message.info.sample_identity.writer_guid());
+      call_client.client_id =
+          context_.discovery->client_id(message.info.sample_identity.writer_guid());
     } else {
-      asker.call = message.info.sample_identity;
+      call_client.call = message.info.sample_identity;
       const GUID_t& answers_at = message.info.related_sample_identity.writer_guid();
-      asker.has_reader = answers_at != GUID_t::unknown();
-      if (asker.has_reader) asker.call.writer_guid(answers_at);
+      call_client.has_reader = answers_at != GUID_t::unknown();
+      if (call_client.has_reader) call_client.call.writer_guid(answers_at);
     }
     if (!begin(client)) return;
-    Answer answer = [weak = weak_from_this(), asker, client](Result<Buffer> reply) {
-      if (const auto desk = weak.lock()) desk->finish(client, asker, std::move(reply));
+    Answer answer = [weak = weak_from_this(), call_client, client](Result<Buffer> reply) {
+      if (const auto desk = weak.lock()) desk->finish(client, call_client, std::move(reply));
     };
     if (handler_) return handler_(request, answer);
-    place_.door.call(client, service_, type_, Form::cdr, request, place_.settings.call_timeout,
-                     std::move(answer));
+    context_.facade.call(client, service_, type_, Form::cdr, request,
+                         context_.settings.call_timeout, std::move(answer));
   }
 
   bool begin(const Client& client) {
@@ -131,54 +135,55 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
         return true;
       }
     }
-    place_.door.count(client, "overloaded",
-                      service_ + ": " + std::to_string(kMostCalls) + " calls are under way");
+    context_.facade.count(client, "overloaded",
+                          service_ + ": " + std::to_string(kMostCalls) + " calls are under way");
     return false;
   }
 
-  void finish(const Client& client, const Asker& asker, Result<Buffer> reply) {
+  void finish(const Client& client, const PooledCallClient& call_client, Result<Buffer> reply) {
     {
       const std::lock_guard lock(mutex_);
       --under_way_;
       // ROS has no way to tell of a failure: who has asked waits until it gives up.
       if (!ended_ && !reply) {
-        place_.door.count(client, "call_failed", service_ + ": " + reply.error().to_string());
+        context_.facade.count(client, "call_failed", service_ + ": " + reply.error().to_string());
       }
       if (ended_ || !reply) return;
     }
-    answer(asker, std::move(*reply), monotonic_now() + kEarly);
+    answer(call_client, std::move(*reply), monotonic_now() + kEarly);
   }
 
-  void answer(const Asker& asker, Buffer reply, Time until) {
+  void answer(const PooledCallClient& call_client, Buffer reply, Time until) {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
-    if (!is_heard_by(asker)) {
+    if (!is_heard_by(call_client)) {
       if (early_.size() < kMostEarly) {
-        early_.push_back({asker, std::move(reply), until});
+        early_.push_back({call_client, std::move(reply), until});
       } else {
-        place_.door.count(client_of(service_), "no_client", "too many wait for clients");
+        context_.facade.count(client_of(service_), "no_client", "too many wait for clients");
       }
       return;
     }
-    const auto sent = asker.header && reply.size() >= 4
-                          ? replies_.write(put_header(*asker.header, reply.bytes()))
-                          : replies_.write(reply.bytes(), asker.call);
+    const auto sent = call_client.header && reply.size() >= 4
+                          ? replies_.write(put_header(*call_client.header, reply.bytes()))
+                          : replies_.write(reply.bytes(), call_client.call);
     if (!sent) {
-      place_.door.count(client_of(service_), to_string(sent.error().code), sent.error().message);
+      context_.facade.count(client_of(service_), to_string(sent.error().code),
+                            sent.error().message);
     }
   }
 
   /// False if what is said now would be lost. An asker that does not tell where it hears is taken
   /// to hear.
-  [[nodiscard]] bool is_heard_by(const Asker& asker) const {
-    if (asker.has_reader) return replies_.matches(asker.call.writer_guid());
-    if (asker.client_id.empty()) return true;
+  [[nodiscard]] bool is_heard_by(const PooledCallClient& call_client) const {
+    if (call_client.has_reader) return replies_.matches(call_client.call.writer_guid());
+    if (call_client.client_id.empty()) return true;
     return std::ranges::any_of(replies_.readers(), [&](const GUID_t& reader) {
-      return place_.discovery->client_id(reader) == asker.client_id;
+      return context_.discovery->client_id(reader) == call_client.client_id;
     });
   }
 
-  const Place& place_;
+  const Context& context_;
   const std::string service_;
   const std::string type_;
   const Handler handler_;
@@ -190,7 +195,7 @@ class ServicesOut::Desk : public std::enable_shared_from_this<Desk> {
   Reader requests_;  ///< last: it uses all of the above
 };
 
-ServicesOut::ServicesOut(const Place& place) : place_(place) {}
+ServicesOut::ServicesOut(const Context& context) : context_(context) {}
 ServicesOut::~ServicesOut() {
   for (const auto& [service, desk] : desks_) desk->end();
   end_own();
@@ -203,7 +208,7 @@ void ServicesOut::end_own() {
 
 Result<void> ServicesOut::serve(const std::string& service, const std::string& type,
                                 Handler handler) {
-  auto desk = std::make_shared<Desk>(place_, service, type, std::move(handler));
+  auto desk = std::make_shared<Desk>(context_, service, type, std::move(handler));
   auto opened = desk->open();
   if (opened) own_.emplace(service, std::move(desk));
   return opened;
@@ -213,7 +218,7 @@ void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesI
   std::map<std::string, std::string> wanted;  // types
   for (const ServiceInfo& info : services) {
     if (info.type.empty() || in.has(info.name) || own_.contains(info.name) ||
-        is_client(info.node) || !is_name(info.name) || !place_.settings.calls.match(info.name)) {
+        is_client(info.node) || !is_name(info.name) || !context_.settings.calls.match(info.name)) {
       continue;
     }
     wanted.emplace(info.name, ros2_type(info.type, "srv"));
@@ -226,13 +231,13 @@ void ServicesOut::look(const std::vector<ServiceInfo>& services, const ServicesI
   });
   for (const auto& [service, type] : wanted) {
     if (desks_.contains(service) || !refused_.may_try(service)) continue;
-    auto desk = std::make_shared<Desk>(place_, service, type);
+    auto desk = std::make_shared<Desk>(context_, service, type);
     if (const auto opened = desk->open(); opened) {
       refused_.forget(service);
       desks_.emplace(service, std::move(desk));
     } else if (refused_.failed(service)) {
-      place_.door.note(client_of(service), to_string(opened.error().code),
-                       "the service is left out: " + opened.error().to_string());
+      context_.facade.note(client_of(service), to_string(opened.error().code),
+                           "the service is left out: " + opened.error().to_string());
     }
   }
   for (const auto* const desks : {&desks_, &own_}) {

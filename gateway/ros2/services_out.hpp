@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/left_out.hpp"
-#include "gateway/ros2/place.hpp"
 #include "gateway/ros2/services_in.hpp"
 
 namespace hyphos::gateway::ros2 {
@@ -18,7 +18,7 @@ namespace hyphos::gateway::ros2 {
 /// threads of DDS, replies on the pool.
 class ServicesOut {
  public:
-  explicit ServicesOut(const Place& place);
+  explicit ServicesOut(const Context& context);
   ~ServicesOut();
   ServicesOut(const ServicesOut&) = delete;
   ServicesOut& operator=(const ServicesOut&) = delete;
@@ -41,10 +41,10 @@ class ServicesOut {
  private:
   class Desk;
 
-  const Place& place_;
+  const Context& context_;
   std::map<std::string, std::shared_ptr<Desk>> desks_;  ///< by service
   std::map<std::string, std::shared_ptr<Desk>> own_;    ///< of serve()
-  Refused refused_;
+  FailedOpens refused_;
 };
 
 }  // namespace hyphos::gateway::ros2

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "gateway/core/settings.hpp"
+#include "gateway/facade/settings.hpp"
 #include "gateway/ros2/names.hpp"
 
 namespace hyphos::gateway::ros2 {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "gateway/core/protocol.hpp"
-#include "gateway/core/rules.hpp"
+#include "gateway/facade/protocol.hpp"
 #include "gateway/ros2/entities.hpp"
+#include "gateway/types/rules.hpp"
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 

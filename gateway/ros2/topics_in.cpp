@@ -14,18 +14,18 @@ namespace hyphos::gateway::ros2 {
 /// One topic: a reader of ROS, and the inlet that its messages go to.
 class TopicsIn::Inbound {
  public:
-  Inbound(const Place& place, std::string topic)
-      : place_(place),
+  Inbound(const Context& context, std::string topic)
+      : context_(context),
         topic_(std::move(topic)),
-        backlog_(static_cast<std::size_t>(place.settings.depth),
+        backlog_(static_cast<std::size_t>(context.settings.depth),
                  [this](const Error& error) { lost(error); }) {}
 
   Result<void> open(const Offer& offer) {
     type_ = offer.type;
     qos_ = offer.qos;
-    auto inlet = open_inlet();
-    if (!inlet) return inlet.error();
-    inlet_ = std::move(*inlet);
+    auto publisher = open_publisher();
+    if (!publisher) return publisher.error();
+    publisher_ = std::move(*publisher);
     follow_writers(offer);
     return ask(offer);
   }
@@ -44,17 +44,18 @@ class TopicsIn::Inbound {
  private:
   /// With what all promised when the first of them came: a channel keeps to what it was opened
   /// with.
-  Result<std::unique_ptr<Inlet>> open_inlet() {
-    return place_.door.open_inlet(client_of(topic_), topic_, type_, Form::cdr,
-                                  {.latched = qos_.transient_local,
-                                   .depth = static_cast<std::uint32_t>(place_.settings.depth),
-                                   .reliable = qos_.reliable,
-                                   .deadline_ms = qos_.deadline_ms,
-                                   .raw = place_.settings.raw.match(topic_)});
+  Result<std::unique_ptr<ClientPublisher>> open_publisher() {
+    return context_.facade.open_publisher(
+        client_of(topic_), topic_, type_, Form::cdr,
+        {.latched = qos_.transient_local,
+         .depth = static_cast<std::uint32_t>(context_.settings.depth),
+         .reliable = qos_.reliable,
+         .deadline_ms = qos_.deadline_ms,
+         .raw = context_.settings.raw.match(topic_)});
   }
   /// Each latched writer has an inlet of its own, so that what it said last is kept for itself.
   void follow_writers(const Offer& offer) {
-    std::vector<std::shared_ptr<Inlet>> gone;  // not ended under the lock
+    std::vector<std::shared_ptr<ClientPublisher>> gone;  // not ended under the lock
     std::vector<GUID_t> come;
     {
       const std::lock_guard lock(mutex_);
@@ -69,49 +70,51 @@ class TopicsIn::Inbound {
       }
     }
     for (const GUID_t& writer : come) {
-      auto inlet = open_inlet();
-      if (!inlet) continue;  // the common one takes what it says
+      auto publisher = open_publisher();
+      if (!publisher) continue;  // the common one takes what it says
       const std::lock_guard lock(mutex_);
-      latched_.emplace(writer, std::move(*inlet));
+      latched_.emplace(writer, std::move(*publisher));
     }
   }
-  std::shared_ptr<Inlet> inlet_for(const GUID_t& writer) {
+  std::shared_ptr<ClientPublisher> publisher_for(const GUID_t& writer) {
     const std::lock_guard lock(mutex_);
     const auto own = latched_.find(writer);
-    return own == latched_.end() ? inlet_ : own->second;
+    return own == latched_.end() ? publisher_ : own->second;
   }
 
   Result<void> ask(const Offer& offer) {
     qos_ = offer.qos;
     // It hears all writers then, whatever deadline they have: the channel has it.
-    const Qos asked{qos_.reliable, qos_.transient_local, place_.settings.depth};
+    const Qos asked{qos_.reliable, qos_.transient_local, context_.settings.depth};
     asked_ = asked;
     reader_.reset();
     // Of one channel all inlets lend the same memory.
     reader_.emplace(
-        place_.participant, [this](const Received& message) { hear(message); }, EndpointEvents{},
-        [inlet = inlet_](std::size_t size) { return inlet->loan(size); });
+        context_.participant, [this](const Received& message) { on_message(message); },
+        EndpointEvents{},
+        [publisher = publisher_](std::size_t size) { return publisher->loan(size); });
     return reader_->open(
-        {dds_topic(topic_), dds_type(type_), asked, user_data_of_type(place_.door, type_)});
+        {dds_topic(topic_), dds_type(type_), asked, user_data_of_type(context_.facade, type_)});
   }
 
-  void hear(const Received& message) {
+  void on_message(const Received& message) {
     if (message.too_large > 0) {
-      place_.door.count(client_of(topic_), "too_large",
-                        std::to_string(message.too_large) + " bytes of " +
-                            place_.nodes->node_of(message.info.sample_identity.writer_guid()));
+      context_.facade.count(
+          client_of(topic_), "too_large",
+          std::to_string(message.too_large) + " bytes of " +
+              context_.nodes->node_of(message.info.sample_identity.writer_guid()));
       return;
     }
     if (!is_new(message.info.sample_identity)) return;
-    const auto inlet = inlet_for(message.info.sample_identity.writer_guid());
-    if (backlog_.publish(inlet, message.bytes, message.within)) place_.drain();
+    const auto publisher = publisher_for(message.info.sample_identity.writer_guid());
+    if (backlog_.publish(publisher, message.bytes, message.within)) context_.drain();
   }
 
   void lost(const Error& error) {
     // The door has counted what it refuses itself.
     const Code code = error.code;
     if (code == Code::corrupt || code == Code::permission || code == Code::timeout) return;
-    place_.door.count(client_of(topic_), to_string(code), error.to_string());
+    context_.facade.count(client_of(topic_), to_string(code), error.to_string());
   }
 
   /// A reader that takes the place of another one gets latched messages again.
@@ -124,15 +127,15 @@ class TopicsIn::Inbound {
     return true;
   }
 
-  const Place& place_;
+  const Context& context_;
   const std::string topic_;
   std::string type_;
   Qos qos_;
   Qos asked_;  ///< of the reader
-  std::shared_ptr<Inlet> inlet_;
+  std::shared_ptr<ClientPublisher> publisher_;
   std::mutex mutex_;  // guards the next two
   std::map<GUID_t, eprosima::fastrtps::rtps::SequenceNumber_t> last_;
-  std::map<GUID_t, std::shared_ptr<Inlet>> latched_;
+  std::map<GUID_t, std::shared_ptr<ClientPublisher>> latched_;
   Backlog backlog_;
   std::optional<Reader> reader_;  ///< last: it uses all of the above
 };
@@ -164,7 +167,7 @@ std::map<std::string, Offer> offers_of(const Remotes& writers) {
   return offers;
 }
 
-TopicsIn::TopicsIn(const Place& place) : place_(place) {}
+TopicsIn::TopicsIn(const Context& context) : context_(context) {}
 TopicsIn::~TopicsIn() = default;
 
 void TopicsIn::look(const DomainState& state) {
@@ -175,19 +178,19 @@ void TopicsIn::look(const DomainState& state) {
   });
   for (const auto& [topic, offer] : offers) {
     const std::string key = topic + " " + offer.type;
-    if (inbound_.contains(topic) || !place_.settings.topics.match(topic) ||
+    if (inbound_.contains(topic) || !context_.settings.topics.match(topic) ||
         !refused_.may_try(key)) {
       continue;
     }
-    auto inbound = std::make_unique<Inbound>(place_, topic);
+    auto inbound = std::make_unique<Inbound>(context_, topic);
     if (const auto opened = inbound->open(offer); opened) {
       refused_.forget(key);
       inbound_.emplace(topic, std::move(inbound));
     } else if (opened.error().code == Code::disconnected) {
       return;  // our node ends
     } else if (refused_.failed(key)) {
-      place_.door.note(client_of(topic), to_string(opened.error().code),
-                       "the topic is left out: " + opened.error().to_string());
+      context_.facade.note(client_of(topic), to_string(opened.error().code),
+                           "the topic is left out: " + opened.error().to_string());
     }
   }
 }

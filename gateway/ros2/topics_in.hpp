@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "gateway/ros2/context.hpp"
 #include "gateway/ros2/discovery.hpp"
 #include "gateway/ros2/endpoint.hpp"
 #include "gateway/ros2/left_out.hpp"
-#include "gateway/ros2/place.hpp"
 
 namespace hyphos::gateway::ros2 {
 
@@ -27,15 +27,15 @@ struct Offer {
 /// messages come in threads of DDS.
 class TopicsIn {
  public:
-  explicit TopicsIn(const Place& place);
+  explicit TopicsIn(const Context& context);
   ~TopicsIn();
   TopicsIn(const TopicsIn&) = delete;
   TopicsIn& operator=(const TopicsIn&) = delete;
 
   /// Opens what is new, ends what is gone, and asks anew where the writers offer something else.
   void look(const DomainState& state);
-  /// Passes on what waits for room in channels. True while something does: Place::drain() has asked
-  /// for it.
+  /// Passes on what waits for room in channels. True while something does: Context::drain() has
+  /// asked for it.
   bool drain();
   [[nodiscard]] std::vector<GUID_t> readers() const;
   void add_endpoints(OwnEndpoints& endpoints) const;
@@ -43,9 +43,9 @@ class TopicsIn {
  private:
   class Inbound;
 
-  const Place& place_;
+  const Context& context_;
   std::map<std::string, std::unique_ptr<Inbound>> inbound_;  ///< by topic
-  Refused refused_;
+  FailedOpens refused_;
 };
 
 }  // namespace hyphos::gateway::ros2

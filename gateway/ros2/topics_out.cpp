@@ -28,28 +28,29 @@ Qos qos_of(const TopicInfo& info, const Settings& settings) {
 /// One channel: an outlet of the robot's graph, and the writer that its messages go to.
 class TopicsOut::Outbound {
  public:
-  Outbound(const Place& place, const TopicInfo& info)
-      : place_(place),
+  Outbound(const Context& context, const TopicInfo& info)
+      : context_(context),
         topic_(info.topic),
         channel_type_(info.type),
-        qos_(qos_of(info, place.settings)),
-        writer_(place.participant, {}) {}
+        qos_(qos_of(info, context.settings)),
+        writer_(context.participant, {}) {}
 
   Result<void> open() {
     const std::string type = ros2_type(channel_type_);
     const std::string in_dds = dds_type(type);
     if (in_dds.empty()) return Error{Code::unsupported, "'" + type + "' is no type of ROS", topic_};
     auto opened =
-        writer_.open({dds_topic(topic_), in_dds, qos_, user_data_of_type(place_.door, type)});
+        writer_.open({dds_topic(topic_), in_dds, qos_, user_data_of_type(context_.facade, type)});
     if (!opened) return opened;
-    auto outlet = place_.door.open_outlet(client_of(topic_), topic_, type, Form::cdr, {},
-                                          [this](const Leaving& message) { send(message); });
-    if (!outlet) return outlet.error();
-    outlet_ = std::move(*outlet);
+    auto subscription = context_.facade.open_subscription(
+        client_of(topic_), topic_, type, Form::cdr, {},
+        [this](const OutgoingMessage& message) { send(message); });
+    if (!subscription) return subscription.error();
+    subscription_ = std::move(*subscription);
     return success();
   }
   [[nodiscard]] bool is_of(const TopicInfo& info) const {
-    return info.type == channel_type_ && qos_of(info, place_.settings) == qos_;
+    return info.type == channel_type_ && qos_of(info, context_.settings) == qos_;
   }
   [[nodiscard]] GUID_t writer() const { return writer_.guid(); }
 
@@ -61,7 +62,7 @@ class TopicsOut::Outbound {
   /// A best-effort reader loses a large message if a part of it overflows its socket. Other readers
   /// request the part again. But a volatile reader of Cyclone DDS begins after the first heartbeat
   /// that it receives, so its first message must also arrive without a loss.
-  [[nodiscard]] bool needs_pace(const Written::Parts& message) {
+  [[nodiscard]] bool needs_pace(const EncodedMessage::Parts& message) {
     std::size_t size = 0;
     for (const auto part : message) size += part.size();
     if (size <= Pace::kBurst) return false;
@@ -70,30 +71,31 @@ class TopicsOut::Outbound {
         !std::includes(greeted_.begin(), greeted_.end(), readers.begin(), readers.end());
     greeted_ = std::move(readers);
     return is_first || std::ranges::any_of(greeted_, [this](const GUID_t& reader) {
-             return place_.discovery->is_best_effort(reader);
+             return context_.discovery->is_best_effort(reader);
            });
   }
 
-  void send(const Leaving& message) {
-    const Written::Parts parts = message.bytes.parts();
-    const Pace pace(needs_pace(parts) ? place_.settings.pace_mb_s * 1'000'000ULL : 0);
+  void send(const OutgoingMessage& message) {
+    const EncodedMessage::Parts parts = message.bytes.parts();
+    const Pace pace(needs_pace(parts) ? context_.settings.pace_mb_s * 1'000'000ULL : 0);
     const auto sent = writer_.write(parts);
     if (sent) return;
     const Code code = sent.error().code;
-    place_.door.count(client_of(topic_), code == Code::overloaded ? "too_large" : to_string(code),
-                      sent.error().message);
+    context_.facade.count(client_of(topic_),
+                          code == Code::overloaded ? "too_large" : to_string(code),
+                          sent.error().message);
   }
 
-  const Place& place_;
+  const Context& context_;
   const std::string topic_;
   const std::string channel_type_;
   const Qos qos_;
   Writer writer_;
   std::set<GUID_t> greeted_;  ///< readers that were sent a large message; of the outlet's thread
-  std::unique_ptr<Outlet> outlet_;  ///< last: it uses all of the above
+  std::unique_ptr<ClientSubscription> subscription_;  ///< last: it uses all of the above
 };
 
-TopicsOut::TopicsOut(const Place& place) : place_(place) {}
+TopicsOut::TopicsOut(const Context& context) : context_(context) {}
 TopicsOut::~TopicsOut() = default;
 
 void TopicsOut::look(const std::vector<TopicInfo>& topics) {
@@ -102,7 +104,7 @@ void TopicsOut::look(const std::vector<TopicInfo>& topics) {
     const bool by_others = std::any_of(info.publishers.begin(), info.publishers.end(),
                                        [](const auto& name) { return !is_client(name); });
     if (by_others && !info.type.empty() && is_name(info.topic) &&
-        place_.settings.channels.match(info.topic)) {
+        context_.settings.channels.match(info.topic)) {
       wanted.emplace(info.topic, &info);
     }
   }
@@ -113,15 +115,15 @@ void TopicsOut::look(const std::vector<TopicInfo>& topics) {
   for (const auto& [topic, info] : wanted) {
     const std::string key = topic + " " + info->type;
     if (outbound_.contains(topic) || !refused_.may_try(key)) continue;
-    auto outbound = std::make_unique<Outbound>(place_, *info);
+    auto outbound = std::make_unique<Outbound>(context_, *info);
     if (const auto opened = outbound->open(); opened) {
       refused_.forget(key);
       outbound_.emplace(topic, std::move(outbound));
     } else if (opened.error().code == Code::disconnected) {
       return;  // our node ends
     } else if (refused_.failed(key)) {
-      place_.door.note(client_of(topic), to_string(opened.error().code),
-                       "the channel is left out: " + opened.error().to_string());
+      context_.facade.note(client_of(topic), to_string(opened.error().code),
+                           "the channel is left out: " + opened.error().to_string());
     }
   }
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "gateway/ros2/context.hpp"
 #include "gateway/ros2/endpoint.hpp"
 #include "gateway/ros2/left_out.hpp"
-#include "gateway/ros2/place.hpp"
 
 namespace hyphos::gateway::ros2 {
 
@@ -15,7 +15,7 @@ namespace hyphos::gateway::ros2 {
 /// thread; messages go out in the threads that bring them.
 class TopicsOut {
  public:
-  explicit TopicsOut(const Place& place);
+  explicit TopicsOut(const Context& context);
   ~TopicsOut();
   TopicsOut(const TopicsOut&) = delete;
   TopicsOut& operator=(const TopicsOut&) = delete;
@@ -27,9 +27,9 @@ class TopicsOut {
  private:
   class Outbound;
 
-  const Place& place_;
+  const Context& context_;
   std::map<std::string, std::unique_ptr<Outbound>> outbound_;  ///< by topic
-  Refused refused_;
+  FailedOpens refused_;
 };
 
 }  // namespace hyphos::gateway::ros2

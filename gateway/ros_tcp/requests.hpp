@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 
 namespace hyphos::gateway::ros_tcp {
 

@@ -55,15 +55,17 @@ Result<Settings> read(const Options& options) {
 
 class RosTcp final : public Protocol {
  public:
-  RosTcp(Door& door, Settings settings) : door_(door), settings_(std::move(settings)) {}
+  RosTcp(GraphFacade& facade, Settings settings)
+      : facade_(facade), settings_(std::move(settings)) {}
 
   Result<void> open(const Options& options) {
     net::Listener::Callbacks callbacks;
     callbacks.accepted = [this](net::Connection connection) {
-      Session::serve(door_, loops_.next(), std::move(connection), settings_, services_, advances_);
+      Session::serve(facade_, loops_.next(), std::move(connection), settings_, services_,
+                     loan_budget_);
     };
     callbacks.refused = [this, most = options.max_clients](net::Connection connection) {
-      door_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
+      facade_.count({"ros_tcp " + connection.peer}, "too_many_clients", {});
       Session::refuse(loops_.any(), std::move(connection), settings_,
                       "there are " + std::to_string(most) + " clients already (max_clients)");
     };
@@ -80,21 +82,21 @@ class RosTcp final : public Protocol {
   [[nodiscard]] std::uint16_t port() const override { return listener_->port(); }
 
  private:
-  Door& door_;
+  GraphFacade& facade_;
   const Settings settings_;
   const std::shared_ptr<ros_tcp::UnityServices> services_ =
       std::make_shared<ros_tcp::UnityServices>();
-  Advances advances_{settings_.max_message};
+  LoanBudget loan_budget_{settings_.max_message};
   net::Loops loops_;
   std::unique_ptr<net::Listener> listener_;  ///< ends before the loops do
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Protocol>> open_ros_tcp(Door& door, const Options& options) {
+Result<std::unique_ptr<Protocol>> open_ros_tcp(GraphFacade& facade, const Options& options) {
   auto settings = read(options);
   if (!settings) return settings.error();
-  auto gateway = std::make_unique<RosTcp>(door, std::move(*settings));
+  auto gateway = std::make_unique<RosTcp>(facade, std::move(*settings));
   if (auto opened = gateway->open(options); !opened) return opened.error();
   return std::unique_ptr<Protocol>(std::move(gateway));
 }

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "gateway/core/protocol.hpp"
+#include "gateway/facade/protocol.hpp"
 
 namespace hyphos::gateway {
 
@@ -13,6 +13,6 @@ namespace hyphos::gateway {
 /// Own options: `ros`: "1" (the default) or "2", as the Unity project was built;
 /// `service_timeout_ms`: how long a client's call may take, 60000. No TLS and no tokens: the
 /// protocol has neither.
-Result<std::unique_ptr<Protocol>> open_ros_tcp(Door& door, const Options& options);
+Result<std::unique_ptr<Protocol>> open_ros_tcp(GraphFacade& facade, const Options& options);
 
 }  // namespace hyphos::gateway

@@ -27,7 +27,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::optional<std::string> Seldom::text(std::string_view said) {
+std::optional<std::string> RateLimitedLog::text(std::string_view said) {
   const Time now = monotonic_now();
   if (now < next_) {
     ++left_out_;
@@ -42,7 +42,7 @@ std::optional<std::string> Seldom::text(std::string_view said) {
 
 void Session::Line::send(net::Key key, std::string_view what, net::Message message) {
   const std::size_t dropped = stream->send(key, std::move(message));
-  for (std::size_t i = 0; i < dropped; ++i) door.count(client, "slow_client", what);
+  for (std::size_t i = 0; i < dropped; ++i) facade.count(client, "slow_client", what);
 }
 
 void Session::Line::note(std::string_view kind, std::string_view text) {
@@ -52,7 +52,7 @@ void Session::Line::note(std::string_view kind, std::string_view text) {
 
 Buffer Session::Line::blank_reply(const std::string& type) const {
   if (!type.empty()) {
-    if (auto blank = door.blank_reply(type, form)) return *blank;
+    if (auto blank = facade.blank_reply(type, form)) return *blank;
   }
   WritableBuffer zeros = WritableBuffer::on_heap(kUnknownReply);
   std::ranges::fill(zeros.bytes(), std::byte{0});
@@ -68,12 +68,12 @@ void Session::Line::respond(const std::string& service, const std::string& type,
     // then the program waits for ever.
     body = blank_reply(type);
     note("__error", "service " + service + ": " + reply.error().to_string());
-    door.count(client, "call_failed", service);
+    facade.count(client, "call_failed", service);
   } else if (reply->size() > max_message) {
     body = blank_reply(type);
     note("__error", "service " + service + ": a reply of " + std::to_string(reply->size()) +
                         " bytes, where at most " + std::to_string(max_message) + " are sent");
-    door.count(client, "too_large", service);
+    facade.count(client, "too_large", service);
   } else {
     body = *reply;
   }
@@ -82,21 +82,21 @@ void Session::Line::respond(const std::string& service, const std::string& type,
 }
 
 Session::Session(std::shared_ptr<Line> line, const Settings& settings,
-                 std::shared_ptr<UnityServices> services, Advances& advances)
+                 std::shared_ptr<UnityServices> services, LoanBudget& loan_budget)
     : line_(std::move(line)),
       settings_(settings),
       unity_services_(std::move(services)),
-      advances_(advances) {}
+      loan_budget_(loan_budget) {}
 
-void Session::serve(Door& door, net::Loop& loop, net::Connection connection,
+void Session::serve(GraphFacade& facade, net::Loop& loop, net::Connection connection,
                     const Settings& settings, std::shared_ptr<UnityServices> services,
-                    Advances& advances) {
+                    LoanBudget& loan_budget) {
   Client client{"ros_tcp " + connection.peer};
   auto stream = net::Stream::open(loop, std::move(connection), settings.stream);
-  auto line = std::make_shared<Line>(door, std::move(client), std::move(stream),
+  auto line = std::make_shared<Line>(facade, std::move(client), std::move(stream),
                                      settings.max_message, settings.form());
   std::shared_ptr<Session> session(
-      new Session(std::move(line), settings, std::move(services), advances));
+      new Session(std::move(line), settings, std::move(services), loan_budget));
   session->begin();
 }
 
@@ -113,7 +113,7 @@ void Session::begin() {
   callbacks.ready = [self = shared_from_this()] { return self->ready(); };
   callbacks.refused = [line = line_](const Error& error) {
     line->note("__error", "connection closed: " + error.to_string());
-    line->door.count(line->client, to_string(error.code), error.message);
+    line->facade.count(line->client, to_string(error.code), error.message);
   };
   callbacks.closed = [self = shared_from_this()] { self->end(); };
   line_->stream->start(std::move(callbacks));
@@ -141,8 +141,8 @@ void Session::end() {
 WritableBuffer Session::lend(std::span<const std::byte> begin, std::size_t size) {
   const auto found = publishers_.find(parse_frame(begin).name);
   if (announced_ || found == publishers_.end()) return {};
-  share_ = advances_.take(size);
-  return share_ ? found->second.inlet->loan(size) : WritableBuffer();
+  share_ = loan_budget_.take(size);
+  return share_ ? found->second.publisher->loan(size) : WritableBuffer();
 }
 
 void Session::take(const Buffer& unit) {
@@ -163,22 +163,22 @@ void Session::publish(const Frame& frame, const Buffer& unit) {
   const auto found = publishers_.find(frame.name);
   if (found == publishers_.end()) {
     const std::string name(frame.name);
-    line_->door.count(line_->client, "unknown_topic", name);
+    line_->facade.count(line_->client, "unknown_topic", name);
     if (const auto text = unknown_topic_.text("nothing was published: topic '" + name +
                                               "' is not registered; send __publish first")) {
       line_->note("__error", *text);
     }
     return;
   }
-  Inlet& inlet = *found->second.inlet;
-  const auto published = inlet.publish(frame.payload, unit);
+  ClientPublisher& publisher = *found->second.publisher;
+  const auto published = publisher.publish(frame.payload, unit);
   if (!published) return lost(found->first, found->second, published.error());
   warn_of_overruns(found->first, found->second);
-  if (inlet.keeps()) waiting_ = found->first;
+  if (publisher.keeps()) waiting_ = found->first;
 }
 
 void Session::warn_of_overruns(const std::string& topic, Publisher& publisher) {
-  const std::uint64_t now = publisher.inlet->overruns();
+  const std::uint64_t now = publisher.publisher->overruns();
   if (now == publisher.overruns) return;
   publisher.overruns = now;
   if (const auto text =
@@ -189,7 +189,7 @@ void Session::warn_of_overruns(const std::string& topic, Publisher& publisher) {
 }
 
 std::string Session::type_of_service(const std::string& service) const {
-  const auto services = line_->door.services();
+  const auto services = line_->facade.services();
   const auto found = std::ranges::find(services, service, &ServiceInfo::name);
   return found == services.end() ? "" : found->type;
 }
@@ -199,7 +199,7 @@ bool Session::ready() {
   if (waiting_.empty()) return true;
   const auto found = publishers_.find(waiting_);
   if (found != publishers_.end()) {
-    const auto flushed = found->second.inlet->flush();
+    const auto flushed = found->second.publisher->flush();
     if (flushed && !*flushed) return false;
     if (!flushed) lost(found->first, found->second, flushed.error());
     warn_of_overruns(found->first, found->second);
@@ -211,7 +211,7 @@ bool Session::ready() {
 /// The door has counted it.
 void Session::lost(const std::string& topic, Publisher& publisher, const Error& error) {
   const auto text =
-      publisher.trouble.text("a message on " + topic + " was lost: " + error.to_string());
+      publisher.failure.text("a message on " + topic + " was lost: " + error.to_string());
   if (text) line_->note("__error", *text);
 }
 
@@ -230,16 +230,17 @@ void Session::call(const Frame& frame, std::int64_t id) {
         Error{Code::overloaded, std::to_string(kMostCalls) + " calls are under way already", {}});
   }
   const std::string service = in_graph(name);
-  const auto services = line_->door.services();
+  const auto services = line_->facade.services();
   const bool served = std::ranges::find(services, service, &ServiceInfo::name) != services.end();
   const Duration timeout =
       served ? settings_.service_timeout : std::min(settings_.service_timeout, kNoServer);
-  line_->door.call(line_->client, service, found->second, settings_.form(), frame.payload, timeout,
-                   [line = line_, name = std::move(name), type = found->second,
-                    id](const Result<Buffer>& reply) {
-                     line->calls.fetch_sub(1);
-                     line->respond(name, type, id, reply);
-                   });
+  line_->facade.call(line_->client, service, found->second, settings_.form(), frame.payload,
+                     timeout,
+                     [line = line_, name = std::move(name), type = found->second,
+                      id](const Result<Buffer>& reply) {
+                       line->calls.fetch_sub(1);
+                       line->respond(name, type, id, reply);
+                     });
 }
 
 void Session::answer(const Frame& frame, std::int64_t id, const Buffer& unit) {
@@ -267,7 +268,7 @@ void Session::announce(const Announced& announced) {
 void Session::obey(std::string_view name, std::span<const std::byte> json) {
   const auto command = parse_command(name, text_of(json));
   if (!command) {
-    line_->door.count(line_->client, "bad_command", name);
+    line_->facade.count(line_->client, "bad_command", name);
     line_->note("__error", command.error().message);
     return;
   }
@@ -305,15 +306,15 @@ bool Session::may_register(const Command& command) {
   const std::size_t all = publishers_.size() + subscribers_.size() + ros_services_.size() +
                           unity_services_->count(this);
   if (all < kMostRegistrations) return true;
-  complain("cannot register " + command.topic,
-           {Code::overloaded,
-            "a client has at most " + std::to_string(kMostRegistrations) + " topics and services",
-            {}});
+  log_error("cannot register " + command.topic,
+            {Code::overloaded,
+             "a client has at most " + std::to_string(kMostRegistrations) + " topics and services",
+             {}});
   return false;
 }
 
-void Session::complain(const std::string& doing, const Error& error) {
-  line_->door.count(line_->client, to_string(error.code), doing);
+void Session::log_error(const std::string& doing, const Error& error) {
+  line_->facade.count(line_->client, to_string(error.code), doing);
   line_->note("__error", doing + ": " + error.to_string());
 }
 
@@ -326,7 +327,7 @@ std::string Session::type_in_graph(const std::string& type, bool service) const 
 }
 
 bool Session::alone_uses(const std::string& topic) const {
-  const auto topics = line_->door.topics();
+  const auto topics = line_->facade.topics();
   const auto at = std::ranges::find(topics, in_graph(topic), &TopicInfo::topic);
   return at != topics.end() && at->publishers.size() + at->subscribers.size() == 1 &&
          (at->publishers.empty() ? at->subscribers : at->publishers).front() == line_->client.name;
@@ -347,10 +348,11 @@ Result<std::unique_ptr<End>> Session::replace(const std::string& topic, std::uni
   return opened;
 }
 
-Result<std::unique_ptr<Inlet>> Session::open_inlet(const std::string& topic, const Publisher& as) {
-  return line_->door.open_inlet(line_->client, in_graph(topic), type_in_graph(as.type, false),
-                                settings_.form(),
-                                {.latched = as.latched, .depth = as.depth, .spread = true});
+Result<std::unique_ptr<ClientPublisher>> Session::open_publisher(const std::string& topic,
+                                                                 const Publisher& as) {
+  return line_->facade.open_publisher(line_->client, in_graph(topic), type_in_graph(as.type, false),
+                                      settings_.form(),
+                                      {.latched = as.latched, .depth = as.depth, .spread = true});
 }
 
 void Session::add_publisher(const Command& command) {
@@ -362,36 +364,36 @@ void Session::add_publisher(const Command& command) {
   }
   if (is_new && !may_register(command)) return;
   Publisher wanted{command.type, command.latch, command.queue_size, {}, {}, 0, {}};
-  auto inlet = replace(
-      command.topic, is_new ? nullptr : &found->second.inlet,
-      [&] { return open_inlet(command.topic, wanted); },
-      [&] { return open_inlet(command.topic, found->second); });
-  if (!inlet) {
-    const bool gone = !is_new && found->second.inlet == nullptr;
-    complain("cannot publish " + command.topic +
-                 (gone ? ", nor as " + found->second.type + " any more" : ""),
-             inlet.error());
+  auto publisher = replace(
+      command.topic, is_new ? nullptr : &found->second.publisher,
+      [&] { return open_publisher(command.topic, wanted); },
+      [&] { return open_publisher(command.topic, found->second); });
+  if (!publisher) {
+    const bool gone = !is_new && found->second.publisher == nullptr;
+    log_error("cannot publish " + command.topic +
+                  (gone ? ", nor as " + found->second.type + " any more" : ""),
+              publisher.error());
     if (gone) publishers_.erase(found);
     return;
   }
-  wanted.inlet = std::move(*inlet);
+  wanted.publisher = std::move(*publisher);
   publishers_.insert_or_assign(command.topic, std::move(wanted));
 }
 
-Result<std::unique_ptr<Outlet>> Session::open_outlet(const std::string& topic,
-                                                     const std::string& type) {
-  auto deliver = [line = line_, key = next_key_++, topic](const Leaving& message) {
+Result<std::unique_ptr<ClientSubscription>> Session::open_subscription(const std::string& topic,
+                                                                       const std::string& type) {
+  auto deliver = [line = line_, key = next_key_++, topic](const OutgoingMessage& message) {
     if (message.bytes.size() > line->max_message) {
-      line->door.count(line->client, "too_large", topic);
+      line->facade.count(line->client, "too_large", topic);
       return;
     }
-    const Written& body = message.bytes;
+    const EncodedMessage& body = message.bytes;
     line->send(
         key, topic,
         net::Message::lent(frame_head(topic, body.size()), body.head, body.array, body.tail));
   };
-  return line_->door.open_outlet(line_->client, in_graph(topic), type_in_graph(type, false),
-                                 settings_.form(), {}, std::move(deliver));
+  return line_->facade.open_subscription(line_->client, in_graph(topic), type_in_graph(type, false),
+                                         settings_.form(), {}, std::move(deliver));
 }
 
 void Session::add_subscriber(const Command& command) {
@@ -399,26 +401,26 @@ void Session::add_subscriber(const Command& command) {
   const bool is_new = found == subscribers_.end();
   if (!is_new && found->second.type == command.type) return;
   if (is_new && !may_register(command)) return;
-  auto outlet = replace(
-      command.topic, is_new ? nullptr : &found->second.outlet,
-      [&] { return open_outlet(command.topic, command.type); },
-      [&] { return open_outlet(command.topic, found->second.type); });
-  if (!outlet) {
-    const bool gone = !is_new && found->second.outlet == nullptr;
-    complain("cannot subscribe to " + command.topic +
-                 (gone ? ", nor as " + found->second.type + " any more" : ""),
-             outlet.error());
+  auto subscription = replace(
+      command.topic, is_new ? nullptr : &found->second.subscription,
+      [&] { return open_subscription(command.topic, command.type); },
+      [&] { return open_subscription(command.topic, found->second.type); });
+  if (!subscription) {
+    const bool gone = !is_new && found->second.subscription == nullptr;
+    log_error("cannot subscribe to " + command.topic +
+                  (gone ? ", nor as " + found->second.type + " any more" : ""),
+              subscription.error());
     if (gone) subscribers_.erase(found);
     return;
   }
-  subscribers_.insert_or_assign(command.topic, Subscriber{command.type, std::move(*outlet)});
+  subscribers_.insert_or_assign(command.topic, Subscriber{command.type, std::move(*subscription)});
 }
 
 void Session::add_ros_service(const Command& command) {
   if (!ros_services_.contains(command.topic) && !may_register(command)) return;
   std::string type = type_in_graph(command.type, true);
-  if (const auto known = line_->door.service_type(type); !known) {
-    return complain("cannot call " + command.topic, known.error());
+  if (const auto known = line_->facade.service_type(type); !known) {
+    return log_error("cannot call " + command.topic, known.error());
   }
   ros_services_.insert_or_assign(command.topic, std::move(type));
 }
@@ -427,7 +429,7 @@ void Session::add_unity_service(const Command& command) {
   if (!may_register(command)) return;
   auto request = [line = line_, name = command.topic](const Buffer& body, Answer answer) {
     if (body.size() > line->max_message) {
-      line->door.count(line->client, "too_large", name);
+      line->facade.count(line->client, "too_large", name);
       return answer(Error{Code::overloaded,
                           "a request of " + std::to_string(body.size()) + " bytes, where at most " +
                               std::to_string(line->max_message) + " are sent",
@@ -444,11 +446,11 @@ void Session::add_unity_service(const Command& command) {
   auto open = [line = line_, service = in_graph(command.topic),
                type = type_in_graph(command.type, true), form = settings_.form(),
                request = std::move(request)] {
-    return line->door.open_server(line->client, service, type, form, request);
+    return line->facade.open_server(line->client, service, type, form, request);
   };
   const auto opened = unity_services_->take(this, in_graph(command.topic), command.type,
                                             std::move(displaced), std::move(open));
-  if (!opened) complain("cannot serve " + command.topic, opened.error());
+  if (!opened) log_error("cannot serve " + command.topic, opened.error());
 }
 
 void Session::remove(std::string_view kind, const std::string& name, bool was_there) {
@@ -457,7 +459,7 @@ void Session::remove(std::string_view kind, const std::string& name, bool was_th
 }
 
 void Session::list_topics() {
-  std::vector<TopicInfo> topics = line_->door.topics();
+  std::vector<TopicInfo> topics = line_->facade.topics();
   for (TopicInfo& topic : topics) {
     // As Unity writes them, which has no "/msg".
     if (const auto part = topic.type.find("/msg/"); part != std::string::npos) {

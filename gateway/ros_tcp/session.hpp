@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/core/advances.hpp"
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/loan_budget.hpp"
 #include "gateway/net/stream.hpp"
 #include "gateway/ros_tcp/command.hpp"
 #include "gateway/ros_tcp/frame.hpp"
@@ -29,7 +29,7 @@ struct Settings {
 };
 
 /// What one kind of trouble may tell a client: one text in a second, with how many were left out.
-class Seldom {
+class RateLimitedLog {
  public:
   [[nodiscard]] std::optional<std::string> text(std::string_view said);
 
@@ -43,9 +43,9 @@ class Seldom {
 class Session final : public std::enable_shared_from_this<Session> {
  public:
   /// `advances` outlives it.
-  static void serve(Door& door, net::Loop& loop, net::Connection connection,
+  static void serve(GraphFacade& facade, net::Loop& loop, net::Connection connection,
                     const Settings& settings, std::shared_ptr<UnityServices> services,
-                    Advances& advances);
+                    LoanBudget& loan_budget);
   /// Says why this client cannot be served, and closes.
   static void refuse(net::Loop& loop, net::Connection connection, const Settings& settings,
                      std::string_view why);
@@ -53,7 +53,7 @@ class Session final : public std::enable_shared_from_this<Session> {
  private:
   /// What the gateway and a client share beyond a callback: used from the pool.
   struct Line {
-    Door& door;
+    GraphFacade& facade;
     Client client;
     std::shared_ptr<net::Stream> stream;
     std::size_t max_message = 0;
@@ -73,14 +73,14 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::string type;
     bool latched = false;
     std::uint32_t depth = 0;
-    std::unique_ptr<Inlet> inlet;
-    Seldom trouble;
+    std::unique_ptr<ClientPublisher> publisher;
+    RateLimitedLog failure;
     std::uint64_t overruns = 0;  ///< of the inlet, of which the client knows
-    Seldom slow;
+    RateLimitedLog slow;
   };
   struct Subscriber {
     std::string type;
-    std::unique_ptr<Outlet> outlet;
+    std::unique_ptr<ClientSubscription> subscription;
   };
   /// The next frame is a call, or an answer.
   struct Announced {
@@ -89,7 +89,7 @@ class Session final : public std::enable_shared_from_this<Session> {
   };
 
   Session(std::shared_ptr<Line> line, const Settings& settings,
-          std::shared_ptr<UnityServices> services, Advances& advances);
+          std::shared_ptr<UnityServices> services, LoanBudget& loan_budget);
 
   void begin();
   void take(const Buffer& unit);
@@ -108,8 +108,10 @@ class Session final : public std::enable_shared_from_this<Session> {
   void announce(const Announced& announced);
   void end();
 
-  Result<std::unique_ptr<Inlet>> open_inlet(const std::string& topic, const Publisher& as);
-  Result<std::unique_ptr<Outlet>> open_outlet(const std::string& topic, const std::string& type);
+  Result<std::unique_ptr<ClientPublisher>> open_publisher(const std::string& topic,
+                                                          const Publisher& as);
+  Result<std::unique_ptr<ClientSubscription>> open_subscription(const std::string& topic,
+                                                                const std::string& type);
   /// Opens what takes the place of `mine`, if there is one, which ends first if nothing but it is
   /// in the way. On an error `mine` is as it was, or null if it could not be had again.
   template <typename End, typename Open, typename Again>
@@ -126,21 +128,21 @@ class Session final : public std::enable_shared_from_this<Session> {
   [[nodiscard]] bool may_register(const Command& command);
   /// Whether it is nobody else, and this client by one end of it, that a topic is used by.
   [[nodiscard]] bool alone_uses(const std::string& topic) const;
-  void complain(const std::string& doing, const Error& error);
+  void log_error(const std::string& doing, const Error& error);
   [[nodiscard]] std::string type_in_graph(const std::string& type, bool service) const;
 
   const std::shared_ptr<Line> line_;
   const Settings settings_;
   const std::shared_ptr<UnityServices> unity_services_;  ///< of all clients
-  Advances& advances_;
-  Advances::Share share_;  ///< of the memory that is lent
+  LoanBudget& loan_budget_;
+  LoanBudget::Share share_;  ///< of the memory that is lent
   std::map<std::string, Publisher, std::less<>> publishers_;
   std::map<std::string, Subscriber, std::less<>> subscribers_;
   std::map<std::string, std::string, std::less<>> ros_services_;  ///< name and type in the graph
   std::optional<Announced> announced_;
   std::string waiting_;  ///< the topic whose inlet keeps a message
   net::Key next_key_ = 1;
-  Seldom unknown_topic_;
+  RateLimitedLog unknown_topic_;
 };
 
 }  // namespace hyphos::gateway::ros_tcp

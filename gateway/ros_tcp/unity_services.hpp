@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway::ros_tcp {

@@ -1,9 +1,9 @@
 #include "gateway/rosbridge/arguments.hpp"
 
+#include "gateway/net/web_socket.hpp"
 #include "gateway/rosbridge/definition.hpp"
 #include "gateway/rosbridge/json_text.hpp"
 #include "gateway/rosbridge/request.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -16,7 +16,7 @@ Result<std::string> arguments_object(std::string_view args, const std::string& n
   if (text.front() != '[') {
     return Error{Code::corrupt, "'args' has to be an object or a list", name};
   }
-  text.reserve(text.size() + kPadding);
+  text.reserve(text.size() + net::kPadding);
   const auto items = list_items(text);
   if (!items) return items.error();
   if (items->empty()) return std::string("{}");

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

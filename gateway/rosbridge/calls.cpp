@@ -42,7 +42,7 @@ void answer(Context& context, const std::string& service, const std::string& id,
   const Ends ends = response_ends(service, id, true);
   const Frame frame{false, {Buffer::copy_of(ends.head), values, Buffer::copy_of(ends.tail)}};
   if (!shape.png && frame.size() <= shape.fragment_size) {
-    (void)context.sink.send(kControlLane, 0, {&frame, 1});
+    (void)context.sink.send(kControlOutput, 0, {&frame, 1});
   } else {
     context.send(ends.head + std::string(values.text()) + ends.tail, shape);
   }
@@ -79,9 +79,9 @@ Result<void> Calls::start(const Request& request, const Shape& shape) {
   }
   const auto args = arguments_object(request.args, name, [&] { return request_type(name); });
   if (!args) return args.error();
-  context_.door.call(context_.client, name, request.type, Form::json,
-                     std::as_bytes(std::span(*args)), timeout_of(request),
-                     responder(request, shape));
+  context_.facade.call(context_.client, name, request.type, Form::json,
+                       std::as_bytes(std::span(*args)), timeout_of(request),
+                       responder(request, shape));
   return success();
 }
 
@@ -104,9 +104,9 @@ std::function<void(Result<Buffer>)> Calls::responder(const Request& request, con
 Result<TypeInfo> Calls::request_type(const std::string& service) const {
   const auto type = rosapi_.service_type(service);
   if (type.empty()) return Error{Code::not_found, "there is no service " + service, ""};
-  const auto info = context_.door.service_type(type);
+  const auto info = context_.facade.service_type(type);
   if (!info) return info.error();
-  return context_.door.type(info->request);
+  return context_.facade.type(info->request);
 }
 
 }  // namespace hyphos::gateway::rosbridge

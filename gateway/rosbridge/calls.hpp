@@ -15,7 +15,9 @@ class Calls {
   static constexpr std::uint32_t kMaxPending = 256;
 
   Calls(Context& context, std::shared_ptr<Gate> gate, NodeParams& params)
-      : context_(context), gate_(std::move(gate)), rosapi_(context.door, context.client, params) {}
+      : context_(context),
+        gate_(std::move(gate)),
+        rosapi_(context.facade, context.client, params) {}
 
   /// What fails later is answered with `result: false`, as the original does. Errors: of the
   /// request itself.

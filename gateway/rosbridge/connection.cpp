@@ -18,13 +18,15 @@ constexpr Duration kEntry = Duration::from_ms(10'000);
 // After so many times the interval of pings a client that says nothing is gone.
 constexpr std::int64_t kPatience = 3;
 
-Buffer head_of(Opcode opcode, std::size_t size) {
-  std::array<std::byte, kMaxServerHead> head{};
-  const std::size_t length = write_frame_head(head, opcode, size);
+Buffer head_of(net::Opcode opcode, std::size_t size) {
+  std::array<std::byte, net::kMaxServerHead> head{};
+  const std::size_t length = net::write_frame_head(head, opcode, size);
   return Buffer::copy_of(std::span<const std::byte>(head).first(length));
 }
 
-Opcode opcode_of(const Frame& frame) { return frame.binary ? Opcode::binary : Opcode::text; }
+net::Opcode opcode_of(const Frame& frame) {
+  return frame.binary ? net::Opcode::binary : net::Opcode::text;
+}
 
 // Frames that are of use only together go as one message, so that none of them is dropped alone.
 net::Message as_message(std::span<const Frame> unit) {
@@ -36,12 +38,12 @@ net::Message as_message(std::span<const Frame> unit) {
                       : net::Message(head, before, body, behind);
   }
   std::size_t size = 0;
-  for (const Frame& frame : unit) size += kMaxServerHead + frame.size();
+  for (const Frame& frame : unit) size += net::kMaxServerHead + frame.size();
   WritableBuffer joined = WritableBuffer::on_heap(size);
   std::byte* to = joined.data();
   for (const Frame& frame : unit) {
-    to += write_frame_head(std::span<std::byte, kMaxServerHead>(to, kMaxServerHead),
-                           opcode_of(frame), frame.size());
+    to += net::write_frame_head(std::span<std::byte, net::kMaxServerHead>(to, net::kMaxServerHead),
+                                opcode_of(frame), frame.size());
     for (const Buffer& part : frame.parts) to = std::ranges::copy(part.bytes(), to).out;
   }
   const auto used = static_cast<std::size_t>(to - joined.data());
@@ -81,50 +83,51 @@ std::shared_ptr<Connection> Connection::start(const Setup& setup, net::Connectio
 }
 
 Connection::Connection(const Setup& setup, const std::string& peer)
-    : door_(setup.door),
+    : facade_(setup.facade),
       params_(setup.params),
       options_(setup.options),
       loop_(setup.loops.next()),
       ping_(setup.ping),
       origins_(setup.origins),
-      advances_(setup.advances),
+      loan_budget_(setup.loan_budget),
       client_{"rosbridge " + peer},
       joiner_(setup.options.max_message) {}
 
-std::size_t Connection::send(Lane lane, std::uint32_t depth, std::span<const Frame> unit) {
-  const net::Key key = lane == kControlLane ? net::kControl : net::Key{lane};
+std::size_t Connection::send(OutputClass output_class, std::uint32_t depth,
+                             std::span<const Frame> unit) {
+  const net::Key key = output_class == kControlOutput ? net::kControl : net::Key{output_class};
   return stream_->send(key, as_message(unit), depth);
 }
 
-void Connection::send_control(Opcode opcode, std::span<const std::byte> payload) {
+void Connection::send_control(net::Opcode opcode, std::span<const std::byte> payload) {
   stream_->send(net::kControl,
                 net::Message(head_of(opcode, payload.size()), Buffer::copy_of(payload)));
 }
 
-void Connection::close(CloseCode code, std::string_view why) {
+void Connection::close(net::CloseCode code, std::string_view why) {
   constexpr std::size_t kMaxReason = 123;
   if (opened_) {
     std::string payload{static_cast<char>(static_cast<unsigned>(code) >> 8),
                         static_cast<char>(static_cast<unsigned>(code))};
     payload += why.substr(0, kMaxReason);
-    send_control(Opcode::close, std::as_bytes(std::span(payload)));
+    send_control(net::Opcode::close, std::as_bytes(std::span(payload)));
   }
   stream_->finish();
 }
 
 Result<net::Measured> Connection::measure(std::span<const std::byte> bytes) {
   if (!opened_) {
-    if (const auto size = request_size(bytes)) return net::Measured::unit(*size);
-    if (bytes.size() > kMaxRequestHead) {
+    if (const auto size = net::request_size(bytes)) return net::Measured::unit(*size);
+    if (bytes.size() > net::kMaxRequestHead) {
       return Error{Code::corrupt, "the head of the request is longer than 16 KB", client_.name};
     }
     return net::Measured::at_least(bytes.size() + 1);
   }
-  const auto head = parse_frame_head(bytes);
+  const auto head = net::parse_frame_head(bytes);
   if (!head) return head.error();
   if (!*head) return net::Measured::at_least(bytes.size() + 1);
-  const FrameHead& frame = coming_ = **head;
-  if (!is_control(frame.opcode)) {
+  const net::FrameHead& frame = coming_ = **head;
+  if (!net::is_control(frame.opcode)) {
     if (const auto admitted = joiner_.admit(frame); !admitted) return admitted.error();
   }
   return net::Measured::unit(frame.head_size + static_cast<std::size_t>(frame.size));
@@ -141,18 +144,19 @@ bool Connection::ready() {
 }
 
 void Connection::refuse(const Error& error) {
-  door_.count(client_, to_string(error.code), error.message);
+  facade_.count(client_, to_string(error.code), error.message);
   if (opened_) {
-    close(error.code == Code::exhausted ? CloseCode::too_big : CloseCode::protocol_error,
+    close(error.code == Code::exhausted ? net::CloseCode::too_big : net::CloseCode::protocol_error,
           error.message);
   } else {
-    stream_->send(net::kControl,
-                  net::Message(Buffer::copy_of(refusal("400 Bad Request", error.message))));
+    stream_->send(
+        net::kControl,
+        net::Message(Buffer::copy_of(net::http_refusal("400 Bad Request", error.message))));
   }
 }
 
 void Connection::open(std::string_view request) {
-  Handshake handshake = read_handshake(request);
+  net::Handshake handshake = net::read_handshake(request);
   const Token* const token = find_token(options_.tokens, handshake.token);
   if (handshake.accepted) {
     if (std::string refused = refusal_of(handshake, token != nullptr); !refused.empty()) {
@@ -161,13 +165,13 @@ void Connection::open(std::string_view request) {
     }
   }
   if (!handshake.accepted) {
-    door_.count(client_, "handshake", handshake.reply.substr(0, handshake.reply.find('\r')));
+    facade_.count(client_, "handshake", handshake.reply.substr(0, handshake.reply.find('\r')));
   }
   if (handshake.accepted) {
     const std::lock_guard lock(session_mutex_);
     Client client = client_;
     if (token != nullptr) client.token = token->rules;
-    session_ = std::make_unique<Session>(door_, params_, std::move(client), options_, *this,
+    session_ = std::make_unique<Session>(facade_, params_, std::move(client), options_, *this,
                                          options_.tokens.empty() || token != nullptr);
   }
   stream_->send(net::kControl, net::Message(Buffer::copy_of(handshake.reply)));
@@ -176,28 +180,28 @@ void Connection::open(std::string_view request) {
   pulse();
 }
 
-std::string Connection::refusal_of(const Handshake& handshake, bool has_token) const {
+std::string Connection::refusal_of(const net::Handshake& handshake, bool has_token) const {
   if (has_token) return {};  // who knows it is not just any page
   if (!options_.tokens.empty() && !handshake.token.empty()) {
-    return refusal("401 Unauthorized", "this token is not known");
+    return net::http_refusal("401 Unauthorized", "this token is not known");
   }
   if (may_enter(handshake.origin, handshake.host, origins_)) return {};
   const std::string text = "pages of '" + handshake.origin.substr(0, 200) +
                            "' may not connect; the gateway lets them with the setting origins=" +
                            handshake.origin.substr(0, 200);
-  door_.count(client_, "origin", text);
-  return refusal("403 Forbidden", text);
+  facade_.count(client_, "origin", text);
+  return net::http_refusal("403 Forbidden", text);
 }
 
 // What is unmasked where it lies is parsed there, too.
-static_assert(net::UnitReader::kTail >= kPadding);
+static_assert(net::UnitReader::kTail >= net::kPadding);
 
 void Connection::unmask(net::UnitReader::Part part) {
   if (!opened_) return;
   const std::size_t head = coming_.head_size > part.at ? coming_.head_size - part.at : 0;
   const std::span<std::byte> payload = part.bytes.subspan(std::min(head, part.bytes.size()));
-  copy_unmasked(payload, mask_behind(coming_.mask, part.at + head - coming_.head_size),
-                payload.data());
+  net::copy_unmasked(payload, net::mask_behind(coming_.mask, part.at + head - coming_.head_size),
+                     payload.data());
   plain_ = true;
   if (!joiner_.is_whole(coming_)) return;
   const std::byte* const text = part.bytes.data() - part.at + coming_.head_size;
@@ -208,7 +212,7 @@ void Connection::unmask(net::UnitReader::Part part) {
 }
 
 WritableBuffer Connection::lend(std::size_t size) {
-  share_ = advances_.take(size);
+  share_ = loan_budget_.take(size);
   if (!share_) return {};
   const std::lock_guard lock(session_mutex_);
   return session_ == nullptr ? WritableBuffer() : session_->loan(size);
@@ -220,9 +224,9 @@ std::optional<DecodedText> Connection::read_early() {
 }
 
 void Connection::take_frame(const Buffer& unit) {
-  FrameHead frame = coming_;  // measure() has seen it
+  net::FrameHead frame = coming_;  // measure() has seen it
   const std::span<const std::byte> payload = unit.bytes().subspan(frame.head_size);
-  if (is_control(frame.opcode)) return take_control(frame, payload);
+  if (net::is_control(frame.opcode)) return take_control(frame, payload);
   if (std::exchange(plain_, false)) {
     const std::optional<DecodedText> decoded = read_early();
     if (joiner_.is_whole(frame)) {
@@ -233,20 +237,21 @@ void Connection::take_frame(const Buffer& unit) {
   if (const auto message = joiner_.join(frame, payload)) take_message(*message, nullptr);
 }
 
-void Connection::take_control(const FrameHead& head, std::span<const std::byte> payload) {
+void Connection::take_control(const net::FrameHead& head, std::span<const std::byte> payload) {
   std::array<std::byte, 125> plain{};
   const std::span<std::byte> bytes = std::span(plain).first(payload.size());
-  copy_unmasked(payload, head.mask, bytes.data());
-  if (head.opcode == Opcode::ping) send_control(Opcode::pong, bytes);
-  if (head.opcode != Opcode::close) return;
-  send_control(Opcode::close, bytes.first(std::min<std::size_t>(bytes.size(), 2)));
+  net::copy_unmasked(payload, head.mask, bytes.data());
+  if (head.opcode == net::Opcode::ping) send_control(net::Opcode::pong, bytes);
+  if (head.opcode != net::Opcode::close) return;
+  send_control(net::Opcode::close, bytes.first(std::min<std::size_t>(bytes.size(), 2)));
   stream_->finish();
 }
 
-void Connection::take_message(const MessageJoiner::Message& message, const DecodedText* decoded) {
+void Connection::take_message(const net::MessageJoiner::Message& message,
+                              const DecodedText* decoded) {
   const std::lock_guard lock(session_mutex_);
   if (session_ == nullptr) return;
-  if (message.kind == Opcode::binary) return session_->binary(message.payload, decoded);
+  if (message.kind == net::Opcode::binary) return session_->binary(message.payload, decoded);
   session_->text({reinterpret_cast<const char*>(message.payload.data()), message.payload.size()},
                  decoded);
 }
@@ -271,8 +276,8 @@ void Connection::closed() {
 void Connection::check_entry() {
   const std::lock_guard lock(session_mutex_);
   if (session_ != nullptr && session_->authorized()) return;
-  if (stream_->is_open()) door_.count(client_, "handshake", "no handshake, or no token, in time");
-  close(CloseCode::policy, "no token was shown in time");
+  if (stream_->is_open()) facade_.count(client_, "handshake", "no handshake, or no token, in time");
+  close(net::CloseCode::policy, "no token was shown in time");
 }
 
 void Connection::pulse() {
@@ -285,12 +290,12 @@ void Connection::pulse() {
   // or do not read.
   if (silent > ping_ * kPatience && asked_ >= kPatience - 1 && stream_->waiting() == 0 &&
       !holds_up) {
-    door_.count(client_, "dead", "no sign of life");
+    facade_.count(client_, "dead", "no sign of life");
     return stream_->close();
   }
   if (silent >= ping_) {
     ++asked_;
-    send_control(Opcode::ping, {});
+    send_control(net::Opcode::ping, {});
   }
   const std::lock_guard lock(timer_mutex_);
   if (closed_) return;

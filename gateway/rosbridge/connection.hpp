@@ -8,16 +8,16 @@
 #include <string>
 
 #include "gateway/convert/arriving_text.hpp"
-#include "gateway/core/advances.hpp"
-#include "gateway/core/door.hpp"
-#include "gateway/core/protocol.hpp"
-#include "gateway/core/rules.hpp"
+#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/loan_budget.hpp"
+#include "gateway/facade/protocol.hpp"
+#include "gateway/net/handshake.hpp"
 #include "gateway/net/loop.hpp"
 #include "gateway/net/stream.hpp"
-#include "gateway/rosbridge/handshake.hpp"
+#include "gateway/net/web_socket.hpp"
 #include "gateway/rosbridge/session.hpp"
 #include "gateway/rosbridge/sink.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
+#include "gateway/types/rules.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -28,13 +28,13 @@ namespace hyphos::gateway::rosbridge {
 class Connection final : public Sink, public std::enable_shared_from_this<Connection> {
  public:
   struct Setup {
-    Door& door;
+    GraphFacade& facade;
     NodeParams& params;
     const Options& options;
     net::Loops& loops;
     Duration ping;
     const Patterns& origins;  ///< see may_enter()
-    Advances& advances;
+    LoanBudget& loan_budget;
   };
   static std::shared_ptr<Connection> start(const Setup& setup, net::Connection connection);
   /// To be called of the TCP socket: what a client does not acknowledge for this long ends it.
@@ -42,8 +42,9 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
 
   Connection(const Setup& setup, const std::string& peer);
 
-  std::size_t send(Lane lane, std::uint32_t depth, std::span<const Frame> unit) override;
-  void close(CloseCode code, std::string_view why) override;
+  std::size_t send(OutputClass output_class, std::uint32_t depth,
+                   std::span<const Frame> unit) override;
+  void close(net::CloseCode code, std::string_view why) override;
   void wake_at(std::int64_t monotonic_ns) override;
 
  private:
@@ -58,32 +59,32 @@ class Connection final : public Sink, public std::enable_shared_from_this<Connec
 
   void open(std::string_view request);
   /// The response if it is not let in.
-  [[nodiscard]] std::string refusal_of(const Handshake& handshake, bool has_token) const;
+  [[nodiscard]] std::string refusal_of(const net::Handshake& handshake, bool has_token) const;
   void take_frame(const Buffer& unit);
-  void take_control(const FrameHead& head, std::span<const std::byte> payload);
-  void take_message(const MessageJoiner::Message& message, const DecodedText* decoded);
-  void send_control(Opcode opcode, std::span<const std::byte> payload);
+  void take_control(const net::FrameHead& head, std::span<const std::byte> payload);
+  void take_message(const net::MessageJoiner::Message& message, const DecodedText* decoded);
+  void send_control(net::Opcode opcode, std::span<const std::byte> payload);
 
   void check_entry();
   void pulse();
   void wake();
 
-  Door& door_;
+  GraphFacade& facade_;
   NodeParams& params_;
   const Options options_;
   net::Loop& loop_;
   const Duration ping_;
   const Patterns& origins_;
-  Advances& advances_;
+  LoanBudget& loan_budget_;
   const Client client_;
   std::shared_ptr<net::Stream> stream_;
 
   // Of the stream's callbacks, which are one at a time.
-  MessageJoiner joiner_;
-  FrameHead coming_;                 // as measured last: of the frame that is taken next
+  net::MessageJoiner joiner_;
+  net::FrameHead coming_;            // as measured last: of the frame that is taken next
   bool plain_ = false;               // its payload has no mask any more
   ArrivingText arriving_;            // of that frame
-  Advances::Share share_;            // its memory
+  LoanBudget::Share share_;          // its memory
   std::atomic<bool> opened_{false};  // the handshake is done
 
   std::mutex session_mutex_;

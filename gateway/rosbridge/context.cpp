@@ -70,13 +70,13 @@ void Context::tell(const Request& request, const Error& error) const {
 
 void Context::send(std::string_view text) const {
   const Frame frame{false, {Buffer::copy_of(text), {}, {}}};
-  (void)sink.send(kControlLane, 0, {&frame, 1});
+  (void)sink.send(kControlOutput, 0, {&frame, 1});
 }
 
 void Context::send(std::string_view text, const Shape& shape) {
   const auto out = frames(text, shape);
   if (!out) return status(Level::error, out.error().message, "");
-  (void)sink.send(kControlLane, 0, *out);
+  (void)sink.send(kControlOutput, 0, *out);
 }
 
 Result<std::vector<Frame>> Context::frames(std::string_view text, const Shape& shape) {
@@ -101,7 +101,7 @@ Result<std::vector<Frame>> Context::frames(std::string_view text, const Shape& s
 }
 
 void Context::count(std::string_view why, std::string_view detail) const {
-  door.count(client, why, detail);
+  facade.count(client, why, detail);
 }
 
 }  // namespace hyphos::gateway::rosbridge

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/core/door.hpp"
-#include "gateway/core/protocol.hpp"
+#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/protocol.hpp"
 #include "gateway/rosbridge/request.hpp"
 #include "gateway/rosbridge/sink.hpp"
 
@@ -27,12 +27,12 @@ struct Shape {
 /// What all parts of a session share. Thread-safe.
 class Context {
  public:
-  Context(Door& opened, Client who, const Options& given, Sink& way)
-      : door(opened), client(std::move(who)), options(given), sink(way) {}
+  Context(GraphFacade& opened, Client who, const Options& given, Sink& way)
+      : facade(opened), client(std::move(who)), options(given), sink(way) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  Door& door;
+  GraphFacade& facade;
   Client client;  ///< its token comes before anything else is done for it
   const Options options;
   Sink& sink;

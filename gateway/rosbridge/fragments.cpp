@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "gateway/convert/json_sink.hpp"
+#include "gateway/net/web_socket.hpp"
 #include "gateway/rosbridge/json_text.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
@@ -67,7 +67,7 @@ Result<std::optional<std::string>> Fragments::take(Request&& fragment) {
   if (--message.missing > 0) return Maybe();
 
   std::string whole;
-  whole.reserve(message.bytes + kPadding);
+  whole.reserve(message.bytes + net::kPadding);
   for (const Maybe& part : message.pieces) whole += *part;
   bytes_ -= message.bytes;
   messages_.pop_back();

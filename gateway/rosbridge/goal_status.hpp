@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

@@ -34,7 +34,7 @@ void tell_feedback(Context& context, const std::string& action, const std::strin
                          std::string(feedback.text()) + id_member(id) + "}",
                      shape);
   if (!frames) return context.count("fragments", frames.error().message);
-  std::size_t dropped = context.sink.send(kFeedbackLane, context.options.queue_depth, *frames);
+  std::size_t dropped = context.sink.send(kFeedbackOutput, context.options.queue_depth, *frames);
   for (; dropped > 0; --dropped) context.count("slow_client", action);
 }
 
@@ -77,14 +77,14 @@ Result<void> Goals::start(const Request& request, const std::string& key, const 
     if (request.action_type.empty()) {
       return Error{Code::corrupt, "'args' as a list needs 'action_type'", name};
     }
-    const auto type = context_.door.action_type(request.action_type);
+    const auto type = context_.facade.action_type(request.action_type);
     if (!type) return type.error();
-    return context_.door.type(type->goal);
+    return context_.facade.type(type->goal);
   });
   if (!args) return args.error();
   auto sent =
-      context_.door.send_goal(context_.client, name, request.action_type, Form::json,
-                              std::as_bytes(std::span(*args)), callbacks(request, key, shape));
+      context_.facade.send_goal(context_.client, name, request.action_type, Form::json,
+                                std::as_bytes(std::span(*args)), callbacks(request, key, shape));
   if (!sent) return sent.error();
   std::shared_ptr<SentGoal> goal = *std::move(sent);
   const std::lock_guard lock(open_->mutex);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "gateway/convert/within.hpp"
+#include "gateway/convert/decode_hint.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "gateway/core/rules.hpp"
+#include "gateway/types/rules.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

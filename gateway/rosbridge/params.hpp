@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/core/node_params.hpp"
+#include "gateway/facade/node_params.hpp"
 
 namespace hyphos::gateway::rosbridge {
 

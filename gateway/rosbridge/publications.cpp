@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kMaxDepth = 10'000;
 
-std::string type_on(const Door& door, const std::string& topic) {
-  const std::vector<TopicInfo> topics = door.topics();
+std::string type_on(const GraphFacade& facade, const std::string& topic) {
+  const std::vector<TopicInfo> topics = facade.topics();
   const auto at = std::ranges::find(topics, topic, &TopicInfo::topic);
   return at == topics.end() ? std::string() : at->type;
 }
@@ -24,17 +24,18 @@ Result<Publications::Topic*> Publications::open(const Request& request, const st
   if (topics_.size() >= kMax && !topics_.contains(topic)) {
     return Error{Code::overloaded, "a client may publish on 256 topics at most", topic};
   }
-  InletOptions options;
+  ClientPublisherOptions options;
   options.latched = request.latch;
   options.spread = true;
   options.depth =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(request.queue_size, 0, kMaxDepth));
-  auto inlet = context_.door.open_inlet(context_.client, topic, type, Form::json, options);
-  if (!inlet) return inlet.error();
+  auto publisher =
+      context_.facade.open_publisher(context_.client, topic, type, Form::json, options);
+  if (!publisher) return publisher.error();
   Topic& opened = topics_[topic];
   opened.type = type;
   opened.latched = request.latch;
-  opened.inlet = *std::move(inlet);
+  opened.publisher = *std::move(publisher);
   opened.overruns = 0;
   return &opened;
 }
@@ -79,7 +80,7 @@ Result<void> Publications::publish(const Request& request) {
   const auto at = topics_.find(topic);
   Topic* to = at == topics_.end() ? nullptr : &at->second;
   if (to == nullptr) {
-    const std::string type = request.type.empty() ? type_on(context_.door, topic) : request.type;
+    const std::string type = request.type.empty() ? type_on(context_.facade, topic) : request.type;
     if (type.empty()) {
       return Error{Code::not_found,
                    "nobody has said the type of " + request.topic + "; advertise it first", ""};
@@ -95,11 +96,12 @@ Result<void> Publications::publish(const Request& request) {
                                                      : request.msg;
   // What the door refuses, it counts itself.
   // Of a text that was changed it stands elsewhere, and is not found.
-  const auto published = to->inlet->publish(std::as_bytes(std::span(msg)), Within(request.decoded));
+  const auto published =
+      to->publisher->publish(std::as_bytes(std::span(msg)), DecodeHint(request.decoded));
   last_ = to;
   if (!published) context_.tell(request, published.error());
   warn_of_overruns(topic, *to);
-  if (published && to->inlet->keeps()) {
+  if (published && to->publisher->keeps()) {
     waiting_.emplace();
     waiting_->op = request.op;
     waiting_->id = request.id;
@@ -109,7 +111,7 @@ Result<void> Publications::publish(const Request& request) {
 }
 
 void Publications::warn_of_overruns(const std::string& topic, Topic& of) const {
-  const std::uint64_t now = of.inlet->overruns();
+  const std::uint64_t now = of.publisher->overruns();
   const Time at = monotonic_now();
   if (now == of.overruns || at < of.next_warning) return;
   of.overruns = now;
@@ -121,13 +123,13 @@ void Publications::warn_of_overruns(const std::string& topic, Topic& of) const {
 }
 
 WritableBuffer Publications::loan(std::size_t size) {
-  return last_ == nullptr ? WritableBuffer() : last_->inlet->loan(size);
+  return last_ == nullptr ? WritableBuffer() : last_->publisher->loan(size);
 }
 
 bool Publications::ready() {
   if (!waiting_) return true;
   if (const auto at = topics_.find(waiting_->topic); at != topics_.end()) {
-    const auto flushed = at->second.inlet->flush();
+    const auto flushed = at->second.publisher->flush();
     if (flushed && !*flushed) return false;
     if (!flushed) context_.tell(*waiting_, flushed.error());
     warn_of_overruns(waiting_->topic, at->second);

@@ -33,7 +33,7 @@ class Publications {
     std::set<std::string> ids;
     std::string type;
     bool latched = false;
-    std::unique_ptr<Inlet> inlet;
+    std::unique_ptr<ClientPublisher> publisher;
     std::uint64_t overruns = 0;  ///< of the inlet, of which the client knows
     Time next_warning;
   };

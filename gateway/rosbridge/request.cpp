@@ -6,14 +6,14 @@
 #include <cmath>
 #include <utility>
 
+#include "gateway/net/web_socket.hpp"
 #include "gateway/rosbridge/long_message.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
 
 namespace json = simdjson::ondemand;
-static_assert(kPadding >= simdjson::SIMDJSON_PADDING);
+static_assert(net::kPadding >= simdjson::SIMDJSON_PADDING);
 
 // Above this size the parser gives its tables back.
 constexpr std::size_t kKept = std::size_t{4} << 20;
@@ -180,7 +180,7 @@ ParsedRequest RequestParser::parse(std::string_view text, const DecodedText* dec
   if (const auto message = long_message(text, decoded)) {
     std::string& rest = library_->shortened;
     const std::string_view msg = message->text;
-    rest.reserve(text.size() - msg.size() + 2 + kPadding);
+    rest.reserve(text.size() - msg.size() + 2 + net::kPadding);
     const auto begin = static_cast<std::size_t>(msg.data() - text.data());
     rest.assign(text.substr(0, begin)).append("{}").append(text.substr(begin + msg.size()));
     ParsedRequest out = parse_whole(rest);
@@ -198,7 +198,7 @@ ParsedRequest RequestParser::parse_whole(std::string_view text) {
   ParsedRequest out;
   json::document document;
   json::object object;
-  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
+  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + net::kPadding);
   auto error = library_->parser.iterate(padded).get(document);
   if (error == simdjson::SUCCESS) error = document.get_object().get(object);
   if (error != simdjson::SUCCESS) {
@@ -218,7 +218,7 @@ Result<std::vector<std::string_view>> list_items(std::string_view text) {
   json::parser parser;
   json::document document;
   json::array array;
-  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
+  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + net::kPadding);
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
       document.get_array().get(array) != simdjson::SUCCESS) {
     return corrupt("this is no JSON list");
@@ -239,7 +239,7 @@ Result<std::vector<std::string_view>> list_items(std::string_view text) {
 std::string text_argument(std::string_view text, std::string_view key) {
   json::parser parser;
   json::document document;
-  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
+  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + net::kPadding);
   std::string_view found;
   if (text.starts_with('[')) {
     const auto items = list_items(text);
@@ -255,7 +255,7 @@ std::string text_argument(std::string_view text, std::string_view key) {
 std::string plain_text(std::string_view text) {
   json::parser parser;
   json::document document;
-  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
+  const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + net::kPadding);
   std::string_view found;
   if (!text.starts_with('"') || parser.iterate(padded).get(document) != simdjson::SUCCESS ||
       document.get_string().get(found) != simdjson::SUCCESS) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/convert/within.hpp"
+#include "gateway/convert/decode_hint.hpp"
 #include "hyphos/result.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -60,10 +60,10 @@ class RequestParser {
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
-  /// `text` has to be followed by kPadding bytes that may be read. Members may come in any order;
-  /// unknown ones are skipped. The messages inside are only looked at as far as their ends, and
-  /// may be no JSON.
-  /// `decoded`, or null: a string of `text` that has been read; it outlives the request.
+  /// `text` has to be followed by kPadding bytes that may be read. ClientRegistry may come in any
+  /// order; unknown ones are skipped. The messages inside are only looked at as far as their ends,
+  /// and may be no JSON. `decoded`, or null: a string of `text` that has been read; it outlives the
+  /// request.
   [[nodiscard]] ParsedRequest parse(std::string_view text, const DecodedText* decoded = nullptr);
 
  private:

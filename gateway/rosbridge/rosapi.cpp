@@ -128,26 +128,26 @@ void Rosapi::answer(const Entry& service, std::string_view args, Done done) cons
 }
 
 std::vector<TopicInfo> Rosapi::shown_topics() const {
-  auto topics = door_.topics();
+  auto topics = facade_.topics();
   std::erase_if(topics, [&](const TopicInfo& topic) {
-    return !door_.lets(client_, Use::subscribe, topic.topic) &&
-           !door_.lets(client_, Use::publish, topic.topic);
+    return !facade_.lets(client_, Use::subscribe, topic.topic) &&
+           !facade_.lets(client_, Use::publish, topic.topic);
   });
   return topics;
 }
 
 std::vector<ServiceInfo> Rosapi::callable(std::vector<ServiceInfo> all) const {
-  std::erase_if(all,
-                [&](const ServiceInfo& one) { return !door_.lets(client_, Use::call, one.name); });
+  std::erase_if(
+      all, [&](const ServiceInfo& one) { return !facade_.lets(client_, Use::call, one.name); });
   return all;
 }
 
-std::vector<ServiceInfo> Rosapi::shown_services() const { return callable(door_.services()); }
-std::vector<ActionInfo> Rosapi::shown_actions() const { return callable(door_.actions()); }
+std::vector<ServiceInfo> Rosapi::shown_services() const { return callable(facade_.services()); }
+std::vector<ActionInfo> Rosapi::shown_actions() const { return callable(facade_.actions()); }
 
 std::string Rosapi::service_type(std::string_view service) const {
   if (const Entry* own = find(service)) return std::string(own->type);
-  const auto services = door_.services();
+  const auto services = facade_.services();
   const auto at = std::ranges::find(services, service, &ServiceInfo::name);
   return at == services.end() ? std::string() : at->type;
 }
@@ -162,7 +162,7 @@ Result<std::string> Rosapi::topics_and_raw_types(std::string_view) const {
   const auto topics = shown_topics();
   Texts texts;
   for (const TopicInfo& topic : topics) {
-    const auto type = door_.type(topic.type);
+    const auto type = facade_.type(topic.type);
     texts.push_back(type ? type->text : std::string());
   }
   return R"({"topics":)" + quoted_list(names_of(topics)) + R"(,"types":)" +
@@ -234,7 +234,9 @@ Result<std::string> Rosapi::service_providers(std::string_view args) const {
                                  [](const ServiceInfo& s) { return s.node; }));
 }
 
-Result<std::string> Rosapi::nodes(std::string_view) const { return member("nodes", door_.nodes()); }
+Result<std::string> Rosapi::nodes(std::string_view) const {
+  return member("nodes", facade_.nodes());
+}
 
 Result<std::string> Rosapi::node_details(std::string_view args) const {
   const std::string node = text_argument(args, "node");
@@ -252,7 +254,7 @@ Result<std::string> Rosapi::node_details(std::string_view args) const {
 }
 
 Result<std::string> Rosapi::typedefs(const std::string& type) const {
-  const auto info = door_.type(type);
+  const auto info = facade_.type(type);
   if (!info) return info.error();
   auto definitions = read_definitions(info->name, info->text);
   // What has no definition stays a name.
@@ -271,13 +273,13 @@ Result<std::string> Rosapi::message_details(std::string_view args) const {
 }
 
 Result<std::string> Rosapi::request_details(std::string_view args) const {
-  const auto info = door_.service_type(text_argument(args, "type"));
+  const auto info = facade_.service_type(text_argument(args, "type"));
   if (!info) return info.error();
   return typedefs(info->request);
 }
 
 Result<std::string> Rosapi::response_details(std::string_view args) const {
-  const auto info = door_.service_type(text_argument(args, "type"));
+  const auto info = facade_.service_type(text_argument(args, "type"));
   if (!info) return info.error();
   return typedefs(info->reply);
 }
@@ -286,7 +288,7 @@ ParamNames Rosapi::params() const {
   params_.look();
   NodeParams::Sets sets = params_.all();
   std::erase_if(sets, [&](const auto& set) {
-    return !door_.lets(client_, Use::subscribe, params_channel(set.first, "_params"));
+    return !facade_.lets(client_, Use::subscribe, params_channel(set.first, "_params"));
   });
   return ParamNames(sets);
 }
@@ -326,7 +328,7 @@ void Rosapi::set_param(std::string_view args, Done done) const {
   const ParamNames::Found* const found = names.find(name);
   if (found == nullptr) return done(no_param(name));
   const std::string service = params_channel(found->node, "_set_params");
-  if (!door_.lets(client_, Use::call, service)) {
+  if (!facade_.lets(client_, Use::call, service)) {
     return done(Error{Code::permission, "the rules do not let this client call " + service, name});
   }
   if (value.empty()) return done(Error{Code::corrupt, "'value' has to be a text of JSON", name});
@@ -378,18 +380,18 @@ Result<std::string> Rosapi::feedback_details(std::string_view args) const {
 
 Result<std::string> Rosapi::action_details(std::string_view args,
                                            std::string ActionTypeInfo::* part) const {
-  const auto info = door_.action_type(text_argument(args, "type"));
+  const auto info = facade_.action_type(text_argument(args, "type"));
   if (!info) return info.error();
   return typedefs((*info).*part);
 }
 
 Result<std::string> Rosapi::interfaces(std::string_view) const {
-  return member("interfaces", door_.interfaces());
+  return member("interfaces", facade_.interfaces());
 }
 
 // Tools choose by it how to write names of types. No distribution of ROS is behind them.
 Result<std::string> Rosapi::ros_version(std::string_view) const {
-  return R"({"version":)" + std::to_string(door_.ros_version()) + R"(,"distro":"hyphos"})";
+  return R"({"version":)" + std::to_string(facade_.ros_version()) + R"(,"distro":"hyphos"})";
 }
 
 Result<std::string> Rosapi::time(std::string_view) const {

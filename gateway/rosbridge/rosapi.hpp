@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 #include "gateway/rosbridge/params.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -17,8 +17,8 @@ class Rosapi {
   using Done = std::function<void(Result<std::string>)>;
 
   /// All of them outlive it.
-  Rosapi(const Door& door, const Client& client, NodeParams& params)
-      : door_(door), client_(client), params_(params) {}
+  Rosapi(const GraphFacade& facade, const Client& client, NodeParams& params)
+      : facade_(facade), client_(client), params_(params) {}
 
   struct Entry;  ///< one of these services
   /// Null if `service` is none of them.
@@ -74,7 +74,7 @@ class Rosapi {
   [[nodiscard]] std::vector<ActionInfo> shown_actions() const;
   [[nodiscard]] std::vector<ServiceInfo> callable(std::vector<ServiceInfo> all) const;
 
-  const Door& door_;
+  const GraphFacade& facade_;
   const Client& client_;
   NodeParams& params_;
 };

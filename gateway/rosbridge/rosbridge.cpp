@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/core/settings.hpp"
+#include "gateway/facade/settings.hpp"
+#include "gateway/net/handshake.hpp"
 #include "gateway/net/listener.hpp"
 #include "gateway/net/loop.hpp"
+#include "gateway/net/tls.hpp"
 #include "gateway/rosbridge/connection.hpp"
-#include "gateway/rosbridge/handshake.hpp"
-#include "gateway/rosbridge/tls.hpp"
 
 namespace hyphos::gateway {
 namespace rosbridge {
@@ -45,12 +45,14 @@ Result<Settings> settings_of(const Options& options) {
 
 class Rosbridge final : public Protocol {
  public:
-  Rosbridge(Door& door, Options options, Settings settings, std::unique_ptr<TlsFront> tls)
+  Rosbridge(GraphFacade& facade, Options options, Settings settings,
+            std::unique_ptr<net::TlsFront> tls)
       : options_(std::move(options)),
         settings_(std::move(settings)),
         tls_(std::move(tls)),
-        params_(door.open_params([] {})),
-        setup_{door, *params_, options_, loops_, settings_.ping, settings_.origins, advances_} {
+        params_(facade.open_params([] {})),
+        setup_{facade,         *params_,          options_,    loops_,
+               settings_.ping, settings_.origins, loan_budget_} {
     look();
   }
 
@@ -58,7 +60,8 @@ class Rosbridge final : public Protocol {
     listener_.reset();
     looking_ = {};
     for (const auto& weak : connections_) {
-      if (const auto alive = weak.lock()) alive->close(CloseCode::going_away, "the gateway ends");
+      if (const auto alive = weak.lock())
+        alive->close(net::CloseCode::going_away, "the gateway ends");
     }
   }
 
@@ -94,7 +97,7 @@ class Rosbridge final : public Protocol {
       const std::string peer = connection.peer;
       auto plain = tls_->wrap(loops_.next(), std::move(connection));
       if (!plain) {
-        setup_.door.count({"rosbridge " + peer}, "tls", plain.error().message);
+        setup_.facade.count({"rosbridge " + peer}, "tls", plain.error().message);
         return;
       }
       connection = *std::move(plain);
@@ -106,7 +109,7 @@ class Rosbridge final : public Protocol {
   void refuse(net::Connection connection) {
     const std::string text = "there are " + std::to_string(options_.max_clients) +
                              " clients already, which is the limit";
-    setup_.door.count({"rosbridge " + connection.peer}, "max_clients", text);
+    setup_.facade.count({"rosbridge " + connection.peer}, "max_clients", text);
     if (tls_ != nullptr) return;
     // Its request is not read: without this the reset could overtake the answer.
     const auto stream = net::Stream::open(loops_.any(), std::move(connection), {});
@@ -115,15 +118,15 @@ class Rosbridge final : public Protocol {
                    .refused = {},
                    .closed = [] {}});
     stream->send(net::kControl,
-                 net::Message(Buffer::copy_of(refusal("503 Service Unavailable", text))));
+                 net::Message(Buffer::copy_of(net::http_refusal("503 Service Unavailable", text))));
     stream->finish();
   }
 
   const Options options_;
   const Settings settings_;
-  const std::unique_ptr<TlsFront> tls_;
+  const std::unique_ptr<net::TlsFront> tls_;
   const std::unique_ptr<NodeParams> params_;
-  Advances advances_{options_.max_message};
+  LoanBudget loan_budget_{options_.max_message};
   net::Loops loops_;
   const Connection::Setup setup_;
   net::Timer looking_;
@@ -134,17 +137,17 @@ class Rosbridge final : public Protocol {
 }  // namespace
 }  // namespace rosbridge
 
-Result<std::unique_ptr<Protocol>> open_rosbridge(Door& door, const Options& options) {
+Result<std::unique_ptr<Protocol>> open_rosbridge(GraphFacade& facade, const Options& options) {
   auto settings = rosbridge::settings_of(options);
   if (!settings) return settings.error();
-  std::unique_ptr<rosbridge::TlsFront> tls;
+  std::unique_ptr<rosbridge::net::TlsFront> tls;
   if (options.tls) {
-    auto opened = rosbridge::TlsFront::open(*options.tls);
+    auto opened = rosbridge::net::TlsFront::open(*options.tls);
     if (!opened) return opened.error();
     tls = *std::move(opened);
   }
   auto protocol =
-      std::make_unique<rosbridge::Rosbridge>(door, options, *std::move(settings), std::move(tls));
+      std::make_unique<rosbridge::Rosbridge>(facade, options, *std::move(settings), std::move(tls));
   if (const auto listening = protocol->listen(); !listening) return listening.error();
   return std::unique_ptr<Protocol>(std::move(protocol));
 }

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "gateway/core/protocol.hpp"
+#include "gateway/facade/protocol.hpp"
 
 namespace hyphos::gateway {
 
@@ -11,6 +11,6 @@ namespace hyphos::gateway {
 /// `ping_s`, seconds of silence after which a client is asked for a sign of life (10); after three
 /// times that it is given up. `origins`, patterns of pages that may connect besides those of this
 /// machine ("null"; see origin.hpp).
-Result<std::unique_ptr<Protocol>> open_rosbridge(Door& door, const Options& options);
+Result<std::unique_ptr<Protocol>> open_rosbridge(GraphFacade& facade, const Options& options);
 
 }  // namespace hyphos::gateway

@@ -58,23 +58,23 @@ const Session::Entry Session::kEntries[] = {
     {"auth", &Session::auth},
 };
 
-Session::Session(Door& door, NodeParams& params, Client client, const Options& options, Sink& sink,
-                 bool authorized)
-    : context_(door, std::move(client), options, sink),
+Session::Session(GraphFacade& facade, NodeParams& params, Client client, const Options& options,
+                 Sink& sink, bool authorized)
+    : context_(facade, std::move(client), options, sink),
       gate_(std::make_shared<Gate>(context_)),
       authorized_(authorized),
       fragments_(options.max_message),
       publications_(context_),
       calls_(context_, gate_, params),
-      servings_(context_, gate_),
+      served_services_(context_, gate_),
       goals_(context_, gate_),
-      action_servings_(context_, gate_) {}
+      served_actions_(context_, gate_) {}
 
 Session::~Session() {
   gate_->close();
-  servings_.end();
+  served_services_.end();
   goals_.end();
-  action_servings_.end();
+  served_actions_.end();
 }
 
 void Session::text(std::string_view json, const DecodedText* decoded) {
@@ -87,7 +87,7 @@ void Session::binary(std::span<const std::byte> bytes, const DecodedText* decode
   }
   auto json = cbor_to_json(bytes, context_.options.max_message * kCborGrowth);
   if (!json) return context_.refuse({}, json.error());
-  json->reserve(json->size() + kPadding);
+  json->reserve(json->size() + net::kPadding);
   text(*json);
 }
 
@@ -153,7 +153,7 @@ void Session::png(Request&& request, Origin origin) {
   auto json = json_of_png(*image, context_.options.max_message);
   if (!json) return context_.refuse(told, json.error());
   image.reset();
-  json->reserve(json->size() + kPadding);
+  json->reserve(json->size() + net::kPadding);
   handle(*json, Origin::png);
 }
 
@@ -161,27 +161,28 @@ Result<void> Session::subscribe(const Request& request) {
   if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
   const auto wish = wish_of(request);
   if (!wish) return wish.error();
-  const auto at = feeds_.find(request.topic);
-  if (at != feeds_.end()) return at->second->subscribe(request.id, request.type, *wish);
-  if (feeds_.size() >= kMaxTopics) {
+  const auto at = outbound_topics_.find(request.topic);
+  if (at != outbound_topics_.end()) return at->second->subscribe(request.id, request.type, *wish);
+  if (outbound_topics_.size() >= kMaxTopics) {
     return Error{Code::overloaded, "a client may subscribe to 256 topics at most", request.topic};
   }
-  auto feed = std::make_unique<Feed>(context_, request.topic, next_lane_++);
-  if (auto done = feed->subscribe(request.id, request.type, *wish); !done) return done;
-  feeds_.emplace(request.topic, std::move(feed));
+  auto outbound_topic =
+      std::make_unique<OutboundTopic>(context_, request.topic, next_output_class_++);
+  if (auto done = outbound_topic->subscribe(request.id, request.type, *wish); !done) return done;
+  outbound_topics_.emplace(request.topic, std::move(outbound_topic));
   return success();
 }
 
 Result<void> Session::unsubscribe(const Request& request) {
   if (request.topic.empty()) return Error{Code::corrupt, "'topic' is missing", ""};
-  const auto at = feeds_.find(request.topic);
-  if (at == feeds_.end()) {
+  const auto at = outbound_topics_.find(request.topic);
+  if (at == outbound_topics_.end()) {
     context_.status(Level::warning, "unsubscribe: nothing subscribed to " + request.topic,
                     request.id);
     return success();
   }
   auto done = at->second->unsubscribe(request.id);
-  if (at->second->empty()) feeds_.erase(at);
+  if (at->second->empty()) outbound_topics_.erase(at);
   return done;
 }
 
@@ -210,7 +211,7 @@ Result<void> Session::auth(const Request& request) {
     const Token* const token = find_token(context_.options.tokens, request.token);
     if (token == nullptr) {
       context_.refuse(request, {Code::permission, "this token is not known", ""});
-      context_.sink.close(CloseCode::policy, "this token is not known");
+      context_.sink.close(net::CloseCode::policy, "this token is not known");
       return success();
     }
     if (authorized_ && token->rules != context_.client.token) {
@@ -226,7 +227,7 @@ Result<void> Session::auth(const Request& request) {
 }
 
 void Session::tick() {
-  for (const auto& [topic, feed] : feeds_) feed->tick();
+  for (const auto& [topic, outbound_topic] : outbound_topics_) outbound_topic->tick();
 }
 
 }  // namespace hyphos::gateway::rosbridge

@@ -8,15 +8,15 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/rosbridge/action_servings.hpp"
 #include "gateway/rosbridge/calls.hpp"
 #include "gateway/rosbridge/context.hpp"
-#include "gateway/rosbridge/feed.hpp"
 #include "gateway/rosbridge/fragments.hpp"
 #include "gateway/rosbridge/goals.hpp"
+#include "gateway/rosbridge/outbound_topic.hpp"
 #include "gateway/rosbridge/publications.hpp"
 #include "gateway/rosbridge/request.hpp"
-#include "gateway/rosbridge/servings.hpp"
+#include "gateway/rosbridge/served_actions.hpp"
+#include "gateway/rosbridge/served_services.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -29,8 +29,8 @@ class Session {
   static constexpr std::size_t kMaxTopics = 256;
 
   /// `authorized`: the client has shown a token already, which is in `client`, or needs none.
-  Session(Door& door, NodeParams& params, Client client, const Options& options, Sink& sink,
-          bool authorized);
+  Session(GraphFacade& facade, NodeParams& params, Client client, const Options& options,
+          Sink& sink, bool authorized);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -69,23 +69,25 @@ class Session {
   Result<void> subscribe(const Request& request);
   Result<void> unsubscribe(const Request& request);
   Result<void> call_service(const Request& request) { return calls_.call(request); }
-  Result<void> advertise_service(const Request& request) { return servings_.advertise(request); }
-  Result<void> unadvertise_service(const Request& request) {
-    return servings_.unadvertise(request);
+  Result<void> advertise_service(const Request& request) {
+    return served_services_.advertise(request);
   }
-  Result<void> service_response(const Request& request) { return servings_.respond(request); }
+  Result<void> unadvertise_service(const Request& request) {
+    return served_services_.unadvertise(request);
+  }
+  Result<void> service_response(const Request& request) {
+    return served_services_.respond(request);
+  }
   Result<void> send_action_goal(const Request& request) { return goals_.send(request); }
   Result<void> cancel_action_goal(const Request& request) { return goals_.cancel(request); }
   Result<void> advertise_action(const Request& request) {
-    return action_servings_.advertise(request);
+    return served_actions_.advertise(request);
   }
   Result<void> unadvertise_action(const Request& request) {
-    return action_servings_.unadvertise(request);
+    return served_actions_.unadvertise(request);
   }
-  Result<void> action_feedback(const Request& request) {
-    return action_servings_.feedback(request);
-  }
-  Result<void> action_result(const Request& request) { return action_servings_.result(request); }
+  Result<void> action_feedback(const Request& request) { return served_actions_.feedback(request); }
+  Result<void> action_result(const Request& request) { return served_actions_.result(request); }
   Result<void> set_level(const Request& request);
   Result<void> auth(const Request& request);
 
@@ -95,12 +97,13 @@ class Session {
   RequestParser parser_;
   Fragments fragments_;
   Publications publications_;
-  std::map<std::string, std::unique_ptr<Feed>> feeds_;  // by the topic as the client wrote it
-  Lane next_lane_ = kFeedbackLane + 1;
+  std::map<std::string, std::unique_ptr<OutboundTopic>>
+      outbound_topics_;  // by the topic as the client wrote it
+  OutputClass next_output_class_ = kFeedbackOutput + 1;
   Calls calls_;
-  Servings servings_;
+  ServedServices served_services_;
   Goals goals_;
-  ActionServings action_servings_;
+  ServedActions served_actions_;
 };
 
 /// Which of these a client has shown, or null; in a time that says nothing of them.

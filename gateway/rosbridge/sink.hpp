@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "gateway/rosbridge/web_socket.hpp"
+#include "gateway/net/web_socket.hpp"
 #include "hyphos/buffer.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -24,11 +24,11 @@ struct Frame {
 };
 
 /// What a subscription sends waits in a lane of its own.
-using Lane = std::uint32_t;
+using OutputClass = std::uint32_t;
 /// Answers and statuses. They are never dropped: a client that lets them pile up is closed.
-inline constexpr Lane kControlLane = 0;
+inline constexpr OutputClass kControlOutput = 0;
 /// Feedback of goals. Behind answers, where a client lags.
-inline constexpr Lane kFeedbackLane = 1;
+inline constexpr OutputClass kFeedbackOutput = 1;
 
 /// The way to one client. Thread-safe; never blocks.
 class Sink {
@@ -36,10 +36,10 @@ class Sink {
   virtual ~Sink() = default;
   /// Frames that are of use only together. At most `depth` of such units wait in the lane; how
   /// many were dropped, the oldest first.
-  [[nodiscard]] virtual std::size_t send(Lane lane, std::uint32_t depth,
+  [[nodiscard]] virtual std::size_t send(OutputClass output_class, std::uint32_t depth,
                                          std::span<const Frame> unit) = 0;
   /// Ends the connection after what was sent to the control lane.
-  virtual void close(CloseCode code, std::string_view why) = 0;
+  virtual void close(net::CloseCode code, std::string_view why) = 0;
   /// Calls Session::tick() at this time of CLOCK_MONOTONIC, or sooner.
   virtual void wake_at(std::int64_t monotonic_ns) = 0;
 };

@@ -16,7 +16,7 @@ namespace hyphos {
 struct Stamps {
   std::int64_t publish = 0;    ///< publish() was called
   std::int64_t encoded = 0;    ///< the payload was serialized
-  std::int64_t handed = 0;     ///< given to the transport
+  std::int64_t submitted = 0;  ///< given to the transport
   std::int64_t arrived = 0;    ///< taken from the transport in the receiving process
   std::int64_t scheduled = 0;  ///< put into the subscription's queue
   std::int64_t decoded = 0;    ///< parsed, on the receiving side

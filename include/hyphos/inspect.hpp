@@ -47,7 +47,7 @@ struct EndpointInfo {
   std::vector<std::pair<std::string, std::uint64_t>> counters;
   /// publish() to callback start; subscriptions only.
   HistogramSnapshot latency;
-  /// By layer: "encode", "hand", "transport", "deliver", "queue", "decode", "callback".
+  /// By layer: "encode", "submit", "transport", "deliver", "queue", "decode", "callback".
   std::vector<std::pair<std::string, HistogramSnapshot>> layers;
   std::uint64_t id = 0;  ///< unique within its process, also over time
 
@@ -131,7 +131,7 @@ struct MessageEvent {
   std::uint64_t bytes = 0;  ///< encoded; 0: a pointer
   std::int64_t publish_ns = 0;
   std::int64_t encoded_ns = 0;
-  std::int64_t handed_ns = 0;
+  std::int64_t submitted_ns = 0;
   std::int64_t arrived_ns = 0;
   std::int64_t scheduled_ns = 0;
   std::int64_t dequeued_ns = 0;  ///< taken from the queue

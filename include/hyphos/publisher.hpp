@@ -12,8 +12,8 @@ namespace hyphos {
 /// What became of one publish(): how many queues took the message and how many did not.
 struct Published {
   std::uint64_t sequence = 0;
-  std::uint32_t taken = 0;    ///< queues (local subscriptions and remote receivers) that took it
-  std::uint32_t dropped = 0;  ///< queues that did not; each is counted under its reason
+  std::uint32_t accepted = 0;  ///< queues (local subscriptions and remote receivers) that took it
+  std::uint32_t dropped = 0;   ///< queues that did not; each is counted under its reason
   /// Set when a promise was broken: `block` timed out, a reliable receiver is gone, the value
   /// cannot be encoded, no memory is left, the message is too large for every receiver outside, or
   /// the channel is closed.

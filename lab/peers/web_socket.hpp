@@ -14,9 +14,9 @@
 #include <string_view>
 #include <utility>
 
+#include "gateway/net/handshake.hpp"
 #include "gateway/net/unit_reader.hpp"
-#include "gateway/rosbridge/handshake.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
+#include "gateway/net/web_socket.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/result.hpp"
 
@@ -76,7 +76,7 @@ class WebSocket {
   }
 
  private:
-  using Opcode = gateway::rosbridge::Opcode;
+  using Opcode = gateway::net::Opcode;
   using Measured = gateway::net::Measured;
   struct Frame {
     Opcode opcode;
@@ -98,8 +98,8 @@ class WebSocket {
   }
 
   void begin(Opcode opcode, std::size_t size) {
-    std::array<std::byte, gateway::rosbridge::kMaxServerHead> head;
-    const std::size_t length = gateway::rosbridge::write_frame_head(head, opcode, size);
+    std::array<std::byte, gateway::net::kMaxServerHead> head;
+    const std::size_t length = gateway::net::write_frame_head(head, opcode, size);
     head[1] |= std::byte{0x80};  // a client's: the key follows
     for (std::byte& octet : key_) octet = static_cast<std::byte>(random_());
     head_.append(reinterpret_cast<const char*>(head.data()), length);
@@ -108,12 +108,12 @@ class WebSocket {
 
   void mask(std::string& piece) {
     const auto octets = std::as_writable_bytes(std::span(piece));
-    gateway::rosbridge::copy_unmasked(octets, key_, octets.data());
-    key_ = gateway::rosbridge::mask_behind(key_, piece.size());
+    gateway::net::copy_unmasked(octets, key_, octets.data());
+    key_ = gateway::net::mask_behind(key_, piece.size());
   }
 
   static Result<Measured> measure_answer(std::span<const std::byte> bytes) {
-    const auto size = gateway::rosbridge::request_size(bytes);
+    const auto size = gateway::net::request_size(bytes);
     return size ? Measured::unit(*size) : Measured::at_least(bytes.size() + 1);
   }
   static Result<Measured> measure_frame(std::span<const std::byte> bytes) {
@@ -157,7 +157,7 @@ class WebSocket {
   gateway::net::UnitReader reader_;
   Buffer unit_;       ///< the last that was read
   std::string head_;  ///< of a frame, that goes with its first piece
-  gateway::rosbridge::Mask key_{};
+  gateway::net::Mask key_{};
   std::mt19937 random_{std::random_device{}()};
 };
 

@@ -7,13 +7,13 @@
 
 #include "bindings.hpp"
 #include "bytes.hpp"
-#include "gateway/core/types.hpp"
+#include "gateway/types/types.hpp"
 
 // Messages of ROS as bytes: hyphos/ros/convert.py puts types on top.
 namespace hyphos::python {
 namespace {
 
-using gateway::Carrier;
+using gateway::ChannelCodec;
 using gateway::Form;
 using gateway::Types;
 
@@ -29,8 +29,8 @@ std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
   return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
 }
 
-const Carrier& carrier_of(Types& types, std::string_view ros_name, const std::string& carrier,
-                          bool attached) {
+const ChannelCodec& carrier_of(Types& types, std::string_view ros_name, const std::string& carrier,
+                               bool attached) {
   if (carrier.empty()) return *types.default_carrier(ros_name).or_throw();
   const TypeId id = make_type_id(carrier, attached ? Encoding::attached : Encoding::protobuf);
   return *types.carrier(ros_name, id).or_throw();
@@ -40,7 +40,7 @@ const Carrier& carrier_of(Types& types, std::string_view ros_name, const std::st
 nb::tuple read(Types& types, std::string_view ros_name, std::string_view form,
                const nb::bytes& message, const std::string& carrier, bool attached,
                std::int64_t now_ns) {
-  const Carrier& found = carrier_of(types, ros_name, carrier, attached);
+  const ChannelCodec& found = carrier_of(types, ros_name, carrier, attached);
   const Form read_form = parse_form(form);
   const auto in = bytes_of(message);
   RawMessage made;
@@ -55,7 +55,7 @@ nb::tuple read(Types& types, std::string_view ros_name, std::string_view form,
 
 Buffer write(Types& types, std::string_view ros_name, std::string_view form, nb::handle payload,
              const nb::sequence& buffers, const std::string& carrier) {
-  const Carrier& found = carrier_of(types, ros_name, carrier, nb::len(buffers) > 0);
+  const ChannelCodec& found = carrier_of(types, ros_name, carrier, nb::len(buffers) > 0);
   const Form written = parse_form(form);
   RawMessage message;
   message.payload = to_buffer(payload, &WritableBuffer::on_heap);

@@ -47,11 +47,11 @@ Result<std::unique_ptr<LocalRobot>> make_robot(const RobotOptions& options,
 void serve_robot(int link_fd, const std::string& name, const std::string& plan,
                  std::vector<std::string> settings, std::vector<std::string> nodes,
                  const nb::object& make) {
-  auto link = cosim::Link::open(shm::Fd(link_fd)).or_throw();
+  auto channel = cosim::IpcChannel::open(shm::Fd(link_fd)).or_throw();
   auto robot = make_robot({name, plan, std::move(settings), std::move(nodes)}, make);
   nb::gil_scoped_release release;
-  if (!robot) return cosim::serve_failure(link, robot.error());
-  cosim::serve(link, **robot);
+  if (!robot) return cosim::serve_failure(channel, robot.error());
+  cosim::serve(channel, **robot);
   robot->reset();
 }
 

@@ -204,7 +204,7 @@ void bind_types(nb::module_& module) {
 
   nb::class_<Published>(module, "Published", "What became of one publish(). False if it failed.")
       .def_ro("sequence", &Published::sequence)
-      .def_ro("taken", &Published::taken)
+      .def_ro("accepted", &Published::accepted)
       .def_ro("dropped", &Published::dropped)
       .def_prop_ro("failure",
                    [](const Published& p) -> std::optional<std::string> {
@@ -214,8 +214,8 @@ void bind_types(nb::module_& module) {
       .def("__bool__", [](const Published& p) { return static_cast<bool>(p); })
       .def("__repr__", [](const Published& p) {
         return "Published(sequence=" + std::to_string(p.sequence) +
-               ", taken=" + std::to_string(p.taken) + ", dropped=" + std::to_string(p.dropped) +
-               ", failure=" +
+               ", accepted=" + std::to_string(p.accepted) +
+               ", dropped=" + std::to_string(p.dropped) + ", failure=" +
                (p.failure ? "'" + std::string(to_string(*p.failure)) + "'" : "None") + ")";
       });
 
@@ -227,7 +227,7 @@ void bind_types(nb::module_& module) {
         nb::dict stamps;
         stamps["publish"] = info.stamps.publish;
         stamps["encoded"] = info.stamps.encoded;
-        stamps["handed"] = info.stamps.handed;
+        stamps["submitted"] = info.stamps.submitted;
         stamps["arrived"] = info.stamps.arrived;
         stamps["scheduled"] = info.stamps.scheduled;
         stamps["decoded"] = info.stamps.decoded;

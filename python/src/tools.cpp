@@ -9,7 +9,7 @@
 #include "bindings.hpp"
 #include "hyphos/inspect.hpp"
 #include "hyphos/plan.hpp"
-#include "transport/zmq.hpp"
+#include "transport/zmq/zmq.hpp"
 
 namespace nb = nanobind;
 
@@ -178,17 +178,17 @@ void bind_shm(nb::module_& module) {
       .def_ro("slot_size", &shm::SegmentInfo::slot_size)
       .def_ro("used", &shm::SegmentInfo::used)
       .def_ro("holders", &shm::SegmentInfo::holders);
-  nb::class_<shm::LaneInfo>(module, "Lane")
-      .def_ro("channel", &shm::LaneInfo::channel)
-      .def_ro("sender", &shm::LaneInfo::sender)
-      .def_ro("receiver", &shm::LaneInfo::receiver)
-      .def_ro("depth", &shm::LaneInfo::depth)
-      .def_ro("waiting", &shm::LaneInfo::waiting)
-      .def_ro("drops", &shm::LaneInfo::drops);
+  nb::class_<shm::RingInfo>(module, "DescriptorRing")
+      .def_ro("channel", &shm::RingInfo::channel)
+      .def_ro("sender", &shm::RingInfo::sender)
+      .def_ro("receiver", &shm::RingInfo::receiver)
+      .def_ro("depth", &shm::RingInfo::depth)
+      .def_ro("waiting", &shm::RingInfo::waiting)
+      .def_ro("drops", &shm::RingInfo::drops);
   nb::class_<shm::Listing>(module, "Listing")
       .def_ro("participants", &shm::Listing::participants)
       .def_ro("segments", &shm::Listing::segments)
-      .def_ro("lanes", &shm::Listing::lanes)
+      .def_ro("lanes", &shm::Listing::rings)
       .def_ro("free_bytes", &shm::Listing::free_bytes)
       .def_ro("total_bytes", &shm::Listing::total_bytes);
   module.def(

@@ -30,9 +30,9 @@ struct Sample {
 template <typename Inner>
 struct Remote {
   static std::unique_ptr<Network> make() {
-    return std::make_unique<RemoteNetwork>(Worker::fork({}, [](Link& link) {
+    return std::make_unique<RemoteNetwork>(Worker::fork({}, [](IpcChannel& channel) {
                                              const auto network = Inner::make();
-                                             serve(link, *network);
+                                             serve(channel, *network);
                                            }).or_throw());
   }
 };
@@ -57,9 +57,9 @@ struct Paths {
 };
 struct RemotePaths {
   static std::unique_ptr<Physics> make() {
-    return std::make_unique<RemotePhysics>(Worker::fork({}, [](Link& link) {
+    return std::make_unique<RemotePhysics>(Worker::fork({}, [](IpcChannel& channel) {
                                              const auto physics = Paths::make();
-                                             serve(link, *physics);
+                                             serve(channel, *physics);
                                            }).or_throw());
   }
 };

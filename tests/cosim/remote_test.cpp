@@ -17,9 +17,9 @@ namespace {
 std::unique_ptr<Worker> fork_network(const std::function<std::unique_ptr<Network>()>& make,
                                      Worker::Options options = {}) {
   return Worker::fork(options,
-                      [&](Link& link) {
+                      [&](IpcChannel& channel) {
                         const auto network = make();
-                        serve(link, *network);
+                        serve(channel, *network);
                       })
       .or_throw();
 }
@@ -103,9 +103,9 @@ TEST(CosimRemote, physics_can_live_in_another_process_too) {
   AnalyticRadio local({}, nullptr);
   const std::string trace = run_team(team(), local).trace;
   const auto paths = team().paths;
-  RemotePhysics physics(Worker::fork({.name = "physics"}, [&](Link& link) {
+  RemotePhysics physics(Worker::fork({.name = "physics"}, [&](IpcChannel& channel) {
                           Kinematic kinematic(paths);
-                          serve(link, kinematic);
+                          serve(channel, kinematic);
                         }).or_throw());
   AnalyticRadio radio({}, nullptr);
   Periodic programs({.nodes = 4, .rate_hz = 100, .bytes = 300});
@@ -207,20 +207,20 @@ TEST(CosimRemote, a_simulator_that_hangs_is_given_up_after_its_timeout) {
 /// Answers whatever it is asked with random bytes, sometimes with the beginning of an answer.
 TEST(CosimRemote, garbage_is_a_clean_error) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    auto worker = Worker::fork({.name = "the radio"}, [seed](Link& link) {
+    auto worker = Worker::fork({.name = "the radio"}, [seed](IpcChannel& channel) {
                     std::vector<std::byte> request;
                     Writer ready;
                     ready.put(std::uint8_t{0});
-                    (void)link.receive(request, kNever, {});
-                    (void)link.send(ready.bytes());
-                    (void)link.receive(request, kNever, {});
+                    (void)channel.receive(request, kNever, {});
+                    (void)channel.send(ready.bytes());
+                    (void)channel.receive(request, kNever, {});
                     Writer answer;
                     if (seed % 2 == 0) answer.put(std::uint8_t{0});
                     const auto size = draw(seed, 1, 0, 0) % 200;
                     for (std::uint64_t i = 0; i < size; ++i) {
                       answer.put(static_cast<std::uint8_t>(draw(seed, 2, i, 0)));
                     }
-                    (void)link.send(answer.bytes());
+                    (void)channel.send(answer.bytes());
                     for (;;) ::pause();
                   }).or_throw();
     RemoteNetwork remote(std::move(worker));
@@ -234,13 +234,13 @@ TEST(CosimRemote, garbage_is_a_clean_error) {
 }
 
 TEST(CosimRemote, an_answer_that_nobody_asked_for_is_found_out) {
-  auto worker = Worker::fork({.name = "the radio"}, [](Link& link) {
+  auto worker = Worker::fork({.name = "the radio"}, [](IpcChannel& channel) {
                   std::vector<std::byte> request;
                   Writer ready;
                   ready.put(std::uint8_t{0});
-                  (void)link.receive(request, kNever, {});
-                  (void)link.send(ready.bytes());
-                  (void)link.send(ready.bytes());
+                  (void)channel.receive(request, kNever, {});
+                  (void)channel.send(ready.bytes());
+                  (void)channel.send(ready.bytes());
                   for (;;) ::pause();
                 }).or_throw();
   RemoteNetwork remote(std::move(worker));

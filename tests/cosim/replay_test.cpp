@@ -33,7 +33,7 @@ struct Table {
 struct RemoteTable {
   static std::unique_ptr<Network> make() {
     return std::make_unique<RemoteNetwork>(
-        Worker::fork({}, [](Link& link) { serve(link, *Table::make()); }).or_throw());
+        Worker::fork({}, [](IpcChannel& channel) { serve(channel, *Table::make()); }).or_throw());
   }
 };
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PhysicsConformance);

@@ -30,7 +30,7 @@
 
 #include "hyphos/time.hpp"
 #include "shm/tools.hpp"
-#include "transport/shm.hpp"
+#include "transport/shm/shm.hpp"
 
 namespace {
 
@@ -56,7 +56,7 @@ constexpr int kSharedFd = 100;
 struct Shared {
   std::array<std::atomic<std::uint64_t>, kFaults> faults;
   std::atomic<std::uint64_t> received;
-  std::atomic<std::uint64_t> forwarded;
+  std::atomic<std::uint64_t> relayed;
   // When each process last got on with its work, and its longest pause since it was reset.
   std::array<std::atomic<std::int64_t>, kProcesses> last;
   std::array<std::atomic<std::int64_t>, kProcesses> longest;
@@ -103,7 +103,7 @@ ChannelSpec spec(const std::string& name) {
   return {name, hyphos::make_type_id("crash", hyphos::Encoding::bytes), policy};
 }
 
-class Out final : public Outlet {
+class Out final : public SendEvents {
  public:
   void listeners(std::string_view, std::uint32_t n) override { count = n; }
   void dropped(std::string_view, Drop, std::uint64_t) override {}
@@ -111,7 +111,7 @@ class Out final : public Outlet {
   std::atomic<std::uint32_t> count{0};
 };
 
-class In final : public Inlet {
+class In final : public ReceiveSink {
  public:
   In(int index, std::function<void(Envelope&)> then) : index_(index), then_(std::move(then)) {}
 
@@ -189,7 +189,7 @@ const std::vector<std::string>& sources() {
     ins.push_back(std::make_unique<In>(index, [&](Envelope& message) {
       // One thread delivers for all inlets, so this channel's order is each sender's order.
       transport->send(port, message);
-      shared->forwarded.fetch_add(1, std::memory_order_relaxed);
+      shared->relayed.fetch_add(1, std::memory_order_relaxed);
     }));
     (void)transport->open(spec(name), ins.back().get(), nullptr).or_throw();
   }
@@ -324,7 +324,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < kProcesses; ++i) team.start(i);
     Listener witness(base, "witness", -1);
     const bool running = wait_until(kPatienceMs, [] {
-      return shared->forwarded.load() > 1000 && shared->received.load() > 10000;
+      return shared->relayed.load() > 1000 && shared->received.load() > 10000;
     });
     check(running, "everything runs");
     const std::size_t descriptors = open_descriptors();
@@ -418,7 +418,7 @@ int main(int argc, char** argv) {
   check(shared->faults[dropped_corrupt] == 0, "no message refused as corrupt");
   std::printf("     %llu received, %llu forwarded\n",
               static_cast<unsigned long long>(shared->received.load()),
-              static_cast<unsigned long long>(shared->forwarded.load()));
+              static_cast<unsigned long long>(shared->relayed.load()));
   check(left_behind(base).files == 0, "nothing is left");
   std::error_code ignored;
   std::filesystem::remove_all(base, ignored);

@@ -8,7 +8,7 @@
 #include "base/config.hpp"
 #include "cosim/realtime/program/json.hpp"
 #include "cosim/scenario/scenario.hpp"
-#include "lab/link/address.hpp"
+#include "netem/address.hpp"
 
 using namespace hyphos;
 using namespace hyphos::cosim;

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "node/param_rules.hpp"
-#include "node/param_wire.hpp"
+#include "node/params/param_rules.hpp"
+#include "node/params/param_wire.hpp"
 
 using namespace hyphos;
 

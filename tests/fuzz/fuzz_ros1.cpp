@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 
-#include "gateway/core/rules.hpp"
 #include "gateway/ros1/frame.hpp"
 #include "gateway/ros1/header.hpp"
 #include "gateway/ros1/methods.hpp"
@@ -16,6 +15,7 @@
 #include "gateway/ros1/param_tree.hpp"
 #include "gateway/ros1/reply_reader.hpp"
 #include "gateway/ros1/xmlrpc.hpp"
+#include "gateway/types/rules.hpp"
 
 using namespace hyphos;
 using namespace hyphos::gateway;

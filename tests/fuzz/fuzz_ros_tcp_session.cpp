@@ -15,7 +15,7 @@
 
 #include "gateway/net/descriptor.hpp"
 #include "gateway/ros_tcp/ros_tcp.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 
 using namespace hyphos;
 using namespace hyphos::gateway;
@@ -28,9 +28,10 @@ void require(bool holds) {
 
 struct Served {
   Served() {
-    door.add_type({.name = "a/B", .md5 = {}, .type_hash = {}, .text = {}});
-    door.add_service_type({.name = "a/S", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
-    gateway = open_ros_tcp(door, {}).or_throw();
+    facade.add_type({.name = "a/B", .md5 = {}, .type_hash = {}, .text = {}});
+    facade.add_service_type(
+        {.name = "a/S", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    gateway = open_ros_tcp(facade, {}).or_throw();
   }
   /// From an address of its own: so many connections would use up the ports of one.
   [[nodiscard]] net::Descriptor connect() {
@@ -46,7 +47,7 @@ struct Served {
   }
 
   std::uint32_t clients = 0;
-  FakeDoor door;
+  FakeGraph facade;
   std::unique_ptr<Protocol> gateway;
 };
 
@@ -99,8 +100,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (++runs % 64 == 0) expect_good_client(served);
   if (runs % 64 == 0) {
     pollfd none{.fd = -1, .events = 0, .revents = 0};
-    for (int i = 0; i < 5000 && served.door.open() > 0; ++i) (void)::poll(&none, 1, 1);
-    require(served.door.open() == 0);
+    for (int i = 0; i < 5000 && served.facade.open() > 0; ++i) (void)::poll(&none, 1, 1);
+    require(served.facade.open() == 0);
   }
   return 0;
 }

@@ -4,28 +4,29 @@
 #include <cstdlib>
 #include <span>
 
-#include "gateway/rosbridge/handshake.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
+#include "gateway/net/handshake.hpp"
+#include "gateway/net/web_socket.hpp"
 
 /// Frames as a client may send them, and requests of HTTP. Messages stay within their bound.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hyphos::gateway::rosbridge;
   const auto bytes = std::as_bytes(std::span(data, size));
-  if (const auto length = request_size(bytes)) {
-    const auto handshake = read_handshake({reinterpret_cast<const char*>(bytes.data()), *length});
+  if (const auto length = net::request_size(bytes)) {
+    const auto handshake =
+        net::read_handshake({reinterpret_cast<const char*>(bytes.data()), *length});
     if (!handshake.reply.starts_with("HTTP/1.1 ")) std::abort();
   }
   constexpr std::size_t kMax = 1000;
-  MessageJoiner joiner(kMax);
+  net::MessageJoiner joiner(kMax);
   auto rest = bytes;
   while (true) {
-    const auto head = parse_frame_head(rest);
+    const auto head = net::parse_frame_head(rest);
     if (!head || !*head) return 0;
     rest = rest.subspan((*head)->head_size);
     if (rest.size() < (*head)->size) return 0;
     const auto payload = rest.first(static_cast<std::size_t>((*head)->size));
     rest = rest.subspan(payload.size());
-    if (is_control((*head)->opcode)) continue;
+    if (net::is_control((*head)->opcode)) continue;
     if (!joiner.admit(**head)) return 0;
     const auto message = joiner.join(**head, payload);
     if (message && message->payload.size() > kMax) std::abort();

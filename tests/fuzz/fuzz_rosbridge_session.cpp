@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gateway/rosbridge/session.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 
 namespace {
 
@@ -14,10 +14,10 @@ using namespace hyphos::gateway::rosbridge;
 /// Every answer has to be JSON that the gateway's own parser reads, or CBOR.
 class Checking final : public Sink {
  public:
-  std::size_t send(Lane, std::uint32_t, std::span<const Frame> unit) override {
+  std::size_t send(DescriptorRing, std::uint32_t, std::span<const Frame> unit) override {
     for (const Frame& frame : unit) {
       std::string text;
-      text.reserve(frame.size() + kPadding);
+      text.reserve(frame.size() + net::kPadding);
       for (const hyphos::Buffer& part : frame.parts) text += part.text();
       if (frame.binary) continue;
       RequestParser parser;  // of its own: the session's may be in use
@@ -26,7 +26,7 @@ class Checking final : public Sink {
     }
     return 0;
   }
-  void close(CloseCode, std::string_view) override {}
+  void close(net::CloseCode, std::string_view) override {}
   void wake_at(std::int64_t) override {}
 };
 
@@ -35,22 +35,22 @@ class Checking final : public Sink {
 /// Messages cut from the input: each byte 0x00 ends one; what begins with 'B' is a binary one. The
 /// session takes them all, and leaves nothing open at its end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  FakeDoor door;
-  door.add_type({"std_msgs/String", "", "", "string data\n"});
-  door.add_service_type({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
-  door.add_action_type({"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
+  FakeGraph facade;
+  facade.add_type({"std_msgs/String", "", "", "string data\n"});
+  facade.add_service_type({"std_srvs/SetBool", "", "", "std_msgs/String", "std_msgs/String"});
+  facade.add_action_type({"made/Count", "std_msgs/String", "std_msgs/String", "std_msgs/String"});
   Checking sink;
-  door.params().put("walk", "speed.max", 0.5);
+  facade.params().put("walk", "speed.max", 0.5);
   hyphos::gateway::Options options;
   options.max_message = 4096;
   {
-    const auto params = door.open_params([] {});
-    Session session(door, *params, {"fuzz"}, options, sink, true);
+    const auto params = facade.open_params([] {});
+    Session session(facade, *params, {"fuzz"}, options, sink, true);
     std::string_view rest(reinterpret_cast<const char*>(data), size);
     while (!rest.empty()) {
       std::string message(rest.substr(0, rest.find('\0')));
       rest.remove_prefix(std::min(message.size() + 1, rest.size()));
-      message.reserve(message.size() + kPadding);
+      message.reserve(message.size() + net::kPadding);
       if (message.starts_with('B')) {
         session.binary(std::as_bytes(std::span(message)).subspan(1));
       } else {
@@ -59,6 +59,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       session.tick();
     }
   }
-  if (door.open() != 0) std::abort();
+  if (facade.open() != 0) std::abort();
   return 0;
 }

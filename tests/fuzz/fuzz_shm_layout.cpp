@@ -45,12 +45,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
               sizeof(shm::HolderGroup) + layout->slots * sizeof(shm::SlotHolds));
     }
   }
-  const Image<shm::LaneHeader> lane(data, size);
-  for (const std::uint64_t actual : {file_size, lane.get().file.size}) {
+  const Image<shm::RingHeader> ring(data, size);
+  for (const std::uint64_t actual : {file_size, ring.get().file.size}) {
     const std::uint32_t depth =
-        shm::check_lane(lane.get(), lane.get().file.owner, lane.get().sender, actual);
+        shm::check_ring(ring.get(), ring.get().file.owner, ring.get().sender, actual);
     require(depth <= shm::kMaxDepth);
-    if (depth != 0) require(sizeof(shm::LaneHeader) + depth * sizeof(shm::LaneCell) <= actual);
+    if (depth != 0) require(sizeof(shm::RingHeader) + depth * sizeof(shm::RingCell) <= actual);
   }
   const Image<shm::MessageHeader> message(data, size);
   shm::MessageHeader copy;

@@ -10,16 +10,16 @@
 #include <memory>
 
 #include "base/log.hpp"
-#include "shm/lane.hpp"
+#include "shm/descriptor_ring.hpp"
 #include "shm/segment.hpp"
-#include "transport/shm.hpp"
+#include "transport/shm/shm.hpp"
 
 namespace {
 
 using namespace hyphos;
 using namespace hyphos::transport;
 
-class In final : public Inlet {
+class In final : public ReceiveSink {
  public:
   bool deliver(Envelope& message) override {
     // Reads everything that it was given.
@@ -44,7 +44,7 @@ class In final : public Inlet {
   std::atomic<std::uint64_t> good{0};
 };
 
-class Out final : public Outlet {
+class Out final : public SendEvents {
  public:
   void listeners(std::string_view, std::uint32_t count) override {
     receivers.store(count);
@@ -89,12 +89,13 @@ class World {
     auto receiver = shm::Control::open(domain, receiver_->participant_id()).or_throw();
     auto bad = shm::Control::open(domain, bad_->participant_id());
     const auto segment = shm::Segment::open(domain, bad_->participant_id(), 0);
-    std::optional<shm::Lane> lane;
-    if (const auto lanes = receiver.lanes()) {
-      for (const shm::LaneRecord& record : *lanes) {
+    std::optional<shm::DescriptorRing> ring;
+    if (const auto rings = receiver.rings()) {
+      for (const shm::RingRecord& record : *rings) {
         if (record.sender != bad_->participant_id()) continue;
-        if (auto opened = shm::Lane::open(domain, receiver.id(), record.serial, record.sender)) {
-          lane = std::move(*opened);
+        if (auto opened =
+                shm::DescriptorRing::open(domain, receiver.id(), record.serial, record.sender)) {
+          ring = std::move(*opened);
         }
       }
     }
@@ -116,10 +117,10 @@ class World {
             put(&(*segment)->message(data[1] % (*segment)->slots()), sizeof(shm::MessageHeader));
           break;
         case 1:
-          if (lane) (void)lane->push({std::uint32_t{data[1]} % 4, value % 70U, false});
+          if (ring) (void)ring->push({std::uint32_t{data[1]} % 4, value % 70U, false});
           break;
         case 2:
-          if (lane) put(&lane->header(), shm::lane_size(lane->depth())), spoiled = true;
+          if (ring) put(&ring->header(), shm::ring_size(ring->depth())), spoiled = true;
           break;
         case 3:
           if (segment) put(&(*segment)->control(0), sizeof(shm::SlotControl) * 4), spoiled = true;

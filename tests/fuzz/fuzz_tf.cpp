@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "node/tf_codec.hpp"
+#include "node/transforms/tf_codec.hpp"
 
 /// Whatever arrives on `tf` is refused, or it is a list of transforms that can be written and then
 /// reads the same; and a tree takes or refuses each.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "transport/zmq_receiver.hpp"
-#include "transport/zmq_sender.hpp"
+#include "transport/zmq/receiver.hpp"
+#include "transport/zmq/sender.hpp"
 
 namespace {
 
@@ -38,7 +38,7 @@ class Input {
   std::size_t size_;
 };
 
-struct Ends final : Inlet, Outlet {
+struct Ends final : ReceiveSink, SendEvents {
   std::uint64_t delivered = 0;
   bool full = false;
   bool deliver(Envelope&) override {

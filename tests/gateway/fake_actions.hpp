@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 
 namespace hyphos::gateway {
 
-/// The actions of a FakeDoor: a goal goes to whoever carries it out, byte for byte, and what that
+/// The actions of a FakeGraph: a goal goes to whoever carries it out, byte for byte, and what that
 /// one says comes back. Callbacks come through `post`, in their order.
 class FakeActions {
  public:
@@ -26,7 +26,7 @@ class FakeActions {
     if (servers_.contains(action)) {
       return Error{Code::already_exists, "action " + action + " has a server", action};
     }
-    auto server = std::make_shared<Serving>(info, std::move(callbacks));
+    auto server = std::make_shared<ServedService>(info, std::move(callbacks));
     servers_.emplace(action, server);
     return std::unique_ptr<ActionServer>(new FakeServer(*this, action, std::move(server)));
   }
@@ -122,8 +122,8 @@ class FakeActions {
     GoalCallbacks callbacks_;
   };
 
-  struct Serving {
-    Serving(ActionInfo what, ActionCallbacks called)
+  struct ServedService {
+    ServedService(ActionInfo what, ActionCallbacks called)
         : info(std::move(what)), callbacks(std::move(called)) {}
     const ActionInfo info;
     const ActionCallbacks callbacks;
@@ -167,12 +167,15 @@ class FakeActions {
 
   class FakeServer final : public ActionServer {
    public:
-    FakeServer(FakeActions& actions, std::string action, std::shared_ptr<Serving> serving)
-        : actions_(actions), action_(std::move(action)), serving_(std::move(serving)) {}
+    FakeServer(FakeActions& actions, std::string action,
+               std::shared_ptr<ServedService> served_service)
+        : actions_(actions),
+          action_(std::move(action)),
+          served_service_(std::move(served_service)) {}
     ~FakeServer() override {
       const std::lock_guard lock(actions_.mutex_);
       actions_.servers_.erase(action_);
-      for (const auto& weak : serving_->goals) {
+      for (const auto& weak : served_service_->goals) {
         if (const auto goal = weak.lock()) {
           goal->end(Error{Code::disconnected, action_ + " has lost its server", action_}, goal);
         }
@@ -184,12 +187,12 @@ class FakeActions {
    private:
     FakeActions& actions_;
     const std::string action_;
-    const std::shared_ptr<Serving> serving_;
+    const std::shared_ptr<ServedService> served_service_;
   };
 
   const Post post_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Serving>> servers_;
+  std::map<std::string, std::shared_ptr<ServedService>> servers_;
 };
 
 }  // namespace hyphos::gateway

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/core/node_params.hpp"
+#include "gateway/facade/node_params.hpp"
 
 namespace hyphos::gateway {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/core/door.hpp"
+#include "gateway/facade/graph_facade.hpp"
 
 namespace hyphos::gateway {
 
@@ -20,8 +20,8 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
 /// What an outlet brings, one after the other.
 class Heard {
  public:
-  std::function<void(const Leaving&)> take() {
-    return [this](const Leaving& message) {
+  std::function<void(const OutgoingMessage&)> take() {
+    return [this](const OutgoingMessage& message) {
       const std::lock_guard lock(mutex_);
       texts_.emplace_back(message.bytes.joined().text());
       changed_.notify_all();

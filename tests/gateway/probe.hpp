@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 
 /// What gateways on a graph in memory, which obey lines, have in common.
 namespace hyphos::gateway {
@@ -31,13 +31,13 @@ inline std::vector<std::byte> from_hex(const std::string& hex) {
 }
 
 /// The reply as hex, or "error TEXT".
-inline std::string call(FakeDoor& door, const std::string& service, const std::string& request) {
+inline std::string call(FakeGraph& facade, const std::string& service, const std::string& request) {
   auto said = std::make_shared<std::promise<std::string>>();
   auto answer = said->get_future();
-  door.call({"/robot"}, service, {}, Form::ros1, from_hex(request), Duration::from_seconds(20),
-            [said](const Result<Buffer>& reply) {
-              said->set_value(reply ? to_hex(*reply) : "error " + reply.error().to_string());
-            });
+  facade.call({"/robot"}, service, {}, Form::ros1, from_hex(request), Duration::from_seconds(20),
+              [said](const Result<Buffer>& reply) {
+                said->set_value(reply ? to_hex(*reply) : "error " + reply.error().to_string());
+              });
   return answer.get();
 }
 

@@ -42,8 +42,8 @@ class Recorder final : public transport::Transport {
   Recorder() : Transport("recorder") {}
   Result<void> start() override { return success(); }
   void stop(std::int64_t) override {}
-  Result<transport::PortId> open(const transport::ChannelSpec& spec, transport::Inlet* in,
-                                 transport::Outlet* out) override {
+  Result<transport::PortId> open(const transport::ChannelSpec& spec, transport::ReceiveSink* in,
+                                 transport::SendEvents* out) override {
     if (spec.name == "refused") return Error{Code::io, "no port", "recorder"};
     (in != nullptr ? inlet : outlet_id) = in != nullptr ? in : inlet;
     if (out != nullptr) outlet = out;
@@ -64,9 +64,9 @@ class Recorder final : public transport::Transport {
   }
   [[nodiscard]] std::vector<transport::PeerStatus> peers() const override { return {}; }
 
-  transport::Inlet* inlet = nullptr;
-  transport::Inlet* outlet_id = nullptr;
-  transport::Outlet* outlet = nullptr;
+  transport::ReceiveSink* inlet = nullptr;
+  transport::ReceiveSink* outlet_id = nullptr;
+  transport::SendEvents* outlet = nullptr;
   std::vector<Envelope> sent;
   std::uint32_t ports = 0;
   int closed = 0;
@@ -234,7 +234,7 @@ TEST(Unused, EndsThatComeAndGoAtOnceFindEachOther) {
           "n", type_support<Number>(), {}, Scope::local, Mode::inline_, false, "node",
           detail::typed_callback<Number>([&](const Message<Number>&) { ++got; }));
       auto pub = g.publisher<Number>("n", policy(Overflow::drop_newest, 1 + number % 3));
-      EXPECT_GE(pub.publish({1}).taken, 1U);
+      EXPECT_GE(pub.publish({1}).accepted, 1U);
       (*made)->close();
     }
   };
@@ -532,7 +532,7 @@ TEST(Publisher, AHandleMayOutliveItsGraph) {
     OneGraph g;
     pub = g.publisher<Number>("n");
   }
-  EXPECT_EQ(pub.publish({1}).taken, 0U);
+  EXPECT_EQ(pub.publish({1}).accepted, 0U);
 }
 
 TEST(Timer, FiresOnAGridAndNotAfterCancel) {

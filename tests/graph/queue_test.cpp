@@ -351,7 +351,7 @@ TEST(Close, ASubscriptionMayCloseItselfInItsCallback) {
   pub.publish({1});
   ASSERT_TRUE(got.wait_for(1));
   sub->close();
-  EXPECT_EQ(pub.publish({2}).taken, 0U);
+  EXPECT_EQ(pub.publish({2}).accepted, 0U);
   EXPECT_EQ(got.count(), 1U);
 }
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "lab/link/network.hpp"
+#include "netem/network.hpp"
 
 namespace hyphos::lab {
 

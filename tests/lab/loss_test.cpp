@@ -1,9 +1,9 @@
-#include "lab/link/loss.hpp"
+#include "netem/loss.hpp"
 
 #include <cmath>
 
 #include "harness.hpp"
-#include "lab/link/wired.hpp"
+#include "netem/wired.hpp"
 
 namespace hyphos::lab {
 namespace {

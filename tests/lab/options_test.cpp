@@ -1,4 +1,4 @@
-#include "lab/link/options.hpp"
+#include "netem/options.hpp"
 
 #include <gtest/gtest.h>
 

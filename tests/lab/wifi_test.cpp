@@ -1,4 +1,4 @@
-#include "lab/link/wifi.hpp"
+#include "netem/wifi.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "lab/link/wired.hpp"
+#include "netem/wired.hpp"
 
 #include <algorithm>
 

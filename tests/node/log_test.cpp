@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "node/log_line.hpp"
+#include "node/log/log_line.hpp"
 #include "tests/node/harness.hpp"
 #include <hyphos/msgs/log.pb.h>
 

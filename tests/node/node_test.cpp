@@ -19,7 +19,7 @@ TEST(Node, TwoProcessesOfOneDomainTalkThroughSharedMemory) {
   std::atomic<bool> stamped{true};
   listener.subscribe<Number>("n", serial, [&](const Message<Number>& m) {
     const Stamps s = m.stamps();
-    if (!(s.publish <= s.handed && s.handed <= s.arrived && s.arrived <= s.scheduled &&
+    if (!(s.publish <= s.submitted && s.submitted <= s.arrived && s.arrived <= s.scheduled &&
           s.scheduled <= s.callback && s.publish > 0)) {
       stamped = false;
     }

@@ -7,8 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "node/param_rules.hpp"
-#include "node/param_store.hpp"
+#include "node/params/param_rules.hpp"
+#include "node/params/param_store.hpp"
 #include "tests/node/harness.hpp"
 
 namespace hyphos::test {

@@ -4,12 +4,12 @@
 #include <future>
 #include <set>
 
-#include "node/call_client.hpp"
-#include "node/call_server.hpp"
+#include "node/calls/call_client.hpp"
+#include "node/calls/call_server.hpp"
 #include "tests/node/child.hpp"
 #include "tests/node/service_pair.hpp"
 #include "transport/faulty.hpp"
-#include "transport/shm.hpp"
+#include "transport/shm/shm.hpp"
 
 namespace hyphos::test {
 namespace {

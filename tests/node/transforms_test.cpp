@@ -3,7 +3,7 @@
 
 #include <future>
 
-#include "node/tf_codec.hpp"
+#include "node/transforms/tf_codec.hpp"
 #include "tests/node/harness.hpp"
 #include <hyphos/msgs/tf.pb.h>
 

@@ -34,7 +34,7 @@ def test_protobuf_arrives_as_it_was_sent(node: hyphos.Node, inbox: Inbox) -> Non
     sent = LaserScan(ranges=[1.0, 2.5], range_max=30)
     published = node.publisher("scan", LaserScan).publish(sent)
     assert published
-    assert (published.taken, published.dropped, published.failure) == (1, 0, None)
+    assert (published.accepted, published.dropped, published.failure) == (1, 0, None)
     assert inbox.wait(1) == [sent]
 
 
@@ -338,7 +338,7 @@ def test_closing_a_subscription_ends_its_callbacks(node: hyphos.Node, inbox: Inb
     publisher.publish(String())
     inbox.wait(1)
     subscription.close()
-    assert publisher.publish(String()).taken == 0
+    assert publisher.publish(String()).accepted == 0
     subscription.close()  # idempotent
 
 

@@ -223,7 +223,7 @@ def test_the_layers_around_a_percentile_add_up_to_it_without_the_last_callback()
 
 
 def test_figures_of_layers_compare_the_stack_with_the_transport() -> None:
-    layers = dict.fromkeys(LAYERS, 0.0) | {"hand": 10e3, "transport": 60e3, "queue": 20e3}
+    layers = dict.fromkeys(LAYERS, 0.0) | {"submit": 10e3, "transport": 60e3, "queue": 20e3}
     found = figures_of(layers | {"callback": 10e3})
     assert found["layers_us"] == 100
     assert (found["transport_us"], found["transport_share"]) == (60, 0.6)

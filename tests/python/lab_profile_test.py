@@ -244,7 +244,7 @@ def test_a_path_is_chosen_by_names_in_their_order() -> None:
 
 def test_the_critical_path_is_the_slowest_between_its_ends_and_names_what_costs_most() -> None:
     def row(kind: dict[str, int], i: int) -> dict[str, int]:
-        moved = {"publish", "encoded", "handed", "arrived", "scheduled", "dequeued", "decoded"}
+        moved = {"publish", "encoded", "submitted", "arrived", "scheduled", "dequeued", "decoded"}
         moved |= {"callback", "end"}
         later = {name: ns + 10_000 * i if name in moved else ns for name, ns in kind.items()}
         return later | {"sequence": i} | ({"cause_sequence": i} if "cause_sender" in kind else {})

@@ -91,7 +91,7 @@ def test_every_row_has_all_cells() -> None:
 
 
 def test_every_option_of_the_page_is_one_of_the_gateway() -> None:
-    options = (ROOT / "gateway/core/arguments.cpp").read_text()
+    options = (ROOT / "gateway/arguments.cpp").read_text()
     command = (ROOT / "python/hyphos/cli/gateway.py").read_text()
     named = set(re.findall(r"`(--max-[a-z-]+)`", PAGE.read_text()))
     assert len(named) >= 7
@@ -102,6 +102,6 @@ def test_every_option_of_the_page_is_one_of_the_gateway() -> None:
 
 def test_the_doctor_knows_the_limits_of_the_code() -> None:
     assert _constant("shm/layout.hpp", "kMaxEndpoints") == doctor.MAX_ENDS
-    assert _constant("shm/layout.hpp", "kMaxLanes") == doctor.MAX_QUEUES
+    assert _constant("shm/layout.hpp", "kMaxRings") == doctor.MAX_QUEUES
     assert _constant("shm/layout.hpp", "kMaxHolders") == doctor.MAX_HOLDERS
     assert _constant("shm/layout.hpp", "kMaxReceivers") == doctor.MAX_RECEIVERS

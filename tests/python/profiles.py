@@ -127,7 +127,7 @@ def made_up(*rows: dict[str, int], uncertainty_ns: dict[int, int] | None = None)
 def reception(owner: int, endpoint: int, sender: int, at: int) -> dict[str, int]:
     return {
         **{"owner": owner, "endpoint": endpoint, "sender": sender, "sequence": 1, "received": 1},
-        **{"publish": at, "encoded": at + 5, "handed": at + 6, "arrived": at + 20},
+        **{"publish": at, "encoded": at + 5, "submitted": at + 6, "arrived": at + 20},
         **{"scheduled": at + 25, "dequeued": at + 40, "decoded": at + 49, "callback": at + 50},
         "end": at + 100,
     }

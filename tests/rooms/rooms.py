@@ -51,18 +51,18 @@ USERS: dict[str, tuple[str, ...]] = {
         "wire/packet.hpp",
         "wire/protobuf.hpp",
         "record/mcap_writer.hpp",
-        "lab/link/address.hpp",
-        "lab/link/tun.hpp",
+        "netem/address.hpp",
+        "netem/tun.hpp",
     ),
     "clients": (),
     # `hyphos shm` shows the segments themselves; `hyphos keys` makes ZeroMQ's keys; `hyphos record`
     # and `hyphos bag` write files; robots of the co-simulator may have nodes in Python.
     "python": (
         "shm/tools.hpp",
-        "transport/zmq.hpp",
+        "transport/zmq/zmq.hpp",
         "record/recorder.hpp",
         "record/mcap_writer.hpp",
-        "gateway/core/types.hpp",
+        "gateway/types/types.hpp",
         "cosim/nodes/local_robot.hpp",
         "cosim/nodes/remote_robot.hpp",
     ),

@@ -18,7 +18,7 @@ MAX_LIBRARY_BYTES = 3_000_000
 
 class Rules(unittest.TestCase):
     def test_a_room_may_include_itself_and_what_is_above(self) -> None:
-        text = '#include "base/log.hpp"\n#include "shm/lane.hpp"\n#include <hyphos/codec.hpp>\n'
+        text = '#include "base/log.hpp"\n#include "shm/ring.hpp"\n#include <hyphos/codec.hpp>\n'
         self.assertEqual(rooms.broken_in_room("shm", text), [])
 
     def test_a_room_may_not_include_what_is_below(self) -> None:
@@ -72,7 +72,7 @@ class Repository(unittest.TestCase):
             "base/wall_watch.cpp",  # ... and who tells it that the clock was set
             "base/log.cpp",  # stamps of lines
             "base/time.cpp",  # wall_now()
-            "node/sim_time.cpp",  # where a simulated time begins, if nobody says
+            "node/time/sim_time.cpp",  # where a simulated time begins, if nobody says
             "record/recorder.cpp",  # log_time of what is recorded outside a simulation
             "trace/record.cpp",  # what `hyphos time` shows
             "transport/host_clock.cpp",  # offsets in heads of packets

@@ -12,11 +12,11 @@
 #include <random>
 #include <vector>
 
-#include "shm/lane.hpp"
+#include "shm/descriptor_ring.hpp"
 #include "shm/tools.hpp"
 #include "tests/shm/folder.hpp"
 #include "tests/transport/harness.hpp"
-#include "transport/shm.hpp"
+#include "transport/shm/shm.hpp"
 
 namespace hyphos::transport::testing {
 namespace {
@@ -24,8 +24,8 @@ namespace {
 using shm::kGroupHolders;
 using shm::kMaxEndpoints;
 using shm::kMaxHolders;
-using shm::kMaxLanes;
 using shm::kMaxReceivers;
+using shm::kMaxRings;
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -41,18 +41,18 @@ class LightReceiver {
     record.serial = 1;
     record.is_publisher = 0;
     self_->control().set_endpoint(0, record).or_throw();
-    lane_ = shm::Lane::create(self_->domain(), self_->id(), 2, publisher, 4, 0,
-                              publication.type_hash, shm::get_text(publication.channel))
+    ring_ = shm::DescriptorRing::create(self_->domain(), self_->id(), 2, publisher, 4, 0,
+                                        publication.type_hash, shm::get_text(publication.channel))
                 .or_throw();
-    self_->control().set_lane(0, {2, publisher, publication.serial, 1, 0}).or_throw();
+    self_->control().set_ring(0, {2, publisher, publication.serial, 1, 0}).or_throw();
     self_->domain().notify(self_->socket(), publisher);
   }
-  [[nodiscard]] bool refused() const { return lane_.header().refused.load() != 0; }
-  [[nodiscard]] std::uint64_t waiting() const { return lane_.waiting(); }
+  [[nodiscard]] bool refused() const { return ring_.header().refused.load() != 0; }
+  [[nodiscard]] std::uint64_t waiting() const { return ring_.waiting(); }
   /// Takes one message and gives its slot back; true if the bytes are those of sample(number).
   [[nodiscard]] bool takes(std::uint64_t number) {
     shm::Descriptor next;
-    if (lane_.pop(next) != shm::Lane::Outcome::ok) return false;
+    if (ring_.pop(next) != shm::DescriptorRing::Outcome::ok) return false;
     auto& segment = segments_[next.segment];
     if (!segment)
       segment = shm::Segment::open(self_->domain(), publisher_, next.segment).or_throw();
@@ -68,7 +68,7 @@ class LightReceiver {
  private:
   std::shared_ptr<shm::Participant> self_;
   std::uint64_t publisher_;
-  shm::Lane lane_;
+  shm::DescriptorRing ring_;
   std::map<std::uint32_t, std::shared_ptr<shm::Segment>> segments_;
 };
 
@@ -116,23 +116,24 @@ class ShmLimits : public ::testing::Test {
 TEST_F(ShmLimits, three_hundred_processes_receive_every_message) {
   if (!enough_files_) GTEST_SKIP() << "needs 8,000 file descriptors";
   constexpr std::uint32_t kReceivers = 300;
-  TestOutlet outlet(events_);
+  TestSendEvents send_events(events_);
   auto publisher = join("publisher");
-  const PortId out = publisher->open(spec("c", reliable_policy(4)), nullptr, &outlet).or_throw();
+  const PortId out =
+      publisher->open(spec("c", reliable_policy(4)), nullptr, &send_events).or_throw();
   const auto record = publication(*publisher);
   std::vector<std::unique_ptr<LightReceiver>> all;
   for (std::uint32_t i = 0; i < kReceivers; ++i) {
     all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
   }
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kReceivers; }));
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == kReceivers; }));
   for (std::uint64_t number = 1; number <= 150; ++number) {  // slots come back: there are 128
     const SendReport report = publisher->send(out, sample(number));
-    ASSERT_EQ(report.taken, kReceivers);
+    ASSERT_EQ(report.accepted, kReceivers);
     ASSERT_EQ(report.dropped, 0U);
     ASSERT_FALSE(report.failure);
     for (std::size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all[i]->takes(number)) << i;
   }
-  EXPECT_EQ(events_.read([&] { return outlet.lost(); }), 0U);
+  EXPECT_EQ(events_.read([&] { return send_events.lost(); }), 0U);
   std::uint32_t used = 0;
   std::uint32_t holders = 0;
   for (const auto& segment : shm::list("0", folder_.path()).or_throw().segments) {
@@ -150,84 +151,87 @@ TEST_F(ShmLimits, seventy_real_processes_receive_every_message) {
   for (std::uint32_t i = 0; i < kProcesses; ++i) {  // before this process has threads
     children.push_back(::fork());
     if (children.back() != 0) continue;
-    TestInlet inlet(events_);
+    TestSink sink(events_);
     auto subscriber = join("subscriber");
-    (void)subscriber->open(spec("c", reliable_policy(64)), &inlet, nullptr).or_throw();
-    const bool all = events_.wait([&] { return inlet.messages.size() == kMessages; });
+    (void)subscriber->open(spec("c", reliable_policy(64)), &sink, nullptr).or_throw();
+    const bool all = events_.wait([&] { return sink.messages.size() == kMessages; });
     ::_exit(
-        all && std::ranges::all_of(inlet.messages, [](const Envelope& got) { return intact(got); })
+        all && std::ranges::all_of(sink.messages, [](const Envelope& got) { return intact(got); })
             ? 0
             : 1);
   }
-  TestOutlet outlet(events_);
+  TestSendEvents send_events(events_);
   auto publisher = join("publisher");
-  const PortId out = publisher->open(spec("c", reliable_policy(64)), nullptr, &outlet).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kProcesses; }));
+  const PortId out =
+      publisher->open(spec("c", reliable_policy(64)), nullptr, &send_events).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == kProcesses; }));
   for (std::uint64_t number = 1; number <= kMessages; ++number) {
-    EXPECT_EQ(publisher->send(out, sample(number)).taken, kProcesses);
+    EXPECT_EQ(publisher->send(out, sample(number)).accepted, kProcesses);
   }
   for (const pid_t child : children) {
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_TRUE(events_.read([&] { return outlet.errors.empty(); }));
+  EXPECT_TRUE(events_.read([&] { return send_events.errors.empty(); }));
 }
 
 TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
   constexpr std::uint32_t kPlaces = 8;  // the real limit takes too many processes
-  TestOutlet outlet(events_);
+  TestSendEvents send_events(events_);
   auto publisher = join("publisher", 64 << 20, kPlaces);
-  const PortId out = publisher->open(spec("c", reliable_policy(4)), nullptr, &outlet).or_throw();
+  const PortId out =
+      publisher->open(spec("c", reliable_policy(4)), nullptr, &send_events).or_throw();
   const auto record = publication(*publisher);
   std::vector<std::unique_ptr<LightReceiver>> all;
   for (std::uint32_t i = 0; i < kPlaces - 1; ++i) {
     all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
   }
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kPlaces - 1; }));
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == kPlaces - 1; }));
   all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == kPlaces; }));
-  EXPECT_TRUE(events_.read([&] { return outlet.errors.empty(); }));
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == kPlaces; }));
+  EXPECT_TRUE(events_.read([&] { return send_events.errors.empty(); }));
 
-  TestInlet inlet(events_);
+  TestSink sink(events_);
   auto late = join("late");
-  (void)late->open(spec("c", reliable_policy(4)), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return !inlet.errors.empty() && !outlet.errors.empty(); }));
+  (void)late->open(spec("c", reliable_policy(4)), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return !sink.errors.empty() && !send_events.errors.empty(); }));
   events_.read([&] {
-    for (const Error& error : {inlet.errors.front(), outlet.errors.front()}) {
+    for (const Error& error : {sink.errors.front(), send_events.errors.front()}) {
       EXPECT_EQ(error.code, Code::exhausted);
       EXPECT_TRUE(has(error.message, std::to_string(kPlaces))) << error.message;
       EXPECT_TRUE(has(error.message, "limit")) << error.message;
       EXPECT_TRUE(has(error.message, "end some")) << error.message;
     }
-    EXPECT_EQ(inlet.publishers, 0) << "of which it would receive something";
+    EXPECT_EQ(sink.publishers, 0) << "of which it would receive something";
     return 0;
   });
-  EXPECT_EQ(outlet.receivers, kPlaces) << "the refused one is not counted";
+  EXPECT_EQ(send_events.receivers, kPlaces) << "the refused one is not counted";
   const SendReport report = publisher->send(out, sample(1));
-  EXPECT_EQ(report.taken, kPlaces);
+  EXPECT_EQ(report.accepted, kPlaces);
   EXPECT_FALSE(report.failure);
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all[i]->takes(1)) << i;
 
   all.pop_back();  // its place goes to the one that waits
-  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.publishers == 1; }));
   ASSERT_TRUE(eventually([&] {
     (void)publisher->send(out, sample(2));
-    return events_.read([&] { return !inlet.messages.empty(); });
+    return events_.read([&] { return !sink.messages.empty(); });
   }));
-  EXPECT_TRUE(events_.read([&] { return intact(inlet.messages.front()); }));
+  EXPECT_TRUE(events_.read([&] { return intact(sink.messages.front()); }));
 }
 
 TEST_F(ShmLimits, a_message_without_a_holder_entry_has_its_own_counter) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
-  const PortId out = publisher->open(spec("c", reliable_policy(4)), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("c", reliable_policy(4)), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const PortId out =
+      publisher->open(spec("c", reliable_policy(4)), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("c", reliable_policy(4)), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   ASSERT_FALSE(publisher->send(out, sample(1)).failure);
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
   // Others take all entries of the next pool file before it is used: as forwarders would.
   const auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
   WritableBuffer loan = publisher->loan(out, 3000);
@@ -243,24 +247,24 @@ TEST_F(ShmLimits, a_message_without_a_holder_entry_has_its_own_counter) {
   const SendReport report = publisher->send(out, message);
   EXPECT_EQ(report.dropped, 1U);
   EXPECT_EQ(report.failure, Code::exhausted);
-  ASSERT_TRUE(events_.wait([&] { return outlet.drops[Drop::too_many] == 1; }));
-  EXPECT_EQ(events_.read([&] { return outlet.drops[Drop::no_memory]; }), 0U);
+  ASSERT_TRUE(events_.wait([&] { return send_events.drops[Drop::too_many] == 1; }));
+  EXPECT_EQ(events_.read([&] { return send_events.drops[Drop::no_memory]; }), 0U);
   // Messages of other sizes go on.
   EXPECT_FALSE(publisher->send(out, sample(3)).failure);
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 2; }));
 }
 
 TEST_F(ShmLimits, a_process_has_as_many_ends_as_the_limit_says) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto process = join("many");
   std::vector<PortId> ports;
   for (std::uint32_t i = 0; i < kMaxEndpoints; ++i) {
-    auto opened = process->open(spec("c" + std::to_string(i)), nullptr, &outlet);
+    auto opened = process->open(spec("c" + std::to_string(i)), nullptr, &send_events);
     ASSERT_TRUE(opened) << i << ": " << opened.error().to_string();
     ports.push_back(*opened);
   }
-  const auto refused = process->open(spec("one more"), nullptr, &outlet);
+  const auto refused = process->open(spec("one more"), nullptr, &send_events);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::exhausted);
   EXPECT_TRUE(has(refused.error().message, std::to_string(kMaxEndpoints)));
@@ -268,80 +272,81 @@ TEST_F(ShmLimits, a_process_has_as_many_ends_as_the_limit_says) {
   // The existing receivers go on, and a late receiver takes a place that became free.
   auto other = join("other");
   const std::string last = "c" + std::to_string(kMaxEndpoints - 1);
-  (void)other->open(spec(last), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == 1 && outlet.receivers == 1; }));
-  EXPECT_EQ(process->send(ports.back(), sample(1)).taken, 1U);
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  (void)other->open(spec(last), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return sink.publishers == 1 && send_events.receivers == 1; }));
+  EXPECT_EQ(process->send(ports.back(), sample(1)).accepted, 1U);
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
   // A place that was given back is one again.
   process->close(ports.front());
-  EXPECT_TRUE(process->open(spec("one more"), nullptr, &outlet));
+  EXPECT_TRUE(process->open(spec("one more"), nullptr, &send_events));
 }
 
 TEST_F(ShmLimits, guests_ends_leave_room_for_those_of_the_plan) {
-  TestOutlet outlet(events_);
+  TestSendEvents send_events(events_);
   auto process = join("many");
   ChannelSpec guests = spec("g");
-  guests.for_guests = true;
-  for (std::uint32_t i = 0; i < shm::kMaxForGuests; ++i) {
+  guests.tools_only = true;
+  for (std::uint32_t i = 0; i < shm::kMaxToolsOnly; ++i) {
     guests.name = "g" + std::to_string(i);
-    ASSERT_TRUE(process->open(guests, nullptr, &outlet)) << i;
+    ASSERT_TRUE(process->open(guests, nullptr, &send_events)) << i;
   }
   guests.name = "g";
-  const auto refused = process->open(guests, nullptr, &outlet);
+  const auto refused = process->open(guests, nullptr, &send_events);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::exhausted);
-  EXPECT_TRUE(has(refused.error().message, std::to_string(shm::kMaxForGuests)));
-  EXPECT_TRUE(process->open(spec("own"), nullptr, &outlet));
+  EXPECT_TRUE(has(refused.error().message, std::to_string(shm::kMaxToolsOnly)));
+  EXPECT_TRUE(process->open(spec("own"), nullptr, &send_events));
 }
 
 TEST_F(ShmLimits, a_queue_beyond_the_last_is_refused_on_both_sides) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   Policy policy;
   policy.depth = 1;
   auto subscriber = join("subscriber");
-  (void)subscriber->open(spec("c", policy), &inlet, nullptr).or_throw();
+  (void)subscriber->open(spec("c", policy), &sink, nullptr).or_throw();
   // A raw participant with so many publishers that only one queue is left.
   const auto record = publication(*subscriber);
   auto crowd = folder_.join(1 << 20).or_throw();
-  for (std::uint32_t i = 0; i < kMaxLanes - 1; ++i) {
+  for (std::uint32_t i = 0; i < kMaxRings - 1; ++i) {
     shm::EndpointRecord one = record;
     one.serial = 10 + i;
     one.is_publisher = 1;
     crowd->control().set_endpoint(i, one).or_throw();
   }
   crowd->domain().notify(crowd->socket(), subscriber->participant_id());
-  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == int{kMaxLanes} - 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.publishers == int{kMaxRings} - 1; }));
   auto last = join("last");
-  const PortId out = last->open(spec("c", policy), nullptr, &outlet).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
-  EXPECT_TRUE(events_.read([&] { return inlet.errors.empty(); }));
+  const PortId out = last->open(spec("c", policy), nullptr, &send_events).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
+  EXPECT_TRUE(events_.read([&] { return sink.errors.empty(); }));
 
-  TestOutlet late_outlet(events_);
+  TestSendEvents late_send_events(events_);
   auto late = join("late");
-  const PortId late_out = late->open(spec("c", policy), nullptr, &late_outlet).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return !inlet.errors.empty() && !late_outlet.errors.empty(); }));
+  const PortId late_out = late->open(spec("c", policy), nullptr, &late_send_events).or_throw();
+  ASSERT_TRUE(
+      events_.wait([&] { return !sink.errors.empty() && !late_send_events.errors.empty(); }));
   events_.read([&] {
-    for (const Error& error : {inlet.errors.front(), late_outlet.errors.front()}) {
+    for (const Error& error : {sink.errors.front(), late_send_events.errors.front()}) {
       EXPECT_EQ(error.code, Code::exhausted);
-      EXPECT_TRUE(has(error.message, std::to_string(kMaxLanes) + " queues")) << error.message;
+      EXPECT_TRUE(has(error.message, std::to_string(kMaxRings) + " queues")) << error.message;
       EXPECT_TRUE(has(error.message, "split")) << error.message;
     }
     return 0;
   });
-  EXPECT_EQ(late->send(late_out, sample(1)).taken, 0U);
-  EXPECT_EQ(last->send(out, sample(2)).taken, 1U);
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  EXPECT_EQ(late->send(late_out, sample(1)).accepted, 0U);
+  EXPECT_EQ(last->send(out, sample(2)).accepted, 1U);
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
 
   last.reset();  // its queue goes to the one that waits
-  ASSERT_TRUE(events_.wait([&] { return late_outlet.receivers == 1; }));
-  EXPECT_EQ(late->send(late_out, sample(3)).taken, 1U);
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
+  ASSERT_TRUE(events_.wait([&] { return late_send_events.receivers == 1; }));
+  EXPECT_EQ(late->send(late_out, sample(3)).accepted, 1U);
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 2; }));
 }
 
 TEST_F(ShmLimits, a_message_that_can_never_fit_fails_at_once) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher", 4 << 20);
   auto subscriber = join("subscriber");
   for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest, Overflow::block}) {
@@ -351,23 +356,23 @@ TEST_F(ShmLimits, a_message_that_can_never_fit_fails_at_once) {
       policy.latched = latched;
       const std::string name =
           "c" + std::to_string(static_cast<int>(overflow)) + (latched ? "latched" : "");
-      const PortId out = publisher->open(spec(name, policy), nullptr, &outlet).or_throw();
-      const PortId in = subscriber->open(spec(name, policy), &inlet, nullptr).or_throw();
-      ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
-      const auto before = events_.read([&] { return outlet.drops[Drop::too_large]; });
+      const PortId out = publisher->open(spec(name, policy), nullptr, &send_events).or_throw();
+      const PortId in = subscriber->open(spec(name, policy), &sink, nullptr).or_throw();
+      ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
+      const auto before = events_.read([&] { return send_events.drops[Drop::too_large]; });
       const SendReport report = publisher->send(out, sample(1, 5 << 20));
       EXPECT_EQ(report.failure, Code::too_large) << name;
       EXPECT_EQ(report.dropped, 1U);
-      EXPECT_EQ(events_.read([&] { return outlet.drops[Drop::too_large]; }), before + 1);
+      EXPECT_EQ(events_.read([&] { return send_events.drops[Drop::too_large]; }), before + 1);
       EXPECT_TRUE(publisher->loan(out, 5 << 20).empty());
-      const auto got = events_.read([&] { return inlet.messages.size(); });
+      const auto got = events_.read([&] { return sink.messages.size(); });
       EXPECT_FALSE(publisher->send(out, sample(2)).failure);
-      ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == got + 1; }));
+      ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == got + 1; }));
       publisher->close(out);
       subscriber->close(in);
     }
   }
-  EXPECT_EQ(events_.read([&] { return outlet.drops[Drop::no_memory]; }), 0U);
+  EXPECT_EQ(events_.read([&] { return send_events.drops[Drop::no_memory]; }), 0U);
 }
 
 TEST_F(ShmLimits, a_notice_arrives_although_many_stopped_processes_read_none) {

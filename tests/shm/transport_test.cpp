@@ -8,11 +8,11 @@
 #include <fstream>
 #include <thread>
 
-#include "shm/lane.hpp"
+#include "shm/descriptor_ring.hpp"
 #include "shm/tools.hpp"
 #include "tests/shm/folder.hpp"
 #include "tests/transport/harness.hpp"
-#include "transport/shm.hpp"
+#include "transport/shm/shm.hpp"
 
 namespace hyphos::transport::testing {
 namespace {
@@ -71,33 +71,34 @@ class ShmTransportTest : public ::testing::Test {
 };
 
 TEST_F(ShmTransportTest, ALoanedPayloadIsReadWhereItWasWritten) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
-  const PortId out = publisher->open(spec("image", reliable_policy()), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("image", reliable_policy()), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const PortId out =
+      publisher->open(spec("image", reliable_policy()), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("image", reliable_policy()), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   WritableBuffer loan = publisher->loan(out, 70'000);
   std::byte* const written = loan.data();
   Envelope message;
   message.meta.type_hash = test_type().hash;
   message.payload = std::move(loan).freeze();
   publisher->send(out, message);
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
   // Both map the same pages: what is written through one address shows at the other.
   written[69'999] = std::byte{0x7e};
-  EXPECT_EQ(inlet.messages[0].payload.bytes()[69'999], std::byte{0x7e});
-  EXPECT_EQ(inlet.messages[0].payload.size(), 70'000U);
+  EXPECT_EQ(sink.messages[0].payload.bytes()[69'999], std::byte{0x7e});
+  EXPECT_EQ(sink.messages[0].payload.size(), 70'000U);
   written[69'999] = std::byte{0x11};
-  EXPECT_EQ(inlet.messages[0].payload.bytes()[69'999], std::byte{0x11});
+  EXPECT_EQ(sink.messages[0].payload.bytes()[69'999], std::byte{0x11});
 }
 
 TEST_F(ShmTransportTest, TheSameLoanOnTwoChannelsAtOnce) {
-  TestOutlet outlet_a(events_);
-  TestOutlet outlet_b(events_);
-  TestInlet inlet_a(events_);
-  TestInlet inlet_b(events_);
+  TestSendEvents outlet_a(events_);
+  TestSendEvents outlet_b(events_);
+  TestSink inlet_a(events_);
+  TestSink inlet_b(events_);
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
   const PortId a = publisher->open(spec("a", reliable_policy()), nullptr, &outlet_a).or_throw();
@@ -131,11 +132,11 @@ TEST_F(ShmTransportTest, TheSameLoanOnTwoChannelsAtOnce) {
 
 // publisher -> forwarder -> receiver and back to the publisher, without a copy anywhere.
 TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
-  TestOutlet first_out(events_);
-  TestInlet first_in(events_);
-  TestOutlet second_out(events_);
-  TestInlet second_in(events_);
-  TestInlet back_in(events_);
+  TestSendEvents first_out(events_);
+  TestSink first_in(events_);
+  TestSendEvents second_out(events_);
+  TestSink second_in(events_);
+  TestSink back_in(events_);
   auto publisher = join("publisher");
   auto forwarder = join("forwarder");
   auto receiver = join("receiver");
@@ -178,8 +179,8 @@ TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
 TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
   const pid_t pid = child([&] {
     Events events;
-    TestInlet in(events);
-    TestOutlet out(events);
+    TestSink in(events);
+    TestSendEvents out(events);
     auto forwarder = join("forwarder");
     (void)forwarder->open(spec("first", reliable_policy()), &in, nullptr).or_throw();
     const PortId second =
@@ -203,18 +204,19 @@ TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
     forwarder->send(second, done);
     for (;;) ::pause();
   });
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher");
   auto receiver = join("receiver");
-  (void)receiver->open(spec("second", reliable_policy()), &inlet, nullptr).or_throw();
-  const PortId out = publisher->open(spec("first", reliable_policy()), nullptr, &outlet).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  (void)receiver->open(spec("second", reliable_policy()), &sink, nullptr).or_throw();
+  const PortId out =
+      publisher->open(spec("first", reliable_policy()), nullptr, &send_events).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   publisher->send(out, loaned(*publisher, out, 1, 2000));
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 2; }));
   EXPECT_GE(slots_held(), 8U);
   kill(pid);
-  ASSERT_TRUE(events_.wait([&] { return inlet.publishers == 0; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.publishers == 0; }));
   EXPECT_TRUE(eventually([&] {
     std::uint32_t used = 0;
     for (const auto& segment : shm::list("0", folder_.path()).or_throw().segments) {
@@ -222,31 +224,31 @@ TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
     }
     return used == 1;
   })) << "only what the receiver really has";
-  EXPECT_TRUE(intact(inlet.messages[0], 2000));
-  inlet.messages.clear();
+  EXPECT_TRUE(intact(sink.messages[0], 2000));
+  sink.messages.clear();
   EXPECT_TRUE(eventually([&] { return slots_held() == 0; }));
 }
 
 TEST_F(ShmTransportTest, ADeadSubscribersSlotsAndFilesComeBack) {
   const pid_t pid = child([&] {
     Events events;
-    TestInlet in(events);  // keeps everything
+    TestSink in(events);  // keeps everything
     auto subscriber = join("subscriber");
     (void)subscriber->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &in, nullptr)
         .or_throw();
     for (;;) ::pause();
   });
-  TestOutlet outlet(events_);
+  TestSendEvents send_events(events_);
   auto publisher = join("publisher");
   const PortId out =
-      publisher->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), nullptr, &outlet)
+      publisher->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), nullptr, &send_events)
           .or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   for (std::uint64_t i = 1; i <= 50; ++i) publisher->send(out, loaned(*publisher, out, i, 1000));
   EXPECT_TRUE(eventually([&] { return slots_held() > 0; }));
   const std::size_t files = folder_.files();
   kill(pid);
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 0; }));
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 0; }));
   EXPECT_TRUE(eventually([&] { return slots_held() == 0 && folder_.files() < files; }));
   // One file goes after the other, that of the participant last.
   EXPECT_TRUE(eventually([&] {
@@ -260,7 +262,7 @@ TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
   ASSERT_EQ(::pipe(sent.data()), 0);
   const pid_t pid = child([&] {
     Events events;
-    TestOutlet out(events);
+    TestSendEvents out(events);
     auto publisher = join("publisher");
     const PortId port =
         publisher->open(spec("scan", reliable_policy(64)), nullptr, &out).or_throw();
@@ -269,23 +271,23 @@ TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
     (void)!::write(sent[1], "x", 1);
     for (;;) ::pause();
   });
-  TestInlet inlet(events_);
-  inlet.stuck = true;  // holds the receiving thread at the first message
+  TestSink sink(events_);
+  sink.stuck = true;  // holds the receiving thread at the first message
   auto subscriber = join("subscriber");
-  (void)subscriber->open(spec("scan", reliable_policy(64)), &inlet, nullptr).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy(64)), &sink, nullptr).or_throw();
   char byte = 0;
   ASSERT_EQ(::read(sent[0], &byte, 1), 1);
   kill(pid);
   {
     const std::lock_guard lock(events_.mutex);
-    inlet.stuck = false;
+    sink.stuck = false;
     events_.changed.notify_all();
   }
   // Before it is seen there is no publisher either.
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 60 && inlet.publishers == 0; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 60 && sink.publishers == 0; }));
   for (std::uint64_t i = 0; i < 60; ++i) {
-    EXPECT_EQ(inlet.messages[i].meta.sequence, i + 1);
-    EXPECT_TRUE(intact(inlet.messages[i], 500));
+    EXPECT_EQ(sink.messages[i].meta.sequence, i + 1);
+    EXPECT_TRUE(intact(sink.messages[i], 500));
   }
   ::close(sent[0]);
   ::close(sent[1]);
@@ -296,7 +298,7 @@ TEST_F(ShmTransportTest, AForkedChildThatHoldsTheLockDoesNotKeepItsParentAlive) 
   ASSERT_EQ(::pipe(grandchild.data()), 0);
   const pid_t pid = child([&] {
     Events events;
-    TestInlet in(events);
+    TestSink in(events);
     auto subscriber = join("subscriber");
     (void)subscriber->open(spec("scan"), &in, nullptr).or_throw();
     const pid_t inner = ::fork();
@@ -308,25 +310,25 @@ TEST_F(ShmTransportTest, AForkedChildThatHoldsTheLockDoesNotKeepItsParentAlive) 
   });
   pid_t inner = 0;
   ASSERT_EQ(::read(grandchild[0], &inner, sizeof inner), static_cast<ssize_t>(sizeof inner));
-  TestOutlet outlet(events_);
+  TestSendEvents send_events(events_);
   auto publisher = join("publisher");
-  (void)publisher->open(spec("scan"), nullptr, &outlet).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  (void)publisher->open(spec("scan"), nullptr, &send_events).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   kill(pid);
-  EXPECT_TRUE(events_.wait([&] { return outlet.receivers == 0; }));
+  EXPECT_TRUE(events_.wait([&] { return send_events.receivers == 0; }));
   ::kill(inner, SIGKILL);
   ::close(grandchild[0]);
   ::close(grandchild[1]);
 }
 
 TEST_F(ShmTransportTest, AForkedChildThatExitsLeavesItsParentAlone) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
-  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const PortId out = publisher->open(spec("scan"), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("scan"), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   const std::size_t files = folder_.files();
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -339,7 +341,7 @@ TEST_F(ShmTransportTest, AForkedChildThatExitsLeavesItsParentAlone) {
   EXPECT_EQ(status, 0);
   EXPECT_EQ(folder_.files(), files);
   publisher->send(out, sample(1));
-  EXPECT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  EXPECT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
 }
 
 TEST_F(ShmTransportTest, StartsOnADirtyMachineAndIgnoresOtherVersions) {
@@ -348,23 +350,23 @@ TEST_F(ShmTransportTest, StartsOnADirtyMachineAndIgnoresOtherVersions) {
   const auto dead = folder_.domain() / shm::control_name(0xdead);
   std::ofstream(dead) << "left by a crash";
   std::ofstream(folder_.domain() / shm::pool_name(0xdead, 0)) << "and this";
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
-  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const PortId out = publisher->open(spec("scan"), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("scan"), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   publisher->send(out, sample(1));
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
   EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(dead); }));
   EXPECT_TRUE(std::filesystem::exists(folder_.domain() / shm::control_name(old->id())));
 }
 
 TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
-  TestOutlet bad_outlet(events_);
-  TestOutlet good_outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents bad_outlet(events_);
+  TestSendEvents good_outlet(events_);
+  TestSink sink(events_);
   auto bad = join("bad");
   auto good = join("good");
   auto subscriber = join("subscriber");
@@ -372,31 +374,32 @@ TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
       bad->open(spec("scan", reliable_policy()), nullptr, &bad_outlet).or_throw();
   const PortId good_out =
       good->open(spec("scan", reliable_policy()), nullptr, &good_outlet).or_throw();
-  (void)subscriber->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
+  (void)subscriber->open(spec("scan", reliable_policy()), &sink, nullptr).or_throw();
   ASSERT_TRUE(
       events_.wait([&] { return bad_outlet.receivers == 1 && good_outlet.receivers == 1; }));
   bad->send(bad_out, sample(1));
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
   // Descriptors and headers full of nonsense, put into the lane as a broken process might.
   auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
   auto receiver = shm::Control::open(domain, subscriber->participant_id()).or_throw();
   std::uint64_t serial = 0;
-  const auto lanes = receiver.lanes();
-  for (const auto& record : *lanes) {
+  const auto rings = receiver.rings();
+  for (const auto& record : *rings) {
     if (record.sender == bad->participant_id()) serial = record.serial;
   }
-  auto lane = shm::Lane::open(domain, receiver.id(), serial, bad->participant_id()).or_throw();
+  auto ring =
+      shm::DescriptorRing::open(domain, receiver.id(), serial, bad->participant_id()).or_throw();
   const auto segment = shm::Segment::open(domain, bad->participant_id(), 0).or_throw();
   const auto ring = [&] {
-    receiver.header().ready[lane.index() / 64].fetch_or(std::uint64_t{1} << (lane.index() % 64));
-    shm::ring(receiver.header().asleep);
+    receiver.header().ready[ring.index() / 64].fetch_or(std::uint64_t{1} << (ring.index() % 64));
+    shm::wake(receiver.header().asleep);
   };
   std::uint64_t expected = 0;
   const auto inject = [&](const shm::Descriptor& what) {
-    ASSERT_EQ(lane.push(what), shm::Lane::Outcome::ok);
-    ring();
+    ASSERT_EQ(ring.push(what), shm::DescriptorRing::Outcome::ok);
+    wake();
     ++expected;
-    ASSERT_TRUE(events_.wait([&] { return inlet.lost() == expected; }));
+    ASSERT_TRUE(events_.wait([&] { return sink.lost() == expected; }));
   };
   inject({4'000'000'000U, 0, false});
   inject({999, 0, false});
@@ -418,38 +421,38 @@ TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
   header.part[0] = {0, 0, 0, 0, 8};
   header.type_hash = 1;
   inject({0, 3, false});
-  EXPECT_EQ(inlet.drops[Drop::type], 1U);
-  EXPECT_EQ(inlet.messages.size(), 1U);
-  lane.header().tail.store(~std::uint64_t{0});
-  ring();
-  ASSERT_TRUE(events_.wait([&] { return inlet.lost() == expected + 1; }));
+  EXPECT_EQ(sink.drops[Drop::type], 1U);
+  EXPECT_EQ(sink.messages.size(), 1U);
+  ring.header().tail.store(~std::uint64_t{0});
+  wake();
+  ASSERT_TRUE(events_.wait([&] { return sink.lost() == expected + 1; }));
   good->send(good_out, sample(2));
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 2; }));
-  EXPECT_EQ(inlet.messages[1].meta.sequence, 2U);
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 2; }));
+  EXPECT_EQ(sink.messages[1].meta.sequence, 2U);
 }
 
 TEST_F(ShmTransportTest, AnEmptyPoolDropsAndCounts) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
   const Policy policy = with_overflow(Overflow::drop_oldest, 1000);
-  const PortId out = publisher->open(spec("image", policy), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("image", policy), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const PortId out = publisher->open(spec("image", policy), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("image", policy), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   // The inlet keeps every message: 64 MiB are soon used up.
   for (std::uint64_t i = 1; i <= 100; ++i) publisher->send(out, sample(i, 1 << 20));
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() + outlet.lost() == 100; }));
-  EXPECT_GT(outlet.drops[Drop::no_memory], 0U);
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() + send_events.lost() == 100; }));
+  EXPECT_GT(send_events.drops[Drop::no_memory], 0U);
   EXPECT_TRUE(publisher->loan(out, 1 << 20).empty());
-  inlet.messages.clear();
+  sink.messages.clear();
   EXPECT_FALSE(publisher->loan(out, 1 << 20).empty());
 }
 
 TEST_F(ShmTransportTest, OtherDomainsAreNotSeen) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
-  TestInlet there(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
+  TestSink there(events_);
   ShmConfig config;
   config.base_dir = folder_.path();
   config.domain = "elsewhere";
@@ -458,32 +461,32 @@ TEST_F(ShmTransportTest, OtherDomainsAreNotSeen) {
   (void)stranger->open(spec("scan"), &there, nullptr).or_throw();
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
-  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const PortId out = publisher->open(spec("scan"), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("scan"), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   publisher->send(out, sample(1));
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
-  EXPECT_EQ(outlet.receivers, 1U);
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
+  EXPECT_EQ(send_events.receivers, 1U);
   EXPECT_TRUE(stranger->peers().empty());
 }
 
 TEST_F(ShmTransportTest, ListShowsLanesAndSegments) {
-  TestOutlet outlet(events_);
-  TestInlet inlet(events_);
+  TestSendEvents send_events(events_);
+  TestSink sink(events_);
   auto publisher = join("publisher");
   auto subscriber = join("subscriber");
-  const PortId out = publisher->open(spec("scan"), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
-  ASSERT_TRUE(events_.wait([&] { return outlet.receivers == 1; }));
+  const PortId out = publisher->open(spec("scan"), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("scan"), &sink, nullptr).or_throw();
+  ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   publisher->send(out, sample(1));
-  ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
+  ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
   const auto listing = shm::list("0", folder_.path()).or_throw();
   EXPECT_EQ(listing.participants.size(), 2U);
-  ASSERT_EQ(listing.lanes.size(), 1U);
-  EXPECT_EQ(listing.lanes[0].channel, "scan");
-  EXPECT_EQ(listing.lanes[0].sender, shm::to_hex(publisher->participant_id()));
-  EXPECT_EQ(listing.lanes[0].receiver, shm::to_hex(subscriber->participant_id()));
-  EXPECT_EQ(listing.lanes[0].depth, 10U);
+  ASSERT_EQ(listing.rings.size(), 1U);
+  EXPECT_EQ(listing.rings[0].channel, "scan");
+  EXPECT_EQ(listing.rings[0].sender, shm::to_hex(publisher->participant_id()));
+  EXPECT_EQ(listing.rings[0].receiver, shm::to_hex(subscriber->participant_id()));
+  EXPECT_EQ(listing.rings[0].depth, 10U);
   ASSERT_EQ(listing.segments.size(), 1U);
   EXPECT_EQ(listing.segments[0].used, 1U);
   EXPECT_EQ(listing.segments[0].holders, 1U);

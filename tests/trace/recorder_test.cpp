@@ -46,7 +46,7 @@ Meta meta_of(std::uint64_t sender, std::uint64_t sequence) {
   meta.sequence = sequence;
   meta.stamps.publish = static_cast<std::int64_t>(sequence * 3);
   meta.stamps.encoded = static_cast<std::int64_t>(sequence * 5);
-  meta.stamps.handed = static_cast<std::int64_t>(sequence * 7);
+  meta.stamps.submitted = static_cast<std::int64_t>(sequence * 7);
   return meta;
 }
 
@@ -59,7 +59,7 @@ bool whole(const MessageEvent& event) {
   const std::uint64_t n = event.sequence;
   return event.publish_ns == static_cast<std::int64_t>(n * 3) &&
          event.encoded_ns == static_cast<std::int64_t>(n * 5) &&
-         event.handed_ns == static_cast<std::int64_t>(n * 7) && event.bytes == n * 11 &&
+         event.submitted_ns == static_cast<std::int64_t>(n * 7) && event.bytes == n * 11 &&
          event.cause_sender == n * 13 && event.cause_sequence == n * 17 &&
          event.cause_endpoint == n * 19 && event.received == 0;
 }

@@ -173,16 +173,16 @@ TEST_F(AnnouncerTest, GarbageIsCountedAndGoodPeersAreStillFound) {
 
 TEST_F(AnnouncerTest, DiscoveryConnectsTransports) {
   Events& events = events_;
-  TestInlet inlet(events);
-  TestOutlet outlet(events);
+  TestSink sink(events);
+  TestSendEvents send_events(events);
   ZmqConfig publisher_config = zmq_config("publisher");
   publisher_config.bind = {{"tcp://127.0.0.1:*", std::nullopt}};
   std::shared_ptr<ZmqTransport> publisher = make_zmq(publisher_config);
   publisher->start().or_throw();
   std::shared_ptr<ZmqTransport> subscriber = make_zmq(zmq_config("subscriber"));
   subscriber->start().or_throw();
-  (void)publisher->open(spec("scan"), nullptr, &outlet).or_throw();
-  (void)subscriber->open(spec("scan"), &inlet, nullptr).or_throw();
+  (void)publisher->open(spec("scan"), nullptr, &send_events).or_throw();
+  (void)subscriber->open(spec("scan"), &sink, nullptr).or_throw();
 
   AnnounceConfig config_a = config("publisher", publisher->session());
   config_a.endpoints = publisher->endpoints();
@@ -194,9 +194,9 @@ TEST_F(AnnouncerTest, DiscoveryConnectsTransports) {
     GTEST_SKIP() << started.error().to_string();
   }
   a->start(nullptr, nullptr).or_throw();
-  ASSERT_TRUE(events.wait([&] { return outlet.receivers == 1 && inlet.publishers == 1; }));
+  ASSERT_TRUE(events.wait([&] { return send_events.receivers == 1 && sink.publishers == 1; }));
   a->stop();
-  ASSERT_TRUE(events.wait([&] { return outlet.receivers == 0 && inlet.publishers == 0; }));
+  ASSERT_TRUE(events.wait([&] { return send_events.receivers == 0 && sink.publishers == 0; }));
   b->stop();
   publisher->stop(0);
   subscriber->stop(0);

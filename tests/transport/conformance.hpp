@@ -60,7 +60,7 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
       last = message.meta.sequence;
     }
   }
-  void set(bool TestInlet::* flag, bool value) {
+  void set(bool TestSink::* flag, bool value) {
     const std::lock_guard lock(events_.mutex);
     inlet_.*flag = value;
     events_.changed.notify_all();
@@ -68,8 +68,8 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
 
   std::unique_ptr<Factory> factory_;
   Events events_;
-  TestInlet inlet_{events_};
-  TestOutlet outlet_{events_};
+  TestSink inlet_{events_};
+  TestSendEvents outlet_{events_};
   // Destroyed first: afterwards nothing may call the ends above.
   std::shared_ptr<Transport> publisher_;
   std::shared_ptr<Transport> subscriber_;

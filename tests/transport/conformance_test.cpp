@@ -26,7 +26,7 @@ TEST_P(Conformance, DeliversWholeMessagesInOrder) {
 TEST_P(Conformance, ReportsOneReceiverPerMessage) {
   connect(spec("scan"));
   const SendReport report = publisher_->send(out_, sample(1));
-  EXPECT_EQ(report.taken, 1U);
+  EXPECT_EQ(report.accepted, 1U);
   EXPECT_EQ(report.dropped, 0U);
   EXPECT_FALSE(report.failure.has_value());
 }
@@ -76,8 +76,8 @@ TEST_P(Conformance, LoanedMemoryArrives) {
 
 TEST_P(Conformance, ReceivedBuffersCanBePublishedOnward) {
   connect(spec("first", reliable_policy()));
-  TestOutlet second_outlet(events_);
-  TestInlet second_inlet(events_);
+  TestSendEvents second_outlet(events_);
+  TestSink second_inlet(events_);
   const PortId second_out =
       publisher_->open(spec("second", reliable_policy()), nullptr, &second_outlet).or_throw();
   const PortId second_in =
@@ -95,10 +95,10 @@ TEST_P(Conformance, ReceivedBuffersCanBePublishedOnward) {
 TEST_P(Conformance, EverySubscriberGetsEverything) {
   publisher_ = factory_->publisher();
   out_ = publisher_->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
-  std::vector<std::unique_ptr<TestInlet>> inlets;
+  std::vector<std::unique_ptr<TestSink>> inlets;
   std::vector<std::shared_ptr<Transport>> subscribers;
   for (int i = 0; i < 3; ++i) {
-    inlets.push_back(std::make_unique<TestInlet>(events_));
+    inlets.push_back(std::make_unique<TestSink>(events_));
     subscribers.push_back(factory_->subscriber("subscriber" + std::to_string(i)));
     (void)subscribers.back()
         ->open(spec("scan", reliable_policy(8)), inlets.back().get(), nullptr)
@@ -106,11 +106,11 @@ TEST_P(Conformance, EverySubscriberGetsEverything) {
   }
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 3; }));
   send_samples(1, 100);
-  for (const auto& inlet : inlets) {
-    ASSERT_TRUE(events_.wait([&] { return inlet->messages.size() == 100; }));
+  for (const auto& sink : inlets) {
+    ASSERT_TRUE(events_.wait([&] { return sink->messages.size() == 100; }));
     for (std::uint64_t i = 0; i < 100; ++i) {
-      EXPECT_EQ(inlet->messages[i].meta.sequence, i + 1);
-      EXPECT_TRUE(intact(inlet->messages[i]));
+      EXPECT_EQ(sink->messages[i].meta.sequence, i + 1);
+      EXPECT_TRUE(intact(sink->messages[i]));
     }
   }
 }
@@ -133,7 +133,7 @@ TEST_P(Conformance, AnotherTypeIsRefusedByNameOnBothSides) {
   publisher_->send(out_, sample(1));
   // The right type on the same transport still works, and nothing of the other came through.
   subscriber_->close(in_);
-  TestInlet right(events_);
+  TestSink right(events_);
   in_ = subscriber_->open(ours, &right, nullptr).or_throw();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
   publisher_->send(out_, sample(2));
@@ -226,10 +226,10 @@ TEST_P(Conformance, the_end_of_a_publisher_comes_after_its_messages) {
   Policy policy = with_overflow(Overflow::drop_oldest, 4);
   policy.latched = true;
   connect(spec("map", policy));
-  set(&TestInlet::stuck, true);
+  set(&TestSink::stuck, true);
   for (std::uint64_t number = 1; number <= 50; ++number) publisher_->send(out_, sample(number));
   publisher_->send(out_, end_of(sample(1).meta.sender));
-  set(&TestInlet::stuck, false);
+  set(&TestSink::stuck, false);
   ASSERT_TRUE(events_.wait([&] {
     return !inlet_.messages.empty() && inlet_.messages.back().meta.latch == Latch::gone;
   }));
@@ -241,9 +241,9 @@ TEST_P(Conformance, the_end_of_a_publisher_comes_after_its_messages) {
 
 TEST_P(Conformance, SlowSubscriberUnderDropOldest) {
   connect(spec("scan", with_overflow(Overflow::drop_oldest, 4)));
-  set(&TestInlet::stuck, true);
+  set(&TestSink::stuck, true);
   send_samples(1, 2000, 2000);
-  set(&TestInlet::stuck, false);
+  set(&TestSink::stuck, false);
   ASSERT_TRUE(wait_until_settled(2000));
   EXPECT_EQ(inlet_.messages.size() + inlet_.lost() + outlet_.lost(), 2000U);
   EXPECT_GT(
@@ -255,9 +255,9 @@ TEST_P(Conformance, SlowSubscriberUnderDropOldest) {
 
 TEST_P(Conformance, SlowSubscriberUnderDropNewest) {
   connect(spec("scan", with_overflow(Overflow::drop_newest, 4)));
-  set(&TestInlet::stuck, true);
+  set(&TestSink::stuck, true);
   send_samples(1, 2000, 2000);
-  set(&TestInlet::stuck, false);
+  set(&TestSink::stuck, false);
   ASSERT_TRUE(wait_until_settled(2000));
   EXPECT_EQ(inlet_.messages.size() + inlet_.lost() + outlet_.lost(), 2000U);
   EXPECT_GT(
@@ -269,10 +269,10 @@ TEST_P(Conformance, SlowSubscriberUnderDropNewest) {
 
 TEST_P(Conformance, BlockLosesNothing) {
   connect(spec("scan", with_overflow(Overflow::block, 4)));
-  set(&TestInlet::stuck, true);
+  set(&TestSink::stuck, true);
   std::thread sender([&] { send_samples(1, 2000, 2000); });
   ASSERT_TRUE(events_.wait([&] { return inlet_.delivering == 1; }));
-  set(&TestInlet::stuck, false);
+  set(&TestSink::stuck, false);
   sender.join();
   ASSERT_TRUE(wait_until_settled(2000));
   EXPECT_EQ(inlet_.messages.size(), 2000U);
@@ -284,14 +284,14 @@ TEST_P(Conformance, BlockGivesUpAfterItsLimit) {
   Policy policy = reliable_policy(2);
   policy.block_timeout_ms = 5;
   connect(spec("scan", policy));
-  set(&TestInlet::stuck, true);
+  set(&TestSink::stuck, true);
   std::uint64_t sent = 0;
   SendReport report;
   while (!report.failure && sent < 100'000) report = publisher_->send(out_, sample(++sent, 2000));
   ASSERT_TRUE(report.failure.has_value());
   EXPECT_EQ(*report.failure, Code::timeout);
   EXPECT_EQ(report.dropped, 1U);
-  set(&TestInlet::stuck, false);
+  set(&TestSink::stuck, false);
   ASSERT_TRUE(wait_until_settled(sent));
   EXPECT_EQ(events_.read([&] { return outlet_.drops[Drop::timeout]; }), 1U);
   EXPECT_EQ(inlet_.messages.size(), sent - 1);
@@ -301,14 +301,14 @@ TEST_P(Conformance, BlockGivesUpAfterItsLimit) {
 TEST_P(Conformance, TellsWhetherBlockWouldWait) {
   connect(spec("scan", with_overflow(Overflow::block, 2)));
   EXPECT_TRUE(publisher_->has_room(out_, 2000));
-  set(&TestInlet::stuck, true);
+  set(&TestSink::stuck, true);
   std::uint64_t sent = 0;
   while (publisher_->has_room(out_, 2000) && sent < 100'000) {
     const SendReport report = publisher_->send(out_, sample(++sent, 2000));
     EXPECT_FALSE(report.failure) << sent;
   }
   EXPECT_LT(sent, 100'000U);
-  set(&TestInlet::stuck, false);
+  set(&TestSink::stuck, false);
   // Not under the lock of events_, which a transport takes under its own.
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!publisher_->has_room(out_, 2000)) {
@@ -342,7 +342,7 @@ TEST_P(Conformance, FullInletIsAskedAgainWhenThereIsSpace) {
 
 TEST_P(Conformance, OneSlowSubscriberDoesNotSlowAnother) {
   connect(spec("scan", with_overflow(Overflow::drop_oldest, 4)));
-  TestInlet slow(events_);
+  TestSink slow(events_);
   slow.stuck = true;
   auto other = factory_->subscriber("slow");
   (void)other->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &slow, nullptr)
@@ -384,8 +384,8 @@ TEST_P(Conformance, SendersInManyThreads) {
 
 TEST_P(Conformance, ChannelsAreSeparate) {
   connect(spec("one", reliable_policy()));
-  TestInlet other_inlet(events_);
-  TestOutlet other_outlet(events_);
+  TestSink other_inlet(events_);
+  TestSendEvents other_outlet(events_);
   const PortId other_out =
       publisher_->open(spec("one/more", reliable_policy()), nullptr, &other_outlet).or_throw();
   publisher_->send(other_out, sample(1));
@@ -405,22 +405,22 @@ TEST_P(Conformance, ChannelsAreSeparate) {
 
 TEST_P(Conformance, ClosedAndOpenedAgain) {
   connect(spec("scan", reliable_policy()));
-  std::deque<TestInlet> inlets;  // each outlives its port
+  std::deque<TestSink> inlets;  // each outlives its port
   // Every change is waited for before the next, or a count of before would be taken for the new
   // one.
-  const auto open_again = [&](TestInlet& inlet) {
+  const auto open_again = [&](TestSink& sink) {
     subscriber_->close(in_);
     EXPECT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
     publisher_->send(out_, sample(1));
-    in_ = subscriber_->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
+    in_ = subscriber_->open(spec("scan", reliable_policy()), &sink, nullptr).or_throw();
     EXPECT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
   };
   for (int round = 0; round < 5; ++round) {
-    TestInlet& inlet = inlets.emplace_back(events_);
-    open_again(inlet);
+    TestSink& sink = inlets.emplace_back(events_);
+    open_again(sink);
     publisher_->send(out_, sample(2));
-    ASSERT_TRUE(events_.wait([&] { return inlet.messages.size() == 1; }));
-    EXPECT_EQ(inlet.messages[0].meta.sequence, 2U);
+    ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
+    EXPECT_EQ(sink.messages[0].meta.sequence, 2U);
   }
   open_again(inlet_);
 }
@@ -441,7 +441,7 @@ TEST_P(Conformance, SubscriberGoesAndReturns) {
   connect(spec("scan", reliable_policy()));
   subscriber_.reset();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
-  TestInlet second(events_);
+  TestSink second(events_);
   subscriber_ = factory_->subscriber("subscriber");
   in_ = subscriber_->open(spec("scan", reliable_policy()), &second, nullptr).or_throw();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 1; }));
@@ -456,7 +456,7 @@ TEST_P(Conformance, PublisherGoesAndReturns) {
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
   publisher_.reset();
   ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 0; }));
-  TestOutlet second(events_);
+  TestSendEvents second(events_);
   publisher_ = factory_->publisher();
   out_ = publisher_->open(spec("scan", reliable_policy()), nullptr, &second).or_throw();
   ASSERT_TRUE(events_.wait([&] { return second.receivers == 1 && inlet_.publishers == 1; }));
@@ -478,8 +478,8 @@ TEST_P(Conformance, BlockedSenderIsFreedWhenItsReceiverGoes) {
     // Ends once nobody listens: before that, the window and the queue fill up and it blocks.
     for (bool heard = true; heard;) {
       const SendReport report = publisher_->send(out_, sample(++sent, 200'000));
-      heard = report.taken > 0;
-      promised += report.taken + report.dropped;
+      heard = report.accepted > 0;
+      promised += report.accepted + report.dropped;
       if (report.dropped > 0) {
         EXPECT_EQ(report.failure, Code::disconnected);
       }
@@ -524,7 +524,7 @@ TEST_P(Conformance, MarksOfACallTravelAndThePeerIsKnown) {
   ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
   Envelope message = sample(1);
   message.meta.call = {0xfedcba9876543210, 77, 3};
-  EXPECT_EQ(publisher_->send(out_, message).taken, 1U);
+  EXPECT_EQ(publisher_->send(out_, message).accepted, 1U);
   publisher_->send(out_, sample(2));
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 2; }));
   const Meta& marked = inlet_.messages[0].meta;
@@ -542,10 +542,10 @@ TEST_P(Conformance, AMessageForAnotherProcessIsNotSent) {
   Envelope elsewhere = sample(1);
   elsewhere.meta.to = 0x0123456789abcdef;
   const SendReport report = publisher_->send(out_, elsewhere);
-  EXPECT_EQ(report.taken, 0U);
+  EXPECT_EQ(report.accepted, 0U);
   EXPECT_EQ(report.dropped, 0U);
   EXPECT_FALSE(report.failure.has_value());
-  EXPECT_EQ(publisher_->send(out_, sample(2)).taken, 1U);
+  EXPECT_EQ(publisher_->send(out_, sample(2)).accepted, 1U);
   ASSERT_TRUE(events_.wait([&] { return !inlet_.messages.empty(); }));
   EXPECT_EQ(inlet_.messages[0].meta.sequence, 2U);
   EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
@@ -554,7 +554,7 @@ TEST_P(Conformance, AMessageForAnotherProcessIsNotSent) {
 TEST_P(Conformance, SecondPortOfAChannelIsRefused) {
   publisher_ = factory_->publisher();
   out_ = publisher_->open(spec("scan"), nullptr, &outlet_).or_throw();
-  TestOutlet second(events_);
+  TestSendEvents second(events_);
   const auto again = publisher_->open(spec("scan"), nullptr, &second);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, Code::already_exists);

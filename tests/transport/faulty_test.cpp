@@ -17,26 +17,25 @@ class FaultyTest : public ::testing::Test {
   std::vector<std::uint64_t> run(const FaultConfig& faults, std::uint64_t count,
                                  std::uint64_t& lost) {
     Events events;
-    TestInlet inlet(events);
-    TestOutlet outlet(events);
+    TestSink sink(events);
+    TestSendEvents send_events(events);
     RegisteredFactory factory("sample");
     const auto publisher = factory.publisher();
     const auto faulty = make_faulty(factory.unstarted_subscriber("subscriber"), faults);
     faulty->start().or_throw();
     const PortId out =
-        publisher->open(spec("scan", reliable_policy()), nullptr, &outlet).or_throw();
-    const PortId in = faulty->open(spec("scan", reliable_policy()), &inlet, nullptr).or_throw();
+        publisher->open(spec("scan", reliable_policy()), nullptr, &send_events).or_throw();
+    const PortId in = faulty->open(spec("scan", reliable_policy()), &sink, nullptr).or_throw();
     for (std::uint64_t i = 1; i <= count; ++i) publisher->send(out, sample(i));
     // One at most may still wait for the message that is to overtake it; closing counts it.
     const std::uint64_t waiting = faults.reorder > 0 ? 1 : 0;
-    EXPECT_TRUE(
-        events.wait([&] { return inlet.messages.size() + inlet.lost() + waiting >= count; }));
+    EXPECT_TRUE(events.wait([&] { return sink.messages.size() + sink.lost() + waiting >= count; }));
     faulty->close(in);
     // The very last may still have been on its way.
-    lost = inlet.drops[Drop::injected] + outlet.drops[Drop::disconnected];
-    EXPECT_EQ(inlet.lost() + outlet.lost(), lost);
+    lost = sink.drops[Drop::injected] + send_events.drops[Drop::disconnected];
+    EXPECT_EQ(sink.lost() + send_events.lost(), lost);
     std::vector<std::uint64_t> got;
-    for (const Envelope& message : inlet.messages) {
+    for (const Envelope& message : sink.messages) {
       EXPECT_TRUE(intact(message));
       got.push_back(message.meta.sequence);
     }

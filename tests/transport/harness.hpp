@@ -37,9 +37,9 @@ class Events {
   std::condition_variable changed;
 };
 
-class TestInlet final : public Inlet {
+class TestSink final : public ReceiveSink {
  public:
-  explicit TestInlet(Events& events) : events_(events) {}
+  explicit TestSink(Events& events) : events_(events) {}
 
   bool deliver(Envelope& message) override {
     std::unique_lock lock(events_.mutex);
@@ -94,9 +94,9 @@ class TestInlet final : public Inlet {
   Events& events_;
 };
 
-class TestOutlet final : public Outlet {
+class TestSendEvents final : public SendEvents {
  public:
-  explicit TestOutlet(Events& events) : events_(events) {}
+  explicit TestSendEvents(Events& events) : events_(events) {}
 
   void listeners(std::string_view, std::uint32_t count) override {
     note([&] {

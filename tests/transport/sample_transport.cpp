@@ -34,14 +34,14 @@ class SampleTransport final : public Transport {
     std::string process;
     std::uint64_t owner = 0;
     ChannelSpec spec;
-    Outlet* outlet = nullptr;  // null once closed
+    SendEvents* send_events = nullptr;  // null once closed
     Kept kept;
   };
   struct In {
     std::string process;
     std::uint64_t owner = 0;
     ChannelSpec spec;
-    Inlet* inlet = nullptr;
+    ReceiveSink* sink = nullptr;
     std::deque<std::pair<Envelope, std::shared_ptr<Out>>> queue;
     bool full = false;
     bool closed = false;
@@ -60,14 +60,15 @@ class SampleTransport final : public Transport {
     while (!outs_.empty()) close(outs_.begin()->first);
   }
 
-  Result<PortId> open(const ChannelSpec& spec, Inlet* inlet, Outlet* outlet) override {
+  Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink,
+                      SendEvents* send_events) override {
     const std::lock_guard lock(hub_->mutex);
     const PortId id = ++next_;
-    if (outlet != nullptr) {
+    if (send_events != nullptr) {
       for (const auto& [other, out] : outs_) {
         if (out->spec.name == spec.name) return Error{Code::already_exists, "taken", spec.name};
       }
-      auto out = std::make_shared<Out>(Out{process_, id_of_process(), spec, outlet, {}});
+      auto out = std::make_shared<Out>(Out{process_, id_of_process(), spec, send_events, {}});
       outs_[id] = out;
       hub_->outs.push_back(out);
       for (const auto& in : hub_->ins) meet(out, in);
@@ -76,7 +77,7 @@ class SampleTransport final : public Transport {
       in->process = process_;
       in->owner = id_of_process();
       in->spec = spec;
-      in->inlet = inlet;
+      in->sink = sink;
       ins_[id] = in;
       hub_->ins.push_back(in);
       for (const auto& out : hub_->outs) meet(out, in);
@@ -89,10 +90,10 @@ class SampleTransport final : public Transport {
     std::unique_lock lock(hub_->mutex);
     if (const auto out = outs_.find(port); out != outs_.end()) {
       for (const auto& in : hub_->ins) {
-        if (matches(*out->second, *in)) in->inlet->peer(name(), process_, id_of_process(), false);
+        if (matches(*out->second, *in)) in->sink->peer(name(), process_, id_of_process(), false);
       }
       std::erase(hub_->outs, out->second);
-      out->second->outlet = nullptr;
+      out->second->send_events = nullptr;
       outs_.erase(out);
       hub_->changed.notify_all();
       return;
@@ -110,7 +111,7 @@ class SampleTransport final : public Transport {
     for (auto& [message, out] : in->queue) lose(*out, Drop::disconnected);
     in->queue.clear();
     for (const auto& out : hub_->outs) {
-      if (matches(*out, *in)) out->outlet->listeners(name(), receivers(*out));
+      if (matches(*out, *in)) out->send_events->listeners(name(), receivers(*out));
     }
   }
 
@@ -161,7 +162,7 @@ class SampleTransport final : public Transport {
         }
         in->queue.emplace_back(message, out);
         in->queue.back().first.meta.peer = out->owner;
-        ++report.taken;
+        ++report.accepted;
       } else if (policy.overflow == Overflow::drop_newest) {
         ++report.dropped;
         lose(*out, Drop::overflow);
@@ -201,7 +202,8 @@ class SampleTransport final : public Transport {
     return reinterpret_cast<std::uintptr_t>(this);
   }
   static bool matches(const Out& out, const In& in) {
-    return out.outlet != nullptr && out.spec.name == in.spec.name && out.spec.type == in.spec.type;
+    return out.send_events != nullptr && out.spec.name == in.spec.name &&
+           out.spec.type == in.spec.type;
   }
   std::uint32_t receivers(const Out& out) const {
     std::uint32_t count = 0;
@@ -209,7 +211,7 @@ class SampleTransport final : public Transport {
     return count;
   }
   void lose(Out& out, Drop reason) const {
-    if (out.outlet != nullptr) out.outlet->dropped(name(), reason, 1);
+    if (out.send_events != nullptr) out.send_events->dropped(name(), reason, 1);
   }
   void fail(Out& out, SendReport& report, Drop reason, Code code) const {
     ++report.dropped;
@@ -223,8 +225,8 @@ class SampleTransport final : public Transport {
                         out->process + " publishes " + out->spec.type.name + ", " + in->process +
                             " subscribes to " + in->spec.type.name,
                         out->spec.name};
-      out->outlet->refused(name(), error);
-      in->inlet->refused(name(), error);
+      out->send_events->refused(name(), error);
+      in->sink->refused(name(), error);
       return;
     }
     out->kept.each([&](const Envelope& message) {
@@ -232,8 +234,8 @@ class SampleTransport final : public Transport {
       in->queue.back().first.meta.replayed = true;
       in->queue.back().first.meta.peer = out->owner;
     });
-    in->inlet->peer(name(), out->process, out->owner, true);
-    out->outlet->listeners(name(), receivers(*out));
+    in->sink->peer(name(), out->process, out->owner, true);
+    out->send_events->listeners(name(), receivers(*out));
   }
   static void run(Hub& hub, In& in) {
     std::unique_lock lock(hub.mutex);
@@ -246,7 +248,7 @@ class SampleTransport final : public Transport {
       lock.unlock();
       hub.changed.notify_all();
       next.first.meta.stamps.arrived = monotonic_now().ns;
-      const bool taken = in.inlet->deliver(next.first);
+      const bool taken = in.sink->deliver(next.first);
       lock.lock();
       if (taken)
         in.full = false;

@@ -2,7 +2,7 @@
 
 #include "tests/transport/conformance.hpp"
 #include "tests/transport/temporary_folder.hpp"
-#include "transport/zmq.hpp"
+#include "transport/zmq/zmq.hpp"
 
 namespace hyphos::transport::testing {
 

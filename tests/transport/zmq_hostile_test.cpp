@@ -6,7 +6,7 @@
 
 #include "hyphos/time.hpp"
 #include "tests/transport/zmq_factory.hpp"
-#include "transport/zmq_socket.hpp"
+#include "transport/zmq/socket.hpp"
 #include "wire/control.hpp"
 #include "wire/packet.hpp"
 
@@ -43,8 +43,8 @@ class HostileTest : public ::testing::Test {
 
   TemporaryFolder folder_;
   Events events_;
-  TestInlet inlet_{events_};
-  TestOutlet outlet_{events_};
+  TestSink inlet_{events_};
+  TestSendEvents outlet_{events_};
   zmq::Context context_;
   Socket raw_;
 };
@@ -176,7 +176,7 @@ class FakePublisherTest : public HostileTest {
   void stamped(std::uint64_t sequence, std::int64_t ahead, std::int64_t wall_offset) {
     Envelope message = sample(sequence);
     message.meta.stamps.publish = monotonic_now().ns + ahead;
-    message.meta.stamps.handed = message.meta.stamps.publish;
+    message.meta.stamps.submitted = message.meta.stamps.publish;
     const auto bytes = wire::encode_packet("scan", test_type(), message, {1, wall_offset});
     send(router_,
          {connection_, start(sequence) +

@@ -1,4 +1,4 @@
-#include "transport/zmq.hpp"
+#include "transport/zmq/zmq.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "tests/transport/tcp_cutter.hpp"
 #include "tests/transport/zmq_factory.hpp"
-#include "transport/zmq_socket.hpp"
+#include "transport/zmq/socket.hpp"
 #include "wire/control.hpp"
 #include "wire/packet.hpp"
 
@@ -46,8 +46,8 @@ class ZmqTest : public ::testing::Test {
     return events_.wait([&] { return outlet_.receivers == 1; });
   }
   Events events_;
-  TestInlet inlet_{events_};
-  TestOutlet outlet_{events_};
+  TestSink inlet_{events_};
+  TestSendEvents outlet_{events_};
 };
 
 // --- Connections that break ----------------------------------------------------------------------
@@ -91,7 +91,7 @@ TEST_F(ZmqTest, BestEffortCountsWhatACutCableLoses) {
   std::thread sender([&] {
     for (std::uint64_t i = 1; i <= 600; ++i) {
       const SendReport report = publisher->send(out, sample(i, 20'000));
-      promised += report.taken + report.dropped;
+      promised += report.accepted + report.dropped;
       if (i % 100 == 0) {
         const int falls = outlet_.falls;
         cable.cut();
@@ -124,13 +124,13 @@ TEST_F(ZmqTest, handed_is_the_instant_of_the_call_of_the_library) {
     Envelope message = sample(before + 1, size);
     const std::int64_t begin = monotonic_now().ns;
     message.meta.stamps.publish = begin - 2'000'000;
-    message.meta.stamps.handed = begin - 1'000'000;  // then it waited in a queue of ours
+    message.meta.stamps.submitted = begin - 1'000'000;  // then it waited in a queue of ours
     publisher->send(out, message);
     ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() > before; }));
     const Stamps stamps = events_.read([&] { return inlet_.messages.back().meta.stamps; });
     EXPECT_EQ(stamps.publish, begin - 2'000'000);
-    EXPECT_GE(stamps.handed, begin);
-    EXPECT_LE(stamps.handed, stamps.arrived);
+    EXPECT_GE(stamps.submitted, begin);
+    EXPECT_LE(stamps.submitted, stamps.arrived);
   }
   publisher->stop(0);
   subscriber->stop(0);
@@ -152,8 +152,8 @@ TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
   std::uint64_t promised = 0;
   do {
     report = publisher->send(out, sample(++sent, 300'000));
-    promised += report.taken + report.dropped;
-  } while (report.taken > 0);
+    promised += report.accepted + report.dropped;
+  } while (report.accepted > 0);
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
   if (report.dropped > 0) {
     EXPECT_EQ(report.failure, Code::disconnected);
@@ -200,7 +200,7 @@ TEST_F(ZmqTest, AProcessDoesNotHearItself) {
   auto both = started(std::move(config));
   auto other = started(connecting("other", both->endpoints()[0]));
   const PortId out = both->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
-  TestInlet own(events_);
+  TestSink own(events_);
   (void)both->open(spec("scan", reliable_policy()), &own, nullptr).or_throw();
   (void)other->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
   ASSERT_TRUE(connected());
@@ -220,10 +220,10 @@ TEST_F(ZmqTest, InletMayPublishUnderBlockFromInsideItsCall) {
   middle.connect = {{source->endpoints()[0], std::nullopt, std::nullopt}};
   auto relay = started(std::move(middle));
   auto sink = started(connecting("sink", relay->endpoints()[0]));
-  TestOutlet relay_outlet(events_);
+  TestSendEvents relay_outlet(events_);
   const Policy policy = reliable_policy(2);
   const PortId onward = relay->open(spec("out", policy), nullptr, &relay_outlet).or_throw();
-  struct Relay final : Inlet {
+  struct Relay final : ReceiveSink {
     Transport* transport = nullptr;
     PortId port = 0;
     bool deliver(Envelope& message) override { return transport->send(port, message), true; }
@@ -281,8 +281,8 @@ TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
   auto publisher = started(std::move(config));
   auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
   const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
-  TestOutlet other_outlet(events_);
-  TestInlet other_inlet(events_);
+  TestSendEvents other_outlet(events_);
+  TestSink other_inlet(events_);
   (void)publisher->open(spec("other"), nullptr, &other_outlet).or_throw();
   (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
   (void)subscriber->open(spec("other"), &other_inlet, nullptr).or_throw();
@@ -330,14 +330,14 @@ TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
   auto friendly = started(std::move(both));
 
   const Names names = {"scan", "image", "common"};
-  std::map<std::string, std::unique_ptr<TestOutlet>> outlets;
-  std::map<std::string, std::unique_ptr<TestInlet>> at_guest;
-  std::map<std::string, std::unique_ptr<TestInlet>> at_friend;
+  std::map<std::string, std::unique_ptr<TestSendEvents>> outlets;
+  std::map<std::string, std::unique_ptr<TestSink>> at_guest;
+  std::map<std::string, std::unique_ptr<TestSink>> at_friend;
   std::map<std::string, PortId> ports;
   for (const std::string& name : names) {
-    outlets[name] = std::make_unique<TestOutlet>(events_);
-    at_guest[name] = std::make_unique<TestInlet>(events_);
-    at_friend[name] = std::make_unique<TestInlet>(events_);
+    outlets[name] = std::make_unique<TestSendEvents>(events_);
+    at_guest[name] = std::make_unique<TestSink>(events_);
+    at_friend[name] = std::make_unique<TestSink>(events_);
     const ChannelSpec channel = spec(name, reliable_policy());
     ports[name] = publisher->open(channel, nullptr, outlets[name].get()).or_throw();
     (void)guest->open(channel, at_guest[name].get(), nullptr).or_throw();
@@ -496,8 +496,8 @@ TEST_F(CurveTest, StrangerAndPlaintextAreRefusedAndOthersStillServed) {
     auto deceived = client(endpoint, client_, stranger_.public_key);  // expects another server
     (void)deceived->open(spec("scan"), &inlet_, nullptr).or_throw();
     auto good = client(endpoint, client_, server_.public_key);
-    TestInlet inlet(events_);
-    (void)good->open(spec("scan"), &inlet, nullptr).or_throw();
+    TestSink sink(events_);
+    (void)good->open(spec("scan"), &sink, nullptr).or_throw();
     ASSERT_TRUE(connected());
     good->stop(0);
     deceived->stop(0);

@@ -11,7 +11,7 @@ from typing import Any
 
 SEPARATOR = 0x5948
 ENCODINGS = {"struct": 1, "bytes": 2, "protobuf": 3, "attached": 4, "custom": 5}
-STAMPS = ("publish", "encoded", "handed", "arrived", "scheduled", "decoded", "callback")
+STAMPS = ("publish", "encoded", "submitted", "arrived", "scheduled", "decoded", "callback")
 
 
 def fnv1a(text: bytes) -> int:
@@ -81,7 +81,7 @@ def vector(name: str, encoding: str, payload: bytes, **over: Any) -> dict[str, A
         "sequence": 1,
         "sender": "0123456789abcdef",
         "replayed": False,
-        "stamps_ns": {"publish": 1_000_000_001, "encoded": 1_000_000_500, "handed": 1_000_000_900},
+        "stamps_ns": {"publish": 1_000_000_001, "encoded": 1_000_000_500, "submitted": 1_000_000_900},
         "host": "feedfacecafebeef",
         "clock_offset_ns": 1_700_000_000_000_000_000,
     }

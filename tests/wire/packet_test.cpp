@@ -61,7 +61,7 @@ Vector read_vector(const YAML::Node& node) {
   meta.latch = static_cast<Latch>(node["latch"].as<int>(0));
   const YAML::Node stamps = node["stamps_ns"];
   const auto stamp = [&](const char* name) { return stamps[name].as<std::int64_t>(0); };
-  meta.stamps = {stamp("publish"),   stamp("encoded"), stamp("handed"),  stamp("arrived"),
+  meta.stamps = {stamp("publish"),   stamp("encoded"), stamp("submitted"), stamp("arrived"),
                  stamp("scheduled"), stamp("decoded"), stamp("callback")};
   if (const YAML::Node call = node["call"]) {
     meta.call = {hex_number(call["client"]), call["id"].as<std::uint64_t>(),
@@ -185,14 +185,14 @@ TEST(Packet, a_stamp_is_written_again_in_its_place) {
     const TypeId type = make_type_id("x", Encoding::bytes);
     const std::size_t at = append_head(channel, type, message, {}, packet);
     ASSERT_GT(at, 0U);
-    write_handed(packet.data() + at, 987'654'321);
+    write_submitted(packet.data() + at, 987'654'321);
     Header header;
     ASSERT_TRUE(read_head(std::span(packet).subspan(3), header));
     EXPECT_EQ(header.meta.stamps.publish, 1'000);
     EXPECT_EQ(header.meta.stamps.encoded, 2'000);
-    EXPECT_EQ(header.meta.stamps.handed, 987'654'321);
+    EXPECT_EQ(header.meta.stamps.submitted, 987'654'321);
     EXPECT_EQ(header.meta.sequence, 300U);
-    message.meta.stamps.handed = 0;
+    message.meta.stamps.submitted = 0;
     EXPECT_EQ(append_head(channel, type, message, {}, packet), 0U);
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 Result<void> finish(const hyphos_publisher& publisher, const Published& sent,
                     hyphos_published* out) {
-  if (out != nullptr) *out = {sent.sequence, sent.taken, sent.dropped};
+  if (out != nullptr) *out = {sent.sequence, sent.accepted, sent.dropped};
   if (sent) return success();
   return Error{*sent.failure, "could not be published", publisher.core.channel()};
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cosim/realtime/outside.hpp"
-#include "lab/link/address.hpp"
-#include "lab/link/tun.hpp"
+#include "netem/address.hpp"
+#include "netem/tun.hpp"
 
 namespace hyphos::cosim {
 

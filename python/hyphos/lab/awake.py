@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from hyphos.lab.peers import lab_program
 
-_PROGRAM = "hyphos-lab-awake"
+_PROGRAM = "hyphos-lab-busy-cpus"
 _kept = 0
 
 

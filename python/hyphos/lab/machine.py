@@ -28,7 +28,7 @@ HANDOVER = "hand-over"
 _LOAD = "load at start"
 # What differs from one look at a machine to the next; all else in its description names it.
 PASSING = (PACE, HANDOVER, _LOAD)
-_HANDOVER_PROGRAM = "hyphos-lab-handover"
+_HANDOVER_PROGRAM = "hyphos-lab-cacheline-latency"
 
 
 def _first(path: str, key: str) -> str:

@@ -65,7 +65,7 @@ class Wifi(_Lossy):
 
 
 Medium = Veth | Tun | Wifi
-# From, to, and whether it is a whole number: as hyphos-link takes them (lab/link/options.cpp).
+# From, to, and whether it is a whole number: as hyphos-link takes them (netem/options.cpp).
 RANGES: dict[str, tuple[float, float, bool]] = {
     "seed": (0, 1e15, True),
     "loss": (0, 1, False),

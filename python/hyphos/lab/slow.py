@@ -2,7 +2,7 @@
 
 A quota stops programs for a part of each period and leaves a short piece of work as fast as ever. A
 slower clock makes each piece of work longer. Where the frequency cannot be set, as in a virtual
-machine, a real-time thread on each processor takes the rest of every 200 µs (lab/slow/main.cpp).
+machine, a real-time thread on each processor takes the rest of every 200 µs (lab/cpu/slow_cpus.cpp).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ EVENT = np.dtype(
         *(
             (name, np.int64)
             for name in (
-                *("publish", "encoded", "handed", "arrived", "scheduled", "dequeued"),
+                *("publish", "encoded", "submitted", "arrived", "scheduled", "dequeued"),
                 *("decoded", "callback", "end"),
             )
         ),

@@ -13,12 +13,12 @@ Ints = npt.NDArray[np.int64]
 
 # As trace/record.cpp has them; `hold` is the time that a node keeps what it got until a timer of
 # its own takes it up.
-LAYERS = ("encode", "hand", "transport", "deliver", "queue", "decode", "callback", "hold")
+LAYERS = ("encode", "submit", "transport", "deliver", "queue", "decode", "callback", "hold")
 COLOURS = ("#56b4e9", "#0072b2", "#009e73", "#999999", "#e69f00", "#cc79a7", "#d55e00", "#f0e442")
 # What T. Kronauer et al. call them (Latency Analysis of ROS2 Multi-Node Systems, Fig. 6).
 PAPER_NAMES = {
     "encode": "publisher rmw",
-    "hand": "publisher common",
+    "submit": "publisher common",
     "transport": "DDS",
     "deliver": "subscriber common",
     "queue": "notification delay",
@@ -29,7 +29,7 @@ PAPER_NAMES = {
 # Of an experiment the messages around these percentiles are looked at.
 PERCENTILES = (0.5, 0.95)
 # What the stack adds to the transport; the rest is user code.
-STACK = ("encode", "hand", "deliver", "queue", "decode")
+STACK = ("encode", "submit", "deliver", "queue", "decode")
 
 
 def percentile_name(fraction: float) -> str:
@@ -73,7 +73,7 @@ def layers_of(events: npt.NDArray[np.void]) -> Ints:
     `callback − publish`. A layer that was not crossed has the stamp 0 and takes no time."""
     out = np.zeros((len(events), 7), np.int64)
     last = events["publish"].copy()
-    for column, stamp in enumerate(("encoded", "handed", "arrived", "scheduled", "dequeued")):
+    for column, stamp in enumerate(("encoded", "submitted", "arrived", "scheduled", "dequeued")):
         now = events[stamp]
         crossed = now != 0
         out[crossed, column] = now[crossed] - last[crossed]

@@ -35,7 +35,7 @@ std::optional<DecodedText> read_early(std::string_view text, std::size_t piece,
 
 std::string outcome(std::string_view json, const DecodedText* decoded) {
   static const auto types = sample_types();
-  static const Shape& shape = (*types->default_carrier("made/All").or_throw()).converter.shape();
+  static const Shape& shape = (*types->default_codec("made/All").or_throw()).converter.shape();
   const auto made = read_json(shape, false, json, &WritableBuffer::on_heap, 5, {0, 16}, decoded);
   return made ? "read " + std::string(made->payload.text()) : made.error().to_string();
 }

@@ -23,7 +23,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 }
 
 const Converter& converter(Types& types, const std::string& name) {
-  return (*types.default_carrier(name).or_throw()).converter;
+  return (*types.default_codec(name).or_throw()).converter;
 }
 
 RawMessage read(const Converter& converter, Form form, std::string_view wire) {
@@ -96,7 +96,7 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
     const RawMessage message =
         converter.read(Form::ros1, unit.bytes(), &WritableBuffer::on_heap, 0).or_throw();
     for (const Form form : {Form::ros1, Form::cdr}) {
-      const Written written = converter.write(form, message).or_throw();
+      const EncodedMessage written = converter.write(form, message).or_throw();
       const bool apart = size >= Converter::kKept;
       EXPECT_EQ(written.array.data() == message.buffers[0].data(), apart);
       EXPECT_EQ(written.tail.empty(), !apart);
@@ -108,12 +108,12 @@ TEST(Convert, LargeAttachedBytesStayWhereTheyAreIfTheyMay) {
         EXPECT_EQ(written.joined().text(), wire);
       }
     }
-    const Written cbor = converter.write(Form::cbor, message).or_throw();
+    const EncodedMessage cbor = converter.write(Form::cbor, message).or_throw();
     EXPECT_EQ(cbor.array.data() == message.buffers[0].data(), size >= Converter::kKept);
     RawMessage halves{message.payload, {}};
     halves.buffers.push_back(message.buffers[0].slice(0, size / 2));
     halves.buffers.push_back(message.buffers[0].slice(size / 2, size - size / 2));
-    const Written copied = converter.write(Form::cbor, halves).or_throw();
+    const EncodedMessage copied = converter.write(Form::cbor, halves).or_throw();
     EXPECT_TRUE(copied.array.empty()) << "of several nothing stays where it is";
     EXPECT_EQ(cbor.joined().text(), copied.joined().text());
   }

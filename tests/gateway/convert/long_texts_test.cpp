@@ -21,7 +21,7 @@ constexpr LongTexts::Bounds kAll{0, 16};
 /// What of made/All was read: all of its bytes in protobuf, or the error.
 std::string outcome(std::string_view json, const LongTexts::Bounds& bounds) {
   static const auto types = sample_types();
-  static const Shape& shape = (*types->default_carrier("made/All").or_throw()).converter.shape();
+  static const Shape& shape = (*types->default_codec("made/All").or_throw()).converter.shape();
   const auto made = read_json(shape, false, json, &WritableBuffer::on_heap, 5, bounds);
   return made ? "read " + std::string(made->payload.text()) : made.error().to_string();
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "gateway/core/types.hpp"
+#include "gateway/types/types.hpp"
 #include "hyphos/ros/options.pb.h"
 
 namespace hyphos::gateway {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gateway/core/graph_door.hpp"
+#include "gateway/facade/hyphos_graph.hpp"
 #include "hyphos/hyphos.hpp"
 #include "hyphos/msgs/sensor.pb.h"
 #include "tests/gateway/convert/sample.hpp"
@@ -22,15 +22,15 @@ class ActionsTest : public testing::Test {
     options.domain = domain;
     return options;
   }
-  static std::optional<ActionInfo> find(const GraphDoor& door, const std::string& name) {
-    const auto actions = door.actions();
+  static std::optional<ActionInfo> find(const HyphosGraph& facade, const std::string& name) {
+    const auto actions = facade.actions();
     const auto at = std::ranges::find(actions, name, &ActionInfo::name);
     return at == actions.end() ? std::nullopt : std::optional(*at);
   }
-  static std::unique_ptr<ActionServer> serve(GraphDoor& door, const std::string& name) {
+  static std::unique_ptr<ActionServer> serve(HyphosGraph& facade, const std::string& name) {
     ActionCallbacks callbacks{[](const Buffer&, const ServedGoalRef&) {},
                               [](const ServedGoalRef&) {}};
-    return door
+    return facade
         .open_action({"rosbridge 10.0.0.5:4000"}, name, "made/Count", Form::json,
                      std::move(callbacks))
         .or_throw();
@@ -39,31 +39,31 @@ class ActionsTest : public testing::Test {
   const std::string domain_ = "actions" + std::to_string(::getpid());
   Node robot_ = Node::open("robot", in(domain_)).or_throw();
   const std::shared_ptr<Types> types_ = sample_types();
-  GraphDoor door_{robot_.runtime().node("gateway").or_throw(), types_, {}};
+  HyphosGraph facade_{robot_.runtime().node("gateway").or_throw(), types_, {}};
 };
 
 TEST_F(ActionsTest, ThereAreThoseOfNodesAndOfClients) {
-  EXPECT_TRUE(door_.actions().empty());
+  EXPECT_TRUE(facade_.actions().empty());
   const auto dock = robot_.action<msgs::LaserScan, msgs::LaserScan, msgs::LaserScan>(
       "arm/dock", {}, [](const auto& goal) { return *goal; });
-  auto server = serve(door_, "/count");
-  GraphDoor elsewhere(Node::open("base", in(domain_)).or_throw(), types_, {});
-  for (const GraphDoor* const door : {&door_, &elsewhere}) {
-    ASSERT_EQ(door->actions().size(), 2U);
-    const auto count = find(*door, "/count");
+  auto server = serve(facade_, "/count");
+  HyphosGraph elsewhere(Node::open("base", in(domain_)).or_throw(), types_, {});
+  for (const HyphosGraph* const facade : {&facade_, &elsewhere}) {
+    ASSERT_EQ(facade->actions().size(), 2U);
+    const auto count = find(*facade, "/count");
     ASSERT_TRUE(count);
     EXPECT_EQ(count->type, "made/Count");
     EXPECT_EQ(count->node, "/gateway");
-    const auto docking = find(*door, "/arm/dock");
+    const auto docking = find(*facade, "/arm/dock");
     ASSERT_TRUE(docking);
     EXPECT_EQ(docking->type, "") << "no action of ROS is made of these";
     EXPECT_EQ(docking->node, "/robot");
-    EXPECT_TRUE(door->services().empty()) << "an action is no service";
+    EXPECT_TRUE(facade->services().empty()) << "an action is no service";
   }
   server.reset();
-  EXPECT_FALSE(find(door_, "/count"));
+  EXPECT_FALSE(find(facade_, "/count"));
   dock.close();
-  EXPECT_TRUE(door_.actions().empty());
+  EXPECT_TRUE(facade_.actions().empty());
 }
 
 TEST_F(ActionsTest, RulesSayWhoMayUseThem) {
@@ -74,28 +74,28 @@ TEST_F(ActionsTest, RulesSayWhoMayUseThem) {
   driver.publish.deny = {"*"};
   driver.serve.deny = {"count"};
   rules.clients = {{"rosbridge*10.0.0.5:*", driver}};
-  const GraphDoor door(robot_.runtime().node("other").or_throw(), types_, rules);
+  const HyphosGraph facade(robot_.runtime().node("other").or_throw(), types_, rules);
   const Client anybody{"rosbridge 10.0.0.6:4000"};
   const Client driving{"rosbridge 10.0.0.5:4000"};
-  EXPECT_FALSE(door.lets(anybody, Use::call, "/dock"));
-  EXPECT_FALSE(door.lets(anybody, Use::call, "dock"));
-  EXPECT_TRUE(door.lets(anybody, Use::serve, "/dock"));
-  EXPECT_TRUE(door.lets(anybody, Use::subscribe, "/scan"));
-  EXPECT_FALSE(door.lets(anybody, Use::subscribe, "/map"));
-  EXPECT_TRUE(door.lets(anybody, Use::publish, "/map"));
-  EXPECT_TRUE(door.lets(driving, Use::call, "/dock"));
-  EXPECT_FALSE(door.lets(driving, Use::publish, "/map"));
-  EXPECT_FALSE(door.lets(driving, Use::serve, "/count"));
+  EXPECT_FALSE(facade.lets(anybody, Use::call, "/dock"));
+  EXPECT_FALSE(facade.lets(anybody, Use::call, "dock"));
+  EXPECT_TRUE(facade.lets(anybody, Use::serve, "/dock"));
+  EXPECT_TRUE(facade.lets(anybody, Use::subscribe, "/scan"));
+  EXPECT_FALSE(facade.lets(anybody, Use::subscribe, "/map"));
+  EXPECT_TRUE(facade.lets(anybody, Use::publish, "/map"));
+  EXPECT_TRUE(facade.lets(driving, Use::call, "/dock"));
+  EXPECT_FALSE(facade.lets(driving, Use::publish, "/map"));
+  EXPECT_FALSE(facade.lets(driving, Use::serve, "/count"));
 }
 
 TEST_F(ActionsTest, InterfacesAreWhatPeopleWrite) {
-  const auto names = door_.interfaces();
+  const auto names = facade_.interfaces();
   EXPECT_EQ(names, (std::vector<std::string>{
                        "made/Add", "made/All", "made/Count", "made/CountFeedback", "made/CountGoal",
                        "made/CountResult", "made/Many", "made/Nothing", "made/Part",
                        "made/action/Count", "made/msg/All", "made/msg/Many", "made/msg/Nothing",
                        "made/msg/Part", "made/srv/Add"}));
-  EXPECT_EQ(door_.ros_version(), 1) << "types of ROS 1 are known";
+  EXPECT_EQ(facade_.ros_version(), 1) << "types of ROS 1 are known";
 }
 
 }  // namespace

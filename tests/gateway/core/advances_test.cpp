@@ -1,41 +1,41 @@
-#include "gateway/core/advances.hpp"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 
+#include "gateway/facade/loan_budget.hpp"
+
 namespace hyphos::gateway {
 namespace {
 
-TEST(Advances, AreNoMoreTogetherThanTheMost) {
-  Advances advances(100);
-  Advances::Share first = advances.take(60);
+TEST(LoanBudget, AreNoMoreTogetherThanTheMost) {
+  LoanBudget loan_budget(100);
+  LoanBudget::Share first = loan_budget.take(60);
   EXPECT_TRUE(first);
-  EXPECT_FALSE(advances.take(41));
-  Advances::Share second = advances.take(40);
+  EXPECT_FALSE(loan_budget.take(41));
+  LoanBudget::Share second = loan_budget.take(40);
   EXPECT_TRUE(second);
-  EXPECT_FALSE(advances.take(1));
+  EXPECT_FALSE(loan_budget.take(1));
 }
 
-TEST(Advances, AreGivenBackOnce) {
-  Advances advances(100);
+TEST(LoanBudget, AreGivenBackOnce) {
+  LoanBudget loan_budget(100);
   {
-    Advances::Share held = advances.take(100);
-    Advances::Share moved = std::move(held);
-    EXPECT_FALSE(advances.take(1));
+    LoanBudget::Share held = loan_budget.take(100);
+    LoanBudget::Share moved = std::move(held);
+    EXPECT_FALSE(loan_budget.take(1));
     held = {};
-    EXPECT_FALSE(advances.take(1)) << "it is the other's";
+    EXPECT_FALSE(loan_budget.take(1)) << "it is the other's";
   }
-  Advances::Share all = advances.take(100);
+  LoanBudget::Share all = loan_budget.take(100);
   ASSERT_TRUE(all);
   all = {};
-  EXPECT_TRUE(advances.take(100));
+  EXPECT_TRUE(loan_budget.take(100));
 }
 
-TEST(Advances, OfNothingAreAlwaysThere) {
-  Advances advances(0);
-  EXPECT_FALSE(advances.take(1));
-  EXPECT_TRUE(advances.take(0));
+TEST(LoanBudget, OfNothingAreAlwaysThere) {
+  LoanBudget loan_budget(0);
+  EXPECT_FALSE(loan_budget.take(1));
+  EXPECT_TRUE(loan_budget.take(0));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "gateway/core/pace.hpp"
+#include "gateway/facade/pace.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <future>
 #include <thread>
 
-#include "gateway/core/graph_door.hpp"
+#include "gateway/facade/hyphos_graph.hpp"
 #include "hyphos/hyphos.hpp"
 #include "tests/gateway/convert/sample.hpp"
 
@@ -30,8 +30,8 @@ class ParamsTest : public testing::Test {
     return options;
   }
   std::unique_ptr<NodeParams> open(Rules rules = {}) {
-    door_ = std::make_unique<GraphDoor>(gateway_, sample_types(), std::move(rules));
-    return door_->open_params([this] { ++changes_; });
+    facade_ = std::make_unique<HyphosGraph>(gateway_, sample_types(), std::move(rules));
+    return facade_->open_params([this] { ++changes_; });
   }
   /// The value that a node shows now.
   static std::optional<ParamVariant> value(NodeParams& params, const std::string& node,
@@ -53,7 +53,7 @@ class ParamsTest : public testing::Test {
 
   Node robot_ = Node::open("robot", alone()).or_throw();
   Node gateway_ = robot_.runtime().node("gateway").or_throw();
-  std::unique_ptr<GraphDoor> door_;
+  std::unique_ptr<HyphosGraph> facade_;
   std::atomic<int> changes_ = 0;
 };
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "gateway/core/graph_door.hpp"
+#include "gateway/facade/hyphos_graph.hpp"
 #include "hyphos/hyphos.hpp"
 #include "tests/gateway/convert/sample.hpp"
 #include "tests/gateway/heard.hpp"
@@ -18,7 +18,7 @@ const std::string kBigEndian("\0\0\0\0\0\0\0\0\0\0\0\5", 12);
 /// What a node hears of a channel whose type it knows by name only.
 std::function<void(const Message<RawMessage>&)> into(Heard& heard) {
   return [take = heard.take()](const Message<RawMessage>& message) {
-    take({Written(message->payload), 0, false});
+    take({EncodedMessage(message->payload), 0, false});
   };
 }
 
@@ -30,23 +30,23 @@ class RawTest : public testing::Test {
     options.domain = "raw" + std::to_string(getpid()) + "_" + std::to_string(++count);
     return options;
   }
-  std::unique_ptr<Inlet> inlet(Form form = Form::cdr) {
-    return door_.open_inlet(client_, "/part", kPart, form, {.raw = true}).or_throw();
+  std::unique_ptr<ClientPublisher> publisher(Form form = Form::cdr) {
+    return facade_.open_publisher(client_, "/part", kPart, form, {.raw = true}).or_throw();
   }
-  std::unique_ptr<Outlet> outlet(Form form, Heard& heard) {
-    return door_.open_outlet(client_, "/part", "", form, {}, heard.take()).or_throw();
+  std::unique_ptr<ClientSubscription> subscription(Form form, Heard& heard) {
+    return facade_.open_subscription(client_, "/part", "", form, {}, heard.take()).or_throw();
   }
 
   Node robot_ = Node::open("robot", alone()).or_throw();
-  GraphDoor door_{robot_.runtime().node("gateway").or_throw(), sample_types(), {}};
+  HyphosGraph facade_{robot_.runtime().node("gateway").or_throw(), sample_types(), {}};
   const Client client_{"test"};
 };
 
 TEST_F(RawTest, CdrPassesAsItIsAlsoWhatIsBigEndian) {
-  const auto in = inlet();
+  const auto in = publisher();
   Heard cdr;
   Heard node;
-  const auto out = outlet(Form::cdr, cdr);
+  const auto out = subscription(Form::cdr, cdr);
   const auto subscription =
       robot_.raw_subscribe("part", raw_type(kPart), {}, into(node)).or_throw();
   for (const std::string& message : {kFive, kBigEndian})
@@ -57,19 +57,19 @@ TEST_F(RawTest, CdrPassesAsItIsAlsoWhatIsBigEndian) {
 }
 
 TEST_F(RawTest, AMessageStaysInTheMemoryThatItWasReceivedInto) {
-  const auto in = inlet();
+  const auto in = publisher();
   WritableBuffer memory = in->loan(kFive.size());
   ASSERT_FALSE(memory.empty());
   std::ranges::copy(bytes_of(kFive), memory.data());
   const Buffer within = std::move(memory).freeze(kFive.size());
   Heard heard;
   const std::byte* where = nullptr;
-  const auto out = door_
-                       .open_outlet(client_, "/part", "", Form::cdr, {},
-                                    [&, take = heard.take()](const Leaving& message) {
-                                      where = message.bytes.parts()[0].data();
-                                      take(message);
-                                    })
+  const auto out = facade_
+                       .open_subscription(client_, "/part", "", Form::cdr, {},
+                                          [&, take = heard.take()](const OutgoingMessage& message) {
+                                            where = message.bytes.parts()[0].data();
+                                            take(message);
+                                          })
                        .or_throw();
   ASSERT_TRUE(in->publish(within.bytes(), within));
   EXPECT_EQ(heard.wait(1).at(0), kFive);
@@ -77,12 +77,12 @@ TEST_F(RawTest, AMessageStaysInTheMemoryThatItWasReceivedInto) {
 }
 
 TEST_F(RawTest, OtherFormsAreConvertedBothWays) {
-  const auto in = inlet();
-  const auto page = inlet(Form::json);
+  const auto in = publisher();
+  const auto page = publisher(Form::json);
   Heard json;
   Heard cdr;
-  const auto first = outlet(Form::json, json);
-  const auto second = outlet(Form::cdr, cdr);
+  const auto first = subscription(Form::json, json);
+  const auto second = subscription(Form::cdr, cdr);
   ASSERT_TRUE(in->publish(bytes_of(kFive)));
   EXPECT_EQ(json.wait(1).at(0), R"({"x":5})");
   EXPECT_EQ(cdr.wait(1).at(0), kFive);
@@ -91,33 +91,33 @@ TEST_F(RawTest, OtherFormsAreConvertedBothWays) {
 }
 
 TEST_F(RawTest, WhatIsNoCdrIsRefusedAndCounted) {
-  const auto in = inlet();
+  const auto in = publisher();
   for (const std::string& message : {std::string("\0\1", 2), std::string("\0\7\0\0\5\0\0\0", 8)}) {
     const auto told = in->publish(bytes_of(message));
     ASSERT_FALSE(told);
     EXPECT_EQ(told.error().code, Code::corrupt);
   }
-  EXPECT_EQ(door_.counters().at("drop.gateway.corrupt"), 2U);
+  EXPECT_EQ(facade_.counters().at("drop.gateway.corrupt"), 2U);
 }
 
 TEST_F(RawTest, WhatIsLatchedReachesWhoComesLate) {
   const auto in =
-      door_.open_inlet(client_, "/part", kPart, Form::cdr, {.latched = true, .raw = true})
+      facade_.open_publisher(client_, "/part", kPart, Form::cdr, {.latched = true, .raw = true})
           .or_throw();
   ASSERT_TRUE(in->publish(bytes_of(kFive)));
   Heard late;
   Heard later;
-  const auto first = outlet(Form::cdr, late);
+  const auto first = subscription(Form::cdr, late);
   EXPECT_EQ(late.wait(1).at(0), kFive);
-  const auto second = outlet(Form::cdr, later);
+  const auto second = subscription(Form::cdr, later);
   EXPECT_EQ(later.wait(1).at(0), kFive);
 }
 
 TEST_F(RawTest, WhatTheChannelCarriesCounts) {
-  const auto plain = door_.open_inlet(client_, "/part", kPart, Form::json, {}).or_throw();
-  const auto in = inlet();
+  const auto plain = facade_.open_publisher(client_, "/part", kPart, Form::json, {}).or_throw();
+  const auto in = publisher();
   Heard node;
-  const auto known = door_.topics();
+  const auto known = facade_.topics();
   ASSERT_EQ(known.size(), 1U);
   EXPECT_EQ(known[0].type, "made/Part");
   // A raw end is refused, by the names of both.
@@ -126,15 +126,15 @@ TEST_F(RawTest, WhatTheChannelCarriesCounts) {
   EXPECT_EQ(refused.error().code, Code::type_mismatch);
   EXPECT_NE(refused.error().to_string().find("cdr:made/msg/Part"), std::string::npos);
   Heard json;
-  const auto out = outlet(Form::json, json);
+  const auto out = subscription(Form::json, json);
   ASSERT_TRUE(in->publish(bytes_of(kFive)));
   EXPECT_EQ(json.wait(1).at(0), R"({"x":5})");
 }
 
 TEST_F(RawTest, AnotherTypeIsRefusedByName) {
-  const auto in = inlet();
-  const auto refused =
-      door_.open_outlet(client_, "/part", "made/msg/Nothing", Form::cdr, {}, Heard().take());
+  const auto in = publisher();
+  const auto refused = facade_.open_subscription(client_, "/part", "made/msg/Nothing", Form::cdr,
+                                                 {}, Heard().take());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::type_mismatch);
   EXPECT_NE(refused.error().message.find("cdr:made/msg/Part"), std::string::npos);

@@ -1,4 +1,4 @@
-#include "gateway/core/rules.hpp"
+#include "gateway/types/rules.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gateway/core/door.hpp"
-#include "gateway/core/rules_file.hpp"
+#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/rules_file.hpp"
 
 namespace hyphos::gateway {
 namespace {

@@ -1,5 +1,5 @@
 // Rules that are chosen by the token that a client has shown.
-#include "gateway/core/tokens.hpp"
+#include "gateway/facade/tokens.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gateway/core/arguments.hpp"
-#include "gateway/core/graph_door.hpp"
-#include "gateway/core/rules_file.hpp"
+#include "gateway/arguments.hpp"
+#include "gateway/facade/hyphos_graph.hpp"
+#include "gateway/facade/rules_file.hpp"
 #include "hyphos/hyphos.hpp"
 #include "tests/gateway/convert/sample.hpp"
 #include "tests/gateway/heard.hpp"
@@ -114,27 +114,28 @@ TEST_F(TokensTest, TheDoorKeepsToTheRulesOfTheToken) {
   Rules others;
   others.rate_hz = 0.001;
   others.publish.allow = {};
-  GraphDoor door(node, sample_types(), read("* tokens=drivers publish=part rate=0\n", others));
+  HyphosGraph facade(node, sample_types(), read("* tokens=drivers publish=part rate=0\n", others));
   const Client plain{"rosbridge 10.0.0.5:4000"};
   const Client driver{plain.name, {}, path("drivers")};
   const auto open = [&](const Client& client) {
-    return door.open_inlet(client, "/part", "made/Part", Form::json, {});
+    return facade.open_publisher(client, "/part", "made/Part", Form::json, {});
   };
   const auto refused = open(plain);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::permission);
-  EXPECT_FALSE(door.lets(plain, Use::publish, "/part"));
-  EXPECT_TRUE(door.lets(driver, Use::publish, "/part"));
-  EXPECT_FALSE(door.lets(driver, Use::publish, "/other"));
+  EXPECT_FALSE(facade.lets(plain, Use::publish, "/part"));
+  EXPECT_TRUE(facade.lets(driver, Use::publish, "/part"));
+  EXPECT_FALSE(facade.lets(driver, Use::publish, "/other"));
   // Its rate is not that of who was at this address before without a token.
   const auto ask = [&](const Client& client) {
-    const auto goal = door.send_goal(client, "/none", "made/Count", Form::json, bytes_of("{}"), {});
+    const auto goal =
+        facade.send_goal(client, "/none", "made/Count", Form::json, bytes_of("{}"), {});
     return goal ? std::optional<Code>() : goal.error().code;
   };
   EXPECT_EQ(ask(plain), std::nullopt);
   EXPECT_EQ(ask(plain), Code::permission);
-  const auto inlet = open(driver).or_throw();
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(inlet->publish(bytes_of(R"({"x":1})")));
+  const auto publisher = open(driver).or_throw();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(publisher->publish(bytes_of(R"({"x":1})")));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "gateway/core/graph_door.hpp"
+#include "gateway/facade/hyphos_graph.hpp"
 #include "hyphos/hyphos.hpp"
 #include "tests/gateway/convert/sample.hpp"
 #include "tests/gateway/heard.hpp"
@@ -24,14 +24,14 @@ class Waiting : public testing::Test {
     options.policy->block_timeout_ms = timeout_ms;
     options.ready = [] {};
     heard_ = robot_
-                 .raw_subscribe("part", (*types_->default_carrier("made/Part"))->id, options,
+                 .raw_subscribe("part", (*types_->default_codec("made/Part"))->id, options,
                                 [this](const Message<RawMessage>&) { ++count_; })
                  .or_throw();
-    inlet_ = door_.open_inlet({"test"}, "/part", "made/Part", Form::json, {}).or_throw();
+    publisher_ = facade_.open_publisher({"test"}, "/part", "made/Part", Form::json, {}).or_throw();
   }
-  Result<void> publish() { return inlet_->publish(bytes_of(R"({"x":1})")); }
+  Result<void> publish() { return publisher_->publish(bytes_of(R"({"x":1})")); }
   std::uint64_t counted(const std::string& why) const {
-    const auto counters = door_.counters();
+    const auto counters = facade_.counters();
     const auto at = counters.find("drop.gateway." + why);
     return at == counters.end() ? 0 : at->second;
   }
@@ -44,41 +44,41 @@ class Waiting : public testing::Test {
 
   Node robot_ = Node::open("robot", alone()).or_throw();
   std::shared_ptr<Types> types_ = sample_types();
-  GraphDoor door_{robot_.runtime().node("gateway").or_throw(), types_, {}};
+  HyphosGraph facade_{robot_.runtime().node("gateway").or_throw(), types_, {}};
   int count_ = 0;
   Subscription heard_;
-  std::unique_ptr<Inlet> inlet_;
+  std::unique_ptr<ClientPublisher> publisher_;
 };
 
 TEST_F(Waiting, WhatHasNoRoomIsKeptAndGoesWhenThereIsSome) {
   open();
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(publish());
-    EXPECT_FALSE(inlet_->keeps());
+    EXPECT_FALSE(publisher_->keeps());
   }
   ASSERT_TRUE(publish()) << "does not wait";
-  EXPECT_TRUE(inlet_->keeps());
-  EXPECT_FALSE(inlet_->flush().or_throw());
-  EXPECT_TRUE(inlet_->loan(1 << 20).empty()) << "nor would it wait for memory";
+  EXPECT_TRUE(publisher_->keeps());
+  EXPECT_FALSE(publisher_->flush().or_throw());
+  EXPECT_TRUE(publisher_->loan(1 << 20).empty()) << "nor would it wait for memory";
   EXPECT_EQ(heard_.poll(1), 1U);
-  EXPECT_TRUE(inlet_->flush().or_throw());
-  EXPECT_FALSE(inlet_->keeps());
+  EXPECT_TRUE(publisher_->flush().or_throw());
+  EXPECT_FALSE(publisher_->keeps());
   EXPECT_EQ(heard_.poll(10), 2U);
   EXPECT_EQ(count_, 3);
-  EXPECT_TRUE(door_.counters().empty());
+  EXPECT_TRUE(facade_.counters().empty());
 }
 
 TEST_F(Waiting, GivesUpAfterAsLongAsTheChannelWaits) {
   open(30);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(publish());
-  Result<bool> flushed = inlet_->flush();
+  Result<bool> flushed = publisher_->flush();
   while (flushed && !*flushed) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    flushed = inlet_->flush();
+    flushed = publisher_->flush();
   }
   ASSERT_FALSE(flushed);
   EXPECT_EQ(flushed.error().code, Code::timeout);
-  EXPECT_FALSE(inlet_->keeps());
+  EXPECT_FALSE(publisher_->keeps());
   EXPECT_EQ(counted("timeout"), 1U);
   EXPECT_EQ(heard_.poll(10), 2U);
   EXPECT_TRUE(publish());
@@ -88,7 +88,7 @@ TEST_F(Waiting, GivesUpAfterAsLongAsTheChannelWaits) {
 TEST_F(Waiting, WhatIsKeptAtTheEndIsCounted) {
   open();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(publish());
-  inlet_.reset();
+  publisher_.reset();
   EXPECT_EQ(counted("closed"), 1U);
 }
 
@@ -96,7 +96,7 @@ TEST_F(Waiting, WhoDoesNotHoldItsClientUpWaitsAndLosesNothing) {
   open();
   std::thread client([&] {
     for (int i = 0; i < 50; ++i) EXPECT_TRUE(publish());
-    while (!inlet_->flush().or_throw()) {
+    while (!publisher_->flush().or_throw()) {
     }
   });
   while (count_ < 50) heard_.poll(1);

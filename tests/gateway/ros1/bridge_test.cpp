@@ -33,23 +33,23 @@ Buffer words(std::string_view text) {
 class Side {
  public:
   Side(const std::string& master, const std::string& node, bool opened = true) {
-    add_types(door);
+    add_types(facade);
     options.own = {{"master_uri", master}, {"node", node}};
     if (opened) open();
   }
-  void open() { gateway = open_ros1(door, options).or_throw(); }
+  void open() { gateway = open_ros1(facade, options).or_throw(); }
 
-  std::unique_ptr<Inlet> publisher(const std::string& topic, bool latched = false) {
-    return door.open_inlet(kRobot, topic, "std_msgs/String", Form::ros1, {.latched = latched})
+  std::unique_ptr<ClientPublisher> publisher(const std::string& topic, bool latched = false) {
+    return facade.open_publisher(kRobot, topic, "std_msgs/String", Form::ros1, {.latched = latched})
         .or_throw();
   }
-  std::unique_ptr<Outlet> listener(const std::string& topic) {
-    return door
-        .open_outlet(kRobot, topic, "std_msgs/String", Form::ros1, {},
-                     [this](const Leaving& leaving) {
-                       const std::lock_guard lock(mutex_);
-                       heard_.emplace_back(leaving.bytes.joined().text().substr(4));
-                     })
+  std::unique_ptr<ClientSubscription> listener(const std::string& topic) {
+    return facade
+        .open_subscription(kRobot, topic, "std_msgs/String", Form::ros1, {},
+                           [this](const OutgoingMessage& outgoing) {
+                             const std::lock_guard lock(mutex_);
+                             heard_.emplace_back(outgoing.bytes.joined().text().substr(4));
+                           })
         .or_throw();
   }
   [[nodiscard]] std::size_t heard(std::string_view text) {
@@ -57,7 +57,7 @@ class Side {
     return static_cast<std::size_t>(std::count(heard_.begin(), heard_.end(), text));
   }
   [[nodiscard]] bool has_publisher(const std::string& topic, const std::string& name) const {
-    for (const TopicInfo& info : door.topics()) {
+    for (const TopicInfo& info : facade.topics()) {
       if (info.topic == topic &&
           std::count(info.publishers.begin(), info.publishers.end(), name) == 1) {
         return true;
@@ -66,15 +66,15 @@ class Side {
     return false;
   }
   [[nodiscard]] bool is_latched(const std::string& topic) const {
-    for (const TopicInfo& info : door.topics()) {
+    for (const TopicInfo& info : facade.topics()) {
       if (info.topic == topic) return info.latched;
     }
     return false;
   }
   /// Says it until the other side has heard it, as it is joined only after a while.
-  static bool comes_through(const Inlet& from, Side& to, std::string_view text) {
+  static bool comes_through(const ClientPublisher& from, Side& to, std::string_view text) {
     return eventually([&] {
-      const_cast<Inlet&>(from).publish(words(text).bytes()).or_throw();
+      const_cast<ClientPublisher&>(from).publish(words(text).bytes()).or_throw();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       return to.heard(text) > 0;
     });
@@ -82,12 +82,12 @@ class Side {
   Result<Buffer> call(const std::string& service, const Buffer& request) {
     auto done = std::make_shared<std::promise<Result<Buffer>>>();
     auto answer = done->get_future();
-    door.call(kRobot, service, "", Form::ros1, request.bytes(), Duration::from_seconds(20),
-              [done](Result<Buffer> reply) { done->set_value(std::move(reply)); });
+    facade.call(kRobot, service, "", Form::ros1, request.bytes(), Duration::from_seconds(20),
+                [done](Result<Buffer> reply) { done->set_value(std::move(reply)); });
     return answer.get();
   }
 
-  FakeDoor door;
+  FakeGraph facade;
   Options options;
   std::unique_ptr<Protocol> gateway;
 
@@ -153,7 +153,7 @@ TEST_F(BridgeTest, what_one_robot_says_the_other_hears) {
   const auto hears = b.listener("/chat");
   ASSERT_TRUE(Side::comes_through(*says, b, "hello"));
   EXPECT_TRUE(b.has_publisher("/chat", "/a"));
-  EXPECT_EQ(b.door.counted("queue"), 0U);
+  EXPECT_EQ(b.facade.counted("queue"), 0U);
 }
 
 TEST_F(BridgeTest, nothing_comes_back_on_a_topic_that_goes_both_ways) {
@@ -184,7 +184,7 @@ TEST_F(BridgeTest, a_message_that_is_too_large_is_counted_and_others_come_throug
   says->publish(words(std::string(100, 'x')).bytes()).or_throw();
   ASSERT_TRUE(Side::comes_through(*says, b, "after"));
   EXPECT_EQ(b.heard(std::string(100, 'x')), 0U);
-  EXPECT_EQ(a.door.counted("too_large"), 1U);
+  EXPECT_EQ(a.facade.counted("too_large"), 1U);
 }
 
 TEST_F(BridgeTest, a_publisher_whose_message_waits_holds_up_no_other) {
@@ -196,14 +196,14 @@ TEST_F(BridgeTest, a_publisher_whose_message_waits_holds_up_no_other) {
   const auto other_hears = b.listener("/other");
   ASSERT_TRUE(Side::comes_through(*says, b, "hello"));
   ASSERT_TRUE(Side::comes_through(*other_says, b, "hello there"));
-  b.door.fill("/chat", true);
+  b.facade.fill("/chat", true);
   says->publish(words("one").bytes()).or_throw();
   says->publish(words("two").bytes()).or_throw();
   EXPECT_TRUE(Side::comes_through(*other_says, b, "through"));
   EXPECT_EQ(b.heard("one"), 0U);
-  b.door.fill("/chat", false);
+  b.facade.fill("/chat", false);
   EXPECT_TRUE(eventually([&] { return b.heard("one") == 1 && b.heard("two") == 1; }));
-  EXPECT_EQ(b.door.counted("not_held_up"), 0U);
+  EXPECT_EQ(b.facade.counted("not_held_up"), 0U);
 }
 
 TEST_F(BridgeTest, a_late_listener_gets_what_is_latched) {
@@ -270,7 +270,7 @@ TEST_F(BridgeTest, topics_that_end_are_taken_back) {
 TEST_F(BridgeTest, services_are_called_across) {
   Side a(master_.uri(), "/a");
   Side b(master_.uri(), "/b");
-  const auto serves = a.door
+  const auto serves = a.facade
                           .open_server(kRobot, "/flip", "std_srvs/SetBool", Form::ros1,
                                        [](const Buffer& request, const Answer& answer) {
                                          if (request.size() == 1) return answer(words("flipped"));
@@ -293,7 +293,7 @@ TEST_F(BridgeTest, a_service_that_comes_back_elsewhere_is_found_again) {
   for (int round = 0; round < 2; ++round) {
     Side a(master_.uri(), "/a");
     const auto serves =
-        a.door
+        a.facade
             .open_server(kRobot, "/flip", "std_srvs/SetBool", Form::ros1,
                          [](const Buffer& request, const Answer& answer) { answer(request); })
             .or_throw();
@@ -344,7 +344,7 @@ TEST_F(BridgeTest, leaves_the_graph_when_it_ends) {
   const bool in_time = monotonic_now() - asked < Duration::from_seconds(2);
   const auto is_gone = [&] { return !state_says("publishers", "/chat", "/a"); };
   EXPECT_TRUE(in_time ? is_gone() : eventually(is_gone));
-  EXPECT_EQ(a.door.open(), 1U);
+  EXPECT_EQ(a.facade.open(), 1U);
 }
 
 TEST_F(BridgeTest, takes_only_what_it_is_told_to) {
@@ -362,7 +362,7 @@ TEST_F(BridgeTest, takes_only_what_it_is_told_to) {
 TEST_F(BridgeTest, the_end_of_a_connection_for_one_call_is_left_to_the_client_for_a_while) {
   Side a(master_.uri(), "/a");
   const auto serves =
-      a.door
+      a.facade
           .open_server(kRobot, "/flip", "std_srvs/SetBool", Form::ros1,
                        [](const Buffer&, const Answer& answer) { answer(words("flipped")); })
           .or_throw();
@@ -398,8 +398,8 @@ TEST_F(BridgeTest, a_subscriber_with_another_md5sum_is_told_so) {
   RawClient garbage(port);
   EXPECT_TRUE(garbage.send("\xff\xff\xff\xff"));
   EXPECT_TRUE(garbage.sees_end());
-  EXPECT_GE(a.door.counted("type_mismatch"), 1U);
-  EXPECT_GE(a.door.counted("too_large"), 1U);
+  EXPECT_GE(a.facade.counted("type_mismatch"), 1U);
+  EXPECT_GE(a.facade.counted("too_large"), 1U);
 }
 
 TEST_F(BridgeTest, subscribers_that_break_off_leave_nothing_and_disturb_nobody) {
@@ -408,7 +408,7 @@ TEST_F(BridgeTest, subscribers_that_break_off_leave_nothing_and_disturb_nobody) 
   const auto says = a.publisher("/chat");
   const auto hears = b.listener("/chat");
   ASSERT_TRUE(Side::comes_through(*says, b, "before"));
-  const std::size_t open = a.door.open();
+  const std::size_t open = a.facade.open();
   const std::uint16_t port = port_of("/a", "/chat");
   const auto bytes = write_header({{"callerid", "/me"}, {"topic", "/chat"}, {"md5sum", "*"}});
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -422,7 +422,7 @@ TEST_F(BridgeTest, subscribers_that_break_off_leave_nothing_and_disturb_nobody) 
     if (round % 6 == 0) (void)client.receive(20);
     says->publish(words("while").bytes()).or_throw();
   }
-  EXPECT_TRUE(eventually([&] { return a.door.open() == open; }));
+  EXPECT_TRUE(eventually([&] { return a.facade.open() == open; }));
   EXPECT_TRUE(Side::comes_through(*says, b, "after"));
 }
 
@@ -455,11 +455,11 @@ TEST_F(BridgeTest, a_node_that_is_told_to_end_leaves_the_graph) {
 }
 
 TEST(Ros1, options_that_are_wrong_are_named) {
-  FakeDoor door;
+  FakeGraph facade;
   const auto problem = [&](const std::string& name, const std::string& value) {
     Options options;
     options.own = {{name, value}};
-    const auto opened = open_ros1(door, options);
+    const auto opened = open_ros1(facade, options);
     return opened ? "" : opened.error().message;
   };
   EXPECT_NE(problem("mster", "true").find("ros1 has no option 'mster'; it has call_timeout_s"),
@@ -474,20 +474,20 @@ TEST(Ros1, the_port_is_that_of_its_master) {
   MasterHost elsewhere;
   const std::uint16_t port = elsewhere.port();
   elsewhere.end();
-  FakeDoor door;
+  FakeGraph facade;
   Options options;
   options.port = port;
   options.own = {{"master", "true"}};
-  EXPECT_EQ(open_ros1(door, options).or_throw()->port(), port);
+  EXPECT_EQ(open_ros1(facade, options).or_throw()->port(), port);
   options.own = {{"master", "true"}, {"master_port", "0"}};
-  EXPECT_NE(open_ros1(door, options).or_throw()->port(), port);
+  EXPECT_NE(open_ros1(facade, options).or_throw()->port(), port);
 }
 
 TEST(Ros1, is_its_own_master_if_asked_to) {
-  FakeDoor door;
+  FakeGraph facade;
   Options options;
   options.own = {{"master", "true"}, {"master_port", "0"}};
-  const auto gateway = open_ros1(door, options).or_throw();
+  const auto gateway = open_ros1(facade, options).or_throw();
   RpcHarness harness;
   EXPECT_EQ(*harness.ask(gateway->address(), "getUri", {"/me"}), Value(gateway->address()));
   EXPECT_EQ(gateway->address(), "http://127.0.0.1:" + std::to_string(gateway->port()) + "/");

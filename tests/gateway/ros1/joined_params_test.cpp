@@ -17,19 +17,19 @@ namespace {
 class JoinedParamsTest : public ::testing::Test {
  protected:
   JoinedParamsTest() {
-    door_.params().check("cruise", [](const ParamVariant& value) {
+    facade_.params().check("cruise", [](const ParamVariant& value) {
       const auto* speed = std::get_if<double>(&value);
       return speed != nullptr && *speed > 2 ? "is not in 0 to 2" : "";
     });
-    door_.params().put("cruise", "speed", 0.5);
-    door_.params().put("cruise", "laser.rate_hz", std::int64_t{10});
+    facade_.params().put("cruise", "speed", 0.5);
+    facade_.params().put("cruise", "laser.rate_hz", std::int64_t{10});
     begin();
   }
   void begin(const std::map<std::string, std::string>& own = {}) {
     gateway_.reset();
     options_.own = {{"master_uri", master_.uri()}};
     options_.own.insert(own.begin(), own.end());
-    gateway_ = open_ros1(door_, options_).or_throw();
+    gateway_ = open_ros1(facade_, options_).or_throw();
   }
 
   Result<Value> ask(const std::string& method, std::vector<Value> params) {
@@ -47,12 +47,12 @@ class JoinedParamsTest : public ::testing::Test {
     return *ask("hasParam", {name}).or_throw().get_if<bool>();
   }
   [[nodiscard]] bool node_has(const std::string& name, const ParamVariant& value) const {
-    return door_.params().value("cruise", name) == value;
+    return facade_.params().value("cruise", name) == value;
   }
 
   MasterHost master_;
   RpcHarness harness_;
-  mutable FakeDoor door_;
+  mutable FakeGraph facade_;
   Options options_;
   std::unique_ptr<Protocol> gateway_;
 };
@@ -95,9 +95,9 @@ TEST(ParamValue, names_are_those_of_the_other_side) {
 TEST_F(JoinedParamsTest, those_of_nodes_are_on_the_server_and_follow) {
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   EXPECT_TRUE(eventually([&] { return has("/cruise/laser/rate_hz", 10); }));
-  door_.params().put("cruise", "speed", 0.75);
+  facade_.params().put("cruise", "speed", 0.75);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.75); }));
-  EXPECT_EQ(door_.params().asked(), 0U) << "what came from a node is not asked of it";
+  EXPECT_EQ(facade_.params().asked(), 0U) << "what came from a node is not asked of it";
 }
 
 TEST_F(JoinedParamsTest, what_ros_sets_is_set_at_the_node) {
@@ -107,16 +107,16 @@ TEST_F(JoinedParamsTest, what_ros_sets_is_set_at_the_node) {
   set("/cruise", Value::Struct{{"speed", 0.25}, {"laser", Value::Struct{{"rate_hz", 20}}}});
   EXPECT_TRUE(eventually(
       [&] { return node_has("speed", 0.25) && node_has("laser.rate_hz", std::int64_t{20}); }));
-  EXPECT_EQ(door_.counted("param"), 0U);
+  EXPECT_EQ(facade_.counted("param"), 0U);
 }
 
 TEST_F(JoinedParamsTest, what_the_node_refuses_is_written_over_and_counted) {
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", 7.0);
-  EXPECT_TRUE(eventually([&] { return door_.counted("param") == 1; }));
+  EXPECT_TRUE(eventually([&] { return facade_.counted("param") == 1; }));
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed", "fast");
-  EXPECT_TRUE(eventually([&] { return door_.counted("param") == 2; }));
+  EXPECT_TRUE(eventually([&] { return facade_.counted("param") == 2; }));
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   set("/cruise/speed/deep", 1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
@@ -128,7 +128,7 @@ TEST_F(JoinedParamsTest, a_whole_number_becomes_the_real_that_the_node_has) {
   set("/cruise/speed", 1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 1.0); }));
   EXPECT_TRUE(node_has("speed", 1.0));
-  EXPECT_EQ(door_.params().asked(), 1U);
+  EXPECT_EQ(facade_.params().asked(), 1U);
 }
 
 TEST_F(JoinedParamsTest, names_of_a_node_that_are_deleted_come_back_and_go_with_the_node) {
@@ -136,19 +136,19 @@ TEST_F(JoinedParamsTest, names_of_a_node_that_are_deleted_come_back_and_go_with_
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   ASSERT_TRUE(ask("deleteParam", {"/cruise/speed"}).ok());
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
-  door_.params().end("cruise");
+  facade_.params().end("cruise");
   EXPECT_TRUE(
       eventually([&] { return !is_set("/cruise/speed") && !is_set("/cruise/laser/rate_hz"); }));
   EXPECT_TRUE(has("/cruise/of_ros", 1)) << "which is not the node's";
-  door_.params().put("cruise", "speed", 0.1);
+  facade_.params().put("cruise", "speed", 0.1);
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.1); }));
 }
 
 TEST_F(JoinedParamsTest, the_namespace_of_a_node_goes_with_it_and_with_the_gateway) {
   ASSERT_TRUE(eventually([&] { return is_set("/cruise/laser/rate_hz"); }));
-  door_.params().end("cruise");
+  facade_.params().end("cruise");
   EXPECT_TRUE(eventually([&] { return !is_set("/cruise"); }));
-  door_.params().put("walk", "gait", std::string("trot"));
+  facade_.params().put("walk", "gait", std::string("trot"));
   // A gateway that ends does not wait for ever for a master that stands still: then once more.
   bool in_time = false;
   for (int round = 0; round < 10 && !in_time; ++round) {
@@ -176,11 +176,11 @@ TEST_F(JoinedParamsTest, a_master_that_comes_back_gets_them_again) {
 
 TEST_F(JoinedParamsTest, what_the_node_has_when_it_comes_holds) {
   set("/walk/gait", "gallop");
-  ASSERT_TRUE(eventually([&] { return door_.params().shown("walk.gait").has_value(); }));
-  door_.params().put("walk", "gait", std::string("trot"));
+  ASSERT_TRUE(eventually([&] { return facade_.params().shown("walk.gait").has_value(); }));
+  facade_.params().put("walk", "gait", std::string("trot"));
   EXPECT_TRUE(eventually([&] { return has("/walk/gait", "trot"); }));
-  EXPECT_EQ(door_.params().asked(), 0U);
-  EXPECT_TRUE(eventually([&] { return !door_.params().shown("walk.gait"); }))
+  EXPECT_EQ(facade_.params().asked(), 0U);
+  EXPECT_TRUE(eventually([&] { return !facade_.params().shown("walk.gait"); }))
       << "it is the node's now, and no more one of ROS alone";
 }
 
@@ -188,18 +188,18 @@ TEST_F(JoinedParamsTest, when_both_sides_change_at_once_they_end_with_one_value_
   ASSERT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
   constexpr int kRounds = 50;
   for (int round = 1; round <= kRounds; ++round) {
-    door_.params().put("cruise", "speed", round * 0.01);
+    facade_.params().put("cruise", "speed", round * 0.01);
     set("/cruise/speed", 1 + round * 0.01);
   }
   const auto agree = [&] {
     const auto server = ask("getParam", {"/cruise/speed"}).or_throw();
-    const auto node = door_.params().value("cruise", "speed");
+    const auto node = facade_.params().value("cruise", "speed");
     return node && from_ros(server).or_throw() == *node;
   };
   ASSERT_TRUE(eventually(agree));
   set("/cruise/speed", 1.25);
   ASSERT_TRUE(eventually([&] { return node_has("speed", 1.25) && agree(); }));
-  EXPECT_LE(door_.params().asked(), std::size_t{kRounds} + 1) << "once for each change of ROS";
+  EXPECT_LE(facade_.params().asked(), std::size_t{kRounds} + 1) << "once for each change of ROS";
 }
 
 TEST_F(JoinedParamsTest, those_of_ros_are_shown_to_the_robot_and_follow) {
@@ -207,31 +207,31 @@ TEST_F(JoinedParamsTest, those_of_ros_are_shown_to_the_robot_and_follow) {
   set("/use_sim_time", true);
   set("/mixed", Value::Array{1, "two"});
   EXPECT_TRUE(eventually([&] {
-    return door_.params().shown("move_base.speed") == ParamVariant(1.5) &&
-           door_.params().shown("use_sim_time") == ParamVariant(true);
+    return facade_.params().shown("move_base.speed") == ParamVariant(1.5) &&
+           facade_.params().shown("use_sim_time") == ParamVariant(true);
   }));
-  EXPECT_FALSE(door_.params().shown("mixed"));
-  EXPECT_FALSE(door_.params().shown("cruise.speed")) << "which the robot has anyway";
+  EXPECT_FALSE(facade_.params().shown("mixed"));
+  EXPECT_FALSE(facade_.params().shown("cruise.speed")) << "which the robot has anyway";
   set("/move_base/speed", "slow");
   EXPECT_TRUE(eventually([&] {
-    return door_.params().shown("move_base.speed") == ParamVariant(std::string("slow"));
+    return facade_.params().shown("move_base.speed") == ParamVariant(std::string("slow"));
   })) << "of another type now";
   ASSERT_TRUE(ask("deleteParam", {"/move_base"}).ok());
-  EXPECT_TRUE(eventually([&] { return !door_.params().shown("move_base.speed"); }));
+  EXPECT_TRUE(eventually([&] { return !facade_.params().shown("move_base.speed"); }));
 }
 
 TEST_F(JoinedParamsTest, what_the_robot_sets_of_what_is_shown_is_set_in_ros) {
   NodeStub watcher;
   set("/move_base/speed", 1.5);
   ASSERT_TRUE(ask("subscribeParam", {watcher.uri(), "/move_base/speed"}).ok());
-  ASSERT_TRUE(eventually([&] { return door_.params().shown("move_base.speed").has_value(); }));
-  door_.params().change_shown("move_base.speed", 0.5);
+  ASSERT_TRUE(eventually([&] { return facade_.params().shown("move_base.speed").has_value(); }));
+  facade_.params().change_shown("move_base.speed", 0.5);
   EXPECT_TRUE(eventually([&] { return has("/move_base/speed", 0.5); }));
   EXPECT_TRUE(eventually(
       [&] { return watcher.was_told("paramUpdate", {"/master", "/move_base/speed", 0.5}); }));
   set("/move_base/speed", 2.5);
   EXPECT_TRUE(
-      eventually([&] { return door_.params().shown("move_base.speed") == ParamVariant(2.5); }));
+      eventually([&] { return facade_.params().shown("move_base.speed") == ParamVariant(2.5); }));
 }
 
 TEST_F(JoinedParamsTest, only_what_is_told_to_is_joined) {
@@ -242,21 +242,21 @@ TEST_F(JoinedParamsTest, only_what_is_told_to_is_joined) {
   set("/secret/a", 1);
   begin({{"params", "*,!*/laser/*"}, {"rosparams", "/open/*"}});
   EXPECT_TRUE(eventually([&] { return has("/cruise/speed", 0.5); }));
-  EXPECT_TRUE(eventually([&] { return door_.params().shown("open.a").has_value(); }));
+  EXPECT_TRUE(eventually([&] { return facade_.params().shown("open.a").has_value(); }));
   EXPECT_FALSE(is_set("/cruise/laser/rate_hz"));
-  EXPECT_FALSE(door_.params().shown("secret.a"));
+  EXPECT_FALSE(facade_.params().shown("secret.a"));
 }
 
 TEST_F(JoinedParamsTest, two_robots_with_a_node_of_one_name_end_with_one_value) {
-  FakeDoor other;
+  FakeGraph other;
   other.params().put("cruise", "speed", 0.1);
   Options options;
   options.own = {{"master_uri", master_.uri()}, {"node", "/other"}};
   const auto second = open_ros1(other, options).or_throw();
   const auto same = [&] {
-    return other.params().value("cruise", "speed") == door_.params().value("cruise", "speed");
+    return other.params().value("cruise", "speed") == facade_.params().value("cruise", "speed");
   };
   EXPECT_TRUE(eventually(same));
-  door_.params().put("cruise", "speed", 1.75);
+  facade_.params().put("cruise", "speed", 1.75);
   EXPECT_TRUE(eventually([&] { return same() && node_has("speed", 1.75); }));
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gateway/ros1/ros1.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 #include "tests/gateway/probe.hpp"
 #include "tests/gateway/ros1/types.hpp"
 
@@ -23,23 +23,27 @@ namespace {
 // The robot: what there would be without ROS.
 class Robot {
  public:
-  explicit Robot(FakeDoor& door)
-      : out_(door.open_inlet({"/robot"}, "/out", "std_msgs/String", Form::ros1, {}).or_throw()),
-        once_(door.open_inlet({"/robot"}, "/latched", "std_msgs/String", Form::ros1,
-                              {.latched = true})
+  explicit Robot(FakeGraph& facade)
+      : out_(facade.open_publisher({"/robot"}, "/out", "std_msgs/String", Form::ros1, {})
+                 .or_throw()),
+        once_(facade
+                  .open_publisher({"/robot"}, "/latched", "std_msgs/String", Form::ros1,
+                                  {.latched = true})
                   .or_throw()),
-        negate_(door.open_server({"/robot"}, "/negate", "std_srvs/SetBool", Form::ros1,
+        negate_(facade
+                    .open_server({"/robot"}, "/negate", "std_srvs/SetBool", Form::ros1,
                                  [](const Buffer& request, const Answer& answer) {
                                    std::vector<std::byte> reply(5);
                                    reply[0] = request.data()[0] ^ std::byte{1};
                                    answer(Buffer::adopt(std::move(reply)));
                                  })
                     .or_throw()),
-        in_(door.open_outlet({"/robot"}, "/in", "std_msgs/String", Form::ros1, {},
-                             [this](const Leaving& leaving) {
-                               ++heard_;
-                               (void)out_->publish(leaving.bytes.joined().bytes());
-                             })
+        in_(facade
+                .open_subscription({"/robot"}, "/in", "std_msgs/String", Form::ros1, {},
+                                   [this](const OutgoingMessage& outgoing) {
+                                     ++heard_;
+                                     (void)out_->publish(outgoing.bytes.joined().bytes());
+                                   })
                 .or_throw()) {
     once_->publish(Buffer::copy_of(std::string_view("\x04\0\0\0once", 8)).bytes()).or_throw();
   }
@@ -47,53 +51,53 @@ class Robot {
 
  private:
   std::atomic<int> heard_ = 0;
-  std::unique_ptr<Inlet> out_;
-  std::unique_ptr<Inlet> once_;
+  std::unique_ptr<ClientPublisher> out_;
+  std::unique_ptr<ClientPublisher> once_;
   std::unique_ptr<Server> negate_;
-  std::unique_ptr<Outlet> in_;
+  std::unique_ptr<ClientSubscription> in_;
 };
 
-std::string publishers(const FakeDoor& door, const std::string& topic) {
+std::string publishers(const FakeGraph& facade, const std::string& topic) {
   std::string names;
-  for (const TopicInfo& info : door.topics()) {
+  for (const TopicInfo& info : facade.topics()) {
     if (info.topic != topic) continue;
     for (const std::string& name : info.publishers) names += (names.empty() ? "" : " ") + name;
   }
   return names;
 }
 
-std::string obey(FakeDoor& door, const Robot& robot, const std::string& line) {
+std::string obey(FakeGraph& facade, const Robot& robot, const std::string& line) {
   std::istringstream words(line);
   std::string verb;
   std::string first;
   std::string second;
   words >> verb >> first >> second;
   if (verb == "heard") return std::to_string(robot.heard());
-  if (verb == "open") return std::to_string(door.open());
-  if (verb == "publishers") return publishers(door, first);
-  if (verb == "counted") return std::to_string(door.counted(first));
-  if (verb == "call") return call(door, first, second);
+  if (verb == "open") return std::to_string(facade.open());
+  if (verb == "publishers") return publishers(facade, first);
+  if (verb == "counted") return std::to_string(facade.counted(first));
+  if (verb == "call") return call(facade, first, second);
   return "no verb '" + verb + "'";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  FakeDoor door;
-  ros1::add_types(door);
-  const Robot robot(door);
+  FakeGraph facade;
+  ros1::add_types(facade);
+  const Robot robot(facade);
   Options options;
   for (int at = 1; at < argc; ++at) {
     const std::string word = argv[at];
     options.own[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
   }
-  const auto gateway = ros1::open_ros1(door, options);
+  const auto gateway = ros1::open_ros1(facade, options);
   if (!gateway) {
     std::cout << gateway.error().to_string() << std::endl;
     return 1;
   }
   std::cout << (*gateway)->address() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << obey(door, robot, line) << std::endl;
+    std::cout << obey(facade, robot, line) << std::endl;
   }
 }

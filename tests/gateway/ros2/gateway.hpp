@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gateway/ros2/ros2.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 #include "tests/gateway/heard.hpp"
 #include "tests/gateway/ros2/ros_side.hpp"
 
@@ -35,30 +35,32 @@ struct Gateway {
   explicit Gateway(Options options = {}) {
     use_the_wire();
     for (const char* name : {"std_msgs/msg/String", "sensor_msgs/msg/Image"}) {
-      door.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+      facade.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
     }
-    door.add_service_type(
+    facade.add_service_type(
         {.name = "std_srvs/srv/SetBool", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
     options.own.emplace("domain_id", std::to_string(test_domain()));
-    protocol = open_ros2(door, options).or_throw();
+    protocol = open_ros2(facade, options).or_throw();
   }
   /// What the robot publishes.
-  std::unique_ptr<Inlet> inlet(const std::string& topic, bool latched = false) {
-    return door.open_inlet({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {.latched = latched})
+  std::unique_ptr<ClientPublisher> publisher(const std::string& topic, bool latched = false) {
+    return facade
+        .open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {.latched = latched})
         .or_throw();
   }
-  std::unique_ptr<Outlet> outlet(const std::string& topic, Heard& heard) {
-    return door.open_outlet({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {}, heard.take())
+  std::unique_ptr<ClientSubscription> subscription(const std::string& topic, Heard& heard) {
+    return facade
+        .open_subscription({"robot"}, topic, "std_msgs/msg/String", Form::cdr, {}, heard.take())
         .or_throw();
   }
   [[nodiscard]] std::vector<std::string> publishers(const std::string& topic) const {
-    for (const TopicInfo& info : door.topics()) {
+    for (const TopicInfo& info : facade.topics()) {
       if (info.topic == topic) return info.publishers;
     }
     return {};
   }
 
-  FakeDoor door;
+  FakeGraph facade;
   std::unique_ptr<Protocol> protocol;
 };
 

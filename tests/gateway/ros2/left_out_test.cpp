@@ -71,24 +71,24 @@ TEST(Ros2LeftOut, test_partitions_and_representations_are_policies_too) {
 
 TEST(Ros2LeftOut, test_each_subscriber_that_hears_nothing_is_reported_once) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/plain");
+  const auto publisher = gateway.publisher("/plain");
   RosSide ros;
   ros.reader("rt/plain", kString, {.latched = true});
   ros.reader("rt/plain", kString, {.deadline_ms = 50});
   ros.reader("rt/plain", kString, {.latched = true, .deadline_ms = 20});
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") == 3; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 3; }));
   ros.reader("rt/plain", kString, {.deadline_ms = 10});
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") == 4; }));
-  EXPECT_NE(gateway.door.last("incompatible_qos").find("a deadline of 10 ms"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 4; }));
+  EXPECT_NE(gateway.facade.last("incompatible_qos").find("a deadline of 10 ms"), std::string::npos);
 }
 
 TEST(Ros2LeftOut, test_a_subscriber_of_another_type_is_reported_with_both) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/plain");
+  const auto publisher = gateway.publisher("/plain");
   RosSide ros;
   ros.reader("rt/plain", "sensor_msgs::msg::dds_::Image_");
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("type_mismatch") == 1; }));
-  const std::string line = gateway.door.last("type_mismatch");
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("type_mismatch") == 1; }));
+  const std::string line = gateway.facade.last("type_mismatch");
   EXPECT_NE(line.find("sensor_msgs/msg/Image"), std::string::npos) << line;
   EXPECT_NE(line.find("std_msgs/msg/String"), std::string::npos) << line;
 }
@@ -100,18 +100,18 @@ TEST(Ros2LeftOut, test_the_publisher_of_the_rarer_type_is_reported) {
   ros.writer("rt/two", kString);
   RosSide other;
   other.writer("rt/two", "sensor_msgs::msg::dds_::Image_");
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("type_mismatch") > 0; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("type_mismatch") > 0; }));
 }
 
 TEST(Ros2LeftOut, test_a_topic_that_is_no_one_of_ros_is_reported) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/odd", "Odd");
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("unsupported") == 1; }));
-  EXPECT_NE(gateway.door.last("unsupported").find("'Odd'"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 1; }));
+  EXPECT_NE(gateway.facade.last("unsupported").find("'Odd'"), std::string::npos);
   ros.writer("plain_dds", "Odd");  // nothing that claims to be of ROS
   ros.writer("rt/a-b", kString);
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("unsupported") == 2; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 2; }));
 }
 
 TEST(Ros2LeftOut, test_an_action_is_reported_as_left_out) {
@@ -119,8 +119,8 @@ TEST(Ros2LeftOut, test_an_action_is_reported_as_left_out) {
   RosSide ros;
   ros.reader("rq/fib/_action/send_goalRequest",
              "example_interfaces::action::dds_::Fibonacci_SendGoal_Request_");
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("unsupported") == 1; }));
-  EXPECT_NE(gateway.door.last("unsupported").find("the action is left out"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == 1; }));
+  EXPECT_NE(gateway.facade.last("unsupported").find("the action is left out"), std::string::npos);
 }
 
 TEST(Ros2LeftOut, test_what_goes_and_comes_again_is_reported_again) {
@@ -128,7 +128,7 @@ TEST(Ros2LeftOut, test_what_goes_and_comes_again_is_reported_again) {
   RosSide ros;
   for (const std::uint64_t round : {1U, 2U}) {
     RosWriter& odd = ros.writer("rt/odd", "Odd");
-    EXPECT_TRUE(eventually([&] { return gateway.door.counted("unsupported") == round; }));
+    EXPECT_TRUE(eventually([&] { return gateway.facade.counted("unsupported") == round; }));
     ros.end(odd);
   }
 }

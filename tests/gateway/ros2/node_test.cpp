@@ -15,14 +15,14 @@ const std::string kEntities = "rmw_dds_common::msg::dds_::ParticipantEntitiesInf
 constexpr std::size_t kParamServices = 6;
 
 std::string code_of(Options options) {
-  FakeDoor door;
-  const auto opened = open_ros2(door, options);
+  FakeGraph facade;
+  const auto opened = open_ros2(facade, options);
   return opened ? "opened" : opened.error().to_string();
 }
 
 TEST(Ros2Node, test_ros_sees_a_node_with_its_endpoints) {
   Gateway gateway(with({{"node", "/robots/first"}}));
-  const auto inlet = gateway.inlet("/status");
+  const auto publisher = gateway.publisher("/status");
   RosSide ros;
   auto& info = ros.reader("ros_discovery_info", kEntities, {.latched = true});
   ros.writer("rt/chat", kString);
@@ -54,8 +54,8 @@ TEST(Ros2Node, test_a_server_of_ros_has_the_name_of_its_node_in_the_robot) {
   ASSERT_TRUE(info.wait_matched(1));
   ASSERT_EQ(info.writer->wait_for_acknowledgments({30, 0}), ReturnCode_t::RETCODE_OK);
   ros.writer("rr/setReply", "std_srvs::srv::dds_::SetBool_Response_");
-  ASSERT_TRUE(eventually([&] { return !gateway.door.services().empty(); }));
-  EXPECT_EQ(gateway.door.services().at(0).node, "ros2 /switch");
+  ASSERT_TRUE(eventually([&] { return !gateway.facade.services().empty(); }));
+  EXPECT_EQ(gateway.facade.services().at(0).node, "ros2 /switch");
 }
 
 TEST(Ros2Node, test_wrong_options_are_named_with_what_would_be_right) {

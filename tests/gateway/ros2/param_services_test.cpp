@@ -11,9 +11,9 @@ std::string text(const std::vector<std::byte>& bytes) {
 }
 
 /// A tool of ROS that asks /hyphos for its parameters.
-class Asker {
+class PooledCallClient {
  public:
-  explicit Asker(RosSide& ros) : ros_(ros) {}
+  explicit PooledCallClient(RosSide& ros) : ros_(ros) {}
 
   std::string ask(const std::string& name, const std::string& type, const std::string& request) {
     const std::string types = "rcl_interfaces::srv::dds_::" + type;
@@ -57,54 +57,57 @@ std::string numbers(const std::vector<std::pair<std::string, std::int64_t>>& all
 
 TEST(Ros2ParamServices, test_a_tool_lists_and_gets_the_parameters_of_the_robot) {
   Gateway gateway;
-  gateway.door.params().put("laser", "rate_hz", std::int64_t{40});
-  gateway.door.params().put("base", "name", std::string("x"));
+  gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
+  gateway.facade.params().put("base", "name", std::string("x"));
   RosSide ros;
-  Asker asker(ros);
+  PooledCallClient call_client(ros);
   CdrWriter all;
   all.count(0);
   all.number<std::uint64_t>(0);
-  const std::string list = asker.ask("list_parameters", "ListParameters", text(all.take()));
+  const std::string list = call_client.ask("list_parameters", "ListParameters", text(all.take()));
   EXPECT_NE(list.find("laser.rate_hz"), std::string::npos);
   EXPECT_NE(list.find("base.name"), std::string::npos);
-  const std::string types = asker.ask("get_parameter_types", "GetParameterTypes",
-                                      names({"laser.rate_hz", "base.name", "no.such"}));
+  const std::string types = call_client.ask("get_parameter_types", "GetParameterTypes",
+                                            names({"laser.rate_hz", "base.name", "no.such"}));
   EXPECT_EQ(types.substr(4, 7), std::string("\3\0\0\0\2\4\0", 7));
-  const std::string values = asker.ask("get_parameters", "GetParameters", names({"laser.rate_hz"}));
+  const std::string values =
+      call_client.ask("get_parameters", "GetParameters", names({"laser.rate_hz"}));
   EXPECT_EQ(values.at(8), '\2');
   EXPECT_EQ(values.at(12), '\50');
   const std::string about =
-      asker.ask("describe_parameters", "DescribeParameters", names({"base.name"}));
+      call_client.ask("describe_parameters", "DescribeParameters", names({"base.name"}));
   EXPECT_NE(about.find("base.name"), std::string::npos);
 }
 
 TEST(Ros2ParamServices, test_a_tool_sets_parameters_one_by_one) {
   Gateway gateway;
-  gateway.door.params().put("laser", "rate_hz", std::int64_t{40});
+  gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
   RosSide ros;
-  Asker asker(ros);
-  const std::string outcomes = asker.ask("set_parameters", "SetParameters",
-                                         numbers({{"laser.rate_hz", 50}, {"laser.none", 1}}));
+  PooledCallClient call_client(ros);
+  const std::string outcomes = call_client.ask("set_parameters", "SetParameters",
+                                               numbers({{"laser.rate_hz", 50}, {"laser.none", 1}}));
   EXPECT_EQ(outcomes.substr(4, 5), std::string("\2\0\0\0\1", 5));
   EXPECT_NE(outcomes.find("there is no parameter 'laser.none'"), std::string::npos);
-  EXPECT_EQ(gateway.door.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
-  const std::string outcome = asker.ask("set_parameters_atomically", "SetParametersAtomically",
-                                        numbers({{"laser.rate_hz", 60}, {"laser.rate_hz", 70}}));
+  EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
+  const std::string outcome =
+      call_client.ask("set_parameters_atomically", "SetParametersAtomically",
+                      numbers({{"laser.rate_hz", 60}, {"laser.rate_hz", 70}}));
   EXPECT_NE(outcome.find("one by one"), std::string::npos);
-  EXPECT_EQ(gateway.door.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
+  EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{50}));
 }
 
 TEST(Ros2ParamServices, test_a_node_without_parameters_answers_with_none) {
   Gateway gateway(with({{"params", ""}}));
-  gateway.door.params().put("laser", "rate_hz", std::int64_t{40});
+  gateway.facade.params().put("laser", "rate_hz", std::int64_t{40});
   RosSide ros;
-  Asker asker(ros);
-  const std::string values = asker.ask("get_parameters", "GetParameters", names({"laser.rate_hz"}));
+  PooledCallClient call_client(ros);
+  const std::string values =
+      call_client.ask("get_parameters", "GetParameters", names({"laser.rate_hz"}));
   EXPECT_EQ(values.substr(4, 5), std::string("\1\0\0\0\0", 5));  // one, not set
   const std::string outcomes =
-      asker.ask("set_parameters", "SetParameters", numbers({{"laser.rate_hz", 50}}));
+      call_client.ask("set_parameters", "SetParameters", numbers({{"laser.rate_hz", 50}}));
   EXPECT_EQ(outcomes.substr(4, 5), std::string("\1\0\0\0\0", 5));
-  EXPECT_EQ(gateway.door.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{40}));
+  EXPECT_EQ(gateway.facade.params().value("laser", "rate_hz"), ParamVariant(std::int64_t{40}));
 }
 
 TEST(Ros2ParamServices, test_bytes_that_are_no_request_are_counted) {
@@ -114,7 +117,7 @@ TEST(Ros2ParamServices, test_bytes_that_are_no_request_are_counted) {
                               "rcl_interfaces::srv::dds_::ListParameters_Request_");
   ASSERT_TRUE(requests.wait_matched(1));
   requests.write(std::string("\0\1\0\0\xFF\xFF\xFF\xFF", 8));
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("call_failed") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("call_failed") == 1; }));
 }
 
 }  // namespace

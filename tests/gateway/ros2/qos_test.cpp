@@ -10,15 +10,15 @@ namespace hyphos::gateway::ros2 {
 namespace {
 
 TopicInfo info_of(const Gateway& gateway, const std::string& topic) {
-  for (TopicInfo& info : gateway.door.topics()) {
+  for (TopicInfo& info : gateway.facade.topics()) {
     if (info.topic == topic && !info.publishers.empty()) return info;
   }
   return {};
 }
 
-std::unique_ptr<Inlet> inlet_with(Gateway& gateway, const std::string& topic,
-                                  const InletOptions& options) {
-  return gateway.door.open_inlet({"robot"}, topic, "std_msgs/msg/String", Form::cdr, options)
+std::unique_ptr<ClientPublisher> publisher_with(Gateway& gateway, const std::string& topic,
+                                                const ClientPublisherOptions& options) {
+  return gateway.facade.open_publisher({"robot"}, topic, "std_msgs/msg/String", Form::cdr, options)
       .or_throw();
 }
 
@@ -60,33 +60,33 @@ TEST(Ros2Qos, test_the_queue_is_the_depth_of_what_comes_in) {
 
 TEST(Ros2Qos, test_a_best_effort_channel_is_heard_by_a_reader_that_asks_for_reliable) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/scan");
+  const auto publisher = gateway.publisher("/scan");
   RosSide ros;
   EXPECT_TRUE(ros.reader("rt/scan", kString).wait_matched(1));
 }
 
 TEST(Ros2Qos, test_a_channel_named_best_effort_is_offered_so_unless_it_is_reliable) {
   Gateway gateway(with({{"best_effort", "scan,state"}}));
-  const auto scan = gateway.inlet("/scan");
-  const auto state = inlet_with(gateway, "/state", {.reliable = true});
+  const auto scan = gateway.publisher("/scan");
+  const auto state = publisher_with(gateway, "/state", {.reliable = true});
   RosSide ros;
   EXPECT_TRUE(ros.reader("rt/state", kString).wait_matched(1));
   auto& strict = ros.reader("rt/scan", kString);
   EXPECT_TRUE(ros.reader("rt/scan", kString, {.reliable = false}).wait_matched(1));
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") == 1; }));
-  EXPECT_NE(gateway.door.last("incompatible_qos").find("asks for reliable"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 1; }));
+  EXPECT_NE(gateway.facade.last("incompatible_qos").find("asks for reliable"), std::string::npos);
   EXPECT_TRUE(strict.wait_matched(0));
 }
 
 TEST(Ros2Qos, test_a_channel_with_a_deadline_is_heard_by_who_asks_for_no_shorter_one) {
   Gateway gateway;
-  const auto inlet = inlet_with(gateway, "/state", {.deadline_ms = 80});
+  const auto publisher = publisher_with(gateway, "/state", {.deadline_ms = 80});
   RosSide ros;
   EXPECT_TRUE(ros.reader("rt/state", kString, {.deadline_ms = 80}).wait_matched(1));
-  EXPECT_EQ(gateway.door.counted("incompatible_qos"), 0U);
+  EXPECT_EQ(gateway.facade.counted("incompatible_qos"), 0U);
   auto& hasty = ros.reader("rt/state", kString, {.deadline_ms = 50});
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") == 1; }));
-  EXPECT_NE(gateway.door.last("incompatible_qos").find("where 80 ms is offered"),
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") == 1; }));
+  EXPECT_NE(gateway.facade.last("incompatible_qos").find("where 80 ms is offered"),
             std::string::npos);
   EXPECT_TRUE(hasty.wait_matched(0));
 }

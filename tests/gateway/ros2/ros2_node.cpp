@@ -95,7 +95,7 @@ class Node {
     dds_qos_t* const qos =
         qos_of({"latched", "depth=1"},
                "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e");
-    told_ = made(dds_create_writer(participant_, topic, qos, nullptr), "writer");
+    logged_ = made(dds_create_writer(participant_, topic, qos, nullptr), "writer");
     made(dds_create_reader(participant_, topic, qos, nullptr), "reader");
     dds_delete_qos(qos);
   }
@@ -124,7 +124,7 @@ class Node {
     rmw_dds_common_msg_dds__ParticipantEntitiesInfo_ info{};
     info.gid = gid_of(participant_);
     info.node_entities_info_seq = {1, 1, &node, false};
-    made(dds_write(told_, &info), "announcement");
+    made(dds_write(logged_, &info), "announcement");
   }
 
  private:
@@ -138,7 +138,7 @@ class Node {
 
   std::string name_;
   dds_entity_t participant_ = 0;
-  dds_entity_t told_ = 0;
+  dds_entity_t logged_ = 0;
 };
 
 constexpr const char* kStringHash =

@@ -44,19 +44,19 @@ struct RosClient {
   RosReader& replies;
 };
 
-std::future<Result<Buffer>> call(FakeDoor& door, const std::string& text,
+std::future<Result<Buffer>> call(FakeGraph& facade, const std::string& text,
                                  Duration timeout = Duration::from_seconds(30)) {
   auto promise = std::make_shared<std::promise<Result<Buffer>>>();
   auto future = promise->get_future();
-  door.call({"robot"}, "/set", kSetBool, Form::cdr, bytes_of(string_cdr(text)), timeout,
-            [promise](Result<Buffer> reply) { promise->set_value(std::move(reply)); });
+  facade.call({"robot"}, "/set", kSetBool, Form::cdr, bytes_of(string_cdr(text)), timeout,
+              [promise](Result<Buffer> reply) { promise->set_value(std::move(reply)); });
   return future;
 }
 
-bool is_served(const FakeDoor& door) { return !door.services().empty(); }
+bool is_served(const FakeGraph& facade) { return !facade.services().empty(); }
 
-std::unique_ptr<Server> serve(FakeDoor& door) {
-  return door
+std::unique_ptr<Server> serve(FakeGraph& facade) {
+  return facade
       .open_server({"robot"}, "/set", kSetBool, Form::cdr,
                    [](const Buffer& request, const Answer& answer) {
                      const std::string reply = string_cdr("re: " + text_of(request.text()));
@@ -69,9 +69,9 @@ TEST(Ros2Services, test_the_robot_calls_a_service_of_ros) {
   Gateway gateway;
   RosSide ros;
   RosServer server(ros);
-  ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
-  auto first = call(gateway.door, "one");
-  auto second = call(gateway.door, "two");
+  ASSERT_TRUE(eventually([&] { return is_served(gateway.facade); }));
+  auto first = call(gateway.facade, "one");
+  auto second = call(gateway.facade, "two");
   server.answer(1);
   server.answer(0);
   EXPECT_EQ(first.get().or_throw().text(), string_cdr("re: one"));
@@ -80,7 +80,7 @@ TEST(Ros2Services, test_the_robot_calls_a_service_of_ros) {
 
 TEST(Ros2Services, test_ros_calls_a_service_of_the_robot) {
   Gateway gateway;
-  const auto server = serve(gateway.door);
+  const auto server = serve(gateway.facade);
   RosSide ros;
   RosClient client(ros);
   ASSERT_TRUE(client.requests.wait_matched(1));
@@ -93,7 +93,7 @@ TEST(Ros2Services, test_ros_calls_a_service_of_the_robot) {
 
 TEST(Ros2Services, test_two_clients_of_ros_each_know_their_answers) {
   Gateway gateway;
-  const auto server = serve(gateway.door);
+  const auto server = serve(gateway.facade);
   RosSide ros;
   RosSide other_ros;
   RosClient client(ros);
@@ -121,22 +121,22 @@ TEST(Ros2Services, test_calls_of_a_server_that_goes_end_at_once) {
   {
     RosSide ros;
     RosServer server(ros);
-    ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
-    asked = call(gateway.door, "anyone?");
+    ASSERT_TRUE(eventually([&] { return is_served(gateway.facade); }));
+    asked = call(gateway.facade, "anyone?");
     EXPECT_EQ(server.requests.wait(1).size(), 1U);
   }
   const auto answer = asked.get();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, Code::disconnected);
-  EXPECT_TRUE(eventually([&] { return !is_served(gateway.door); }));
+  EXPECT_TRUE(eventually([&] { return !is_served(gateway.facade); }));
 }
 
 TEST(Ros2Services, test_a_server_that_does_not_answer_is_given_up) {
   Gateway gateway(with({{"call_timeout_s", "0.1"}}));
   RosSide ros;
   RosServer server(ros);
-  ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
-  const auto answer = call(gateway.door, "anyone?").get();
+  ASSERT_TRUE(eventually([&] { return is_served(gateway.facade); }));
+  const auto answer = call(gateway.facade, "anyone?").get();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, Code::timeout);
 }
@@ -145,9 +145,9 @@ TEST(Ros2Services, test_a_service_of_ros_is_not_offered_to_ros_again) {
   Gateway gateway;
   RosSide ros;
   RosServer server(ros);
-  ASSERT_TRUE(eventually([&] { return is_served(gateway.door); }));
+  ASSERT_TRUE(eventually([&] { return is_served(gateway.facade); }));
   // The robot's graph has been looked at once more when something newer has come out.
-  const auto inlet = gateway.inlet("/other");
+  const auto publisher = gateway.publisher("/other");
   ASSERT_TRUE(ros.reader("rt/other", kString).wait_matched(1));
   EXPECT_TRUE(server.replies.wait_matched(1));
   EXPECT_TRUE(server.requests.wait_matched(1));
@@ -155,7 +155,7 @@ TEST(Ros2Services, test_a_service_of_ros_is_not_offered_to_ros_again) {
 
 TEST(Ros2Services, test_a_call_that_fails_is_counted) {
   Gateway gateway;
-  const auto server = gateway.door
+  const auto server = gateway.facade
                           .open_server({"robot"}, "/set", kSetBool, Form::cdr,
                                        [](const Buffer&, const Answer& answer) {
                                          answer(Error{Code::overloaded, "not now", {}});
@@ -165,7 +165,7 @@ TEST(Ros2Services, test_a_call_that_fails_is_counted) {
   RosClient client(ros);
   ASSERT_TRUE(client.requests.wait_matched(1));
   client.ask("one");
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("call_failed") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("call_failed") == 1; }));
 }
 
 }  // namespace

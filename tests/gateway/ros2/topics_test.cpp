@@ -13,7 +13,7 @@ using Texts = std::vector<std::string>;
 TEST(Ros2Topics, test_what_ros_publishes_the_robot_hears_byte_for_byte) {
   Gateway gateway;
   Heard heard;
-  const auto outlet = gateway.outlet("/chatter", heard);
+  const auto subscription = gateway.subscription("/chatter", heard);
   RosSide ros;
   auto& talker = ros.writer("rt/chatter", kString);
   ASSERT_TRUE(talker.wait_matched(1));
@@ -23,14 +23,14 @@ TEST(Ros2Topics, test_what_ros_publishes_the_robot_hears_byte_for_byte) {
 
 TEST(Ros2Topics, test_what_the_robot_publishes_ros_hears_byte_for_byte) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/status");
+  const auto publisher = gateway.publisher("/status");
   RosSide ros;
   auto& listener = ros.reader("rt/status", kString);
   ASSERT_TRUE(listener.wait_matched(1));
   ASSERT_TRUE(gateway.protocol);
   // The reader has found the writer; the writer may need a moment more to find the reader.
   EXPECT_TRUE(eventually([&] {
-    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("good"))));
+    EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("good"))));
     return !listener.texts(0).empty();
   }));
   EXPECT_EQ(listener.texts(1).at(0), string_cdr("good"));
@@ -42,25 +42,25 @@ TEST(Ros2Topics, test_a_channel_without_room_holds_no_other_topic_up) {
   Gateway gateway(options);
   Heard heard;
   Heard other_heard;
-  const auto outlet = gateway.outlet("/chatter", heard);
-  const auto other_outlet = gateway.outlet("/other", other_heard);
+  const auto subscription = gateway.subscription("/chatter", heard);
+  const auto other_subscription = gateway.subscription("/other", other_heard);
   RosSide ros;
   auto& talker = ros.writer("rt/chatter", kString);
   auto& other = ros.writer("rt/other", kString);
   ASSERT_TRUE(talker.wait_matched(1));
   ASSERT_TRUE(other.wait_matched(1));
-  gateway.door.fill("/chatter", true);
+  gateway.facade.fill("/chatter", true);
   // One is kept by the channel, five wait, and two are lost.
   for (const char* text : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
     talker.write(string_cdr(text));
   }
   other.write(string_cdr("through"));
   EXPECT_EQ(other_heard.wait(1), Texts{string_cdr("through")});
-  ASSERT_TRUE(eventually([&] { return gateway.door.counted("overloaded") == 2; }));
-  gateway.door.fill("/chatter", false);
+  ASSERT_TRUE(eventually([&] { return gateway.facade.counted("overloaded") == 2; }));
+  gateway.facade.fill("/chatter", false);
   EXPECT_EQ(heard.wait(6), (Texts{string_cdr("0"), string_cdr("3"), string_cdr("4"),
                                   string_cdr("5"), string_cdr("6"), string_cdr("7")}));
-  EXPECT_EQ(gateway.door.counted("not_held_up"), 0U);
+  EXPECT_EQ(gateway.facade.counted("not_held_up"), 0U);
 }
 
 TEST(Ros2Topics, test_a_latched_topic_of_ros_is_latched_in_the_robot) {
@@ -68,18 +68,18 @@ TEST(Ros2Topics, test_a_latched_topic_of_ros_is_latched_in_the_robot) {
   ros.writer("rt/map", kString, {.latched = true, .depth = 1}).write(string_cdr("all of it"));
   Gateway gateway;
   ASSERT_TRUE(eventually([&] {
-    const auto topics = gateway.door.topics();
+    const auto topics = gateway.facade.topics();
     return !topics.empty() && topics[0].latched;
   }));
   Heard late;
-  const auto outlet = gateway.outlet("/map", late);
+  const auto subscription = gateway.subscription("/map", late);
   EXPECT_EQ(late.wait(1), Texts{string_cdr("all of it")});
 }
 
 TEST(Ros2Topics, test_a_latched_channel_is_transient_local_in_ros) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/map", true);
-  EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("all of it"))));
+  const auto publisher = gateway.publisher("/map", true);
+  EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("all of it"))));
   RosSide ros;
   EXPECT_EQ(ros.reader("rt/map", kString, {.latched = true}).texts(1),
             Texts{string_cdr("all of it")});
@@ -88,7 +88,7 @@ TEST(Ros2Topics, test_a_latched_channel_is_transient_local_in_ros) {
 TEST(Ros2Topics, test_writers_that_are_not_all_reliable_are_all_heard) {
   Gateway gateway;
   Heard heard;
-  const auto outlet = gateway.outlet("/scan", heard);
+  const auto subscription = gateway.subscription("/scan", heard);
   RosSide ros;
   auto& reliable = ros.writer("rt/scan", kString);
   ASSERT_TRUE(reliable.wait_matched(1));
@@ -107,7 +107,7 @@ TEST(Ros2Topics, test_writers_that_are_not_all_reliable_are_all_heard) {
 TEST(Ros2Topics, test_a_reader_that_is_opened_anew_brings_no_latched_message_twice) {
   Gateway gateway;
   Heard heard;
-  const auto outlet = gateway.outlet("/map", heard);
+  const auto subscription = gateway.subscription("/map", heard);
   RosSide ros;
   const RosQos latched{.latched = true, .depth = 1};
   ros.writer("rt/map", kString, latched).write(string_cdr("first"));
@@ -127,15 +127,15 @@ TEST(Ros2Topics, test_both_sides_on_one_topic_hear_each_message_once) {
   options.queue_depth = 200;  // nothing makes room for what comes after it
   Gateway gateway(options);
   Heard heard;
-  const auto outlet = gateway.outlet("/chat", heard);
-  const auto inlet = gateway.inlet("/chat");
+  const auto subscription = gateway.subscription("/chat", heard);
+  const auto publisher = gateway.publisher("/chat");
   RosSide ros;
   auto& talker = ros.writer("rt/chat", kString);
   auto& listener = ros.reader("rt/chat", kString);
   ASSERT_TRUE(talker.wait_matched(2));    // the listener and the gateway
   ASSERT_TRUE(listener.wait_matched(2));  // the talker and the gateway
   ASSERT_TRUE(eventually([&] {
-    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("found"))));
+    EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("found"))));
     return !listener.texts(0).empty();
   }));
   const auto both_hear = [&](const std::string& text) {
@@ -147,11 +147,11 @@ TEST(Ros2Topics, test_both_sides_on_one_topic_hear_each_message_once) {
   constexpr std::size_t kEach = 50;
   for (std::size_t i = 0; i < kEach; ++i) {
     talker.write(string_cdr("of ros"));
-    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("of the robot"))));
+    EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("of the robot"))));
   }
   // What went in a circle would come before these: both ways keep the order.
   talker.write(string_cdr("end of ros"));
-  EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("end of the robot"))));
+  EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("end of the robot"))));
   ASSERT_TRUE(both_hear("end of ros"));
   ASSERT_TRUE(both_hear("end of the robot"));
   const auto in_ros = listener.texts(0);
@@ -170,15 +170,15 @@ TEST(Ros2Topics, test_a_channel_that_only_ros_publishes_is_not_brought_back) {
   ASSERT_TRUE(talker.wait_matched(2));
   ASSERT_TRUE(eventually([&] { return gateway.publishers("/chat") == Texts{"ros2 /chat"}; }));
   // The robot's graph has been looked at once more when something newer has come out.
-  const auto inlet = gateway.inlet("/other");
+  const auto publisher = gateway.publisher("/other");
   ASSERT_TRUE(ros.reader("rt/other", kString).wait_matched(1));
   EXPECT_TRUE(listener.wait_matched(1));
 }
 
 TEST(Ros2Topics, test_only_what_the_patterns_name_passes) {
   Gateway gateway(with({{"topics", "*,!secret/*"}, {"channels", "out/*"}}));
-  const auto hidden = gateway.inlet("/inner");
-  const auto shown = gateway.inlet("/out/it");
+  const auto hidden = gateway.publisher("/inner");
+  const auto shown = gateway.publisher("/out/it");
   RosSide ros;
   auto& secret = ros.writer("rt/secret/plan", kString);
   ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
@@ -196,41 +196,41 @@ TEST(Ros2Topics, test_what_every_node_of_ros_has_is_left_out) {
   ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
   EXPECT_TRUE(log.wait_matched(0));
   EXPECT_TRUE(feedback.wait_matched(0));
-  EXPECT_EQ(gateway.door.counted("not_found"), 0U);
+  EXPECT_EQ(gateway.facade.counted("not_found"), 0U);
 }
 
 TEST(Ros2Topics, test_a_topic_of_an_unknown_type_is_counted_once_and_left_out) {
   Gateway gateway;
   RosSide ros;
   ros.writer("rt/odd", "odd_msgs::msg::dds_::Odd_");
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("not_found") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("not_found") == 1; }));
   ASSERT_TRUE(ros.writer("rt/open", kString).wait_matched(1));
-  EXPECT_EQ(gateway.door.counted("not_found"), 1U);
+  EXPECT_EQ(gateway.facade.counted("not_found"), 1U);
 }
 
 TEST(Ros2Topics, test_a_topic_whose_channel_has_another_type_is_refused_by_name) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/camera");
+  const auto publisher = gateway.publisher("/camera");
   RosSide ros;
   auto& camera = ros.writer("rt/camera", "sensor_msgs::msg::dds_::Image_");
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("type_mismatch") == 1; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("type_mismatch") == 1; }));
   EXPECT_TRUE(camera.wait_matched(0));
 }
 
 TEST(Ros2Topics, test_a_subscriber_that_asks_for_more_than_there_is_is_counted) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/state");
+  const auto publisher = gateway.publisher("/state");
   RosSide ros;
   auto& latched = ros.reader("rt/state", kString, {.latched = true});
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("incompatible_qos") > 0; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("incompatible_qos") > 0; }));
   EXPECT_TRUE(latched.wait_matched(0));
 }
 
 TEST(Ros2Topics, test_large_messages_pass_both_ways) {
   Gateway gateway;
   Heard heard;
-  const auto outlet = gateway.outlet("/in", heard);
-  const auto inlet = gateway.inlet("/out");
+  const auto subscription = gateway.subscription("/in", heard);
+  const auto publisher = gateway.publisher("/out");
   RosSide ros;
   auto& talker = ros.writer("rt/in", kString);
   auto& listener = ros.reader("rt/out", kString);
@@ -240,10 +240,10 @@ TEST(Ros2Topics, test_large_messages_pass_both_ways) {
   talker.write(large);
   EXPECT_TRUE(heard.wait(1) == Texts{large});
   ASSERT_TRUE(eventually([&] {
-    EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("found"))));
+    EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("found"))));
     return !listener.texts(0).empty();
   }));
-  EXPECT_TRUE(inlet->publish(bytes_of(large)));
+  EXPECT_TRUE(publisher->publish(bytes_of(large)));
   EXPECT_TRUE(eventually([&] { return listener.texts(1).back() == large; }));
 }
 
@@ -252,8 +252,8 @@ TEST(Ros2Topics, test_messages_larger_than_allowed_are_counted_both_ways) {
   options.max_message = 1000;
   Gateway gateway(options);
   Heard heard;
-  const auto outlet = gateway.outlet("/in", heard);
-  const auto inlet = gateway.inlet("/out");
+  const auto subscription = gateway.subscription("/in", heard);
+  const auto publisher = gateway.publisher("/out");
   RosSide ros;
   auto& talker = ros.writer("rt/in", kString);
   ASSERT_TRUE(talker.wait_matched(1));
@@ -261,16 +261,16 @@ TEST(Ros2Topics, test_messages_larger_than_allowed_are_counted_both_ways) {
   talker.write(string_cdr(std::string(2000, 'x')));
   talker.write(string_cdr("small"));
   EXPECT_EQ(heard.wait(1), Texts{string_cdr("small")});
-  EXPECT_EQ(gateway.door.counted("too_large"), 1U);
-  EXPECT_TRUE(inlet->publish(bytes_of(string_cdr(std::string(2000, 'x')))));
-  EXPECT_TRUE(eventually([&] { return gateway.door.counted("too_large") == 2; }));
+  EXPECT_EQ(gateway.facade.counted("too_large"), 1U);
+  EXPECT_TRUE(publisher->publish(bytes_of(string_cdr(std::string(2000, 'x')))));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.counted("too_large") == 2; }));
 }
 
 TEST(Ros2Topics, test_a_peer_that_comes_back_is_heard_again_and_leaves_nothing_behind) {
   Gateway gateway;
   Heard heard;
-  const auto outlet = gateway.outlet("/chat", heard);
-  const auto inlet = gateway.inlet("/status");
+  const auto subscription = gateway.subscription("/chat", heard);
+  const auto publisher = gateway.publisher("/status");
   for (int life = 1; life <= 3; ++life) {
     RosSide ros;
     auto& talker = ros.writer("rt/chat", kString);
@@ -284,7 +284,7 @@ TEST(Ros2Topics, test_a_peer_that_comes_back_is_heard_again_and_leaves_nothing_b
       return !words.empty() && words.back() == word;
     }));
     EXPECT_TRUE(eventually([&] {
-      EXPECT_TRUE(inlet->publish(bytes_of(string_cdr("here"))));
+      EXPECT_TRUE(publisher->publish(bytes_of(string_cdr("here"))));
       return !listener.texts(0).empty();
     }));
   }
@@ -293,14 +293,14 @@ TEST(Ros2Topics, test_a_peer_that_comes_back_is_heard_again_and_leaves_nothing_b
 
 TEST(Ros2Topics, test_a_gateway_that_ends_gives_everything_back) {
   Gateway gateway;
-  const auto inlet = gateway.inlet("/status");
+  const auto publisher = gateway.publisher("/status");
   RosSide ros;
   auto& talker = ros.writer("rt/chat", kString);
   auto& listener = ros.reader("rt/status", kString);
   ASSERT_TRUE(talker.wait_matched(1));
   ASSERT_TRUE(listener.wait_matched(1));
   gateway.protocol.reset();
-  EXPECT_EQ(gateway.door.open(), 1U);  // the robot's own
+  EXPECT_EQ(gateway.facade.open(), 1U);  // the robot's own
   EXPECT_TRUE(talker.wait_matched(0));
   EXPECT_TRUE(listener.wait_matched(0));
 }

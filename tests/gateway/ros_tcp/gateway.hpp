@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gateway/ros_tcp/ros_tcp.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 #include "tests/gateway/ros_tcp/frame_client.hpp"
 
 namespace hyphos::gateway::ros_tcp {
@@ -21,12 +21,12 @@ inline Result<void> check_string(const TypeInfo& type, std::span<const std::byte
   return Error{Code::corrupt, "field 'data' claims " + std::to_string(size) + " bytes", type.name};
 }
 
-inline void add_types(FakeDoor& door) {
+inline void add_types(FakeGraph& facade) {
   for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String"}) {
-    door.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+    facade.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
   }
   for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {
-    door.add_service_type({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    facade.add_service_type({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
   }
 }
 
@@ -41,14 +41,14 @@ Options with(T Options::* option, std::type_identity_t<T> value) {
 /// A gateway on a graph in memory.
 struct Gateway {
   explicit Gateway(Options options = {}) {
-    add_types(door);
-    door.check(check_string);
-    protocol = open_ros_tcp(door, options).or_throw();
+    add_types(facade);
+    facade.check(check_string);
+    protocol = open_ros_tcp(facade, options).or_throw();
   }
   [[nodiscard]] std::uint16_t port() const { return protocol->port(); }
   [[nodiscard]] FrameClient client() const { return FrameClient::greeted(port()); }
 
-  FakeDoor door;
+  FakeGraph facade;
   std::unique_ptr<Protocol> protocol;
 };
 

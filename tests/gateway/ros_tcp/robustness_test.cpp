@@ -24,7 +24,7 @@ void expect_good_client(const Gateway& gateway) {
 
 TEST(RosTcpRobustness, test_what_is_wrong_is_told_to_the_client_and_the_connection_goes_on) {
   Gateway gateway;
-  gateway.door.deny("/secret");
+  gateway.facade.deny("/secret");
   auto client = gateway.client();
   const auto error = [&](std::string_view name, std::string_view payload) {
     client.say(name, payload);
@@ -45,7 +45,7 @@ TEST(RosTcpRobustness, test_what_is_wrong_is_told_to_the_client_and_the_connecti
   // A string that claims more bytes than the frame has.
   EXPECT_NE(error("/chat", std::string("\x09\0\0\0hi", 6)).find("claims 9 bytes"),
             std::string::npos);
-  EXPECT_EQ(gateway.door.counted("corrupt"), 1U);
+  EXPECT_EQ(gateway.facade.counted("corrupt"), 1U);
   client.sync();
   expect_good_client(gateway);
 }
@@ -64,7 +64,7 @@ TEST(RosTcpRobustness, test_the_same_error_over_and_over_is_told_now_and_then) {
   }
   EXPECT_GE(errors, 1);
   EXPECT_LT(errors, 100);
-  EXPECT_EQ(gateway.door.counted("unknown_topic"), 1000U);
+  EXPECT_EQ(gateway.facade.counted("unknown_topic"), 1000U);
 }
 
 TEST(RosTcpRobustness, test_lengths_beyond_their_bounds_end_the_connection_after_an_error) {
@@ -79,7 +79,7 @@ TEST(RosTcpRobustness, test_lengths_beyond_their_bounds_end_the_connection_after
     EXPECT_NE(client.next("__error").find("bytes, where at most"), std::string::npos);
     EXPECT_TRUE(client.sees_end());
   }
-  EXPECT_TRUE(eventually([&] { return gateway.door.open() == 0; }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.open() == 0; }));
   expect_good_client(gateway);
 }
 
@@ -88,16 +88,17 @@ TEST(RosTcpRobustness, test_a_message_too_large_for_a_client_is_dropped_and_coun
   auto client = gateway.client();
   client.say("__subscribe", kChat);
   client.sync();
-  const auto inlet =
-      gateway.door.open_inlet({"graph"}, "/chat", "std_msgs/String", Form::ros1, {}).or_throw();
+  const auto publisher =
+      gateway.facade.open_publisher({"graph"}, "/chat", "std_msgs/String", Form::ros1, {})
+          .or_throw();
   const auto publish = [&](const std::string& text) {
     const std::string message = string_message(text);
-    inlet->publish(std::as_bytes(std::span(message))).or_throw();
+    publisher->publish(std::as_bytes(std::span(message))).or_throw();
   };
   publish(std::string(2000, 'x'));
   publish("small");
   EXPECT_EQ(client.next("/chat"), string_message("small"));
-  EXPECT_EQ(gateway.door.counted("too_large"), 1U);
+  EXPECT_EQ(gateway.facade.counted("too_large"), 1U);
 }
 
 TEST(RosTcpRobustness, test_a_client_cannot_register_without_end) {
@@ -108,7 +109,7 @@ TEST(RosTcpRobustness, test_a_client_cannot_register_without_end) {
   }
   EXPECT_NE(client.next("__error").find("at most 256"), std::string::npos);
   client.sync();
-  EXPECT_EQ(gateway.door.open(), 256U);
+  EXPECT_EQ(gateway.facade.open(), 256U);
 }
 
 TEST(RosTcpRobustness, test_one_client_too_many_is_told_so) {
@@ -124,17 +125,18 @@ TEST(RosTcpRobustness, test_one_client_too_many_is_told_so) {
 
 TEST(RosTcpRobustness, test_clients_that_die_at_any_instant_leave_nothing) {
   Gateway gateway;
-  const auto inlet =
-      gateway.door.open_inlet({"graph"}, "/chat", "std_msgs/String", Form::ros1, {}).or_throw();
+  const auto publisher =
+      gateway.facade.open_publisher({"graph"}, "/chat", "std_msgs/String", Form::ros1, {})
+          .or_throw();
   const std::string message = string_message(std::string(50'000, 'm'));
   // Not further ahead of the one that hands them out than memory lasts, if that one stands still.
   std::atomic<int> ahead = 0;
-  auto outlet = gateway.door
-                    .open_outlet({"graph"}, "/chat", "std_msgs/String", Form::ros1, {},
-                                 [&](const Leaving& leaving) {
-                                   if (leaving.bytes.size() == message.size()) --ahead;
-                                 })
-                    .or_throw();
+  auto subscription = gateway.facade
+                          .open_subscription({"graph"}, "/chat", "std_msgs/String", Form::ros1, {},
+                                             [&](const OutgoingMessage& outgoing) {
+                                               if (outgoing.bytes.size() == message.size()) --ahead;
+                                             })
+                          .or_throw();
   std::atomic<bool> done = false;
   std::thread publisher([&] {
     while (!done) {
@@ -143,7 +145,7 @@ TEST(RosTcpRobustness, test_clients_that_die_at_any_instant_leave_nothing) {
         continue;
       }
       ++ahead;
-      inlet->publish(std::as_bytes(std::span(message))).or_throw();
+      publisher->publish(std::as_bytes(std::span(message))).or_throw();
     }
   });
   std::mt19937 random(3);
@@ -161,8 +163,8 @@ TEST(RosTcpRobustness, test_clients_that_die_at_any_instant_leave_nothing) {
   }
   done = true;
   publisher.join();
-  outlet.reset();
-  EXPECT_TRUE(eventually([&] { return gateway.door.open() == 1; })) << gateway.door.open();
+  subscription.reset();
+  EXPECT_TRUE(eventually([&] { return gateway.facade.open() == 1; })) << gateway.facade.open();
   expect_good_client(gateway);
 }
 
@@ -182,18 +184,18 @@ TEST(RosTcpRobustness, test_garbage_hurts_nobody_else) {
     if (i % 3 == 0) (void)client.some(1000);
   }
   expect_good_client(gateway);
-  EXPECT_TRUE(eventually([&] { return gateway.door.open() == 0; })) << gateway.door.open();
+  EXPECT_TRUE(eventually([&] { return gateway.facade.open() == 0; })) << gateway.facade.open();
 }
 
 TEST(RosTcpRobustness, test_the_end_of_the_gateway_ends_its_clients_and_calls_under_way) {
   Gateway gateway;
   Answer kept;
   std::atomic<bool> asked = false;
-  const auto server = gateway.door.open_server({"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
-                                               [&](const Buffer&, Answer answer) {
-                                                 kept = std::move(answer);
-                                                 asked = true;
-                                               });
+  const auto server = gateway.facade.open_server({"graph"}, "/switch", "std_srvs/SetBool",
+                                                 Form::ros1, [&](const Buffer&, Answer answer) {
+                                                   kept = std::move(answer);
+                                                   asked = true;
+                                                 });
   auto client = gateway.client();
   client.say("__subscribe", kChat);
   client.say("__ros_service", registration("/switch", "std_srvs/SetBool"));
@@ -202,14 +204,14 @@ TEST(RosTcpRobustness, test_the_end_of_the_gateway_ends_its_clients_and_calls_un
   ASSERT_TRUE(eventually([&] { return asked.load(); }));
   gateway.protocol.reset();
   EXPECT_TRUE(client.sees_end());
-  EXPECT_EQ(gateway.door.open(), 1U);  // the server of this test
+  EXPECT_EQ(gateway.facade.open(), 1U);  // the server of this test
   kept(Buffer::copy_of("too late"));
 }
 
 TEST(RosTcpOptions, test_options_that_are_wrong_are_errors_that_name_them) {
-  FakeDoor door;
+  FakeGraph facade;
   const auto refused = [&](Options options) {
-    const auto opened = open_ros_tcp(door, options);
+    const auto opened = open_ros_tcp(facade, options);
     EXPECT_FALSE(opened);
     if (opened) return std::string();
     EXPECT_EQ(opened.error().code, Code::invalid_config);
@@ -226,8 +228,8 @@ TEST(RosTcpOptions, test_options_that_are_wrong_are_errors_that_name_them) {
 TEST(RosTcpOptions, test_a_port_that_is_taken_is_an_error_and_one_that_is_free_is_told) {
   Gateway gateway;
   EXPECT_EQ(gateway.protocol->address(), "tcp://127.0.0.1:" + std::to_string(gateway.port()));
-  FakeDoor door;
-  const auto second = open_ros_tcp(door, with(&Options::port, gateway.port()));
+  FakeGraph facade;
+  const auto second = open_ros_tcp(facade, with(&Options::port, gateway.port()));
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::already_exists);
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gateway/ros_tcp/ros_tcp.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 #include "tests/gateway/probe.hpp"
 
 using namespace hyphos;
@@ -15,41 +15,42 @@ using namespace hyphos::gateway;
 
 namespace {
 
-std::string obey(FakeDoor& door, const std::string& line) {
+std::string obey(FakeGraph& facade, const std::string& line) {
   std::istringstream words(line);
   std::string verb;
   std::string first;
   std::string second;
   words >> verb >> first >> second;
-  if (verb == "open") return std::to_string(door.open());
-  if (verb == "counted") return std::to_string(door.counted(first));
+  if (verb == "open") return std::to_string(facade.open());
+  if (verb == "counted") return std::to_string(facade.counted(first));
   if (verb == "overrun") {
-    door.overrun(first);
+    facade.overrun(first);
     return "ok";
   }
-  if (verb == "call") return call(door, first, second);
+  if (verb == "call") return call(facade, first, second);
   return "no verb '" + verb + "'";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  FakeDoor door;
+  FakeGraph facade;
   for (const char* name : {"std_msgs/String", "sensor_msgs/PointCloud2", "std_msgs/msg/String",
                            "sensor_msgs/msg/PointCloud2"}) {
-    door.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
+    facade.add_type({.name = name, .md5 = {}, .type_hash = {}, .text = {}});
   }
   for (const char* name : {"std_srvs/SetBool", "std_srvs/srv/SetBool"}) {
-    door.add_service_type({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
+    facade.add_service_type({.name = name, .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
   }
   const auto echo =
-      door.open_server({"probe"}, "/echo", "std_srvs/SetBool", Form::ros1,
-                       [](const Buffer& request, const Answer& answer) { answer(request); });
+      facade.open_server({"probe"}, "/echo", "std_srvs/SetBool", Form::ros1,
+                         [](const Buffer& request, const Answer& answer) { answer(request); });
   Options options;
   if (argc > 1) options.own["ros"] = argv[1];
   if (argc > 2) options.port = static_cast<std::uint16_t>(std::stoi(argv[2]));
-  const auto gateway = open_ros_tcp(door, options).or_throw();
+  const auto gateway = open_ros_tcp(facade, options).or_throw();
   std::cout << gateway->port() << std::endl;
-  for (std::string line; std::getline(std::cin, line);) std::cout << obey(door, line) << std::endl;
+  for (std::string line; std::getline(std::cin, line);)
+    std::cout << obey(facade, line) << std::endl;
   return 0;
 }

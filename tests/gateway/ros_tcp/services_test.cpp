@@ -16,8 +16,8 @@ const std::string kSwitch = registration("/switch", "std_srvs/SetBool");
 std::string id(int number) { return R"({"srv_id":)" + std::to_string(number) + "}"; }
 
 /// Serves /switch in the graph: the reply is the request, reversed.
-std::unique_ptr<Server> serve(FakeDoor& door) {
-  return door
+std::unique_ptr<Server> serve(FakeGraph& facade) {
+  return facade
       .open_server({"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
                    [](const Buffer& request, const Answer& answer) {
                      const auto text = request.text();
@@ -28,7 +28,7 @@ std::unique_ptr<Server> serve(FakeDoor& door) {
 
 TEST(RosTcpServices, test_a_client_calls_a_service_of_the_graph) {
   Gateway gateway;
-  const auto server = serve(gateway.door);
+  const auto server = serve(gateway.facade);
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));
@@ -39,7 +39,7 @@ TEST(RosTcpServices, test_a_client_calls_a_service_of_the_graph) {
 
 TEST(RosTcpServices, test_a_sign_of_life_between_announcement_and_request_changes_nothing) {
   Gateway gateway;
-  const auto server = serve(gateway.door);
+  const auto server = serve(gateway.facade);
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));
@@ -50,7 +50,7 @@ TEST(RosTcpServices, test_a_sign_of_life_between_announcement_and_request_change
 
 TEST(RosTcpServices, test_answers_go_to_the_client_that_asked) {
   Gateway gateway;
-  const auto server = serve(gateway.door);
+  const auto server = serve(gateway.facade);
   std::vector<FrameClient> clients;
   for (int i = 0; i < 4; ++i) clients.push_back(gateway.client());
   for (FrameClient& client : clients) client.say("__ros_service", kSwitch);
@@ -73,7 +73,7 @@ std::string zeros() { return std::string(1024, '\0'); }
 
 TEST(RosTcpServices, test_a_service_without_server_ends_with_an_error_and_a_blank_answer) {
   Gateway gateway;
-  gateway.door.blank(std::string(5, '\0'));
+  gateway.facade.blank(std::string(5, '\0'));
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));
@@ -103,7 +103,7 @@ TEST(RosTcpServices, test_a_server_that_does_not_answer_is_given_up) {
   Gateway gateway(with(&Options::own, {{"service_timeout_ms", "50"}}));
   // Shared: the call may be given up before the server has got it, and the test end before that.
   const auto never = std::make_shared<std::vector<Answer>>();
-  const auto server = gateway.door.open_server(
+  const auto server = gateway.facade.open_server(
       {"graph"}, "/switch", "std_srvs/SetBool", Form::ros1,
       [never](const Buffer&, Answer answer) { never->push_back(std::move(answer)); });
   auto client = gateway.client();
@@ -126,13 +126,13 @@ TEST(RosTcpServices, test_a_call_that_was_not_registered_is_answered_too) {
 
 /// Calls /switch from the graph and keeps what came of it.
 struct Asked {
-  explicit Asked(FakeDoor& door, std::string_view request = "on") {
-    door.call({"graph"}, "/switch", {}, Form::ros1, std::as_bytes(std::span(request)),
-              Duration::from_seconds(20), [state = state](Result<Buffer> reply) {
-                const std::lock_guard lock(state->mutex);
-                state->text =
-                    reply ? std::string(reply->text()) : std::string(to_string(reply.error().code));
-              });
+  explicit Asked(FakeGraph& facade, std::string_view request = "on") {
+    facade.call({"graph"}, "/switch", {}, Form::ros1, std::as_bytes(std::span(request)),
+                Duration::from_seconds(20), [state = state](Result<Buffer> reply) {
+                  const std::lock_guard lock(state->mutex);
+                  state->text = reply ? std::string(reply->text())
+                                      : std::string(to_string(reply.error().code));
+                });
   }
   [[nodiscard]] std::string wait() const {
     (void)eventually([&] {
@@ -155,7 +155,7 @@ TEST(RosTcpServices, test_the_graph_calls_a_service_of_a_client) {
   client.say("__unity_service", kSwitch);
   client.sync();
   for (const std::string& body : {std::string("yes"), std::string(), std::string(500'000, 'y')}) {
-    const Asked asked(gateway.door);
+    const Asked asked(gateway.facade);
     const std::string request = client.next("__request");
     EXPECT_EQ(client.next(), Sent("/switch", "on"));
     client.say("__response", request);
@@ -169,10 +169,10 @@ TEST(RosTcpServices, test_requests_to_a_client_begin_at_1001_and_are_answered_in
   auto client = gateway.client();
   client.say("__unity_service", kSwitch);
   client.sync();
-  const Asked first(gateway.door, "1");
+  const Asked first(gateway.facade, "1");
   EXPECT_EQ(client.next(), Sent("__request", id(1001)));
   EXPECT_EQ(client.next(), Sent("/switch", "1"));
-  const Asked second(gateway.door, "2");
+  const Asked second(gateway.facade, "2");
   EXPECT_EQ(client.next(), Sent("__request", id(1002)));
   EXPECT_EQ(client.next(), Sent("/switch", "2"));
   client.say("__response", id(1002));
@@ -196,11 +196,11 @@ TEST(RosTcpServices, test_a_caller_is_told_when_the_client_that_serves_goes) {
   auto client = gateway.client();
   client.say("__unity_service", kSwitch);
   client.sync();
-  const Asked asked(gateway.door);
+  const Asked asked(gateway.facade);
   client.next("__request");
   client.reset();
   EXPECT_EQ(asked.wait(), "disconnected");
-  EXPECT_TRUE(eventually([&] { return gateway.door.services().empty(); }));
+  EXPECT_TRUE(eventually([&] { return gateway.facade.services().empty(); }));
 }
 
 TEST(RosTcpServices, test_the_later_of_two_clients_serves_and_the_other_is_told) {
@@ -212,14 +212,14 @@ TEST(RosTcpServices, test_the_later_of_two_clients_serves_and_the_other_is_told)
   second.say("__unity_service", kSwitch);
   second.sync();
   EXPECT_NE(first.next("__warn").find("/switch"), std::string::npos);
-  const Asked asked(gateway.door);
+  const Asked asked(gateway.facade);
   const std::string request = second.next("__request");
   second.say("__response", request);
   second.say("/switch", "mine");
   EXPECT_EQ(asked.wait(), "mine");
   // The end of the one that has lost it takes nothing from the other.
   first.close();
-  const Asked again(gateway.door);
+  const Asked again(gateway.facade);
   second.say("__response", second.next("__request"));
   second.say("/switch", "still mine");
   EXPECT_EQ(again.wait(), "still mine");
@@ -235,7 +235,7 @@ TEST(RosTcpServices, test_who_serves_goes_on_if_the_later_one_cannot) {
     client->say("__unity_service", registration("/switch", "no_srvs/Such"));
     EXPECT_EQ(client->next().first, "__error");
   }
-  const Asked asked(gateway.door);
+  const Asked asked(gateway.facade);
   const auto [kind, request] = first.next();
   EXPECT_EQ(kind, "__request") << "not even told that it had lost it";
   first.say("__response", request);
@@ -245,7 +245,7 @@ TEST(RosTcpServices, test_who_serves_goes_on_if_the_later_one_cannot) {
 
 TEST(RosTcpServices, test_a_call_whose_frame_did_not_come_ends_and_the_next_is_made) {
   Gateway gateway;
-  const auto server = serve(gateway.door);
+  const auto server = serve(gateway.facade);
   auto client = gateway.client();
   client.say("__ros_service", kSwitch);
   client.say("__request", id(101));
@@ -256,7 +256,7 @@ TEST(RosTcpServices, test_a_call_whose_frame_did_not_come_ends_and_the_next_is_m
   client.say("/switch", "abc");
   EXPECT_EQ(client.next(), Sent("__response", id(102)));
   EXPECT_EQ(client.next(), Sent("/switch", "cba"));
-  EXPECT_EQ(gateway.door.counted("call_failed"), 1U);
+  EXPECT_EQ(gateway.facade.counted("call_failed"), 1U);
 }
 
 TEST(RosTcpServices, test_a_caller_is_told_if_the_answer_that_was_announced_does_not_come) {
@@ -265,7 +265,7 @@ TEST(RosTcpServices, test_a_caller_is_told_if_the_answer_that_was_announced_does
   client.say("__unity_service", kSwitch);
   client.say("__ros_service", kSwitch);
   client.sync();
-  const Asked asked(gateway.door);
+  const Asked asked(gateway.facade);
   client.say("__response", client.next("__request"));
   client.say("__request", id(101));
   EXPECT_EQ(asked.wait(), "corrupt");

@@ -24,8 +24,8 @@ TEST(RosTcpTopics, test_the_gateway_speaks_first) {
 TEST(RosTcpTopics, test_what_one_client_publishes_another_hears_and_so_does_the_graph) {
   Gateway gateway;
   std::atomic<int> heard = 0;
-  const auto outlet = gateway.door.open_outlet(
-      {"graph"}, "/chat", "std_msgs/String", Form::ros1, {}, [&](const Leaving& message) {
+  const auto subscription = gateway.facade.open_subscription(
+      {"graph"}, "/chat", "std_msgs/String", Form::ros1, {}, [&](const OutgoingMessage& message) {
         if (message.bytes.joined().text() == string_message("hello")) ++heard;
       });
   auto listener = gateway.client();
@@ -76,7 +76,7 @@ TEST(RosTcpTopics, test_registering_twice_does_not_tear_down_what_is_there) {
     client.say("__subscribe", kChat);
   }
   client.sync();
-  EXPECT_EQ(gateway.door.open(), 2U);
+  EXPECT_EQ(gateway.facade.open(), 2U);
   client.say("/chat", string_message("once"));
   client.say("__publish", kChat);
   client.say("__subscribe", kChat);
@@ -117,7 +117,7 @@ TEST(RosTcpTopics, test_a_publisher_that_is_registered_again_as_latched_is_latch
   talker.say("__publish", R"({"topic":"/chat","message_name":"std_msgs/String","latch":true})");
   talker.say("/chat", string_message("for all"));
   talker.sync();
-  EXPECT_EQ(gateway.door.open(), 1U);
+  EXPECT_EQ(gateway.facade.open(), 1U);
   auto late = gateway.client();
   late.say("__subscribe", kChat);
   EXPECT_EQ(late.next(), Sent("/chat", string_message("for all")));
@@ -128,7 +128,7 @@ TEST(RosTcpTopics, test_a_publisher_is_opened_with_the_queue_it_asked_for) {
   auto talker = gateway.client();
   talker.say("__publish", R"({"topic":"/chat","message_name":"std_msgs/String","queue_size":7})");
   talker.sync();
-  EXPECT_EQ(gateway.door.depth("/chat"), 7U);
+  EXPECT_EQ(gateway.facade.depth("/chat"), 7U);
 }
 
 TEST(RosTcpTopics, test_what_there_is_stays_if_another_type_is_refused) {
@@ -153,8 +153,8 @@ TEST(RosTcpTopics, test_a_topic_of_nobody_else_gets_another_type) {
   client.say("__publish", kChat);
   client.say("__publish", cloud);
   client.sync();
-  EXPECT_EQ(gateway.door.topics().at(0).type, "sensor_msgs/PointCloud2");
-  EXPECT_EQ(gateway.door.open(), 1U);
+  EXPECT_EQ(gateway.facade.topics().at(0).type, "sensor_msgs/PointCloud2");
+  EXPECT_EQ(gateway.facade.open(), 1U);
   auto other = gateway.client();
   other.say("__subscribe", cloud);
   other.sync();
@@ -169,24 +169,24 @@ TEST(RosTcpTopics, test_a_topic_of_nobody_else_gets_another_type) {
   client.sync();
   other.say("__subscribe", kChat);
   other.sync();
-  EXPECT_EQ(gateway.door.topics().at(0).type, "std_msgs/String");
+  EXPECT_EQ(gateway.facade.topics().at(0).type, "std_msgs/String");
   client.say("__publish", kChat);
   client.say("/chat", string_message("heard"));
   EXPECT_EQ(other.next(), Sent("/chat", string_message("heard")));
 }
 
 /// Refuses a type, and from some opening on all: as if another process were on the topic each time.
-class Taken : public FakeDoor {
+class Taken : public FakeGraph {
  public:
   explicit Taken(int openings) : left_(openings) { add_types(*this); }
-  Result<std::unique_ptr<Inlet>> open_inlet(const Client& client, const std::string& topic,
-                                            const std::string& type, Form form,
-                                            const InletOptions& options) override {
+  Result<std::unique_ptr<ClientPublisher>> open_publisher(
+      const Client& client, const std::string& topic, const std::string& type, Form form,
+      const ClientPublisherOptions& options) override {
     if (type == "sensor_msgs/PointCloud2" || left_ == 0) {
       return Error{Code::type_mismatch, "another has it", topic};
     }
     --left_;
-    return FakeDoor::open_inlet(client, topic, type, form, options);
+    return FakeGraph::open_publisher(client, topic, type, form, options);
   }
 
  private:
@@ -195,8 +195,8 @@ class Taken : public FakeDoor {
 
 TEST(RosTcpTopics, test_what_there_was_is_there_again_if_another_type_fails_after_its_end) {
   for (const int openings : {1, 2}) {
-    Taken door(openings);
-    const auto protocol = open_ros_tcp(door, {}).or_throw();
+    Taken facade(openings);
+    const auto protocol = open_ros_tcp(facade, {}).or_throw();
     FrameClient client = FrameClient::greeted(protocol->port());
     client.say("__publish",
                R"({"topic":"/chat","message_name":"std_msgs/String","latch":true,"queue_size":7})");
@@ -205,14 +205,14 @@ TEST(RosTcpTopics, test_what_there_was_is_there_again_if_another_type_fails_afte
                                       ? "cannot publish /chat: "
                                       : "cannot publish /chat, nor as std_msgs/String any";
     EXPECT_NE(client.next("__error").find(told), std::string::npos);
-    EXPECT_EQ(door.open(), openings == 2 ? 1U : 0U);
+    EXPECT_EQ(facade.open(), openings == 2 ? 1U : 0U);
     client.say("/chat", string_message("still here"));
     if (openings == 1) {
       EXPECT_NE(client.next("__error").find("'/chat' is not registered"), std::string::npos);
       continue;
     }
     client.sync();
-    EXPECT_EQ(door.depth("/chat"), 7U);
+    EXPECT_EQ(facade.depth("/chat"), 7U);
     auto late = FrameClient::greeted(protocol->port());
     late.say("__subscribe", kChat);
     EXPECT_EQ(late.next(), Sent("/chat", string_message("still here")));
@@ -227,7 +227,7 @@ TEST(RosTcpTopics, test_what_is_removed_ends_and_what_was_not_there_is_said) {
   client.say("__remove_subscriber", R"({"topic":"/chat"})");
   client.say("__remove_publisher", R"({"topic":"/chat"})");
   client.sync();
-  EXPECT_EQ(gateway.door.open(), 0U);
+  EXPECT_EQ(gateway.facade.open(), 0U);
   client.say("__remove_subscriber", R"({"topic":"/chat"})");
   EXPECT_EQ(client.next(), Sent("__warn", R"({"text":"no subscriber /chat was registered"})"));
 }
@@ -248,7 +248,7 @@ TEST(RosTcpTopics, test_for_ros_2_the_greeting_and_the_types_are_those_of_ros_2)
   EXPECT_EQ(client.next().second, R"({"version":"v0.7.0","metadata":"{\"protocol\":\"ROS2\"}"})");
   client.say("__subscribe", kChat);
   client.sync();
-  EXPECT_EQ(gateway.door.topics().at(0).type, "std_msgs/msg/String");
+  EXPECT_EQ(gateway.facade.topics().at(0).type, "std_msgs/msg/String");
 }
 
 TEST(RosTcpTopics, test_large_messages_pass_both_ways) {
@@ -281,9 +281,9 @@ TEST(RosTcpTopics, test_a_client_that_does_not_read_loses_its_oldest_and_no_othe
     talker.say("/cloud", points);
     ASSERT_TRUE(quick.next("/cloud") == points);
   }
-  EXPECT_GT(gateway.door.counted("slow_client"), 0U);
+  EXPECT_GT(gateway.facade.counted("slow_client"), 0U);
   std::string last;
-  for (std::size_t i = gateway.door.counted("slow_client"); i < 40; ++i) {
+  for (std::size_t i = gateway.facade.counted("slow_client"); i < 40; ++i) {
     last = stopped.next("/cloud");
   }
   EXPECT_EQ(last.substr(0, 1), std::string(1, static_cast<char>('A' + 39)));
@@ -298,17 +298,17 @@ TEST(RosTcpTopics, test_a_client_whose_message_waits_holds_up_nobody_but_itself)
   auto talker = gateway.client();
   talker.say("__publish", kChat);
   talker.sync();
-  gateway.door.fill("/chat", true);
+  gateway.facade.fill("/chat", true);
   for (int i = 0; i < 100; ++i) talker.say("/chat", string_message(std::to_string(i)));
   auto other = gateway.client();
   other.say("__publish", registration("/other", "std_msgs/String"));
   other.say("/other", string_message("through"));
   EXPECT_EQ(listener.next(), Sent("/other", string_message("through")));
-  gateway.door.fill("/chat", false);
+  gateway.facade.fill("/chat", false);
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(listener.next(), Sent("/chat", string_message(std::to_string(i))));
   }
-  EXPECT_EQ(gateway.door.counted("not_held_up"), 0U);
+  EXPECT_EQ(gateway.facade.counted("not_held_up"), 0U);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace {
 
 class ActionTest : public Robot {
  protected:
-  ActionTest() : server(door), client(door) {
-    door.add_type({"made/CountGoal", "", "", "int32 to\nint32 step\n"});
-    door.add_action_type(
+  ActionTest() : server(facade), client(facade) {
+    facade.add_type({"made/CountGoal", "", "", "int32 to\nint32 step\n"});
+    facade.add_action_type(
         {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   }
   void advertise(FakeClient& by) {
@@ -23,9 +23,9 @@ class ActionTest : public Robot {
   }
   /// The goal that comes to the server, as `args`.
   void expect_goal(const std::string& args, const std::string& id = "action_goal:0") {
-    EXPECT_EQ(server.hear(), R"({"op":"send_action_goal","id":")" + id +
-                                 R"(","action":"/count","action_type":"made/Count","args":)" +
-                                 args + R"(,"feedback":true})");
+    EXPECT_EQ(server.on_message(), R"({"op":"send_action_goal","id":")" + id +
+                                       R"(","action":"/count","action_type":"made/Count","args":)" +
+                                       args + R"(,"feedback":true})");
   }
   static std::string end(const std::string& values, int status, bool result) {
     return R"({"op":"action_result","action":"/count","values":)" + values + R"(,"status":)" +
@@ -41,15 +41,16 @@ TEST_F(ActionTest, a_goal_gets_its_feedback_and_its_result) {
   expect_goal(R"({"to":3})");
   server.say(
       R"({"op":"action_feedback","id":"action_goal:0","action":"/count","values":{"at":1}})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"action_feedback","action":"/count","values":{"at":1},"id":"g"})");
   server.say(R"({"op":"action_result","id":"action_goal:0","action":"/count",)"
              R"("values":{"sum":6},"status":4,"result":true})");
-  EXPECT_EQ(client.hear(), end(R"({"sum":6})", 4, true));
+  EXPECT_EQ(client.on_message(), end(R"({"sum":6})", 4, true));
   EXPECT_TRUE(client.hears_nothing());
   server.say(R"({"op":"action_feedback","id":"action_goal:0","action":"/count","values":{}})");
-  EXPECT_EQ(server.hear(), R"({"op":"status","level":"error","msg":"action_feedback: no goal of )"
-                           R"j(this id is under way (/count)","id":"action_goal:0"})j");
+  EXPECT_EQ(server.on_message(),
+            R"({"op":"status","level":"error","msg":"action_feedback: no goal of )"
+            R"j(this id is under way (/count)","id":"action_goal:0"})j");
 }
 
 TEST_F(ActionTest, feedback_comes_to_who_asked_for_it) {
@@ -58,7 +59,7 @@ TEST_F(ActionTest, feedback_comes_to_who_asked_for_it) {
   expect_goal(R"({"to":3})");
   server.say(R"({"op":"action_feedback","id":"action_goal:0","values":{"at":1}})");
   server.say(R"({"op":"action_result","id":"action_goal:0","values":{},"status":4})");
-  EXPECT_EQ(client.hear(), end("{}", 4, true));
+  EXPECT_EQ(client.on_message(), end("{}", 4, true));
 }
 
 TEST_F(ActionTest, arguments_in_a_list_get_their_names_from_the_type) {
@@ -72,11 +73,12 @@ TEST_F(ActionTest, a_goal_that_is_canceled_ends_as_its_server_says) {
   send();
   expect_goal(R"({"to":3})");
   client.say(R"({"op":"cancel_action_goal","id":"g","action":"/count"})");
-  EXPECT_EQ(server.hear(), R"({"op":"cancel_action_goal","id":"action_goal:0","action":"/count"})");
+  EXPECT_EQ(server.on_message(),
+            R"({"op":"cancel_action_goal","id":"action_goal:0","action":"/count"})");
   server.say(R"({"op":"action_result","id":"action_goal:0","values":{"sum":1},"status":5})");
-  EXPECT_EQ(client.hear(), end(R"({"sum":1})", 5, true));
+  EXPECT_EQ(client.on_message(), end(R"({"sum":1})", 5, true));
   client.say(R"({"op":"cancel_action_goal","id":"g","action":"/count"})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"status","level":"error","msg":"cancel_action_goal: no goal of )"
             R"j(this id is under way (/count)","id":"g"})j");
 }
@@ -86,46 +88,47 @@ TEST_F(ActionTest, a_failure_is_told_with_its_text) {
   send();
   expect_goal(R"({"to":3})");
   server.say(R"({"op":"action_result","id":"action_goal:0","values":"no way","result":false})");
-  EXPECT_EQ(client.hear(), end(R"("the action failed: no way")", 6, false));
+  EXPECT_EQ(client.on_message(), end(R"("the action failed: no way")", 6, false));
 }
 
 TEST_F(ActionTest, a_goal_of_an_action_that_nobody_carries_out_fails) {
   send();
-  EXPECT_EQ(client.hear(), end(R"j("there is no action '/count' (/count)")j", 6, false));
-  EXPECT_EQ(door.counted("goal"), 1U);
+  EXPECT_EQ(client.on_message(), end(R"j("there is no action '/count' (/count)")j", 6, false));
+  EXPECT_EQ(facade.counted("goal"), 1U);
   send();
-  EXPECT_EQ(client.hear(), end(R"j("there is no action '/count' (/count)")j", 6, false))
+  EXPECT_EQ(client.on_message(), end(R"j("there is no action '/count' (/count)")j", 6, false))
       << "the id is free again";
 }
 
 TEST_F(ActionTest, goals_end_when_their_server_goes) {
-  auto gone = std::make_unique<FakeClient>(door);
+  auto gone = std::make_unique<FakeClient>(facade);
   advertise(*gone);
   send();
-  (void)gone->hear();
+  (void)gone->on_message();
   gone.reset();
-  EXPECT_TRUE(client.hear().ends_with(R"("status":6,"result":false,"id":"g"})"));
+  EXPECT_TRUE(client.on_message().ends_with(R"("status":6,"result":false,"id":"g"})"));
   advertise(server);
   send();
   expect_goal(R"({"to":3})");
   server.say(R"({"op":"unadvertise_action","action":"/count"})");
-  EXPECT_TRUE(client.hear().ends_with(R"("status":6,"result":false,"id":"g"})"));
-  EXPECT_EQ(door.open(), 0U);
+  EXPECT_TRUE(client.on_message().ends_with(R"("status":6,"result":false,"id":"g"})"));
+  EXPECT_EQ(facade.open(), 0U);
 }
 
 TEST_F(ActionTest, the_goals_of_a_client_that_goes_are_canceled) {
   advertise(server);
-  auto gone = std::make_unique<FakeClient>(door);
+  auto gone = std::make_unique<FakeClient>(facade);
   gone->say(R"({"op":"send_action_goal","action":"/count","args":{"to":9}})");
   expect_goal(R"({"to":9})");
   gone.reset();
-  EXPECT_EQ(server.hear(), R"({"op":"cancel_action_goal","id":"action_goal:0","action":"/count"})");
+  EXPECT_EQ(server.on_message(),
+            R"({"op":"cancel_action_goal","id":"action_goal:0","action":"/count"})");
 }
 
 TEST_F(ActionTest, faulty_requests_are_told) {
   const auto told = [&](const std::string& text) {
     client.say(text);
-    return client.hear();
+    return client.on_message();
   };
   EXPECT_NE(told(R"({"op":"send_action_goal"})").find("'action' is missing"), std::string::npos);
   EXPECT_NE(told(R"({"op":"advertise_action","action":"/a"})").find("'type' is missing"),
@@ -140,7 +143,7 @@ TEST_F(ActionTest, faulty_requests_are_told) {
   send();
   expect_goal(R"({"to":3})");
   send();
-  EXPECT_NE(client.hear().find("a goal of this id is under way"), std::string::npos);
+  EXPECT_NE(client.on_message().find("a goal of this id is under way"), std::string::npos);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "gateway/rosbridge/fragments.hpp"
 #include "gateway/rosbridge/request.hpp"
 #include "gateway/rosbridge/session.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 
 namespace hyphos::gateway::rosbridge {
 
@@ -23,17 +23,18 @@ namespace hyphos::gateway::rosbridge {
 class FakeSink final : public Sink {
  public:
   struct Sent {
-    Lane lane = 0;
+    OutputClass output_class = 0;
     std::uint32_t depth = 0;
     bool binary = false;
     std::string bytes;
   };
 
-  std::size_t send(Lane lane, std::uint32_t depth, std::span<const Frame> unit) override {
+  std::size_t send(OutputClass output_class, std::uint32_t depth,
+                   std::span<const Frame> unit) override {
     const std::lock_guard lock(mutex_);
     for (const Frame& frame : unit) {
       Sent& sent = sent_.emplace_back();
-      sent.lane = lane;
+      sent.output_class = output_class;
       sent.depth = depth;
       sent.binary = frame.binary;
       for (const Buffer& part : frame.parts) sent.bytes += part.text();
@@ -41,7 +42,7 @@ class FakeSink final : public Sink {
     changed_.notify_all();
     return drops_;
   }
-  void close(CloseCode code, std::string_view) override {
+  void close(net::CloseCode code, std::string_view) override {
     const std::lock_guard lock(mutex_);
     closed_ = code;
   }
@@ -66,7 +67,7 @@ class FakeSink final : public Sink {
     const std::lock_guard lock(mutex_);
     return sent_.empty();
   }
-  [[nodiscard]] std::optional<CloseCode> closed() {
+  [[nodiscard]] std::optional<net::CloseCode> closed() {
     const std::lock_guard lock(mutex_);
     return closed_;
   }
@@ -86,7 +87,7 @@ class FakeSink final : public Sink {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Sent> sent_;
-  std::optional<CloseCode> closed_;
+  std::optional<net::CloseCode> closed_;
   bool woken_ = false;
   std::size_t drops_ = 0;
 };
@@ -94,25 +95,25 @@ class FakeSink final : public Sink {
 /// A client without a socket.
 class FakeClient {
  public:
-  explicit FakeClient(Door& door, const Options& options = {}, bool authorized = true,
+  explicit FakeClient(GraphFacade& facade, const Options& options = {}, bool authorized = true,
                       const std::string& name = "rosbridge test")
-      : params(door.open_params([] {})),
-        session(door, *params, {name}, options, sink, authorized) {}
+      : params(facade.open_params([] {})),
+        session(facade, *params, {name}, options, sink, authorized) {}
 
   void say(std::string json) {
-    json.reserve(json.size() + kPadding);
+    json.reserve(json.size() + net::kPadding);
     session.text(json);
   }
   void say_bytes(std::string bytes) {
-    bytes.reserve(bytes.size() + kPadding);
+    bytes.reserve(bytes.size() + net::kPadding);
     session.binary(std::as_bytes(std::span(bytes)));
   }
-  std::string hear() { return sink.next().bytes; }
+  std::string on_message() { return sink.next().bytes; }
   /// What was sent before an answer that is asked for now: to see that there is nothing else.
   bool hears_nothing() {
     say(R"({"op":"call_service","service":"/rosapi/get_param_names","id":"mark"})");
-    return hear() == R"({"op":"service_response","service":"/rosapi/get_param_names",)"
-                     R"("values":{"names":[]},"result":true,"id":"mark"})";
+    return on_message() == R"({"op":"service_response","service":"/rosapi/get_param_names",)"
+                           R"("values":{"names":[]},"result":true,"id":"mark"})";
   }
 
   FakeSink sink;
@@ -124,15 +125,15 @@ class FakeClient {
 class Robot : public testing::Test {
  protected:
   Robot() {
-    door.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
-    door.add_type({"std_msgs/Float64", "fdb28210bfa9d7c91146260178d9a584", "", "float64 data\n"});
-    door.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
-    door.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
-    door.add_service_type({"rospy_tutorials/AddTwoInts", "", "",
-                           "rospy_tutorials/AddTwoIntsRequest",
-                           "rospy_tutorials/AddTwoIntsResponse"});
+    facade.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
+    facade.add_type({"std_msgs/Float64", "fdb28210bfa9d7c91146260178d9a584", "", "float64 data\n"});
+    facade.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+    facade.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+    facade.add_service_type({"rospy_tutorials/AddTwoInts", "", "",
+                             "rospy_tutorials/AddTwoIntsRequest",
+                             "rospy_tutorials/AddTwoIntsResponse"});
   }
-  FakeDoor door;
+  FakeGraph facade;
 };
 
 /// The message that comes in fragments, one after the other and none of more than `most`
@@ -142,8 +143,8 @@ inline std::pair<std::string, int> joined_fragments(FakeClient& client, std::siz
   Fragments fragments(limit);
   RequestParser parser;
   for (int count = 0;; ++count) {
-    std::string text = client.hear();
-    text.reserve(text.size() + kPadding);
+    std::string text = client.on_message();
+    text.reserve(text.size() + net::kPadding);
     auto parsed = parser.parse(text);
     EXPECT_EQ(parsed.request.op, "fragment");
     if (parsed.request.op != "fragment") return {};

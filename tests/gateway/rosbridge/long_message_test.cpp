@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "gateway/net/web_socket.hpp"
 #include "gateway/rosbridge/request.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
@@ -58,7 +58,7 @@ TEST(LongMessage, IsLeftToTheParserWhereAnythingIsDoubtful) {
 
 /// With the bytes behind it that a parser may read.
 ParsedRequest parsed(RequestParser& parser, std::string& text) {
-  text.reserve(text.size() + kPadding);
+  text.reserve(text.size() + net::kPadding);
   return parser.parse(text);
 }
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "gateway/net/handshake.hpp"
+#include "gateway/net/web_socket.hpp"
 #include "gateway/rosbridge/cbor.hpp"
 #include "gateway/rosbridge/definition.hpp"
 #include "gateway/rosbridge/fragments.hpp"
-#include "gateway/rosbridge/handshake.hpp"
 #include "gateway/rosbridge/json_text.hpp"
 #include "gateway/rosbridge/origin.hpp"
-#include "gateway/rosbridge/web_socket.hpp"
 
 namespace hyphos::gateway::rosbridge {
 namespace {
@@ -190,7 +190,7 @@ TEST(DefinitionTest, what_only_ros_2_writes_is_read) {
 }
 
 TEST(HandshakeTest, the_example_of_the_rfc_is_answered_as_it_says) {
-  const Handshake handshake = read_handshake(
+  const net::Handshake handshake = net::read_handshake(
       "GET /chat HTTP/1.1\r\nHost: server.example.com\r\nUpgrade: websocket\r\n"
       "Connection: keep-alive, Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
       "Origin: http://example.com\r\nSec-WebSocket-Version: 13\r\n\r\n");
@@ -205,9 +205,9 @@ TEST(HandshakeTest, the_example_of_the_rfc_is_answered_as_it_says) {
 
 TEST(HandshakeTest, tokens_are_in_the_address_or_in_a_header) {
   const auto token = [](const std::string& target, const std::string& header) {
-    return read_handshake("GET " + target + " HTTP/1.1\r\nUpgrade: websocket\r\n" + header +
-                          "Connection: Upgrade\r\nSec-WebSocket-Key: x\r\n"
-                          "Sec-WebSocket-Version: 13\r\n\r\n")
+    return net::read_handshake("GET " + target + " HTTP/1.1\r\nUpgrade: websocket\r\n" + header +
+                               "Connection: Upgrade\r\nSec-WebSocket-Key: x\r\n"
+                               "Sec-WebSocket-Version: 13\r\n\r\n")
         .token;
   };
   EXPECT_EQ(token("/?a=b&token=s%2Be%63", ""), "s+ec");
@@ -217,11 +217,12 @@ TEST(HandshakeTest, tokens_are_in_the_address_or_in_a_header) {
 }
 
 TEST(HandshakeTest, other_requests_are_refused_in_words) {
-  EXPECT_TRUE(read_handshake("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+  EXPECT_TRUE(net::read_handshake("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                   .reply.starts_with("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"));
-  EXPECT_TRUE(read_handshake("hello\r\n\r\n").reply.starts_with("HTTP/1.1 400 Bad Request\r\n"));
-  EXPECT_TRUE(read_handshake("GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                             "Sec-WebSocket-Key: x\r\nSec-WebSocket-Version: 8\r\n\r\n")
+  EXPECT_TRUE(
+      net::read_handshake("hello\r\n\r\n").reply.starts_with("HTTP/1.1 400 Bad Request\r\n"));
+  EXPECT_TRUE(net::read_handshake("GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                                  "Sec-WebSocket-Key: x\r\nSec-WebSocket-Version: 8\r\n\r\n")
                   .reply.starts_with("HTTP/1.1 400 Bad Request\r\nSec-WebSocket-Version: 13\r\n"));
 }
 
@@ -253,47 +254,49 @@ TEST(OriginTest, pages_of_this_machine_and_of_the_address_that_was_asked_may_ent
 // RFC 6455, 5.7.
 TEST(WebSocketTest, the_frames_of_the_rfc_are_read_and_written) {
   const std::string hello = bytes("\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58");
-  const auto head = parse_frame_head(view(hello)).or_throw();
+  const auto head = net::parse_frame_head(view(hello)).or_throw();
   ASSERT_TRUE(head);
   EXPECT_EQ(head->head_size, 6U);
-  MessageJoiner joiner(100);
+  net::MessageJoiner joiner(100);
   ASSERT_TRUE(joiner.admit(*head));
   const auto message = joiner.join(*head, view(hello).subspan(6));
   ASSERT_TRUE(message);
   EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(message->payload.data()), 5), "Hello");
   for (std::size_t size = 0; size < hello.size() - 5; ++size) {
-    EXPECT_FALSE(parse_frame_head(view(hello).first(size)).or_throw());
+    EXPECT_FALSE(net::parse_frame_head(view(hello).first(size)).or_throw());
   }
 
-  const auto written = [](Opcode opcode, std::uint64_t size) {
-    std::array<std::byte, kMaxServerHead> out;
-    const std::size_t length = write_frame_head(out, opcode, size);
+  const auto written = [](net::Opcode opcode, std::uint64_t size) {
+    std::array<std::byte, net::kMaxServerHead> out;
+    const std::size_t length = net::write_frame_head(out, opcode, size);
     return std::string(reinterpret_cast<const char*>(out.data()), length);
   };
-  EXPECT_EQ(written(Opcode::text, 5), bytes("\x81\x05"));
-  EXPECT_EQ(written(Opcode::binary, 256), bytes("\x82\x7e\x01\x00"));
-  EXPECT_EQ(written(Opcode::binary, 65536), bytes("\x82\x7f\x00\x00\x00\x00\x00\x01\x00\x00"));
+  EXPECT_EQ(written(net::Opcode::text, 5), bytes("\x81\x05"));
+  EXPECT_EQ(written(net::Opcode::binary, 256), bytes("\x82\x7e\x01\x00"));
+  EXPECT_EQ(written(net::Opcode::binary, 65536), bytes("\x82\x7f\x00\x00\x00\x00\x00\x01\x00\x00"));
 }
 
 TEST(WebSocketTest, the_mask_goes_with_each_byte_of_any_number_of_them) {
-  const Mask mask{std::byte{0x11}, std::byte{0x22}, std::byte{0x44}, std::byte{0x88}};
+  const net::Mask mask{std::byte{0x11}, std::byte{0x22}, std::byte{0x44}, std::byte{0x88}};
   for (std::size_t size = 0; size < 200; ++size) {
     std::vector<std::byte> masked(size), wanted(size), plain(size + 1, std::byte{0xee});
     for (std::size_t i = 0; i < size; ++i) {
       masked[i] = static_cast<std::byte>(7 * i);
       wanted[i] = masked[i] ^ mask[i % 4];
     }
-    copy_unmasked(masked, mask, plain.data());
+    net::copy_unmasked(masked, mask, plain.data());
     EXPECT_EQ(plain[size], std::byte{0xee}) << "nothing is written behind it";
     plain.pop_back();
     EXPECT_EQ(plain, wanted);
-    copy_unmasked(masked, mask, masked.data());
+    net::copy_unmasked(masked, mask, masked.data());
     EXPECT_EQ(masked, wanted) << "where it lies";
   }
 }
 
 TEST(WebSocketTest, frames_against_the_protocol_are_refused) {
-  const auto told = [](const std::string& frame) { return parse_frame_head(view(frame)).ok(); };
+  const auto told = [](const std::string& frame) {
+    return net::parse_frame_head(view(frame)).ok();
+  };
   EXPECT_FALSE(told(bytes("\x81\x05Hello"))) << "not masked";
   EXPECT_FALSE(told(bytes("\xc1\x80"))) << "reserved bits";
   EXPECT_FALSE(told(bytes("\x83\x80"))) << "unknown opcode";
@@ -303,10 +306,10 @@ TEST(WebSocketTest, frames_against_the_protocol_are_refused) {
 }
 
 TEST(WebSocketTest, pieces_join_and_bounds_hold_over_all_of_them) {
-  MessageJoiner joiner(5);
-  const FrameHead first{Opcode::text, false, 3, {}, 6};
-  const FrameHead last{Opcode::continuation, true, 2, {}, 6};
-  FrameHead large = last;
+  net::MessageJoiner joiner(5);
+  const net::FrameHead first{net::Opcode::text, false, 3, {}, 6};
+  const net::FrameHead last{net::Opcode::continuation, true, 2, {}, 6};
+  net::FrameHead large = last;
   large.size = 3;
   EXPECT_FALSE(joiner.admit(last)) << "nothing to continue";
   ASSERT_TRUE(joiner.admit(first));

@@ -124,30 +124,30 @@ TEST(PngTest, files_that_are_cut_or_changed_are_refused) {
 }
 
 TEST(PngTest, what_is_wrong_is_told) {
-  const auto trouble = [](const Result<std::string>& read) {
+  const auto failure = [](const Result<std::string>& read) {
     return read ? "read " + *read : read.error().message;
   };
-  EXPECT_EQ(trouble(json_of_png("?", kLimit)), "'data' has to be a PNG in base64");
-  EXPECT_EQ(trouble(json_of_png("", kLimit)), "its PNG is none: it begins otherwise");
-  EXPECT_EQ(trouble(read("GIF89a")), "its PNG is none: it begins otherwise");
-  EXPECT_EQ(trouble(read(header({}))), "its PNG ends too early");
-  EXPECT_EQ(trouble(read(header({}) + chunk("IEND", ""))), "its PNG lacks pixels");
-  EXPECT_EQ(trouble(read("\x89PNG\r\n\x1a\n" + chunk("IEND", ""))), "its PNG has no header");
+  EXPECT_EQ(failure(json_of_png("?", kLimit)), "'data' has to be a PNG in base64");
+  EXPECT_EQ(failure(json_of_png("", kLimit)), "its PNG is none: it begins otherwise");
+  EXPECT_EQ(failure(read("GIF89a")), "its PNG is none: it begins otherwise");
+  EXPECT_EQ(failure(read(header({}))), "its PNG ends too early");
+  EXPECT_EQ(failure(read(header({}) + chunk("IEND", ""))), "its PNG lacks pixels");
+  EXPECT_EQ(failure(read("\x89PNG\r\n\x1a\n" + chunk("IEND", ""))), "its PNG has no header");
   const std::string row = std::string("\0{} ", 4);
-  EXPECT_EQ(trouble(read(file_of({}, row))), "read {}");
-  EXPECT_EQ(trouble(read(file_of({0, 1}, row))), "its PNG has no pixels");
-  EXPECT_EQ(trouble(read(file_of({1, 2}, row))), "its PNG lacks pixels");
-  EXPECT_EQ(trouble(read(file_of({}, row + row))), "its PNG has more pixels than its size says");
-  EXPECT_EQ(trouble(read(file_of({}, "\5{} "))), "its PNG has an unknown filter");
-  EXPECT_EQ(trouble(read(header({}) + chunk("IDAT", "no zlib") + chunk("IEND", ""))),
+  EXPECT_EQ(failure(read(file_of({}, row))), "read {}");
+  EXPECT_EQ(failure(read(file_of({0, 1}, row))), "its PNG has no pixels");
+  EXPECT_EQ(failure(read(file_of({1, 2}, row))), "its PNG lacks pixels");
+  EXPECT_EQ(failure(read(file_of({}, row + row))), "its PNG has more pixels than its size says");
+  EXPECT_EQ(failure(read(file_of({}, "\5{} "))), "its PNG has an unknown filter");
+  EXPECT_EQ(failure(read(header({}) + chunk("IDAT", "no zlib") + chunk("IEND", ""))),
             "its PNG has pixels that do not inflate");
-  EXPECT_EQ(trouble(read(header({}) + chunk("IDAT", deflated(row) + "x") + chunk("IEND", ""))),
+  EXPECT_EQ(failure(read(header({}) + chunk("IDAT", deflated(row) + "x") + chunk("IEND", ""))),
             "its PNG has more than its pixels");
   constexpr std::string_view kOther =
       "its PNG has to have 8 bits, gray, RGB or RGBA, and no interlacing";
-  EXPECT_EQ(trouble(read(file_of({1, 1, 16}, row))), kOther);
-  EXPECT_EQ(trouble(read(file_of({1, 1, 8, 3}, row))), kOther);
-  EXPECT_EQ(trouble(read(file_of({1, 1, 8, 2, 1}, row))), kOther);
+  EXPECT_EQ(failure(read(file_of({1, 1, 16}, row))), kOther);
+  EXPECT_EQ(failure(read(file_of({1, 1, 8, 3}, row))), kOther);
+  EXPECT_EQ(failure(read(file_of({1, 1, 8, 2, 1}, row))), kOther);
 }
 
 TEST(PngTest, more_than_a_message_may_have_is_refused_before_it_is_made) {
@@ -185,17 +185,17 @@ class PngOperation : public Robot {
 };
 
 TEST_F(PngOperation, is_the_one_in_its_pixels) {
-  FakeClient client(door);
+  FakeClient client(facade);
   client.say(R"({"op":"png","data":")" + png(advertise) + "\"}");
-  EXPECT_EQ(door.open(), 1U);
+  EXPECT_EQ(facade.open(), 1U);
   client.say(R"({"op":"png","id":"i","num":0,"total":1,"data":")" +
              png(R"({"op":"unadvertise","topic":"/a"})") + "\"}");
-  EXPECT_EQ(door.open(), 0U);
+  EXPECT_EQ(facade.open(), 0U);
   EXPECT_TRUE(client.hears_nothing());
 }
 
 TEST_F(PngOperation, may_lie_in_fragments_or_be_cut_itself) {
-  FakeClient client(door);
+  FakeClient client(facade);
   const auto fragments = split(png_message(advertise), 40, "same").or_throw();
   ASSERT_GT(fragments.size(), 2U);
   const std::string image = png(R"({"op":"unadvertise","topic":"/a"})");
@@ -205,59 +205,60 @@ TEST_F(PngOperation, may_lie_in_fragments_or_be_cut_itself) {
   };
   client.say(piece(2, 30, std::string::npos));
   for (const std::string& fragment : fragments) client.say(fragment);
-  EXPECT_EQ(door.open(), 1U);
+  EXPECT_EQ(facade.open(), 1U);
   client.say(piece(0, 0, 13));
-  EXPECT_EQ(door.open(), 1U);
+  EXPECT_EQ(facade.open(), 1U);
   client.say(piece(1, 13, 17));
-  EXPECT_EQ(door.open(), 0U) << "pieces of a png are not those of a message in fragments";
+  EXPECT_EQ(facade.open(), 0U) << "pieces of a png are not those of a message in fragments";
   EXPECT_TRUE(client.hears_nothing());
 }
 
 TEST_F(PngOperation, that_is_faulty_is_told_with_its_id_and_counted) {
   Options options;
   options.max_message = 1000;
-  FakeClient client(door, options);
+  FakeClient client(facade, options);
   client.say(R"({"op":"png","id":"i","data":"iVBORw0KGgo="})");
-  EXPECT_EQ(client.hear(), error("png: its PNG ends too early", R"("i")"));
+  EXPECT_EQ(client.on_message(), error("png: its PNG ends too early", R"("i")"));
   client.say(R"({"op":"png","id":7})");
-  EXPECT_EQ(client.hear(), error("png: its PNG is none: it begins otherwise", "7"));
+  EXPECT_EQ(client.on_message(), error("png: its PNG is none: it begins otherwise", "7"));
   client.say(R"({"op":"png","id":"i","data":"iVBOR\\"})");
-  EXPECT_EQ(client.hear(), error("png: 'data' has to be a PNG in base64", R"("i")"));
+  EXPECT_EQ(client.on_message(), error("png: 'data' has to be a PNG in base64", R"("i")"));
   client.say(R"({"op":"png","data":"","num":1})");
-  EXPECT_EQ(client.hear(), error("png: a fragment needs an 'id'"));
+  EXPECT_EQ(client.on_message(), error("png: a fragment needs an 'id'"));
   client.say(R"({"op":"png","id":"b","data":")" + png('{' + std::string(1200, ' ') + '}') + "\"}");
-  EXPECT_EQ(client.hear(), error("png: the pixels of its PNG are more than the 1000 bytes that a "
-                                 "message may have",
-                                 R"("b")"));
+  EXPECT_EQ(client.on_message(),
+            error("png: the pixels of its PNG are more than the 1000 bytes that a "
+                  "message may have",
+                  R"("b")"));
   client.say(R"({"op":"png","id":"i","data":")" + png("[1]") + "\"}");
   EXPECT_TRUE(
-      client.hear().starts_with(R"({"op":"status","level":"error","msg":"this is no JSON)"));
+      client.on_message().starts_with(R"({"op":"status","level":"error","msg":"this is no JSON)"));
   client.say(R"({"op":"png","data":")" + png(R"({"op":"dance","id":"d"})") + "\"}");
-  EXPECT_TRUE(client.hear().ends_with(R"("id":"d"})"));
-  EXPECT_EQ(door.counted("corrupt"), 5U);
+  EXPECT_TRUE(client.on_message().ends_with(R"("id":"d"})"));
+  EXPECT_EQ(facade.counted("corrupt"), 5U);
 }
 
 TEST_F(PngOperation, holds_neither_another_nor_a_fragment) {
-  FakeClient client(door);
+  FakeClient client(facade);
   client.say(R"({"op":"png","data":")" + png(R"({"op":"png","id":1,"data":""})") + "\"}");
-  EXPECT_EQ(client.hear(), error("png: a png inside of a png", "1"));
+  EXPECT_EQ(client.on_message(), error("png: a png inside of a png", "1"));
   client.say(R"({"op":"png","data":")" + png(R"({"op":"fragment","id":1})") + "\"}");
-  EXPECT_EQ(client.hear(), error("fragment: a fragment inside of a png", "1"));
+  EXPECT_EQ(client.on_message(), error("fragment: a fragment inside of a png", "1"));
 }
 
 TEST_F(PngOperation, is_not_unpacked_for_who_showed_no_token) {
   Options options;
   options.tokens = {{.secret = "secret"}};
-  FakeClient client(door, options, false);
+  FakeClient client(facade, options, false);
   client.say(R"({"op":"png","data":")" + png(R"({"op":"auth","token":"secret"})") + "\"}");
-  EXPECT_TRUE(client.hear().starts_with(
+  EXPECT_TRUE(client.on_message().starts_with(
       R"({"op":"status","level":"error","msg":"png: show a token first)"));
   EXPECT_FALSE(client.session.authorized());
 }
 
 TEST_F(PngOperation, that_is_sent_large_comes_in_fragments) {
-  FakeClient talker(door);
-  FakeClient listener(door);
+  FakeClient talker(facade);
+  FakeClient listener(facade);
   listener.say(R"({"op":"subscribe","topic":"/a","type":"std_msgs/String","compression":"png",)"
                R"("fragment_size":50})");
   talker.say(advertise);

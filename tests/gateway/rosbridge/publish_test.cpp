@@ -13,30 +13,31 @@ constexpr const char* kSubscribe =
 class Publish : public Robot {};
 
 TEST_F(Publish, a_message_reaches_another_client_as_it_was_written) {
-  FakeClient talker(door);
-  FakeClient listener(door);
+  FakeClient talker(facade);
+  FakeClient listener(facade);
   talker.say(kAdvertise);
   listener.say(kSubscribe);
   talker.say(R"({"op":"publish","topic":"/chatter","msg":{"data": "h\u00fc \/"}})");
-  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{"data": "h\u00fc \/"}})");
+  EXPECT_EQ(listener.on_message(),
+            R"({"op":"publish","topic":"/chatter","msg":{"data": "h\u00fc \/"}})");
   EXPECT_TRUE(talker.hears_nothing());
 }
 
 TEST_F(Publish, a_slow_subscriber_is_told_to_the_client_once_a_second) {
-  FakeClient talker(door);
+  FakeClient talker(facade);
   talker.say(R"({"op":"set_level","level":"warning"})");
   talker.say(kAdvertise);
-  door.overrun("/chatter");
+  facade.overrun("/chatter");
   for (int i = 0; i < 3; ++i) talker.say(R"({"op":"publish","topic":"/chatter","msg":{}})");
-  const std::string told = talker.hear();
+  const std::string told = talker.on_message();
   EXPECT_NE(told.find("/chatter is too slow"), std::string::npos) << told;
   EXPECT_NE(told.find("warning"), std::string::npos) << told;
   EXPECT_TRUE(talker.hears_nothing());
 }
 
 TEST_F(Publish, op_and_topic_may_come_last_and_in_a_binary_message) {
-  FakeClient talker(door);
-  FakeClient listener(door);
+  FakeClient talker(facade);
+  FakeClient listener(facade);
   listener.say_bytes(R"({"type":"std_msgs/String","topic":"/chatter","queue_length":1,)"
                      R"("fragment_size":2147483647,"compression":"none","throttle_rate":0,)"
                      R"("id":"/chatter","op":"subscribe"})");
@@ -49,110 +50,111 @@ TEST_F(Publish, op_and_topic_may_come_last_and_in_a_binary_message) {
 }
 
 TEST_F(Publish, a_client_hears_its_topic_by_the_name_it_gave) {
-  FakeClient talker(door);
-  FakeClient listener(door);
+  FakeClient talker(facade);
+  FakeClient listener(facade);
   listener.say(R"({"op":"subscribe","topic":"chatter","type":"std_msgs/String"})");
   talker.say(kAdvertise);
   talker.say(R"({"op":"publish","topic":"chatter","msg":{}})");
-  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"chatter","msg":{}})");
+  EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"chatter","msg":{}})");
 }
 
 TEST_F(Publish, numbers_that_json_has_not_are_put_in_quotes) {
-  FakeClient talker(door);
-  FakeClient listener(door);
+  FakeClient talker(facade);
+  FakeClient listener(facade);
   talker.say(kAdvertise);
   listener.say(kSubscribe);
   talker.say(
       R"({"op":"publish","topic":"/chatter","msg":{"NaN":[NaN, -Infinity,Infinity,"\"NaN"]}})");
-  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":)"
-                             R"({"NaN":["NaN", "-Infinity","Infinity","\"NaN"]}})");
+  EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"/chatter","msg":)"
+                                   R"({"NaN":["NaN", "-Infinity","Infinity","\"NaN"]}})");
 }
 
 TEST_F(Publish, without_advertise_the_type_is_that_of_the_topic) {
-  FakeClient talker(door);
-  FakeClient listener(door);
+  FakeClient talker(facade);
+  FakeClient listener(facade);
   talker.say(R"({"op":"publish","id":"p1","topic":"/chatter","msg":{}})");
   EXPECT_EQ(
-      talker.hear(),
+      talker.on_message(),
       R"({"op":"status","level":"error","msg":"publish: nobody has said the type of /chatter; )"
       R"(advertise it first","id":"p1"})");
   listener.say(kSubscribe);
   talker.say(R"({"op":"publish","topic":"/chatter","msg":{"data":"now"}})");
-  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{"data":"now"}})");
+  EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"/chatter","msg":{"data":"now"}})");
 }
 
 TEST_F(Publish, an_advertisement_stays_until_the_last_id_takes_it_back) {
-  FakeClient talker(door);
+  FakeClient talker(facade);
   talker.say(R"({"op":"advertise","id":"a","topic":"/chatter","type":"std_msgs/String"})");
   talker.say(R"({"op":"advertise","id":"b","topic":"/chatter","type":"std_msgs/String"})");
-  EXPECT_EQ(door.open(), 1U);
+  EXPECT_EQ(facade.open(), 1U);
   talker.say(R"({"op":"unadvertise","id":"a","topic":"/chatter"})");
-  EXPECT_EQ(door.open(), 1U);
+  EXPECT_EQ(facade.open(), 1U);
   talker.say(R"({"op":"unadvertise","id":"b","topic":"/chatter"})");
-  EXPECT_EQ(door.open(), 0U);
+  EXPECT_EQ(facade.open(), 0U);
 }
 
 TEST_F(Publish, another_type_is_refused_and_the_first_stays) {
-  FakeClient talker(door);
+  FakeClient talker(facade);
   talker.say(kAdvertise);
   talker.say(R"({"op":"advertise","id":7,"topic":"/chatter","type":"std_msgs/Float64"})");
-  EXPECT_EQ(talker.hear(),
+  EXPECT_EQ(talker.on_message(),
             R"({"op":"status","level":"error",)"
             R"j("msg":"advertise: /chatter carries std_msgs/String (/chatter)","id":7})j");
-  EXPECT_EQ(door.open(), 1U);
-  EXPECT_EQ(door.counted("type_mismatch"), 1U);
+  EXPECT_EQ(facade.open(), 1U);
+  EXPECT_EQ(facade.counted("type_mismatch"), 1U);
 }
 
 TEST_F(Publish, what_the_graph_refuses_is_told_with_the_id) {
-  door.check([](const TypeInfo&, std::span<const std::byte>) -> Result<void> {
+  facade.check([](const TypeInfo&, std::span<const std::byte>) -> Result<void> {
     return Error{Code::corrupt, "has 'dta', which std_msgs/String has not", "/chatter"};
   });
-  FakeClient talker(door);
+  FakeClient talker(facade);
   talker.say(kAdvertise);
   talker.say(R"({"op":"publish","id":"p","topic":"/chatter","msg":{"dta":1}})");
-  EXPECT_EQ(talker.hear(), R"({"op":"status","level":"error","msg":"publish: has 'dta', which )"
-                           R"j(std_msgs/String has not (/chatter)","id":"p"})j");
-  EXPECT_EQ(door.counted("corrupt"), 1U) << "by the door, and not once more";
+  EXPECT_EQ(talker.on_message(),
+            R"({"op":"status","level":"error","msg":"publish: has 'dta', which )"
+            R"j(std_msgs/String has not (/chatter)","id":"p"})j");
+  EXPECT_EQ(facade.counted("corrupt"), 1U) << "by the door, and not once more";
 }
 
 TEST_F(Publish, latched_messages_wait_for_those_who_come_later) {
-  FakeClient talker(door);
+  FakeClient talker(facade);
   talker.say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
   talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"rooms"}})");
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(R"({"op":"subscribe","id":"a","topic":"/map","type":"std_msgs/String"})");
   const std::string expected = R"({"op":"publish","topic":"/map","msg":{"data":"rooms"}})";
-  EXPECT_EQ(listener.hear(), expected);
+  EXPECT_EQ(listener.on_message(), expected);
   // A second part of the same client has not seen it either.
   listener.say(R"({"op":"subscribe","id":"b","topic":"/map","type":"std_msgs/String"})");
-  EXPECT_EQ(listener.hear(), expected);
+  EXPECT_EQ(listener.on_message(), expected);
   EXPECT_TRUE(listener.sink.wait_for_wake());
   listener.session.tick();
-  EXPECT_EQ(door.open(), 2U) << "the publisher and one subscription";
+  EXPECT_EQ(facade.open(), 2U) << "the publisher and one subscription";
 }
 
 TEST_F(Publish, the_end_of_a_client_ends_all_that_it_began) {
   {
-    FakeClient client(door);
+    FakeClient client(facade);
     client.say(kAdvertise);
     client.say(kSubscribe);
     client.say(
         R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
-    EXPECT_EQ(door.open(), 3U);
+    EXPECT_EQ(facade.open(), 3U);
   }
-  EXPECT_EQ(door.open(), 0U);
+  EXPECT_EQ(facade.open(), 0U);
 }
 
 TEST_F(Publish, topics_of_one_client_are_bounded) {
-  FakeClient client(door);
+  FakeClient client(facade);
   for (std::size_t i = 0; i <= Publications::kMax; ++i) {
     client.say(R"({"op":"advertise","topic":"/t)" + std::to_string(i) +
                R"(","type":"std_msgs/String"})");
   }
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"status","level":"error","msg":"advertise: a client may publish )"
             R"j(on 256 topics at most (/t256)"})j");
-  EXPECT_EQ(door.open(), Publications::kMax);
+  EXPECT_EQ(facade.open(), Publications::kMax);
 }
 
 }  // namespace

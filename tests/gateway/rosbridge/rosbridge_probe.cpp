@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "gateway/rosbridge/rosbridge.hpp"
-#include "tests/gateway/fake_door.hpp"
+#include "tests/gateway/fake_graph.hpp"
 
 // A rosbridge on a graph in memory: what a client publishes comes to those that subscribe, byte for
 // byte. It tells its address, and on each line of its input what is open and what was counted.
@@ -21,13 +21,14 @@ constexpr const char* kCloud =
     "================================\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\n"
     "string frame_id\n";
 
-void add_types(FakeDoor& door) {
-  door.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
-  door.add_type({"test_msgs/Cloud", "", "", kCloud});
-  door.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
-  door.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
-  door.add_service_type({"rospy_tutorials/AddTwoInts", "", "", "rospy_tutorials/AddTwoIntsRequest",
-                         "rospy_tutorials/AddTwoIntsResponse"});
+void add_types(FakeGraph& facade) {
+  facade.add_type({"std_msgs/String", "992ce8a1687cec8c8bd883ec73ca41d1", "", "string data\n"});
+  facade.add_type({"test_msgs/Cloud", "", "", kCloud});
+  facade.add_type({"rospy_tutorials/AddTwoIntsRequest", "", "", "int64 a\nint64 b\n"});
+  facade.add_type({"rospy_tutorials/AddTwoIntsResponse", "", "", "int64 sum\n"});
+  facade.add_service_type({"rospy_tutorials/AddTwoInts", "", "",
+                           "rospy_tutorials/AddTwoIntsRequest",
+                           "rospy_tutorials/AddTwoIntsResponse"});
 }
 
 bool read_option(Options& options, std::string_view word) {
@@ -59,9 +60,9 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (!read_option(options, argv[i])) return 2;
   }
-  FakeDoor door;
-  add_types(door);
-  auto protocol = open_rosbridge(door, options);
+  FakeGraph facade;
+  add_types(facade);
+  auto protocol = open_rosbridge(facade, options);
   if (!protocol) {
     std::fprintf(stderr, "error: %s\n", protocol.error().to_string().c_str());
     return 1;
@@ -71,10 +72,10 @@ int main(int argc, char** argv) {
   char why[64];
   while (std::fgets(why, sizeof why, stdin) != nullptr) {
     why[std::strcspn(why, "\n")] = '\0';
-    std::printf("%zu %llu\n", door.open(), static_cast<unsigned long long>(door.counted(why)));
+    std::printf("%zu %llu\n", facade.open(), static_cast<unsigned long long>(facade.counted(why)));
     std::fflush(stdout);
   }
   protocol->reset();
-  std::printf("%zu\n", door.open());
+  std::printf("%zu\n", facade.open());
   return 0;
 }

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "gateway/rosbridge/handshake.hpp"
+#include "gateway/net/handshake.hpp"
 #include "gateway/rosbridge/rosbridge.hpp"
 #include "tests/gateway/convert/base64_text.hpp"
 #include "tests/gateway/rosbridge/fake_client.hpp"
@@ -26,10 +26,10 @@ std::string publish(const std::string& data) {
 
 class Server : public Robot {
  protected:
-  void open(const Options& options = {}) { server = open_rosbridge(door, options).or_throw(); }
+  void open(const Options& options = {}) { server = open_rosbridge(facade, options).or_throw(); }
   /// Once all subscriptions of the test are there.
   bool until_open(std::size_t count) {
-    return eventually([&] { return door.open() == count; });
+    return eventually([&] { return facade.open() == count; });
   }
   std::unique_ptr<Protocol> server;
 };
@@ -66,22 +66,22 @@ TEST_F(Server, a_long_string_of_base64_is_read_while_it_comes) {
     return listener.text() == publish(data);
   };
   ASSERT_TRUE(passes(text));
-  EXPECT_EQ(door.read_early(), std::nullopt) << "whose memory it needs was not known";
+  EXPECT_EQ(facade.read_early(), std::nullopt) << "whose memory it needs was not known";
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(passes(text));
-    EXPECT_EQ(door.read_early(), bytes);
+    EXPECT_EQ(facade.read_early(), bytes);
   }
   std::string other = text;
   other[other.size() - 5] = '-';
   ASSERT_TRUE(passes(other));
-  EXPECT_EQ(door.read_early(), std::nullopt) << "no base64";
+  EXPECT_EQ(facade.read_early(), std::nullopt) << "no base64";
   const std::string message = publish(text);
-  talker.frame(Opcode::text, message.substr(0, 500'000), false);
-  talker.frame(Opcode::continuation, message.substr(500'000), true);
+  talker.frame(net::Opcode::text, message.substr(0, 500'000), false);
+  talker.frame(net::Opcode::continuation, message.substr(500'000), true);
   EXPECT_EQ(listener.text(), message);
-  EXPECT_EQ(door.read_early(), std::nullopt) << "in frames";
+  EXPECT_EQ(facade.read_early(), std::nullopt) << "in frames";
   ASSERT_TRUE(passes(text));
-  EXPECT_EQ(door.read_early(), bytes);
+  EXPECT_EQ(facade.read_early(), bytes);
 }
 
 TEST_F(Server, strings_that_never_come_to_their_end_keep_little_memory_of_the_graph) {
@@ -94,9 +94,9 @@ TEST_F(Server, strings_that_never_come_to_their_end_keep_little_memory_of_the_gr
   talker.say(kAdvertise);
   const auto reads_early = [&] {
     talker.say(message);
-    talker.frame(Opcode::ping, "");
-    EXPECT_EQ(talker.hear().opcode, 10);
-    return door.read_early().has_value();
+    talker.frame(net::Opcode::ping, "");
+    EXPECT_EQ(talker.on_message().opcode, 10);
+    return facade.read_early().has_value();
   };
   EXPECT_FALSE(reads_early());
   EXPECT_TRUE(reads_early());
@@ -105,9 +105,9 @@ TEST_F(Server, strings_that_never_come_to_their_end_keep_little_memory_of_the_gr
     auto& client = stuck.emplace_back(std::make_unique<WebClient>(server->port()));
     client->say(kAdvertise);
     client->say(message);
-    const std::uint64_t loans = door.loans();
-    client->send(WebClient::framed(Opcode::text, message).substr(0, 1'000'000));
-    ASSERT_TRUE(eventually([&] { return door.loans() > loans; })) << "it is not read early";
+    const std::uint64_t loans = facade.loans();
+    client->send(WebClient::framed(net::Opcode::text, message).substr(0, 1'000'000));
+    ASSERT_TRUE(eventually([&] { return facade.loans() > loans; })) << "it is not read early";
   }
   EXPECT_FALSE(reads_early()) << "there is no end to it";
   stuck.clear();
@@ -121,11 +121,11 @@ TEST_F(Server, a_message_may_come_in_pieces_with_a_ping_between) {
   client.say(kAdvertise);
   const std::string message = publish(std::string(10'000, 'y'));
   for (std::size_t from = 0; from < message.size(); from += 1024) {
-    client.frame(from == 0 ? Opcode::binary : Opcode::continuation, message.substr(from, 1024),
-                 from + 1024 >= message.size());
-    if (from == 2048) client.frame(Opcode::ping, "are you there");
+    client.frame(from == 0 ? net::Opcode::binary : net::Opcode::continuation,
+                 message.substr(from, 1024), from + 1024 >= message.size());
+    if (from == 2048) client.frame(net::Opcode::ping, "are you there");
   }
-  const auto pong = client.hear();
+  const auto pong = client.on_message();
   EXPECT_EQ(pong.opcode, 10);
   EXPECT_EQ(pong.payload, "are you there");
   EXPECT_EQ(client.text(), message);
@@ -146,7 +146,7 @@ TEST_F(Server, pieces_may_be_large_and_small_in_one_message) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const bool last = i + 1 == sizes.size();
       const std::string piece = message.substr(from, last ? std::string::npos : sizes[i]);
-      client.frame(i == 0 ? Opcode::text : Opcode::continuation, piece, last);
+      client.frame(i == 0 ? net::Opcode::text : net::Opcode::continuation, piece, last);
       from += piece.size();
     }
     EXPECT_EQ(client.text(), message);
@@ -158,10 +158,10 @@ TEST_F(Server, a_close_is_answered_and_ends_what_the_client_began) {
   WebClient client(server->port());
   client.say(kSubscribe);
   ASSERT_TRUE(until_open(1));
-  client.frame(Opcode::close,
+  client.frame(net::Opcode::close,
                "\x03\xe8"
                "bye");
-  const auto answer = client.hear();
+  const auto answer = client.on_message();
   EXPECT_EQ(answer.opcode, 8);
   EXPECT_EQ(answer.payload, "\x03\xe8");
   EXPECT_TRUE(client.sees_end());
@@ -175,7 +175,7 @@ TEST_F(Server, what_is_against_the_protocol_closes_the_connection_with_a_reason)
   const auto told = [&](const std::string& bytes) {
     WebClient client(server->port());
     client.send(bytes);
-    const auto answer = client.hear();
+    const auto answer = client.on_message();
     EXPECT_EQ(answer.opcode, 8);
     EXPECT_TRUE(client.sees_end());
     return answer.payload;
@@ -192,8 +192,8 @@ TEST_F(Server, what_is_against_the_protocol_closes_the_connection_with_a_reason)
   WebClient good(server->port());
   good.say(kSubscribe);
   EXPECT_TRUE(until_open(1)) << "others are served";
-  EXPECT_EQ(door.counted("corrupt"), 2U);
-  EXPECT_EQ(door.counted("exhausted"), 1U);
+  EXPECT_EQ(facade.counted("corrupt"), 2U);
+  EXPECT_EQ(facade.counted("exhausted"), 1U);
 }
 
 TEST_F(Server, who_does_not_speak_websocket_is_told_in_http) {
@@ -203,7 +203,7 @@ TEST_F(Server, who_does_not_speak_websocket_is_told_in_http) {
   EXPECT_EQ(browser.receive(29), "HTTP/1.1 426 Upgrade Required");
   EXPECT_TRUE(browser.sees_end());
   RawClient endless(server->port());
-  endless.send(std::string(kMaxRequestHead + 1, 'x'));
+  endless.send(std::string(net::kMaxRequestHead + 1, 'x'));
   EXPECT_EQ(endless.receive(24), "HTTP/1.1 400 Bad Request");
   EXPECT_TRUE(endless.sees_end());
 }
@@ -226,7 +226,7 @@ TEST_F(Server, tokens_are_taken_from_the_address_or_by_auth) {
   WebClient wrong(server->port());
   wrong.say(R"({"op":"auth","token":"guess"})");
   EXPECT_TRUE(wrong.text().starts_with(R"({"op":"status","level":"error")"));
-  EXPECT_EQ(wrong.hear().payload,
+  EXPECT_EQ(wrong.on_message().payload,
             "\x03\xf0"
             "this token is not known");
   EXPECT_TRUE(wrong.sees_end());
@@ -242,10 +242,10 @@ TEST_F(Server, a_page_from_elsewhere_is_refused_unless_it_is_let_in_or_shows_a_t
   EXPECT_TRUE(enters("file://"));
   EXPECT_TRUE(enters("null")) << "what browsers say of files";
   EXPECT_TRUE(enters("http://localhost:8080"));
-  EXPECT_EQ(door.counted("origin"), 0U);
+  EXPECT_EQ(facade.counted("origin"), 0U);
   const WebClient refused(server->port(), "/", kElsewhere);
   EXPECT_TRUE(refused.reply.starts_with("HTTP/1.1 403 Forbidden\r\n")) << refused.reply;
-  EXPECT_EQ(door.counted("origin"), 1U);
+  EXPECT_EQ(facade.counted("origin"), 1U);
   Options options;
   options.own["origins"] = "https://*.example";
   open(options);
@@ -265,7 +265,7 @@ TEST_F(Server, one_client_too_many_is_told_so) {
   open(options);
   WebClient first(server->port());
   EXPECT_TRUE(WebClient(server->port()).reply.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
-  EXPECT_EQ(door.counted("max_clients"), 1U);
+  EXPECT_EQ(facade.counted("max_clients"), 1U);
   first.close();
   EXPECT_TRUE(
       eventually([&] { return WebClient(server->port()).reply.starts_with("HTTP/1.1 101"); }));
@@ -302,7 +302,7 @@ TEST_F(Server, a_client_that_does_not_read_slows_nobody_and_loses_the_oldest) {
     last = number;
     ++received;
   }
-  EXPECT_EQ(door.counted("slow_client"), static_cast<std::uint64_t>(kCount - received));
+  EXPECT_EQ(facade.counted("slow_client"), static_cast<std::uint64_t>(kCount - received));
   EXPECT_LT(received, kCount);
 }
 
@@ -314,15 +314,15 @@ TEST_F(Server, a_client_that_gives_no_sign_of_life_is_given_up) {
   client.say(kSubscribe);
   client.say(kAdvertise);
   client.say(publish("here"));
-  auto heard = client.hear();
-  for (; heard.opcode == 9; heard = client.hear()) client.frame(Opcode::pong, "");
+  auto heard = client.on_message();
+  for (; heard.opcode == 9; heard = client.on_message()) client.frame(net::Opcode::pong, "");
   EXPECT_EQ(heard.payload, publish("here"));
-  EXPECT_EQ(client.hear().opcode, 9);
-  client.frame(Opcode::pong, "");
-  EXPECT_EQ(client.hear().opcode, 9);
+  EXPECT_EQ(client.on_message().opcode, 9);
+  client.frame(net::Opcode::pong, "");
+  EXPECT_EQ(client.on_message().opcode, 9);
   EXPECT_TRUE(until_open(0));
   EXPECT_TRUE(client.sees_end());
-  EXPECT_EQ(door.counted("dead"), 1U);
+  EXPECT_EQ(facade.counted("dead"), 1U);
 }
 
 TEST_F(Server, clients_that_die_leave_nothing) {
@@ -347,17 +347,18 @@ TEST_F(Server, clients_that_die_leave_nothing) {
 
 TEST_F(Server, calls_go_from_one_connection_to_another) {
   open();
-  WebClient serving(server->port());
-  serving.say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
+  WebClient served_service(server->port());
+  served_service.say(
+      R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
   ASSERT_TRUE(until_open(1));
   WebClient asking(server->port());
   for (int i = 0; i < 100; ++i) {
     const std::string number = std::to_string(i);
     asking.say(R"({"op":"call_service","service":"/add","id":)" + number + "}");
-    EXPECT_EQ(serving.text(), R"({"op":"call_service","id":"service_request:)" + number +
-                                  R"(","service":"/add","args":{}})");
-    serving.say(R"({"op":"service_response","id":"service_request:)" + number +
-                R"(","result":true,"values":{"sum":)" + number + "}}");
+    EXPECT_EQ(served_service.text(), R"({"op":"call_service","id":"service_request:)" + number +
+                                         R"(","service":"/add","args":{}})");
+    served_service.say(R"({"op":"service_response","id":"service_request:)" + number +
+                       R"(","result":true,"values":{"sum":)" + number + "}}");
     EXPECT_EQ(asking.text(), R"({"op":"service_response","service":"/add","values":{"sum":)" +
                                  number + R"(},"result":true,"id":)" + number + "}");
   }
@@ -370,8 +371,8 @@ TEST_F(Server, its_end_says_goodbye_and_leaves_nothing) {
   WebClient silent(server->port());
   ASSERT_TRUE(until_open(1));
   server.reset();
-  EXPECT_EQ(door.open(), 0U);
-  const auto last = client.hear();
+  EXPECT_EQ(facade.open(), 0U);
+  const auto last = client.on_message();
   EXPECT_EQ(last.opcode, 8);
   EXPECT_EQ(last.payload,
             "\x03\xe9"
@@ -393,26 +394,26 @@ TEST_F(Server, it_may_end_while_messages_and_calls_are_under_way) {
       for (int k = 0; k < 10; ++k) clients.back()->say(publish(std::string(1000, 'm')));
     }
     server.reset();
-    EXPECT_EQ(door.open(), 0U);
+    EXPECT_EQ(facade.open(), 0U);
   }
 }
 
 TEST_F(Server, wrong_options_and_a_taken_port_are_told) {
   Options options;
   options.own["pingg"] = "1";
-  EXPECT_EQ(open_rosbridge(door, options).error().message,
+  EXPECT_EQ(open_rosbridge(facade, options).error().message,
             "rosbridge has no option 'pingg'; it has origins, ping_s");
   options.own = {{"ping_s", "soon"}};
-  EXPECT_EQ(open_rosbridge(door, options).error().code, Code::invalid_config);
+  EXPECT_EQ(open_rosbridge(facade, options).error().code, Code::invalid_config);
   options.own.clear();
   options.tls = Tls{"/nowhere.pem", "/nowhere.key"};
-  const Error error = open_rosbridge(door, options).error();
+  const Error error = open_rosbridge(facade, options).error();
   EXPECT_EQ(error.code, Code::invalid_config);
   EXPECT_EQ(error.where, "/nowhere.pem");
   open();
   options.tls.reset();
   options.port = server->port();
-  EXPECT_EQ(open_rosbridge(door, options).error().code, Code::already_exists);
+  EXPECT_EQ(open_rosbridge(facade, options).error().code, Code::already_exists);
 }
 
 TEST_F(Server, a_client_whose_message_waits_holds_up_nobody_but_itself) {
@@ -424,26 +425,27 @@ TEST_F(Server, a_client_whose_message_waits_holds_up_nobody_but_itself) {
   WebClient talker(server->port());
   talker.say(kAdvertise);
   ASSERT_TRUE(until_open(3));
-  door.fill("/chatter", true);
+  facade.fill("/chatter", true);
   for (int i = 0; i < 50; ++i) talker.say(publish(std::to_string(i)));
   WebClient other(server->port());
   other.say(R"({"op":"advertise","topic":"/other","type":"std_msgs/String"})");
   const std::string through = R"({"op":"publish","topic":"/other","msg":{"data":"through"}})";
   other.say(through);
   EXPECT_EQ(listener.text(), through);
-  door.fill("/chatter", false);
+  facade.fill("/chatter", false);
   for (int i = 0; i < 50; ++i) ASSERT_EQ(listener.text(), publish(std::to_string(i)));
-  EXPECT_EQ(door.counted("not_held_up"), 0U);
+  EXPECT_EQ(facade.counted("not_held_up"), 0U);
 }
 
 TEST_F(Server, a_client_that_is_held_up_is_not_taken_for_dead) {
   std::atomic<int> heard = 0;
-  const auto outlet = door.open_outlet({"graph"}, "/chatter", "std_msgs/String", Form::json, {},
-                                       [&](const Leaving&) { ++heard; });
+  const auto subscription =
+      facade.open_subscription({"graph"}, "/chatter", "std_msgs/String", Form::json, {},
+                               [&](const OutgoingMessage&) { ++heard; });
   Options options;
   options.own = {{"ping_s", "0.05"}};
   open(options);
-  door.fill("/chatter", true);
+  facade.fill("/chatter", true);
   WebClient talker(server->port());
   talker.say(kAdvertise);
   // More than sockets hold: its answers to pings lie behind what is not read.
@@ -452,8 +454,8 @@ TEST_F(Server, a_client_that_is_held_up_is_not_taken_for_dead) {
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   EXPECT_EQ(heard, 0);
-  EXPECT_EQ(door.counted("dead"), 0U);
-  door.fill("/chatter", false);
+  EXPECT_EQ(facade.counted("dead"), 0U);
+  facade.fill("/chatter", false);
   EXPECT_TRUE(eventually([&] { return heard == 100; }));
   sender.join();
 }

@@ -9,7 +9,7 @@ namespace {
 
 class Service : public Robot {
  protected:
-  Service() : server(door), client(door) {}
+  Service() : server(facade), client(facade) {}
   void serve() {
     server.say(
         R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
@@ -21,37 +21,40 @@ class Service : public Robot {
 TEST_F(Service, a_client_asks_another_one_and_gets_its_answer) {
   serve();
   client.say(R"({"op":"call_service","id":"c:1","service":"/add","args":{"a":1,"b":2}})");
-  EXPECT_EQ(server.hear(), R"({"op":"call_service","id":"service_request:0","service":"/add",)"
-                           R"("args":{"a":1,"b":2}})");
+  EXPECT_EQ(server.on_message(),
+            R"({"op":"call_service","id":"service_request:0","service":"/add",)"
+            R"("args":{"a":1,"b":2}})");
   server.say(R"({"op":"service_response","id":"service_request:0","service":"/add",)"
              R"("values":{"sum":3},"result":true})");
-  EXPECT_EQ(client.hear(), R"({"op":"service_response","service":"/add","values":{"sum":3},)"
-                           R"("result":true,"id":"c:1"})");
+  EXPECT_EQ(client.on_message(), R"({"op":"service_response","service":"/add","values":{"sum":3},)"
+                                 R"("result":true,"id":"c:1"})");
   EXPECT_TRUE(server.hears_nothing());
 }
 
 TEST_F(Service, arguments_in_a_list_get_their_names_from_the_type) {
   serve();
   client.say(R"({"op":"call_service","service":"add","args":[1, NaN],"id":5})");
-  EXPECT_EQ(server.hear(), R"({"op":"call_service","id":"service_request:0","service":"/add",)"
-                           R"("args":{"a":1,"b":"NaN"}})");
+  EXPECT_EQ(server.on_message(),
+            R"({"op":"call_service","id":"service_request:0","service":"/add",)"
+            R"("args":{"a":1,"b":"NaN"}})");
   client.say(R"({"op":"call_service","service":"/add","args":[1,2,3],"id":6})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"service_response","service":"/add","values":"'args' has 3 items, but )"
             R"j(rospy_tutorials/AddTwoIntsRequest has 2 fields (/add)","result":false,"id":6})j");
   client.say(R"({"op":"call_service","service":"/add","args":[]})");
-  EXPECT_EQ(server.hear(), R"({"op":"call_service","id":"service_request:1","service":"/add",)"
-                           R"("args":{}})");
+  EXPECT_EQ(server.on_message(),
+            R"({"op":"call_service","id":"service_request:1","service":"/add",)"
+            R"("args":{}})");
 }
 
 TEST_F(Service, a_failure_is_told_with_its_text) {
   serve();
   client.say(R"({"op":"call_service","id":"c","service":"/add"})");
-  EXPECT_EQ(server.hear(),
+  EXPECT_EQ(server.on_message(),
             R"({"op":"call_service","id":"service_request:0","service":"/add","args":{}})");
   server.say(R"({"op":"service_response","id":"service_request:0","service":"/add",)"
              R"("values":"arm is \"off\"","result":false})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"service_response","service":"/add","values":"the service failed: arm is )"
             R"j(\"off\" (/add)","result":false,"id":"c"})j");
 }
@@ -59,7 +62,7 @@ TEST_F(Service, a_failure_is_told_with_its_text) {
 TEST_F(Service, a_call_that_nobody_serves_is_answered) {
   client.say(
       R"({"op":"call_service","id":"c","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"service_response","service":"/add","values":"service /add has no server )"
             R"j((/add)","result":false,"id":"c"})j");
 }
@@ -67,10 +70,10 @@ TEST_F(Service, a_call_that_nobody_serves_is_answered) {
 TEST_F(Service, a_call_ends_when_its_time_is_over) {
   serve();
   client.say(R"({"op":"call_service","id":"c","service":"/add","timeout":0.02})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"service_response","service":"/add","values":"service /add has not answered )"
             R"j((/add)","result":false,"id":"c"})j");
-  (void)server.hear();
+  (void)server.on_message();
   server.say(R"({"op":"service_response","id":"service_request:0","values":{},"result":true})");
   EXPECT_TRUE(client.hears_nothing()) << "an answer that comes too late";
 }
@@ -78,62 +81,62 @@ TEST_F(Service, a_call_ends_when_its_time_is_over) {
 TEST_F(Service, calls_end_when_the_service_is_taken_back) {
   serve();
   client.say(R"({"op":"call_service","id":"c","service":"/add"})");
-  (void)server.hear();
+  (void)server.on_message();
   server.say(R"({"op":"unadvertise_service","service":"/add"})");
-  EXPECT_TRUE(client.hear().ends_with(R"("result":false,"id":"c"})"));
-  EXPECT_EQ(door.open(), 0U);
+  EXPECT_TRUE(client.on_message().ends_with(R"("result":false,"id":"c"})"));
+  EXPECT_EQ(facade.open(), 0U);
 }
 
 TEST_F(Service, calls_end_when_the_client_that_serves_is_gone) {
-  auto gone = std::make_unique<FakeClient>(door);
+  auto gone = std::make_unique<FakeClient>(facade);
   gone->say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
   client.say(R"({"op":"call_service","id":"c","service":"/add"})");
-  (void)gone->hear();
+  (void)gone->on_message();
   gone.reset();
-  EXPECT_TRUE(client.hear().ends_with(R"("result":false,"id":"c"})"));
+  EXPECT_TRUE(client.on_message().ends_with(R"("result":false,"id":"c"})"));
 }
 
 TEST_F(Service, an_answer_to_nothing_is_an_error) {
   server.say(R"({"op":"service_response","id":"x","service":"/add","values":{},"result":true})");
-  EXPECT_EQ(server.hear(),
+  EXPECT_EQ(server.on_message(),
             R"({"op":"status","level":"error","msg":"service_response: no call waits )"
             R"j(for an answer with this id (/add)","id":"x"})j");
 }
 
 TEST_F(Service, a_server_that_never_answers_is_not_asked_without_bound) {
   serve();
-  for (std::size_t i = 0; i < Servings::kMaxPending; ++i) {
+  for (std::size_t i = 0; i < ServedServices::kMaxPending; ++i) {
     client.say(R"({"op":"call_service","service":"/add"})");
-    (void)server.hear();
+    (void)server.on_message();
   }
   client.say(R"({"op":"call_service","id":"one too many","service":"/add"})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"service_response","service":"/add","values":"256 calls of this )"
             R"j(client wait for their answers (/add)","result":false,)j"
             R"("id":"one too many"})");
-  FakeClient other(door);
+  FakeClient other(facade);
   other.say(R"({"op":"call_service","id":"o","service":"/add"})");
-  (void)server.hear();
-  EXPECT_TRUE(client.hear().starts_with(
+  (void)server.on_message();
+  EXPECT_TRUE(client.on_message().starts_with(
       R"({"op":"service_response","service":"/add","values":"the client that serves it has left)"));
 }
 
 TEST_F(Service, answers_come_in_fragments_or_as_png_if_that_is_asked) {
   client.say(
       R"({"op":"call_service","id":"c","service":"/rosapi/get_param_names","fragment_size":50})");
-  EXPECT_TRUE(client.hear().starts_with(R"({"op":"fragment","id":"fragments 0","data":")"));
-  while (!client.sink.empty()) (void)client.hear();
+  EXPECT_TRUE(client.on_message().starts_with(R"({"op":"fragment","id":"fragments 0","data":")"));
+  while (!client.sink.empty()) (void)client.on_message();
   client.say(R"({"op":"call_service","service":"/rosapi/get_param_names","compression":"png"})");
-  EXPECT_TRUE(client.hear().starts_with(R"({"op":"png","data":"iVBORw0KGgo)"));
+  EXPECT_TRUE(client.on_message().starts_with(R"({"op":"png","data":"iVBORw0KGgo)"));
   client.say(R"({"op":"call_service","service":"/rosapi/nodes","compression":"cbor","id":1})");
-  EXPECT_EQ(client.hear(),
+  EXPECT_EQ(client.on_message(),
             R"({"op":"status","level":"error","msg":"call_service: an answer can be )"
             R"(compressed by png or none, not by 'cbor'","id":1})");
 }
 
 class RosapiTest : public Robot {
  protected:
-  RosapiTest() : client(door), other(door, {}, true, "/other") {
+  RosapiTest() : client(facade), other(facade, {}, true, "/other") {
     other.say(R"({"op":"advertise","topic":"/chatter","type":"std_msgs/String"})");
     client.say(R"({"op":"subscribe","topic":"/chatter"})");
     other.say(R"({"op":"advertise_service","service":"/add","type":"rospy_tutorials/AddTwoInts"})");
@@ -142,7 +145,7 @@ class RosapiTest : public Robot {
   std::string ask(const std::string& service, const std::string& args = "{}") {
     client.say(R"({"op":"call_service","service":"rosapi/)" + service + R"(","args":)" + args +
                "}");
-    const std::string answer = client.hear();
+    const std::string answer = client.on_message();
     const std::string before =
         R"({"op":"service_response","service":"rosapi/)" + service + R"(","values":)";
     EXPECT_TRUE(answer.starts_with(before)) << answer;
@@ -190,7 +193,7 @@ TEST_F(RosapiTest, details_of_types) {
             R"("constnames":[],"constvalues":[]}]})");
   EXPECT_TRUE(ask("service_response_details", R"({"type":"rospy_tutorials/AddTwoInts"})")
                   .starts_with(R"({"typedefs":[{"type":"rospy_tutorials/AddTwoIntsResponse",)"));
-  door.add_type({"pkg/msg/Stamped", "", "RIHS01_", "builtin_interfaces/msg/Time at\n"});
+  facade.add_type({"pkg/msg/Stamped", "", "RIHS01_", "builtin_interfaces/msg/Time at\n"});
   EXPECT_EQ(ask("message_details", R"({"type":"pkg/msg/Stamped"})"),
             R"({"typedefs":[{"type":"pkg/msg/Stamped","fieldnames":["at"],)"
             R"("fieldtypes":["builtin_interfaces/msg/Time"],"fieldarraylen":[-1],)"
@@ -202,7 +205,7 @@ TEST_F(RosapiTest, details_of_types) {
 }
 
 TEST_F(RosapiTest, each_type_of_the_text_is_told_once) {
-  door.add_type(
+  facade.add_type(
       {"pkg/Log", "", "",
        "Line[] lines\nLine last\nLost lost\n====\nMSG: pkg/Line\nduration age\nLog all\n"});
   const std::string details = ask("message_details", R"({"type":"pkg/Log"})");
@@ -217,10 +220,11 @@ TEST_F(RosapiTest, each_type_of_the_text_is_told_once) {
 
 TEST_F(RosapiTest, actions_and_what_they_are_made_of) {
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":[]})");
-  door.add_type({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
-  door.add_type({"made/CountFeedback", "", "", "int32 at\n"});
-  door.add_type({"made/CountResult", "", "", "int32[] all\n"});
-  door.add_action_type({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  facade.add_type({"made/CountGoal", "", "", "int32 to\nduration limit\n"});
+  facade.add_type({"made/CountFeedback", "", "", "int32 at\n"});
+  facade.add_type({"made/CountResult", "", "", "int32[] all\n"});
+  facade.add_action_type(
+      {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
   client.say(R"({"op":"advertise_action","action":"/own","type":"made/Count"})");
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/count","/own"]})");
@@ -244,8 +248,8 @@ TEST_F(RosapiTest, actions_and_what_they_are_made_of) {
 }
 
 TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
-  door.add_type({"actionlib_msgs/GoalStatusArray", "", "", "int32 x\n"});
-  door.add_type({"made/DockActionGoal", "", "", "int32 x\n"});
+  facade.add_type({"actionlib_msgs/GoalStatusArray", "", "", "int32 x\n"});
+  facade.add_type({"made/DockActionGoal", "", "", "int32 x\n"});
   other.say(R"({"op":"advertise","topic":"/dock/status","type":"actionlib_msgs/GoalStatusArray"})");
   other.say(R"({"op":"advertise","topic":"/power/status","type":"std_msgs/String"})");
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/dock"]})");
@@ -255,11 +259,12 @@ TEST_F(RosapiTest, actions_of_ros_1_are_found_by_their_topics) {
 }
 
 TEST_F(RosapiTest, what_a_client_may_not_use_is_not_shown) {
-  door.add_action_type({"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
+  facade.add_action_type(
+      {"made/Count", "made/CountGoal", "made/CountFeedback", "made/CountResult"});
   other.say(R"({"op":"advertise_action","action":"/count","type":"made/Count"})");
   other.say(R"({"op":"advertise_action","action":"/open","type":"made/Count"})");
   other.say(R"({"op":"advertise","topic":"/dock/status","type":"std_msgs/String"})");
-  for (const char* const name : {"/chatter", "/add", "/count"}) door.deny(name);
+  for (const char* const name : {"/chatter", "/add", "/count"}) facade.deny(name);
   EXPECT_EQ(ask("action_servers"), R"({"action_servers":["/open"]})");
   EXPECT_EQ(ask("action_type", R"({"action":"/count"})"), R"({"type":""})");
   EXPECT_EQ(ask("topics"), R"({"topics":["/dock/status"],"types":["std_msgs/String"]})");
@@ -286,10 +291,10 @@ TEST_F(RosapiTest, the_time) { EXPECT_TRUE(ask("get_time").starts_with(R"({"time
 
 TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
   EXPECT_EQ(ask("get_param_names"), R"({"names":[]})");
-  door.params().put("left-arm", "laser.rate_hz", 40.5);
-  door.params().put("left-arm", "laser.frame", std::string("a \"b\""));
-  door.params().put("left-arm", "on", true);
-  door.params().put("walk", "gait", std::vector<std::int64_t>{1, -2});
+  facade.params().put("left-arm", "laser.rate_hz", 40.5);
+  facade.params().put("left-arm", "laser.frame", std::string("a \"b\""));
+  facade.params().put("left-arm", "on", true);
+  facade.params().put("walk", "gait", std::vector<std::int64_t>{1, -2});
   EXPECT_EQ(ask("get_param_names"), R"({"names":["/left_arm/laser/frame",)"
                                     R"("/left_arm/laser/rate_hz","/left_arm/on","/walk/gait"]})");
   const auto value = [&](const std::string& name) {
@@ -314,9 +319,9 @@ TEST_F(RosapiTest, parameters_have_the_names_of_ros) {
 }
 
 TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
-  door.params().put("walk", "speed", 0.5);
-  door.params().put("walk", "frame", std::string("odom"));
-  door.params().check("walk", [](const ParamVariant& value) {
+  facade.params().put("walk", "speed", 0.5);
+  facade.params().put("walk", "frame", std::string("odom"));
+  facade.params().check("walk", [](const ParamVariant& value) {
     const auto* speed = std::get_if<double>(&value);
     return speed != nullptr && *speed > 2 ? "is at most 2" : "";
   });
@@ -324,24 +329,24 @@ TEST_F(RosapiTest, parameters_are_set_by_their_nodes) {
     return ask("set_param", R"({"name":")" + name + R"(","value":)" + value + "}");
   };
   EXPECT_EQ(set("/walk/speed", R"("2")"), "{}");
-  EXPECT_EQ(door.params().value("walk", "speed"), ParamVariant(2.0));
+  EXPECT_EQ(facade.params().value("walk", "speed"), ParamVariant(2.0));
   EXPECT_EQ(ask("get_param", R"({"name":"/walk/speed"})"), R"({"value":"2"})");
   EXPECT_EQ(ask("set_param", R"(["/walk/frame","\"map\""])"), "{}");
-  EXPECT_EQ(door.params().value("walk", "frame"), ParamVariant(std::string("map")));
+  EXPECT_EQ(facade.params().value("walk", "frame"), ParamVariant(std::string("map")));
   EXPECT_NE(set("/walk/speed", R"("3")").find("is at most 2"), std::string::npos);
   EXPECT_TRUE(set("/walk/speed", R"("fast")").starts_with("\"")) << "of another type";
   EXPECT_NE(set("/walk/speed", "1").find("a text of JSON"), std::string::npos);
   EXPECT_NE(set("/walk/height", R"("1")").find("no node has"), std::string::npos);
-  EXPECT_EQ(door.params().value("walk", "speed"), ParamVariant(2.0));
+  EXPECT_EQ(facade.params().value("walk", "speed"), ParamVariant(2.0));
   EXPECT_NE(ask("delete_param", R"({"name":"/walk/speed"})").find("as long as"), std::string::npos);
 }
 
 TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
   for (const char* const node : {"walk", "left-arm", "hidden"}) {
-    door.params().put(node, "speed", 0.5);
+    facade.params().put(node, "speed", 0.5);
   }
-  door.deny("hidden/_params");
-  door.deny("left_arm/_set_params");
+  facade.deny("hidden/_params");
+  facade.deny("left_arm/_set_params");
   EXPECT_EQ(ask("get_param_names"), R"({"names":["/left_arm/speed","/walk/speed"]})");
   EXPECT_EQ(ask("get_param", R"({"name":"/hidden/speed"})"), R"({"value":"null"})");
   EXPECT_EQ(ask("set_param", R"({"name":"/walk/speed","value":"1"})"), "{}");
@@ -352,8 +357,8 @@ TEST_F(RosapiTest, parameters_are_channels_and_services_of_the_rules) {
   EXPECT_NE(ask("set_param", R"({"name":"/left_arm/speed","value":"1"})")
                 .find("the rules do not let this client call left_arm/_set_params"),
             std::string::npos);
-  EXPECT_EQ(door.params().value("left-arm", "speed"), ParamVariant(0.5));
-  EXPECT_EQ(door.params().value("hidden", "speed"), ParamVariant(0.5));
+  EXPECT_EQ(facade.params().value("left-arm", "speed"), ParamVariant(0.5));
+  EXPECT_EQ(facade.params().value("hidden", "speed"), ParamVariant(0.5));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 class Subscribe : public Robot {
  protected:
-  Subscribe() : talker(door) {
+  Subscribe() : talker(facade) {
     talker.say(R"({"op":"advertise","topic":"/chatter","type":"std_msgs/String"})");
   }
   void publish(const std::string& msg) {
@@ -60,18 +60,18 @@ std::string json_of_png(const std::string& message) {
 }
 
 TEST_F(Subscribe, png_holds_the_same_json_in_ascii) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("compression":"png")"));
   publish(R"({"data":"gr\u00fcn"})");
-  EXPECT_EQ(json_of_png(listener.hear()),
+  EXPECT_EQ(json_of_png(listener.on_message()),
             R"({"op":"publish","topic":"/chatter","msg":{"data":"gr\u00fcn"}})");
   publish("{\"data\":\"gr\xc3\xbcn \xf0\x9f\xa4\x96\"}");
-  EXPECT_EQ(json_of_png(listener.hear()),
+  EXPECT_EQ(json_of_png(listener.on_message()),
             R"({"op":"publish","topic":"/chatter","msg":{"data":"gr\u00fcn \ud83e\udd16"}})");
 }
 
 TEST_F(Subscribe, cbor_wraps_the_message_in_a_map) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("compression":"cbor")"));
   publish("{}");  // the door of this test passes bytes on, whatever the form
   const auto sent = listener.sink.next();
@@ -80,7 +80,7 @@ TEST_F(Subscribe, cbor_wraps_the_message_in_a_map) {
 }
 
 TEST_F(Subscribe, cbor_raw_tells_the_time_and_the_bytes) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("compression":"cbor-raw")"));
   publish(R"({"data":"0123456789012345678"})");
   const auto sent = listener.sink.next();
@@ -102,7 +102,7 @@ TEST_F(Subscribe, cbor_raw_tells_the_time_and_the_bytes) {
 }
 
 TEST_F(Subscribe, a_large_message_comes_in_fragments_that_join_to_it) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("fragment_size":20)"));
   publish("{\"data\":\"\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\"}");
   const auto [whole, count] = joined_fragments(listener, 1000, 20);
@@ -113,33 +113,33 @@ TEST_F(Subscribe, a_large_message_comes_in_fragments_that_join_to_it) {
 }
 
 TEST_F(Subscribe, without_a_queue_what_comes_too_soon_is_left_out) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("throttle_rate":3600000)"));
   for (int i = 0; i < 3; ++i) publish("{\"data\":" + std::to_string(i) + "}");
-  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{"data":0}})");
-  FakeClient witness(door);
+  EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"/chatter","msg":{"data":0}})");
+  FakeClient witness(facade);
   witness.say(subscribe(R"("id":"w")"));
   publish(R"({"data":"end"})");
-  (void)witness.hear();
+  (void)witness.on_message();
   EXPECT_TRUE(listener.hears_nothing());
-  EXPECT_EQ(door.counted("throttled"), 0U) << "that is what it asked for";
+  EXPECT_EQ(facade.counted("throttled"), 0U) << "that is what it asked for";
 }
 
 TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   constexpr Duration kRate = Duration::from_ms(200);
   listener.say(subscribe(R"("throttle_rate":200,"queue_length":2)"));
-  FakeClient witness(door);
+  FakeClient witness(facade);
   witness.say(subscribe(R"("id":"w")"));
   const Time begin = monotonic_now();
   for (int i = 0; i < 5; ++i) publish("{\"data\":" + std::to_string(i) + "}");
-  for (int i = 0; i < 5; ++i) (void)witness.hear();
+  for (int i = 0; i < 5; ++i) (void)witness.on_message();
   // On a machine that was slow to publish, some may have gone in between.
   const bool all_too_soon = monotonic_now() - begin < kRate;
   const auto message = [](int i) {
     return R"({"op":"publish","topic":"/chatter","msg":{"data":)" + std::to_string(i) + "}}";
   };
-  std::vector<std::string> heard{listener.hear()};
+  std::vector<std::string> heard{listener.on_message()};
   if (all_too_soon) {
     EXPECT_TRUE(listener.sink.wait_for_wake());
   }
@@ -148,7 +148,7 @@ TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
       listener.session.tick();
       std::this_thread::yield();
     }
-    heard.push_back(listener.hear());
+    heard.push_back(listener.on_message());
   }
   if (all_too_soon) {
     EXPECT_EQ(heard, (std::vector<std::string>{message(0), message(3), message(4)}));
@@ -157,41 +157,42 @@ TEST_F(Subscribe, a_queue_keeps_the_newest_and_sends_them_at_the_rate) {
   EXPECT_EQ(heard.back(), message(4));
   EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
   EXPECT_GE(heard.size(), 3U);
-  EXPECT_EQ(door.counted("throttled"), 5 - heard.size());
+  EXPECT_EQ(facade.counted("throttled"), 5 - heard.size());
   EXPECT_GE(monotonic_now() - begin, kRate * (static_cast<std::int64_t>(heard.size()) - 1));
 }
 
 TEST_F(Subscribe, what_is_held_back_is_bounded_in_bytes_over_all_topics) {
   Options options;
   options.queue_bytes = 4096;
-  FakeClient listener(door, options);
+  FakeClient listener(facade, options);
   talker.say(R"({"op":"advertise","topic":"/other","type":"std_msgs/String"})");
   const std::string text(1100, 'x');  // four of them in JSON are more than the bound, three not
   const std::string slow = R"("throttle_rate":3600000,"queue_length":10000)";
-  FakeClient witness(door);  // hears what the listener, who subscribed before, has been given
+  FakeClient witness(facade);  // hears what the listener, who subscribed before, has been given
   const auto publish_on = [&](const std::string& topic, int count) {
     for (int i = 0; i < count; ++i) {
       talker.say(R"({"op":"publish","topic":")" + topic + R"(","msg":{"data":")" + text + "\"}}");
-      (void)witness.hear();  // no queue on the way is ever full
+      (void)witness.on_message();  // no queue on the way is ever full
     }
   };
   listener.say(subscribe(slow));
   witness.say(subscribe(R"("id":"w")"));
   publish_on("/chatter", 11);  // the first goes at once
-  EXPECT_NE(listener.hear().find(text), std::string::npos);
-  EXPECT_EQ(door.counted("throttled"), 7U);
+  EXPECT_NE(listener.on_message().find(text), std::string::npos);
+  EXPECT_EQ(facade.counted("throttled"), 7U);
   listener.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String",)" + slow + "}");
   witness.say(R"({"op":"subscribe","topic":"/other","type":"std_msgs/String"})");
   publish_on("/other", 3);
-  EXPECT_NE(listener.hear().find("/other"), std::string::npos);
-  EXPECT_EQ(door.counted("throttled"), 9U) << "there is no room beside what the other topic holds";
+  EXPECT_NE(listener.on_message().find("/other"), std::string::npos);
+  EXPECT_EQ(facade.counted("throttled"), 9U)
+      << "there is no room beside what the other topic holds";
   listener.say(R"({"op":"unsubscribe","topic":"/chatter"})");
   publish_on("/other", 3);
-  EXPECT_EQ(door.counted("throttled"), 9U) << "its bytes are free again";
+  EXPECT_EQ(facade.counted("throttled"), 9U) << "its bytes are free again";
 }
 
 TEST_F(Subscribe, several_ids_get_a_message_once_until_the_last_is_gone) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.say(subscribe(R"("id":"b","queue_length":5)"));
   publish("{}");
@@ -201,11 +202,11 @@ TEST_F(Subscribe, several_ids_get_a_message_once_until_the_last_is_gone) {
   publish("{}");
   EXPECT_EQ(listener.sink.next().depth, Options().queue_depth);
   listener.say(R"({"op":"unsubscribe","id":"a","topic":"/chatter"})");
-  EXPECT_EQ(door.open(), 1U) << "the publisher";
+  EXPECT_EQ(facade.open(), 1U) << "the publisher";
 }
 
 TEST_F(Subscribe, the_strongest_wish_of_several_ids_decides) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.say(subscribe(R"("id":"b","compression":"cbor")"));
   publish("{}");
@@ -217,29 +218,31 @@ TEST_F(Subscribe, the_strongest_wish_of_several_ids_decides) {
 
 TEST_F(Subscribe, a_change_of_form_leaves_nothing_out_and_gives_nothing_twice) {
   std::promise<void> go_on;
-  const auto busy = door.open_outlet({"busy"}, "/busy", "std_msgs/String", Form::json, {},
-                                     [&](const Leaving&) { go_on.get_future().wait(); });
-  FakeClient listener(door);
+  const auto busy =
+      facade.open_subscription({"busy"}, "/busy", "std_msgs/String", Form::json, {},
+                               [&](const OutgoingMessage&) { go_on.get_future().wait(); });
+  FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   talker.say(R"({"op":"publish","topic":"/busy","type":"std_msgs/String","msg":{}})");
   publish(R"({"data":"before"})");
   listener.say(R"({"op":"subscribe","topic":"/chatter","id":"b","compression":"cbor"})");
   publish(R"({"data":"in both"})");
   go_on.set_value();
-  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{"data":"before"}})");
+  EXPECT_EQ(listener.on_message(),
+            R"({"op":"publish","topic":"/chatter","msg":{"data":"before"}})");
   const auto sent = listener.sink.next();
   EXPECT_TRUE(sent.binary);
   EXPECT_TRUE(sent.bytes.ends_with(R"({"data":"in both"})"));
   EXPECT_TRUE(listener.hears_nothing());
   ASSERT_TRUE(listener.sink.wait_for_wake());
   listener.session.tick();
-  EXPECT_EQ(door.open(), 4U) << "two publishers, who is busy, and one outlet of the listener";
+  EXPECT_EQ(facade.open(), 4U) << "two publishers, who is busy, and one outlet of the listener";
 }
 
 TEST_F(Subscribe, what_is_latched_comes_to_who_asks_and_not_to_who_leaves) {
   talker.say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
   talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"m"}})");
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(R"({"op":"subscribe","topic":"/map","id":"a"})");
   EXPECT_FALSE(listener.sink.next().binary);
   listener.say(R"({"op":"subscribe","topic":"/map","id":"b","compression":"cbor"})");
@@ -247,33 +250,33 @@ TEST_F(Subscribe, what_is_latched_comes_to_who_asks_and_not_to_who_leaves) {
   listener.say(R"({"op":"unsubscribe","topic":"/map","id":"b"})");
   listener.say(R"({"op":"subscribe","topic":"/map","id":"a","compression":"cbor"})");
   talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"n"}})");
-  EXPECT_TRUE(listener.hear().ends_with(R"({"data":"n"})"));
+  EXPECT_TRUE(listener.on_message().ends_with(R"({"data":"n"})"));
 }
 
 TEST_F(Subscribe, a_further_id_gets_what_each_publisher_has_latched) {
-  FakeClient other(door);
+  FakeClient other(facade);
   for (FakeClient* const one : {&talker, &other}) {
     one->say(R"({"op":"advertise","topic":"/map","type":"std_msgs/String","latch":true})");
   }
   talker.say(R"({"op":"publish","topic":"/map","msg":{"data":"m"}})");
   other.say(R"({"op":"publish","topic":"/map","msg":{"data":"n"}})");
-  FakeClient listener(door);
+  FakeClient listener(facade);
   for (const char* const id : {"a", "b"}) {
     listener.say(R"({"op":"subscribe","topic":"/map","id":")" + std::string(id) + R"("})");
-    EXPECT_TRUE(listener.hear().ends_with(R"({"data":"m"}})")) << id;
-    EXPECT_TRUE(listener.hear().ends_with(R"({"data":"n"}})")) << id;
+    EXPECT_TRUE(listener.on_message().ends_with(R"({"data":"m"}})")) << id;
+    EXPECT_TRUE(listener.on_message().ends_with(R"({"data":"n"}})")) << id;
   }
 }
 
 TEST_F(Subscribe, a_topic_has_one_type_for_a_client) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.say(R"({"op":"subscribe","topic":"/chatter","id":"a","type":"std_msgs/Float64"})");
-  EXPECT_EQ(listener.hear(),
+  EXPECT_EQ(listener.on_message(),
             R"({"op":"status","level":"error","msg":"subscribe: this client has it as )"
             R"j(std_msgs/String, not as std_msgs/Float64 (/chatter)","id":"a"})j");
   listener.say(R"({"op":"subscribe","topic":"/chatter","id":"b","type":"none/None"})");
-  EXPECT_EQ(listener.hear(),
+  EXPECT_EQ(listener.on_message(),
             R"({"op":"status","level":"error","msg":"subscribe: no type 'none/None' )"
             R"j((none/None)","id":"b"})j");
   listener.say(R"({"op":"subscribe","topic":"/chatter","id":"a","compression":"cbor"})");
@@ -281,137 +284,139 @@ TEST_F(Subscribe, a_topic_has_one_type_for_a_client) {
   EXPECT_TRUE(listener.sink.next().binary);
 }
 
-Handover::Given given(std::uint64_t number, bool replayed = false, std::int64_t publish_ns = 0) {
+StreamSwitch::Given given(std::uint64_t number, bool replayed = false,
+                          std::int64_t publish_ns = 0) {
   return {Form::json, {{}, publish_ns, replayed, 1, number}};
 }
-std::vector<std::uint64_t> numbers(const std::vector<Handover::Given>& all) {
+std::vector<std::uint64_t> numbers(const std::vector<StreamSwitch::Given>& all) {
   std::vector<std::uint64_t> out;
   for (const auto& one : all) out.push_back(one.message.sequence);
   return out;
 }
 using Numbers = std::vector<std::uint64_t>;
 
-TEST(HandoverTest, the_new_one_waits_until_the_old_one_has_come_to_its_message) {
-  Handover handover;
-  handover.begin(2);
-  EXPECT_EQ(numbers(handover.from_new(given(3), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_old(given(2), false)), Numbers{2});
-  EXPECT_FALSE(handover.over());
-  EXPECT_EQ(numbers(handover.from_old(given(3), false)), Numbers{3});
-  EXPECT_TRUE(handover.over());
-  EXPECT_EQ(numbers(handover.from_old(given(4), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_new(given(4), false)), Numbers{4});
+TEST(StreamSwitchTest, the_new_one_waits_until_the_old_one_has_come_to_its_message) {
+  StreamSwitch stream_switch;
+  stream_switch.begin(2);
+  EXPECT_EQ(numbers(stream_switch.from_new(given(3), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_old(given(2), false)), Numbers{2});
+  EXPECT_FALSE(stream_switch.over());
+  EXPECT_EQ(numbers(stream_switch.from_old(given(3), false)), Numbers{3});
+  EXPECT_TRUE(stream_switch.over());
+  EXPECT_EQ(numbers(stream_switch.from_old(given(4), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_new(given(4), false)), Numbers{4});
 }
 
-TEST(HandoverTest, what_is_published_later_is_the_new_one_s) {
-  Handover handover;
-  handover.begin(2);
-  handover.opened(100);
-  EXPECT_EQ(numbers(handover.from_new(given(2, false, 100), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_old(given(1, false, 99), false)), Numbers{1});
-  EXPECT_EQ(numbers(handover.from_old(given(3, false, 101), false)), Numbers{2});
-  EXPECT_TRUE(handover.over());
-  EXPECT_EQ(numbers(handover.from_new(given(3, false, 101), false)), Numbers{3});
+TEST(StreamSwitchTest, what_is_published_later_is_the_new_one_s) {
+  StreamSwitch stream_switch;
+  stream_switch.begin(2);
+  stream_switch.opened(100);
+  EXPECT_EQ(numbers(stream_switch.from_new(given(2, false, 100), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_old(given(1, false, 99), false)), Numbers{1});
+  EXPECT_EQ(numbers(stream_switch.from_old(given(3, false, 101), false)), Numbers{2});
+  EXPECT_TRUE(stream_switch.over());
+  EXPECT_EQ(numbers(stream_switch.from_new(given(3, false, 101), false)), Numbers{3});
 }
 
-TEST(HandoverTest, the_new_one_may_be_behind) {
-  Handover handover;
-  handover.begin(2);
-  EXPECT_EQ(numbers(handover.from_old(given(1), false)), Numbers{1});
-  EXPECT_EQ(numbers(handover.from_old(given(2), false)), Numbers{2});
-  EXPECT_EQ(numbers(handover.from_new(given(1), false)), Numbers());
-  EXPECT_TRUE(handover.over());
-  EXPECT_EQ(numbers(handover.from_new(given(2), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_new(given(3), false)), Numbers{3});
+TEST(StreamSwitchTest, the_new_one_may_be_behind) {
+  StreamSwitch stream_switch;
+  stream_switch.begin(2);
+  EXPECT_EQ(numbers(stream_switch.from_old(given(1), false)), Numbers{1});
+  EXPECT_EQ(numbers(stream_switch.from_old(given(2), false)), Numbers{2});
+  EXPECT_EQ(numbers(stream_switch.from_new(given(1), false)), Numbers());
+  EXPECT_TRUE(stream_switch.over());
+  EXPECT_EQ(numbers(stream_switch.from_new(given(2), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_new(given(3), false)), Numbers{3});
 }
 
-TEST(HandoverTest, of_two_senders_each_may_be_ahead_in_one_of_them) {
+TEST(StreamSwitchTest, of_two_senders_each_may_be_ahead_in_one_of_them) {
   const auto of_other = [](std::uint64_t number) {
-    Handover::Given one = given(number);
+    StreamSwitch::Given one = given(number);
     one.message.sender = 2;
     return one;
   };
-  Handover handover;
-  handover.begin(2);
-  EXPECT_EQ(numbers(handover.from_new(given(1), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_old(of_other(7), false)), Numbers{7});
-  EXPECT_EQ(numbers(handover.from_new(of_other(7), false)), Numbers{1});
-  EXPECT_TRUE(handover.over());
-  EXPECT_EQ(numbers(handover.from_old(given(1), false)), Numbers());
+  StreamSwitch stream_switch;
+  stream_switch.begin(2);
+  EXPECT_EQ(numbers(stream_switch.from_new(given(1), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_old(of_other(7), false)), Numbers{7});
+  EXPECT_EQ(numbers(stream_switch.from_new(of_other(7), false)), Numbers{1});
+  EXPECT_TRUE(stream_switch.over());
+  EXPECT_EQ(numbers(stream_switch.from_old(given(1), false)), Numbers());
 }
 
-TEST(HandoverTest, an_old_one_that_gives_nothing_is_not_waited_for_without_end) {
-  Handover handover;
-  handover.begin(2);
-  EXPECT_EQ(numbers(handover.from_new(given(1), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_new(given(2), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_new(given(3), false)), (Numbers{1, 2, 3}));
-  EXPECT_TRUE(handover.over());
+TEST(StreamSwitchTest, an_old_one_that_gives_nothing_is_not_waited_for_without_end) {
+  StreamSwitch stream_switch;
+  stream_switch.begin(2);
+  EXPECT_EQ(numbers(stream_switch.from_new(given(1), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_new(given(2), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_new(given(3), false)), (Numbers{1, 2, 3}));
+  EXPECT_TRUE(stream_switch.over());
 }
 
-TEST(HandoverTest, what_was_replayed_comes_again_only_to_who_asks) {
-  Handover handover;
-  EXPECT_EQ(numbers(handover.from_new(given(5, true), true)), Numbers{5});
-  handover.begin(2);
-  EXPECT_EQ(numbers(handover.from_new(given(5, true), false)), Numbers());
-  EXPECT_EQ(numbers(handover.from_new(given(5, true), true)), Numbers{5});
-  EXPECT_EQ(numbers(handover.from_old(given(5), false)), Numbers());
-  handover.begin(2);
-  EXPECT_EQ(numbers(handover.from_old(given(5, true), false)), Numbers());
-  (void)handover.end();
-  EXPECT_EQ(numbers(handover.from_new(given(6, true), false)), Numbers{6});
+TEST(StreamSwitchTest, what_was_replayed_comes_again_only_to_who_asks) {
+  StreamSwitch stream_switch;
+  EXPECT_EQ(numbers(stream_switch.from_new(given(5, true), true)), Numbers{5});
+  stream_switch.begin(2);
+  EXPECT_EQ(numbers(stream_switch.from_new(given(5, true), false)), Numbers());
+  EXPECT_EQ(numbers(stream_switch.from_new(given(5, true), true)), Numbers{5});
+  EXPECT_EQ(numbers(stream_switch.from_old(given(5), false)), Numbers());
+  stream_switch.begin(2);
+  EXPECT_EQ(numbers(stream_switch.from_old(given(5, true), false)), Numbers());
+  (void)stream_switch.end();
+  EXPECT_EQ(numbers(stream_switch.from_new(given(6, true), false)), Numbers{6});
 }
 
 TEST_F(Subscribe, unsubscribe_without_an_id_ends_all) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.say(subscribe(R"("id":"b")"));
   listener.say(R"({"op":"unsubscribe","topic":"/chatter"})");
-  EXPECT_EQ(door.open(), 1U) << "the publisher";
+  EXPECT_EQ(facade.open(), 1U) << "the publisher";
   listener.say(R"({"op":"set_level","level":"warning"})");
   listener.say(R"({"op":"unsubscribe","id":"x","topic":"/chatter"})");
-  EXPECT_EQ(listener.hear(), R"({"op":"status","level":"warning",)"
-                             R"("msg":"unsubscribe: nothing subscribed to /chatter","id":"x"})");
+  EXPECT_EQ(listener.on_message(),
+            R"({"op":"status","level":"warning",)"
+            R"("msg":"unsubscribe: nothing subscribed to /chatter","id":"x"})");
 }
 
 TEST_F(Subscribe, what_is_dropped_for_a_slow_client_is_counted) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("id":"a")"));
   listener.sink.drop(3);
   publish("{}");
-  (void)listener.hear();
-  for (int i = 0; i < 20'000 && door.counted("slow_client") < 3; ++i) {
+  (void)listener.on_message();
+  for (int i = 0; i < 20'000 && facade.counted("slow_client") < 3; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(door.counted("slow_client"), 3U);
+  EXPECT_EQ(facade.counted("slow_client"), 3U);
 }
 
 TEST_F(Subscribe, a_message_above_the_bound_is_counted_and_not_sent) {
   Options options;
   options.max_message = 100;
-  FakeClient listener(door, options);
+  FakeClient listener(facade, options);
   listener.say(subscribe(R"("id":"a")"));
   publish(R"({"data":")" + std::string(100, 'x') + R"("})");
   publish("{}");
-  EXPECT_EQ(listener.hear(), R"({"op":"publish","topic":"/chatter","msg":{}})");
-  EXPECT_EQ(door.counted("too_big"), 1U);
+  EXPECT_EQ(listener.on_message(), R"({"op":"publish","topic":"/chatter","msg":{}})");
+  EXPECT_EQ(facade.counted("too_big"), 1U);
 }
 
 TEST_F(Subscribe, wrong_wishes_are_refused_by_name) {
-  FakeClient listener(door);
+  FakeClient listener(facade);
   listener.say(subscribe(R"("compression":"zip","id":"s")"));
-  EXPECT_EQ(listener.hear(),
+  EXPECT_EQ(listener.on_message(),
             R"({"op":"status","level":"error","msg":"subscribe: there is no compression 'zip', )"
             R"(only none, png, cbor and cbor-raw","id":"s"})");
   listener.say(subscribe(R"("throttle_rate":-1)"));
-  EXPECT_EQ(listener.hear(),
+  EXPECT_EQ(listener.on_message(),
             R"({"op":"status","level":"error","msg":"subscribe: 'throttle_rate' has )"
             R"(to be 0 to 86400000 milliseconds"})");
   listener.say(R"({"op":"subscribe","topic":"/nothing","id":1})");
-  EXPECT_EQ(listener.hear(),
+  EXPECT_EQ(listener.on_message(),
             R"({"op":"status","level":"error","msg":"subscribe: no topic /nothing )"
             R"j((/nothing)","id":1})j");
-  EXPECT_EQ(door.open(), 1U) << "the publisher";
+  EXPECT_EQ(facade.open(), 1U) << "the publisher";
 }
 
 }  // namespace

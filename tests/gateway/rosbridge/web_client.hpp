@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "gateway/rosbridge/web_socket.hpp"
+#include "gateway/net/web_socket.hpp"
 #include "tests/gateway/raw_client.hpp"
 
 namespace hyphos::gateway::rosbridge {
@@ -33,10 +33,10 @@ class WebClient : public RawClient {
     }
   }
 
-  static std::string framed(Opcode opcode, std::string payload, bool last = true) {
+  static std::string framed(net::Opcode opcode, std::string payload, bool last = true) {
     constexpr std::string_view kMask = "m@sk";
-    std::array<std::byte, kMaxServerHead> head;
-    const std::size_t size = write_frame_head(head, opcode, payload.size());
+    std::array<std::byte, net::kMaxServerHead> head;
+    const std::size_t size = net::write_frame_head(head, opcode, payload.size());
     std::string bytes(reinterpret_cast<const char*>(head.data()), size);
     bytes[0] = static_cast<char>(static_cast<unsigned>(opcode) | (last ? 0x80U : 0U));
     bytes[1] = static_cast<char>(static_cast<unsigned char>(bytes[1]) | 0x80U);
@@ -46,12 +46,12 @@ class WebClient : public RawClient {
     }
     return bytes + payload;
   }
-  bool frame(Opcode opcode, std::string payload, bool last = true) {
+  bool frame(net::Opcode opcode, std::string payload, bool last = true) {
     return send(framed(opcode, std::move(payload), last));
   }
-  bool say(std::string_view json) { return frame(Opcode::text, std::string(json)); }
+  bool say(std::string_view json) { return frame(net::Opcode::text, std::string(json)); }
 
-  Received hear() {
+  Received on_message() {
     const std::string head = receive(2);
     if (head.size() < 2) return {};
     const auto byte = [](char c) { return static_cast<unsigned char>(c); };
@@ -65,8 +65,8 @@ class WebClient : public RawClient {
   }
   /// The next text; pings are passed over.
   std::string text() {
-    Received received = hear();
-    while (received.opcode == static_cast<int>(Opcode::ping)) received = hear();
+    Received received = on_message();
+    while (received.opcode == static_cast<int>(net::Opcode::ping)) received = on_message();
     EXPECT_EQ(received.opcode, 1) << received.payload;
     return received.payload;
   }

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "gateway/facade/graph_facade.hpp"
+
+namespace hyphos::gateway {
+
+/// Which clients have which channels, so that the graph is seen with their names and none hears
+/// those of its own group. Thread-safe.
+class ClientRegistry {
+ public:
+  static constexpr std::size_t kMaxEnded = 4096;
+
+  void add_publisher(std::uint64_t sender, const std::string& channel, const Client& client);
+  void remove_publisher(std::uint64_t sender, const std::string& channel, const Client& client);
+  void add_subscriber(const std::string& channel, const Client& client);
+  void remove_subscriber(const std::string& channel, const Client& client);
+
+  /// Empty: none. Nothing: the sender is no client.
+  [[nodiscard]] std::optional<std::string> group_of(std::uint64_t sender) const;
+  /// False also for one of long ago.
+  [[nodiscard]] bool has_ended(std::uint64_t sender) const;
+  [[nodiscard]] std::set<std::string> publishers(const std::string& channel) const;
+  [[nodiscard]] std::set<std::string> subscribers(const std::string& channel) const;
+
+ private:
+  using Names = std::map<std::string, std::multiset<std::string>>;  // by channel
+  static void remove(Names& names, const std::string& channel, const std::string& name);
+  static std::set<std::string> of(const Names& names, const std::string& channel);
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::uint64_t, std::string> groups_;
+  std::deque<std::uint64_t> ended_;  // in groups_ still: their messages may be under way
+  Names publishers_;
+  Names subscribers_;
+};
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,211 @@
+#include "gateway/facade/graph_params.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace hyphos::gateway {
+
+namespace {
+
+/// For the checks of a node. It is also how long the end of a gateway may wait for a node that
+/// hangs.
+constexpr Duration kPatience = Duration::from_seconds(5);
+/// Of one node that does not answer; then the next is refused.
+constexpr std::size_t kMaxWaiting = 4096;
+
+}  // namespace
+
+class GraphParams::Remote {
+ public:
+  Remote(RemoteParams params, const std::function<void()>& changed)
+      : params_(std::move(params)),
+        watch_(params_.watch([changed](const ParamSet&) { changed(); })) {}
+  ~Remote() {
+    end();
+    if (thread_.joinable()) thread_.join();
+  }
+  Remote(const Remote&) = delete;
+  Remote& operator=(const Remote&) = delete;
+
+  [[nodiscard]] const RemoteParams& params() const { return params_; }
+
+  /// Tells nothing more; what waits fails, what is under way is answered still.
+  void end() {
+    std::deque<Waiting> left;
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      left.swap(waiting_);
+    }
+    come_.notify_all();
+    watch_.close();
+    params_.close();
+    for (const Waiting& one : left) {
+      one.done(Error{Code::disconnected, "the node has gone", params_.node()});
+    }
+  }
+  /// After end(): its destruction does not wait.
+  [[nodiscard]] bool is_over() const {
+    const std::lock_guard lock(mutex_);
+    return !busy_;
+  }
+
+  void set(ParamAssignment value, Done done) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.size() < kMaxWaiting) {
+        waiting_.push_back({std::move(value), std::move(done)});
+        if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+        done = nullptr;
+      }
+    }
+    come_.notify_one();
+    if (done) {
+      done(Error{Code::overloaded, "the node does not answer, and many wait", params_.node()});
+    }
+  }
+
+ private:
+  struct Waiting {
+    ParamAssignment value;
+    Done done;
+  };
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      come_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      if (ended_) return;
+      const Waiting next = std::move(waiting_.front());
+      waiting_.pop_front();
+      busy_ = true;
+      lock.unlock();
+      next.done(params_.set({next.value}, kPatience));
+      lock.lock();
+      busy_ = false;
+    }
+  }
+
+  const RemoteParams params_;
+  const ParamWatch watch_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable come_;
+  std::deque<Waiting> waiting_;
+  bool busy_ = false;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+GraphParams::GraphParams(Node node, const Rules& rules, std::function<void()> changed)
+    : node_(std::move(node)),
+      rules_(rules),
+      changed_(std::move(changed)),
+      watch_(node_.params().watch([changed = changed_](const ParamSet&) { changed(); })) {}
+
+GraphParams::~GraphParams() {
+  watch_.close();
+  (void)show({});
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, remote] : remotes_) remote->end();
+}
+
+void GraphParams::look() {
+  const auto found = nodes_with_params(node_.runtime().domain());
+  if (!found) return;
+  const std::set<std::string> now(found->begin(), found->end());
+  const std::lock_guard lock(mutex_);
+  std::erase_if(parting_, [](const auto& remote) { return remote->is_over(); });
+  std::erase_if(remotes_, [&](const auto& remote) {
+    if (now.contains(remote.first)) return false;
+    remote.second->end();
+    parting_.push_back(remote.second);
+    return true;
+  });
+  for (const std::string& name : now) {
+    if (name == node_.name() || remotes_.contains(name)) continue;
+    if (!rules_.subscribe.let(params_channel(name, "_params"))) continue;
+    remotes_.emplace(name, std::make_shared<Remote>(node_.remote_params(name), changed_));
+  }
+}
+
+GraphParams::Sets GraphParams::all() const {
+  Sets sets;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, remote] : remotes_) {
+    if (!remote->params().present()) continue;
+    ParamSet values = remote->params().values();
+    if (values.size() > 0) sets.emplace(name, std::move(values));
+  }
+  return sets;
+}
+
+void GraphParams::set(const std::string& node, const std::string& name, ParamVariant value,
+                      Done done) {
+  const std::string service = params_channel(node, "_set_params");
+  if (!rules_.call.let(service)) {
+    return done(Error{Code::permission,
+                      "the rules of the gateway do not let clients call " + service, node});
+  }
+  std::shared_ptr<Remote> remote;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = remotes_.find(node);
+    if (found != remotes_.end()) remote = found->second;
+  }
+  if (!remote) return done(Error{Code::disconnected, "the node has gone", node});
+  remote->set({name, std::move(value)}, std::move(done));
+}
+
+ParamSet GraphParams::own() const { return node_.params().values(); }
+
+std::map<std::string, std::string> GraphParams::show(const std::vector<ShownParam>& values) {
+  const std::lock_guard lock(showing_);
+  std::map<std::string, std::string> left_out;
+  const bool may = rules_.publish.let(params_channel(node_.name(), "_params"));
+  std::set<std::string> wanted;
+  if (may) {
+    for (const ShownParam& value : values) wanted.insert(value.name);
+  }
+  const ParamSet before = own();
+  for (const auto& info : before.infos()) {
+    if (!wanted.contains(info->name)) node_.params().forget(info->name);
+  }
+  if (!may) return left_out;
+  for (const ShownParam& value : values) {
+    std::string why = show_one(value);
+    if (why.empty()) continue;
+    node_.params().forget(value.name);  // an older value would be wrong
+    left_out.emplace(value.name, std::move(why));
+  }
+  return left_out;
+}
+
+std::string GraphParams::show_one(const ShownParam& value) {
+  const Params params = node_.params();
+  const ParamSet before = own();
+  const ParamInfo* known = before.find(value.name);
+  if (known != nullptr && (!value.is_news || known->value == value.value)) return {};
+  if (known != nullptr && known->type() != type_of(value.value)) {
+    params.forget(value.name);
+    known = nullptr;
+  }
+  if (known == nullptr) {
+    ParamInfo info;
+    info.name = value.name;
+    info.standard = value.value;
+    try {
+      (void)params.declare_any(std::move(info), {});
+    } catch (const Exception& error) {
+      return error.error().message;
+    }
+    // A plan, or a file of the node's last run, may have given it another.
+    const ParamSet now = own();
+    const ParamInfo* declared = now.find(value.name);
+    if (declared != nullptr && declared->value == value.value) return {};
+  }
+  const Result<void> set = params.set({{value.name, value.value}});
+  return set ? "" : set.error().message;
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,123 @@
+#include "gateway/facade/graph_publisher.hpp"
+
+#include <utility>
+
+#include "gateway/facade/hyphos_graph.hpp"
+
+namespace hyphos::gateway {
+
+GraphPublisher::GraphPublisher(Setup setup, RawPublisher publisher, const Policy& policy)
+    : setup_(std::move(setup)),
+      publisher_(std::move(publisher)),
+      waits_(policy.overflow == Overflow::block),
+      patience_ns_(Duration::from_ms(policy.block_timeout_ms).ns),
+      pace_(policy.depth) {
+  setup_.members->add_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
+}
+
+GraphPublisher::~GraphPublisher() {
+  if (kept_ && waits_) setup_.facade.count(setup_.client, "closed", publisher_.channel());
+  if (kept_ && !waits_) (void)publish(kept_->message);  // it would have gone in a moment
+  setup_.members->remove_publisher(publisher_.sender(), publisher_.channel(), setup_.client);
+}
+
+Result<void> GraphPublisher::publish(std::span<const std::byte> message, const DecodeHint& within) {
+  if (auto let = setup_.facade.take(setup_.client, *setup_.quota, publisher_.channel()); !let) {
+    return let;
+  }
+  // A slot of shared memory is waited for, too.
+  const bool room = has_room(message.size());
+  const auto lend = [&](std::size_t size) {
+    return room ? publisher_.loan_bytes(size) : WritableBuffer::on_heap(size);
+  };
+  auto made = setup_.codec.read(setup_.form, message, lend, setup_.clock.now().ns, within);
+  if (!made) {
+    setup_.facade.count(setup_.client, "corrupt", made.error().message);
+    return made.error();
+  }
+  if (!waits_ && !setup_.spread) return publish(*made);
+  if (!waits_) return publish_paced(*std::move(made), message.size());
+  const std::lock_guard lock(mutex_);
+  if (room && !kept_) return publish(*made);
+  if (!kept_) {
+    kept_ = {*std::move(made), message.size(), monotonic_now().ns};
+    return success();
+  }
+  // Whoever does not hold its client up waits here.
+  const Kept before = *std::exchange(kept_, std::nullopt);
+  auto first = publish(before.message);
+  auto second = publish(*made);
+  return first ? second : first;
+}
+
+Result<void> GraphPublisher::publish_paced(RawMessage message, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  const bool room = publisher_.has_room(size);
+  if (!kept_ && pace_.lets(monotonic_now().ns, room)) return publish_counted(message, room);
+  if (!kept_) {
+    kept_ = {std::move(message), size, monotonic_now().ns};
+    return success();
+  }
+  // No delay of the client, so no spreading.
+  const Kept before = *std::exchange(kept_, std::nullopt);
+  auto first = publish_counted(before.message, room);
+  auto second = publish_counted(message, room);
+  return first ? second : first;
+}
+
+Result<bool> GraphPublisher::flush_paced() {
+  const bool room = publisher_.has_room(kept_->size);
+  if (!pace_.lets_waiting(monotonic_now().ns, room)) return false;
+  const Kept kept = *std::exchange(kept_, std::nullopt);
+  if (const auto published = publish_counted(kept.message, room); !published) {
+    return published.error();
+  }
+  return true;
+}
+
+Result<void> GraphPublisher::publish_counted(const RawMessage& message, bool room) {
+  if (!room) {
+    ++overruns_;
+    setup_.facade.count(setup_.client, "slow_subscriber", publisher_.channel());
+  }
+  return publish(message);
+}
+
+std::uint64_t GraphPublisher::overruns() const {
+  const std::lock_guard lock(mutex_);
+  return overruns_;
+}
+
+bool GraphPublisher::keeps() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.has_value();
+}
+
+Result<bool> GraphPublisher::flush() {
+  const std::lock_guard lock(mutex_);
+  if (!kept_) return true;
+  if (!waits_) return flush_paced();
+  if (publisher_.has_room(kept_->size)) {
+    const Kept kept = *std::exchange(kept_, std::nullopt);
+    if (const auto published = publish(kept.message); !published) return published.error();
+    return true;
+  }
+  if (patience_ns_ == 0 || monotonic_now().ns - kept_->since_ns < patience_ns_) return false;
+  kept_.reset();
+  setup_.facade.count(setup_.client, "timeout", publisher_.channel());
+  return Error{Code::timeout, "its subscribers had no room for as long as the channel waits",
+               publisher_.channel()};
+}
+
+Result<void> GraphPublisher::publish(const RawMessage& message) const {
+  const Published published = publisher_.publish(message.payload, message.buffers);
+  if (published) return {};
+  return Error{*published.failure, "could not be published", publisher_.channel()};
+}
+
+WritableBuffer GraphPublisher::loan(std::size_t size) {
+  return setup_.codec.keeps(size) && has_room(size) ? publisher_.loan_bytes(size)
+                                                    : WritableBuffer();
+}
+
+}  // namespace hyphos::gateway

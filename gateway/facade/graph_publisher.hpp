@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "gateway/facade/client_registry.hpp"
+#include "gateway/facade/graph_facade.hpp"
+#include "gateway/facade/pace.hpp"
+#include "gateway/facade/quotas.hpp"
+#include "gateway/types/channel_codec.hpp"
+#include "hyphos/node.hpp"
+#include "hyphos/policy.hpp"
+
+namespace hyphos::gateway {
+
+class HyphosGraph;
+
+/// What a client publishes, as a publisher of the graph.
+class GraphPublisher final : public ClientPublisher {
+ public:
+  struct Setup {
+    HyphosGraph& facade;
+    std::shared_ptr<ClientRegistry> members;
+    Client client;
+    std::shared_ptr<Quota> quota;
+    std::shared_ptr<void> place;  ///< given up after the publisher
+    Clock clock;
+    const ChannelCodec& codec;
+    TypeInfo type;
+    Form form = Form::ros1;
+    bool spread = false;
+  };
+  /// `policy`: of the channel.
+  GraphPublisher(Setup setup, RawPublisher publisher, const Policy& policy);
+  ~GraphPublisher() override;
+  GraphPublisher(const GraphPublisher&) = delete;
+  GraphPublisher& operator=(const GraphPublisher&) = delete;
+
+  Result<void> publish(std::span<const std::byte> message, const DecodeHint& within) override;
+  [[nodiscard]] bool keeps() const override;
+  Result<bool> flush() override;
+  [[nodiscard]] std::uint64_t overruns() const override;
+  WritableBuffer loan(std::size_t size) override;
+  [[nodiscard]] const TypeInfo& type() const override { return setup_.type; }
+
+ private:
+  [[nodiscard]] bool has_room(std::size_t size) const {
+    return !waits_ || publisher_.has_room(size);
+  }
+  Result<void> publish(const RawMessage& message) const;
+  /// Of a channel that drops: at once, or kept for a moment in a burst.
+  Result<void> publish_paced(RawMessage message, std::size_t size);
+  [[nodiscard]] Result<bool> flush_paced();
+  /// Counts it if a queue has to drop for it.
+  Result<void> publish_counted(const RawMessage& message, bool room);
+
+  struct Kept {
+    RawMessage message;
+    std::size_t size = 0;
+    std::int64_t since_ns = 0;
+  };
+
+  const Setup setup_;
+  const RawPublisher publisher_;
+  const bool waits_;  ///< the channel makes its publishers wait
+  const std::int64_t patience_ns_;
+  mutable std::mutex mutex_;
+  std::optional<Kept> kept_;  // under mutex_
+  Pace pace_;                 // under mutex_, as are the members below
+  std::uint64_t overruns_ = 0;
+};
+
+}  // namespace hyphos::gateway

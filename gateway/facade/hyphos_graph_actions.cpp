@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <utility>
+
+#include "gateway/facade/call_bytes.hpp"
+#include "gateway/facade/hyphos_graph.hpp"
+#include "hyphos/action.hpp"
+
+// Actions of the graph for clients that speak ROS.
+
+namespace hyphos::gateway {
+
+namespace {
+
+/// Until a server has accepted a goal.
+constexpr Duration kAccepted = Duration::from_seconds(10);
+
+detail::CallTypes types_of(const ActionCodec& codec) {
+  return detail::action_types(raw_support(codec.goal->id), raw_support(codec.feedback->id),
+                              raw_support(codec.result->id));
+}
+
+GoalState state_of(GoalEnd end) {
+  switch (end) {
+    case GoalEnd::succeeded:
+      return GoalState::succeeded;
+    case GoalEnd::canceled:
+      return GoalState::canceled;
+    default:
+      return GoalState::aborted;
+  }
+}
+
+GoalEnd end_of(detail::CallKind kind) {
+  if (kind == detail::CallKind::canceled) return GoalEnd::canceled;
+  return kind == detail::CallKind::aborted ? GoalEnd::aborted : GoalEnd::succeeded;
+}
+
+/// A goal of a client of ours. Its callbacks may come until it is dropped, but not after.
+class GraphSentGoal final : public SentGoal {
+ public:
+  /// What callbacks run under, so that the end of the goal waits for them; recursive, since it may
+  /// be dropped from inside one.
+  struct Ears {
+    std::recursive_mutex mutex;
+    GoalCallbacks callbacks;
+    std::shared_ptr<void> until;  ///< of its asker; until the end
+  };
+
+  GraphSentGoal(std::shared_ptr<detail::ClientGoal> core, std::shared_ptr<Ears> ears)
+      : core_(std::move(core)), ears_(std::move(ears)) {}
+  ~GraphSentGoal() override {
+    {
+      const std::lock_guard lock(ears_->mutex);
+      ears_->callbacks = {};
+    }
+    core_->cancel();
+  }
+  GraphSentGoal(const GraphSentGoal&) = delete;
+  GraphSentGoal& operator=(const GraphSentGoal&) = delete;
+  void cancel() override { core_->cancel(); }
+
+ private:
+  const std::shared_ptr<detail::ClientGoal> core_;
+  const std::shared_ptr<Ears> ears_;
+};
+
+class GraphServedGoal final : public ServedGoal {
+ public:
+  GraphServedGoal(detail::ServerGoalRef core, const ActionCodec& codec, Form form, Clock clock)
+      : core_(std::move(core)), codec_(codec), form_(form), clock_(std::move(clock)) {}
+
+  Result<void> feedback(std::span<const std::byte> message) override {
+    auto block = made(message, codec_.feedback->converter);
+    if (!block) return block.error();
+    return core_->exchange().send(detail::CallKind::feedback, *block);
+  }
+  Result<void> finish(GoalEnd end, std::span<const std::byte> result) override {
+    auto block = made(result, codec_.result->converter);
+    if (!block) return block.error();
+    return core_->finish(state_of(end), *block);
+  }
+  void fail(const Error& error) override { (void)core_->fail(error); }
+
+ private:
+  Result<detail::BlockRef> made(std::span<const std::byte> message, const Converter& converter) {
+    detail::Exchange& exchange = core_->exchange();
+    return block_of(exchange.sender(), exchange.travels(), converter, form_, message,
+                    clock_.now().ns);
+  }
+
+  const detail::ServerGoalRef core_;
+  const ActionCodec codec_;
+  const Form form_;
+  const Clock clock_;
+};
+
+class GraphActionServer final : public ActionServer {
+ public:
+  GraphActionServer(std::shared_ptr<detail::CallServer> core, std::shared_ptr<void> place)
+      : place_(std::move(place)), core_(std::move(core)) {}
+  ~GraphActionServer() override { core_->close(); }
+  GraphActionServer(const GraphActionServer&) = delete;
+  GraphActionServer& operator=(const GraphActionServer&) = delete;
+
+ private:
+  const std::shared_ptr<void> place_;
+  const std::shared_ptr<detail::CallServer> core_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SentGoal>> HyphosGraph::send_goal(const Client& client,
+                                                         const std::string& action,
+                                                         const std::string& type, Form form,
+                                                         std::span<const std::byte> goal,
+                                                         GoalCallbacks callbacks) {
+  const std::string name = channel_of(action);
+  if (!rules_.of(client).call.let(name)) return denied(client, "send a goal to", action);
+  const std::string call_type = action_type_of(name);
+  const std::string type_name = type.empty() ? types_->ros_action_name(call_type) : type;
+  if (type_name.empty()) {
+    return Error{Code::not_found,
+                 call_type.empty() ? "there is no action '" + action + "'"
+                                   : "ROS has no type for " + call_type,
+                 action};
+  }
+  const auto codec = types_->action_codec(type_name, call_type);
+  if (!codec) return codec.error();
+  const auto asked = call_client(client, kActions, name, codec->goal->id, types_of(*codec));
+  if (!asked) return asked.error();
+  const auto& core = asked->core;
+  auto block = block_of(core->sender(), core->travels(), codec->goal->converter, form, goal,
+                        node_.clock().now().ns);
+  if (!block) return block.error();
+  auto ears = std::make_shared<GraphSentGoal::Ears>();
+  ears->callbacks = std::move(callbacks);
+  ears->until = asked->until;
+  const auto sent = detail::send_goal(
+      core, *block, kAccepted, [ears, codec = *codec, form](const detail::Delivery& message) {
+        const auto converted = message_of(message, codec.feedback->converter, form);
+        const std::lock_guard lock(ears->mutex);
+        if (converted && ears->callbacks.feedback) ears->callbacks.feedback(*converted);
+      });
+  sent->on_end([ears, codec = *codec, form](const Result<detail::Delivery>& message) {
+    Result<GoalResult> end = GoalResult{};
+    if (!message) {
+      end = message.error();
+    } else if (auto converted = message_of(*message, codec.result->converter, form)) {
+      end = GoalResult{end_of(detail::kind_of(*message)), std::move(*converted)};
+    } else {
+      end = converted.error();
+    }
+    std::shared_ptr<void> until;  // ends after the lock
+    const std::lock_guard lock(ears->mutex);
+    until.swap(ears->until);
+    if (const auto told = std::exchange(ears->callbacks, {}).end) told(std::move(end));
+  });
+  return std::unique_ptr<SentGoal>(std::make_unique<GraphSentGoal>(sent, std::move(ears)));
+}
+
+std::vector<ActionInfo> HyphosGraph::actions() const {
+  std::vector<ActionInfo> found = served(kActions);
+  for (ActionInfo& one : found) one.type = types_->ros_action_name(one.type);
+  return found;
+}
+
+Result<std::unique_ptr<ActionServer>> HyphosGraph::open_action(const Client& client,
+                                                               const std::string& action,
+                                                               const std::string& type, Form form,
+                                                               ActionCallbacks callbacks) {
+  const std::string name = channel_of(action);
+  if (!rules_.of(client).serve.let(name)) return denied(client, "serve", action);
+  const auto codec = types_->action_codec(type, action_type_of(name));
+  if (!codec) return codec.error();
+  auto place = quota_for(client, {"ask action " + name, "answer action " + name});
+  if (!place) return place.error();
+  ActionOptions options;
+  options.policy = GoalPolicy::parallel;  // what to do with several, the client decides
+  options.depth =
+      static_cast<std::uint32_t>(std::clamp<std::size_t>(rules_.limits.calls, 1, 65536));
+  detail::ActionCallbacks hooks;
+  hooks.execute = [codec = *codec, form, callbacks = std::move(callbacks),
+                   clock = node_.clock()](const detail::ServerGoalRef& core) {
+    auto goal = message_of(core->exchange().request(), codec.goal->converter, form);
+    if (!goal) {
+      (void)core->fail(goal.error());
+      return;
+    }
+    const auto handle = std::make_shared<GraphServedGoal>(core, codec, form, clock);
+    core->on_cancel([weak = std::weak_ptr<ServedGoal>(handle), cancel = callbacks.cancel] {
+      if (const auto alive = weak.lock()) cancel(alive);
+    });
+    callbacks.execute(*goal, handle);
+  };
+  auto opened = node_.open_action(name, types_of(*codec), options, std::move(hooks));
+  if (!opened) return opened.error();
+  return std::unique_ptr<ActionServer>(
+      std::make_unique<GraphActionServer>(*opened, std::move(*place)));
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,189 @@
+#include "gateway/facade/shared_subscription.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace hyphos::gateway {
+
+void SharedSubscription::Listener::notify(const OutgoingMessage& message) {
+  const std::lock_guard lock(mutex_);
+  if (const auto on_message = hear_) (*on_message)(message);  // it may close itself
+}
+
+void SharedSubscription::Listener::close() {
+  const std::lock_guard lock(mutex_);
+  hear_ = nullptr;
+}
+
+Result<void> SharedSubscription::open(const Node& node, const std::string& channel,
+                                      std::uint32_t depth, bool keeps) {
+  SubscriptionOptions options;
+  if (depth > 0 || keeps) {
+    Policy policy;
+    // Of a latched channel the last of all publishers come at once.
+    policy.depth = std::max(keeps ? static_cast<std::uint32_t>(kMost) : 1U, depth);
+    policy.latched = keeps;
+    options.policy = policy;
+  }
+  const std::lock_guard lock(mutex_);  // what comes at once finds subscription_
+  auto opened = node.raw_subscribe(channel, codec_.id, options,
+                                   [weak = weak_from_this()](const Message<RawMessage>& message) {
+                                     if (const auto shared = weak.lock())
+                                       shared->on_message(message);
+                                   });
+  if (!opened) return opened.error();
+  subscription_ = *opened;
+  return {};
+}
+
+void SharedSubscription::on_message(const Message<RawMessage>& message) {
+  const std::string group = group_of_(message.sender()).value_or("");
+  const bool keeps = message.block()->meta().latch == Latch::last;
+  if (keeps && codec_.only_lists) return hear_joined(message, group);
+  std::vector<std::shared_ptr<Listener>> listeners;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& listener : listeners_) {
+      if (listener->wants(group)) listeners.push_back(listener);
+    }
+  }
+  if (listeners.empty() && !keeps) return;
+  auto converted = codec_.write(form_, *message);
+  if (!converted) return complain_(converted.error());
+  // In parts for one listener only: of several that have to wait each would copy them. And what is
+  // kept must not hold memory of its publisher.
+  if (keeps || listeners.size() > 1) *converted = converted->joined();
+  const OutgoingMessage outgoing{*converted, message.stamps().publish, message.replayed(),
+                                 message.sender(), message.sequence()};
+  if (keeps) {
+    const std::lock_guard lock(mutex_);
+    keep({message.sender(), message.block()->meta().peer, group, {}, outgoing});
+    listeners = listeners_;  // who has come since then has not been told of this one
+    std::erase_if(listeners, [&](const auto& listener) { return !listener->wants(group); });
+  }
+  for (const auto& listener : listeners) listener->notify(outgoing);
+}
+
+void SharedSubscription::hear_joined(const Message<RawMessage>& message, const std::string& group) {
+  const OutgoingMessage bare{
+      {}, message.stamps().publish, message.replayed(), message.sender(), message.sequence()};
+  const auto now = publishers_now_();
+  std::map<std::string, std::vector<std::shared_ptr<Listener>>> listeners;  // by their group
+  std::map<std::string, Buffer> payloads;
+  {
+    const std::lock_guard lock(mutex_);
+    keep({message.sender(), message.block()->meta().peer, group,
+          Buffer::copy_of(message->payload.bytes()), bare});
+    forget_gone(now);
+    for (const auto& listener : listeners_) {
+      if (listener->wants(group)) listeners[listener->group()].push_back(listener);
+    }
+    for (const auto& [theirs, unused] : listeners) payloads[theirs] = joined_without(theirs);
+  }
+  for (const auto& [theirs, those] : listeners) {
+    auto converted = codec_.write(form_, RawMessage{payloads[theirs], {}});
+    if (!converted) return complain_(converted.error());
+    OutgoingMessage outgoing = bare;
+    outgoing.bytes = *converted;
+    for (const auto& listener : those) listener->notify(outgoing);
+  }
+}
+
+Buffer SharedSubscription::joined_without(const std::string& group) const {
+  const auto is_of = [&](const Last& last) { return !group.empty() && last.group == group; };
+  std::size_t size = 0;
+  for (const Last& last : last_) size += is_of(last) ? 0 : last.payload.size();
+  WritableBuffer all = WritableBuffer::on_heap(size);
+  std::byte* to = all.data();
+  for (const Last& last : last_) {
+    if (!is_of(last)) to = std::ranges::copy(last.payload.bytes(), to).out;
+  }
+  return std::move(all).freeze(size);
+}
+
+void SharedSubscription::keep(Last last) {
+  std::erase_if(last_, [&](const Last& one) { return one.sender == last.sender; });
+  if (last_.size() >= kMost) last_.erase(last_.begin());
+  last_.push_back(std::move(last));
+}
+
+void SharedSubscription::forget_gone(const std::map<std::uint64_t, std::size_t>& now) {
+  std::set<std::uint64_t> here;
+  for (const Last& last : last_) {
+    if (last.peer != kThisProcess && now.contains(last.peer)) here.insert(last.peer);
+  }
+  // Of processes that are reached by address is known only how many there are.
+  const auto own = now.find(kThisProcess);
+  const std::size_t known = here.size() + (own == now.end() ? 0 : own->second);
+  const std::size_t all = subscription_.publishers();
+  std::size_t others = all > known ? all - known : 0;
+  std::vector<Last> kept;
+  std::map<std::uint64_t, std::size_t> seen;
+  for (auto last = last_.rbegin(); last != last_.rend(); ++last) {
+    const auto count = now.find(last->peer);
+    if (last->peer == kThisProcess) {
+      if (has_ended_(last->sender)) continue;
+    } else if (count == now.end()) {
+      if (!here.contains(last->peer) && others == 0) continue;
+      if (here.insert(last->peer).second) --others;
+    } else if (seen[last->peer]++ >= std::max(count->second, kDoubt)) {
+      continue;  // which of them have ended is not known: rather too many than too few
+    }
+    kept.push_back(*last);
+  }
+  if (kept.empty()) kept.push_back(last_.back());
+  std::reverse(kept.begin(), kept.end());
+  last_ = std::move(kept);
+}
+
+std::vector<OutgoingMessage> SharedSubscription::kept_for(const Listener& listener) {
+  std::vector<OutgoingMessage> kept;
+  for (const Last& last : last_) {
+    if (listener.wants(last.group)) kept.push_back(last.outgoing);
+  }
+  if (!codec_.only_lists || kept.empty()) return kept;
+  auto converted = codec_.write(form_, RawMessage{joined_without(listener.group()), {}});
+  if (!converted) return {};  // told when it came
+  OutgoingMessage joined = kept.back();
+  joined.bytes = *converted;
+  return {joined};
+}
+
+void SharedSubscription::add(std::shared_ptr<Listener> listener) {
+  std::vector<OutgoingMessage> kept;
+  const auto now = publishers_now_();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!last_.empty()) forget_gone(now);
+    kept = kept_for(*listener);
+    listeners_.push_back(listener);
+  }
+  for (OutgoingMessage& outgoing : kept) {
+    outgoing.replayed = true;
+    listener->notify(outgoing);
+  }
+}
+
+void SharedSubscription::remove(const std::shared_ptr<Listener>& listener) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(listeners_, listener);
+  }
+  listener->close();
+}
+
+Result<std::shared_ptr<SharedSubscription>> SharedSubscriptions::get(
+    const Key& key, const std::function<Result<std::shared_ptr<SharedSubscription>>()>& open) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(shared_subscriptions_, [](const auto& entry) { return entry.second.expired(); });
+  if (const auto known = shared_subscriptions_.find(key); known != shared_subscriptions_.end()) {
+    if (auto shared = known->second.lock()) return shared;
+  }
+  auto shared = open();
+  if (shared) shared_subscriptions_[key] = *shared;
+  return shared;
+}
+
+}  // namespace hyphos::gateway

@@ -1,0 +1,162 @@
+#include "gateway/rosbridge/served_actions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/rosbridge/goal_status.hpp"
+#include "gateway/rosbridge/json_text.hpp"
+
+namespace hyphos::gateway::rosbridge {
+namespace {
+
+Error no_goal(const std::string& action) {
+  return {Code::not_found, "no goal of this id is under way", action};
+}
+
+Error gone(const std::string& action) {
+  return {Code::disconnected, "the client that carries it out is gone", action};
+}
+
+/// What a client says as values, as the door reads it.
+std::string object_of(std::string_view values) {
+  if (values.empty() || values == "null") return "{}";
+  std::string quoted = with_quoted_specials(values);
+  return quoted.empty() ? std::string(values) : quoted;
+}
+
+}  // namespace
+
+std::map<std::string, ServedActions::Goal> ServedActions::Pending::take_all(
+    const std::string& action) {
+  const std::lock_guard lock(mutex);
+  std::map<std::string, Goal> out;
+  std::erase_if(goals, [&](auto& entry) {
+    if (!action.empty() && entry.second.action != action) return false;
+    out.insert(std::move(entry));
+    return true;
+  });
+  return out;
+}
+
+void ServedActions::end() {
+  servers_.clear();
+  abort_all("");
+}
+
+void ServedActions::abort_all(const std::string& action) {
+  for (auto& [id, goal] : pending_->take_all(action)) goal.handle->fail(gone(goal.action));
+}
+
+Result<void> ServedActions::advertise(const Request& request) {
+  if (request.action.empty()) return Error{Code::corrupt, "'action' is missing", ""};
+  if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.action};
+  const std::string name = absolute(request.action);
+  if (servers_.size() >= kMax && !servers_.contains(name)) {
+    return Error{Code::overloaded, "a client may carry out 256 actions at most", name};
+  }
+  servers_.erase(name);
+  abort_all(name);
+  auto server = context_.facade.open_action(context_.client, name, request.type, Form::json,
+                                            callbacks(request.action, request.type));
+  if (!server) return server.error();
+  servers_[name] = *std::move(server);
+  return success();
+}
+
+ActionCallbacks ServedActions::callbacks(const std::string& action, const std::string& type) const {
+  ActionCallbacks callbacks;
+  callbacks.execute = [gate = gate_, pending = pending_, action, type](
+                          const Buffer& goal, const ServedGoalRef& handle) {
+    Error refusal = gone(action);
+    bool taken = false;
+    gate->pass([&](Context& context) {
+      std::string id;
+      {
+        const std::lock_guard lock(pending->mutex);
+        if (pending->goals.size() >= kMaxPending) {
+          refusal = {Code::overloaded, "256 goals of the client that carries it out go on", action};
+          return;
+        }
+        id = quoted("action_goal:" + std::to_string(pending->next++));
+        pending->goals[id] = {absolute(action), handle};
+      }
+      taken = true;
+      const std::string head = R"({"op":"send_action_goal","id":)" + id + R"(,"action":)" +
+                               quoted(action) + R"(,"action_type":)" + quoted(type) + R"(,"args":)";
+      const Frame frame{
+          false,
+          {Buffer::copy_of(head), goal, Buffer::copy_of(std::string_view(R"(,"feedback":true})"))}};
+      (void)context.sink.send(kControlOutput, 0, {&frame, 1});
+    });
+    if (!taken) handle->fail(refusal);
+  };
+  callbacks.cancel = [gate = gate_, pending = pending_, action](const ServedGoalRef& handle) {
+    gate->pass([&](Context& context) {
+      std::string id;
+      {
+        const std::lock_guard lock(pending->mutex);
+        const auto found = std::ranges::find_if(
+            pending->goals, [&](const auto& entry) { return entry.second.handle == handle; });
+        if (found == pending->goals.end()) return;
+        id = found->first;
+      }
+      context.send(R"({"op":"cancel_action_goal","id":)" + id + R"(,"action":)" + quoted(action) +
+                   "}");
+    });
+  };
+  return callbacks;
+}
+
+Result<void> ServedActions::unadvertise(const Request& request) {
+  if (request.action.empty()) return Error{Code::corrupt, "'action' is missing", ""};
+  const std::string name = absolute(request.action);
+  if (servers_.erase(name) == 0) {
+    context_.status(Level::warning, "unadvertise_action: " + name + " is not advertised",
+                    request.id);
+  }
+  abort_all(name);
+  return success();
+}
+
+Result<void> ServedActions::feedback(const Request& request) {
+  ServedGoalRef handle;
+  {
+    const std::lock_guard lock(pending_->mutex);
+    const auto found = pending_->goals.find(request.id);
+    if (found != pending_->goals.end()) handle = found->second.handle;
+  }
+  if (!handle) return no_goal(request.action);
+  const std::string values = object_of(request.values);
+  const auto told = handle->feedback(std::as_bytes(std::span(values)));
+  // That nobody listens any more, or too slowly, is not the fault of who tells.
+  if (!told && told.error().code == Code::corrupt) return told;
+  return success();
+}
+
+Result<void> ServedActions::result(const Request& request) {
+  const auto end = end_of(request.status);
+  if (!end) return Error{Code::corrupt, "'status' of a result is 4, 5 or 6", request.action};
+  ServedGoalRef handle;
+  {
+    const std::lock_guard lock(pending_->mutex);
+    const auto found = pending_->goals.find(request.id);
+    if (found != pending_->goals.end()) {
+      handle = std::move(found->second.handle);
+      pending_->goals.erase(found);
+    }
+  }
+  if (!handle) return no_goal(request.action);
+  if (!request.result.value_or(true)) {
+    const bool has_reason = !request.values.empty() && request.values != "null";
+    const std::string why = has_reason ? plain_text(request.values) : "no reason given";
+    handle->fail({Code::unsupported, "the action failed: " + why, request.action});
+    return success();
+  }
+  const std::string values = object_of(request.values);
+  const auto done = handle->finish(*end, std::as_bytes(std::span(values)));
+  if (done || done.error().code != Code::corrupt) return success();
+  handle->fail(done.error());  // whoever waits for it is not to wait for ever
+  return done;
+}
+
+}  // namespace hyphos::gateway::rosbridge

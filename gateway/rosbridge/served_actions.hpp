@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "gateway/rosbridge/context.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+/// The actions that one client carries out: advertise_action, unadvertise_action, action_feedback,
+/// action_result. One thread at a time; goals come on threads of the pool.
+class ServedActions {
+ public:
+  static constexpr std::size_t kMax = 256;
+  static constexpr std::size_t kMaxPending = 256;
+
+  ServedActions(Context& context, std::shared_ptr<Gate> gate)
+      : context_(context), gate_(std::move(gate)) {}
+  /// Ends the actions, and aborts the goals that have not ended.
+  void end();
+
+  Result<void> advertise(const Request& request);
+  Result<void> unadvertise(const Request& request);
+  /// Errors: not_found (no goal of this id is under way), corrupt (not of the action's type).
+  Result<void> feedback(const Request& request);
+  Result<void> result(const Request& request);
+
+ private:
+  struct Goal {
+    std::string action;
+    ServedGoalRef handle;
+  };
+  /// Shared with callbacks, which may come while the session ends.
+  struct Pending {
+    std::mutex mutex;
+    std::map<std::string, Goal> goals;  ///< by id, as JSON
+    std::uint64_t next = 0;
+
+    [[nodiscard]] std::map<std::string, Goal> take_all(const std::string& action);
+  };
+  [[nodiscard]] ActionCallbacks callbacks(const std::string& action, const std::string& type) const;
+  void abort_all(const std::string& action);
+
+  Context& context_;
+  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<Pending> pending_ = std::make_shared<Pending>();
+  std::map<std::string, std::unique_ptr<ActionServer>> servers_;
+};
+
+}  // namespace hyphos::gateway::rosbridge

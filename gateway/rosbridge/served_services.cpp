@@ -1,0 +1,126 @@
+#include "gateway/rosbridge/served_services.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gateway/rosbridge/json_text.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+std::optional<ServedServices::Call> ServedServices::Pending::add(Call call) {
+  const std::lock_guard lock(mutex);
+  calls.push_back(std::move(call));
+  if (calls.size() <= kMaxPending) return std::nullopt;
+  Call oldest = std::move(calls.front());
+  calls.pop_front();
+  return oldest;
+}
+
+std::deque<ServedServices::Call> ServedServices::Pending::take_all(const std::string& service) {
+  const std::lock_guard lock(mutex);
+  std::deque<Call> out;
+  std::erase_if(calls, [&](Call& call) {
+    if (!service.empty() && call.service != service) return false;
+    out.push_back(std::move(call));
+    return true;
+  });
+  return out;
+}
+
+void ServedServices::end() {
+  servers_.clear();
+  fail_all("");
+}
+
+void ServedServices::fail_all(const std::string& service) {
+  for (Call& call : pending_->take_all(service)) {
+    call.answer(Error{Code::disconnected, "the client that serves it is gone", call.service});
+  }
+}
+
+Result<void> ServedServices::advertise(const Request& request) {
+  if (request.service.empty()) return Error{Code::corrupt, "'service' is missing", ""};
+  if (request.type.empty()) return Error{Code::corrupt, "'type' is missing", request.service};
+  const std::string name = absolute(request.service);
+  if (servers_.size() >= kMax && !servers_.contains(name)) {
+    return Error{Code::overloaded, "a client may serve 256 services at most", name};
+  }
+  servers_.erase(name);
+  fail_all(name);
+  auto server =
+      context_.facade.open_server(context_.client, name, request.type, Form::json,
+                                  [gate = gate_, pending = pending_, service = request.service](
+                                      const Buffer& asked, const Answer& answer) {
+                                    take(gate, pending, service, asked, answer);
+                                  });
+  if (!server) return server.error();
+  servers_[name] = *std::move(server);
+  return success();
+}
+
+void ServedServices::take(const std::shared_ptr<Gate>& gate,
+                          const std::shared_ptr<Pending>& pending, const std::string& service,
+                          const Buffer& request, const Answer& answer) {
+  bool inside = false;
+  std::optional<Call> displaced;
+  gate->pass([&](Context& context) {
+    inside = true;
+    std::string id;
+    {
+      const std::lock_guard lock(pending->mutex);
+      id = quoted("service_request:" + std::to_string(pending->next++));
+    }
+    displaced = pending->add({id, absolute(service), answer});
+    const std::string head =
+        R"({"op":"call_service","id":)" + id + R"(,"service":)" + quoted(service) + R"(,"args":)";
+    const Frame frame{false,
+                      {Buffer::copy_of(head), request, Buffer::copy_of(std::string_view("}"))}};
+    (void)context.sink.send(kControlOutput, 0, {&frame, 1});
+  });
+  // Answers run the door's code: not inside the gate.
+  if (!inside) answer(Error{Code::disconnected, "the client that serves it is gone", service});
+  if (displaced) {
+    displaced->answer(Error{Code::timeout,
+                            "the client that serves it has left 256 later requests unanswered, too",
+                            displaced->service});
+  }
+}
+
+Result<void> ServedServices::unadvertise(const Request& request) {
+  if (request.service.empty()) return Error{Code::corrupt, "'service' is missing", ""};
+  const std::string name = absolute(request.service);
+  if (servers_.erase(name) == 0) {
+    context_.status(Level::warning, "unadvertise_service: " + name + " is not advertised",
+                    request.id);
+  }
+  fail_all(name);
+  return success();
+}
+
+Result<void> ServedServices::respond(const Request& request) {
+  std::optional<Call> call;
+  {
+    const std::lock_guard lock(pending_->mutex);
+    const auto at = std::ranges::find(pending_->calls, request.id, &Call::id);
+    if (at != pending_->calls.end()) {
+      call = std::move(*at);
+      pending_->calls.erase(at);
+    }
+  }
+  if (!call) {
+    return Error{Code::not_found, "no call waits for an answer with this id", request.service};
+  }
+  const bool has_values = !request.values.empty() && request.values != "null";
+  // Without a result, an object of values is one; that is how callbacks answer that return nothing.
+  if (request.result.value_or(has_values && request.values.starts_with('{'))) {
+    const std::string quoted = with_quoted_specials(request.values);
+    const std::string_view given = quoted.empty() ? request.values : std::string_view(quoted);
+    call->answer(Buffer::copy_of(has_values ? given : std::string_view("{}")));
+  } else {
+    const std::string why = has_values ? plain_text(request.values) : "no reason given";
+    call->answer(Error{Code::canceled, "the service failed: " + why, call->service});
+  }
+  return success();
+}
+
+}  // namespace hyphos::gateway::rosbridge

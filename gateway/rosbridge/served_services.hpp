@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "gateway/rosbridge/context.hpp"
+
+namespace hyphos::gateway::rosbridge {
+
+/// The services that one client answers: advertise_service, unadvertise_service, service_response.
+/// One thread at a time; requests come on threads of the pool.
+class ServedServices {
+ public:
+  static constexpr std::size_t kMax = 256;
+  static constexpr std::size_t kMaxPending = 256;
+
+  ServedServices(Context& context, std::shared_ptr<Gate> gate)
+      : context_(context), gate_(std::move(gate)) {}
+  /// Ends the services, and the calls that still wait for an answer.
+  void end();
+
+  Result<void> advertise(const Request& request);
+  Result<void> unadvertise(const Request& request);
+  /// The client's answer. Errors: not_found (nothing, or nothing any more, waits for it).
+  Result<void> respond(const Request& request);
+
+ private:
+  struct Call {
+    std::string id;  // as JSON
+    std::string service;
+    Answer answer;
+  };
+  /// Shared with callbacks, which may come while the session ends.
+  struct Pending {
+    std::mutex mutex;
+    std::deque<Call> calls;  // the oldest first
+    std::uint64_t next = 0;
+
+    /// Puts a call in, and takes out the oldest if there are too many.
+    std::optional<Call> add(Call call);
+    std::deque<Call> take_all(const std::string& service);
+  };
+  static void take(const std::shared_ptr<Gate>& gate, const std::shared_ptr<Pending>& pending,
+                   const std::string& service, const Buffer& request, const Answer& answer);
+  void fail_all(const std::string& service);
+
+  Context& context_;
+  const std::shared_ptr<Gate> gate_;
+  const std::shared_ptr<Pending> pending_ = std::make_shared<Pending>();
+  std::map<std::string, std::unique_ptr<Server>> servers_;
+};
+
+}  // namespace hyphos::gateway::rosbridge

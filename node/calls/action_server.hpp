@@ -1,0 +1,94 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "hyphos/action.hpp"
+#include "node/calls/call_server.hpp"
+
+namespace hyphos::calls {
+
+class GoalCore;
+
+/// The goals of one action in this process.
+///
+/// Invariants, under `mutex_`: (1) a goal is in `active_` or in `queue_` from its acceptance to its
+/// end, not in both; (2) unless the policy is `parallel`, `active_` has at most one, and if it has
+/// none then `queue_` is empty. Nothing else is called under the lock.
+class ActionCore final : public std::enable_shared_from_this<ActionCore> {
+ public:
+  ActionCore(graph::Executor& executor, std::string name, ActionOptions options,
+             detail::ActionCallbacks callbacks)
+      : executor_(executor),
+        name_(std::move(name)),
+        options_(options),
+        callbacks_(std::move(callbacks)) {}
+
+  /// A goal has come: runs on the pool, one at a time.
+  void arrived(const detail::ExchangeRef& exchange);
+  /// Asks what runs to cancel, and waits for its callbacks unless called from one of them.
+  void close();
+  [[nodiscard]] std::size_t pending() const;
+
+  // For goals.
+  void ended(GoalCore& goal);
+  void cancel(const std::shared_ptr<GoalCore>& goal, bool client_gone);
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  using GoalPtr = std::shared_ptr<GoalCore>;
+  [[nodiscard]] Result<void> ask_user(const detail::ExchangeRef& exchange);
+  void begin(GoalPtr goal);
+  void execute(const GoalPtr& goal);
+
+  graph::Executor& executor_;
+  const std::string name_;
+  const ActionOptions options_;
+  const detail::ActionCallbacks callbacks_;
+  mutable std::mutex mutex_;
+  std::condition_variable idle_;
+  std::map<GoalCore*, std::weak_ptr<GoalCore>> active_;
+  std::deque<GoalPtr> queue_;
+  int running_ = 0;  // callbacks
+  bool closed_ = false;
+};
+
+/// One goal that was accepted.
+class GoalCore final : public detail::ServerGoal, public std::enable_shared_from_this<GoalCore> {
+ public:
+  GoalCore(std::shared_ptr<ActionCore> action, detail::ExchangeRef exchange)
+      : action_(std::move(action)), exchange_(std::move(exchange)) {}
+  ~GoalCore() override;
+  GoalCore(const GoalCore&) = delete;
+  GoalCore& operator=(const GoalCore&) = delete;
+
+  [[nodiscard]] detail::Exchange& exchange() override { return *exchange_; }
+  Result<void> finish(GoalState state, detail::BlockRef result) override;
+  Result<void> fail(const Error& error) override;
+  [[nodiscard]] GoalState state() const override;
+  [[nodiscard]] bool preempted() const override;
+  void on_cancel(std::function<void()> hook) override;
+  bool wait_for(Duration time) override;
+
+  void set_executing();
+  void request_cancel(bool preempt);
+  void tell(detail::CallKind kind);
+
+ private:
+  [[nodiscard]] bool claim_end(GoalState state);
+
+  const std::shared_ptr<ActionCore> action_;
+  const detail::ExchangeRef exchange_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  GoalState state_ = GoalState::accepted;
+  bool cancel_ = false;
+  bool preempted_ = false;
+  std::function<void()> hook_;
+};
+
+}  // namespace hyphos::calls

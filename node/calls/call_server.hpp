@@ -1,0 +1,165 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/channel_publisher.hpp"
+#include "graph/subscriber.hpp"
+#include "node/calls/calls.hpp"
+
+namespace hyphos::calls {
+
+class ExchangeImpl;
+
+/// One service in this process: requests that wait, requests that run, and answers on their way.
+///
+/// A request is an Exchange from its arrival to its final message. Answers go to the process that
+/// asked and no other; those for a process whose queue is not there yet wait in `waiting_`.
+///
+/// Invariants, under `mutex_`:
+///  (1) `open_` has every exchange that has no final message; whoever erases it there sends that
+///      message, or knows that nobody would get it;
+///  (2) `queue_` is a part of `open_`, and if it is not empty a task is enqueued or running;
+///  (3) serial: `running_` <= 1;
+///  (4) messages for one process stay in order: nothing is sent to a process that has some in
+///      `waiting_`, but by flush().
+/// No callback, channel or transport is called under the lock.
+class ServerCore final : public detail::CallServer,
+                         public graph::ChannelWatcher,
+                         public std::enable_shared_from_this<ServerCore> {
+ public:
+  struct Settings {
+    std::string node;
+    bool network = true;
+    Mode mode = Mode::serial;
+    std::uint32_t depth = 64;
+    std::uint32_t max_pending = 256;
+    bool action = false;
+  };
+  ServerCore(graph::Graph& graph, Channels channels, Settings settings,
+             detail::ServerCallback callback);
+
+  /// Joins the channels; called once, by whoever has made the object.
+  Result<void> open(const detail::CallTypes& types);
+  void close() override;
+  [[nodiscard]] std::size_t pending() const override;
+  [[nodiscard]] const std::string& name() const override { return channels_.service; }
+  [[nodiscard]] bool is_closed() const override;
+
+  void channel_changed() override;
+
+  // For exchanges.
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  // client, id
+  [[nodiscard]] detail::PublisherCore& sender() { return *publisher_; }
+  [[nodiscard]] graph::Executor& executor() { return executor_; }
+  Result<void> send(ExchangeImpl& exchange, detail::CallKind kind, detail::BlockRef message);
+
+ private:
+  using ExchangePtr = std::shared_ptr<ExchangeImpl>;
+  /// Which of a client's ids have come: the highest, and a bit for each of the 64 up to it.
+  struct Seen {
+    std::uint64_t peer = 0;
+    std::uint64_t highest = 0;
+    std::uint64_t bits = 0;
+  };
+  struct Waiting {
+    std::uint64_t peer = 0;
+    detail::BlockRef message;
+  };
+
+  void arrived(const detail::Delivery& delivery);
+  void request(const detail::Delivery& delivery);
+  void cancel(const Key& key);
+  [[nodiscard]] bool is_new(const Key& key, std::uint64_t peer);
+  void refuse(const Key& key, std::uint64_t peer, const Error& error);
+  Result<void> publish(std::uint64_t peer, const Key& key, detail::CallKind kind,
+                       detail::BlockRef message);
+  void schedule(std::unique_lock<std::mutex>& lock);
+  void drain_task();
+  [[nodiscard]] bool run_one(std::unique_lock<std::mutex>& lock);
+  void run(const ExchangePtr& exchange);
+  void flush();
+  void flush_once(std::unique_lock<std::mutex>& lock);
+  void post_flush();
+  void count(trace::Counter counter, std::uint64_t n = 1);
+
+  graph::Executor& executor_;
+  const Channels channels_;
+  const Settings settings_;
+  const detail::ServerCallback callback_;
+  std::shared_ptr<detail::PublisherCore> publisher_;
+
+  std::mutex update_;  // before mutex_ and the channels'; see channel_changed()
+  mutable std::mutex mutex_;
+  std::condition_variable idle_;
+  std::shared_ptr<graph::Subscriber> subscriber_;
+  std::map<Key, std::weak_ptr<ExchangeImpl>> open_;
+  std::deque<ExchangePtr> queue_;
+  std::map<std::uint64_t, Seen> clients_;
+  std::deque<Waiting> waiting_;
+  std::set<std::uint64_t> peers_;  // those that were there when we last looked
+  std::uint64_t changes_ = 0;
+  std::uint32_t tasks_ = 0;
+  std::uint32_t running_ = 0;
+  bool flushing_ = false;
+  bool flush_again_ = false;
+  bool closed_ = false;
+};
+
+/// One request. Kept by the queue, the callback and whoever answers later.
+class ExchangeImpl final : public detail::Exchange,
+                           public std::enable_shared_from_this<ExchangeImpl> {
+ public:
+  ExchangeImpl(std::shared_ptr<ServerCore> server, detail::Delivery request);
+  ~ExchangeImpl() override;
+  ExchangeImpl(const ExchangeImpl&) = delete;
+  ExchangeImpl& operator=(const ExchangeImpl&) = delete;
+
+  [[nodiscard]] const detail::Delivery& request() const override { return request_; }
+  detail::PublisherCore& sender() override { return server_->sender(); }
+  [[nodiscard]] bool travels() const override { return peer_ != kThisProcess; }
+  Result<void> send(detail::CallKind kind, detail::BlockRef message) override;
+  Result<void> fail(const Error& error) override;
+  [[nodiscard]] bool answered() const override { return answered_.load(); }
+  [[nodiscard]] bool canceled() const override { return canceled_.load(); }
+  [[nodiscard]] bool client_gone() const override { return gone_.load(); }
+  void on_cancel(std::function<void()> hook) override;
+  Result<void> wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                    std::int64_t deadline_ns, const std::function<bool()>& ready) override {
+    return wait_on_pool(server_->executor(), server_->name(), lock, changed, deadline_ns, ready);
+  }
+  void post(std::function<void()> work) override {
+    // A responder may outlive the runtime and its pool, but not the node that closed the server.
+    if (server_->is_closed()) {
+      work();
+    } else {
+      calls::post(server_->executor(), server_->name(), std::move(work));
+    }
+  }
+
+  [[nodiscard]] const ServerCore::Key& key() const { return key_; }
+  [[nodiscard]] std::uint64_t peer() const { return peer_; }
+  /// True for the first who asks: that one sends the final message.
+  [[nodiscard]] bool claim_end() { return !answered_.exchange(true); }
+  void set_canceled(bool client_gone);
+
+ private:
+  const std::shared_ptr<ServerCore> server_;
+  const detail::Delivery request_;
+  const ServerCore::Key key_;
+  const std::uint64_t peer_;
+  std::atomic<bool> answered_{false};
+  std::atomic<bool> canceled_{false};
+  std::atomic<bool> gone_{false};
+  std::mutex mutex_;
+  std::function<void()> hook_;  // under mutex_
+};
+
+}  // namespace hyphos::calls

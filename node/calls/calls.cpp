@@ -1,0 +1,172 @@
+#include "node/calls/calls.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <exception>
+
+#include "base/log.hpp"
+
+namespace hyphos {
+namespace {
+
+constexpr std::size_t kMaxTypePart = 160;
+constexpr std::size_t kMaxErrorBytes = 4096;
+
+std::string type_part(const TypeId& id) {
+  const std::string encoding = "(" + std::string(to_string(id.encoding)) + ")";
+  return id.name.substr(0, kMaxTypePart - encoding.size()) + encoding;
+}
+
+/// What a block of the channel needs room for; the id is the whole service's.
+TypeSupport room_for(const TypeId& id, std::initializer_list<const TypeSupport*> types) {
+  TypeSupport room;
+  room.id = id;
+  for (const TypeSupport* type : types) {
+    room.size = std::max(room.size, type->size);
+    room.align = std::max(room.align, type->align);
+  }
+  return room;
+}
+
+Result<void> check_name(const std::string& service) {
+  const std::string problem = call_name_problem(service);
+  if (problem.empty()) return success();
+  return Error{Code::invalid_config, "'" + service + "': " + problem, service};
+}
+
+}  // namespace
+
+// The hashes of the parts take the place of the size, so that two structs of one name and different
+// sizes make different services.
+detail::CallTypes detail::service_types(const TypeSupport& request, const TypeSupport& reply) {
+  const TypeId id = make_type_id(type_part(request.id) + " -> " + type_part(reply.id),
+                                 Encoding::custom, request.id.hash ^ std::rotl(reply.id.hash, 1));
+  return {false, room_for(id, {&request}), room_for(id, {&reply})};
+}
+
+detail::CallTypes detail::action_types(const TypeSupport& goal, const TypeSupport& feedback,
+                                       const TypeSupport& result) {
+  const TypeId id = make_type_id(
+      type_part(goal.id) + " -> " + type_part(feedback.id) + " -> " + type_part(result.id),
+      Encoding::custom,
+      goal.id.hash ^ std::rotl(feedback.id.hash, 1) ^ std::rotl(result.id.hash, 2));
+  return {true, room_for(id, {&goal}), room_for(id, {&feedback, &result})};
+}
+
+void detail::CallWaiter::heard(CallKind kind, const Delivery& message) {
+  if (!is_final(kind)) return;
+  const std::lock_guard lock(mutex_);
+  done_ = true;
+  message_ = message;
+  changed_.notify_all();
+}
+
+void detail::CallWaiter::failed(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  done_ = true;
+  error_ = error;
+  changed_.notify_all();
+}
+
+Result<detail::Delivery> detail::CallWaiter::run(CallClient& client, BlockRef request,
+                                                 Duration timeout) {
+  const std::int64_t deadline = (monotonic_now() + timeout).ns;
+  const auto waiter = std::make_shared<CallWaiter>();
+  const std::uint64_t id = client.start(std::move(request), 0, waiter);
+  std::unique_lock lock(waiter->mutex_);
+  const auto done = [&] { return waiter->done_; };
+  const auto waited = client.wait(lock, waiter->changed_, deadline, done);
+  if (!waited) {
+    lock.unlock();
+    client.expire(id);
+    lock.lock();
+    // Either that told us, or whoever ended the call is about to.
+    waiter->changed_.wait(lock, done);
+    if (waited.error().code != Code::timeout) return waited.error();
+  }
+  if (waiter->message_.block) return std::move(waiter->message_);
+  return waiter->error_;
+}
+
+namespace calls {
+
+Result<Channels> open_channels(graph::Graph& graph, const std::string& service,
+                               const detail::CallTypes& types) {
+  if (auto good = check_name(service); !good) return good.error();
+  const std::string base = call_channel_base(service, types.action);
+  Channels channels;
+  channels.service = service;
+  auto request = graph.internal_channel(base + "/request", types.request, call_policy());
+  if (!request) return request.error();
+  channels.request = std::move(*request);
+  auto reply = graph.internal_channel(base + "/reply", types.reply, call_policy());
+  if (!reply) return reply.error();
+  channels.reply = std::move(*reply);
+  return channels;
+}
+
+std::string describe(const std::string& service, bool action) {
+  return (action ? "action '" : "service '") + service + "'";
+}
+
+Buffer encode_error(const Error& error) {
+  std::string where = error.where;
+  std::replace(where.begin(), where.end(), '\n', ' ');
+  std::string text = std::string(to_string(error.code)) + '\n' + where + '\n' + error.message;
+  if (text.size() > kMaxErrorBytes) text.resize(kMaxErrorBytes);
+  return Buffer::copy_of(text);
+}
+
+Error decode_error(const Buffer& payload, const std::string& service) {
+  const std::string_view text = payload.text();
+  const std::size_t first = text.find('\n');
+  const std::size_t second = first == std::string_view::npos ? first : text.find('\n', first + 1);
+  if (second != std::string_view::npos && text.size() <= kMaxErrorBytes) {
+    if (const auto code = code_named(text.substr(0, first))) {
+      std::string where(text.substr(first + 1, second - first - 1));
+      return {*code, std::string(text.substr(second + 1)),
+              where.empty() ? service : std::move(where)};
+    }
+  }
+  return {Code::corrupt, "the server refused, but its reason cannot be read", service};
+}
+
+void post(graph::Executor& executor, const std::string& service, std::function<void()> work) {
+  executor.enqueue(Priority::normal, [service, work = std::move(work)] {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      log::error("graph", "a callback of '" + service + "' threw: " + error.what());
+    }
+  });
+}
+
+Result<void> wait_on_pool(graph::Executor& executor, const std::string& service,
+                          std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                          std::int64_t deadline_ns, const std::function<bool()>& ready) {
+  if (ready()) return success();
+  if (graph::Channel::delivering_here()) {
+    return Error{Code::unsupported,
+                 "a callback with mode 'inlined' must not wait: it runs in the thread that brings "
+                 "the replies; use call_async, or mode serial",
+                 service};
+  }
+  const graph::Executor::Waiting waiting(executor);
+  if (!waiting) {
+    return Error{Code::overloaded,
+                 std::to_string(graph::Executor::kMaxWaiting) +
+                     " callbacks of this process wait for replies already; use call_async",
+                 service};
+  }
+  if (deadline_ns == 0) {
+    changed.wait(lock, ready);
+    return success();
+  }
+  const std::chrono::steady_clock::time_point deadline{std::chrono::nanoseconds(deadline_ns)};
+  if (changed.wait_until(lock, deadline, ready)) return success();
+  return Error{Code::timeout, "nothing came in time", service};
+}
+
+}  // namespace calls
+}  // namespace hyphos

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "hyphos/node.hpp"
+#include "hyphos/remote_params.hpp"
+#include "hyphos/subscription.hpp"
+#include "node/params/param_store.hpp"
+#include "node/params/param_wire.hpp"
+#include "node/runtime/executor_handle.hpp"
+
+namespace hyphos {
+
+/// The mirror of one node's parameters.
+class RemoteParams::Impl {
+ public:
+  /// `via` is the node that asks.
+  Impl(std::string node, const std::shared_ptr<Node::Impl>& via);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { close(); }
+
+  void hold(Subscription subscription) { subscription_ = std::move(subscription); }
+  /// What the owner has published, or sent with an answer. An older one than is here is dropped.
+  void take(const params::v1::NodeParams& message);
+
+  [[nodiscard]] const std::string& node() const { return node_; }
+  Result<ParamSet> wait(Duration timeout);
+  Result<void> set(const std::vector<ParamAssignment>& values, Duration timeout);
+  ParamWatch watch(std::function<void(const ParamSet&)> callback) {
+    return ParamWatch(watchers_.add("", std::move(callback)));
+  }
+  [[nodiscard]] bool present() const { return subscription_.publishers() > 0; }
+  [[nodiscard]] ParamSet values() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+  }
+  [[nodiscard]] std::vector<std::string> undeclared() const {
+    const std::lock_guard lock(mutex_);
+    return undeclared_;
+  }
+  [[nodiscard]] std::string process() const {
+    const std::lock_guard lock(mutex_);
+    return process_;
+  }
+  void close();
+
+ private:
+  [[nodiscard]] std::string others() const;
+
+  using Ask =
+      std::function<Result<params::v1::SetParamsReply>(params::v1::SetParams, Duration timeout)>;
+  /// The way to the owner, opened with the first request.
+  Result<Ask> ask();
+
+  const std::string node_;
+  const std::weak_ptr<Node::Impl> via_;  // weak: its callbacks may hold this
+  const std::string domain_;
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  bool here_ = false;
+  bool closed_ = false;
+  ParamSet now_;
+  std::uint64_t instance_ = 0;
+  std::string process_;
+  std::vector<std::string> undeclared_;
+  log::OncePerSecond bad_log_;
+  params::Watchers watchers_;
+  Subscription subscription_;
+  std::mutex ask_mutex_;
+  Ask ask_;
+};
+
+}  // namespace hyphos

@@ -1,0 +1,511 @@
+#include "hyphos/runtime.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "base/log.hpp"
+#include "node/params/params_service.hpp"
+#include "node/runtime/runtime_impl.hpp"
+#include "node/runtime/spin_signals.hpp"
+#include "plan/names.hpp"
+#include "plan/transports.hpp"
+#include "wire/clock_tick.hpp"
+
+namespace hyphos {
+namespace {
+
+constexpr std::int64_t kLingerMs = 200;
+constexpr std::int64_t kBeatsPerHeartbeat = 4;
+
+/// Checks the options that a program sets in code. Loading the plan checks the plan's own values.
+Result<void> check_options(const RuntimeOptions& options) {
+  if (options.threads < 0 || options.threads > plan::kMaxThreads) {
+    return Error{Code::invalid_config,
+                 "threads: expected 1 to " + std::to_string(plan::kMaxThreads) +
+                     ", or 0 for one per core, found " + std::to_string(options.threads),
+                 "options"};
+  }
+  if (const std::string why = plan::domain_problem(options.domain);
+      !options.domain.empty() && !why.empty()) {
+    return Error{Code::invalid_config, "domain: '" + options.domain + "': " + why, "options"};
+  }
+  if (options.base_ns < 0) {
+    return Error{Code::invalid_config, "base_ns: expected a time since 1970, found a negative one",
+                 "options"};
+  }
+  return success();
+}
+
+log::Level parse_level(const std::string& text) {
+  if (text == "debug") return log::Level::debug;
+  if (text == "warn") return log::Level::warn;
+  if (text == "error") return log::Level::error;
+  if (text == "off") return log::Level::off;
+  return log::Level::info;
+}
+
+}  // namespace
+
+Runtime::Impl::~Impl() {
+  shutdown();
+  if (stop_event_ >= 0) ::close(stop_event_);
+}
+
+Result<void> Runtime::Impl::read_plan() {
+  if (options_.plan_file.empty()) return success();
+  std::vector<std::string> overrides = options_.overrides;
+  // Endpoints are named after the domain, too: two copies of one plan do not meet.
+  if (!options_.domain.empty()) overrides.push_back("domain=" + options_.domain);
+  auto plan = load_plan(options_.plan_file, {std::move(overrides), false, {}});
+  if (!plan) return plan.error();
+  plan_ = std::move(*plan);
+  for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
+  if (options_.lockstep && plan_->process(options_.process) == nullptr) {
+    options_.process = plan_->processes.front().name;  // its threads and settings
+  }
+  auto links = connections(*plan_, options_.process);
+  if (!links) return links.error();
+  connections_ = std::move(*links);
+  domain_ = plan_->domain;
+  if (options_.lockstep) {
+    for (const std::string& name : options_.lockstep_nodes) {
+      if (plan_->node(name) != nullptr) continue;
+      return Error{Code::not_found, "the plan has no node '" + name + "'",
+                   options_.plan_file.string()};
+    }
+  }
+  return apply_process_settings(*plan_->process(options_.process));
+}
+
+Result<void> Runtime::Impl::apply_process_settings(const ProcessPlan& process) {
+  log::set_level(parse_level(process.log_level));
+  if (process.threads > 0) threads_ = process.threads;
+  if (process.cpu_affinity.empty()) return success();
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (const int cpu : process.cpu_affinity) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
+  // Before any thread is made, so that all of them inherit it.
+  if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0) {
+    return Error{Code::invalid_config,
+                 "cpu_affinity of process '" + process.name + "' names no CPU of this machine (" +
+                     std::strerror(errno) + ")",
+                 process.source.to_string()};
+  }
+  return success();
+}
+
+Result<void> Runtime::Impl::start() {
+  if (auto checked = check_options(options_); !checked) return checked;
+  stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
+  // On one core, too, a callback that is busy must not be all that runs.
+  threads_ = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
+  options_.offline |= options_.lockstep;
+  if (auto read = read_plan(); !read) return read.error();
+  if (!plan_ && !options_.domain.empty()) domain_ = options_.domain;
+  if (options_.threads > 0) threads_ = options_.threads;
+  make_clock();
+  if (auto opened = open_transports(); !opened) return opened.error();
+  if (plan_) {
+    start_heartbeat(plan_->process(options_.process)->supervision.health.heartbeat_ms);
+  }
+  return follow_clock();
+}
+
+// Through the pool: what stands still with it, or in a stopped process, is what the supervisor
+// wants to see.
+void Runtime::Impl::start_heartbeat(std::int64_t heartbeat_ms) {
+  if (heartbeat_ms <= 0) return;
+  registry_->beat(monotonic_now().ns);
+  const std::int64_t period_ns = heartbeat_ms * 1'000'000 / kBeatsPerHeartbeat;
+  graph_->timeouts().every(period_ns,
+                           [registry = registry_] { registry->beat(monotonic_now().ns); });
+}
+
+Result<void> Runtime::Impl::open_transports() {
+  auto links = open_links(options_, plan(), connections_ ? &*connections_ : nullptr, domain_);
+  if (!links) return links.error();
+  registry_ = links->registry;
+  announcer_ = std::move(links->announcer);
+  graph_ = std::make_unique<graph::Graph>(
+      threads_, registry_,
+      [this](const std::string& channel, const Policy& wish) { return rules(channel, wish); },
+      options_.lockstep, clock_);
+  links_ = std::move(links->open);
+  for (const OpenLink& link : links_) graph_->add_transport(link.transport);
+  log_ = std::make_shared<LogChannel>(
+      *graph_, clock_, LogChannel::Options{options_.process, options_.lockstep, links_.empty()});
+  log_->start();
+  return success();
+}
+
+graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Policy& wish) const {
+  graph::ChannelRules rules;
+  rules.policy = wish;
+  const std::string first(plan::transports().front().name);
+  rules.transports = {first};
+  if (!plan_) return rules;
+  const ChannelPlan* planned = plan_->channel(channel);
+  if (planned == nullptr) return rules;
+  if (!planned->implied) rules.policy = planned->policy;
+  rules.planned = true;
+  // `hyphos validate` makes nodes offline, to report all differences together.
+  if (!options_.offline || options_.lockstep) rules.type = planned->type;
+  rules.where = planned->source.to_string();
+  rules.open = !planned->closed;
+  const ChannelRoutes* routes = connections_->channel(channel);
+  rules.transports = routes != nullptr ? routes->transports : std::vector<std::string>{};
+  if (planned->reach == Reach::local) return rules;
+  if (rules.transports.empty()) {
+    rules.transports = {first};  // for recorders and other tools, and what the plan did not foresee
+  } else if (std::find(rules.transports.begin(), rules.transports.end(), first) ==
+             rules.transports.end()) {
+    rules.tools_only = first;  // the same tools; the plan's own processes would get it twice
+  }
+  return rules;
+}
+
+bool Runtime::Impl::is_here(const NodePlan& node) const {
+  if (!options_.lockstep) return node.process == options_.process;
+  const auto& chosen = options_.lockstep_nodes;
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), node.name) != chosen.end();
+}
+
+void Runtime::Impl::make_clock() {
+  ClockMode mode = plan_ ? plan_->clock.mode : ClockMode::real;
+  if (plan_) clock_channel_ = plan_->clock.channel;
+  if (options_.clock) mode = *options_.clock;
+  if (!options_.clock_channel.empty()) clock_channel_ = options_.clock_channel;
+  clock_ = std::make_shared<detail::ClockCore>(mode, options_.base_ns);
+}
+
+/// Simulated time: ticks are taken in the thread that brings them, so that the time goes on while
+/// all threads of the pool sleep until it does.
+Result<void> Runtime::Impl::follow_clock() {
+  registry_->set_clock(*clock_, clock_channel_);
+  if (clock_->mode() == ClockMode::real) return success();
+  TypeSupport type;
+  type.id = wire::clock_type();
+  Policy policy;
+  policy.latched = true;
+  auto made =
+      graph_->subscribe(clock_channel_, type, policy, Scope::network, Mode::inline_, true,
+                        options_.process, [this](const detail::Delivery&, const void* value) {
+                          const auto& envelope = *static_cast<const Envelope*>(value);
+                          const auto tick = wire::parse_clock(envelope.payload.bytes());
+                          if (tick) {
+                            clock_->apply(*tick);
+                            registry_->set_clock(*clock_, clock_channel_);
+                            return;
+                          }
+                          std::uint64_t more = 0;
+                          if (clock_log_.allow(more))
+                            log::warn("clock", clock_channel_ + ": " + tick.error().message);
+                        });
+  if (!made) return made.error();
+  clock_ticks_ = std::move(*made);
+  return success();
+}
+
+Clock Runtime::Impl::clock() {
+  if (clock_->mode() == ClockMode::real && !down_.load()) {
+    const std::lock_guard lock(mutex_);
+    if (!wall_watch_ && !stopping()) wall_watch_ = std::make_unique<WallWatch>(clock_);
+  }
+  return Clock(clock_);
+}
+
+Result<void> Runtime::Impl::usable() const {
+  if (!mark_.is_inherited()) return success();
+  return ForkMark::error("the runtime of process '" + options_.process + "'", options_.process);
+}
+
+Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> self) {
+  if (auto good = usable(); !good) return good.error();
+  const NodePlan* planned = nullptr;
+  if (plan_ && options_.lockstep) {
+    planned = plan_->node(name);                // null: a player or recorder
+  } else if (plan_ && !plan_->nodes.empty()) {  // a plan without nodes takes any
+    const ProcessPlan& process = *plan_->process(options_.process);
+    // A program with one node takes the name that the plan gives it, whatever its code says.
+    if (process.nodes.size() == 1) name = process.nodes.front();
+    planned = plan_->node(name);
+    if (planned == nullptr || planned->process != options_.process) {
+      std::string known;
+      for (const std::string& other : process.nodes) known += (known.empty() ? "" : ", ") + other;
+      return Error{Code::not_found,
+                   "process '" + process.name + "' has no node '" + name + "'; it has: " + known,
+                   process.source.to_string()};
+    }
+  }
+  if (std::string problem = name_problem(name); !problem.empty()) {
+    return Error{Code::invalid_config, std::move(problem), name};
+  }
+  if (down_) return Error{Code::disconnected, "the runtime has been stopped", name};
+  const std::lock_guard lock(mutex_);
+  std::weak_ptr<Node::Impl>& place = nodes_[name];
+  if (!place.expired()) {
+    return Error{Code::already_exists, "this process has a node '" + name + "' already", name};
+  }
+  auto params = std::make_shared<Params::Impl>(name, options_.process, planned,
+                                               param_files(name, planned), *graph_);
+  auto node = make_for_this_process<Node::Impl>(name, std::move(self), planned, std::move(params));
+  place = node;
+  node->params()->set_serve([weak = std::weak_ptr(node)] { return params::serve(weak.lock()); });
+  return Node(std::move(node));
+}
+
+Result<void> Runtime::Impl::load_plugins() {
+  if (auto good = usable(); !good) return good;
+  if (!plan_) return Error{Code::invalid_config, "plug-ins need a plan (--hyphos-plan FILE)", ""};
+  std::vector<std::string> names;
+  for (const ProcessPlan& process : plan_->processes) {
+    if (!options_.lockstep && process.name != options_.process) continue;
+    names.insert(names.end(), process.nodes.begin(), process.nodes.end());
+  }
+  for (const std::string& name : names) {
+    const NodePlan& planned = *plan_->node(name);
+    const bool gateway = planned.kind == NodeKind::gateway;
+    if (!is_here(planned) || (planned.kind != NodeKind::plugin && !gateway)) continue;
+    // What nobody outside sees has nobody outside.
+    if (gateway && options_.offline) continue;
+    auto node = make_node(planned.name, std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this));
+    if (!node) return node.error();
+    auto plugin = gateway ? LoadedPlugin::load_gateway(*node)
+                          : LoadedPlugin::load(plan_->program_file(planned), *node);
+    if (!plugin) return plugin.error();
+    node->params().done();
+    plugins_.push_back(std::move(*plugin));
+  }
+  return success();
+}
+
+Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
+    Transforms::Impl::Channels channels, const std::string& node, TransformsOptions options) {
+  if (auto good = usable(); !good) return good.error();
+  const std::lock_guard lock(transforms_mutex_);
+  if (down_) return Error{Code::disconnected, "the process shuts down", node};
+  if (const auto known = transforms_.find(channels.moving); known != transforms_.end()) {
+    return known->second;
+  }
+  const ChannelPlan* planned = plan_ ? plan_->channel(channels.fixed) : nullptr;
+  if (planned != nullptr && !planned->implied && !planned->policy.latched) {
+    log::warn("tf", "channel '" + channels.fixed + "' of the plan is not latched: processes that " +
+                        "start late will miss static transforms; add latched: true");
+  }
+  const std::string name = channels.moving;
+  auto made =
+      std::make_shared<Transforms::Impl>(*graph_, std::move(channels), node, std::move(options));
+  if (auto opened = made->open(); !opened) return opened.error();
+  transforms_.emplace(name, made);
+  return made;
+}
+
+void Runtime::Impl::shutdown() {
+  if (mark_.is_inherited()) return;
+  if (down_.exchange(true)) return;
+  request_stop();
+  if (clock_) clock_->stop();
+  std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms;
+  {
+    const std::lock_guard lock(transforms_mutex_);
+    transforms.swap(transforms_);
+  }
+  std::vector<std::shared_ptr<Node::Impl>> nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, weak] : nodes_) {
+      if (auto node = weak.lock()) nodes.push_back(std::move(node));
+    }
+  }
+  // First, so that a callback that waits for a transform does not hold up what follows.
+  for (const auto& [channel, tree] : transforms) tree->close();
+  if (registry_) registry_->set_state(ProcessState::stopping);
+  if (announcer_) announcer_->stop();
+  std::unique_ptr<WallWatch> watch;
+  {
+    const std::lock_guard lock(mutex_);
+    watch.swap(wall_watch_);
+  }
+  watch.reset();
+  if (clock_ticks_) clock_ticks_->close();
+  if (graph_) {
+    graph_->timers().stop();
+    graph_->timeouts().stop();
+  }
+  for (const auto& node : nodes) node->close();
+  if (log_) log_->stop();
+  if (graph_) graph_->stop(kLingerMs);
+  plugins_.clear();
+}
+
+ParamFiles Runtime::Impl::param_files(const std::string& node, const NodePlan* planned) const {
+  ParamFiles files;
+  if (!options_.state_folder.empty()) {
+    files.run = options_.state_folder / (options_.process + "." + node + ".params.yaml");
+  }
+  if (planned != nullptr && !planned->persist.empty())
+    files.keep = plan_->resolve(planned->persist);
+  return files;
+}
+
+void Runtime::Impl::params_done() {
+  std::vector<std::shared_ptr<Node::Impl>> nodes;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, weak] : nodes_) {
+      if (auto node = weak.lock()) nodes.push_back(std::move(node));
+    }
+  }
+  for (const auto& node : nodes) node->params()->done();
+}
+
+void Runtime::Impl::ready() {
+  params_done();
+  registry_->set_state(ProcessState::ready);
+}
+
+int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
+  if (const auto good = usable(); !good) {
+    log::error("spin", good.error().to_string());
+    return 1;
+  }
+  if (!stopping()) params_done();
+  {
+    // Before `ready`: from then on a signal is the good end of this process.
+    SpinSignals signals(stop_event_);
+    if (!stopping()) registry_->set_state(ProcessState::ready);
+    if (interrupted) interrupted();  // for a signal that came before
+    std::array<pollfd, 3> wait{
+        {{stop_event_, POLLIN, 0}, {signals.event(), POLLIN, 0}, {closed, POLLIN, 0}}};
+    for (;;) {
+      const int count = ::poll(wait.data(), wait.size(), -1);
+      if (count < 0 && errno != EINTR) break;
+      if (count > 0 && wait[0].revents != 0) break;  // at once, if it has been stopped before
+      if (signals.take() && interrupted) interrupted();
+      if (count > 0 && wait[2].revents != 0) return 0;
+    }
+    stopping_.store(true, std::memory_order_release);
+  }
+  shutdown();
+  return 0;
+}
+
+void Runtime::Impl::request_stop() {
+  if (mark_.is_inherited()) return;  // the event is the parent's, too
+  stopping_.store(true, std::memory_order_release);
+  if (clock_) clock_->stop();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto n = ::write(stop_event_, &one, sizeof(one));
+}
+
+Result<void> Runtime::Impl::set_peer_open(const std::string& channel, const std::string& peer,
+                                          bool open) {
+  const std::vector<std::string> here = graph_->channels();
+  const bool is_here = std::find(here.begin(), here.end(), channel) != here.end();
+  if (!is_here && (!plan_ || plan_->channel(channel) == nullptr)) {
+    std::string known;
+    for (const std::string& name : here) known += (known.empty() ? "" : ", ") + name;
+    return Error{Code::not_found,
+                 "no channel '" + channel + "' in this process; there are: " + known, channel};
+  }
+  return hyphos::set_peer_open(links_, channel, rules(channel, {}).transports, peer, open);
+}
+
+Result<Runtime> Runtime::open(RuntimeOptions options) {
+  auto impl = make_for_this_process<Impl>(std::move(options));
+  if (auto started = impl->start(); !started) return started.error();
+  return Runtime(std::move(impl));
+}
+
+Result<Runtime> Runtime::open(int argc, char** argv) {
+  RuntimeOptions options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (!flag.starts_with("--hyphos-")) continue;
+    if (i + 1 == argc) {
+      return Error{Code::invalid_config, std::string(flag) + " needs a value", "command line"};
+    }
+    const std::string value = argv[++i];
+    if (flag == "--hyphos-plan") {
+      options.plan_file = value;
+    } else if (flag == "--hyphos-process") {
+      options.process = value;
+    } else if (flag == "--hyphos-set") {
+      options.overrides.push_back(value);
+    } else if (flag == "--hyphos-domain") {
+      options.domain = value;
+    } else if (flag == "--hyphos-state") {
+      options.state_folder = value;
+    } else if (flag == "--hyphos-clock") {
+      if (value != "real" && value != "sim") {
+        return Error{Code::invalid_config, "--hyphos-clock is real or sim, not '" + value + "'",
+                     "command line"};
+      }
+      options.clock = value == "sim" ? ClockMode::sim : ClockMode::real;
+    } else if (flag == "--hyphos-base-ns") {
+      const auto [end, problem] =
+          std::from_chars(value.data(), value.data() + value.size(), options.base_ns);
+      if (problem != std::errc() || end != value.data() + value.size() || options.base_ns < 0) {
+        return Error{Code::invalid_config,
+                     "--hyphos-base-ns is a time in nanoseconds since 1970, not '" + value + "'",
+                     "command line"};
+      }
+    } else {
+      return Error{
+          Code::invalid_config,
+          "unknown option " + std::string(flag) +
+              "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
+              "--hyphos-state, --hyphos-clock, --hyphos-base-ns",
+          "command line"};
+    }
+  }
+  return open(std::move(options));
+}
+
+Result<Node> Runtime::node(std::string name) { return impl_->make_node(std::move(name)); }
+Result<void> Runtime::load_plugins() { return impl_->load_plugins(); }
+std::vector<EndpointInfo> Runtime::endpoints() const { return impl_->endpoints(); }
+void Runtime::ready() { impl_->ready(); }
+int Runtime::spin(const std::function<void()>& interrupted) { return impl_->spin(interrupted); }
+Result<void> Runtime::usable() const { return impl_->usable(); }
+void Runtime::request_stop() { impl_->request_stop(); }
+bool Runtime::stopping() const { return impl_->stopping(); }
+const Plan* Runtime::plan() const { return impl_->plan(); }
+Clock Runtime::clock() const { return impl_->clock(); }
+const std::string& Runtime::process() const { return impl_->options().process; }
+const std::string& Runtime::domain() const { return impl_->domain(); }
+
+void Runtime::settle(std::function<void()> work) { impl_->graph().settle(std::move(work)); }
+std::optional<Time> Runtime::next_timer() const {
+  const std::int64_t due = impl_->graph().timers().next_due_ns();
+  if (due == std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  return Time{due};
+}
+CallbackErrors Runtime::callback_errors() const {
+  return impl_->graph().executor().callback_errors();
+}
+std::vector<ChannelInfo> Runtime::channels() const { return impl_->graph().list(); }
+
+Result<void> Runtime::set_channel_open(const std::string& channel, bool open) {
+  if (auto good = usable(); !good) return good;
+  return impl_->graph().set_open(channel, open);
+}
+
+Result<void> Runtime::set_channel_open(const std::string& channel, const std::string& peer,
+                                       bool open) {
+  if (auto good = usable(); !good) return good;
+  return impl_->set_peer_open(channel, peer, open);
+}
+
+}  // namespace hyphos

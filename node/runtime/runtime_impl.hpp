@@ -1,0 +1,217 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock_core.hpp"
+#include "base/fork.hpp"
+#include "base/log.hpp"
+#include "base/wall_watch.hpp"
+#include "graph/graph.hpp"
+#include "graph/subscriber.hpp"
+#include "hyphos/node.hpp"
+#include "hyphos/plan.hpp"
+#include "hyphos/runtime.hpp"
+#include "node/log/log_channel.hpp"
+#include "node/params/params_impl.hpp"
+#include "node/params/remote_params_impl.hpp"
+#include "node/runtime/links.hpp"
+#include "node/runtime/plugin_loader.hpp"
+#include "node/transforms/transforms_impl.hpp"
+#include "trace/record.hpp"
+
+namespace hyphos {
+namespace calls {
+class ClientCore;
+}
+
+/// What a Runtime owns. The order of the members is the reverse of the order of destruction:
+/// plug-in objects first, then the graph with its threads, then the counters, which live in shared
+/// memory.
+class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
+ public:
+  explicit Impl(RuntimeOptions options) : options_(std::move(options)) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  Result<void> start();
+  Result<Node> make_node(std::string name) {
+    return make_node(std::move(name), shared_from_this());
+  }
+  Result<void> load_plugins();
+  /// Ends timers and callbacks, flushes, leaves the transports. Idempotent; not from a callback.
+  void shutdown();
+
+  /// The tree on these channels; made by whoever asks first.
+  Result<std::shared_ptr<Transforms::Impl>> transforms(Transforms::Impl::Channels channels,
+                                                       const std::string& node,
+                                                       TransformsOptions options);
+
+  void ready();
+  /// Runtime::spin(); also returns 0 when `closed`, an eventfd, becomes readable (-1: none).
+  int spin(const std::function<void()>& interrupted, int closed = -1);
+  void request_stop();
+  /// An error in a forked child.
+  [[nodiscard]] Result<void> usable() const;
+  [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_acquire); }
+
+  /// Who else serves `service`, this or another process of the machine: "process 'x' (pid 7)".
+  [[nodiscard]] std::string other_server(const std::string& channel) const;
+  /// Takes the name of a service for this process, while the returned token lives. Null: taken.
+  [[nodiscard]] std::shared_ptr<void> claim_service(const std::string& channel);
+
+  [[nodiscard]] std::vector<EndpointInfo> endpoints() const { return registry_->endpoints(); }
+  [[nodiscard]] graph::Graph& graph() { return *graph_; }
+  [[nodiscard]] LogChannel& log_channel() { return *log_; }
+  [[nodiscard]] const Plan* plan() const { return plan_ ? &*plan_ : nullptr; }
+  [[nodiscard]] const RuntimeOptions& options() const { return options_; }
+  [[nodiscard]] const std::string& domain() const { return domain_; }
+  Result<void> set_peer_open(const std::string& channel, const std::string& peer, bool open);
+  /// In real mode the first call begins to watch for settings of the wall clock.
+  [[nodiscard]] Clock clock();
+  void wake_sleepers() { clock_->wake(); }
+  [[nodiscard]] const std::string& clock_channel() const { return clock_channel_; }
+
+ private:
+  /// `self` is what the node keeps of this: a reference, or for a node that lives in here, none.
+  Result<Node> make_node(std::string name, std::shared_ptr<Impl> self);
+  Result<void> read_plan();
+  Result<void> apply_process_settings(const ProcessPlan& process);
+  Result<void> open_transports();
+  void start_heartbeat(std::int64_t heartbeat_ms);
+  /// Whether the plan places the node here; in lock-step, whether it was chosen.
+  [[nodiscard]] bool is_here(const NodePlan& node) const;
+  graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
+  void make_clock();
+  Result<void> follow_clock();
+  [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
+  /// All nodes that there are: they have declared the parameters that they will.
+  void params_done();
+
+  const ForkMark mark_;
+  RuntimeOptions options_;
+  std::optional<Plan> plan_;
+  std::optional<Connections> connections_;
+  std::string domain_ = "0";
+  int threads_ = 1;
+
+  std::shared_ptr<detail::ClockCore> clock_;
+  std::unique_ptr<WallWatch> wall_watch_;  // under mutex_ until shutdown
+  std::string clock_channel_ = "clock";
+  log::OncePerSecond clock_log_;
+
+  std::shared_ptr<trace::Registry> registry_;
+  std::vector<OpenLink> links_;
+  std::unique_ptr<graph::Graph> graph_;
+  std::shared_ptr<LogChannel> log_;
+  std::shared_ptr<graph::Subscriber> clock_ticks_;  // simulated time only
+  std::unique_ptr<transport::Announcer> announcer_;
+  std::vector<LoadedPlugin> plugins_;
+
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Node::Impl>> nodes_;
+  std::map<std::string, std::weak_ptr<void>> services_;  // by request channel
+  std::mutex transforms_mutex_;
+  std::map<std::string, std::shared_ptr<Transforms::Impl>> transforms_;  ///< by moving channel
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> down_{false};
+  int stop_event_ = -1;  // eventfd: readable once a stop was requested
+};
+
+/// The subscriptions of a node, until they have ended. They know it, and not the node: a callback
+/// that ends must not be the last to let go of that. Thread-safe.
+class OwnSubscribers : public std::enable_shared_from_this<OwnSubscribers> {
+ public:
+  void keep(std::shared_ptr<graph::Subscriber> subscriber);
+  /// Lets go of those that were closed and whose callbacks have ended.
+  void forget_ended();
+  [[nodiscard]] std::vector<std::shared_ptr<graph::Subscriber>> take();
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
+};
+
+class Node::Impl {
+ public:
+  Impl(std::string name, std::shared_ptr<Runtime::Impl> runtime, const NodePlan* plan,
+       std::shared_ptr<Params::Impl> params)
+      : name_(std::move(name)),
+        runtime_(std::move(runtime)),
+        plan_(plan),
+        params_(std::move(params)),
+        logger_(runtime_->log_channel().add(name_, channel_for("log"))) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { close(); }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Runtime::Impl& runtime() { return *runtime_; }
+  [[nodiscard]] const std::shared_ptr<Runtime::Impl>& runtime_ptr() const { return runtime_; }
+  [[nodiscard]] const std::string& channel_for(const std::string& name) const {
+    return plan_ != nullptr ? plan_->channel_for(name) : name;
+  }
+  [[nodiscard]] const std::shared_ptr<Params::Impl>& params() const { return params_; }
+
+  [[nodiscard]] Logger logger() const { return Logger(logger_); }
+
+  /// The clock of the process, whose sleeps end with this node.
+  [[nodiscard]] Clock clock();
+  Result<void> check_open() const;
+  [[nodiscard]] const std::shared_ptr<OwnSubscribers>& subscribers() const { return subscribers_; }
+  void keep(std::shared_ptr<Timer::Impl> timer);
+  void keep(std::shared_ptr<detail::CallServer> server);
+  void keep(std::weak_ptr<calls::ClientCore> client);
+  void keep(const std::shared_ptr<RemoteParams::Impl>& remote);
+  void keep(std::weak_ptr<detail::PublisherCore> publisher);
+  void close();
+  /// Node::close(): publishers, too, end before their handles do.
+  void close_all();
+  int spin(const std::function<void()>& interrupted);
+
+ private:
+  const std::string name_;
+  const std::shared_ptr<Runtime::Impl> runtime_;
+  const NodePlan* const plan_;  // lives in runtime_
+  const std::shared_ptr<Params::Impl> params_;
+  const std::shared_ptr<OwnSubscribers> subscribers_ = std::make_shared<OwnSubscribers>();
+  const std::shared_ptr<Logger::Impl> logger_;
+  mutable std::mutex mutex_;
+  bool closed_ = false;
+  const std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
+  std::vector<std::shared_ptr<Timer::Impl>> timers_;
+  std::vector<std::shared_ptr<detail::CallServer>> servers_;
+  std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles
+  std::vector<std::weak_ptr<detail::PublisherCore>> publishers_;  // as these do
+  std::vector<int> spinning_;  // eventfds of spin() calls: written when the node closes
+  std::vector<std::weak_ptr<RemoteParams::Impl>> remotes_;
+};
+
+class Timer::Impl {
+ public:
+  using Skipped = std::shared_ptr<std::atomic<std::uint64_t>>;
+  Impl(graph::Timers& timers, graph::Timers::Id id, Skipped skipped)
+      : timers_(timers), id_(id), skipped_(std::move(skipped)) {}
+  /// The node closes its timers before the graph ends: a handle that is used later does nothing.
+  void close() {
+    if (!mark_.is_inherited() && !closed_.exchange(true)) timers_.cancel(id_);
+  }
+  [[nodiscard]] bool closed() const { return closed_; }
+  [[nodiscard]] std::uint64_t skipped() const { return *skipped_; }
+
+ private:
+  const ForkMark mark_;
+  graph::Timers& timers_;
+  const graph::Timers::Id id_;
+  const Skipped skipped_;
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace hyphos

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hyphos/transform.hpp"
+#include "node/transforms/transform_samples.hpp"
+
+namespace hyphos::detail {
+
+/// One frame. It stays where it is as long as the store, so that paths may point to it.
+struct TransformFrame {
+  std::string name;
+  TransformSamples samples;  ///< in the parent
+
+  // Under the store's lock.
+  TransformFrame* parent = nullptr;
+  std::int64_t last_stamp = 0;  ///< of what came last, which need not be the newest
+  std::uint64_t last_sender = 0;
+  std::uint64_t accepted = 0;
+};
+
+/// What a TransformTree holds; shared with the paths that look into it.
+///
+///  S1  Names, parents and counters change under `mutex_` only.
+///  S2  `shape()` is odd while a frame gets a parent and different afterwards. Whoever walked along
+///      parents without the lock and finds it unchanged has seen one tree.
+class TransformStore {
+ public:
+  explicit TransformStore(TransformTreeOptions options);
+
+  Result<void> set(const Transform& transform, bool is_static, std::uint64_t sender);
+  void clear();
+  [[nodiscard]] std::vector<TransformEdge> list() const;
+  [[nodiscard]] TransformCounters counters() const;
+  [[nodiscard]] const TransformTreeOptions& options() const { return options_; }
+  [[nodiscard]] std::uint64_t shape() const { return shape_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::mutex& mutex() const { return mutex_; }
+
+  // Under mutex().
+
+  [[nodiscard]] TransformFrame* find(std::string_view name) const;
+  [[nodiscard]] Error unknown(std::string_view name) const;
+
+ private:
+  Result<void> set_locked(const Transform& transform, bool is_static, std::uint64_t sender,
+                          std::string& notice);
+  Result<void> refuse(Code code, std::string message, const Transform& transform);
+  Result<void> check(const Transform& transform, bool is_static, double& length);
+  Result<TransformFrame*> frame(std::string_view name, const Transform& transform);
+  [[nodiscard]] std::string circle(const TransformFrame& parent, const TransformFrame& child) const;
+  void follow_clock(TransformFrame& child, std::int64_t stamp, std::uint64_t sender,
+                    std::string& notice);
+  void forget_moving();
+  void step_shape();
+  void move(TransformFrame& child, TransformFrame* parent);
+  Result<void> put(TransformFrame& frame, const TransformSample& sample, bool is_static,
+                   std::uint64_t sender);
+
+  const TransformTreeOptions options_;
+  mutable std::mutex mutex_;
+  std::atomic<std::uint64_t> shape_{0};
+  std::deque<TransformFrame> frames_;
+  std::unordered_map<std::string_view, TransformFrame*> names_;  ///< views into frames_
+  TransformCounters counters_;
+};
+
+/// The frames between source and target, found once and used until the shape changes.
+class TransformPath {
+ public:
+  TransformPath(std::shared_ptr<const TransformStore> store, std::string_view target,
+                std::string_view source);
+
+  [[nodiscard]] Result<StampedIsometry> get(std::int64_t time);
+  [[nodiscard]] Result<TransformChain> chain();
+
+  /// After a get() that failed: true if there is a chance that it would not now. For look-ups that
+  /// wait: a few loads while nothing has come that could help.
+  [[nodiscard]] bool may_have_changed() const;
+  /// The last get() failed, and later ones will: the time is older than what is kept.
+  [[nodiscard]] bool hopeless() const { return hopeless_; }
+
+  [[nodiscard]] const std::string& target() const { return target_; }
+  [[nodiscard]] const std::string& source() const { return source_; }
+
+ private:
+  using Frames = std::vector<const TransformFrame*>;
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  Result<void> resolve();
+  [[nodiscard]] bool compose(std::int64_t time, Isometry& out) const;
+  [[nodiscard]] bool climb(const Frames& frames, std::int64_t time, Isometry& out) const;
+  [[nodiscard]] Covered covered() const;
+  Error missing(std::int64_t time);
+  Error no_common_time();
+
+  std::shared_ptr<const TransformStore> store_;
+  std::string target_;
+  std::string source_;
+  std::uint64_t shape_ = kNever;  ///< of the store when the rest was found
+  bool joined_ = false;           ///< both frames exist and have a common ancestor
+  Frames up_;                     ///< source and so on, below the common ancestor
+  Frames down_;                   ///< target and so on, below the common ancestor
+  const TransformFrame* ancestor_ = nullptr;
+
+  // Of the last get() that failed for lack of samples.
+  const TransformFrame* lacking_ = nullptr;
+  Covered lacking_had_;
+  bool hopeless_ = false;
+};
+
+/// The name without the leading '/' that ROS 1 writes.
+[[nodiscard]] inline std::string_view bare_frame(std::string_view name) {
+  if (name.starts_with('/')) name.remove_prefix(1);
+  return name;
+}
+
+}  // namespace hyphos::detail

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "graph/graph.hpp"
+#include "hyphos/transforms.hpp"
+#include "node/transforms/transform_waits.hpp"
+
+namespace hyphos {
+
+/// A tree, its two channels, and who waits for it.
+///
+/// No lock is held while something is published, since callbacks may run in there; the static
+/// transforms are therefore sent by one thread at a time, which sends again if they changed
+/// meanwhile, so that the latched message is the last state.
+class Transforms::Impl {
+ public:
+  /// The names of the two channels as the graph knows them.
+  struct Channels {
+    std::string moving;
+    std::string fixed;
+  };
+
+  Impl(graph::Graph& graph, Channels channels, std::string node, TransformsOptions options);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { close(); }
+
+  /// Begins to listen.
+  Result<void> open();
+  /// Ends listening, sending and waiting. Idempotent; not from a callback.
+  void close();
+
+  Result<void> set(std::span<const Transform> transforms, bool is_static);
+  void wait(std::string_view target, std::string_view source, Time time, Duration timeout,
+            TransformWaits::Answer answer);
+  void wait_on_pool(std::string_view target, std::string_view source, Time time, Duration timeout,
+                    Callback done);
+  void clear();
+
+  [[nodiscard]] const TransformTree& tree() const { return tree_; }
+  [[nodiscard]] const Channels& channels() const { return channels_; }
+
+ private:
+  using Core = std::shared_ptr<detail::PublisherCore>;
+
+  Result<std::shared_ptr<graph::Subscriber>> listen(const std::string& channel, bool is_static);
+  void take(const detail::Delivery& delivery, const Envelope& message, bool is_static);
+  Result<Core> publisher(bool is_static);
+  Result<void> publish(std::span<const Transform> transforms, bool is_static);
+  Result<void> publish_static(std::span<const Transform> changed);
+  void keep_static(std::span<const Transform> changed);
+  bool forget_static(std::span<const Transform> moving);
+  Result<void> send_static();
+
+  const Channels channels_;
+  const std::string node_;
+  TransformTree tree_;
+  TransformWaits waits_;
+  log::OncePerSecond problems_;
+  log::OncePerSecond notices_;
+
+  std::mutex mutex_;
+  graph::Graph* graph_;  ///< null once closed
+  bool closing_ = false;
+  std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
+  Core publishers_[2];                        ///< moving, static; made when first needed
+  std::map<std::string, Transform> statics_;  ///< what this process has set, by child
+  bool static_changed_ = false;
+  bool static_sending_ = false;
+};
+
+}  // namespace hyphos

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/brief_mutex.hpp"
+#include "base/fork.hpp"
+#include "hyphos/buffer.hpp"
+#include "shm/segment.hpp"
+
+namespace hyphos::shm {
+
+class Participant;
+
+/// What this process (R) holds of one segment through one forwarder (X), counted here as well, so
+/// that the truth survives the forwarder's death (Segment, H8). Thread-safe.
+class RelayedHold {
+ public:
+  RelayedHold(std::shared_ptr<Segment> segment, std::uint64_t via, HolderRef entry)
+      : segment_(std::move(segment)), via_(via), entry_(entry), counts_(segment_->slots()) {}
+
+  [[nodiscard]] HolderRef entry() const { return entry_; }
+  [[nodiscard]] std::uint64_t via() const { return via_; }
+  [[nodiscard]] const Segment* segment() const { return segment_.get(); }
+  void received(std::uint32_t slot);
+  void release(std::uint32_t slot);
+  /// The forwarder is dead and nothing of its is left in our lanes.
+  void settle();
+
+ private:
+  const std::shared_ptr<Segment> segment_;
+  const std::uint64_t via_;
+  const HolderRef entry_;
+  BriefMutex mutex_;
+  std::vector<std::uint32_t> counts_;
+  std::uint64_t total_ = 0;
+  bool settled_ = false;
+};
+
+/// By what right slots of one segment are held: shared by all holds of one kind.
+struct SegmentHold {
+  std::shared_ptr<Segment> segment;
+  std::shared_ptr<Participant> participant;  ///< whose death would end the holds
+  HolderRef entry;
+  std::shared_ptr<RelayedHold> relayed;  ///< set if the sender is not the owner of the segment
+};
+
+/// One hold on a slot that came in a message. Recycled: taking one allocates nothing once as many
+/// exist as are held at a time.
+class alignas(kCacheLine) SlotRef final : public BufferOwner {
+ public:
+  static const char kKind;
+  [[nodiscard]] const void* kind() const noexcept override { return &kKind; }
+
+  [[nodiscard]] Segment& segment() const { return *hold_->segment; }
+  [[nodiscard]] const std::shared_ptr<Segment>& shared_segment() const { return hold_->segment; }
+  [[nodiscard]] std::uint32_t slot() const { return slot_; }
+  [[nodiscard]] const Participant* participant() const { return hold_->participant.get(); }
+
+ protected:
+  void release() noexcept override;
+
+ private:
+  friend class SlotRefs;
+
+  std::shared_ptr<const SegmentHold> hold_;
+  SlotRef* next_ = nullptr;
+  std::uint32_t slot_ = 0;
+};
+
+/// The supply of SlotRefs of one participant. Thread-safe.
+class SlotRefs {
+ public:
+  /// Takes over a hold that the sender has added. The result has one reference.
+  [[nodiscard]] SlotRef* take(const std::shared_ptr<const SegmentHold>& segment_hold,
+                              std::uint32_t slot);
+  /// Makes `count` more ahead of time.
+  void reserve_more(std::size_t count);
+
+ private:
+  friend class SlotRef;
+
+  void give_back(SlotRef* held);
+  void grow(std::size_t count);
+
+  const ForkMark mark_;
+  BriefMutex mutex_;
+  SlotRef* free_ = nullptr;
+  std::size_t total_ = 0;
+  std::vector<std::unique_ptr<SlotRef[]>> blocks_;
+};
+
+/// The segments of other participants that this process has mapped. Thread-safe; not for every
+/// message (the receiving side keeps its own short table).
+class Segments {
+ public:
+  /// Maps the segment unless it is mapped already.
+  [[nodiscard]] Result<std::shared_ptr<Segment>> get(const Domain& domain, std::uint64_t owner,
+                                                     std::uint32_t number);
+  /// The record of what came of `segment` through `via`; null if `via` has no entry for us.
+  [[nodiscard]] std::shared_ptr<RelayedHold> relayed(const std::shared_ptr<Segment>& segment,
+                                                     std::uint64_t via, std::uint64_t self);
+  /// What came through `via`: removed from the table and returned.
+  [[nodiscard]] std::vector<std::shared_ptr<RelayedHold>> take_relayed(std::uint64_t via);
+  [[nodiscard]] std::vector<std::shared_ptr<Segment>> all() const;
+  /// The owner is dead: its segments are unmapped as soon as nothing in them is held.
+  void abandon(std::uint64_t owner);
+  void clear();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::shared_ptr<Segment>> segments_;
+  std::vector<std::shared_ptr<RelayedHold>> relayed_;
+};
+
+}  // namespace hyphos::shm

@@ -1,0 +1,235 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/brief_mutex.hpp"
+#include "base/log.hpp"
+#include "shm/descriptor_ring.hpp"
+#include "shm/participant.hpp"
+#include "transport/kept.hpp"
+#include "transport/transport.hpp"
+
+/// The pieces that the shared-memory transport is made of (transport/shm_*.cpp only).
+namespace hyphos::transport::shm_detail {
+
+/// Lets calls pass until it is closed; closing waits for those that are inside. Entering costs two
+/// atomic increments and may be done again from inside.
+class Gate {
+ public:
+  [[nodiscard]] bool enter() {
+    inside_.fetch_add(1, std::memory_order_seq_cst);
+    if (!closed_.load(std::memory_order_seq_cst)) return true;
+    leave();
+    return false;
+  }
+  void leave() {
+    if (inside_.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+        closed_.load(std::memory_order_seq_cst)) {
+      inside_.notify_all();
+    }
+  }
+  /// True if nobody was inside at some instant of this call.
+  [[nodiscard]] bool idle() const { return inside_.load(std::memory_order_seq_cst) == 0; }
+  void close() {
+    closed_.store(true, std::memory_order_seq_cst);
+    for (std::uint32_t n = inside_.load(); n != 0; n = inside_.load()) inside_.wait(n);
+  }
+
+ private:
+  std::atomic<std::uint32_t> inside_{0};
+  std::atomic<bool> closed_{false};
+};
+
+/// Holds a gate open for one scope, if it was entered.
+class Passage {
+ public:
+  explicit Passage(Gate& gate) : gate_(gate.enter() ? &gate : nullptr) {}
+  ~Passage() {
+    if (gate_ != nullptr) gate_->leave();
+  }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
+  explicit operator bool() const { return gate_ != nullptr; }
+
+ private:
+  Gate* gate_;
+};
+
+/// A fixed number of zeros. A page takes memory only after its first write.
+template <typename T>
+class Sparse {
+  static_assert(std::is_trivially_destructible_v<T>);
+
+ public:
+  explicit Sparse(std::size_t size)
+      : items_(static_cast<T*>(std::calloc(size, sizeof(T)))), size_(size) {
+    if (items_ == nullptr) std::abort();
+  }
+  [[nodiscard]] T& operator[](std::size_t i) { return items_[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return items_[i]; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* begin() { return items_.get(); }
+  [[nodiscard]] T* end() { return items_.get() + size_; }
+
+ private:
+  struct Free {
+    void operator()(T* items) const { std::free(items); }
+  };
+  std::unique_ptr<T[], Free> items_;
+  std::size_t size_;
+};
+
+/// Another participant.
+struct Peer {
+  explicit Peer(shm::Control file) : control(std::move(file)), id(control.id()) {}
+
+  shm::Control control;  ///< its tables under control_mutex_
+  const std::uint64_t id;
+  shm::Fd pid_fd;
+  bool needs_polling = false;  ///< no pidfd to be had: look at the lock now and then
+  bool sent_to_us = false;     ///< it had a lane to us at some time
+  std::uint64_t seen_version = ~std::uint64_t{0};
+  std::uint64_t seen_local = ~std::uint64_t{0};
+  std::uint32_t populated = 0;  ///< segments whose pages were faulted in
+
+  /// Our holder entry for this peer in a segment of our own pool. Lock-free after the first time.
+  [[nodiscard]] shm::HolderRef entry(shm::Segment& own, std::uint64_t self);
+  /// The same in somebody else's segment, to forward a slot of it.
+  [[nodiscard]] shm::HolderRef foreign_entry(const std::shared_ptr<shm::Segment>& segment,
+                                             std::uint64_t self);
+  /// The segment and entry of a slot that was forwarded before; null if it was not.
+  [[nodiscard]] std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef> relayed(
+      std::uint64_t owner, std::uint32_t number);
+  /// No new entries from here on; ends those in other participants' segments.
+  void mark_dead();
+  [[nodiscard]] bool dead() const { return dead_.load(std::memory_order_acquire); }
+
+ private:
+  BriefMutex mutex_;
+  std::atomic<bool> dead_{false};
+  std::array<std::atomic<std::uint32_t>, shm::kMaxSegments> own_entries_{};
+  std::map<std::pair<std::uint64_t, std::uint32_t>,
+           std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef>>
+      foreign_entries_;
+};
+
+/// A complete message in shared memory.
+struct Prepared {
+  struct External {
+    shm::Segment* segment = nullptr;
+    const std::shared_ptr<shm::Segment>* shared = nullptr;  ///< set if it is held, not owned
+    std::uint32_t slot = 0;
+  };
+
+  Buffer primary;  ///< keeps the slot with the header
+  shm::Segment* segment = nullptr;
+  std::uint32_t slot = 0;
+  std::array<External, shm::kMaxParts> external;
+  std::size_t externals = 0;
+
+  /// A part is in the memory of another participant, which may die.
+  [[nodiscard]] bool forwards() const {
+    return std::any_of(external.begin(), external.begin() + externals,
+                       [](const External& one) { return one.shared != nullptr; });
+  }
+};
+
+/// The last message of a publisher of a latched channel. From the first receiver on it is in shared
+/// memory once, for any number of late receivers: they and we keep the same slot.
+struct KeptMessage {
+  Envelope message;  ///< keeps the memory that `prepared.external` points to
+  Prepared prepared;
+  static std::uint64_t sender_of(const KeptMessage& kept) { return kept.message.meta.sender; }
+};
+
+/// A queue from us to a peer.
+struct TxRing {
+  std::shared_ptr<Peer> peer;
+  shm::DescriptorRing ring;
+  shm::ControlHeader* doorbell = nullptr;  ///< the peer's
+  std::uint64_t serial = 0;
+  BriefMutex producer;  ///< L2: one thread at a time
+  std::atomic<bool> gone{false};
+  // Of a latched channel. The last value of each publisher goes into a new lane first, whatever its
+  // depth; `spare` cells are for that, and for notices.
+  std::uint32_t spare = 0;
+  std::atomic<std::uint64_t> replays{0};
+
+  /// No room for a message.
+  [[nodiscard]] bool full() const {
+    return spare == 0 ? ring.full() : ring.full(spare, replays.load(std::memory_order_relaxed));
+  }
+};
+using TxRings = std::vector<std::shared_ptr<TxRing>>;
+
+/// A channel that was opened.
+struct Port {
+  ChannelSpec spec;
+  ReceiveSink* sink = nullptr;
+  SendEvents* send_events = nullptr;
+  std::uint64_t serial = 0;
+  std::uint32_t endpoint = 0;  ///< where `record` stands in our table
+  shm::EndpointRecord record{};
+  Gate gate;  ///< around every call into inlet and outlet
+  std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, said already
+  log::OncePerSecond limit_log;                               ///< of messages that cannot be sent
+
+  // Sending.
+  BriefMutex rings_mutex;
+  std::shared_ptr<const TxRings> rings = std::make_shared<TxRings>();
+  BriefMutex latch;  ///< a late receiver gets what is kept or the next message, not both
+  LastOfEach<KeptMessage, KeptMessage::sender_of> kept;
+
+  // Receiving: see Receiver::visit.
+  std::atomic<std::uint64_t> space_epoch{0};
+  std::atomic<std::uint32_t> paused{0};
+
+  [[nodiscard]] std::shared_ptr<const TxRings> tx_rings() {
+    const std::lock_guard lock(rings_mutex);
+    return rings;
+  }
+  [[nodiscard]] bool blocks() const { return spec.policy.overflow == Overflow::block; }
+};
+
+/// A segment of a third participant as one receiving lane remembers it.
+struct KnownRelay {
+  std::uint64_t owner = 0;
+  std::uint32_t number = 0;
+  std::shared_ptr<const shm::SegmentHold> segment_hold;
+};
+
+/// A queue from a peer to us.
+struct RxRing {
+  std::shared_ptr<Peer> peer;
+  std::shared_ptr<Port> port;
+  shm::DescriptorRing ring;
+  std::uint64_t serial = 0;
+  std::uint64_t publication = 0;
+  std::uint32_t spare = 0;  ///< as the sender's
+  std::atomic<bool> sender_gone{false};
+  std::atomic<bool> finished{false};  ///< the sender is gone and everything it sent was taken
+  bool refused = false;               ///< by the sender: see RingHeader. Of the control thread
+
+  // Of the receiving thread.
+  std::vector<std::shared_ptr<const shm::SegmentHold>> segments;  ///< of the sender, by number
+  std::vector<KnownRelay> forwards;
+  std::optional<Envelope> kept;  ///< deliver() said false
+  std::uint64_t kept_epoch = 0;
+
+  [[nodiscard]] bool has_hold(std::uint32_t segment) const {
+    return segment < segments.size() && segments[segment] != nullptr;
+  }
+};
+
+}  // namespace hyphos::transport::shm_detail

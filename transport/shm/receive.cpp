@@ -1,0 +1,391 @@
+#include <bit>
+#include <chrono>
+#include <thread>
+
+#include "base/hot.hpp"
+#include "hyphos/time.hpp"
+#include "transport/shm/shm_impl.hpp"
+
+namespace hyphos::transport::shm_detail {
+namespace {
+
+constexpr int kBatch = 32;  // messages of one lane before the next lane has its turn
+// A message that comes so long after the one before may be run by the thread that has taken it. Of
+// those that come faster, the pool takes several for one wake-up: with 0 or 20 us here, chains of
+// processes carried a sixth less.
+constexpr std::int64_t kApartNs = 100'000;
+
+}  // namespace
+
+// A lane is visited while it has its bit in the shared words or in `leftover_`:
+//  R1  A sender pushes first and sets the bit then; we take the bit first and look then. So a push
+//      is seen by this visit or causes another.
+//  R2  Before sleeping we say so and look at the bits once more; a sender sets the bit and then
+//      looks whether we sleep. One of the two sees the other.
+//  R3  A sender that dies between taking our sleep flag and waking us leaves us asleep with the
+//      flag down; the control thread wakes us after every death.
+//  R4  Lanes that wait for room have their turn before the others, the longest waiting first: or
+//      those with low numbers would take it all.
+// One thread at a time is active: it goes round the lanes. Of a crew, another stands by:
+//  R5  Both sleep at the doorbell, which names the one that senders wake. That is who was active
+//      last, whose caches are warm. But he may leave, to run a callback, if he names the other, who
+//      stands by, and then looks at the bits once more.
+//  R6  Who finds another active may sleep while the flag is down, for that one looks at all bits
+//      before he sleeps. That it was put up and taken down again in between, he sees by the number
+//      beside it. But it may be up, and taken down by a sender who finds nobody to wake, before the
+//      one who leaves is seen to be no longer active; so he looks for that.
+HYPHOS_HOT Crew::Turn Shm::turn(int thread) {
+  if (turns_end_.load(std::memory_order_seq_cst)) return Crew::Turn::over;
+  const std::uint32_t self = thread == 0 ? 0b010 : 0b100;
+  std::atomic<std::uint32_t>& asleep = self_->control().header().asleep;
+  const auto sleep_while = [&](std::uint32_t seen) { shm::futex_wait(asleep, seen, 0, self); };
+  if (active_.exchange(true, std::memory_order_seq_cst)) {
+    standing_by_.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t seen = asleep.load(std::memory_order_seq_cst);
+    if (active_.load(std::memory_order_seq_cst)) sleep_while(seen);
+    standing_by_.fetch_sub(1, std::memory_order_seq_cst);
+    return Crew::Turn::again;
+  }
+  asleep.fetch_and(~1U, std::memory_order_seq_cst);
+  for (;;) {
+    const bool busy = go_round();
+    if (crew_ != nullptr && crew_->has_brought()) {
+      const bool other = apart_ && standing_by_.load(std::memory_order_seq_cst) != 0;
+      const std::uint32_t flag = other ? fall_asleep(shm::kSleepers & ~self) : 0;
+      active_.store(false, std::memory_order_seq_cst);
+      const bool covered = flag != 0 && asleep.load(std::memory_order_seq_cst) == flag;
+      return covered ? Crew::Turn::covered : Crew::Turn::again;
+    }
+    const std::uint32_t flag = busy ? 0 : fall_asleep(self);
+    if (flag != 0) {
+      standing_by_.fetch_add(1, std::memory_order_seq_cst);
+      active_.store(false, std::memory_order_seq_cst);
+      sleep_while(flag);
+      standing_by_.fetch_sub(1, std::memory_order_seq_cst);
+      return Crew::Turn::again;
+    }
+    if (turns_end_.load(std::memory_order_seq_cst)) {
+      active_.store(false, std::memory_order_seq_cst);
+      return Crew::Turn::over;
+    }
+  }
+}
+
+// False: nothing was to be done.
+HYPHOS_HOT bool Shm::go_round() {
+  if (rings_retired_.load(std::memory_order_relaxed)) {
+    // Here, between visits, no lane is in use.
+    std::vector<std::shared_ptr<RxRing>> retired;
+    const std::lock_guard lock(rx_mutex_);
+    retired.swap(retired_rings_);
+    rings_retired_.store(false, std::memory_order_relaxed);
+  }
+  const auto serve = [&](std::uint32_t index) {
+    switch (visit(index)) {
+      case Visit::done:
+        break;
+      case Visit::more:
+        leftover_[index / 64] |= std::uint64_t{1} << (index % 64);
+        break;
+      case Visit::waits:
+        waiting_.push_back(index);
+        break;
+      case Visit::took_and_waits:
+        behind_.push_back(index);
+    }
+  };
+  shm::ControlHeader& header = self_->control().header();
+  bool busy = false;
+  const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
+  for (std::uint32_t word = 0; word < words; ++word) {
+    due_[word] = std::exchange(leftover_[word], 0);
+    if (header.ready[word].load(std::memory_order_relaxed) != 0) {
+      due_[word] |= header.ready[word].exchange(0, std::memory_order_seq_cst);
+    }
+    busy |= due_[word] != 0;
+  }
+  called_.swap(waiting_);
+  for (const std::uint32_t index : called_) {
+    const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+    if ((due_[index / 64] & bit) != 0) {
+      due_[index / 64] ^= bit;
+      serve(index);
+    } else {
+      waiting_.push_back(index);
+    }
+  }
+  called_.clear();
+  for (std::uint32_t word = 0; word < words; ++word) {
+    for (std::uint64_t bits = due_[word]; bits != 0; bits &= bits - 1) {
+      serve(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    }
+  }
+  waiting_.insert(waiting_.end(), behind_.begin(), behind_.end());
+  behind_.clear();
+  return busy;
+}
+
+// Puts the flag up for the one who is named, and returns what the doorbell is while nobody has rung
+// it. 0: somebody has to be active (R2).
+HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
+  constexpr std::uint32_t kBits = shm::kSleepers | 1;
+  shm::ControlHeader& header = self_->control().header();
+  const std::uint32_t number = (header.asleep.load(std::memory_order_relaxed) & ~kBits) + kBits + 1;
+  const std::uint32_t flag = number | named | 1;
+  header.asleep.store(flag, std::memory_order_seq_cst);
+  bool work = turns_end_.load(std::memory_order_seq_cst) || rings_retired_.load();
+  const std::uint32_t words = rx_words_.load(std::memory_order_seq_cst);
+  for (std::uint32_t word = 0; word < words; ++word) {
+    work |= leftover_[word] != 0 || header.ready[word].load(std::memory_order_seq_cst) != 0;
+  }
+  if (!work) return flag;
+  header.asleep.fetch_and(~1U, std::memory_order_seq_cst);
+  return 0;
+}
+
+// On return nobody takes a turn.
+void Shm::end_turns() {
+  turns_end_.store(true, std::memory_order_seq_cst);
+  // One may be about to sleep: until it does there is nobody to wake.
+  for (; !turns_->idle(); std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+    shm::wake_all(self_->control().header().asleep);
+  }
+  turns_->close();
+  if (receiver_.joinable()) receiver_.join();
+}
+
+void Shm::receive_with(Crew& crew) {
+  end_turns();
+  turns_end_.store(false, std::memory_order_seq_cst);
+  turns_ = std::make_shared<Gate>();
+  crew_ = &crew;
+  // A thread that runs a callback when the turns end asks for one more when we may be gone.
+  crew.serve([this, turns = turns_](int thread) {
+    const Passage inside(*turns);
+    return inside ? turn(thread) : Crew::Turn::over;
+  });
+}
+
+void Shm::mark_ready(std::uint32_t index) {
+  shm::ControlHeader& header = self_->control().header();
+  header.ready[index / 64].fetch_or(std::uint64_t{1} << (index % 64), std::memory_order_seq_cst);
+  shm::wake_all(header.asleep);  // R3
+}
+
+// Takes a lane out of service; the receiving thread may be visiting it. Under rx_mutex_.
+std::shared_ptr<RxRing> Shm::take_out(std::uint32_t index) {
+  std::shared_ptr<RxRing> ring = std::exchange(rx_rings_[index], nullptr);
+  if (ring == nullptr) return ring;
+  rx_by_index_[index].store(nullptr, std::memory_order_seq_cst);
+  retired_rings_.push_back(ring);
+  rings_retired_.store(true, std::memory_order_seq_cst);
+  mark_ready(index);
+  return ring;
+}
+
+// Takes up to kBatch messages.
+HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
+  RxRing* const found = rx_by_index_[index].load(std::memory_order_seq_cst);
+  if (found == nullptr) return Visit::done;
+  RxRing& ring = *found;
+  ring.ring.prefetch();
+  Port& port = *ring.port;
+  // Once the gate is closed nothing is taken out any more: what remains is the sender's to count.
+  const Passage call(port.gate);
+  if (!call) return Visit::done;
+  // Whatever rings for a lane that is finished: it was counted, and is about to be taken down.
+  if (ring.finished.load(std::memory_order_relaxed)) return Visit::done;
+  const bool gone = ring.sender_gone.load(std::memory_order_acquire);
+  Visit full = Visit::waits;
+  if (ring.kept.has_value()) {
+    if (port.space_epoch.load(std::memory_order_seq_cst) == ring.kept_epoch) return full;
+    port.paused.fetch_sub(1, std::memory_order_seq_cst);
+    Envelope message = std::move(*ring.kept);
+    ring.kept.reset();
+    if (!hand_over(ring, message)) return full;
+    full = Visit::took_and_waits;
+    ring.ring.header().kept.store(0, std::memory_order_release);
+  }
+  const std::uint64_t half = (ring.ring.depth() - ring.spare) / 2;
+  for (int i = 0; i < kBatch; ++i) {
+    shm::Descriptor next;
+    // A sender that leaves takes an empty lane for one whose messages were received, and its files
+    // go with it: the memory of a message is mapped before the message is taken.
+    const shm::DescriptorRing::Outcome outcome =
+        ring.ring.pop(next, [&](const shm::Descriptor& message) {
+          if (!ring.has_hold(message.segment)) (void)this->segment_hold(ring, message.segment);
+        });
+    if (outcome != shm::DescriptorRing::Outcome::ok) {
+      // A lane that breaks its rules is finished, whoever broke it (L5).
+      if (outcome == shm::DescriptorRing::Outcome::corrupt)
+        port.sink->dropped(kName, Drop::corrupt, 1);
+      ring.ring.made_room();
+      if ((gone || outcome == shm::DescriptorRing::Outcome::corrupt) &&
+          !ring.finished.exchange(true)) {
+        signal_control(false);
+      }
+      return Visit::done;
+    }
+    if (ring.ring.waiting() <= half) ring.ring.made_room();
+    Envelope message;
+    if (const auto lost = resolve(ring, next, message)) {
+      ring.ring.count_drop(static_cast<std::size_t>(*lost), 1);
+      port.sink->dropped(kName, *lost, 1);
+      continue;
+    }
+    if (!hand_over(ring, message)) return full;
+    full = Visit::took_and_waits;
+  }
+  ring.ring.made_room();
+  return Visit::more;
+}
+
+// False: the queue behind the inlet is full and the lane waits for on_space(). That may be called
+// just before the message is put away: the epoch tells, and is looked at after the lane is counted
+// as paused; on_space() changes the epoch before it looks for paused lanes.
+HYPHOS_HOT bool Shm::hand_over(RxRing& ring, Envelope& message) {
+  Port& port = *ring.port;
+  if (crew_ != nullptr) crew_->hand_on();
+  const std::int64_t arrived = message.meta.stamps.arrived;
+  apart_ = arrived - std::exchange(last_arrived_, arrived) >= kApartNs;
+  for (;;) {
+    const std::uint64_t epoch = port.space_epoch.load(std::memory_order_seq_cst);
+    if (port.sink->deliver(message)) return true;
+    ring.kept_epoch = epoch;
+    port.paused.fetch_add(1, std::memory_order_seq_cst);
+    if (port.space_epoch.load(std::memory_order_seq_cst) == epoch) {
+      ring.ring.header().kept.store(1, std::memory_order_release);
+      ring.kept = std::move(message);
+      return false;
+    }
+    port.paused.fetch_sub(1, std::memory_order_seq_cst);
+  }
+}
+
+HYPHOS_HOT void Shm::on_space(PortId id) {
+  const Passage inside(senders_);
+  Port* const port = find(id);
+  if (!inside || port == nullptr) return;
+  port->space_epoch.fetch_add(1, std::memory_order_seq_cst);
+  if (port->paused.load(std::memory_order_seq_cst) == 0 || !started_.load()) return;
+  shm::ControlHeader& header = self_->control().header();
+  const std::lock_guard lock(rx_mutex_);
+  const std::uint32_t words = rx_words_.load(std::memory_order_relaxed);
+  for (std::uint32_t word = 0; word < words; ++word) {
+    std::uint64_t mine = 0;
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      const RxRing* const ring = rx_rings_[word * 64 + i].get();
+      if (ring != nullptr && ring->port.get() == port) mine |= std::uint64_t{1} << i;
+    }
+    if (mine != 0) header.ready[word].fetch_or(mine, std::memory_order_seq_cst);
+  }
+  shm::wake(header.asleep);  // R1 to R3 hold as for a sender
+}
+
+HYPHOS_HOT std::shared_ptr<const shm::SegmentHold> Shm::segment_hold(RxRing& ring,
+                                                                     std::uint32_t number) {
+  if (ring.has_hold(number)) return ring.segments[number];
+  if (number >= shm::kMaxSegments) return nullptr;
+  auto segment = segments_.get(self_->domain(), ring.peer->id, number);
+  if (!segment) return nullptr;
+  const shm::HolderRef entry = (*segment)->find(self_->id(), ring.peer->id);
+  if (!entry.valid()) return nullptr;
+  if (number >= ring.segments.size()) ring.segments.resize(number + 1);
+  ring.segments[number] =
+      std::make_shared<const shm::SegmentHold>(shm::SegmentHold{*segment, self_, entry, nullptr});
+  return ring.segments[number];
+}
+
+std::shared_ptr<const shm::SegmentHold> Shm::relayed_hold(RxRing& ring, std::uint64_t owner,
+                                                          std::uint32_t number) {
+  for (const KnownRelay& known : ring.forwards) {
+    if (known.owner == owner && known.number == number) return known.segment_hold;
+  }
+  if (number >= shm::kMaxSegments) return nullptr;
+  std::shared_ptr<shm::Segment> segment;
+  if (owner == self_->id()) {
+    segment = self_->pool().shared_segment(number);  // a message of ours comes back
+  } else if (auto mapped = segments_.get(self_->domain(), owner, number)) {
+    segment = *mapped;
+  }
+  if (segment == nullptr) return nullptr;
+  auto record = segments_.relayed(segment, ring.peer->id, self_->id());
+  if (record == nullptr) return nullptr;
+  const shm::HolderRef entry = record->entry();
+  ring.forwards.push_back({owner, number,
+                           std::make_shared<const shm::SegmentHold>(shm::SegmentHold{
+                               std::move(segment), self_, entry, std::move(record)})});
+  return ring.forwards.back().segment_hold;
+}
+
+// Takes over the hold of a part that lies in another slot than the header.
+std::optional<Drop> Shm::take_external(RxRing& ring, const shm::Part& part, Buffer& out) {
+  const auto right = part.owner == ring.peer->id ? this->segment_hold(ring, part.segment)
+                                                 : relayed_hold(ring, part.owner, part.segment);
+  if (right == nullptr) return Drop::disconnected;  // the pool's owner died on the way
+  shm::Segment* const segment = right->segment.get();
+  if (part.slot >= segment->slots()) return Drop::corrupt;
+  shm::SlotRef* held = self_->held().take(right, part.slot);
+  out = Buffer(segment->payload(part.slot), 0, held);
+  if (part.offset > segment->slot_size() || part.size > segment->slot_size() - part.offset) {
+    return Drop::corrupt;
+  }
+  held->add_ref();
+  out = Buffer(segment->payload(part.slot) + part.offset, part.size, held);
+  return {};
+}
+
+// Builds the envelope around the slots. The holds that came with the message are taken over one by
+// one, so that whatever is wrong with the rest, they are given back.
+HYPHOS_HOT std::optional<Drop> Shm::resolve(RxRing& ring, const shm::Descriptor& message,
+                                            Envelope& out) {
+  const auto right = this->segment_hold(ring, message.segment);
+  if (right == nullptr) return Drop::disconnected;
+  shm::Segment& segment = *right->segment;
+  if (message.slot >= segment.slots()) return Drop::corrupt;
+  __builtin_prefetch(&segment.message(message.slot));
+  __builtin_prefetch(segment.payload(message.slot));
+  shm::SlotRef* held = self_->held().take(right, message.slot);
+  shm::MessageHeader header;
+  const bool sound = shm::read_message(segment.message(message.slot), header);
+  const Buffer primary(segment.payload(message.slot), 0, held);
+  if (!sound) return Drop::corrupt;
+  std::optional<Drop> wrong;
+  for (std::uint32_t i = 0; i < header.parts; ++i) {
+    const shm::Part& part = header.part[i];
+    Buffer buffer;
+    if (part.owner != 0) {
+      if (const auto lost = take_external(ring, part, buffer)) wrong = lost;
+    } else if (part.offset > segment.slot_size() || part.size > segment.slot_size() - part.offset) {
+      wrong = Drop::corrupt;
+    } else if (part.size != 0) {
+      held->add_ref();
+      buffer = Buffer(primary.data() + part.offset, part.size, held);
+    }
+    if (i == 0) {
+      out.payload = std::move(buffer);
+    } else {
+      out.buffers.push_back(std::move(buffer));
+    }
+  }
+  if (wrong.has_value()) return wrong;
+  if (header.type_hash != ring.port->spec.type.hash) return Drop::type;
+  out.meta.type_hash = header.type_hash;
+  out.meta.sequence = header.sequence;
+  out.meta.sender = header.sender;
+  out.meta.replayed = message.replayed || (header.flags & shm::kReplayed) != 0;
+  if ((header.flags & (shm::kLatched | shm::kPublisherGone)) != 0) {
+    out.meta.latch = (header.flags & shm::kLatched) != 0 ? Latch::last : Latch::gone;
+  }
+  if ((header.flags & shm::kCall) != 0) {
+    out.meta.call = {header.call_client, header.call_id, header.call_kind};
+  }
+  out.meta.peer = ring.peer->id;
+  out.meta.stamps.publish = header.publish;
+  out.meta.stamps.encoded = header.encoded;
+  out.meta.stamps.submitted = header.submitted;
+  out.meta.stamps.arrived = monotonic_now().ns;
+  return {};
+}
+
+}  // namespace hyphos::transport::shm_detail

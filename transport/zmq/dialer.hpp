@@ -1,0 +1,65 @@
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "transport/peering.hpp"
+#include "transport/zmq/auth.hpp"
+#include "transport/zmq/receiver.hpp"
+#include "transport/zmq/socket.hpp"
+#include "transport/zmq/zmq.hpp"
+
+namespace hyphos::transport::zmq {
+
+/// The connected sockets of a process: one DEALER for each peer it was told of.
+///
+/// Threads: connect() and forget() from any; the rest from the one that waits for the sockets,
+/// which takes over what connect() made by calling add().
+class Dialer {
+ public:
+  struct Connection {
+    LinkId id = 0;
+    std::string endpoint;
+    Socket dealer;
+    Monitor monitor;
+  };
+
+  Dialer(const Context& context, const ZmqConfig& config) : context_(context), config_(config) {}
+
+  /// Code::already_exists if there is a link to this endpoint; invalid_config if the endpoint or a
+  /// key is malformed, or one side has keys and the other none.
+  Result<std::shared_ptr<Connection>> connect(const PeerAddress& peer);
+  /// The link to an endpoint, which may be connected again from here on. Code::not_found.
+  Result<LinkId> forget(const std::string& endpoint);
+
+  void add(std::shared_ptr<Connection> link);
+  /// Ends a link; what was said last has `linger_ms` to leave.
+  void remove(LinkId id, int linger_ms);
+  void set_linger(int linger_ms);
+  void close() { links_.clear(); }
+  [[nodiscard]] const std::map<LinkId, std::shared_ptr<Connection>>& links() const {
+    return links_;
+  }
+  [[nodiscard]] Connection* find(LinkId id) const;
+  void add_event_fds(std::vector<pollfd>& to) const;
+  /// False, with `to` unfinished, if a message is waiting already.
+  [[nodiscard]] bool add_data_fds(std::vector<pollfd>& to) const;
+
+ private:
+  Result<std::shared_ptr<Connection>> open(const PeerAddress& peer, LinkId id) const;
+
+  const Context& context_;
+  const ZmqConfig& config_;
+  std::mutex mutex_;  // by_endpoint_, next_id_
+  std::map<std::string, LinkId> by_endpoint_;
+  LinkId next_id_ = 1;
+  std::map<LinkId, std::shared_ptr<Connection>> links_;
+};
+
+}  // namespace hyphos::transport::zmq

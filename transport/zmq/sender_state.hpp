@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/kept.hpp"
+#include "transport/zmq/sender.hpp"
+
+/// What Sender keeps; shared by its two source files only.
+namespace hyphos::transport::zmq {
+
+/// A message ready to be sent to any number of receivers: its head (and, if it is small, its body)
+/// as bytes, and the parts of a large body as frames.
+struct Sender::EncodedFrame {
+  std::vector<std::byte> head;
+  std::size_t submitted_at = 0;  // where in `head` the stamp `handed` stands; 0: nowhere
+  std::vector<Frame> frames;     // empty for a small body
+  std::uint64_t bytes = 0;
+  bool beyond = false;  // a latched value sent again, or a notice: needs no room in the queue
+};
+
+/// A parcel that moves to the heap only if some stream has to keep it.
+struct Sender::Outgoing {
+  EncodedFrame now;
+  std::shared_ptr<EncodedFrame> kept;
+
+  [[nodiscard]] EncodedFrame& encoded() { return kept ? *kept : now; }
+  const std::shared_ptr<EncodedFrame>& keep() {
+    if (!kept) kept = std::make_shared<EncodedFrame>(std::move(now));
+    return kept;
+  }
+};
+
+struct Sender::Port {
+  PortId id = 0;
+  ChannelSpec spec;
+  std::string key;
+  std::vector<Stream*> streams;
+  Kept kept;
+
+  std::mutex calls;                   // held during every call of the outlet
+  SendEvents* send_events = nullptr;  // under `calls`
+
+  /// Encodes the head; large bodies stay where they are.
+  void pack(const Envelope& message, EncodedFrame& out) const;
+};
+
+struct Sender::Stream {
+  Subscriber* who = nullptr;
+  std::uint32_t id = 0;
+  std::string channel;
+  TypeId type;
+  std::uint32_t window_messages = 1;
+  std::uint64_t window_bytes = 0;
+  bool wants_reliable = false;
+
+  PortPtr port;  // null: nothing published under this name and type
+  bool reliable = false;
+  bool resumed = false;  // subscribed over the connection that is there now
+  std::uint64_t sent = 0;
+  std::uint64_t in_flight_bytes = 0;
+  struct InFlight {
+    std::uint64_t bytes = 0;
+    std::shared_ptr<EncodedFrame> encoded;  // reliable only: to be sent again
+  };
+  std::deque<InFlight> in_flight;
+  std::deque<std::shared_ptr<EncodedFrame>> queue;
+
+  [[nodiscard]] std::uint64_t taken() const { return sent - in_flight.size(); }
+  [[nodiscard]] bool has_room(std::size_t depth) const {
+    return queue.size() < depth || waiting() < depth;
+  }
+  /// Messages in the queue within its depth.
+  [[nodiscard]] std::size_t waiting() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(queue, [](const auto& one) { return !one->beyond; }));
+  }
+  [[nodiscard]] bool connected() const;
+  /// Counts as a receiver: it is there, or it will be given what it misses.
+  [[nodiscard]] bool active() const { return connected() || reliable; }
+};
+
+struct Sender::Subscriber {
+  SubscriberName name;
+  std::string process;
+  std::uint64_t host = 0;
+  std::string via;
+  std::string connection;  // empty: away
+  /// The last one it had. What it said there before it went may still be waiting to be read.
+  std::string known_as;
+  std::int64_t away_since_ns = 0;
+  bool settled = true;  // false: just lost, its best-effort streams still hold messages
+  std::map<std::uint32_t, Stream> streams;
+
+  /// An ipc connection ends only when the process does: there is nobody to wait for.
+  [[nodiscard]] bool can_return() const { return !via.starts_with("ipc://"); }
+};
+
+inline bool Sender::Stream::connected() const { return resumed && !who->connection.empty(); }
+
+struct Sender::Notice {
+  enum class Kind { listeners, dropped, refused } kind;
+  PortPtr port;
+  Drop reason{};
+  std::uint64_t count = 0;
+  Error error;
+};
+
+/// Calls of outlets, collected under the lock and made without it.
+class Sender::Notices {
+ public:
+  explicit Notices(Sender& sender) : sender_(sender) {}
+  ~Notices() { fire(); }  // declared before the lock, so destroyed after it
+  Notices(const Notices&) = delete;
+  Notices& operator=(const Notices&) = delete;
+
+  void listeners(const PortPtr& port) { add({Notice::Kind::listeners, port, {}, 0, {}}); }
+  void dropped(const PortPtr& port, Drop reason, std::uint64_t count) {
+    if (count > 0) add({Notice::Kind::dropped, port, reason, count, {}});
+  }
+  void refused(const PortPtr& port, Error error) {
+    add({Notice::Kind::refused, port, {}, 0, std::move(error)});
+  }
+  void fire();
+
+ private:
+  void add(Notice notice) { notices_.push_back(std::move(notice)); }
+  Sender& sender_;
+  std::vector<Notice> notices_;
+};
+
+}  // namespace hyphos::transport::zmq
