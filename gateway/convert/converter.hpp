@@ -7,9 +7,9 @@
 
 #include "gateway/convert/decode_hint.hpp"
 #include "gateway/convert/encoded_message.hpp"
+#include "gateway/convert/form.hpp"
 #include "gateway/convert/lend.hpp"
 #include "gateway/convert/shape.hpp"
-#include "gateway/facade/graph_facade.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/message.hpp"
 #include "hyphos/result.hpp"

@@ -11,37 +11,15 @@
 
 #include "gateway/convert/decode_hint.hpp"
 #include "gateway/convert/encoded_message.hpp"
+#include "gateway/convert/form.hpp"
 #include "gateway/facade/node_params.hpp"
+#include "gateway/types/client.hpp"
+#include "gateway/types/type_info.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/result.hpp"
 #include "hyphos/time.hpp"
 
 namespace hyphos::gateway {
-
-/// How a message of ROS is written on the wire of a client.
-enum class Form : std::uint8_t {
-  ros1,  ///< ROS 1's serialization, without a length in front
-  cdr,   ///< XCDR1 as ROS 2 has it: 4 bytes of encapsulation, then little endian
-  json,  ///< rosbridge's JSON: uint8[] as base64, NaN as null
-  cbor,  ///< rosbridge's CBOR: uint8[] as byte string, numeric arrays as typed arrays (RFC 8746)
-};
-
-/// A type of ROS: what connection headers, graphs and tools ask of it.
-struct TypeInfo {
-  std::string name;       ///< "sensor_msgs/LaserScan"; of ROS 2 "sensor_msgs/msg/LaserScan"
-  std::string md5;        ///< ROS 1
-  std::string type_hash;  ///< ROS 2, "RIHS01_…"
-  /// The definition with those it needs, as in connection headers; of ROS 2 without its comments.
-  std::string text;
-};
-
-struct ServiceTypeInfo {
-  std::string name;  ///< "std_srvs/SetBool"
-  std::string md5;
-  std::string type_hash;
-  std::string request;  ///< names of its two messages, "std_srvs/SetBoolRequest"
-  std::string reply;
-};
 
 struct TopicInfo {
   std::string topic;  ///< "/camera/image"
@@ -117,14 +95,6 @@ class Server {
 /// The answer to a call that a client serves, or the end of one that it made.
 using Answer = std::function<void(Result<Buffer>)>;
 
-/// The three messages of an action.
-struct ActionTypeInfo {
-  std::string name;  ///< "move_base_msgs/MoveBase", "nav2_msgs/action/NavigateToPose"
-  std::string goal;  ///< names of its messages
-  std::string feedback;
-  std::string result;
-};
-
 /// How a goal ended, if it did not fail.
 enum class GoalEnd : std::uint8_t { succeeded, canceled, aborted };
 struct GoalResult {
@@ -163,20 +133,6 @@ class ActionServer {
  public:
   virtual ~ActionServer() = default;
 };
-
-/// What a client is, for rules, counters and logs.
-struct Client {
-  std::string name;  ///< "ros_tcp 127.0.0.1:41552", "/talker"
-  /// Those of one group, a graph of ROS, hear each other without us: an outlet does not get what an
-  /// inlet of its group publishes. Empty: none.
-  std::string group = {};
-  /// It has shown a token of this file, which the rules name; empty: of none.
-  std::string token = {};
-};
-
-/// What a client does with a topic, a service or an action: `call` is also to send goals, `serve`
-/// to carry them out.
-enum class Use : std::uint8_t { publish, subscribe, call, serve };
 
 struct ClientPublisherOptions {
   bool latched = false;

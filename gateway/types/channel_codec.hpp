@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "gateway/convert/converter.hpp"
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/convert/form.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/result.hpp"
 

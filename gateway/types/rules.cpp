@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gateway/facade/graph_facade.hpp"
+#include "gateway/types/client.hpp"
 
 namespace hyphos::gateway {
 

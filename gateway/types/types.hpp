@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "gateway/convert/converter.hpp"
-#include "gateway/facade/graph_facade.hpp"
 #include "gateway/types/channel_codec.hpp"
+#include "gateway/types/type_info.hpp"
 #include "hyphos/codec.hpp"
 #include "hyphos/result.hpp"
 

@@ -1,8 +1,8 @@
+#include "gateway/facade/loan_budget.hpp"
+
 #include <gtest/gtest.h>
 
 #include <utility>
-
-#include "gateway/facade/loan_budget.hpp"
 
 namespace hyphos::gateway {
 namespace {
