@@ -1,11 +1,11 @@
-# Everything a user or CI calls. `make` alone lists the targets.
+# The commands for users and CI. `make` without a target lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
-# Most tests wait for processes, so twice as many run at a time as there are cores.
+# Most tests wait for processes, so run twice as many tests at once as there are cores.
 TEST_JOBS ?= $(shell echo $$((2 * $$(nproc))))
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 3600
@@ -13,7 +13,7 @@ BENCH ?=
 PYTHON ?=
 export PYTHON
 
-# Lets build folders share what ccache holds.
+# Lets build folders share ccache results.
 export CCACHE_BASEDIR := $(CURDIR)
 
 VENV := .venv/bin
@@ -40,7 +40,7 @@ DEMO := out/patrol
 DEMO_SECONDS ?= 30
 
 .PHONY: demo
-demo: configure ## a robot maps a building in three processes; leaves a map, a recording and a report
+demo: configure ## let a robot map a building in three processes, and save a map, a recording and a report
 	@$(STEP) "build demo" cmake --build build/release -j $(JOBS) --target patrol
 	@scripts/link_python_package
 	@mkdir -p $(DEMO)
@@ -53,7 +53,7 @@ demo: configure ## a robot maps a building in three processes; leaves a map, a r
 	@echo "report:    $(CURDIR)/$(DEMO)/report.html"
 
 .PHONY: test
-test: build ## everything that must pass: C++, Python, examples, rooms, installed package, style
+test: build ## run all tests: C++, Python, examples, rooms, installed package, style
 	@$(MAKE) style
 	@$(STEP) -t "ctest" scripts/steady.py 8 \
 	  ctest --test-dir build/release -j $(JOBS) --output-on-failure --no-tests=error -- \
@@ -63,14 +63,14 @@ test: build ## everything that must pass: C++, Python, examples, rooms, installe
 	  $(VENV)/python -m pytest -o cache_dir=build/pytest --last-failed --last-failed-no-failures=none
 
 .PHONY: conformance
-conformance: ## the gateways with real clients: roscpp, rospy, three DDS, roslibjs in Chromium, mono; none may be absent
+conformance: ## test the gateways with real clients: roscpp, rospy, three DDS, roslibjs in Chromium, mono (all required)
 	@scripts/setup core ros ros2 csharp browser
 	@$(MAKE) build
 	@scripts/conformance
 
-# In both, packages come first: with Fast DDS there, the build has the gateway to ROS 2.
+# Both install packages first, because the build includes the ROS 2 gateway only if Fast DDS is present.
 .PHONY: bench
-bench: ## compare with the floors and the peers: three quarters of an hour; BENCH=--quick for a look
+bench: ## compare with lower bounds and baselines: 45 minutes, or less with BENCH=--quick
 	@scripts/setup core bench
 	@$(MAKE) build
 	@$(STEP) "configure bench" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
@@ -78,7 +78,7 @@ bench: ## compare with the floors and the peers: three quarters of an hour; BENC
 	@$(VENV)/python bench/run.py --out build/bench/tables.md $(BENCH)
 
 .PHONY: peers
-peers: ## the middlewares that `hyphos lab` compares with, as far as they can be installed
+peers: ## build the baselines that `hyphos lab` compares with, as far as they can be installed
 	@scripts/setup core bench csharp
 	@$(MAKE) build
 	@$(STEP) "configure peers" cmake --preset bench -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/python
@@ -98,15 +98,15 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS (60) each
 	@scripts/fuzz $(FUZZ_SECONDS) $(JOBS)
 
 .PHONY: crash
-crash: build ## kill and stop processes at random instants: full scale, minutes
+crash: build ## kill and stop processes at random instants, at full scale (minutes)
 	@$(STEP) -t "crash tests" ctest --test-dir build/release -C crash -L crash --output-on-failure --no-tests=error
 
 .PHONY: soak
-soak: build ## eight clients of the gateways for SOAK_SECONDS (an hour): nothing lost, no memory
+soak: build ## run eight clients of the gateways for SOAK_SECONDS (an hour), check losses and memory
 	@PYTHONPATH=build/release/python $(VENV)/python tests/soak/soak.py $(SOAK_SECONDS)
 
 .PHONY: style
-style: setup ## formatting, ruff and mypy (part of `make test`)
+style: setup ## check formatting, ruff and mypy (part of `make test`)
 	@$(STEP) "clang-format" bash -c "git -c safe.directory='*' ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | \
 	  xargs -0 -r $(VENV)/clang-format --dry-run --Werror"
 	@$(STEP) "ruff format" $(VENV)/ruff format --check --quiet --diff .
@@ -114,14 +114,14 @@ style: setup ## formatting, ruff and mypy (part of `make test`)
 	@$(STEP) "mypy" $(VENV)/mypy
 
 .PHONY: lint
-lint: build style ## style plus clang-tidy over all of it: minutes
+lint: build style ## run style, and clang-tidy over all sources (minutes)
 	@$(STEP) "clang-tidy" scripts/tidy $(JOBS)
 
 .PHONY: format
-format: setup ## rewrite the sources to the style
+format: setup ## reformat the sources
 	@git -c safe.directory='*' ls-files -z -co --exclude-standard '*.cpp' '*.hpp' '*.h' | xargs -0 -r $(VENV)/clang-format -i
 	@$(VENV)/ruff format --quiet . && $(VENV)/ruff check --fix-only --quiet .
 
 .PHONY: clean
-clean: ## remove what was built; .venv stays
+clean: ## remove build results, but keep .venv
 	rm -rf build out

@@ -50,7 +50,7 @@ bool BriefCondition::wait_until(BriefLock& lock, std::int64_t deadline_ns) noexc
   const std::uint32_t seen = epoch_.load(std::memory_order_seq_cst);
   lock.unlock();
   const timespec until{deadline_ns / kNsPerSecond, deadline_ns % kNsPerSecond};
-  // FUTEX_WAIT_BITSET takes a point in time on CLOCK_MONOTONIC; FUTEX_WAIT a span.
+  // FUTEX_WAIT_BITSET takes an instant of CLOCK_MONOTONIC, FUTEX_WAIT a duration.
   const long slept =
       ::syscall(SYS_futex, &epoch_, FUTEX_WAIT_BITSET_PRIVATE, seen,
                 deadline_ns == 0 ? nullptr : &until, nullptr, FUTEX_BITSET_MATCH_ANY);

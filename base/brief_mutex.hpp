@@ -6,13 +6,15 @@
 
 namespace hyphos {
 
-/// A mutex for what is held for some tens of nanoseconds: the queues and lists of the data path.
+/// A mutex for critical sections of some tens of nanoseconds: the queues and lists of the data
+/// path.
 ///
-/// Taking and leaving it is one instruction each, in line. At the rates of a robot every page that
-/// a message touches costs a fifth of a microsecond, because between two messages the processor
-/// forgets it; std::mutex touches three more, in another library. Who finds it taken looks again a
-/// few times before it sleeps, because a sleep and the wake-up cost a hundred times what the holder
-/// needs. Not recursive, not fair. Lockable: for std::lock_guard and std::unique_lock.
+/// Locking and unlocking cost one inlined instruction each. At the message rates of a robot, the
+/// processor's caches go cold between two messages. Every page that a message touches then costs a
+/// fifth of a microsecond, and std::mutex touches three more pages, in another library. A thread
+/// that finds the mutex locked polls it a few times before it sleeps. The reason: sleeping and
+/// waking cost a hundred times more than the critical section. Not recursive, not fair. Lockable:
+/// usable with std::lock_guard and std::unique_lock.
 ///
 /// Source: U. Drepper, "Futexes Are Tricky" (2011), mutex 2.
 class BriefMutex {
@@ -44,18 +46,19 @@ class BriefMutex {
 
 using BriefLock = std::unique_lock<BriefMutex>;
 
-/// Lets threads wait for something that a BriefMutex guards. Telling nobody costs two loads and no
-/// call. Whoever changes what is waited for does so under the mutex, and tells before or after he
-/// leaves it.
+/// A condition variable for state guarded by a BriefMutex. notify_all() without waiters costs two
+/// loads and no call. A thread changes the state under the mutex, and calls notify_all() before or
+/// after it unlocks the mutex.
 class BriefCondition {
  public:
   BriefCondition() = default;
   BriefCondition(const BriefCondition&) = delete;
   BriefCondition& operator=(const BriefCondition&) = delete;
 
-  /// Sleeps until told, or without cause. `lock` is held at the call and at its return.
+  /// Sleeps until notified. Spurious wake-ups are possible. `lock` is held at the call and at its
+  /// return.
   void wait(BriefLock& lock) noexcept { (void)wait_until(lock, 0); }
-  /// False if `deadline_ns` (CLOCK_MONOTONIC; 0: none) has passed.
+  /// Returns false if `deadline_ns` (CLOCK_MONOTONIC, 0: none) has passed.
   [[nodiscard]] bool wait_until(BriefLock& lock, std::int64_t deadline_ns) noexcept;
   template <typename Ready>
   void wait(BriefLock& lock, Ready ready) {
@@ -68,8 +71,9 @@ class BriefCondition {
  private:
   void wake_all() noexcept;
 
-  // A waiter counts itself and reads the epoch under the mutex. So who changes something afterwards
-  // sees it counted, and the epoch that it then increments differs from the one it sleeps on.
+  // A waiter counts itself and reads the epoch under the mutex. A thread that changes the state
+  // afterwards therefore sees the waiter counted. Its increment of the epoch ends the waiter's
+  // sleep, because the futex sleeps only on the epoch that the waiter read.
   std::atomic<std::uint32_t> waiters_{0};
   std::atomic<std::uint32_t> epoch_{0};
 };

@@ -25,7 +25,7 @@ class HeapOwner final : public BufferOwner {
   }
 
  private:
-  // Padded to the alignment, so that the bytes behind the owner are aligned as well.
+  // Padded to the alignment, so that the bytes after the owner are aligned as well.
   alignas(kAlignment) std::byte pad_[1];
 };
 

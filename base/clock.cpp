@@ -36,7 +36,7 @@ bool Rate::sleep(const Clock::GiveUp& give_up) {
   detail::ClockCore& core = *clock_.core();
   const std::atomic<bool>* ended = clock_.ended();
   while (!core.stopped() && !(ended != nullptr && *ended)) {
-    // In this order: a jump in between is seen at the next turn.
+    // Read in this order: a jump in between is detected in the next iteration.
     const std::uint64_t jumps = core.steady_jumps();
     const std::int64_t now = core.steady_ns();
     if (jumps != jumps_) {
@@ -51,7 +51,7 @@ bool Rate::sleep(const Clock::GiveUp& give_up) {
       next_ns_ += (left_out + 1) * period_.ns;
       return true;
     }
-    // What ended it is found out above.
+    // The loop conditions above determine why the sleep ended.
     (void)core.sleep_until_steady(next_ns_, jumps, give_up, ended);
     if (give_up && give_up()) return false;
   }

@@ -47,7 +47,8 @@ Duration ClockCore::elapsed() const {
   return now() - base();
 }
 
-/// Two simulators at once would tear the time to and fro: the one that started last is followed.
+/// With two simulators the time would jump back and forth, so only the one that started last is
+/// followed.
 bool ClockCore::is_stale(const ClockTick& tick) const { return ready() && tick.source < source_; }
 
 bool ClockCore::apply(const ClockTick& tick) {
@@ -55,8 +56,8 @@ bool ClockCore::apply(const ClockTick& tick) {
   if (is_stale(tick)) {
     if (ignored_++ == 0) {
       log::warn("clock",
-                "two programs make the time of this robot: the one that was started "
-                "first is no longer followed; stop it");
+                "two programs publish the time of this robot: the one that was started "
+                "first is no longer followed. Stop it");
     }
     return false;
   }
@@ -116,8 +117,8 @@ void ClockCore::follow(Follower follower) {
   follower_ = std::move(follower);
 }
 
-/// `deadline()`: when to look again even if nothing changes, on the monotonic clock; kNever if only
-/// a tick can bring it about. `reached` and `lost` are asked under the lock.
+/// `deadline()`: when to check again even without a change, on the monotonic clock. kNever if only
+/// a tick can end the sleep. `reached` and `lost` are called under the lock.
 template <typename Reached, typename Lost, typename Deadline>
 bool ClockCore::sleep(const GiveUp& give_up, Ended ended, Reached reached, Lost lost,
                       Deadline deadline) {
@@ -157,7 +158,7 @@ bool ClockCore::sleep_for(Duration span, const GiveUp& give_up, Ended ended) {
   if (mode_ == ClockMode::real)
     return sleep_until_steady(monotonic_now().ns + span.ns, 0, give_up, ended);
   std::optional<std::uint64_t> back;
-  std::optional<std::int64_t> until;  // known once there is a time to begin at
+  std::optional<std::int64_t> until;  // known once the first time has arrived
   return sleep(
       give_up, ended,
       [&] {
@@ -187,7 +188,7 @@ void ClockCore::stop() {
 }
 
 void ClockCore::wake() {
-  // The lock: whoever has just found nothing and is about to wait hears of it.
+  // The lock ensures that a thread about to wait does not miss the notification.
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
 }

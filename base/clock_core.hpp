@@ -18,7 +18,7 @@ struct ClockTick {
   enum class Origin : std::uint8_t { simulated, replayed };
 
   std::int64_t now_ns = 0;
-  std::int64_t base_ns = -1;  ///< -1: not told
+  std::int64_t base_ns = -1;  ///< -1: not sent
   double speed = 0;
   bool paused = false;
   std::uint64_t source = 0;
@@ -30,20 +30,19 @@ struct ClockTick {
 
 namespace detail {
 
-/// How far simulated work may lag behind its time before instants are left out (and counted).
+/// Maximum lag of simulated work in instants. Beyond it, instants are skipped and counted.
 inline constexpr std::int64_t kMaxBehind = 1000;
 
 /// The state behind every Clock of a process.
 ///
-/// Two lines of time: `now` is what users see; `steady` is what timers and rates follow, and is
-/// the monotonic clock in real mode (the wall clock may be set, which must not stop a control
-/// loop), the same as `now` in simulated mode.
-///
+/// It has two time lines. `now` is the time that users see. `steady` drives timers and rates. In
+/// real mode `steady` is the monotonic clock, because setting the wall clock must not stop a
+/// control loop. In simulated mode it is the same as `now`.
 /// Invariants: (1) `turn_` orders ticks and settings of the wall clock, so that followers see them
-/// one at a time and in order; (2) what sleepers wait for changes under `mutex_` only.
+/// one at a time and in order. (2) The condition of a sleeper changes under `mutex_` only.
 class ClockCore {
  public:
-  /// `base_ns` 0: real time begins now. Real mode only.
+  /// `base_ns` 0: real time begins now. Ignored in simulated mode.
   explicit ClockCore(ClockMode mode, std::int64_t base_ns = 0);
   ClockCore(const ClockCore&) = delete;
   ClockCore& operator=(const ClockCore&) = delete;
@@ -62,32 +61,33 @@ class ClockCore {
   [[nodiscard]] bool paused() const { return paused_.load(std::memory_order_acquire); }
   [[nodiscard]] double speed() const { return speed_.load(std::memory_order_acquire); }
   [[nodiscard]] std::uint64_t jumps() const { return jumps_.load(std::memory_order_acquire); }
-  /// Jumps of the steady line alone: none in real mode.
+  /// Jumps of the steady time line only: none in real mode.
   [[nodiscard]] std::uint64_t steady_jumps() const { return mode_ == ClockMode::sim ? jumps() : 0; }
   [[nodiscard]] ClockTick::Origin origin() const { return origin_.load(std::memory_order_relaxed); }
 
-  /// Takes a tick over. False if it comes from somebody who is not followed (any more).
+  /// Applies a tick. Returns false if its source is not, or no longer, followed.
   bool apply(const ClockTick& tick);
-  /// The wall clock is so far ahead of the monotonic clock, now. Real mode only.
+  /// Sets the offset of the wall clock from the monotonic clock. Real mode only.
   void set_wall_offset(std::int64_t offset_ns);
 
-  /// Empty, or asked every 50 ms, without a lock: true ends the sleep.
+  /// Empty, or called every 50 ms without a lock. Returning true ends the sleep.
   using GiveUp = Clock::GiveUp;
-  /// `ended`: null, or the sleep ends when it is true and wake() was called.
+  /// Null, or a flag. The sleep ends when the flag is true and wake() was called.
   using Ended = const std::atomic<bool>*;
   bool sleep_until(Time time, const GiveUp& give_up = {}, Ended ended = nullptr);
   bool sleep_for(Duration span, const GiveUp& give_up = {}, Ended ended = nullptr);
-  /// False: stopped, or the steady line has jumped since steady_jumps() was `jumps`.
+  /// Returns false if stopped, or if the steady time line has jumped since steady_jumps() was
+  /// `jumps`.
   bool sleep_until_steady(std::int64_t steady_ns, std::uint64_t jumps, const GiveUp& give_up = {},
                           Ended ended = nullptr);
-  /// Lets every sleeper look whether it has ended.
+  /// Makes every sleeper check whether its sleep has ended.
   void wake();
-  /// Ends all sleep, now and later. The process is asked to stop.
+  /// Ends all present and future sleeps, because the process is shutting down.
   void stop();
   [[nodiscard]] bool stopped() const;
 
-  /// Called after every tick, and every setting of the wall clock, in the thread that brought it:
-  /// `jump` says that the time was set. Called until `follow(nullptr)` has returned.
+  /// Called after every tick and every setting of the wall clock, in the receiving thread. `jump`
+  /// is set if the time jumped. Calls may continue until `follow(nullptr)` has returned.
   using Follower = std::function<void(const std::optional<ClockJump>& jump)>;
   void follow(Follower follower);
 
@@ -110,9 +110,9 @@ class ClockCore {
 
   std::mutex turn_;
   Follower follower_;          // under turn_
-  std::uint64_t source_ = 0;   // under turn_; of the last tick, as the next two
-  std::uint64_t epoch_ = 0;    // ClockTick::jumps
-  std::uint64_t ignored_ = 0;  // ticks of somebody else, in a row
+  std::uint64_t source_ = 0;   // under turn_, source of the last tick
+  std::uint64_t epoch_ = 0;    // under turn_, ClockTick::jumps of the last tick
+  std::uint64_t ignored_ = 0;  // under turn_, consecutive ticks of other sources
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -120,7 +120,7 @@ class ClockCore {
   bool stopped_ = false;    // under mutex_
 };
 
-/// Realtime − monotonic clock, read so that a preemption between the two does not count.
+/// Realtime − monotonic clock. The measurement excludes preemption between the two readings.
 [[nodiscard]] std::int64_t measure_wall_offset();
 
 }  // namespace detail

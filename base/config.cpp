@@ -19,14 +19,14 @@
 namespace hyphos::config {
 namespace {
 
-/// Ends the parse: the document cannot be understood, or costs too much.
+/// Thrown to end the parse: the document is unreadable or exceeds a limit.
 struct Stop {
   Source source;
   std::string text;
 };
 
-/// Builds the tree from the parser's events. Events, not YAML::Node, because a Node loses the
-/// places of keys, keeps no repeated keys, and follows aliases without a bound.
+/// Builds the tree from the parser's events. It does not use YAML::Node, because a Node loses the
+/// places of keys, drops repeated keys, and follows aliases without a bound.
 class Builder final : public YAML::EventHandler {
  public:
   Builder(std::shared_ptr<const std::string> file, std::string_view text, const Limits& limits,
@@ -34,7 +34,8 @@ class Builder final : public YAML::EventHandler {
       : file_(std::move(file)), text_(text), limits_(limits), problems_(problems) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (documents_++ > 0) throw Stop{at(mark), "a second document begins; one per file is read"};
+    if (documents_++ > 0)
+      throw Stop{at(mark), "the file has a second document, but only one is read"};
   }
   void OnDocumentEnd() override {}
 
@@ -58,7 +59,7 @@ class Builder final : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) throw Stop{at(mark), "an alias stands inside its own anchor"};
+    if (found == anchors_.end()) throw Stop{at(mark), "an alias is inside its own anchor"};
     charge(found->second, at(mark));
     put(found->second, 0);
   }
@@ -83,7 +84,7 @@ class Builder final : public YAML::EventHandler {
   struct Frame {
     Value value;
     YAML::anchor_t anchor = 0;
-    bool has_key = false;  // a map's key was read, its value comes next
+    bool has_key = false;  // a map's key was read, its value is next
     Entry entry;
   };
 
@@ -91,7 +92,7 @@ class Builder final : public YAML::EventHandler {
     return {file_, mark.line + 1, mark.column + 1};
   }
 
-  /// The literal of the empty value; empty if there is none. The parser does not keep it.
+  /// The literal of the empty value, or empty if there is none. The parser does not keep it.
   [[nodiscard]] std::string null_word(const YAML::Mark& mark) const {
     if (mark.pos < 0 || static_cast<std::size_t>(mark.pos) > text_.size()) return {};
     std::string_view rest = text_.substr(static_cast<std::size_t>(mark.pos));
@@ -119,7 +120,7 @@ class Builder final : public YAML::EventHandler {
     put(std::move(frame.value), frame.anchor);
   }
 
-  /// Counts what an alias copies, before it is copied.
+  /// Counts the values and bytes that an alias adds, before they are copied.
   void charge(const Value& value, const Source& source) {
     charge_one(value.text.size(), source);
     for (const Value& item : value.items) charge(item, source);
@@ -156,14 +157,14 @@ class Builder final : public YAML::EventHandler {
       top.has_key = true;
     } else {
       top.entry.value = std::move(value);
-      // An empty value has no place of its own; its key has.
+      // An empty value has no place, so it takes the place of its key.
       if (top.entry.value.is(Value::Kind::null)) top.entry.value.source = top.entry.source;
       top.value.entries.push_back(std::move(top.entry));
       top.has_key = false;
     }
   }
 
-  /// `<<: *defaults`: adds what the map does not say itself.
+  /// `<<: *defaults`: adds the entries whose keys the map does not have.
   void merge(Value& map) {
     const auto is_merge = [](const Entry& entry) { return entry.key == "<<"; };
     const auto found = std::find_if(map.entries.begin(), map.entries.end(), is_merge);
@@ -180,7 +181,8 @@ class Builder final : public YAML::EventHandler {
     for (const Entry& entry : map.entries) known.insert(entry.key);
     for (Value& source : sources) {
       if (!source.is(Value::Kind::map)) {
-        problems_.error(merged.source, "'<<' merges maps; write '<<: *name' of an anchored map");
+        problems_.error(merged.source,
+                        "'<<' merges maps only, write '<<: *name' of an anchored map");
         return;
       }
       for (Entry& entry : source.entries) {
@@ -231,7 +233,7 @@ Value* Value::find(std::string_view key) {
 
 void Problems::add(const Source& source, std::string text, bool warning) {
   const std::string file = source.file ? *source.file : std::string();
-  for (const Problem& known : problems_) {  // an alias repeats what is wrong with its anchor
+  for (const Problem& known : problems_) {  // an alias repeats the errors of its anchor
     if (full()) break;
     if (known.source.line == source.line && known.source.column == source.column &&
         known.text == text && files_[known.file_order] == file) {
@@ -300,7 +302,7 @@ Result<std::string> read_file(const std::string& path, const Limits& limits) {
   }
   if (text.size() > limits.bytes) {
     return Error{Code::invalid_config,
-                 "larger than " + std::to_string(limits.bytes) + " bytes, the limit", path};
+                 "larger than the limit of " + std::to_string(limits.bytes) + " bytes", path};
   }
   return text;
 }
@@ -310,14 +312,14 @@ Value parse_yaml(std::string_view text, const std::string& name, Problems& probl
   const auto file = std::make_shared<const std::string>(name);
   if (text.size() > limits.bytes) {
     problems.error({file, 1, 1},
-                   "larger than " + std::to_string(limits.bytes) + " bytes, the limit");
+                   "larger than the limit of " + std::to_string(limits.bytes) + " bytes");
     return {};
   }
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (const std::size_t bad = find_bad_utf8(text); bad != std::string_view::npos) {
     problems.error(
         place_of(file, text, bad),
-        "this byte is not UTF-8 text; save the file as UTF-8 without control characters");
+        "this byte is not UTF-8 text. Save the file as UTF-8 without control characters");
     return {};
   }
   Builder builder(file, text, limits, problems);
@@ -329,7 +331,8 @@ Value parse_yaml(std::string_view text, const std::string& name, Problems& probl
   } catch (const Stop& stop) {
     problems.error(stop.source, stop.text);
   } catch (const YAML::Exception& error) {
-    problems.error({file, error.mark.line + 1, error.mark.column + 1}, "not YAML: " + error.msg);
+    problems.error({file, error.mark.line + 1, error.mark.column + 1},
+                   "invalid YAML: " + error.msg);
   }
   Value root = builder.take();
   if (!root.source.file) root.source = {file, 1, 1};
@@ -341,8 +344,8 @@ void report_duplicates(const Value& value, Problems& problems) {
   for (const Entry& entry : value.entries) {
     const auto [first, is_new] = seen.emplace(entry.key, &entry);
     if (!is_new) {
-      problems.error(entry.source, "'" + entry.key + "' stands here a second time, first at " +
-                                       first->second->source.to_string() + "; remove one");
+      problems.error(entry.source, "'" + entry.key + "' is a duplicate key, first at " +
+                                       first->second->source.to_string() + ". Remove one");
     }
     report_duplicates(entry.value, problems);
   }
@@ -356,7 +359,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > kLongest) continue;
-    // Optimal string alignment distance (Damerau 1964): three rows of the usual table.
+    // Optimal string alignment distance (Damerau 1964), with three rows of the usual table.
     std::vector<std::size_t> before(candidate.size() + 1);
     std::vector<std::size_t> last(candidate.size() + 1);
     std::vector<std::size_t> row(candidate.size() + 1);
@@ -373,7 +376,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
         }
       }
     }
-    // A word of which nothing is left resembles nothing.
+    // A candidate without a character in common is not similar.
     if (row.back() < best_distance && row.back() < word.size()) {
       best_distance = row.back();
       best = candidate;

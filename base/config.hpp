@@ -9,16 +9,16 @@
 
 #include "hyphos/result.hpp"
 
-/// Reading YAML so that every complaint can name file, line and column.
+/// Reads YAML such that every error can name file, line and column.
 ///
-/// The tree is our own: the YAML library keeps neither duplicate keys nor bounds on what an alias
-/// expands to. Pure functions apart from read_file(); thread-safe.
+/// The tree is our own, because the YAML library keeps no duplicate keys and does not bound the
+/// expansion of aliases. Pure functions apart from read_file(). Thread-safe.
 namespace hyphos::config {
 
-/// Where a value was written. Lines and columns count from 1, columns in bytes.
+/// The place of a value. Lines and columns count from 1, columns in bytes.
 struct Source {
   std::shared_ptr<const std::string> file;
-  int line = 0;  ///< 0: not a place in a file; `file` then says what it is, e.g. an option
+  int line = 0;  ///< 0: not a place in a file, `file` then names the source, e.g. an option
   int column = 0;
 
   [[nodiscard]] std::string to_string() const;  ///< "robot.yaml:12:5"
@@ -31,10 +31,10 @@ struct Value {
   enum class Kind { null, scalar, list, map };
 
   Kind kind = Kind::null;
-  bool plain = true;           ///< scalar without quotes: may be a number or a truth value
-  std::string text;            ///< of a scalar, as written; of a null, its literal, if any
+  bool plain = true;           ///< a scalar without quotes, may be a number or a boolean
+  std::string text;            ///< of a scalar, as written, or the literal of a null, if any
   std::vector<Value> items;    ///< of a list
-  std::vector<Entry> entries;  ///< of a map, in order, repeated keys included
+  std::vector<Entry> entries;  ///< of a map, in order, including repeated keys
   Source source;
 
   [[nodiscard]] bool is(Kind k) const { return kind == k; }
@@ -49,7 +49,8 @@ struct Entry {
   Value value;
 };
 
-/// What a document may cost. Beyond it the document is refused, so a small file cannot grow.
+/// Limits of a document. A document beyond them is refused, so a small file cannot expand without
+/// bound.
 struct Limits {
   std::size_t bytes = 1 << 20;           ///< of the text
   std::size_t depth = 32;                ///< nested lists and maps
@@ -57,7 +58,7 @@ struct Limits {
   std::size_t expanded_bytes = 8 << 20;  ///< scalars and keys after expansion of aliases
 };
 
-/// Collects complaints, so that a user sees all of them at once.
+/// Collects errors and warnings, so that a user sees all of them at once.
 class Problems {
  public:
   void error(const Source& source, std::string text) { add(source, std::move(text), false); }
@@ -65,7 +66,7 @@ class Problems {
 
   [[nodiscard]] bool failed() const { return errors_ > 0; }
   [[nodiscard]] std::size_t errors() const { return errors_; }
-  /// So many that further ones are only counted.
+  /// True once further problems are only counted.
   [[nodiscard]] bool full() const { return problems_.size() >= kMost; }
   /// All errors, in the order of the files and lines, one line each.
   [[nodiscard]] Error to_error() const;
@@ -92,24 +93,24 @@ class Problems {
 /// Reads a whole file of at most `limits.bytes`. Errors: not_found, permission, io, invalid_config.
 [[nodiscard]] Result<std::string> read_file(const std::string& path, const Limits& limits = {});
 
-/// Parses one document. What is wrong goes to `problems`; the value is then what could be read.
-/// An empty document is a null. `name` is what the complaints call the text.
+/// Parses one document. Errors go to `problems`, and the result is then the readable part. An empty
+/// document is a null. `name` identifies the text in errors.
 [[nodiscard]] Value parse_yaml(std::string_view text, const std::string& name, Problems& problems,
                                const Limits& limits = {});
 
-/// Complains about every key that stands twice in one map, the whole tree down.
+/// Reports every key that is repeated within one map, in the whole tree.
 void report_duplicates(const Value& value, Problems& problems);
 
-/// The candidate that `word` was most likely meant to be, or "" if none is near.
+/// The most similar candidate to `word`, or "" if none is similar.
 [[nodiscard]] std::string_view nearest(std::string_view word,
                                        std::span<const std::string_view> candidates);
 
-/// Length of the UTF-8 sequence at the front of `text`, which is not empty; 0 if it is none
+/// Length of the UTF-8 sequence at the front of `text`, which must not be empty. 0 if it is invalid
 /// (RFC 3629).
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
 /// Offset of the first byte that is not UTF-8, or is a control character other than tab and line
-/// ends; npos if all is well.
+/// ends. npos if there is none.
 [[nodiscard]] std::size_t find_bad_utf8(std::string_view text);
 
 }  // namespace hyphos::config

@@ -49,11 +49,11 @@ std::optional<Code> code_named(std::string_view word) {
 std::string_view advice(Code code) {
   switch (code) {
     case Code::invalid_config:
-      return "mend the named key and start again";
+      return "correct the named key and start again";
     case Code::not_found:
-      return "check the spelling; the message lists what exists";
+      return "check the spelling, the message lists the existing names";
     case Code::already_exists:
-      return "choose another name or endpoint, or end what holds it";
+      return "choose another name or endpoint, or stop the program that uses it";
     case Code::type_mismatch:
       return "build both sides with the same message type";
     case Code::timeout:
@@ -65,17 +65,17 @@ std::string_view advice(Code code) {
     case Code::exhausted:
       return "free space (hyphos shm list, hyphos doctor), then retry";
     case Code::permission:
-      return "run as the owner, or mend the permissions";
+      return "run as the owner, or correct the permissions";
     case Code::corrupt:
-      return "the data was not used; check the sender's version";
+      return "the data was discarded, check the sender's version";
     case Code::unsupported:
       return "use a build, kernel or option that supports it";
     case Code::io:
-      return "see the message for what the operating system said";
+      return "see the message for the error of the operating system";
     case Code::canceled:
-      return "ask again if it is still wanted";
+      return "repeat the call if it is still needed";
     case Code::out_of_range:
-      return "ask within the range that the message names, or wait until it is reached";
+      return "use the range given in the message, or wait until it is reached";
     case Code::too_large:
       return "send the message in parts, or raise the limit that the log names";
   }

@@ -19,7 +19,7 @@ ForkMark::ForkMark() {
 Error ForkMark::error(const std::string& what, const std::string& where) {
   return {Code::disconnected,
           what +
-              " belongs to the parent of this process and cannot be used after fork(); open a node "
+              " belongs to the parent of this process and cannot be used after fork(). Open a node "
               "in the child, or start it with spawn or exec",
           where};
 }

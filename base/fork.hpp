@@ -8,7 +8,7 @@
 #include "hyphos/result.hpp"
 
 /// A forked child must not use inherited objects. The child has the memory of its parent but none
-/// of its threads, and an inherited lock may stay locked. The shared memory belongs to the parent.
+/// of its threads, so an inherited lock may stay locked. The shared memory belongs to the parent.
 namespace hyphos {
 
 /// A member of an object: distinguishes the process that made the object from a forked child.
@@ -19,7 +19,7 @@ class ForkMark {
   [[nodiscard]] bool is_inherited() const {
     return generation_ != current_.load(std::memory_order_relaxed);
   }
-  /// Code::disconnected: `what` (and `where`) belongs to another process.
+  /// The error for using `what` (at `where`) in a forked child. Code::disconnected.
   [[nodiscard]] static Error error(const std::string& what, const std::string& where = {});
 
  private:

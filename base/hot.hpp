@@ -1,6 +1,6 @@
 #pragma once
 
-/// Marks the functions that every message goes through. The linker puts them side by side: some
-/// ten kilobytes on three pages instead of on twenty, each of which costs a fifth of a microsecond
-/// to find again when messages are rare (docs/performance.md).
+/// Marks the functions on the path of every message. The linker places them side by side: some ten
+/// kilobytes on three pages instead of twenty. When messages are rare, each page costs a fifth of a
+/// microsecond, because it is no longer cached (docs/performance.md).
 #define HYPHOS_HOT [[gnu::hot]]

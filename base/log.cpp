@@ -18,7 +18,7 @@ namespace {
 std::atomic<Level> threshold{Level::info};
 constexpr std::array<const char*, 5> kNames = {"DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
 
-/// Held while a listener is called; nothing that a listener may do takes it.
+/// The mutex is held while a listener is called. No code reachable from a listener locks it.
 struct Listeners {
   const ForkMark mark;
   std::mutex mutex;
@@ -26,7 +26,8 @@ struct Listeners {
   std::atomic<bool> some{false};
 };
 Listeners& listeners() {
-  // Never destroyed: threads may write until the very end. A forked child begins with none.
+  // Never destroyed, because threads may write until the process ends. A forked child starts
+  // without listeners.
   static std::atomic<Listeners*> made = new Listeners;
   Listeners* known = made.load();
   while (known->mark.is_inherited()) {

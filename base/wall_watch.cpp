@@ -14,9 +14,9 @@
 namespace hyphos {
 namespace {
 
-// Settings this small are how a measurement differs from the one before, not steps.
+// Smaller differences are measurement noise, not steps.
 constexpr std::int64_t kLeastStepNs = 10'000;
-constexpr time_t kNever = 9'000'000'000;  // in the year 2255; the kernel's own limit is 2262
+constexpr time_t kNever = 9'000'000'000;  // in the year 2255, below the kernel's limit in 2262
 
 bool arm(int timer) {
   itimerspec never{};
@@ -31,7 +31,7 @@ WallWatch::WallWatch(std::shared_ptr<detail::ClockCore> clock)
       timer_(timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK)),
       end_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (timer_ < 0 || end_ < 0 || !arm(timer_)) {
-    log::warn("clock", std::string("settings of the wall clock will not be noticed: ") +
+    log::warn("clock", std::string("changes of the wall clock will not be detected: ") +
                            std::strerror(errno));
     return;
   }

@@ -7,9 +7,9 @@
 
 namespace hyphos {
 
-/// Tells a real clock when the machine's wall clock is set. One thread that sleeps in the kernel
-/// until that happens (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET): no polling. Slewing by NTP
-/// needs none of it, since it slows or hastens the monotonic clock alike.
+/// Notifies a real clock when the machine's wall clock is set. One thread sleeps in the kernel
+/// until that happens (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET), so there is no polling. Slewing
+/// by NTP needs no notification, because it changes the rate of both clocks alike.
 class WallWatch {
  public:
   explicit WallWatch(std::shared_ptr<detail::ClockCore> clock);

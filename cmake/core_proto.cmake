@@ -1,5 +1,5 @@
-# hyphos_core_proto(<path below proto/>): a message that is a part of the core library itself, unlike
-# the standard messages; included as "<path>.pb.h".
+# hyphos_core_proto(<path below proto/>): compiles a message that is part of the core library,
+# unlike the standard messages. Include it as "<path>.pb.h".
 function(hyphos_core_proto path)
   set(proto ${PROJECT_SOURCE_DIR}/proto/${path}.proto)
   set(stem ${PROJECT_BINARY_DIR}/${path}.pb)
@@ -9,7 +9,7 @@ function(hyphos_core_proto path)
     COMMAND protobuf::protoc -I ${PROJECT_SOURCE_DIR}/proto --cpp_out=${PROJECT_BINARY_DIR} ${proto}
     DEPENDS ${proto} protobuf::protoc
     COMMENT "protoc ${path}.proto" VERBATIM)
-  # A target of its own orders the header before every room that includes it.
+  # A separate target generates the header before any room that includes it is compiled.
   add_custom_target(${name} DEPENDS ${stem}.cc ${stem}.h)
   add_dependencies(hyphos_objects ${name})
   set_property(SOURCE ${stem}.cc ${stem}.h TARGET_DIRECTORY hyphos_objects PROPERTY GENERATED TRUE)

@@ -1,17 +1,18 @@
 # hyphos_add_messages(<target> PROTOS <file>... [IMPORT_DIR <dir>])
 #
-# Turns .proto files into a library that any node links. The generated headers are found under the
-# path that the file has below IMPORT_DIR (default: the current source directory), as in
-# `#include "mine/msgs.pb.h"`. A file may import "hyphos/msgs/….proto" and "hyphos/ros/options.proto".
+# Makes a library from .proto files that any node can link. The path of a generated header is the
+# path of its file below IMPORT_DIR (default: the current source directory), as in `#include
+# "mine/msgs.pb.h"`. A file may import "hyphos/msgs/….proto" and "hyphos/ros/options.proto".
 #
-# The library is shared: protobuf ends a process in which two plug-ins register the same file twice.
+# The library is shared, because protobuf aborts a process in which two plug-ins register the same
+# file.
 function(hyphos_add_messages target)
   cmake_parse_arguments(ARG "" "IMPORT_DIR" "PROTOS" ${ARGN})
   if(NOT ARG_PROTOS)
     message(FATAL_ERROR "hyphos_add_messages(${target}): give at least one file after PROTOS")
   endif()
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "hyphos_add_messages(${target}): not understood: ${ARG_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "hyphos_add_messages(${target}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT ARG_IMPORT_DIR)
     set(ARG_IMPORT_DIR ${CMAKE_CURRENT_SOURCE_DIR})
@@ -29,7 +30,7 @@ function(hyphos_add_messages target)
     file(REAL_PATH ${proto} full BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     file(RELATIVE_PATH relative ${import_dir} ${full})
     if(relative MATCHES "^\\.\\./")
-      message(FATAL_ERROR "hyphos_add_messages(${target}): ${full} is not below ${import_dir}; give IMPORT_DIR")
+      message(FATAL_ERROR "hyphos_add_messages(${target}): ${full} is not below ${import_dir}. Set IMPORT_DIR")
     endif()
     file(STRINGS ${full} imports REGEX "^import +\"hyphos/(msgs|ros)/")
     list(APPEND standard_imports ${imports})

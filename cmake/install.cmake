@@ -1,5 +1,5 @@
-# What `cmake --install` gives: library, headers, messages, find_package(hyphos) and hyphos-host.
-# The component `python` is the wheel; the other rules leave it out and it leaves them out.
+# The result of `cmake --install`: library, headers, messages, find_package(hyphos) and hyphos-host.
+# The component `python` is the wheel. The other rules and the wheel exclude each other.
 include(CMakePackageConfigHelpers)
 
 set(HYPHOS_INSTALL_PROTO_DIR ${CMAKE_INSTALL_DATADIR}/hyphos/proto)

@@ -1,4 +1,4 @@
-# Flags common to everything that is built here.
+# Flags for all targets.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -18,7 +18,7 @@ endif()
 add_library(hyphos_flags INTERFACE)
 target_compile_options(hyphos_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-align)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 sees overlapping copies in std::string operator+ that are none (its bug 105651).
+  # GCC 12 falsely reports overlapping copies in std::string operator+ (its bug 105651).
   target_compile_options(hyphos_flags INTERFACE -Wno-restrict)
 endif()
 

@@ -13,7 +13,7 @@ std::size_t storage_offset(std::size_t align) {
   return (sizeof(Block) + align - 1) / align * align;
 }
 
-// No block has the address of its pool.
+// Marks `returned_` as closed. No block has the address of its pool.
 Block* closed_mark(BlockPool* pool) { return reinterpret_cast<Block*>(pool); }
 
 }  // namespace
@@ -47,7 +47,7 @@ void BlockPool::close() {
     const std::lock_guard lock(mutex_);
     here = destroy_all(std::exchange(free_, nullptr));
   }
-  // From here on whoever drops a block destroys it.
+  // From here on, a dropped block is destroyed.
   here += destroy_all(returned_.exchange(closed_mark(this), std::memory_order_acq_rel));
   left(kOpen - (total_ - here));
 }
@@ -67,8 +67,8 @@ HYPHOS_HOT BlockRef BlockPool::take() {
   return BlockRef(block);
 }
 
-// Blocks are pushed one by one and taken off all at once, so that no block can come back between
-// the load and the exchange unnoticed.
+// Blocks are pushed one by one and removed all at once. So a block cannot return unnoticed between
+// the load and the exchange (no ABA problem).
 HYPHOS_HOT void BlockPool::give(Block* block) {
   Block* seen = returned_.load(std::memory_order_relaxed);
   do {
@@ -154,8 +154,8 @@ HYPHOS_HOT bool Block::decode_now(const TypeSupport& type) {
     type_ = &type;
     value_ = storage_;
   } else {
-    // The channel was first opened by an end that knows the type by name only: no room in the
-    // block.
+    // The channel was first opened by an endpoint that knows the type only by name, so the block
+    // has no room for a value.
     const std::align_val_t align{type.align};
     void* memory = ::operator new(type.size, align);
     if (!type.decode(envelope_, memory)) return ::operator delete(memory, align), false;

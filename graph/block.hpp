@@ -8,18 +8,18 @@
 
 namespace hyphos::detail {
 
-/// Blocks of one publisher or channel, recycled: publishing allocates only until the pool has grown
-/// to the number of messages in flight. Thread-safe. Lives until its owner has closed it and its
-/// last block is gone.
+/// A pool of recycled blocks for one publisher or channel. Publishing allocates only until the pool
+/// has as many blocks as there are messages in flight. Thread-safe. The pool lives until its owner
+/// has closed it and its last block is gone.
 ///
-/// Whoever drops a block pushes it onto `returned_`, without a lock; take() goes through a list of
-/// its own and collects the returned ones only when that is empty. So in the steady state the two
-/// sides share a cache line once per batch, not once per message.
+/// A dropped block is pushed onto `returned_` without a lock. take() uses a list of its own and
+/// collects the returned blocks only when that list is empty. So in the steady state the two sides
+/// share a cache line once per batch, not once per message.
 class BlockPool {
  public:
   /// Blocks with room for one value of `type`.
   static BlockPool* create(const TypeSupport& type);
-  /// The owner's last call. Blocks that are out stay valid; the last of them ends the pool.
+  /// The owner's last call. Blocks in use stay valid, and the last of them destroys the pool.
   void close();
 
   BlockRef take();
@@ -34,8 +34,7 @@ class BlockPool {
   [[nodiscard]] std::int64_t destroy_all(Block* list) const;
   void left(std::int64_t count);
 
-  // `remaining_` stays above 0 until close() has put the number of blocks that are out in its
-  // place.
+  // `remaining_` stays above 0 until close() replaces kOpen by the number of blocks in use.
   static constexpr std::int64_t kOpen = std::int64_t{1} << 48;
 
   const std::size_t size_;

@@ -74,8 +74,8 @@ Result<void> Channel::open_ports(bool sink) {
     if (opened) {
       id = *opened;
     } else if (port->binding.tools_only) {
-      // Tools may be without it; the robot goes on.
-      log::warn("graph", "tools cannot take part in this channel: " + opened.error().to_string());
+      // Tools may be without the channel. The robot continues.
+      log::warn("graph", "tools cannot use this channel: " + opened.error().to_string());
     } else {
       return opened.error();
     }
@@ -94,7 +94,7 @@ void Channel::close_ports() {
 }
 
 void Channel::unuse() {
-  // Before the channel may be seen unused.
+  // Stored before the channel can be seen unused.
   unused_ns_.store(monotonic_now().ns, std::memory_order_relaxed);
   users_.fetch_sub(1, std::memory_order_release);
 }
@@ -106,7 +106,7 @@ bool Channel::keeps_messages() const {
 }
 
 void Channel::watch_deadline(Timers& timers) {
-  // Checked once per deadline: a silence is noticed after one to two deadlines, and an idle channel
+  // Checked once per deadline. A silence is noticed after one to two deadlines, and an idle channel
   // costs one wake-up per deadline.
   const std::int64_t deadline_ns = policy_.deadline_ms * 1'000'000;
   auto before = std::make_shared<std::map<const Subscriber*, std::int64_t>>();
@@ -121,12 +121,12 @@ void Channel::watch_deadline(Timers& timers) {
     const bool simulated = clock->mode() == ClockMode::sim;
     const std::int64_t now = monotonic_now().ns;
     std::map<const Subscriber*, std::int64_t> seen;
-    const auto list = channel->subscribers();  // kept while it is walked
+    const auto list = channel->subscribers();  // keeps the list alive during the loop
     for (const auto& s : *list) {
       const std::int64_t last = (*s->trace()).last_ns.load(std::memory_order_relaxed);
-      if (last == 0) continue;  // before the first message there is no rhythm to keep
+      if (last == 0) continue;  // no deadline before the first message
       bool missed = now - last > deadline_ns;
-      if (simulated) {  // stamps are of another clock: what counts is whether they changed
+      if (simulated) {  // stamps are from another clock, so compare with the last check
         const auto known = before->find(s.get());
         missed = known != before->end() && known->second == last;
         seen.emplace(s.get(), last);
@@ -141,7 +141,8 @@ Result<std::shared_ptr<detail::PublisherCore>> Channel::add_publisher(const Type
                                                                       bool network,
                                                                       const std::string& node,
                                                                       bool latched) {
-  std::shared_ptr<ChannelPublisher> publisher;  // its end, after an error, takes setup_
+  // Declared first: after an error its destructor takes setup_.
+  std::shared_ptr<ChannelPublisher> publisher;
   const std::lock_guard setup(setup_);
   if (latched && !is_latched()) become_latched(node);
   trace::EndpointId id{name_, node, type_, policy(), Mode::serial, true};
@@ -167,8 +168,8 @@ void Channel::become_latched(const std::string& node) {
       return;
     }
   }
-  log::warn("graph", "channel '" + name_ + "' is not latched, as " + node +
-                         " wants it: it has publishers in this process that are not");
+  log::warn("graph", "channel '" + name_ + "' is not latched as node " + node +
+                         " requests: it has publishers in this process that are not latched");
 }
 
 void Channel::mark_pointer() {
@@ -184,7 +185,7 @@ void Channel::remove(ChannelPublisher& publisher) {
     const std::lock_guard lock(mutex_);
     std::erase(publishers_, &publisher);
     last = publishers_.empty();
-    // Within the process the last of all leaves its value to late subscribers, until another one
+    // Within the process, the last publisher leaves its value to late subscribers until another one
     // publishes.
     left_behind_ = last;
   }
@@ -233,8 +234,9 @@ Result<std::shared_ptr<Subscriber>> Channel::add_subscriber(const TypeSupport& t
       return opened.error();
     }
   }
-  setup.unlock();  // an inline callback may open or close an end of this channel
-  // A newer message of the same publisher may have come already: then the subscriber drops this.
+  setup.unlock();  // an inline callback may open or close an endpoint of this channel
+  // A newer message of the same publisher may have arrived already. The subscriber then drops this
+  // one.
   for (detail::BlockRef& block : kept) subscriber->push_local({std::move(block), 0, 0, 0, true});
   return subscriber;
 }
@@ -253,7 +255,8 @@ void Channel::remove(Subscriber& subscriber) {
       if (port->in != 0) port->binding.transport->close(port->in.exchange(0));
       port->publishers = 0;
     }
-    std::list<detail::BlockRef> gone;  // dropped without the lock: they may free memory
+    // Destroyed after the lock is released, because this may free memory.
+    std::list<detail::BlockRef> gone;
     const std::lock_guard lock(mutex_);
     peers_.clear();
     gone = latched_.forget_if(
@@ -263,8 +266,9 @@ void Channel::remove(Subscriber& subscriber) {
 }
 
 std::shared_ptr<const Channel::Subscribers> Channel::keep(const detail::BlockRef& block) {
+  // Both are destroyed after the lock is released, because this may free memory.
   std::list<detail::BlockRef> gone;
-  detail::BlockRef before;  // both are dropped without the lock: they may free memory
+  detail::BlockRef before;
   const std::lock_guard lock(mutex_);
   if (left_behind_ && block->meta().peer == kThisProcess) {
     left_behind_ = false;
@@ -339,8 +343,8 @@ HYPHOS_HOT bool Channel::deliver(Envelope& message) {
     };
     if (!all_have_room()) {
       paused_.store(true);
-      // Room may have appeared before the flag was up; then nobody would call on_space(). The flag
-      // stays up even so: another peer, or another transport, may have raised it and wait.
+      // Room may have appeared before the flag was set. Then nothing would call on_space(). The
+      // flag stays set nevertheless: another peer or transport may have set it and wait.
       if (!all_have_room()) return false;
     }
   }
@@ -364,7 +368,7 @@ HYPHOS_HOT void Channel::room_made() {
 void Channel::dropped(std::string_view transport, transport::Drop reason, std::uint64_t count) {
   const Port* port = find_port(transport);
   if (port == nullptr) return;
-  const auto list = subscribers();  // kept while it is walked
+  const auto list = subscribers();  // keeps the list alive during the loop
   for (const auto& s : *list) {
     if (s->options().network)
       s->trace().drop(port->binding.index, static_cast<std::size_t>(reason), count);
@@ -407,7 +411,8 @@ void Channel::peer(std::string_view transport, std::string_view who, std::uint64
   Port* port = find_port(transport);
   if (port == nullptr) return;
   {
-    std::list<detail::BlockRef> gone;  // dropped without the lock: they may free memory
+    // Destroyed after the lock is released, because this may free memory.
+    std::list<detail::BlockRef> gone;
     const std::lock_guard lock(mutex_);
     const auto is_meant = [&](const auto& known) {
       return known.first == port && known.second.id == id;
@@ -419,7 +424,7 @@ void Channel::peer(std::string_view transport, std::string_view who, std::uint64
                at != peers_.end()) {
       peers_.erase(at);
     }
-    // One that closes its publisher and opens another may be here twice for a moment.
+    // A peer that closes its publisher and opens another may be listed twice for a moment.
     if (!present && std::none_of(peers_.begin(), peers_.end(), is_meant)) {
       gone = latched_.forget_if(
           [id](const detail::BlockRef& block) { return block->meta().peer == id; });
@@ -430,7 +435,7 @@ void Channel::peer(std::string_view transport, std::string_view who, std::uint64
   } else if (port->publishers > 0) {
     --port->publishers;
   }
-  const auto list = subscribers();  // kept while it is walked
+  const auto list = subscribers();  // keeps the list alive during the loop
   for (const auto& s : *list) {
     if (present) (*s->trace()).transports.fetch_or(2U << port->binding.index);
   }

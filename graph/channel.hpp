@@ -26,16 +26,16 @@ class Subscriber;
 class ChannelPublisher;
 enum class View : std::uint8_t;
 
-/// A transport as one graph uses it.
+/// A transport as used by one graph.
 struct TransportBinding {
   transport::Transport* transport = nullptr;
   std::size_t index = 0;  // in trace::Registry
   bool tools_only = false;
 };
 
-/// Told that something changed around a channel: its peers, its listeners or its refusals. Called
-/// from threads of transports, inside their calls: must be short, and must not publish, open or
-/// close anything.
+/// Notified of changes around a channel: its peers, its subscribers or its refusals. Called in
+/// threads of transports, inside their calls. Must be short, and must not publish, open or close
+/// anything.
 class ChannelWatcher {
  public:
   virtual ~ChannelWatcher() = default;
@@ -51,8 +51,8 @@ struct ChannelPeer {
 /// A hyperedge: all publishers and subscriptions of one name in this process, and the ports through
 /// which it reaches others.
 ///
-/// Two locks: `setup_` orders joining and leaving (may call transports); `mutex_` guards the lists
-/// for the data path and is never held while anything else is called.
+/// Two locks: `setup_` orders joining and leaving, and transports may be called under it. `mutex_`
+/// guards the lists for the data path, and nothing else is called under it.
 class Channel final : public std::enable_shared_from_this<Channel>, private transport::ReceiveSink {
  public:
   Channel(std::string name, const TypeSupport& type, Policy policy,
@@ -62,8 +62,9 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   Channel& operator=(const Channel&) = delete;
   ~Channel();
 
-  /// `latched`: it wants late subscribers to get its last message. The channel becomes latched with
-  /// that if it has no publisher yet: of those that are there the transports keep nothing.
+  /// `latched`: late subscribers shall get the publisher's last message. This makes the channel
+  /// latched if it has no publisher yet. Otherwise it stays as it is, because the transports keep
+  /// no messages of the existing publishers.
   Result<std::shared_ptr<detail::PublisherCore>> add_publisher(const TypeSupport& type,
                                                                bool network,
                                                                const std::string& node,
@@ -76,34 +77,36 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void remove(ChannelPublisher& publisher);
 
   void watch(std::weak_ptr<ChannelWatcher> watcher);
-  /// Those whose messages may still come: a process that died is here until all it sent was taken.
+  /// Peers whose messages may still arrive. A dead process remains until all its messages were
+  /// received.
   [[nodiscard]] std::vector<ChannelPeer> peers() const;
-  /// Why the last end in another process was refused, if one was and no other was accepted since.
+  /// The reason of the last refusal of an endpoint in another process, if none was accepted since.
   [[nodiscard]] std::optional<Error> refusal() const;
 
-  /// True inside calls that a transport makes: such a thread must not wait for a message, nor close
+  /// True inside calls made by a transport. Such a thread must not wait for a message, nor close
   /// anything.
   [[nodiscard]] static bool delivering_here();
 
-  /// A queue of this channel has room again: lets paused transports go on.
+  /// Called when a queue of this channel has room again. Resumes paused transports.
   void room_made();
-  /// Whoever has the channel from the graph and has not joined it yet, and every end that is there.
-  /// Only who is of them may add to them; what is not of them may be dropped by the graph.
+  /// Counts the references to the channel: every endpoint, and every caller that got it from the
+  /// graph and has not joined yet. The count may only be raised by a holder of a reference. At zero
+  /// the graph may delete the channel.
   void use() { users_.fetch_add(1, std::memory_order_relaxed); }
   void unuse();
   [[nodiscard]] bool in_use() const { return users_.load(std::memory_order_acquire) > 0; }
-  /// When the last of them went, as a number that grows.
+  /// The time at which the last reference was dropped.
   [[nodiscard]] std::int64_t unused_since() const {
     return unused_ns_.load(std::memory_order_relaxed);
   }
-  /// It has something for who comes late.
+  /// True if it has latched messages for late subscribers.
   [[nodiscard]] bool keeps_messages() const;
 
   void set_open(bool open) { open_.store(open, std::memory_order_release); }
   [[nodiscard]] bool is_open() const { return open_.load(std::memory_order_acquire); }
-  /// Counts `deadline_missed` at every subscription that got nothing for policy().deadline_ms.
+  /// Counts `deadline_missed` at every subscription without a message for policy().deadline_ms.
   void watch_deadline(Timers& timers);
-  /// Leaves all transports; publishing becomes local.
+  /// Leaves all transports. Publishing becomes local.
   void close_ports();
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -125,7 +128,7 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   using Subscribers = std::vector<std::shared_ptr<Subscriber>>;
 
   static std::uint64_t sender_of(const detail::BlockRef& block) { return block->meta().sender; }
-  /// Of this process and of all others.
+  /// Of this process and of all others together.
   static constexpr std::size_t kMostLatched = 1024;
   using Latched = transport::LastOfEach<detail::BlockRef, sender_of, kMostLatched>;
 
@@ -144,8 +147,8 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
             bool present) override;
   void refused(std::string_view transport, const Error& why) override;
 
-  /// ReceiveSink and SendEvents share the names of their functions: the sending end is a part of
-  /// its own.
+  /// A separate class for sending, because ReceiveSink and SendEvents have functions of the same
+  /// names.
   struct Out final : transport::SendEvents {
     explicit Out(Channel& c) : channel(c) {}
     void listeners(std::string_view transport, std::uint32_t count) override;
@@ -157,23 +160,23 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   void tell_watchers();
   /// Under setup_.
   void become_latched(const std::string& node);
-  /// Tells in the counters that messages go by pointer. Under mutex_.
+  /// Marks pointers as used in the counters. Under mutex_.
   void mark_pointer();
   Result<void> open_ports(bool sink);
   Port* find_port(std::string_view transport);
   std::shared_ptr<const Subscribers> subscribers() const;
-  /// Keeps a latched message, and returns the subscriptions that get it now: a subscription that
-  /// joins is either among them or gets the kept messages, never both.
+  /// Keeps a latched message and returns the subscriptions that get it now. A joining subscription
+  /// is either among them or gets the kept messages, never both.
   std::shared_ptr<const Subscribers> keep(const detail::BlockRef& block);
   void forget_publisher(std::uint64_t sender);
-  /// Sends it on all transports, after all messages of this publisher. Under setup_.
+  /// Sends the end of a publisher on all transports, after all its messages. Under setup_.
   void announce_end(std::uint64_t sender);
   static void deliver_local(const detail::BlockRef& block, const Subscribers& list,
                             bool from_network, std::int64_t arrived, Published& out);
 
   const std::string name_;
   const TypeId type_;
-  const Policy policy_;  // but for `latched`
+  const Policy policy_;  // except for `latched`
   const std::shared_ptr<trace::Registry> registry_;
   Executor& executor_;
   detail::BlockPool* const pool_;
@@ -189,11 +192,11 @@ class Channel final : public std::enable_shared_from_this<Channel>, private tran
   std::vector<std::weak_ptr<ChannelWatcher>> watchers_;
   std::vector<std::pair<const Port*, ChannelPeer>> peers_;
   std::optional<Error> refusal_;
-  /// The latched values for late subscribers: of publishers here, and of remote ones while a port
-  /// delivers their messages. A value from another process holds its memory there, in the slot that
-  /// the publisher also keeps for late receivers. Under mutex_.
+  /// The latched cache for late subscribers: values of publishers here, and of remote ones while a
+  /// port delivers their messages. A value from another process occupies its memory there, in the
+  /// slot that the publisher also keeps for late receivers. Under mutex_.
   Latched latched_;
-  bool left_behind_ = false;  // the last publisher here ended and left its value: mutex_
+  bool left_behind_ = false;  // the last publisher here ended and left its value, under mutex_
 
   Out out_{*this};
   std::atomic<std::uint32_t> remote_listeners_{0};

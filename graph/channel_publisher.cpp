@@ -40,11 +40,11 @@ std::optional<Error> ChannelPublisher::ended() const {
   const std::string what = "the publisher of channel '" + channel() + "'";
   if (mark_.is_inherited()) return ForkMark::error(what, channel());
   if (!left_.load(std::memory_order_relaxed)) return std::nullopt;
-  return Error{Code::disconnected, what + " has been closed; open another one", channel()};
+  return Error{Code::disconnected, what + " has been closed. Open another one", channel()};
 }
 
 HYPHOS_HOT detail::BlockRef ChannelPublisher::block() {
-  if (mark_.is_inherited()) {  // another thread may have had the pool's lock in the parent
+  if (mark_.is_inherited()) {  // in the parent, another thread may have held the pool's lock
     detail::BlockPool* const own = detail::BlockPool::create(type_);
     detail::BlockRef block = own->take();
     own->close();
@@ -87,13 +87,13 @@ HYPHOS_HOT WritableBuffer ChannelPublisher::loan(std::size_t size) {
   return {};
 }
 
-// Subscriptions of this process take a message of any size: then it has to be published.
+// Subscriptions of this process accept messages of any size, so then the message must be published.
 std::optional<Published> ChannelPublisher::too_large(std::size_t size) {
   if (channel_->local_listeners() > 0 || !channel_->is_open()) return std::nullopt;
   return refuse_large(size);
 }
 
-// Small messages fit everywhere, and so cost no more than a comparison.
+// Small messages always fit, so they cost only one comparison.
 std::optional<Published> ChannelPublisher::refuse_large(std::size_t size) {
   constexpr std::size_t kAlwaysFits = 1 << 20;
   if (size <= kAlwaysFits || !network_ || channel_->is_latched()) return std::nullopt;
@@ -117,11 +117,12 @@ std::optional<Published> ChannelPublisher::refuse_large(std::size_t size) {
   }
   out.failure = Code::too_large;
   if (std::uint64_t more = 0; too_large_log_.allow(more)) {
-    log::error("graph",
-               "channel '" + channel_->name() + "': a message of " + std::to_string(size) +
-                   " bytes can never leave the process; the largest has, in bytes: " + limits +
-                   "; send it in parts, or make /dev/shm larger (docs/limits.md) "
-                   "[too_large]");
+    log::error(
+        "graph",
+        "channel '" + channel_->name() + "': a message of " + std::to_string(size) +
+            " bytes is too large for every other process. The limits in bytes are: " + limits +
+            ". Send it in parts, or make /dev/shm larger (docs/limits.md) "
+            "[too_large]");
   }
   return out;
 }
@@ -135,7 +136,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
   std::size_t bytes = 0;
   trace::Record& record = **trace_;
   Meta& meta = block->meta();
-  const bool brought = meta.sender != 0;  // RawPublisher::bring(): its sender is elsewhere
+  const bool brought = meta.sender != 0;  // RawPublisher::bring(): the sender is in another graph
   if (!brought) meta.sender = sender_;
   meta.peer = kThisProcess;
   meta.type_hash = channel_->type().hash;
@@ -146,7 +147,7 @@ HYPHOS_HOT Published ChannelPublisher::publish(detail::BlockRef block) {
     out.failure = Code::disconnected;
     return out;
   }
-  // Latched values go to the transports even if nobody listens yet: they keep the last one.
+  // Latched values go to the transports even without a subscriber: transports keep the last one.
   const bool remote = network_ && !channel_->ports_.empty() && meta.to != kThisProcess &&
                       (channel_->remote_listeners() > 0 || latched);
   if (remote) {

@@ -13,10 +13,10 @@
 
 namespace hyphos::graph {
 
-/// Never 0; random, so that it is unique over all machines.
+/// Never 0. Random, so that it is unique over all machines.
 [[nodiscard]] std::uint64_t random_id();
 
-/// One publisher handle's state: its sequence, its identity and its counters.
+/// The state of one publisher handle: its sequence, its identity and its counters.
 class ChannelPublisher final : public detail::PublisherCore {
  public:
   ChannelPublisher(std::shared_ptr<Channel> channel, const TypeSupport& type, bool network,
@@ -34,11 +34,12 @@ class ChannelPublisher final : public detail::PublisherCore {
   [[nodiscard]] std::uint64_t sender() const override { return sender_; }
   [[nodiscard]] std::optional<Error> ended() const override;
 
-  /// Ends the publisher before its last reference does: it sends nothing any more. Idempotent.
+  /// Ends the publisher before its last reference is dropped. It sends nothing afterwards.
+  /// Idempotent.
   void leave();
   [[nodiscard]] bool network() const { return network_; }
   [[nodiscard]] trace::Endpoint& trace() { return *trace_; }
-  /// `mask`: the transports with listeners now. The bit for pointers stays as it is.
+  /// `mask`: the transports with subscribers now. The bit for pointers is unchanged.
   void set_transports(std::uint32_t mask) {
     std::atomic<std::uint32_t>& now = (*trace_)->transports;
     now.store((now.load() & 1U) | mask);
@@ -46,10 +47,10 @@ class ChannelPublisher final : public detail::PublisherCore {
 
  private:
   [[nodiscard]] std::optional<Published> refuse_large(std::size_t size);
-  /// Returns the size of what it sent, encoded.
+  /// Returns the encoded size of the sent message.
   std::size_t publish_remote(detail::Block& block, Published& out);
 
-  /// Nothing is sent: it has left, or this is a forked child.
+  /// True if the publisher has been closed, or if this is a forked child. Nothing is sent then.
   [[nodiscard]] bool has_ended() const {
     return mark_.is_inherited() || left_.load(std::memory_order_relaxed);
   }
@@ -62,8 +63,8 @@ class ChannelPublisher final : public detail::PublisherCore {
   const std::unique_ptr<trace::Endpoint> trace_;
   const std::uint64_t sender_;
   std::atomic<std::uint64_t> sequence_{0};
-  // Keeps sequence numbers in the order in which they leave the process; publishing from one thread
-  // never waits for it.
+  // Keeps sequence numbers in the order in which the messages leave the process. Not contended if
+  // only one thread publishes.
   BriefMutex send_;
   std::atomic<bool> left_{false};  // set under send_
   log::OncePerSecond too_large_log_;

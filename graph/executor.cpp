@@ -22,7 +22,7 @@ namespace {
 
 thread_local const void* current_pool = nullptr;
 
-/// First in, first out; keeps its memory.
+/// A FIFO queue that keeps its memory.
 class Ring {
  public:
   [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -67,41 +67,41 @@ void wake(std::atomic<std::uint32_t>& word) {
 
 struct Executor::Worker {
   alignas(64) std::atomic<std::uint32_t> awake{0};
-  Work work;  // handed over by who wakes; none: look at the queues
+  Work work;  // handed over by the waking thread. None: check the queues
   Worker* next = nullptr;
 };
 
-// A thread that takes turns for a transport, and what it has brought.
+// A thread that polls for a transport, and the work that it has found.
 struct Executor::Server {
   const State& pool;
   Work work;
   Priority priority = Priority::normal;
 };
 
-/// Kept by every thread, so that it outlives an executor that is destroyed by its own work.
+/// Owned by every thread, so that it outlives an executor that is destroyed by its own work.
 ///
-/// Invariant, under `mutex`: if a thread is idle, the queues are empty. So whoever brings work
-/// hands it to an idle thread, or leaves it to the busy ones, which look here before they sleep.
-/// `ready` counts the threads that are neither parked nor inside a Waiting; it is `limit` but while
-/// a thread that has waited goes on before one of the others has parked. A parked thread is in no
-/// other list and is handed no work. A thread that takes turns does work in the place of an idle
-/// one, which is in no list meanwhile.
+/// Invariant, under `mutex`: if a thread is idle, the queues are empty. So new work is handed to an
+/// idle thread, or queued for the busy ones, which check the queues before they sleep. `ready`
+/// counts the threads that are neither parked nor inside a Waiting. It equals `most`, except while
+/// a thread continues after its wait and no other thread has parked yet. A parked thread is in no
+/// other list and gets no work. A receiving thread runs work in place of an idle one, which is in
+/// no list meanwhile.
 struct Executor::State {
-  static thread_local Server* serving;  // the calling thread, while it takes turns
+  static thread_local Server* serving;  // of the calling thread, while it polls
 
   State(int threads, int at_once)
       : most(at_once),
-        // oneTBB counts the calling thread as one of the pool; ours never joins, hence the one
-        // more.
+        // oneTBB counts the calling thread as one of the pool. Our calling thread never joins,
+        // hence + 1.
         limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads) + 1),
-        // Our threads have reserved places, two that take turns among them; the others are for what
-        // callbacks run in parallel.
+        // Our threads have reserved slots, two of them for receiving threads. The other slots are
+        // for parallel algorithms inside callbacks.
         arena(2 * threads + 1, static_cast<unsigned>(threads) + 2),
         ready(at_once) {}
 
   void run(Worker& self, bool in_arena);
   void work_off(Worker& self);
-  /// The calling thread, if it takes turns for this pool.
+  /// The state of the calling thread, if it polls for this pool. Else null.
   [[nodiscard]] Server* here() const;
   [[nodiscard]] Worker* assign(Priority priority, Work work);
   void give(Priority priority, Work work);
@@ -112,17 +112,17 @@ struct Executor::State {
   [[nodiscard]] bool begin_waiting(const std::shared_ptr<State>& self);
   void end_waiting();
 
-  const int most;  // threads that run callbacks at once
+  const int most;  // number of callbacks that run at once
   tbb::global_control limit;
   tbb::task_arena arena;
   BriefMutex mutex;
   std::array<Ring, 3> queues;  // by priority
-  Worker* idle = nullptr;      // last in, first out: the warmest cache first
+  Worker* idle = nullptr;      // last in, first out: the thread with the warmest cache first
   Worker* parked = nullptr;
   int ready;
   int waiting = 0;
   std::uint64_t unfinished = 0;  // work that is queued or running
-  BriefCondition finished;       // it fell to 0
+  BriefCondition finished;       // notified when `unfinished` becomes 0
   bool stopping = false;
   CallbackErrors errors;
   std::vector<std::unique_ptr<Worker>> workers;
@@ -137,11 +137,11 @@ void Executor::State::run(Worker& self, bool in_arena) {
   if (in_arena) {
     arena.execute([&] { work_off(self); });
   } else {
-    work_off(self);  // the arena has no place for more; the one that waits keeps its own
+    work_off(self);  // the arena has no slot for more threads, and the waiting thread keeps its own
   }
 }
 
-// One thread too many since a wait has ended: this one sleeps until it is needed again.
+// Since a wait has ended there is one thread too many. This one sleeps until it is needed again.
 bool Executor::State::park(Worker& self, BriefLock& lock) {
   if (ready <= most || stopping) return false;
   --ready;
@@ -164,7 +164,7 @@ bool Executor::State::begin_waiting(const std::shared_ptr<State>& self) {
       Worker& worker = *workers.emplace_back(std::make_unique<Worker>());
       try {
         stand_ins.emplace_back([self, &worker] { self->run(worker, false); });
-      } catch (const std::system_error&) {  // no more threads to be had
+      } catch (const std::system_error&) {  // no more threads are available
         workers.pop_back();
         ++ready;
         --waiting;
@@ -183,7 +183,7 @@ void Executor::State::end_waiting() {
   const std::lock_guard lock(mutex);
   --waiting;
   if (++ready <= most || idle == nullptr || stopping) return;
-  // A thread that has nothing to do is parked where it sleeps.
+  // An idle thread is parked while it sleeps.
   Worker* const spare = std::exchange(idle, idle->next);
   spare->next = std::exchange(parked, spare);
   --ready;
@@ -202,7 +202,7 @@ Executor::Waiting::~Waiting() {
   if (state_ != nullptr) state_->end_waiting();
 }
 
-// The first of what is queued, or nothing.
+// Returns the first queued work of the highest priority, or nothing.
 HYPHOS_HOT Executor::Work Executor::State::take() {
   for (std::size_t level = queues.size(); level-- > 0;) {
     if (!queues[level].empty()) return queues[level].pop();
@@ -251,12 +251,12 @@ void Executor::State::serve(const std::function<Turn(int)>& turn, int number) {
   serving = nullptr;
 }
 
-// Does what the thread has brought, and what is queued when that is done.
+// Runs the work that the thread has found, and then the queued work.
 HYPHOS_HOT void Executor::State::work_in_place(Server& self) {
   Work work = std::exchange(self.work, nullptr);
   BriefLock lock(mutex);
   Worker* const place = idle;
-  if (place == nullptr) {  // it has found other work meanwhile, and will find this
+  if (place == nullptr) {  // the idle thread got other work meanwhile, and will find this work
     queues[static_cast<std::size_t>(self.priority)].push(std::move(work));
     return;
   }
@@ -271,7 +271,7 @@ HYPHOS_HOT void Executor::State::work_in_place(Server& self) {
     if (ready <= most || stopping) work = take();
   }
   current_pool = nullptr;
-  if (stopping) return;  // it is told by who stops
+  if (stopping) return;  // the idle thread is woken by the destructor
   if (ready > most) {
     --ready;
     place->next = std::exchange(parked, place);
@@ -296,7 +296,7 @@ Executor::~Executor() {
     for (std::thread& thread : state_->stand_ins) threads_.push_back(std::move(thread));
     state_->stand_ins.clear();
   }
-  // No list grows any more.
+  // From here on no list grows.
   for (const auto& worker : state_->workers) wake(worker->awake);
   for (std::thread& thread : threads_) {
     if (thread.get_id() == std::this_thread::get_id()) {
@@ -311,7 +311,7 @@ HYPHOS_HOT Executor::Server* Executor::State::here() const {
   return serving != nullptr && &serving->pool == this ? serving : nullptr;
 }
 
-// Under `mutex`. Returns who has to be woken for it, or nobody.
+// Under `mutex`. Returns the thread to wake for the work, or null.
 HYPHOS_HOT Executor::Worker* Executor::State::assign(Priority priority, Work work) {
   Worker* const worker = idle;
   if (worker != nullptr) {

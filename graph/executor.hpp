@@ -15,51 +15,52 @@ namespace hyphos::graph {
 
 /// The thread pool of a process.
 ///
-/// Its threads are members of one oneTBB arena, so that parallel algorithms and flow graphs that a
-/// callback runs share one pool and one limit. The queue in front of them is ours: work starts
-/// first come first served within a priority, one sleeping thread is woken for one piece of work,
-/// and a thread without work sleeps at once. (oneTBB's own workers are woken all together and then
-/// look for more work for some 150 us, which at the rates of a robot costs more than the
-/// callbacks.)
+/// Its threads are members of one oneTBB arena, so that callbacks, parallel algorithms and flow
+/// graphs share one pool and one limit. The work queue in front of them is ours. Within a priority,
+/// work starts in the order of arrival. One sleeping thread is woken for one piece of work, and a
+/// thread without work sleeps immediately. The reason: oneTBB wakes all its workers together, and
+/// they then search for more work for some 150 us. At the message rates of a robot that costs more
+/// than the callbacks.
 class Executor final : public transport::Crew {
  public:
   using Work = std::function<void()>;
 
-  /// `threads` >= 1: how many callbacks may run at once. With `one_by_one` only one does, in the
-  /// order in which work came; `threads` is then what parallel algorithms in it may use.
+  /// `threads` >= 1: the number of callbacks that may run at once. With `one_by_one` only one
+  /// callback runs, in the order of arrival. `threads` then limits only parallel algorithms inside
+  /// callbacks.
   explicit Executor(int threads, bool one_by_one = false);
-  /// Runs what is queued, then ends the threads. Work of its own may do it.
+  /// Runs the queued work, then ends the threads. Work of the pool itself may call it.
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Runs `work` on a thread of the pool. Allocates nothing in the steady state if `work` captures
-  /// at most two pointers; makes one system call if a thread has to be woken.
+  /// Runs `work` on a thread of the pool. In the steady state it allocates nothing if `work`
+  /// captures at most two pointers. Makes one system call if a thread must be woken.
   void enqueue(Priority priority, Work work);
-  /// Its threads run callbacks only in the place of threads of the pool that are idle.
+  /// The receiving threads run callbacks only in place of idle threads of the pool.
   void serve(std::function<Turn(int)> turn) override;
   [[nodiscard]] bool has_brought() const override;
   void hand_on() override;
-  /// Waits until no work is queued or running, whoever brought it. Not from work of its own.
+  /// Waits until no work is queued or running. Must not be called by work of this pool.
   void wait_idle();
   /// True on a thread that is running work of this executor.
   [[nodiscard]] bool on_worker() const;
 
-  /// An exception has left a callback; `what` says whose.
+  /// Records that a callback threw an exception. `what` names the callback.
   void callback_failed(std::string what);
-  /// How many have, and what the first was.
+  /// The number of such exceptions, and the first one.
   [[nodiscard]] CallbackErrors callback_errors() const;
 
-  /// While it lives, the calling thread is waiting for something that other work of the pool may
-  /// have to bring about: another thread takes its place, so that the pool cannot starve itself.
-  /// Nothing on a thread that is not of the pool. False: kMaxWaiting threads wait already; whoever
-  /// waits nevertheless may wait for ever. Makes a thread if none is parked.
+  /// While this object lives, the calling thread waits for something that other work of the pool
+  /// may have to do. Another thread replaces it, so that the pool cannot starve itself. It makes a
+  /// thread if none is parked. It has no effect on threads outside the pool. It converts to false
+  /// if kMaxWaiting threads wait already. A thread that waits nevertheless may then wait for ever.
   class Waiting;
   static constexpr int kMaxWaiting = 64;
 
-  /// While it lives, the calling thread does something that may take long, or waits: what its turn
-  /// has brought, and what it brings meanwhile, is for other threads. Costs two looks at a variable
-  /// of the thread where no turn is taken.
+  /// While this object lives, the calling thread runs a long operation or waits. Work that its poll
+  /// has found, or finds meanwhile, is handed to other threads. On threads that do not poll, it
+  /// costs two accesses to a thread-local variable.
   class Occupied;
 
  private:

@@ -55,7 +55,7 @@ Result<void> Graph::check_type(const std::string& name, const TypeId& type,
   return Error{Code::type_mismatch,
                "channel '" + name + "' carries " + rules.type + " by the plan, but node '" + node +
                    "' uses " + type.name + " (" + std::string(to_string(type.encoding)) +
-                   "); correct the type in the plan, or the node",
+                   "). Correct the type in the plan, or the node",
                rules.where};
 }
 
@@ -82,7 +82,7 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
   if (rules.policy.depth < 1 || rules.policy.deadline_ms < 0 || rules.policy.block_timeout_ms < 0) {
     return Error{Code::invalid_config,
                  "the policy of channel '" + name +
-                     "' needs a depth of at least 1, and a deadline and a limit of 0 or more",
+                     "' needs a depth of at least 1, and a deadline and a timeout of 0 or more",
                  name};
   }
   std::shared_ptr<Channel> channel;
@@ -97,7 +97,7 @@ Result<Graph::Opened> Graph::channel(const std::string& name, const TypeSupport&
     if (found->second.held) channel->set_open(found->second.channel->is_open());
     found->second.channel = channel;
   }
-  // Counted under the lock: what is found unused under it stays so.
+  // Counted under the lock, so that a channel found unused under the lock stays unused.
   channel->use();
   const std::shared_ptr<void> use(nullptr, [channel](void*) { channel->unuse(); });
   return Opened{{use, channel.get()}, rules.policy.latched};
@@ -160,7 +160,7 @@ Result<void> Graph::set_open(const std::string& name, bool open) {
   if (found == channels_.end()) {
     std::string known;
     for (const auto& [other, entry] : channels_) known += (known.empty() ? "" : ", ") + other;
-    return Error{Code::not_found, "no channel '" + name + "' in this process; there are: " + known,
+    return Error{Code::not_found, "no channel '" + name + "' in this process, there are: " + known,
                  name};
   }
   found->second.channel->set_open(open);

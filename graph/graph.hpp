@@ -19,32 +19,34 @@
 
 namespace hyphos::graph {
 
-/// What a channel of a given name is to be: from the plan, or the caller's wish where it is silent.
+/// The properties of a channel of a given name, from the plan or, where the plan has no entry, from
+/// the endpoint.
 struct ChannelRules {
   Policy policy;
   bool open = true;
   std::vector<std::string> transports;  ///< names, in order of preference for loans
-  /// One more, where only processes without a plan are met (ChannelSpec::for_guests); empty: none.
+  /// An additional transport for tools without a plan (ChannelSpec::for_guests). Empty: none.
   std::string tools_only = {};
-  bool planned = false;    ///< the plan names it
-  std::string type = {};   ///< of every endpoint; empty: that of the first endpoint
+  bool planned = false;   ///< the plan contains it
+  std::string type = {};  ///< required type of every endpoint, empty for that of the first endpoint
   std::string where = {};  ///< the place of the channel in the plan
 };
 
 /// The channels of one process, its thread pool and its transports.
 class Graph {
  public:
-  /// `wish` is what an end asks for. A channel is as its first end has it, and takes `latched` from
-  /// its first publisher besides; when all ends have gone, the next one is the first again.
+  /// `wish` is the policy that an endpoint requests. A channel gets the properties of its first
+  /// endpoint. In addition it takes `latched` from its first publisher. When all endpoints are
+  /// gone, the next one is again the first.
   using Rules = std::function<ChannelRules(const std::string& channel, const Policy& wish)>;
 
-  /// `one_by_one`: callbacks run one at a time, in the order in which they became due. `clock`:
-  /// what timers follow; null: real time.
+  /// `one_by_one`: callbacks run one at a time, in the order in which they became due. `clock`: the
+  /// clock of the timers, null for real time.
   Graph(int threads, std::shared_ptr<trace::Registry> registry, Rules rules,
         bool one_by_one = false, std::shared_ptr<detail::ClockCore> clock = nullptr);
   ~Graph();
 
-  /// A transport that has been started. Call before the first channel is opened.
+  /// Adds a started transport. Call before the first channel is opened.
   void add_transport(std::shared_ptr<transport::Transport> transport);
 
   Result<std::shared_ptr<detail::PublisherCore>> publisher(const std::string& channel,
@@ -56,53 +58,56 @@ class Graph {
                                                 bool raw, const std::string& node,
                                                 detail::Callback callback,
                                                 std::function<void()> ready = {});
-  /// A channel for the services of the node room: its name is not held to the rules of users.
+  /// A channel for the services of the node room. Its name need not follow the rules for users.
   Result<std::shared_ptr<Channel>> internal_channel(const std::string& name,
                                                     const TypeSupport& type, const Policy& policy);
   Result<void> set_open(const std::string& channel, bool open);
   [[nodiscard]] transport::Transport* transport(std::string_view name) const;
-  /// They follow the clock of the process.
+  /// Timers on the clock of the process.
   [[nodiscard]] Timers& timers() { return timers_; }
-  /// These follow real time whatever the clock: for waiting for other processes.
+  /// Timers on real time, for waiting for other processes.
   [[nodiscard]] Timers& timeouts() { return timeouts_; }
   [[nodiscard]] Executor& executor() { return executor_; }
   /// Runs `work` on the thread pool.
   void enqueue(Executor::Work work) { executor_.enqueue(Priority::normal, std::move(work)); }
   [[nodiscard]] std::vector<std::string> channels() const;
   [[nodiscard]] std::vector<ChannelInfo> list() const;
-  /// Runs `work` on the pool and waits until all that came of it has run. Not from a callback.
+  /// Runs `work` on the pool and waits until all its consequences have run. Not from a callback.
   void settle(std::function<void()> work);
 
-  /// No callback of a transport or timer comes after this. Publishing becomes local. Idempotent.
+  /// Stops transports and timers. On return none of their callbacks runs. Publishing becomes local.
+  /// Idempotent.
   void stop(std::int64_t linger_ms);
 
  private:
   struct Entry {
     std::shared_ptr<Channel> channel;
-    bool held = false;  ///< stays without an end: the plan names it, or set_open() did
+    bool held = false;  ///< stays without an endpoint: it is in the plan, or set_open() was called
   };
   struct Opened {
-    std::shared_ptr<Channel> channel;  ///< in use for as long as this lives
-    bool latched = false;              ///< the rules say so for this end
+    std::shared_ptr<Channel> channel;  ///< keeps the channel in use
+    bool latched = false;              ///< the rules make the channel latched for this endpoint
   };
   enum class End : std::uint8_t { publisher, subscriber, call };
 
-  /// `node`: for the error if the plan names another type.
+  /// `node` is used in the error if the plan requires another type.
   Result<Opened> channel(const std::string& name, const TypeSupport& type, const Policy& wish,
                          End end, const std::string& node = {});
   static Result<void> check_type(const std::string& name, const TypeId& type,
                                  const ChannelRules& rules, const std::string& node);
-  /// Whether the channel may be what this end finds; else it is made anew. Under mutex_.
+  /// True if the endpoint may use the existing channel. Else the channel is made again. Under
+  /// mutex_.
   static bool fits(const Channel& there, const TypeId& type, const Policy& wanted, End end);
   std::shared_ptr<Channel> make(const std::string& name, const TypeSupport& type,
                                 const ChannelRules& rules);
-  /// Whether it counts among the channels of this process.
+  /// True if it counts among the channels of this process.
   static bool is_there(const Entry& entry);
-  /// Drops what nobody has any more, but for the last kMostKept that have latched messages. Under
-  /// mutex_.
+  /// Drops unused channels, except the kMostKept most recently used ones with latched messages.
+  /// Under mutex_.
   void drop_unused();
 
-  /// Latched channels without an end whose messages are kept for who comes late.
+  /// Maximum number of latched channels without an endpoint whose messages are kept for late
+  /// subscribers.
   static constexpr std::size_t kMostKept = 64;
 
   const std::shared_ptr<trace::Registry> registry_;

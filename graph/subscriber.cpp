@@ -10,19 +10,18 @@
 namespace hyphos::graph {
 namespace {
 
-// A drain task gives way to others after this many messages, so that one busy channel cannot keep
-// a worker from the rest.
+// A drain task yields after this many messages, so that one busy channel cannot occupy a worker.
 constexpr int kFairShare = 32;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-/// What this thread is at: the innermost callback and its message.
+/// The innermost callback of this thread and its message.
 struct Running {
   const Subscriber* subscriber = nullptr;
   trace::Cause message;
 };
 thread_local Running running_here;
 
-/// A latched value that was published before this subscription came.
+/// A latched value that was published before this subscription joined.
 bool is_replay(const detail::Delivery& delivery) {
   return delivery.replayed && delivery.block->meta().latch == Latch::last;
 }
@@ -78,7 +77,7 @@ HYPHOS_HOT Subscriber::Push Subscriber::push(detail::Delivery delivery, BriefLoc
   if (closed_) return Push::closed;
   if (delivery.block->meta().latch != Latch::none && !note_latched(delivery)) return Push::closed;
   Push outcome = Push::accepted;
-  detail::Delivery oldest;  // destroyed after the lock is gone: it may free a slot
+  detail::Delivery oldest;  // destroyed after the lock is released, because this may free a slot
   if (count_ >= options_.policy.depth) {
     outcome = make_room(delivery, oldest);
     if (outcome == Push::dropped_newest) return outcome;
@@ -178,11 +177,11 @@ HYPHOS_HOT void Subscriber::schedule(BriefLock& lock) {
 }
 
 HYPHOS_HOT void Subscriber::drain_task() {
-  // The task may be the last to know this object: keep it until the lock is released.
+  // The task may hold the last reference to this object: keep it until the lock is released.
   const std::shared_ptr<Subscriber> self = shared_from_this();
   BriefLock lock(mutex_);
-  // From here on it is `running_` that tells of us: a task that runs takes no further message of a
-  // concurrent subscription, so it must not be counted for one.
+  // From here on `running_` accounts for this task. A running task takes no further message of a
+  // concurrent subscription, so it must not count in `tasks_`.
   --tasks_;
   std::int64_t now = 0;
   const int share = options_.mode == Mode::serial ? kFairShare : 1;
@@ -202,7 +201,8 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
   lock.unlock();
   changed_.notify_all();
   if (options_.policy.overflow == Overflow::block) channel_->room_made();
-  // Back to back, the end of one callback is the start of the next: a clock read less.
+  // For consecutive messages, the end of one callback is the start of the next. This saves a clock
+  // read.
   now = run(delivery, now >= delivery.scheduled_ns ? now : 0);
   delivery = {};
   lock.lock();
@@ -213,12 +213,13 @@ HYPHOS_HOT bool Subscriber::run_one(BriefLock& lock, std::int64_t& now) {
 
 std::uint32_t Subscriber::poll(std::uint32_t most) {
   if (mark_.is_inherited()) return 0;
-  // The callback may close it, and be the last to know it.
+  // The callback may close the subscription and hold its last reference.
   const std::shared_ptr<Subscriber> self = shared_from_this();
   BriefLock lock(mutex_);
   if (!options_.ready || running_ > 0) return 0;
   told_ = false;
-  // Not those that come meanwhile: a fast sender must not hold up who polls.
+  // Excludes messages that arrive meanwhile, so that a fast publisher cannot keep the caller in
+  // poll().
   most = static_cast<std::uint32_t>(std::min<std::size_t>(most, count_));
   std::uint32_t ran = 0;
   std::int64_t now = 0;
@@ -276,7 +277,7 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
     if (std::uint64_t more = 0; errors_.allow(more)) {
       log::warn("graph", "channel '" + channel_->name() + "': a message that does not parse as " +
                              channel_->type().name + " was dropped (" + std::to_string(more) +
-                             " more before); check the sender's message definition");
+                             " more before). Check the sender's message definition");
     }
     return 0;
   }
@@ -300,9 +301,11 @@ HYPHOS_HOT std::int64_t Subscriber::run(detail::Delivery& delivery, std::int64_t
   }
   call(delivery, value);
   const std::int64_t end = monotonic_now().ns;
-  // After the callback: at the rates of a robot the histograms' lines are cold, and fetching them
-  // takes microseconds that nobody should wait for.
-  // A latched value sent again is as old as it is: its age says nothing about the way it came.
+  // Recorded after the callback: at the message rates of a robot the histograms' cache lines are
+  // cold, and fetching them takes microseconds.
+  //
+  // The latency of a latched value sent again is excluded, because it includes the age of the
+  // value.
   if (!delivery.replayed) trace_->timings()->record(stamps, dequeued, writers);
   trace_->timings()->record_callback(end - delivery.callback_ns, writers);
   trace_->received(block->meta(), bytes, delivery.replayed, stamps, dequeued, end);
@@ -331,7 +334,7 @@ HYPHOS_HOT void Subscriber::call(const detail::Delivery& delivery, const void* v
 }
 
 void Subscriber::close() {
-  if (mark_.is_inherited()) return;  // no callback runs here
+  if (mark_.is_inherited()) return;  // no callback runs in a forked child
   std::vector<detail::Delivery> rest;
   BriefLock lock(mutex_);
   if (!std::exchange(closed_, true)) {
@@ -344,7 +347,7 @@ void Subscriber::close() {
     rest.clear();
     lock.lock();
   }
-  // Called from inside its own callback, it cannot wait for itself.
+  // Inside its own callback it cannot wait for itself.
   if (running_here.subscriber == this) {
     closed_inside_ = true;
     return;

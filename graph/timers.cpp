@@ -12,7 +12,7 @@
 namespace hyphos::graph {
 namespace {
 
-constexpr std::size_t kMaxJumps = 64;  // that wait for one callback
+constexpr std::size_t kMaxJumps = 64;  // maximum number of jumps that wait for one callback
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
@@ -25,11 +25,11 @@ struct Timers::Entry {
   std::function<void()> work;
   std::function<void(const ClockJump&)> jump_work;
   Skipped skipped;
-  std::int64_t pending = 0;     // calls to make after the one that runs; under mutex_, as the rest
+  std::int64_t pending = 0;     // further calls to make, under mutex_, like all below
   std::deque<ClockJump> jumps;  // the same for jumps
   bool running = false;
   bool cancelled = false;
-  bool self_cancelled = false;  // its work goes when the call has ended
+  bool self_cancelled = false;  // its work is destroyed when the call has ended
   std::thread::id runner;
 
   void skip(std::int64_t count) const {
@@ -56,7 +56,8 @@ Timers::Id Timers::every(std::int64_t period_ns, std::function<void()> work, Ski
   entry->period_ns = period_ns;
   entry->work = std::move(work);
   entry->skipped = std::move(skipped);
-  // Before the first tick there is no time to count from; that tick is a jump and begins the grid.
+  // Before the first tick there is no time to count from. The first tick is a jump and starts the
+  // series.
   return add(std::move(entry), clock_->ready() ? clock_->steady_ns() + period_ns : kNever);
 }
 
@@ -99,7 +100,8 @@ void Timers::cancel(Id id) {
   entries_.erase(found);
   entry->cancelled = true;
   idle_.wait(lock, [&] { return !entry->running || entry->runner == std::this_thread::get_id(); });
-  // What the function captured goes in the caller's thread; a call that cancels itself comes later.
+  // The function's captures are destroyed in the caller's thread. For a call that cancels itself
+  // this happens later.
   std::function<void()> work;
   std::function<void(const ClockJump&)> jump_work;
   if (entry->running) {
@@ -111,7 +113,7 @@ void Timers::cancel(Id id) {
 }
 
 void Timers::stop() {
-  clock_->follow(nullptr);  // waits for a tick that is being told
+  clock_->follow(nullptr);  // waits for a tick in progress
   std::vector<std::function<void()>> works;
   std::vector<std::function<void(const ClockJump&)>> jump_works;
   {
@@ -126,13 +128,13 @@ void Timers::stop() {
     }
   }
   if (thread_.joinable()) thread_.join();
-  // What the functions captured goes with them, here and not in a worker that had one in hand: it
-  // may be the last to hold the runtime.
+  // The functions' captures are destroyed here, not in a worker that still holds one: they may hold
+  // the last reference to the runtime.
   entries_.clear();
   queue_.clear();
 }
 
-/// Real mode: the thread that waits.
+/// Real mode: the waiting thread.
 void Timers::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -143,7 +145,7 @@ void Timers::loop() {
     const std::int64_t next = queue_.begin()->first;
     const std::int64_t now = monotonic_now().ns;
     if (now < next) {
-      // steady_clock is CLOCK_MONOTONIC here; a new, earlier timer notifies.
+      // steady_clock is CLOCK_MONOTONIC here. A new, earlier timer notifies.
       wake_.wait_until(lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(next)));
       continue;
     }
@@ -151,7 +153,7 @@ void Timers::loop() {
   }
 }
 
-/// The clock went on, or was set.
+/// Called when the clock advanced or was set.
 void Timers::follow(const std::optional<ClockJump>& jump) {
   std::unique_lock lock(mutex_);
   if (stopping_) return;
@@ -167,7 +169,7 @@ void Timers::follow(const std::optional<ClockJump>& jump) {
       if (!entry->running) fire(entry);
     }
   }
-  if (clock_->mode() == ClockMode::real) return;  // timers follow the monotonic clock there
+  if (clock_->mode() == ClockMode::real) return;  // here timers follow the monotonic clock
   const std::int64_t now = clock_->steady_ns();
   if (jump) return restart(now);
   if (!in_turn_) return take_due(lock, now);
@@ -188,7 +190,7 @@ std::int64_t Timers::next_due_ns() {
   return queue_.empty() ? kNever : queue_.begin()->first;
 }
 
-/// Begins every grid anew. Calls that are owed for the time before are not made any more.
+/// Restarts every series of instants. Pending calls are dropped.
 void Timers::restart(std::int64_t now) {
   queue_.clear();
   for (auto& [id, entry] : entries_) {
@@ -207,7 +209,7 @@ void Timers::take_due(std::unique_lock<std::mutex>& lock, std::int64_t now) {
       continue;
     }
     lock.unlock();
-    entry.reset();  // what it holds may take its time to go
+    entry.reset();  // destroying its captures may take long
     lock.lock();
   }
 }
@@ -241,7 +243,7 @@ void Timers::fire(const std::shared_ptr<Entry>& entry) {
   executor_.enqueue(priority, [this, entry] { run(entry); });
 }
 
-/// One call on the pool; then the next one takes its turn behind whatever else is waiting there.
+/// Makes one call on the pool. Further calls are queued behind the other waiting work.
 void Timers::run(const std::shared_ptr<Entry>& entry) {
   std::function<void()> spent;  // destroyed after the lock is released
   std::function<void(const ClockJump&)> jump_spent;

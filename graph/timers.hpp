@@ -17,17 +17,17 @@
 
 namespace hyphos::graph {
 
-/// Calls functions at given instants of the clock of the process, on the pool.
+/// Calls functions on the pool at given instants of the clock of the process.
 ///
-/// In real mode one thread, which exists only while there is something to wait for, sleeps until
-/// the next instant. In simulated mode there is none: the thread that brings a tick finds out what
-/// is due. A clock that is set (a jump) begins every grid anew and makes no call for what it left
-/// out.
+/// In real mode one thread sleeps until the next instant. It exists only while there is a timer. In
+/// simulated mode there is no thread: the thread that receives a tick determines the due timers.
+/// When the clock is set (a jump), every series of instants restarts, and the skipped instants
+/// cause no calls.
 class Timers {
  public:
-  /// `in_turn`, in simulated mode: what a tick makes due is found out in the pool, behind whatever
-  /// waited there, and behind what the thread that brought the tick brings next in the same piece
-  /// of work: at one instant, messages come before timers.
+  /// `in_turn`, in simulated mode: a task in the pool determines the due timers. The task runs
+  /// after the queued work, and after all work that the receiving thread adds in the same step. So
+  /// at one instant, messages come before timers.
   Timers(Executor& executor, std::shared_ptr<detail::ClockCore> clock, bool in_turn = false);
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
@@ -35,24 +35,24 @@ class Timers {
 
   using Id = std::uint64_t;
   using Skipped = std::shared_ptr<std::atomic<std::uint64_t>>;
-  /// Calls `work` on the pool every `period_ns`, first after one period, never twice at once; the
-  /// grid of instants does not drift. In real mode a call that would overlap is skipped and added
-  /// to `skipped`. In simulated mode it is made afterwards, so that a simulation makes the same
-  /// calls however fast it runs; what lags more than kMaxBehind calls behind is skipped. `owner` is
-  /// the node that errors name.
+  /// Calls `work` on the pool every `period_ns`, first after one period, never twice at once. The
+  /// instants do not drift. In real mode an overlapping call is skipped and added to `skipped`. In
+  /// simulated mode it is made afterwards, so that a simulation makes the same calls at any speed.
+  /// More than kMaxBehind pending calls are skipped. `owner` is the node named in errors.
   Id every(std::int64_t period_ns, std::function<void()> work, Skipped skipped = nullptr,
            std::string owner = {});
-  /// Calls `work` on the pool when the clock was set, once for each time and in order. If it does
-  /// not keep up, jumps are joined into one and added to `skipped`.
+  /// Calls `work` on the pool once for each jump of the clock, in order. If too many jumps wait,
+  /// they are merged and added to `skipped`.
   Id on_jump(std::function<void(const ClockJump&)> work, Skipped skipped = nullptr,
              std::string owner = {});
-  /// Calls `work` on the pool once, at `instant_ns` of the monotonic clock, or at once if that is
-  /// past. Real mode only: what waits for the world does not wait for a simulation.
+  /// Calls `work` on the pool once, at `instant_ns` of the monotonic clock, or immediately if that
+  /// has passed. Real mode only, because a wait for real events must not depend on a simulation.
   Id at(std::int64_t instant_ns, std::function<void()> work);
-  /// On return the timer's work is not running and will not run, unless called from inside it.
+  /// On return the timer's work is not running and will not run, unless the work itself called
+  /// cancel().
   void cancel(Id id);
   void stop();
-  /// No call becomes due before this instant of the clock; the end of int64 if none is planned.
+  /// The instant of the clock at which the next call is due. The maximum of int64 if there is none.
   [[nodiscard]] std::int64_t next_due_ns();
 
   [[nodiscard]] const std::shared_ptr<detail::ClockCore>& clock() const { return clock_; }
@@ -78,8 +78,8 @@ class Timers {
   std::map<Id, std::shared_ptr<Entry>> entries_;
   std::multimap<std::int64_t, std::shared_ptr<Entry>> queue_;
   std::thread thread_;
-  /// Entries whose call is queued or made, also those that have cancelled themselves, and looks
-  /// for what is due that are queued.
+  /// Number of entries whose call is queued or running, including self-cancelled ones, plus the
+  /// queued tasks of take_in_turn().
   int running_ = 0;
   Id next_id_ = 1;
   bool stopping_ = false;

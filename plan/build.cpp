@@ -18,7 +18,7 @@ void check_name(const Entry& entry, const std::string& path, Draft& draft) {
   }
 }
 
-/// The directory or host that default processes get; empty if the plan must say.
+/// The default host of processes, or empty if the plan must name one.
 std::string only_host(const Draft& draft) {
   return draft.several_hosts ? std::string() : draft.plan.hosts.front().name;
 }
@@ -29,9 +29,10 @@ ProcessPlan& add_process(const std::string& name, const SourceLine& source, Draf
   process.host = only_host(draft);
   process.source = source;
   if (process.host.empty()) {
-    draft.error(to_source(source), "processes." + name + ": needs a host, the plan has several" +
+    draft.error(to_source(source), "processes." + name +
+                                       ": needs a host, because the plan has several" +
                                        suggestion(draft.problems, "", "hosts", draft.host_names()) +
-                                       "; add it under processes");
+                                       ". Add it under processes");
   }
   draft.plan.processes.push_back(std::move(process));
   return draft.plan.processes.back();
@@ -79,7 +80,7 @@ void read_process_endpoint(const Section& section, ProcessPlan& process, Draft& 
   }
   if (endpoint->host == "localhost") {
     draft.error(section.at("endpoint"),
-                section.path("endpoint") + ": a name cannot be bound; write 127.0.0.1");
+                section.path("endpoint") + ": a name cannot be bound, use 127.0.0.1");
   }
   process.endpoint = endpoint->to_string();
   process.endpoint_given = true;
@@ -88,13 +89,13 @@ void read_process_endpoint(const Section& section, ProcessPlan& process, Draft& 
 void read_remote(const Section& section, HostPlan& host, Draft& draft) {
   for (const char* key : {"ssh_options", "workdir", "plan", "command"}) {
     if (section.has(key) && host.ssh.empty()) {
-      section.error(key, "has no effect without ssh; add ssh: user@host, or remove it");
+      section.error(key, "has no effect without ssh. Add ssh: user@host, or remove it");
     }
   }
   for (const Word& word : section.words("ssh_options")) {
     if (!file_name_problem(word.text).empty()) {
       draft.error(word.source, section.path("ssh_options") +
-                                   ": a word must not be empty, or hold control characters");
+                                   ": a word must not be empty or contain control characters");
     }
     host.ssh_options.push_back(word.text);
   }
@@ -124,7 +125,7 @@ void read_program(const Section& section, NodePlan& node, Draft& draft) {
     if (!section.has(form.key)) continue;
     if (node.kind != NodeKind::external) {
       section.error(form.key, "the node is already a " + std::string(to_string(node.kind)) +
-                                  "; keep one of plugin, python, executable, gateway");
+                                  ". Keep one of plugin, python, executable, gateway");
       continue;
     }
     node.kind = form.kind;
@@ -143,7 +144,7 @@ void read_program(const Section& section, NodePlan& node, Draft& draft) {
   if (section.has("args") && node.kind != NodeKind::executable && node.kind != NodeKind::gateway) {
     draft.error(section.at("args"),
                 section.path("args") +
-                    ": only executables and gateways take arguments; give values to a " +
+                    ": only executables and gateways take arguments. Pass values to a " +
                     std::string(to_string(node.kind)) + " node as params");
   }
 }
@@ -206,12 +207,12 @@ void read_hosts(const Value* value, Draft& draft) {
     host.netns = section.text("netns", "");
     host.ssh = section.text("ssh", "");
     if (host.address.empty()) {
-      section.error("address", "missing; a plan with several hosts needs the address of each");
+      section.error("address", "missing: a plan with several hosts needs the address of each");
     } else if (const std::string why = address_problem(host.address); !why.empty()) {
       section.error("address", "'" + host.address + "': " + why);
     } else if (const auto [first, is_new] = addresses.emplace(host.address, host.name); !is_new) {
       section.error("address", "'" + host.address + "' is the address of host '" + first->second +
-                                   "' already; put its processes on one host");
+                                   "' already. Put its processes on one host");
     }
     if (section.has("netns") && !name_problem(host.netns).empty()) {
       section.error("netns", "'" + host.netns + "': " + name_problem(host.netns));
@@ -244,7 +245,7 @@ void read_processes(const Value* value, Draft& draft) {
     process.source = to_line(entry.source);
     process.host = section.text("host", only_host(draft));
     if (process.host.empty()) {
-      section.error("host", "missing; the plan has several hosts" +
+      section.error("host", "missing: the plan has several hosts" +
                                 suggestion(draft.problems, "", "hosts", draft.host_names()));
     } else if (draft.plan.host(process.host) == nullptr) {
       section.error("host",
@@ -271,7 +272,7 @@ void read_processes(const Value* value, Draft& draft) {
         draft.error(word.source, section.path("nodes") + ": node '" + word.text +
                                      "' is placed already, in process '" +
                                      draft.placed_in[word.text] + "' at " +
-                                     placed->second.source.to_string() + "; keep one");
+                                     placed->second.source.to_string() + ". Keep one");
       }
     }
     draft.plan.processes.push_back(std::move(process));
@@ -308,7 +309,7 @@ void read_nodes(const Value* value, Draft& draft) {
                placed->second != node.process) {
       section.error("process", "'" + node.process + "' here, but process '" + placed->second +
                                    "' names the node at " +
-                                   draft.placed[node.name].source.to_string() + "; keep one");
+                                   draft.placed[node.name].source.to_string() + ". Keep one");
     } else if (placed != draft.placed_in.end()) {
       node.process = placed->second;
     } else if (!node.process.empty()) {
@@ -346,7 +347,7 @@ void place_nodes(Draft& draft) {
         draft.error(to_source(node->source),
                     "nodes." + name + ": shares process '" + process.name + "' with node '" +
                         program->name +
-                        "', but an executable is a process of its own; give one "
+                        "', but an executable needs its own process. Give one "
                         "of them another process");
       }
       if (program == nullptr) program = node;
@@ -394,7 +395,7 @@ Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& option
   read_data_graph(top.find("data_graph"), draft);
   read_record(top.find("record"), draft);
   finish_supervision(draft);
-  // The checks of the whole rest on parts that are sound.
+  // The checks across sections assume that each section is valid.
   if (!problems.failed()) check_size(draft);
   if (!problems.failed()) check_whole(draft);
   if (options.check_files) check_files(options.check_hosts, draft);

@@ -11,42 +11,42 @@
 #include "hyphos/plan.hpp"
 #include "plan/reader.hpp"
 
-/// From the YAML tree to a Plan, one function per section. Each reads, checks what it can see, and
-/// goes on after a mistake, so that all mistakes are reported together.
+/// From the YAML tree to a Plan, one function per section. Each function checks its own section and
+/// continues after a mistake, so that all mistakes are reported together.
 namespace hyphos::plan {
 
 inline constexpr std::size_t kMaxHosts = 256;
 inline constexpr std::size_t kMaxProcesses = 1024;
 inline constexpr std::size_t kMaxNodes = 4096;
 inline constexpr std::size_t kMaxChannels = 4096;
-inline constexpr std::size_t kMaxPairs = 200'000;  ///< of publishers and subscribers, all channels
+inline constexpr std::size_t kMaxPairs = 200'000;  ///< publisher-subscriber pairs, all channels
 
-/// The entries of `hosts:`, `processes:` and so on. Anything but a map of at most `most` names is
-/// reported, and gives none.
+/// The entries of `hosts:`, `processes:` and so on. If the value is not a map, or has more than
+/// `most` names, this reports an error and returns no entries.
 [[nodiscard]] const std::vector<Entry>& named_entries(const Value* value, const std::string& path,
                                                       std::size_t most, Problems& problems);
 
-/// The plan in the making, with what later sections and checks need to know.
+/// The plan under construction, with the data that later sections and checks need.
 struct Draft {
   explicit Draft(Problems& p) : problems(p) {}
 
   Plan plan;
   Problems& problems;
-  bool channels_declared = false;  ///< there is a `channels:` section: other names are mistakes
+  bool channels_declared = false;  ///< a `channels:` section exists: other names are errors
   bool several_hosts = false;
-  /// Node → the process whose `nodes:` names it.
+  /// Node → the process whose `nodes:` list contains it.
   std::map<std::string, Word> placed;
   std::map<std::string, std::string> placed_in;
   std::unordered_map<std::string, std::size_t> channel_index;
-  /// What each node says of services, in the order of the nodes; for read_calls().
+  /// The names of services in each node, in the order of the nodes. For read_calls().
   struct NodeCalls {
     std::vector<Word> services, calls, actions, goals;
   };
   std::vector<NodeCalls> node_calls;
-  /// By process: what `after` and `health.channels` name, known only once all sections are read.
+  /// By process: the names in `after` and `health.channels`. They are resolved after all sections.
   std::map<std::string, std::vector<Word>> after;
   std::map<std::string, std::vector<Word>> watched;
-  std::set<std::string> ready_given;  ///< processes whose `ready` the plan names
+  std::set<std::string> ready_given;  ///< processes with an explicit `ready`
 
   void error(const Source& source, std::string text) { problems.error(source, std::move(text)); }
   [[nodiscard]] std::vector<std::string_view> host_names() const;
@@ -57,57 +57,61 @@ struct Draft {
   void add_channel(ChannelPlan channel);
   [[nodiscard]] ProcessPlan* process(std::string_view name);
 
-  /// A channel that a section names: known, or taken up as implied if the plan has no `channels:`.
-  /// Null, and an error that begins with `path`, if it is neither.
+  /// Finds the channel that a section refers to. If the plan has no `channels:`, an unknown channel
+  /// is added as implied. Else returns null and reports an error that begins with `path`.
   ChannelPlan* refer_to_channel(const Word& word, const std::string& path);
-  /// The words that name channels, each checked; repeated ones are reported.
+  /// Checks each word as the name of a channel and returns the valid ones. Reports repeated ones.
   std::vector<std::string> refer_to_channels(const std::vector<Word>& words,
                                              const std::string& path);
 };
 
 [[nodiscard]] Source to_source(const SourceLine& line);
-/// A part of a YAML tree as it stands in a Plan.
+/// Converts a part of a YAML tree to the representation in a Plan.
 [[nodiscard]] ParamValue to_param(const Value& value);
 
 void read_hosts(const Value* value, Draft& draft);
 void read_processes(const Value* value, Draft& draft);
-/// The keys of a process that say how it is started, watched and ended.
+/// Reads the keys of a process for its start, monitoring and stop.
 void read_supervision(const Section& section, ProcessPlan& process, Draft& draft);
-/// The names in them, and the defaults that depend on other sections. After read_channels().
+/// Resolves the names in these keys, and sets the defaults that depend on other sections. After
+/// read_channels().
 void finish_supervision(Draft& draft);
 void read_nodes(const Value* value, Draft& draft);
-/// `persist:` of a node: on, or the name of a file. "" for off.
+/// Reads `persist:` of a node: on, or the name of a file. Returns "" for off.
 std::string read_persist(const Section& section, const std::string& node);
-/// Puts every node into a process, making the processes that defaults ask for.
+/// Assigns every node to a process, and makes the processes that defaults require.
 void place_nodes(Draft& draft);
-/// `processes.<name>.params`, over what the nodes say.
+/// Merges `processes.<name>.params` over the params of the nodes.
 void override_params(const Value* processes, Draft& draft);
-/// Two nodes must not write one file.
+/// Reports nodes that would write the same file.
 void check_persist(Draft& draft);
 void read_channels(const Value* value, Draft& draft);
-/// The services and actions of the nodes, and the channels that these need.
+/// Reads the services and actions of the nodes, and adds their channels.
 void read_calls(Draft& draft);
 void read_remaps(const Value* nodes, Draft& draft);
-/// `load:` of channels and nodes. After the channels and the remaps.
+/// Reads `load:` of channels and nodes. After the channels and the remaps.
 void read_loads(const Value* channels, const Value* nodes, Draft& draft);
 void read_data_graph(const Value* value, Draft& draft);
 void read_record(const Value* value, Draft& draft);
 void read_network(const Value* value, Draft& draft);
-/// After the channels: simulated time adds some.
+/// Runs after the channels, because simulated time adds some.
 void read_clock(const Value* value, Draft& draft);
 
-/// Refuses plans whose tables would be too large; a plain product, so that it costs nothing.
+/// Refuses plans whose tables would be too large. The check is a plain product, so that it is
+/// cheap.
 void check_size(Draft& draft);
-/// What only shows when all sections are known: who can reach whom, what is bound twice.
+/// Checks that need all sections: whether subscribers are reachable, and endpoints that are bound
+/// twice.
 void check_whole(Draft& draft);
-/// Files and CPUs of this machine, for the processes of `hosts`; of all if that is empty.
+/// Checks files and CPUs of this machine for the processes of `hosts`, or of all hosts if that is
+/// empty.
 void check_files(const std::vector<std::string>& hosts, Draft& draft);
 
-/// The whole: sections in order, then the checks.
+/// Builds the whole plan: the sections in order, then the checks.
 [[nodiscard]] Result<Plan> build_plan(const Value& root, Plan start, const PlanOptions& options,
                                       Problems& problems);
 
-/// The endpoint to connect to for one that is bound on `host`.
+/// The endpoint to which peers connect, for one that is bound on `host`.
 [[nodiscard]] std::string connect_form(const std::string& bound, const HostPlan& host);
 
 }  // namespace hyphos::plan

@@ -7,7 +7,7 @@
 namespace hyphos::plan {
 namespace {
 
-/// Those of `words` that may be names of services; repeated ones are reported.
+/// The valid names of services in `words`. Reports repeated ones.
 std::vector<Word> check_names(const std::vector<Word>& words, const std::string& path,
                               Draft& draft) {
   std::vector<Word> names;
@@ -16,7 +16,7 @@ std::vector<Word> check_names(const std::vector<Word>& words, const std::string&
       draft.error(word.source, path + ": '" + word.text + "': " + why);
     } else if (std::any_of(names.begin(), names.end(),
                            [&](const Word& known) { return known.text == word.text; })) {
-      draft.error(word.source, path + ": '" + word.text + "' stands here twice");
+      draft.error(word.source, path + ": '" + word.text + "' is listed twice");
     } else {
       names.push_back(word);
     }
@@ -33,8 +33,7 @@ void read_servers(bool action, Draft& draft) {
     for (const Word& word : check_names(action ? words.actions : words.services, path, draft)) {
       if (const CallPlan* known = draft.plan.call(word.text, action); known != nullptr) {
         draft.error(word.source, path + ": '" + word.text + "' is one of node '" + known->server +
-                                     "' already, at " + known->source.to_string() +
-                                     "; one node offers it, keep one");
+                                     "' already, at " + known->source.to_string() + ". Keep one");
         continue;
       }
       if (draft.plan.calls.size() >= kMaxChannels) {
@@ -68,7 +67,7 @@ void read_clients(bool action, Draft& draft) {
             word.source,
             path + ": no node of the plan offers '" + word.text + "'" +
                 suggestion(draft.problems, word.text, action ? "actions" : "services", known) +
-                "; name it under " + (action ? "actions" : "services") + " of a node");
+                ". Name it under " + (action ? "actions" : "services") + " of a node");
         continue;
       }
       (action ? node.goals : node.calls).push_back(word.text);

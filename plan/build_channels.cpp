@@ -20,7 +20,7 @@ std::vector<std::string> read_ends(const Section& section, std::string_view key,
                   section.path(key) + ": unknown node '" + word.text + "'" +
                       suggestion(draft.problems, word.text, "nodes", draft.node_names()));
     } else if (std::count(nodes.begin(), nodes.end(), word.text) > 0) {
-      draft.error(word.source, section.path(key) + ": node '" + word.text + "' stands here twice");
+      draft.error(word.source, section.path(key) + ": node '" + word.text + "' is listed twice");
     } else {
       nodes.push_back(word.text);
     }
@@ -48,13 +48,13 @@ Policy read_policy(const Section& section) {
   policy.block_timeout_ms = section.integer("block_timeout_ms", 0, 0, kMaxMs);
   if (policy.overflow == Overflow::block && !is_reliable) {
     section.error("overflow",
-                  "'block' contradicts reliability best_effort, which drops; write "
+                  "'block' contradicts reliability best_effort, which drops. Write "
                   "reliability: reliable, or overflow: drop_oldest");
   }
   if (policy.overflow != Overflow::block && policy.block_timeout_ms != 0) {
     section.error("block_timeout_ms", "has no effect with overflow " +
                                           std::string(to_string(policy.overflow)) +
-                                          "; remove it, or write overflow: block");
+                                          ". Remove it, or write overflow: block");
   }
   return policy;
 }
@@ -108,7 +108,7 @@ std::vector<std::string> Draft::refer_to_channels(const std::vector<Word>& words
   std::unordered_set<std::string_view> seen;
   for (const Word& word : words) {
     if (!seen.insert(word.text).second) {
-      error(word.source, path + ": channel '" + word.text + "' stands here twice");
+      error(word.source, path + ": channel '" + word.text + "' is listed twice");
     } else if (refer_to_channel(word, path) != nullptr) {
       names.push_back(word.text);
     }
@@ -147,8 +147,8 @@ void read_channels(const Value* value, Draft& draft) {
         {{"local", Reach::local}, {"machine", Reach::machine}, {"network", Reach::network}});
     if (channel.reach == Reach::local && channel.transport != kAutomaticTransport) {
       section.error("transport",
-                    "has no effect with scope local, which stays in the process; "
-                    "remove it, or write scope: machine");
+                    "has no effect with scope local, which stays in the process. "
+                    "Remove it, or write scope: machine");
     }
     if (section.has("publishers")) channel.publishers = read_ends(section, "publishers", draft);
     if (section.has("subscribers")) channel.subscribers = read_ends(section, "subscribers", draft);

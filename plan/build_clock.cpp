@@ -7,7 +7,7 @@
 namespace hyphos::plan {
 namespace {
 
-constexpr double kMaxSpeed = 1000;  // as a message of simulated time may say
+constexpr double kMaxSpeed = 1000;  // the maximum in a message of simulated time
 
 double read_speed(const Section& section) {
   const Value* value = section.find("speed");
@@ -20,7 +20,7 @@ double read_speed(const Section& section) {
   return 1;
 }
 
-/// One of the channels that simulated time needs: as the plan says it, else made.
+/// Ensures a channel that simulated time needs: as declared in the plan, else a new one.
 void need_channel(const std::string& name, const std::string& type, Reach reach, bool latched,
                   const Source& source, Draft& draft) {
   if (ChannelPlan* declared = draft.channel(name)) {
@@ -28,7 +28,7 @@ void need_channel(const std::string& name, const std::string& type, Reach reach,
     if (declared->type != type) {
       draft.error(source, "clock: channel '" + name + "' has type '" + declared->type + "' at " +
                               declared->source.to_string() + ", but simulated time is " + type +
-                              "; give the clock another channel");
+                              ". Give the clock another channel");
     }
     declared->policy.latched = declared->policy.latched || latched;
     return;
@@ -68,14 +68,14 @@ void read_clock(const Value* value, Draft& draft) {
   if (clock.mode == ClockMode::real) {
     for (const char* key : {"channel", "speed"}) {
       if (section.has(key)) {
-        section.error(key, "has no effect with mode real; remove it, or write mode: sim");
+        section.error(key, "has no effect with mode real. Remove it, or write mode: sim");
       }
     }
     return;
   }
   const Source place = section.has("channel") ? section.at("channel") : value->source;
   need_channel(clock.channel, "hyphos.msgs.Clock", Reach::network, true, place, draft);
-  // Between the tools and the simulator of one machine.
+  // For the tools and the simulator of one machine.
   need_channel(clock.channel + "/control", "hyphos.msgs.ClockCommand", Reach::machine, false, place,
                draft);
   need_channel(clock.channel + "/answer", "hyphos.msgs.Clock", Reach::machine, true, place, draft);

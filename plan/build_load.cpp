@@ -15,7 +15,7 @@ constexpr double kMaxWorkUs = 60e6;
 constexpr std::int64_t kMaxSize = 1LL << 30;
 constexpr std::int64_t kMaxEvery = 1'000'000;
 
-/// "64 KB" → 65536. A number alone is bytes; units are of 1024.
+/// "64 KB" → 65536. A plain number is in bytes. Units are powers of 1024.
 bool read_size(std::string_view text, std::int64_t& bytes) {
   constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> kUnits{
       {{"", 1}, {"B", 1}, {"KB", 1 << 10}, {"MB", 1 << 20}}};
@@ -46,16 +46,17 @@ void read_channel_load(const Value& value, ChannelPlan& channel, Draft& draft) {
   load.work_us = section.real("work_us", 0, 0, kMaxWorkUs);
   if ((load.rate_hz > 0) == !load.after.empty()) {
     section.error(section.has("after") ? "after" : "rate_hz",
-                  "say when messages come: either rate_hz, or after: a channel whose messages "
-                  "are answered");
+                  "expected either rate_hz, or after: a channel whose messages "
+                  "trigger these");
   }
   if (section.has("every") && load.after.empty()) {
     section.error("every", "has no effect without `after`");
   }
   const std::string size = section.text("size", "");
   if (!read_size(size, load.size_bytes) || load.size_bytes < 0 || load.size_bytes > kMaxSize) {
-    section.error("size", size.empty() ? "missing; write the bytes of one message, as in 64 KB"
-                                       : "'" + size + "' is no size up to 1024 MB, such as 64 KB");
+    section.error("size", size.empty()
+                              ? "missing: write the bytes of one message, as in 64 KB"
+                              : "'" + size + "' is not a size up to 1024 MB, such as 64 KB");
   }
   if (!load.after.empty() && draft.channel(load.after) == nullptr) {
     section.error("after",
@@ -88,7 +89,8 @@ void read_node_load(const Value& value, NodePlan& node, Draft& draft) {
   }
 }
 
-/// Every publisher of a channel that answers another one must hear that.
+/// If a channel is published `after` another one, each of its publishers must subscribe to that
+/// one.
 void check_answers(const ChannelPlan& channel, Draft& draft) {
   if (!channel.load || channel.load->after.empty()) return;
   const ChannelPlan* cause = draft.channel(channel.load->after);
@@ -102,8 +104,8 @@ void check_answers(const ChannelPlan& channel, Draft& draft) {
   }
 }
 
-/// A chain of answers must begin with a rate. `sound`: channels of which that is known; each is
-/// looked at once.
+/// A chain of `after` must begin with a rate_hz. `sound` contains the checked channels, so that
+/// each is checked once.
 void check_origin(const ChannelPlan& channel, std::unordered_set<std::string>& sound,
                   Draft& draft) {
   std::unordered_set<std::string> passed;
@@ -111,10 +113,11 @@ void check_origin(const ChannelPlan& channel, std::unordered_set<std::string>& s
        at = draft.channel(at->load->after)) {
     if (sound.count(at->name) > 0) break;
     if (passed.insert(at->name).second) continue;
-    return draft.error(to_source(channel.source),
-                       "channels." + channel.name +
-                           ".load.after: the channels answer each other in a circle; one of them "
-                           "needs a rate_hz");
+    return draft.error(
+        to_source(channel.source),
+        "channels." + channel.name +
+            ".load.after: the channels trigger each other in a cycle, so one of them "
+            "needs a rate_hz");
   }
   sound.merge(passed);
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMaxIntervalMs = 60'000;
 constexpr double kMaxFaultMs = 60'000;
 
-/// One map under `publisher` or `subscribers`.
+/// Reads one map under `publisher` or `subscribers`.
 void read_link(const Value& value, const std::string& path, bool publisher, Draft& draft) {
   const Section section =
       publisher
@@ -25,28 +25,29 @@ void read_link(const Value& value, const std::string& path, bool publisher, Draf
   LinkPlan link;
   link.source = to_line(section.has("ip") ? section.at("ip") : value.source);
   const std::string ip = section.text("ip", "");
-  // The paper's word for "no endpoint": the entry connects nothing, and its channels stay inside.
+  // "x" in the paper means no endpoint: the entry connects nothing, and its channels stay inside.
   const bool no_endpoint = ip == "x";
   std::string why;
   const std::optional<Endpoint> endpoint = parse_endpoint(ip, why);
   if (ip.empty()) {
-    section.error("ip", "missing; write the endpoint, as in ip: \"tcp://*:5553\"");
+    section.error("ip", "missing: write the endpoint, as in ip: \"tcp://*:5553\"");
   } else if (no_endpoint) {
     link.endpoint.clear();
   } else if (!endpoint) {
     section.error("ip", "'" + ip + "': " + why);
   } else if (!publisher && endpoint->wildcard()) {
     section.error("ip", "'" + ip +
-                            "' is every address of this machine; a subscriber names the "
-                            "publisher's, as in tcp://192.168.10.5:" +
+                            "' is every address of this machine. A subscriber needs the "
+                            "publisher's address, as in tcp://192.168.10.5:" +
                             std::to_string(endpoint->port));
   } else if (publisher && endpoint->host == "localhost") {
-    section.error("ip", "a name cannot be bound; write 127.0.0.1");
+    section.error("ip", "a name cannot be bound, use 127.0.0.1");
   } else {
     link.endpoint = endpoint->to_string();
   }
   link.channels = draft.refer_to_channels(section.words("channels"), section.path("channels"));
-  if (!section.has("channels")) section.error("channels", "missing; list the channels that travel");
+  if (!section.has("channels"))
+    section.error("channels", "missing: list the channels of this link");
   for (const std::string& name : link.channels) {
     const ChannelPlan& channel = *draft.channel(name);
     const TransportTraits* way = carrier(channel, false);
@@ -56,14 +57,14 @@ void read_link(const Value& value, const std::string& path, bool publisher, Draf
         "channel '" + name + "' has " +
             (channel.reach != Reach::network ? "scope " + std::string(to_string(channel.reach))
                                              : "transport " + channel.transport) +
-            " at " + channel.source.to_string() + ", so it cannot pass here; change one");
+            " at " + channel.source.to_string() + ", so it cannot pass here. Change one");
   }
   link.server_key = section.text("server_key", "");
   const bool single = draft.plan.processes.size() == 1;
   link.process = section.text("process", single ? draft.plan.processes.front().name : "");
   if (link.process.empty()) {
     section.error("process",
-                  "missing; the plan has several processes" +
+                  "missing: the plan has several processes" +
                       suggestion(draft.problems, "", "processes", draft.process_names()));
   } else if (draft.plan.process(link.process) == nullptr) {
     section.error("process",
@@ -98,7 +99,7 @@ void read_discovery(const Value* value, Draft& draft) {
   }
   discovery.port = static_cast<int>(section.integer("port", discovery.port, 1, 65535));
   discovery.interface = section.text("interface", "");
-  constexpr std::size_t kMaxInterface = 15;  // IFNAMSIZ with its NUL
+  constexpr std::size_t kMaxInterface = 15;  // IFNAMSIZ including its NUL
   if (discovery.interface.size() > kMaxInterface ||
       discovery.interface.find_first_of(" \t\n/") != std::string::npos) {
     section.error("interface", "expected the name of a network interface, as in eth0");
@@ -115,7 +116,7 @@ void read_curve(const Value* value, Draft& draft) {
   const auto file = [&](const char* key) {
     const std::string name = section.text(key, "");
     if (!section.has(key)) {
-      section.error(key, "missing; CURVE needs both files of a key pair, one Z85 key in each");
+      section.error(key, "missing: CURVE needs both files of a key pair, one Z85 key in each");
     } else if (const std::string why = file_name_problem(name); !why.empty()) {
       section.error(key, why);
     }
@@ -144,14 +145,14 @@ void read_faults(const Value* value, Draft& draft) {
   faults.seed = section.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max());
 }
 
-/// Endpoints for the processes that name none: the host's address and one port after the other.
+/// Derives the endpoints of processes without one: the host's address, and a consecutive port.
 void derive_endpoints(Plan& plan) {
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     ProcessPlan& process = plan.processes[i];
     const HostPlan* host = plan.host(process.host);
     const std::size_t port = static_cast<std::size_t>(plan.network.base_port) + i;
     if (process.endpoint_given || host == nullptr || port > 65535) continue;
-    // A host name may not be bindable; every address is.
+    // A host name may not be bindable, but "*" always is.
     const bool numeric = is_ipv4(host->address) || is_ipv6(host->address);
     const Endpoint endpoint{false, numeric ? host->address : "*", static_cast<int>(port)};
     process.endpoint = endpoint.to_string();
@@ -174,7 +175,7 @@ void read_network(const Value* value, Draft& draft) {
   for (LinkPlan& link : network.subscribers) {
     if (link.server_key.empty() || network.curve.enabled) continue;
     draft.error(to_source(link.source),
-                "network.subscribers.server_key: needs our own keys; add network.curve");
+                "network.subscribers.server_key: needs our own keys. Add network.curve");
   }
   derive_endpoints(draft.plan);
 }

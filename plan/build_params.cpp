@@ -12,7 +12,7 @@ bool by_option(const ParamValue& value) {
   return value.source.line == 0 && value.source.file.starts_with("--set ");
 }
 
-/// Lays `over` on `base`: maps key by key, all else replaced, but for what an option says.
+/// Merges `over` into `base`: maps key by key, other values replaced. Values set by an option stay.
 void merge_params(ParamValue& base, ParamValue over) {
   if (over.kind == ParamValue::Kind::null) return;
   if (base.kind != ParamValue::Kind::map || over.kind != ParamValue::Kind::map) {
@@ -78,7 +78,7 @@ void check_persist(Draft& draft) {
     if (is_new) continue;
     draft.error(to_source(node.source), "nodes." + node.name + ".persist: '" + node.persist +
                                             "' is the file of node '" + first->second +
-                                            "' already; give each its own");
+                                            "' already. Give each node its own file");
   }
 }
 

@@ -8,7 +8,7 @@ namespace hyphos::plan {
 namespace {
 
 constexpr std::int64_t kMaxMs = 24LL * 3600 * 1000;
-constexpr std::int64_t kLeastHeartbeatMs = 20;  // below, a busy machine looks hung
+constexpr std::int64_t kLeastHeartbeatMs = 20;  // with less, a busy machine looks hung
 constexpr std::int64_t kMaxRestarts = 600;
 
 void read_health(const Section& section, ProcessPlan& process, Draft& draft) {
@@ -21,7 +21,7 @@ void read_health(const Section& section, ProcessPlan& process, Draft& draft) {
   health.kill = keys.choice("action", true, {{"kill", true}, {"report", false}});
   std::vector<Word> words = keys.words("channels");
   if (section.has("health") && !keys.has("heartbeat_ms") && words.empty()) {
-    section.error("health", "names nothing to watch; give heartbeat_ms, or channels");
+    section.error("health", "has nothing to monitor. Add heartbeat_ms, or channels");
   }
   draft.watched[process.name] = std::move(words);
 }
@@ -37,7 +37,7 @@ void finish_after(ProcessPlan& process, Draft& draft) {
                   path + ": unknown process '" + word.text + "'" +
                       suggestion(draft.problems, word.text, "processes", draft.process_names()));
     } else if (std::count(after.begin(), after.end(), word.text) > 0) {
-      draft.error(word.source, path + ": process '" + word.text + "' stands here twice");
+      draft.error(word.source, path + ": process '" + word.text + "' is listed twice");
     } else {
       after.push_back(word.text);
     }
@@ -56,19 +56,19 @@ void finish_watched(ProcessPlan& process, Draft& draft) {
     };
     if (channel.policy.deadline_ms == 0) {
       draft.error(word->source, path + ": channel '" + name +
-                                    "' has no deadline_ms, so nothing says when it is late; give "
-                                    "it one under channels." +
+                                    "' has no deadline_ms, so it is never late. Add "
+                                    "one under channels." +
                                     name);
     } else if (channel.publishers &&
                std::none_of(channel.publishers->begin(), channel.publishers->end(), is_here)) {
       draft.error(word->source, path + ": no node of process '" + process.name + "' publishes '" +
-                                    name + "'; name channels that the process itself publishes");
+                                    name + "'. List channels that the process itself publishes");
     }
     process.supervision.health.channels.push_back(name);
   }
 }
 
-/// Depth first over `after`; a process met again on the way closes a cycle.
+/// Depth-first search over `after`. A process that is already on the path closes a cycle.
 class Cycles {
  public:
   explicit Cycles(Draft& draft) : draft_(draft) {}
@@ -98,7 +98,7 @@ class Cycles {
       text += (text.empty() ? "" : " after ") + *at;
     }
     draft_.error(to_source(process.source), "processes." + process.name + ".after: a cycle, " +
-                                                text + "; none of them could start first");
+                                                text + ". None of them could start first");
   }
 
   Draft& draft_;
@@ -122,14 +122,14 @@ void read_supervision(const Section& section, ProcessPlan& process, Draft& draft
                                 {"always", Restart::always}});
   for (const char* key : {"backoff_ms", "max_backoff_ms", "max_restarts_per_minute"}) {
     if (!section.has(key) || out.restart != Restart::never) continue;
-    section.error(key, "has no effect with restart never; remove it, or write restart: on_failure");
+    section.error(key, "has no effect with restart never. Remove it, or write restart: on_failure");
   }
   out.backoff_ms = section.integer("backoff_ms", out.backoff_ms, 0, kMaxMs);
   const std::int64_t most = std::max(out.max_backoff_ms, out.backoff_ms);
   out.max_backoff_ms = section.integer("max_backoff_ms", most, 0, kMaxMs);
   if (out.max_backoff_ms < out.backoff_ms) {
     section.error("max_backoff_ms", "is less than backoff_ms, " + std::to_string(out.backoff_ms) +
-                                        "; the wait grows from one to the other");
+                                        ". The delay grows from backoff_ms to max_backoff_ms");
   }
   out.max_restarts_per_minute = static_cast<int>(
       section.integer("max_restarts_per_minute", out.max_restarts_per_minute, 1, kMaxRestarts));
@@ -141,7 +141,7 @@ void finish_supervision(Draft& draft) {
     finish_after(process, draft);
     finish_watched(process, draft);
     SupervisionPlan& supervision = process.supervision;
-    // A program may know nothing of Hyphos; one that is watched must.
+    // A program may not use Hyphos at all. If it is monitored, it must use Hyphos.
     if (process.kind == ProcessKind::executable && !supervision.health.enabled() &&
         draft.ready_given.count(process.name) == 0) {
       supervision.ready = Ready::started;

@@ -12,12 +12,12 @@
 namespace hyphos::plan {
 namespace {
 
-/// An endpoint that some process binds, and who says so.
+/// An endpoint that some process binds, with its place in the plan.
 struct Bound {
   Endpoint endpoint;
   std::string process;
   std::string machine;
-  std::string key;  ///< of the plan, for the message
+  std::string key;  ///< of the plan, for the error
   SourceLine source;
 };
 
@@ -26,7 +26,7 @@ std::string where_is(const Plan& plan, const NodePlan& node) {
          plan.process(node.process)->host + ")";
 }
 
-/// Every declared subscriber must be reached by at least one of the declared publishers.
+/// Every declared subscriber must be reachable by at least one declared publisher.
 void check_reach(const ChannelPlan& channel, Draft& draft) {
   const Plan& plan = draft.plan;
   if (!channel.publishers || !channel.subscribers || channel.publishers->empty()) return;
@@ -42,8 +42,8 @@ void check_reach(const ChannelPlan& channel, Draft& draft) {
                 "channels." + channel.name + ": subscriber " + where_is(plan, to) +
                     " gets nothing from publisher " + where_is(plan, from) + ", because " +
                     (by_scope ? "scope is " + std::string(to_string(channel.reach)) +
-                                    "; widen scope, or place them together"
-                              : "transport is " + channel.transport + "; write transport: auto"));
+                                    ". Widen scope, or place them together"
+                              : "transport is " + channel.transport + ". Write transport: auto"));
   }
 }
 
@@ -83,19 +83,19 @@ void check_bound_twice(Draft& draft) {
       if (a.machine != b.machine || !collide(a.endpoint, b.endpoint)) continue;
       const std::string first = a.endpoint.to_string();
       const std::string second = b.endpoint.to_string();
-      // A process may serve its peers and the listing's from one endpoint.
+      // A process may use one endpoint both for its peers and for the `network:` listing.
       if (a.process == b.process && first == second && j < own) continue;
       draft.error(
           to_source(b.source),
           b.key + ": process '" + b.process + "' binds " + second +
               (first == second ? std::string(" a second time") : ", which collides with " + first) +
-              "; " + a.key + " of process '" + a.process + "' at " + a.source.to_string() +
-              " has it; give one of them another port");
+              ". " + a.key + " of process '" + a.process + "' at " + a.source.to_string() +
+              " uses it already. Give one of them another port");
     }
   }
 }
 
-/// What is bound must be reachable by who connects from another host.
+/// A bound endpoint must be reachable by the peers on other hosts.
 void check_peers(Draft& draft) {
   const Plan& plan = draft.plan;
   const auto loopback_without_netns = [](const HostPlan& host) {
@@ -113,16 +113,16 @@ void check_peers(Draft& draft) {
       const std::optional<Endpoint> endpoint = parse_endpoint(peer.endpoint, why);
       if (!endpoint) {
         draft.error(to_source(other->source), path +
-                                                  ": no port below 65536 is left to derive one; "
-                                                  "lower network.base_port, or name an endpoint");
+                                                  ": no port below 65536 is left for this process. "
+                                                  "Lower network.base_port, or set an endpoint");
       } else if (endpoint->ipc) {
         draft.error(to_source(other->source),
                     path + ": " + peer.endpoint + " cannot be reached by process '" + process.name +
-                        "' on host '" + process.host + "'; write tcp://*:PORT");
+                        "' on host '" + process.host + "'. Write tcp://*:PORT");
       } else if (is_loopback(endpoint->host) && !one_machine) {
         draft.error(to_source(other->source), path + ": " + peer.endpoint +
                                                   " cannot be reached by process '" + process.name +
-                                                  "' on host '" + process.host + "'; give host '" +
+                                                  "' on host '" + process.host + "'. Give host '" +
                                                   other->host + "' an address of its network");
       }
     }
@@ -142,8 +142,8 @@ void warn_about_silence(Draft& draft) {
   }
 }
 
-/// A script in Python that the system cannot run by itself: no permission, or no line that names
-/// its interpreter, so that a shell would read it.
+/// A Python script that the system cannot execute directly: it lacks the permission, or the line
+/// that names its interpreter. A shell would run it as a shell script.
 bool is_idle_script(const std::filesystem::path& file) {
   if (file.extension() != ".py" || !std::filesystem::is_regular_file(file)) return false;
   std::array<char, 2> begin{};
@@ -157,18 +157,18 @@ void need_file(const std::filesystem::path& file, int mode, const SourceLine& so
   if (!std::filesystem::exists(file, ignored)) {
     draft.error(to_source(source), path + ": '" + file.string() + "' does not exist");
   } else if (std::filesystem::is_directory(file, ignored)) {
-    draft.error(to_source(source), path + ": '" + file.string() + "' is a folder; name a file");
+    draft.error(to_source(source), path + ": '" + file.string() + "' is a folder, not a file");
   } else if (mode == X_OK && is_idle_script(file)) {
     const std::string name = file.filename().string();
     draft.error(
         to_source(source),
         path + ": '" + file.string() +
-            "' is a Python file without '#!' or without permission to run; write python: " + name +
+            "' is a Python file without '#!' or without permission to run. Write python: " + name +
             ":CLASS for a class, or executable: python3 with args: [" + name + "] for a program");
   } else if (access(file.c_str(), mode) != 0) {
     draft.error(to_source(source),
                 path + ": '" + file.string() + "' cannot be " +
-                    (mode == X_OK ? "executed; run: chmod +x " : "read; run: chmod +r ") +
+                    (mode == X_OK ? "executed. Run: chmod +x " : "read. Run: chmod +r ") +
                     file.string());
   }
 }
@@ -184,11 +184,12 @@ void check_size(Draft& draft) {
   for (const ChannelPlan& channel : plan.channels) {
     pairs += count(channel.publishers) * count(channel.subscribers);
     if (pairs <= kMaxPairs) continue;
-    draft.error(to_source(channel.source),
-                "channels." + channel.name + ": the channels up to here have more than " +
-                    std::to_string(kMaxPairs) +
-                    " pairs of publishers and subscribers; name publishers and subscribers, or use "
-                    "fewer channels or processes");
+    draft.error(
+        to_source(channel.source),
+        "channels." + channel.name + ": the channels up to here have more than " +
+            std::to_string(kMaxPairs) +
+            " pairs of publishers and subscribers. Declare publishers and subscribers, or use "
+            "fewer channels or processes");
     return;
   }
 }
@@ -224,7 +225,7 @@ void check_files(const std::vector<std::string>& hosts, Draft& draft) {
       if (cpus == 0 || static_cast<unsigned>(cpu) < cpus) continue;
       draft.error(to_source(process.source),
                   "processes." + process.name + ".cpu_affinity: CPU " + std::to_string(cpu) +
-                      " is not here; CPUs are 0 to " + std::to_string(cpus - 1));
+                      " does not exist on this machine, CPUs are 0 to " + std::to_string(cpus - 1));
     }
   }
   const CurvePlan& curve = plan.network.curve;

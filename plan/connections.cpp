@@ -10,7 +10,8 @@
 namespace hyphos {
 namespace {
 
-/// Which processes hold a declared end, by index; undeclared ends may be anywhere.
+/// Maps a declared list of nodes to their processes, by index. Undeclared nodes may be in any
+/// process.
 class EndsByProcess {
  public:
   explicit EndsByProcess(const Plan& plan) : plan_(plan) {
@@ -33,8 +34,8 @@ class EndsByProcess {
   std::unordered_map<std::string_view, std::size_t> process_of_;
 };
 
-/// Where peers on the same host meet if neither the plan nor the network says: a name in the
-/// abstract namespace, which leaves no file behind.
+/// The default endpoint between processes of one host: a name in the abstract namespace, which
+/// leaves no file behind.
 std::string local_endpoint(const Plan& plan, const std::string& process) {
   return "ipc://@hyphos." + plan.domain + "." + process;
 }
@@ -57,12 +58,12 @@ Link& link_at(std::vector<Link>& links, std::string_view transport, const std::s
 }
 
 void add_once(std::vector<std::string>& names, std::string_view name) {
-  // Channels come in order, so a repetition is nearly always the last one.
+  // Channels come in order, so a repeated name is nearly always the last one.
   if (!names.empty() && names.back() == name) return;
   if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
 }
 
-/// In order of preference, whatever the order in which they were found to be needed.
+/// Sorts by preference, independent of the order of discovery.
 void sort_transports(std::vector<std::string>& names) {
   std::vector<std::string> sorted;
   for (const plan::TransportTraits& each : plan::transports()) {
@@ -73,7 +74,7 @@ void sort_transports(std::vector<std::string>& names) {
   names = std::move(sorted);
 }
 
-/// Adds what `channel` needs between `self` and one other process.
+/// Adds the connections that `channel` needs between `self` and one other process.
 void connect(const Plan& plan, const ChannelPlan& channel, const ProcessPlan& self,
              const ProcessPlan& other, bool sends, bool receives, ChannelRoutes& routes,
              Connections& out) {
@@ -99,7 +100,8 @@ void connect(const Plan& plan, const ChannelPlan& channel, const ProcessPlan& se
 }
 
 void add_links(const Plan& plan, const std::string& process, Connections& out) {
-  // What the channel's messages leave the host by, now marked as one of its ways.
+  // Returns the transport for messages of the channel that leave the host, and adds it to the
+  // channel's routes.
   const auto way_out = [&](const std::string& name) {
     const plan::TransportTraits* way = plan::carrier(*plan.channel(name), false);
     for (ChannelRoutes& routes : out.channels) {
@@ -126,7 +128,8 @@ void add_links(const Plan& plan, const std::string& process, Connections& out) {
   }
 }
 
-/// With multicast, processes outside of the plan may connect: all that may leave is offered.
+/// With multicast, processes outside of the plan may connect, so every channel that may leave is
+/// offered.
 void add_discoverable(const Plan& plan, const ProcessPlan& self, Connections& out) {
   for (std::size_t i = 0; i < plan.channels.size(); ++i) {
     const ChannelPlan& channel = plan.channels[i];
@@ -146,7 +149,7 @@ std::string plan::connect_form(const std::string& bound, const HostPlan& host) {
   std::optional<Endpoint> endpoint = parse_endpoint(bound, why);
   if (!endpoint || endpoint->ipc) return bound;
   const bool numeric = is_ipv4(endpoint->host) || is_ipv6(endpoint->host);
-  // A wildcard or an interface name: peers use the host's address.
+  // For a wildcard or an interface name, peers use the host's address.
   if (endpoint->wildcard() || !numeric) endpoint->host = host.address;
   return endpoint->to_string();
 }
@@ -210,9 +213,10 @@ Result<Connections> connections(const Plan& plan, std::string_view process) {
     for (const ProcessPlan& known : plan.processes) {
       names += (names.empty() ? "" : ", ") + known.name;
     }
-    return Error{Code::not_found,
-                 "the plan has no process '" + std::string(process) + "'; processes are: " + names,
-                 plan.file};
+    return Error{
+        Code::not_found,
+        "the plan has no process '" + std::string(process) + "' (processes are: " + names + ")",
+        plan.file};
   }
   Connections out;
   out.process = self->name;
@@ -236,7 +240,7 @@ Result<Connections> connections(const Plan& plan, std::string_view process) {
     sort_transports(routes.transports);
     for (const std::string& name : routes.transports) add_once(out.transports, name);
   }
-  // To be found by others there must be something that they can connect to.
+  // Other processes can only discover this one if it has an endpoint to which they can connect.
   const plan::TransportTraits* outward = plan::carrier(ChannelPlan{}, false);
   if (plan.network.discovery.multicast && outward != nullptr) {
     add_once(out.transports, outward->name);

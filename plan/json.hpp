@@ -7,11 +7,11 @@
 
 namespace hyphos::plan {
 
-/// `text` in quotes, as RFC 8259 wants it. Bytes that are not UTF-8 become U+FFFD.
+/// `text` in quotes, as required by RFC 8259. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string json_quote(std::string_view text);
 
-/// Writes one JSON value with two spaces of indentation. The caller keeps begin and end balanced,
-/// and gives a key before every value inside an object.
+/// Writes one JSON value with two spaces of indentation. The caller must balance begin and end, and
+/// write a key before every value inside an object.
 class JsonWriter {
  public:
   void begin_object() { begin('{'); }

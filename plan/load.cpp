@@ -27,11 +27,11 @@ Value& child_map(Value& parent, const std::string& key, const Source& source) {
   return *child;
 }
 
-/// The keys of a flat listing in the order in which they stand: `ip` and `channels` belong to the
-/// `publisher` or `subscribers` that came last.
+/// The keys of a flat listing in their order: `ip` and `channels` belong to the preceding
+/// `publisher` or `subscribers`.
 class FlatListing {
  public:
-  /// False: not a key of a listing, left untouched.
+  /// Returns false and leaves the entry unchanged if it is not a key of a listing.
   bool take(Entry& entry) {
     if (entry.key == "publisher") {
       publisher_ = std::move(entry);
@@ -87,7 +87,7 @@ class FlatListing {
 
 struct Includes {
   Problems& problems;
-  std::vector<std::filesystem::path> open;  // the chain of files that include each other
+  std::vector<std::filesystem::path> open;  // the chain of files, each included by the previous one
   std::size_t count = 0;
 };
 
@@ -101,7 +101,7 @@ void include_file(const Value& item, const std::filesystem::path& from, Value& b
     problems.error(item.source, "include: " + why);
   };
   if (!item.is(Value::Kind::scalar)) return refuse("expected the name of a file");
-  if (from.empty()) return refuse("works in files only; this plan was given as text");
+  if (from.empty()) return refuse("works in files only, but this plan was given as text");
   const std::filesystem::path relative(item.text);
   if (relative.empty() || relative.is_absolute()) {
     return refuse("expected a path relative to this file, found '" + item.text + "'");
@@ -111,7 +111,7 @@ void include_file(const Value& item, const std::filesystem::path& from, Value& b
   std::error_code ignored;
   const std::filesystem::path real = std::filesystem::weakly_canonical(path, ignored);
   if (std::find(includes.open.begin(), includes.open.end(), real) != includes.open.end()) {
-    return refuse("'" + item.text + "' includes itself, directly or through others; remove one");
+    return refuse("'" + item.text + "' includes itself, directly or through others. Remove one");
   }
   Result<std::string> text = config::read_file(path.string());
   if (!text) return refuse("'" + item.text + "': " + text.error().message);
@@ -150,7 +150,7 @@ void merge_at(Value& base, Value over, const std::string& path, int level, Probl
     if (is_type && base.is(Value::Kind::scalar) && over.is(Value::Kind::scalar) &&
         base.text != over.text) {
       problems.error(over.source, path + ": '" + over.text + "' here, but '" + base.text + "' at " +
-                                      base.source.to_string() + "; a channel has one type");
+                                      base.source.to_string() + ". A channel has one type");
     }
     base = std::move(over);
     return;
@@ -176,7 +176,7 @@ void set_source(Value& value, const Source& source) {
   }
 }
 
-/// `nodes.X.process` in an option moves X: the list that named it in the file no longer counts.
+/// `nodes.X.process` in an option moves X, so X is removed from the file's lists of nodes.
 void forget_placement(Value& root, std::string_view node) {
   Value* processes = root.find("processes");
   if (processes == nullptr) return;
@@ -202,7 +202,7 @@ void nest_flat_listing(Value& root, Problems& problems) {
   if (first == root.entries.end() && !half_flat) return;
   const Source source = half_flat ? nested->source : first->source;
   problems.warn(source,
-                "network: the listing is not indented; read as network.publisher, "
+                "network: the listing is not indented. It is read as network.publisher, "
                 "network.subscribers and data_graph.close_channels");
   FlatListing listing;
   std::vector<Entry> kept;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxName = 48;
 constexpr std::size_t kMaxChannel = 128;
 
-// Not <cctype>: a plan reads the same in every locale.
+// Not <cctype>, so that a plan means the same in every locale.
 constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -42,7 +42,7 @@ std::string channel_name_problem(std::string_view name) {
   if (name.empty()) return "a channel needs a name";
   if (name.size() > kMaxChannel) return "a channel's name has at most 128 bytes";
   if (name.front() == '/') {
-    return "a channel's name does not begin with '/'; write it without";
+    return "a channel's name does not begin with '/', remove the '/'";
   }
   if (!is_path_of_words(name, '/')) {
     return "a channel's name is words of letters, digits and '_', not starting with a digit, "
@@ -54,7 +54,7 @@ std::string channel_name_problem(std::string_view name) {
 }
 
 std::string call_name_problem(std::string_view name) {
-  constexpr std::size_t kMaxCall = 96;  // the channels' names are longer
+  constexpr std::size_t kMaxCall = 96;  // the names of the call's channels are longer
   std::string problem = channel_name_problem(name);
   for (std::size_t at = 0; (at = problem.find("channel", at)) != std::string::npos;) {
     problem.replace(at, 7, "service");
@@ -68,7 +68,8 @@ std::string call_channel_base(std::string_view service, bool action) {
 }
 
 Policy call_policy() {
-  // Clients bound what is under way, so the queues do not fill; if one does, the sender is told.
+  // Clients limit the calls in flight, so the queues do not fill. If one does, the sender gets an
+  // error.
   Policy policy;
   policy.reliability = Reliability::reliable;
   policy.overflow = Overflow::drop_newest;
@@ -96,7 +97,7 @@ std::string Endpoint::to_string() const {
 }
 
 std::optional<Endpoint> parse_endpoint(std::string_view text, std::string& why) {
-  constexpr std::size_t kMaxIpcPath = 107;  // sockaddr_un::sun_path with its NUL
+  constexpr std::size_t kMaxIpcPath = 107;  // sockaddr_un::sun_path including its NUL
   Endpoint endpoint;
   if (text.starts_with("ipc://")) {
     endpoint.ipc = true;
@@ -128,10 +129,10 @@ std::optional<Endpoint> parse_endpoint(std::string_view text, std::string& why) 
     host = host.substr(1, host.size() - 2);
     if (!is_ipv6(host)) return std::nullopt;
   } else if (host != "*" && !address_problem(host).empty()) {
-    why += "; " + address_problem(host);
+    why += ", where " + address_problem(host);
     return std::nullopt;
   } else if (is_ipv6(host)) {
-    why = "an IPv6 address stands in brackets, as in tcp://[::1]:5553";
+    why = "an IPv6 address needs brackets, as in tcp://[::1]:5553";
     return std::nullopt;
   }
   endpoint.host = host;

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-/// The grammars of what a plan names. All pure; "" or nullopt means as the function says.
+/// The grammars of names and endpoints in a plan. Pure functions.
 namespace hyphos::plan {
 
-/// A ZeroMQ endpoint taken apart.
+/// The parts of a ZeroMQ endpoint.
 struct Endpoint {
   bool ipc = false;
-  std::string host;  ///< tcp: address, host name, "*" or IPv6 without brackets; ipc: the path
+  std::string host;  ///< tcp: address, host name, "*" or IPv6 without brackets, ipc: the path
   int port = 0;      ///< tcp only
 
   [[nodiscard]] bool wildcard() const {
@@ -20,10 +20,10 @@ struct Endpoint {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// "tcp://*:5553", "*:5553" and "ipc:///path"; nullopt with `why` if it is none of them.
+/// Parses "tcp://*:5553", "*:5553" and "ipc:///path". Else returns nullopt and sets `why`.
 [[nodiscard]] std::optional<Endpoint> parse_endpoint(std::string_view text, std::string& why);
 
-/// Both could not be bound on one machine at once.
+/// True if both cannot be bound on one machine at once.
 [[nodiscard]] bool collide(const Endpoint& a, const Endpoint& b);
 
 [[nodiscard]] bool is_ipv4(std::string_view text);
@@ -31,15 +31,15 @@ struct Endpoint {
 [[nodiscard]] bool is_loopback(std::string_view address);
 [[nodiscard]] bool is_multicast_ipv4(std::string_view text);
 
-/// What is wrong with it, or "".
+/// These functions return the problem of the text, or "".
 [[nodiscard]] std::string address_problem(std::string_view text);
-/// Threads of a process.
+/// Maximum number of threads of a process.
 inline constexpr int kMaxThreads = 1024;
 [[nodiscard]] std::string domain_problem(std::string_view text);
 [[nodiscard]] std::string type_problem(std::string_view text);
 /// The full names of the messages in proto/hyphos/msgs.
 [[nodiscard]] const std::vector<std::string_view>& standard_types();
-/// Whether a type claims to be a standard message but is not one.
+/// True if the type has the prefix of the standard messages, but is none of them.
 [[nodiscard]] bool is_unknown_standard_type(std::string_view text);
 [[nodiscard]] std::string env_name_problem(std::string_view text);
 [[nodiscard]] std::string python_problem(std::string_view text);

@@ -5,21 +5,21 @@
 
 #include "hyphos/plan.hpp"
 
-/// What the printers share: how messages get from node to node.
+/// The common part of the printers: the paths of messages between nodes.
 namespace hyphos::plan {
 
-/// From one declared publisher to one declared subscriber of a channel.
+/// The path from one declared publisher to one declared subscriber of a channel.
 struct Path {
   std::string from;
   std::string to;
   Route route = kNoRoute;
 };
 
-/// All pairs of declared ends, those that cannot reach each other included.
+/// The paths of all declared pairs, including unreachable ones.
 [[nodiscard]] std::vector<Path> paths_of(const Plan& plan, const ChannelPlan& channel);
 
-/// The routes that messages of the channel may take, without repetition: from the declared ends, or
-/// from all pairs of processes if they are not declared.
+/// The possible routes of the channel's messages, without repetition: between declared nodes, or
+/// between all pairs of processes if they are not declared.
 [[nodiscard]] std::vector<Route> routes_of(const Plan& plan, const ChannelPlan& channel);
 
 }  // namespace hyphos::plan

@@ -23,13 +23,13 @@ const T* find_named(const std::vector<T>& all, std::string_view name) {
   return nullptr;
 }
 
-/// Takes the `hyphos: 1` line out of the tree. The listings of the paper have none.
+/// Checks the `hyphos: 1` line. The listings of the paper have none.
 void check_version(config::Value& root, config::Problems& problems) {
   const config::Value* version = root.find("hyphos");
   std::int64_t number = 0;
   if (version == nullptr) {
     if (root.is(config::Value::Kind::map) && !plan::is_listing(root)) {
-      problems.error({root.source.file, 1, 1}, "hyphos: missing; begin the file with 'hyphos: 1'");
+      problems.error({root.source.file, 1, 1}, "hyphos: missing. Begin the file with 'hyphos: 1'");
     }
   } else if (!plan::read_integer(*version, number) || number != kSchemaVersion) {
     problems.error(version->source, "hyphos: expected 1, the version this program reads, found " +
@@ -41,10 +41,10 @@ Result<Plan> make_plan(std::string_view text, const std::string& name,
                        const std::filesystem::path& path, const PlanOptions& options) {
   config::Problems problems;
   config::Value root = plan::load_tree(text, name, path, problems);
-  // Text that is not YAML has no parts worth checking.
+  // Text that is not YAML has no sections to check.
   if (problems.failed() && root.entries.empty()) return problems.to_error();
   if (root.is(config::Value::Kind::null)) {
-    return Error{Code::invalid_config, "the file is empty; begin it with 'hyphos: 1'", name};
+    return Error{Code::invalid_config, "the file is empty. Begin it with 'hyphos: 1'", name};
   }
   check_version(root, problems);
   for (const std::string& one : options.overrides) plan::apply_override(root, one, problems);
@@ -198,7 +198,7 @@ Result<bool> ParamValue::as_boolean() const {
 }
 
 Result<std::string> ParamValue::as_text() const {
-  // Where a text is declared, null and ~ are texts.
+  // If a parameter is declared as text, null and ~ are texts.
   if (kind == Kind::scalar || (kind == Kind::null && !text.empty())) return text;
   return cannot_read(*this, "text");
 }
@@ -230,7 +230,7 @@ std::filesystem::path Plan::resolve(const std::string& path) const {
 
 namespace {
 
-/// Where the shell would find a program; empty if nowhere.
+/// The file of a program in PATH, or empty if there is none.
 std::filesystem::path find_on_path(const std::string& name) {
   const char* const variable = std::getenv("PATH");
   std::string_view left = variable == nullptr ? "" : variable;
@@ -246,7 +246,7 @@ std::filesystem::path find_on_path(const std::string& name) {
 }  // namespace
 
 std::filesystem::path Plan::program_file(const NodePlan& node) const {
-  // A bare name would send the shell or the dynamic loader to its own search path.
+  // The shell or the dynamic loader would search for a bare name elsewhere.
   const auto here = [](std::filesystem::path path) {
     return path.has_parent_path() ? path : "." / path;
   };

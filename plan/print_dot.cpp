@@ -22,7 +22,7 @@ std::string node_id(std::string_view name) { return quote("node " + std::string(
 std::string channel_id(std::string_view name) { return quote("channel " + std::string(name)); }
 std::string outside_id(std::string_view at) { return quote("outside " + std::string(at)); }
 
-/// How far a way leads; what nothing carries is 0.
+/// How far a route reaches. 0 if there is no route.
 enum class Way : std::uint8_t { none, pointer, host, network };
 
 Way way_of(Route route) {
@@ -32,8 +32,8 @@ Way way_of(Route route) {
   return transport != nullptr && transport->between_hosts ? Way::network : Way::host;
 }
 
-/// Solid inside a process and dashed over the network, as in Fig. 1 of the HyperGraph ROS paper;
-/// shared memory, which the paper does not have, is dotted.
+/// Solid inside a process and dashed over the network, as in Fig. 1 of the HyperGraph ROS paper.
+/// Shared memory, which the paper does not have, is dotted.
 std::string edge_style(Way way) {
   switch (way) {
     case Way::none:
@@ -64,7 +64,7 @@ std::string node_line(const NodePlan& node) {
          quote(to_string(node.kind)) + "];\n";
 }
 
-/// Where a channel is drawn: with its publishers, if they are together.
+/// The place of a channel in the drawing: with its publishers, if they are together.
 struct Homes {
   std::map<std::string, std::string> process;  // channel → process
   std::map<std::string, std::string> host;     // channel → host, if in several processes of it
@@ -132,7 +132,7 @@ std::string channel_edges(const Plan& plan, const ChannelPlan& channel) {
     out += "  " + node_id(name) + " -> " + channel_id(channel.name) + " " +
            edge_style(Way::pointer) + ";\n";
   }
-  // From several publishers the box joins several routes; the longest way is drawn.
+  // With several publishers, the box joins several routes. The farthest one is drawn.
   std::map<std::string, Way> ways;
   for (const plan::Path& path : plan::paths_of(plan, channel)) {
     const auto [way, is_new] = ways.emplace(path.to, way_of(path.route));
@@ -146,7 +146,7 @@ std::string channel_edges(const Plan& plan, const ChannelPlan& channel) {
   return out;
 }
 
-/// One edge from each client to the server, there and back.
+/// One edge from each client to the server, with an arrow at both ends.
 std::string call_edges(const Plan& plan, const CallPlan& call) {
   std::string out;
   const ChannelPlan& request =
@@ -166,7 +166,7 @@ std::string outside_edges(const Plan& plan) {
            ", shape=box, style=\"rounded,filled\", fillcolor=\"#fbe9e7\", fontsize=10];\n";
   };
   for (const LinkPlan& link : plan.network.publishers) {
-    outside(link, "whoever connects to\n" + link.endpoint);
+    outside(link, "peers that connect to\n" + link.endpoint);
     for (const std::string& name : link.channels) {
       out += "  " + channel_id(name) + " -> " + outside_id(link.endpoint) + " " +
              edge_style(Way::network) + ";\n";

@@ -39,7 +39,7 @@ void pairs(JsonWriter& json, std::string_view key, const Pairs& values) {
   json.end_object();
 }
 
-/// A list under `key`; `write` writes the members of one object.
+/// Writes a list under `key`. `write` writes the members of one object.
 template <typename T, typename F>
 void objects(JsonWriter& json, std::string_view key, const std::vector<T>& values, F write) {
   json.key(key);
@@ -76,7 +76,7 @@ void write_param(JsonWriter& json, const ParamValue& param) {
   json.text(param.text);
 }
 
-/// As the runtime will open it; "" stays "".
+/// The path that the runtime opens. "" stays "".
 std::string resolved(const Plan& plan, const std::string& file) {
   return file.empty() ? file : plan.resolve(file).string();
 }

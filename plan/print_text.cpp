@@ -16,7 +16,7 @@ std::string join(const std::vector<std::string>& words) {
 
 std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
 
-/// Characters, not bytes, so that columns line up.
+/// Width in characters, not bytes, so that columns line up.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
@@ -65,7 +65,7 @@ std::string policy_text(const ChannelPlan& channel) {
 
 std::string ends_text(const std::optional<std::vector<std::string>>& ends) {
   if (!ends) return "any node";
-  return ends->empty() ? "nobody" : join(*ends);
+  return ends->empty() ? "none" : join(*ends);
 }
 
 std::string carried_by(const Plan& plan, const ChannelPlan& channel) {
@@ -116,7 +116,7 @@ std::string calls_table(const Plan& plan) {
   return table.print();
 }
 
-/// Channel names for people: a service's two are one word.
+/// Channel names for users: the two channels of a service become one name.
 std::vector<std::string> shown(const std::vector<std::string>& channels) {
   std::vector<std::string> names;
   for (const std::string& channel : channels) {
@@ -150,7 +150,7 @@ std::string restart_text(const SupervisionPlan& supervision) {
          std::to_string(supervision.max_restarts_per_minute) + " a minute";
 }
 
-/// Only where the plan asks for more than starting.
+/// Empty unless the plan sets more than a plain start.
 std::string supervision_table(const Plan& plan) {
   Table table({"PROCESS", "AFTER", "READY", "RESTART", "HEALTH"});
   bool any = false;

@@ -24,12 +24,12 @@ std::string join(const std::vector<std::string_view>& words) {
 
 std::string suggestion(const Problems& problems, std::string_view word, std::string_view what,
                        const std::vector<std::string_view>& candidates) {
-  if (problems.full()) return {};  // nobody will read it, and it is not free
+  if (problems.full()) return {};  // it would not be shown, and the search is expensive
   if (const std::string_view near = config::nearest(word, candidates); !near.empty()) {
-    return "; did you mean '" + std::string(near) + "'?";
+    return " (did you mean '" + std::string(near) + "'?)";
   }
-  if (candidates.empty()) return "; there are no " + std::string(what);
-  return "; " + std::string(what) + " are: " + join(candidates);
+  if (candidates.empty()) return " (there are no " + std::string(what) + ")";
+  return " (" + std::string(what) + " are: " + join(candidates) + ")";
 }
 
 SourceLine to_line(const Source& source) {
@@ -64,7 +64,7 @@ bool read_hexadecimal(std::string_view digits, bool negative, std::int64_t& out)
       std::from_chars(digits.data(), digits.data() + digits.size(), number, kBase);
   if (error != std::errc() || end != digits.data() + digits.size()) return false;
   if (number > kMost + (negative ? 1 : 0)) return false;
-  // Unsigned, because the least number has no positive counterpart.
+  // Unsigned, because the minimum has no positive counterpart.
   out = static_cast<std::int64_t>(negative ? 0 - number : number);
   return true;
 }
@@ -168,7 +168,7 @@ std::int64_t Section::integer(std::string_view key, std::int64_t fallback, std::
   const bool quoted = value->is(Value::Kind::scalar) && !value->plain;
   error(key, "expected a whole number from " + std::to_string(least) + " to " +
                  std::to_string(most) + ", found " + describe(*value) +
-                 (quoted ? "; numbers stand without quotes" : ""));
+                 (quoted ? ". Numbers must not be quoted" : ""));
   return fallback;
 }
 
@@ -222,7 +222,7 @@ std::size_t Section::choose(std::string_view key,
   std::string near;
   if (value->is(Value::Kind::scalar)) near = config::nearest(value->text, allowed);
   error(key, "expected one of " + join(allowed) + ", found " + describe(*value) +
-                 (near.empty() ? "" : "; did you mean '" + near + "'?"));
+                 (near.empty() ? "" : " (did you mean '" + near + "'?)"));
   return allowed.size();
 }
 

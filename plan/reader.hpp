@@ -10,7 +10,7 @@
 #include "base/config.hpp"
 #include "hyphos/plan.hpp"
 
-/// Typed reading of one map of a plan: every mistake becomes a Problem that names its key.
+/// Typed access to one map of a plan. Every mistake becomes a Problem that names its key.
 namespace hyphos::plan {
 
 using config::Entry;
@@ -18,28 +18,28 @@ using config::Problems;
 using config::Source;
 using config::Value;
 
-/// A text together with its place, for checks that come later.
+/// A text and its place, for later checks.
 struct Word {
   std::string text;
   Source source;
 };
 
-/// "; did you mean 'x'?", or "; nodes are: a, b" if nothing is near.
+/// " (did you mean 'x'?)", or " (nodes are: a, b)" if nothing is near.
 [[nodiscard]] std::string suggestion(const Problems& problems, std::string_view word,
                                      std::string_view what,
                                      const std::vector<std::string_view>& candidates);
 [[nodiscard]] SourceLine to_line(const Source& source);
 /// "nothing", "a list", "a map", or "'text'", shortened.
 [[nodiscard]] std::string describe(const Value& value);
-/// Reads a plain scalar; false leaves `out` alone.
+/// Reads a plain scalar. Returns false and leaves `out` unchanged if it has another type.
 [[nodiscard]] bool read_integer(const Value& value, std::int64_t& out);
 [[nodiscard]] bool read_real(const Value& value, double& out);
 [[nodiscard]] bool read_boolean(const Value& value, bool& out);
 
 class Section {
  public:
-  /// `value` may be null (the section is absent) or a YAML null (present but empty). Unknown keys
-  /// are reported here, once.
+  /// `value` may be null (the section is absent) or a YAML null (present but empty). The
+  /// constructor reports unknown keys.
   Section(const Value* value, std::string path, Problems& problems,
           std::initializer_list<std::string_view> keys);
 
@@ -54,10 +54,10 @@ class Section {
   [[nodiscard]] std::string text(std::string_view key, std::string fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t fallback,
                                      std::int64_t least, std::int64_t most) const;
-  /// `least` itself is allowed.
+  /// The range includes `least`.
   [[nodiscard]] double real(std::string_view key, double fallback, double least, double most) const;
   [[nodiscard]] bool boolean(std::string_view key, bool fallback) const;
-  /// A list of scalars; a single scalar counts as a list of one.
+  /// A list of scalars. A single scalar counts as a list of one.
   [[nodiscard]] std::vector<Word> words(std::string_view key) const;
 
   template <typename E>
@@ -70,7 +70,7 @@ class Section {
     const std::size_t index = choose(key, allowed);
     return index < allowed.size() ? (choices.begin() + index)->second : fallback;
   }
-  /// The same for a list of words that is only known at run time.
+  /// The same for a list of words that is known at run time only.
   [[nodiscard]] std::string word_of(std::string_view key, std::string_view fallback,
                                     const std::vector<std::string_view>& allowed) const {
     const std::size_t index = choose(key, allowed);
@@ -78,7 +78,7 @@ class Section {
   }
 
  private:
-  /// Index of the key's word in `allowed`; allowed.size() if absent or wrong.
+  /// Index of the key's word in `allowed`, or allowed.size() if the word is absent or wrong.
   [[nodiscard]] std::size_t choose(std::string_view key,
                                    const std::vector<std::string_view>& allowed) const;
 

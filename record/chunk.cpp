@@ -95,7 +95,7 @@ void Chunk::add(const MessageInfo& info, std::span<const std::byte> data) {
 
 void Chunk::latch(std::uint64_t sender) {
   auto data = std::make_shared<mcap::Bytes>();
-  // The data of the last message: everything behind its head, over all its pieces.
+  // The data of the last message: all its pieces after its head.
   std::size_t left = size_ - index_.back().offset - mcap::kMessageHead;
   data->reserve(left);
   std::size_t first = pieces_.size();

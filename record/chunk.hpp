@@ -13,13 +13,13 @@
 
 namespace hyphos::record {
 
-/// What became of the messages of one channel: received = written + drop_queue + drop_disk.
-/// `repeated` counts beside that.
+/// Counters of the messages of one channel: received = written + drop_queue + drop_disk. `repeated`
+/// is not part of this sum.
 struct Tally {
   std::uint64_t received = 0;
   std::uint64_t written = 0;
-  std::uint64_t bytes = 0;       ///< of what was written, before compression
-  std::uint64_t missing = 0;     ///< gaps in the publishers' numbers: lost before us
+  std::uint64_t bytes = 0;       ///< of the written messages, before compression
+  std::uint64_t missing = 0;     ///< gaps in sequence numbers: lost before the recorder
   std::uint64_t drop_queue = 0;  ///< the bounded queue to the disk was full
   std::uint64_t drop_disk = 0;   ///< the disk was full, or failed
   std::uint64_t repeated = 0;    ///< latched values written again at the start of a file
@@ -27,11 +27,11 @@ struct Tally {
   Tally& operator+=(const Tally& other);
   bool operator==(const Tally&) const = default;
 };
-/// By channel id; ids count from 1.
+/// Indexed by channel id. Ids count from 1.
 using Tallies = std::vector<Tally>;
 Tally& at(Tallies& tallies, std::uint16_t channel);
 
-/// The fields of a message record besides its data. Times are unsigned, as in MCAP.
+/// The fields of a message record except its data. Times are unsigned, as in MCAP.
 struct MessageInfo {
   std::uint16_t channel = 0;
   std::uint32_t sequence = 0;
@@ -39,42 +39,42 @@ struct MessageInfo {
   std::uint64_t publish_ns = 0;
 };
 
-/// The last value of a latched channel, kept for the files that begin after it.
+/// The last value of a latched channel, kept for files that begin later.
 struct Latched {
   MessageInfo info;
   std::uint64_t sender = 0;
   std::shared_ptr<const mcap::Bytes> data;
 };
 
-/// Bytes of a message with attached buffers as it is stored: see docs/recording.md.
+/// The stored size of a message with attached buffers, see docs/recording.md.
 [[nodiscard]] std::size_t stored_size(const Buffer& payload, const BufferList& buffers);
 
-/// A chunk that still takes messages: message records as they will stand in the file, small ones
-/// copied, large ones as references to the memory they came in.
+/// A chunk that accepts messages: message records in their file format. Small messages are copied.
+/// Large ones are references to their original memory.
 ///
-/// Not thread-safe. Besides messages it carries the tallies of what happened since the chunk
-/// before, so that a file's counters agree with its messages wherever it is cut.
+/// Not thread-safe. The chunk also carries the tallies since the previous chunk, so that a file's
+/// counters agree with its messages wherever the file is cut.
 class Chunk {
  public:
-  /// With `hold`, large parts are not copied but kept alive.
+  /// With `hold`, large parts are kept alive instead of copied.
   void add(const MessageInfo& info, const Buffer& payload, const BufferList& buffers, bool hold);
   void add(const MessageInfo& info, std::span<const std::byte> data);
 
-  /// Takes what the last add() stored as the value of a latched channel. Copies it.
+  /// Marks the message of the last add() as the value of a latched channel. Copies it.
   void latch(std::uint64_t sender);
 
   [[nodiscard]] Tally& tally(std::uint16_t channel) { return at(tallies_, channel); }
   [[nodiscard]] const Tallies& tallies() const { return tallies_; }
   [[nodiscard]] std::size_t size() const { return size_; }  ///< bytes, uncompressed
-  [[nodiscard]] std::size_t held() const { return held_; }  ///< of them in others' memory
+  [[nodiscard]] std::size_t held() const { return held_; }  ///< of these, in foreign memory
   [[nodiscard]] std::size_t messages() const { return index_.size(); }
   [[nodiscard]] bool empty() const { return index_.empty() && tallies_.empty(); }
 
  private:
   friend class Packer;
   struct Piece {
-    Buffer kept;             // with an owner or data: outside
-    std::size_t offset = 0;  // else: here in arena_
+    Buffer kept;             // with an owner or data: the piece is outside
+    std::size_t offset = 0;  // else: offset in arena_
     std::size_t size = 0;
   };
   struct IndexEntry {
@@ -102,14 +102,14 @@ class Chunk {
 enum class Compression : std::uint8_t { none, lz4, zstd };
 [[nodiscard]] std::string_view to_string(Compression compression);
 
-/// A chunk ready to be written: what stands between its head and its message indexes, and those.
+/// A chunk ready to be written: its body and its message indexes.
 struct Packed {
   std::uint64_t start_time = 0;
   std::uint64_t end_time = 0;
   std::uint64_t messages = 0;
   std::uint64_t uncompressed_size = 0;
   std::uint32_t uncompressed_crc = 0;
-  std::string_view compression;  ///< as the format names it; empty: none
+  std::string_view compression;  ///< the name in the format, empty for none
   std::vector<std::span<const std::byte>> body;
   std::uint64_t stored = 0;  ///< bytes of `body`
   mcap::Bytes indexes;
@@ -117,12 +117,13 @@ struct Packed {
   Tallies tallies;
   std::vector<Latched> latched;
 
-  Chunk source;  ///< what `body` points into, unless it was compressed or flattened
+  Chunk source;  ///< the memory of `body`, unless it was compressed or flattened
   std::unique_ptr<std::byte[]> memory;
 };
 
-/// Turns chunks into what is written: checksum, compression, indexes. One per thread: it keeps the
-/// compressors' state. What compression does not make smaller by a thirtieth stays as it is.
+/// Converts chunks to their stored form: checksum, compression, indexes. Use one per thread,
+/// because it holds the compressors' state. A chunk that compression does not shrink by a thirtieth
+/// is stored uncompressed.
 class Packer {
  public:
   Packer();
@@ -130,7 +131,7 @@ class Packer {
   Packer& operator=(const Packer&) = delete;
   ~Packer();
 
-  /// With `flatten` the result lies in memory of its own: nothing of others is kept alive.
+  /// With `flatten` the result owns its memory and keeps no other memory alive.
   [[nodiscard]] Packed pack(Chunk chunk, Compression compression, bool flatten);
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kReserveStep = 64 << 20;
 constexpr std::uint64_t kPushStep = 8 << 20;
-constexpr std::uint64_t kCached = 256 << 20;  // behind this the page cache is given back
+constexpr std::uint64_t kCached = 256 << 20;  // end of the file that stays in the page cache
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Result<DiskFile> DiskFile::create(const std::filesystem::path& path, bool overwr
   const int fd = ::open(path.c_str(), flags, 0644);
   if (fd >= 0) return DiskFile(fd, path);
   if (errno == EEXIST) {
-    return Error{Code::already_exists, "the file exists; give another name, or --overwrite",
+    return Error{Code::already_exists, "the file exists. Choose another name, or use --overwrite",
                  path.string()};
   }
   if (errno == ENOENT) {
@@ -70,7 +70,7 @@ DiskFile::~DiskFile() {
   if (fd_ >= 0) (void)close(false);
 }
 
-// FALLOC_FL_KEEP_SIZE: the file ends where the data ends, whenever the process dies.
+// FALLOC_FL_KEEP_SIZE: the file's size is that of the data, even if the process dies.
 Result<void> DiskFile::reserve(std::uint64_t end) {
   if (!can_reserve_ || end <= reserved_) return success();
   for (const std::uint64_t wanted : {std::max(end, reserved_ + kReserveStep), end}) {
@@ -86,7 +86,7 @@ Result<void> DiskFile::reserve(std::uint64_t end) {
       return success();
     }
     if (failed == EOPNOTSUPP || failed == ENOSYS || failed == EINVAL) {
-      can_reserve_ = false;  // then a full disk shows when it is full
+      can_reserve_ = false;  // a full disk is then detected only when it is full
       return success();
     }
     if (failed != ENOSPC && failed != EDQUOT && failed != EFBIG) return error(failed);
@@ -105,7 +105,7 @@ Result<void> DiskFile::write_all(std::span<const Bytes> parts) {
     std::size_t skip = done;
     for (std::size_t i = next; i < parts.size() && count < batch.size(); ++i, skip = 0) {
       if (parts[i].size() == skip) continue;
-      // iovec has no const form; the data is only read.
+      // iovec has no const variant. The data is only read.
       auto* data = const_cast<std::byte*>(parts[i].data());
       batch[count++] = {data + skip, parts[i].size() - skip};
     }
@@ -142,7 +142,7 @@ Result<void> DiskFile::append(std::span<const Bytes> parts, std::uint64_t keep) 
 }
 
 void DiskFile::push_out() {
-  // Both are hints; a file system that does not know them writes all the same.
+  // Both calls are hints. A file system without support still writes the data.
   [[maybe_unused]] const int begun = ::sync_file_range(
       fd_, static_cast<off_t>(pushed_), static_cast<off_t>(size_ - pushed_), SYNC_FILE_RANGE_WRITE);
   pushed_ = size_;

@@ -9,13 +9,13 @@
 
 namespace hyphos::record {
 
-/// A file that is written from its start to its end, each write whole or not at all.
+/// A file that is written sequentially. Each write succeeds completely or has no effect.
 ///
-/// Not thread-safe; calls block for as long as the disk takes. Bytes go to the operating system at
-/// once, without a copy in this process, so that they survive the death of the process; writing to
-/// the disk is begun early, so that the system does not stop us later to catch up, and what lies on
-/// the disk leaves the page cache. Space is reserved ahead: of a full disk one hears before the
-/// last byte is gone, and what was promised by `keep` can still be written then.
+/// Not thread-safe. Calls block while the disk is busy. Bytes go to the operating system
+/// immediately, without a copy in this process, so that they survive the death of the process.
+/// Write-back to the disk starts early, so that the kernel does not throttle the writer later.
+/// Written pages are then dropped from the page cache. Space is reserved ahead. So a full disk is
+/// detected before the last byte is used, and the `keep` bytes can still be written.
 class DiskFile {
  public:
   using Bytes = std::span<const std::byte>;
@@ -27,10 +27,10 @@ class DiskFile {
   DiskFile& operator=(const DiskFile&) = delete;
   ~DiskFile();
 
-  /// Appends all parts. On an error the file is as long as before; `exhausted`: the disk is full.
-  /// `keep` bytes remain reserved behind what is written.
+  /// Appends all parts. On an error the file keeps its previous length. `exhausted`: the disk is
+  /// full. `keep` bytes remain reserved after the written ones.
   Result<void> append(std::span<const Bytes> parts, std::uint64_t keep);
-  /// Gives reserved space back and closes. With `sync`, waits until all is on the disk.
+  /// Releases reserved space and closes the file. With `sync`, waits until all data is on the disk.
   Result<void> close(bool sync);
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -47,8 +47,8 @@ class DiskFile {
   std::filesystem::path path_;
   std::uint64_t size_ = 0;
   std::uint64_t reserved_ = 0;
-  std::uint64_t pushed_ = 0;   // writing to the disk has begun up to here
-  std::uint64_t dropped_ = 0;  // out of the page cache up to here
+  std::uint64_t pushed_ = 0;   // write-back has been started up to here
+  std::uint64_t dropped_ = 0;  // dropped from the page cache up to here
   bool can_reserve_ = true;
 };
 

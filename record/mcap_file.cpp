@@ -8,7 +8,7 @@ namespace hyphos::record {
 namespace {
 
 constexpr std::string_view kLibrary = "hyphos";
-// Data end, statistics without its map, summary offsets, footer, magic, and some room.
+// Data end, statistics without its map, summary offsets, footer, magic, and a margin.
 constexpr std::uint64_t kFixedEnd = 1024;
 constexpr std::uint64_t kPerChannel = 16;  // in the statistics
 

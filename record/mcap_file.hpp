@@ -14,25 +14,26 @@
 
 namespace hyphos::record {
 
-/// An MCAP file while it is written: header, records and chunks as they come, then the index.
+/// An MCAP file being written: header, records and chunks in the order of the calls, then the
+/// index.
 ///
-/// Not thread-safe; blocks as DiskFile does. What a call has written survives the death of the
-/// process. There is always room reserved for the index, so that also a file that ends because the
-/// disk is full is a complete one.
+/// Not thread-safe. Blocks as DiskFile does. Data written by a completed call survives the death of
+/// the process. Space for the index is always reserved, so that a file is complete even if it ends
+/// because the disk is full.
 class McapFile {
  public:
   static Result<McapFile> create(const std::filesystem::path& path, bool overwrite,
                                  std::string_view profile);
 
-  /// Schemas and channels must be put before the chunks that need them, each once.
+  /// Put each schema and channel once, before the first chunk that needs it.
   Result<void> put(const mcap::Schema& schema);
   Result<void> put(const mcap::Channel& channel);
   Result<void> put(const mcap::Attachment& attachment);
   Result<void> put(std::string_view metadata_name, const mcap::Dictionary& values);
-  /// A chunk with its message indexes. One without messages is nothing.
+  /// Writes a chunk with its message indexes. A chunk without messages is skipped.
   Result<void> write(const Packed& chunk);
-  /// Writes `last` as metadata (unless the name is empty), the index and the end of the file.
-  /// After an error of write() too; then on what was reserved.
+  /// Writes `last` as metadata (unless the name is empty), the index and the end of the file. Call
+  /// it also after an error of write(): it then uses the reserved space.
   Result<void> close(std::string_view last_name, const mcap::Dictionary& last, bool sync);
 
   [[nodiscard]] bool has_schema(std::uint16_t id) const { return schemas_.contains(id); }
@@ -40,7 +41,7 @@ class McapFile {
   [[nodiscard]] const mcap::Statistics& statistics() const { return statistics_; }
   [[nodiscard]] std::uint64_t size() const { return file_.size(); }
   [[nodiscard]] const std::filesystem::path& path() const { return file_.path(); }
-  /// Bytes of metadata that close() will be given, to be reserved.
+  /// Reserves space for the metadata of close().
   void expect_last(std::size_t bytes) { last_bytes_ = bytes; }
 
  private:
@@ -52,7 +53,7 @@ class McapFile {
   std::set<std::uint16_t> schemas_;
   std::set<std::uint16_t> channels_;
   mcap::Statistics statistics_;
-  // The groups of the summary, encoded as they will stand there.
+  // The groups of the summary, in their encoded form.
   mcap::Bytes schema_group_;
   mcap::Bytes channel_group_;
   mcap::Bytes chunk_group_;

@@ -9,7 +9,8 @@
 namespace hyphos::record::mcap {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "integers are written as they lie");
+static_assert(std::endian::native == std::endian::little,
+              "integers are written in native byte order");
 
 template <typename T>
 void put(Bytes& out, T value) {
@@ -28,7 +29,7 @@ void put_string(Bytes& out, std::string_view text) {
   put_raw(out, text);
 }
 
-/// A record whose length is filled in at the end of its life.
+/// Appends a record, and sets its length on destruction.
 class Record {
  public:
   Record(Bytes& out, Op op) : out_(out) {
@@ -39,7 +40,7 @@ class Record {
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
   ~Record() { end(0); }
-  /// `more` bytes of content follow that are not in `out`.
+  /// `more`: bytes of content that follow but are not in `out`.
   void end(std::uint64_t more) {
     if (ended_) return;
     ended_ = true;
@@ -54,7 +55,7 @@ class Record {
   bool ended_ = false;
 };
 
-/// A map or array whose length in bytes stands before it.
+/// Appends a map or array, preceded by its length in bytes.
 template <typename F>
 void put_counted(Bytes& out, F fill) {
   put(out, std::uint32_t{0});
@@ -207,7 +208,7 @@ void put_summary_offset(Bytes& out, Op group, std::uint64_t start, std::uint64_t
 
 void put_data_end(Bytes& out) {
   const Record record(out, Op::data_end);
-  put(out, std::uint32_t{0});  // no checksum over the whole: chunks have their own
+  put(out, std::uint32_t{0});  // no checksum of the data section: chunks have their own
 }
 
 void put_footer(Bytes& out, std::uint64_t summary_start, std::uint64_t summary_offset_start,

@@ -11,8 +11,8 @@
 
 namespace hyphos::record::mcap {
 
-// Records of the MCAP format, version 0 (https://mcap.dev/spec), as bytes: pure functions. Integers
-// are little-endian; a string or array is its length in bytes and then its bytes.
+// Encodes records of the MCAP format, version 0 (https://mcap.dev/spec): pure functions. Integers
+// are little-endian. A string or array is its length in bytes, followed by its bytes.
 
 using Bytes = std::vector<std::byte>;
 using Dictionary = std::map<std::string, std::string>;
@@ -37,14 +37,14 @@ enum class Op : std::uint8_t {
   data_end = 0x0f,
 };
 
-/// A time of Hyphos as MCAP has it, which begins with 1970: one before that is 0, never a late one.
+/// Converts a time of Hyphos to MCAP, whose times begin in 1970. An earlier time becomes 0.
 [[nodiscard]] constexpr std::uint64_t timestamp(std::int64_t ns) {
   return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
 }
 
-/// Before the content of every record: its kind and the length of the content.
+/// Size of each record's head: the opcode and the length of the content.
 inline constexpr std::size_t kRecordHead = 1 + 8;
-/// Before the data of a message, with the record's head.
+/// Bytes before the data of a message, including the record's head.
 inline constexpr std::size_t kMessageHead = kRecordHead + 2 + 4 + 8 + 8;
 
 struct Schema {
@@ -56,7 +56,7 @@ struct Schema {
 
 struct Channel {
   std::uint16_t id = 0;
-  std::uint16_t schema_id = 0;  ///< 0: none
+  std::uint16_t schema_id = 0;  ///< 0 if there is none
   std::string topic;
   std::string message_encoding;
   Dictionary metadata;
@@ -94,19 +94,19 @@ struct Statistics {
   std::map<std::uint16_t, std::uint64_t> per_channel;
 };
 
-// Each appends one whole record.
+// Each function appends one whole record.
 void put_header(Bytes& out, std::string_view profile, std::string_view library);
 void put_schema(Bytes& out, const Schema& schema);
 void put_channel(Bytes& out, const Channel& channel);
-/// Everything of a chunk record but the `stored` bytes that follow it.
+/// Appends a chunk record except the `stored` bytes that follow it.
 void put_chunk_head(Bytes& out, std::uint64_t start_time, std::uint64_t end_time,
                     std::uint64_t uncompressed_size, std::uint32_t uncompressed_crc,
                     std::string_view compression, std::uint64_t stored);
-/// Offsets are those in the uncompressed chunk.
+/// The offsets are those in the uncompressed chunk.
 void put_message_index(Bytes& out, std::uint16_t channel,
                        std::span<const std::pair<std::uint64_t, std::uint64_t>> entries);
 void put_chunk_index(Bytes& out, const ChunkIndex& index);
-/// With the checksum that the format asks for.
+/// Includes the checksum that the format requires.
 void put_attachment(Bytes& out, const Attachment& attachment);
 void put_attachment_index(Bytes& out, const Attachment& attachment, std::uint64_t offset,
                           std::uint64_t length);
@@ -116,12 +116,13 @@ void put_metadata_index(Bytes& out, std::string_view name, std::uint64_t offset,
 void put_statistics(Bytes& out, const Statistics& statistics);
 void put_summary_offset(Bytes& out, Op group, std::uint64_t start, std::uint64_t length);
 void put_data_end(Bytes& out);
-/// `summary` is what lies between the data section and the footer; its checksum covers both.
+/// `summary` is the content between the data section and the footer. The checksum covers both the
+/// summary and the footer.
 void put_footer(Bytes& out, std::uint64_t summary_start, std::uint64_t summary_offset_start,
                 std::span<const std::byte> summary);
 void put_magic(Bytes& out);
 
-/// Writes kMessageHead bytes; `size` bytes of data follow.
+/// Writes kMessageHead bytes. The caller appends `size` bytes of data.
 void write_message_head(std::byte* at, std::uint16_t channel, std::uint32_t sequence,
                         std::uint64_t log_time, std::uint64_t publish_time, std::uint64_t size);
 

@@ -8,8 +8,8 @@
 
 namespace hyphos::record {
 
-/// Writes an MCAP file message by message, in the thread that calls: for tools that cut, merge and
-/// convert. Not thread-safe. Whole chunks are compressed and written when they are full.
+/// Writes an MCAP file message by message in the calling thread, for tools that cut, merge and
+/// convert. Not thread-safe. Full chunks are compressed and written.
 class McapWriter {
  public:
   struct Options {
@@ -29,7 +29,7 @@ class McapWriter {
   Result<void> describe(std::string_view name, const mcap::Dictionary& values) {
     return file_.put(name, values);
   }
-  /// Ends the chunk: what was written is in the file.
+  /// Ends the chunk: all messages so far are in the file.
   Result<void> flush();
   Result<void> close();
 

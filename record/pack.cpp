@@ -9,8 +9,8 @@
 namespace hyphos::record {
 namespace {
 
-constexpr int kZstdLevel = 1;  // a recorder's level: several hundred MB/s per core
-// LZ4F asks for room for a whole block at every call, whatever it then needs.
+constexpr int kZstdLevel = 1;  // several hundred MB/s per core
+// LZ4F requires room for a whole block at every call, even if it needs less.
 constexpr std::size_t kLz4Slack = 1 << 20;
 
 }  // namespace
@@ -35,7 +35,7 @@ struct Packer::State {
     LZ4F_freeCompressionContext(lz4);
   }
 
-  /// The bytes written into `out.memory`, or 0 if it could not be done.
+  /// Returns the number of bytes written to `out.memory`, or 0 on failure.
   std::size_t with_zstd(Packed& out);
   std::size_t with_lz4(Packed& out);
 };
@@ -85,7 +85,7 @@ std::size_t Packer::State::with_lz4(Packed& out) {
 Packer::Packer() : state_(std::make_unique<State>()) {}
 Packer::~Packer() = default;
 
-// True if the chunk became smaller; then `out.memory` holds it.
+// Returns true if the chunk became smaller. `out.memory` then holds the compressed chunk.
 bool Packer::squeeze(Packed& out, Compression compression) {
   if (compression == Compression::none || out.uncompressed_size == 0) return false;
   const std::size_t size =
@@ -113,7 +113,7 @@ Packed Packer::pack(Chunk chunk, Compression compression, bool flatten) {
     out.body.emplace_back(data, piece.size);
     out.uncompressed_crc = mcap::crc32(out.uncompressed_crc, out.body.back());
   }
-  // By channel, and by time within it: readers merge the channels, and search in each.
+  // Sorted by channel, and by time within a channel: readers merge the channels and search in each.
   std::stable_sort(from.index_.begin(), from.index_.end(), [](const auto& a, const auto& b) {
     return a.channel != b.channel ? a.channel < b.channel : a.time < b.time;
   });
@@ -128,7 +128,7 @@ Packed Packer::pack(Chunk chunk, Compression compression, bool flatten) {
     mcap::put_message_index(out.indexes, channel, entries);
   }
   const bool smaller = squeeze(out, compression);
-  if (smaller && flatten) {  // exactly as much memory as it needs: it may be kept for long
+  if (smaller && flatten) {  // an exact allocation, because the chunk may be kept for long
     auto exact = std::make_unique_for_overwrite<std::byte[]>(out.stored);
     std::memcpy(exact.get(), out.memory.get(), out.stored);
     out.memory = std::move(exact);
@@ -142,7 +142,7 @@ Packed Packer::pack(Chunk chunk, Compression compression, bool flatten) {
   }
   if (smaller || flatten) {
     out.body.assign(1, {out.memory.get(), static_cast<std::size_t>(out.stored)});
-    out.source = Chunk();  // gives the messages back
+    out.source = Chunk();  // releases the messages' memory
   } else {
     out.memory.reset();
   }

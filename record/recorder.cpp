@@ -84,7 +84,7 @@ Result<std::uint16_t> Recorder::add_channel(ChannelSpec spec) {
 Result<void> Recorder::subscribe(const Node& node, std::uint16_t id, const std::string& channel,
                                  const TypeId& type, const Policy& wish) {
   SubscriptionOptions options;
-  // In the thread that delivers: the message is only put into the open chunk.
+  // In the delivering thread, because the message is only added to the open chunk.
   options.mode = Mode::inline_;
   options.policy = wish;
   const bool own_clock = static_cast<bool>(options_.clock);
@@ -101,7 +101,7 @@ Result<void> Recorder::subscribe(const Node& node, std::uint16_t id, const std::
   return success();
 }
 
-// A number that is not greater than the last is a latched value that was sent again.
+// A number that is not greater than the last one belongs to a latched value sent again.
 void Recorder::count_gap(Source& source, Tally& tally, Tally& total, std::uint64_t sender,
                          std::uint64_t sequence) {
   if (sequence == 0) return;
@@ -121,7 +121,7 @@ void Recorder::accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequ
   const std::size_t size = stored_size(payload, buffers) + mcap::kMessageHead;
   const std::lock_guard lock(mutex_);
   if (closing_ || id == 0 || id > sources_.size()) return;
-  // Under the lock, so that the times in a chunk rise.
+  // Read under the lock, so that the times in a chunk increase.
   const MessageInfo info{id, static_cast<std::uint32_t>(sequence), mcap::timestamp(now()),
                          mcap::timestamp(publish_ns)};
   const bool fresh = chunk_.empty();
@@ -155,7 +155,7 @@ void Recorder::accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequ
   }
 }
 
-// The open chunk goes to the packers, and to the end of the writer's list.
+// Passes the open chunk to the packers, and appends it to the writer's list.
 void Recorder::rotate() {
   if (chunk_.empty() && !split_next_) return;
   auto job = std::make_shared<Job>();
@@ -187,7 +187,7 @@ void Recorder::pack_loop() {
     lock.unlock();
     Packed packed = packer.pack(std::move(job->chunk), compression, ring());
     lock.lock();
-    // What was compressed no longer keeps what it came from.
+    // A compressed chunk no longer keeps the memory of its messages.
     const bool own = packed.memory != nullptr || packed.body.empty();
     const std::size_t bytes = own ? std::min<std::size_t>(job->bytes, packed.stored) : job->bytes;
     waiting_ -= job->bytes - bytes;
@@ -223,7 +223,7 @@ void Recorder::write_loop() {
     order_.pop_front();
     lock.unlock();
     write(*job);
-    job->packed = {};  // gives slots back; not under the lock
+    job->packed = {};  // releases slots, so not under the lock
     lock.lock();
     finish(*job);
   }
@@ -256,7 +256,7 @@ Result<void> Recorder::flush() {
 
 Result<void> Recorder::split() {
   if (ring()) {
-    return Error{Code::unsupported, "a ring recording has no file to split; take a snapshot", ""};
+    return Error{Code::unsupported, "a ring recording has no file to split. Take a snapshot", ""};
   }
   const std::lock_guard lock(mutex_);
   rotate();
@@ -285,7 +285,7 @@ Result<void> Recorder::close() {
   if (threads_.empty()) return success();
   {
     const std::lock_guard lock(mutex_);
-    if (chunk_.empty()) split_next_ = false;  // or it would end with an empty file
+    if (chunk_.empty()) split_next_ = false;  // else the recording would end with an empty file
     rotate();
     closing_ = true;
   }
@@ -308,7 +308,7 @@ Status Recorder::status() const {
   status.waiting_bytes = waiting_;
   status.held_bytes = held_;
   status.ring_bytes = ring_used_;
-  // Chunks that carry counters alone have no time.
+  // Chunks with counters only have no time.
   const auto timed = [](const std::shared_ptr<const Packed>& chunk) {
     return chunk->messages != 0;
   };

@@ -24,50 +24,50 @@ namespace hyphos::record {
 inline constexpr std::size_t kAutomatic = ~std::size_t{0};
 
 struct Options {
-  std::filesystem::path path;  ///< the file; empty in ring mode. With splits: run_000.mcap, ...
+  std::filesystem::path path;  ///< the file, empty in ring mode. Splits are run_000.mcap, ...
   bool overwrite = false;
   std::string profile = "hyphos";
   std::size_t chunk_bytes = 4 << 20;
   Compression compression = Compression::zstd;
-  /// What may wait for the disk; what comes beyond it is dropped and counted.
+  /// Maximum size of the queue to the disk. Messages beyond it are dropped and counted.
   std::size_t queue_bytes = 256 << 20;
-  /// How much of that may lie in the publishers' shared memory; the rest is copied at once.
-  /// kAutomatic: an eighth of /dev/shm, at most half the queue.
+  /// Maximum part of the queue in the publishers' shared memory. Further messages are copied
+  /// immediately. kAutomatic: an eighth of /dev/shm, at most half the queue.
   std::size_t hold_bytes = kAutomatic;
-  int packers = 0;  ///< threads that compress; 0: as many as there are cores to spare, at most 4
-  std::int64_t flush_ns = 1'000'000'000;  ///< a message is in the file after so long at most
-  /// A new file after so many bytes or so much time; 0: never.
+  int packers = 0;                        ///< compressing threads. 0: one per spare core, at most 4
+  std::int64_t flush_ns = 1'000'000'000;  ///< maximum time until a message is in the file
+  /// A new file starts after this many bytes or this much time. 0: never.
   std::uint64_t split_bytes = 0;
   std::int64_t split_ns = 0;
-  unsigned keep_files = 0;  ///< of a split recording, only the last so many; 0: all
-  /// Ring mode, if one of them is not 0: nothing is written before snapshot(); what is older, or
-  /// would not fit, is forgotten.
+  unsigned keep_files = 0;  ///< of a split recording, keep only the last files. 0: all
+  /// Ring mode, if one of them is not 0: nothing is written before snapshot(). Messages that are
+  /// older, or exceed the size, are dropped.
   std::uint64_t ring_bytes = 0;
   std::int64_t ring_ns = 0;
-  /// The same messages in the same order give the same file, bit for bit: nothing depends on time
-  /// or load. For lock-step replay.
+  /// Deterministic files: the same messages in the same order give the same file, bit for bit,
+  /// independent of time and load. For lock-step replay.
   bool deterministic = false;
-  /// Nanoseconds of log_time; null: the wall clock.
+  /// Returns log_time in nanoseconds. Null: the wall clock.
   std::function<std::int64_t()> clock;
-  bool sync = false;  ///< close() waits until the file is on the disk
+  bool sync = false;  ///< close() waits until the data is on the disk
 };
 
 struct ChannelSpec {
   std::string name;
   std::string message_encoding;
-  std::optional<mcap::Schema> schema;  ///< its id is given by the recorder
+  std::optional<mcap::Schema> schema;  ///< the recorder assigns its id
   mcap::Dictionary metadata;
   bool latched = false;
 };
 
 struct Status {
   std::map<std::string, Tally> channels;
-  std::uint64_t bytes_on_disk = 0;  ///< of all files, also those no longer kept
+  std::uint64_t bytes_on_disk = 0;  ///< of all files, including deleted ones
   std::uint64_t waiting_bytes = 0;  ///< in the queue
-  std::uint64_t held_bytes = 0;     ///< of them in shared memory
+  std::uint64_t held_bytes = 0;     ///< part of waiting_bytes in shared memory
   std::uint64_t ring_bytes = 0;
-  std::int64_t ring_ns = 0;               ///< from the oldest to the newest message kept
-  std::uint64_t uncompressed_chunks = 0;  ///< stored as they are because compression fell behind
+  std::int64_t ring_ns = 0;               ///< from the oldest to the newest message in the ring
+  std::uint64_t uncompressed_chunks = 0;  ///< stored so because compression fell behind
   std::vector<std::filesystem::path> files;
   std::optional<Error> failure;
 };
@@ -80,47 +80,47 @@ struct Written {
   std::int64_t end_ns = 0;
 };
 
-/// Records channels to MCAP files, or keeps the last of them in memory until asked to write.
+/// Records channels to MCAP files, or keeps the most recent messages in memory until a snapshot.
 ///
-/// A message is taken in the thread that delivers it and kept where it lies, in shared memory, if
-/// it is large; small ones are copied. Full chunks are compressed by threads of their own and
-/// written by one more, in order, so that a message is written without a copy in this process
-/// unless it is compressed. What may wait is bounded; beyond it messages are dropped and counted,
-/// so that a slow disk never slows the robot. Where compression falls behind, chunks are stored as
-/// they are before anything is dropped.
+/// Messages are accepted in the delivering thread. Large ones are kept in their shared memory, and
+/// small ones are copied. Full chunks are compressed by separate threads and written by another
+/// thread, in order. So a message is written without a copy in this process unless it is
+/// compressed. The queue is bounded. Beyond the bound messages are dropped and counted, so that a
+/// slow disk never slows the robot. If compression falls behind, chunks are stored uncompressed
+/// before any message is dropped.
 ///
-/// Thread-safe. Everything handed to the system survives the death of the process, at the latest
-/// flush_ns after it came. When the disk is full the file is closed with its index, and what comes
-/// after is counted as drop_disk. Format and counters: docs/recording.md.
+/// Thread-safe. Data passed to the operating system survives the death of the process. That happens
+/// at the latest flush_ns after a message arrived. When the disk is full, the file is closed with
+/// its index, and later messages are counted as drop_disk. Format and counters: docs/recording.md.
 class Recorder {
  public:
-  /// Creates the file, so that what is wrong with it shows at once.
+  /// Creates the file, so that errors are detected immediately.
   static Result<std::shared_ptr<Recorder>> open(Options options);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   ~Recorder();
 
-  /// A channel's id. Fails beyond 65,535 channels.
+  /// Adds a channel and returns its id. Fails beyond 65,535 channels.
   Result<std::uint16_t> add_channel(ChannelSpec spec);
-  /// Records what comes on `channel` of the node, as type `type`, under the id `id`.
+  /// Subscribes the node to `channel` with the type `type`, and records its messages under `id`.
   Result<void> subscribe(const Node& node, std::uint16_t id, const std::string& channel,
                          const TypeId& type, const Policy& wish);
-  /// One message from elsewhere. `sequence` counts per sender; 0: it is not counted.
+  /// Records one message from another source. `sequence` counts per sender. 0: not counted.
   void accept(std::uint16_t id, std::uint64_t sender, std::uint64_t sequence,
               std::int64_t publish_ns, const Buffer& payload, const BufferList& buffers);
 
-  /// For every file, at its beginning.
+  /// Both are written at the beginning of every file.
   void attach(mcap::Attachment attachment);
   void describe(std::string name, mcap::Dictionary values);
 
-  /// All that came before is in the file on return.
+  /// On return all earlier messages are in the file.
   Result<void> flush();
-  /// Begins a new file. Error unless the recorder was opened with a file.
+  /// Starts a new file. Fails unless the recorder was opened with a file.
   Result<void> split();
-  /// Ring mode: writes what is kept. Recording goes on meanwhile. One at a time.
+  /// Ring mode: writes the ring to a file. Recording continues meanwhile. Only one runs at a time.
   Result<Written> snapshot(const std::filesystem::path& path, bool overwrite);
-  /// Ends the subscriptions and writes what waits, the counters and the index. Idempotent; the
-  /// first call tells of a failed disk.
+  /// Ends the subscriptions, and writes the queue, the counters and the index. Idempotent. The
+  /// first call returns the error of a failed disk.
   Result<void> close();
 
   [[nodiscard]] Status status() const;
@@ -134,13 +134,13 @@ class Recorder {
   struct Job {
     std::uint64_t number = 0;
     Chunk chunk;
-    std::size_t bytes = 0;  // counted in waiting_
-    std::size_t held = 0;   // counted in held_
+    std::size_t bytes = 0;  // part of waiting_
+    std::size_t held = 0;   // part of held_
     Packed packed;
     bool ready = false;
     bool split_before = false;
   };
-  /// A file and what of the common things it has already.
+  /// A file, and the number of preamble entries already in it.
   struct Open {
     McapFile file;
     std::size_t preamble = 0;
@@ -162,7 +162,7 @@ class Recorder {
   [[nodiscard]] bool splits() const { return options_.split_bytes != 0 || options_.split_ns != 0; }
   [[nodiscard]] std::int64_t now() const;
 
-  // recorder.cpp; with mutex_ locked
+  // In recorder.cpp, with mutex_ locked.
   void count_gap(Source& source, Tally& tally, Tally& total, std::uint64_t sender,
                  std::uint64_t sequence);
   void rotate();
@@ -170,7 +170,7 @@ class Recorder {
   void write_loop();
   void finish(Job& job);
 
-  // recorder_write.cpp; the writing thread's, or under snapshot_mutex_
+  // In recorder_write.cpp, in the writing thread or under snapshot_mutex_.
   void write(Job& job);
   Result<void> store(Open& to, const Packed& chunk, const LatchedValues& latched);
   Result<void> prepare(Open& to);
@@ -189,13 +189,13 @@ class Recorder {
   std::condition_variable packers_wake_;
   std::condition_variable writer_wake_;
   std::condition_variable written_;
-  std::deque<Source> sources_;  // by id, from 1 at index 0; references stay valid
+  std::deque<Source> sources_;  // by id, from 1 at index 0. References stay valid
   std::vector<mcap::Schema> schemas_;
   std::vector<Preamble> preamble_;
   Tallies totals_;
   Chunk chunk_;
   std::int64_t chunk_opened_ns_ = 0;
-  std::size_t chunk_bytes_ = 0;  // of chunk_, as counted in waiting_
+  std::size_t chunk_bytes_ = 0;  // of chunk_, included in waiting_
   std::size_t chunk_held_ = 0;
   bool split_next_ = false;
   std::deque<std::shared_ptr<Job>> unpacked_;
@@ -208,7 +208,7 @@ class Recorder {
   bool closing_ = false;
   bool closed_ = false;
   std::uint64_t uncompressed_chunks_ = 0;
-  std::uint64_t finished_bytes_ = 0;  // of files that are closed
+  std::uint64_t finished_bytes_ = 0;  // of closed files
   std::uint64_t open_bytes_ = 0;
   std::deque<std::filesystem::path> files_;
   std::optional<Error> failure_;
@@ -216,7 +216,7 @@ class Recorder {
   LatchedValues before_ring_;
   std::uint64_t ring_used_ = 0;
 
-  // The writing thread's.
+  // Used by the writing thread only.
   std::optional<Open> open_;
   LatchedValues latched_;
   unsigned file_number_ = 0;

@@ -1,4 +1,4 @@
-// What the writing thread of a Recorder does: files, their beginnings and ends, the ring.
+// The writing thread of a Recorder: files, their beginnings and ends, the ring.
 #include <algorithm>
 #include <cstdio>
 #include <system_error>
@@ -14,7 +14,7 @@ constexpr std::string_view kInterim = "hyphos.recording.interim";
 constexpr std::int64_t kFirstInterimNs = 1'000'000'000;
 constexpr std::int64_t kInterimNs = 10'000'000'000;
 constexpr std::size_t kMaxLatched = 4096;
-constexpr std::size_t kSummaryPerChannel = 256;  // bytes of a tally as JSON, at most
+constexpr std::size_t kSummaryPerChannel = 256;  // maximum bytes of a tally as JSON
 
 std::string to_json(const Tally& tally) {
   std::string out = "{";
@@ -37,7 +37,7 @@ void add(Tallies& to, const Tallies& more) {
     at(to, static_cast<std::uint16_t>(id)) += more[id];
 }
 
-// The tallies of a chunk that was not written.
+// The tallies of a chunk that could not be written.
 Tallies lost(const Tallies& tallies) {
   Tallies out = tallies;
   for (Tally& tally : out) {
@@ -50,7 +50,7 @@ Tallies lost(const Tallies& tallies) {
 }  // namespace
 
 std::filesystem::path Recorder::file_name() const {
-  // One that is split on request has a plain name first.
+  // The first file of a recording that is split only on request has a plain name.
   if (!splits() && file_number_ == 0) return options_.path;
   char number[16];
   std::snprintf(number, sizeof(number), "_%03u", file_number_);
@@ -88,14 +88,14 @@ Result<void> Recorder::open_file() {
     }
   }
   if (!doomed.empty()) {
-    std::error_code ignored;  // whoever removed it before did what we want
+    std::error_code ignored;  // another program may have removed it already
     std::filesystem::remove(doomed, ignored);
   }
   return success();
 }
 
 Result<void> Recorder::close_file() {
-  // Channels and attachments that no chunk followed.
+  // Channels and attachments without a later chunk.
   auto prepared = prepare(*open_);
   auto closed = open_->file.close(kSummary, summary(open_->tallies), options_.sync);
   {
@@ -146,7 +146,7 @@ void Recorder::write(Job& job) {
   }
 }
 
-// The disk does not take more: what can be saved is the end of the file.
+// The disk accepts no more data, so only the end of the file can be saved.
 void Recorder::fail(Error error, const Packed& chunk) {
   const Tallies gone = lost(chunk.tallies);
   {
@@ -158,11 +158,12 @@ void Recorder::fail(Error error, const Packed& chunk) {
   }
   if (!open_) return;
   add(open_->tallies, gone);
-  // Complete with its index if there is room for it; else cut off, with every chunk readable.
+  // The file is complete with its index if there is room for it. Else it is cut off, but every
+  // chunk is readable.
   (void)close_file();
 }
 
-// What must stand before a chunk: attachments, metadata, schemas and channels that are new.
+// Writes the new attachments, metadata, schemas and channels, which must precede a chunk.
 Result<void> Recorder::prepare(Open& to) {
   std::vector<Preamble> preamble;
   std::vector<mcap::Schema> schemas;
@@ -208,16 +209,16 @@ Result<void> Recorder::store(Open& to, const Packed& chunk, const LatchedValues&
   if (auto wrote = to.file.write(chunk); !wrote) return wrote;
   add(to.tallies, chunk.tallies);
   if (options_.deterministic || ring()) return success();
-  // The counters of a recording that is killed.
+  // Counters for a recording that is killed.
   const std::int64_t now = monotonic_now().ns;
   if (now < to.next_interim_ns) return success();
   to.next_interim_ns = now + std::clamp(now - to.opened_ns, kFirstInterimNs, kInterimNs);
-  // The chunk is written. A disk that is full now says so to the next one.
+  // The chunk is written. If the disk is full now, the next chunk reports it.
   (void)to.file.put(kInterim, summary(to.tallies));
   return success();
 }
 
-// The values of latched channels that were published before this file began, at its first instant.
+// Writes the latched values published before this file began, with the time of its first message.
 Result<void> Recorder::write_latched(Open& to, const LatchedValues& latched,
                                      std::uint64_t start_time) {
   Chunk chunk;
@@ -236,7 +237,8 @@ Result<void> Recorder::write_latched(Open& to, const LatchedValues& latched,
 
 void Recorder::remember(LatchedValues& values, const std::vector<Latched>& more) {
   for (const Latched& value : more) values[{value.info.channel, value.sender}] = value;
-  while (values.size() > kMaxLatched) {  // senders come and go: the oldest value goes
+  // There may be any number of senders, so the oldest values are dropped.
+  while (values.size() > kMaxLatched) {
     values.erase(std::min_element(values.begin(), values.end(), [](const auto& a, const auto& b) {
       return a.second.info.log_ns < b.second.info.log_ns;
     }));
@@ -244,7 +246,7 @@ void Recorder::remember(LatchedValues& values, const std::vector<Latched>& more)
 }
 
 void Recorder::keep(std::shared_ptr<Packed> chunk) {
-  std::vector<std::shared_ptr<const Packed>> doomed;  // freed without the lock
+  std::vector<std::shared_ptr<const Packed>> doomed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   const std::uint64_t newest = chunk->messages != 0 ? chunk->end_time : 0;
   ring_used_ += chunk->stored + chunk->indexes.size();
@@ -264,7 +266,8 @@ void Recorder::keep(std::shared_ptr<Packed> chunk) {
 
 Result<Written> Recorder::snapshot(const std::filesystem::path& path, bool overwrite) {
   if (!ring()) {
-    return Error{Code::unsupported, "only a ring recording takes snapshots; this one writes a file",
+    return Error{Code::unsupported,
+                 "only a ring recording takes snapshots, but this one writes a file",
                  path.string()};
   }
   const std::lock_guard one_at_a_time(snapshot_mutex_);

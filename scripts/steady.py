@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""steady.py CODE FIRST... -- AGAIN...: runs FIRST and watches whether the machine stood still.
+"""steady.py CODE FIRST... -- AGAIN...: runs FIRST, and repeats failures if the machine stalled.
 
-If FIRST ends with CODE, "tests have failed", and a processor was away meanwhile, as those of a
-virtual machine are whose host is overloaded, then AGAIN, the failed tests alone, decides. What
-failed at first stays in the output. On a machine that was there all the time a failure is final.
+CODE is the exit code of FIRST for failed tests. AGAIN runs the failed tests only. If FIRST ends
+with CODE and a processor stalled meanwhile, then the result of AGAIN decides. Processors of a
+virtual machine stall if its host is overloaded. The first failures stay in the output. Without a
+stall, a failure is final.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import threading
 import time
 
 _LOOK_S = 0.02
-_AWAY_S = 0.5  # two busy programs on one processor hand it on within a tenth of that
+_AWAY_S = 0.5  # two busy programs on one processor alternate within a tenth of that
 
 
 class Watch:
-    """One thread on each processor, which notes how much too late it wakes up."""
+    """One thread per processor, which records how late it wakes up."""
 
     def __init__(self) -> None:
         self._done = threading.Event()
@@ -41,7 +42,7 @@ class Watch:
                     self._away.append(late)
 
     def end(self) -> list[float]:
-        """Seconds of each time that a processor was away."""
+        """The duration of each stall of a processor in seconds."""
         self._done.set()
         for thread in self._threads:
             thread.join()
@@ -57,10 +58,10 @@ def main() -> int:
     if code != failed or not away:
         return code
     stood = f"this machine stood still {len(away)} times, for up to {max(away):.1f} s"
-    print(f"\nMeanwhile {stood}: what has failed is run once more, alone.\n", flush=True)
+    print(f"\nMeanwhile {stood}. The failed tests run once more, alone.\n", flush=True)
     code = subprocess.run(words[cut + 1 :], check=False).returncode
     if code == 0:
-        print(f"What failed at first, above, passed alone: {stood}.")
+        print(f"The tests that failed first, above, passed alone: {stood}.")
     return code
 
 

@@ -11,15 +11,15 @@
 
 namespace hyphos::trace {
 
-/// A histogram of durations with log-linear buckets, the layout of HdrHistogram: every power of two
-/// is cut into 2^SubBits equal parts, so a value is known to within 2^-SubBits of itself from 1 ns
-/// to 2^40 ns (18 minutes; longer ones count in the last bucket).
+/// A histogram of durations with log-linear buckets, in the layout of HdrHistogram. Every power of
+/// two is divided into 2^SubBits equal parts. The relative error of a value is at most 2^-SubBits
+/// from 1 ns to 2^40 ns (18 minutes). Longer durations count in the last bucket.
 ///
-/// Lives in memory that starts as zeros, also in shared memory. record() is wait-free: one relaxed
-/// increment, plus two for the sum and the maximum; any thread. record_alone() does without locked
-/// instructions, for callers that come one after another. Reading does not disturb writers; a
-/// snapshot taken meanwhile may miss the samples of the last instant.
-/// Source: G. Tene, HdrHistogram (hdrhistogram.org).
+/// It may live in shared memory. The memory must start as zeros. record() is wait-free and may be
+/// called by any thread: one relaxed increment, plus two operations for the sum and the maximum.
+/// record_alone() uses no locked instructions and requires that calls do not overlap. Reading does
+/// not disturb writers. A concurrent snapshot may miss the most recent samples. Source: G. Tene,
+/// HdrHistogram (hdrhistogram.org).
 template <unsigned SubBits>
 class Histogram {
  public:
@@ -50,7 +50,7 @@ class Histogram {
         (std::size_t{shift} << SubBits) + static_cast<std::size_t>(value >> shift);
     return std::min(at, kBuckets - 1);
   }
-  /// The largest value that falls into bucket `at`.
+  /// The largest value in bucket `at`.
   [[nodiscard]] static constexpr std::int64_t upper_edge(std::size_t at) {
     constexpr std::uint64_t kLinear = std::uint64_t{1} << SubBits;
     if (at < kLinear) return static_cast<std::int64_t>(at);

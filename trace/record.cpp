@@ -36,12 +36,12 @@ constexpr std::array<std::string_view, kCounters> kCounterNames = {"sent",
                                                                    "drop.call.timeout",
                                                                    "drop.call.disconnected",
                                                                    "drop.call.stale"};
-// The order of transport::Drop; a test in transport/ compares the two.
+// In the order of transport::Drop. A test in transport/ compares the two.
 constexpr std::array<std::string_view, kDropKinds> kDropNames = {
     "overflow", "timeout", "no_memory", "disconnected", "gap",
     "corrupt",  "type",    "injected",  "too_many",     "too_large"};
 
-/// Every value by itself is whole; two of them may be of neighbouring ticks.
+/// Each value is consistent by itself. Two values may come from neighbouring ticks.
 struct ClockRecord {
   enum Flag : std::uint32_t { kSim = 1, kReady = 2, kPaused = 4, kReplayed = 8 };
 
@@ -50,11 +50,12 @@ struct ClockRecord {
   std::atomic<std::int64_t> base_ns;
   std::atomic<double> speed;
   std::atomic<std::uint64_t> jumps;
-  std::array<char, 128> channel;  // written once, before anybody reads
+  std::array<char, 128> channel;  // written once, before the first reader
 };
 
 struct PeerRecord {
-  // Odd while it is written. Text is atomic by bytes, since an entry may be given to another host.
+  // Odd while the record is written. Text is atomic by bytes, since an entry may be reused for
+  // another host.
   std::atomic<std::uint32_t> turn;
   std::atomic<std::uint64_t> host;  // 0: free
   std::atomic<std::int64_t> offset_ns;
@@ -135,12 +136,12 @@ ClockStatus to_status(const ClockRecord& record) {
   status.speed = record.speed.load(relaxed);
   status.base_ns = record.base_ns.load(relaxed);
   status.jumps = record.jumps.load(relaxed);
-  // A real clock is the same for all processes of a machine: no need for them to tell.
+  // The real clock is the same for all processes of a machine, so it is read here.
   status.now_ns = status.mode == ClockMode::sim ? record.now_ns.load(relaxed) : wall_now().ns;
   return status;
 }
 
-/// False if the entry is free, or kept changing while it was read.
+/// Returns false if the entry is free, or kept changing while it was read.
 bool read_peer(const PeerRecord& record, PeerClock& out) {
   const auto acquire = std::memory_order_acquire;
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -237,7 +238,7 @@ void Timings::clear() noexcept {
 
 const std::size_t Registry::kMinArea = kBlocksAt + 2 * kBlock;
 
-/// The memory behind a registry: a shared area, and the heap for what no longer fits.
+/// The memory behind a registry: a shared area. Records beyond it are on the heap.
 struct Registry::Area {
   std::byte* base = nullptr;
   std::vector<std::byte*> blocks;
@@ -253,7 +254,7 @@ struct Registry::Area {
   [[nodiscard]] Timings* timing(std::uint32_t i) const {
     return reinterpret_cast<Timings*>(blocks[i / kTimingsOfBlock]) + i % kTimingsOfBlock;
   }
-  /// Where `r` is; none: on the heap.
+  /// The index of `r`, or none if it is on the heap.
   [[nodiscard]] std::optional<std::uint32_t> index_of(const Record* r) const {
     const auto* at = reinterpret_cast<const std::byte*>(r);
     for (std::size_t i = 0; i < used_blocks; ++i) {
@@ -301,11 +302,11 @@ bool Registry::add_block(bool of_records) {
     if (more.size() < kBlock) {
       if (!std::exchange(area.full_told, true)) {
         log::warn("trace",
-                  "tools do not see all ends of this process, or not their times: there "
+                  "tools do not see all endpoints of this process, or not their timings: there "
                   "is no memory for more than " +
                       std::to_string(area.used_blocks) + " of at most " +
                       std::to_string(kMaxBlocks) +
-                      " blocks of metrics; make /dev/shm larger, or split the process");
+                      " blocks of metrics. Make /dev/shm larger, or split the process");
       }
       return false;
     }
@@ -375,7 +376,7 @@ void Registry::remove(Endpoint& endpoint) {
   record->state.store(Record::kFree, std::memory_order_release);
   const std::uint32_t index = record->timings.load(std::memory_order_relaxed);
   if (index != 0) {
-    // Not when it is taken, so an unused record takes no pages.
+    // Cleared here instead of in take_timings(), so that unused records take no pages.
     area_->timing(index - 1)->clear();
     area_->free_timings.push_back(index - 1);
   } else {
@@ -449,9 +450,9 @@ void Registry::set_peer_clock(const PeerClock& peer) {
     }
     if (each.measured_ns.load(relaxed) < record->measured_ns.load(relaxed)) record = &each;
   }
-  // A writer of a sequence lock with releases on every store in place of fences (Boehm, "Can
-  // seqlocks get along with programming language memory models?", 2012): a reader that sees any of
-  // them sees the odd turn, too.
+  // The writer of a sequence lock, with releases on every store instead of fences (Boehm, "Can
+  // seqlocks get along with programming language memory models?", 2012). A reader that sees any of
+  // these stores also sees the odd turn.
   const std::uint32_t turn = record->turn.load(relaxed);
   record->turn.store(turn + 1, relaxed);
   const auto release = std::memory_order_release;
@@ -490,13 +491,13 @@ Result<const Header*> checked_header(std::span<const std::byte> area) {
   if (header.magic.load(std::memory_order_acquire) != kMagic) return corrupt("not in use");
   if (header.version != kVersion || header.record_size != sizeof(Record) ||
       header.block_size != Registry::kBlock || header.timings_size != sizeof(Timings)) {
-    return Error{Code::unsupported, "metrics area of another Hyphos version; update both sides",
+    return Error{Code::unsupported, "metrics area of another Hyphos version. Update both sides",
                  ""};
   }
   return &header;
 }
 
-/// The blocks of an area as they are now: those within its bounds.
+/// The blocks of an area at this moment, limited to its bounds.
 class Blocks {
  public:
   explicit Blocks(std::span<const std::byte> area)
@@ -517,7 +518,7 @@ class Blocks {
       }
     }
   }
-  /// Those of a record; null: it has none.
+  /// The timings of a record, or null if it has none.
   [[nodiscard]] const Timings* timings(const Record& of) const {
     const std::uint32_t index = of.timings.load(std::memory_order_relaxed);
     if (index == 0) return nullptr;

@@ -18,30 +18,30 @@
 #include "trace/histogram.hpp"
 #include "trace/recorder.hpp"
 
-/// Counters and histograms of every channel end, in memory that other processes read live.
+/// Counters and histograms of every endpoint, in memory that other processes read live.
 ///
 /// The layout of an area is: Header, the Recorder, then blocks. The header gives the kind of each
-/// block, Records or Timings. The process adds blocks at the end on demand and removes none.
-/// Writers are the one process that owns the area; readers trust nothing they find (bounds,
-/// indices, text).
+/// block, Records or Timings. The process adds blocks at the end on demand and removes none. Only
+/// the process that owns the area writes to it. Readers check all of its content (bounds, indices,
+/// text).
 namespace hyphos::trace {
 
-/// What can be counted at one end of a channel. Transports' drops are a matrix beside it.
+/// The counters of one endpoint. A separate matrix has the transports' drops.
 enum class Counter : std::uint8_t {
-  sent,            ///< publish() calls that went out
+  sent,            ///< messages sent by publish()
   received,        ///< callbacks run
-  bytes,           ///< payload and buffers, encoded size; 0 for pointers
+  bytes,           ///< payload and buffers, encoded size, 0 for pointers
   queue_overflow,  ///< a full queue dropped (drop_oldest, drop_newest)
-  queue_timeout,   ///< `block` waited for its limit
+  queue_timeout,   ///< `block` waited for its whole timeout
   closed,          ///< published or delivered while the channel was closed
   encode_failed,
   decode_failed,
   deadline_missed,
   callback_error,
-  call_overloaded,    ///< a request that found a bound reached, at the client or the server
-  call_timeout,       ///< a call whose time ended before its reply came
-  call_disconnected,  ///< a call whose other end went away
-  call_stale,         ///< a reply nobody waits for any more, or a request that came twice
+  call_overloaded,    ///< a request exceeded a limit, at the client or the server
+  call_timeout,       ///< a call timed out before its reply
+  call_disconnected,  ///< the other side of a call is gone
+  call_stale,         ///< a reply without a waiting caller, or a duplicate request
 };
 inline constexpr std::size_t kCounters = 14;
 inline constexpr std::size_t kMaxTransports = 4;
@@ -51,7 +51,7 @@ enum class Layer : std::uint8_t { encode, submit, transport, deliver, queue, dec
 inline constexpr std::size_t kLayers = 7;
 [[nodiscard]] std::string_view to_string(Layer layer);
 
-/// Whether several threads may record at once, or only one after another (a serial subscription).
+/// Whether several threads may record at once, or calls never overlap (a serial subscription).
 enum class Writers : std::uint8_t { one, many };
 
 /// The timings of one subscription. Recording one message costs below 100 ns (bench/micro.cpp).
@@ -59,8 +59,9 @@ struct Timings {
   Histogram<6> latency;
   std::array<Histogram<3>, kLayers> layers;
 
-  /// Takes all layers from a message's stamps at the start of its callback; `dequeued_ns` is when
-  /// it left the queue, before decoding. The layers add up to the latency exactly.
+  /// Records all layers from a message's stamps at the start of its callback. `dequeued_ns` is the
+  /// time at which it left the queue, before decoding. The sum of the layers is exactly the
+  /// latency.
   void record(const Stamps& stamps, std::int64_t dequeued_ns,
               Writers writers = Writers::many) noexcept;
   void record_callback(std::int64_t ns, Writers writers = Writers::many) noexcept {
@@ -74,8 +75,8 @@ struct Record {
   enum State : std::uint32_t { kFree, kLive };
 
   std::atomic<std::uint32_t> state;
-  std::atomic<std::uint32_t> timings;  // index + 1 into the area's timings; 0: none
-  std::uint32_t generation;            // how many ends it was for, so that events tell them apart
+  std::atomic<std::uint32_t> timings;  // index + 1 into the area's timings, 0 if there are none
+  std::uint32_t generation;            // number of endpoints so far, to distinguish their events
   std::array<char, 192> channel;
   std::array<char, 64> node;
   std::array<char, 256> type_name;
@@ -97,7 +98,7 @@ struct Record {
   }
 };
 
-/// What a new end of a channel tells about itself.
+/// The description of a new endpoint.
 struct EndpointId {
   std::string channel;
   std::string node;
@@ -107,7 +108,7 @@ struct EndpointId {
   bool is_publisher = false;
 };
 
-/// One end's record and (for subscriptions) timings, until destroyed.
+/// The record and, for subscriptions, the timings of one endpoint, until destroyed.
 class Endpoint {
  public:
   Endpoint(const Endpoint&) = delete;
@@ -117,11 +118,12 @@ class Endpoint {
   Record& operator*() const { return *record_; }
   Record* operator->() const { return record_; }
   [[nodiscard]] Timings* timings() const { return timings_; }
-  /// A transport's drop; `transport` is an index from Registry::transport_index().
+  /// Counts drops of a transport. `transport` is an index from Registry::transport_index().
   void drop(std::size_t transport, std::size_t kind, std::uint64_t n) const noexcept {
     record_->drops[transport][kind].fetch_add(n, std::memory_order_relaxed);
   }
-  /// A publish() ended, a callback ended: for the flight recorder, as far as tools see this end.
+  /// Records the end of a publish() or of a callback in the flight recorder, if the record is
+  /// visible to tools.
   void published(const Meta& meta, std::uint64_t bytes, const Cause& cause) const noexcept {
     if (recorder_ != nullptr) recorder_->published(id_, meta, bytes, cause);
   }
@@ -144,43 +146,43 @@ class Endpoint {
   std::uint64_t id_ = 0;
 };
 
-/// All records of one process. Thread-safe; must outlive its endpoints.
+/// All records of one process. Thread-safe. Must outlive its endpoints.
 class Registry {
  public:
-  /// Extends the area by so many zeros, visible to readers; empty: it cannot.
+  /// Extends the area by `bytes` zeros that readers can see. Returns an empty span on failure.
   using Grow = std::function<std::span<std::byte>(std::size_t bytes)>;
 
-  /// Lays out `area` (zeros, aligned to 64, at least kMinArea bytes) for readers in other
-  /// processes; an empty span keeps everything on the heap. `keep` owns the area's memory. Without
-  /// `grow` the area stays as it is.
+  /// Lays out `area` for readers in other processes. It must hold zeros, be aligned to 64 and have
+  /// at least kMinArea bytes. With an empty span, everything is on the heap. `keep` owns the area's
+  /// memory. Without `grow` the area keeps its size.
   Registry(std::span<std::byte> area, std::shared_ptr<const void> keep, std::string_view process,
            std::uint64_t participant, Grow grow = {});
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
   ~Registry();
 
-  /// Never fails: when the area is full and cannot grow, the record lives on the heap. Tools then
-  /// do not see it, and the log has one line about it.
+  /// Never fails. If the area is full and cannot grow, the record is on the heap. Tools then do not
+  /// see it, and one log line reports this.
   [[nodiscard]] std::unique_ptr<Endpoint> add(const EndpointId& id);
   /// The index of a transport's drops, the same for all endpoints. At most kMaxTransports names.
   [[nodiscard]] std::size_t transport_index(std::string_view name);
 
-  /// How far the process has come, and that its thread pool still takes up work. Wait-free.
+  /// The process's state, and the heartbeat of its thread pool. Wait-free.
   void set_state(ProcessState state) noexcept;
   void beat(std::int64_t now_ns) noexcept;
-  /// Every live end, wherever its record lives.
+  /// All live endpoints, including those on the heap.
   [[nodiscard]] std::vector<EndpointInfo> endpoints() const;
 
-  /// For tools: what time it is here. Some atomic stores; calls must not overlap.
+  /// Publishes the clock's state for tools. Costs a few atomic stores. Calls must not overlap.
   void set_clock(const ::hyphos::detail::ClockCore& clock, std::string_view channel);
-  /// The same for another machine's clock, one entry per `host`; kMaxPeers of them, then the one
-  /// that was measured longest ago makes room. Calls must not overlap.
+  /// The same for another machine's clock. There is one entry per `host`. Beyond kMaxPeers entries,
+  /// the one with the oldest measurement is replaced. Calls must not overlap.
   void set_peer_clock(const PeerClock& peer);
 
   static constexpr std::size_t kMaxPeers = 32;
-  static constexpr std::size_t kBlock = 256 << 10;  ///< bytes of each
+  static constexpr std::size_t kBlock = 256 << 10;  ///< bytes per block
   static constexpr std::size_t kMaxBlocks = 1024;
-  static const std::size_t kMinArea;  ///< with one block of each kind
+  static const std::size_t kMinArea;  ///< the size with one block of each kind
 
  private:
   friend class Endpoint;
@@ -195,16 +197,16 @@ class Registry {
   const Grow grow_;
   std::unique_ptr<Area> area_;
   std::vector<std::string> transport_names_;
-  std::vector<const Endpoint*> endpoints_;  // in order of their making
+  std::vector<const Endpoint*> endpoints_;  // in the order of their creation
 };
 
-/// Whether an end of that name is alive in an area that another process writes. Cheaper than
-/// read_area(): looks at names only.
+/// True if the area of another process has a live endpoint of that name. Cheaper than read_area(),
+/// because it compares names only.
 [[nodiscard]] bool has_endpoint(std::span<const std::byte> area, std::string_view channel,
                                 bool is_publisher);
 /// Reads an area that another process writes. Corrupt content gives an Error, never a crash.
 [[nodiscard]] Result<ProcessInfo> read_area(std::span<const std::byte> area);
-/// Reads what its flight recorder holds from event `next` on; with the same care.
+/// Reads the area's flight recorder from event `next` on, with the same checks.
 [[nodiscard]] Result<RecordedEvents> read_events(std::span<const std::byte> area,
                                                  std::uint64_t next);
 

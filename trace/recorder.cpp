@@ -10,12 +10,12 @@
 namespace hyphos::trace {
 namespace {
 
-// The first word: 32 bits of thread, then these.
+// Flags in the first word, above the 32 bits of the thread id.
 constexpr std::uint64_t kReception = std::uint64_t{1} << 32;
 constexpr std::uint64_t kReplayed = std::uint64_t{1} << 33;
 
 HYPHOS_HOT std::uint64_t thread_here() {
-  // Zero until it is first asked for: a constant initializer needs no guard at each use.
+  // Zero until the first use. A constant initializer needs no guard at each access.
   constinit thread_local std::uint32_t id = 0;
   if (id == 0) [[unlikely]] {
     id = static_cast<std::uint32_t>(::gettid());
@@ -70,14 +70,14 @@ bool Recorder::copy(std::uint64_t ticket, Words& out, int& patience) const {
   const Slot& slot = slots_[ticket % kSlots];
   const std::uint64_t done = 2 * ticket + 2;
   std::uint64_t turn = slot.turn.load(std::memory_order_acquire);
-  // Taken, but not written yet: its writer needs some nanoseconds, or was just preempted.
+  // Reserved, but not written yet: the writer needs some nanoseconds, or was just preempted.
   for (; turn < done && patience > 0; --patience) {
     std::this_thread::yield();
     turn = slot.turn.load(std::memory_order_acquire);
   }
   if (turn != done) return false;
   for (std::size_t i = 0; i < kWords; ++i) out[i] = slot.words[i].load(std::memory_order_acquire);
-  // Each read above acquires, so this one comes after them.
+  // Each load above acquires, so this load comes after them.
   return slot.turn.load(std::memory_order_acquire) == done;
 }
 
@@ -86,7 +86,7 @@ std::uint64_t Recorder::read(std::uint64_t& next, std::vector<MessageEvent>& out
   if (next > end) next = end;  // not a ticket of this recorder
   const std::uint64_t from = std::max(next, end < kSlots ? 0 : end - kSlots);
   std::uint64_t missed = from - next;
-  int patience = 1000;  // for all slots together: content may be anything
+  int patience = 1000;  // for all slots together, because the content is not trusted
   for (std::uint64_t ticket = from; ticket != end; ++ticket) {
     Words w;
     if (!copy(ticket, w, patience)) {

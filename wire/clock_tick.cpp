@@ -13,9 +13,9 @@ Error corrupt(std::string message) { return {Code::corrupt, std::move(message), 
 
 bool good_speed(double speed) { return std::isfinite(speed) && speed >= 0 && speed <= kMaxSpeed; }
 
-constexpr std::size_t kMostBytes = 9 * 11 + kMaxRefusalBytes;  // of either message
+constexpr std::size_t kMostBytes = 9 * 11 + kMaxRefusalBytes;  // upper bound for both messages
 
-/// `types[i]`: what field i + 1 must be; fields beyond are of a later version.
+/// `types[i]` is the required type of field i + 1. Later fields belong to a later version.
 constexpr std::array kClockTypes{kVarint, kVarint, kFixed64, kVarint, kFixed64,
                                  kVarint, kVarint, kFixed64, kBytes};
 constexpr std::array kCommandTypes{kFixed64, kVarint, kVarint, kFixed64};
@@ -91,7 +91,7 @@ std::string encode_clock(const ClockTick& tick) {
   std::array<std::byte, kMostBytes> bytes;
   ProtoWriter out(bytes.data());
   out.varint(1, static_cast<std::uint64_t>(tick.now_ns));
-  if (tick.base_ns >= 0) {  // 0 is written, too: it is not the same as nothing
+  if (tick.base_ns >= 0) {  // 0 is written too, because it differs from an absent base
     out.tag(2, kVarint);
     out.raw_varint(static_cast<std::uint64_t>(tick.base_ns));
   }
@@ -109,7 +109,7 @@ Result<ClockTick> parse_clock(std::span<const std::byte> in) {
   ClockTick tick;
   ProtoReader reader(in);
   for (Field field; !reader.done();) {
-    if (!next(reader, kClockTypes, field)) return corrupt("no hyphos.msgs.Clock");
+    if (!next(reader, kClockTypes, field)) return corrupt("not a hyphos.msgs.Clock");
     assign(field, tick);
   }
   if (tick.now_ns < 0 || tick.base_ns < -1) return corrupt("a simulated time before 1970");
@@ -132,7 +132,7 @@ Result<ClockCommand> parse_command(std::span<const std::byte> in) {
   ProtoReader reader(in);
   for (Field field; !reader.done();) {
     if (!next(reader, kCommandTypes, field)) {
-      return corrupt("no hyphos.msgs.ClockCommand");
+      return corrupt("not a hyphos.msgs.ClockCommand");
     }
     if (field.number == 1) command.id = field.value.number;
     if (field.number == 2) {

@@ -9,13 +9,13 @@
 #include "hyphos/codec.hpp"
 #include "hyphos/result.hpp"
 
-/// The messages of proto/hyphos/msgs/clock.proto, written and read without the generated classes,
-/// which belong to users. Pure functions; nothing that comes from outside is believed unchecked.
+/// The messages of proto/hyphos/msgs/clock.proto, encoded without the generated classes, which
+/// belong to users. Pure functions. All values from outside are checked.
 namespace hyphos::wire {
 
-/// Refusals longer than this are cut.
+/// Longer refusals are cut.
 inline constexpr std::size_t kMaxRefusalBytes = 256;
-/// Faster, or backwards, is no speed.
+/// Speeds above this, or below zero, are rejected.
 inline constexpr double kMaxSpeed = 1000;
 
 struct ClockCommand {
@@ -31,7 +31,7 @@ struct ClockCommand {
 [[nodiscard]] const TypeId& command_type();  ///< hyphos.msgs.ClockCommand
 
 [[nodiscard]] std::string encode_clock(const ClockTick& tick);
-/// Code::corrupt for what is no such message, or has a time or a speed that cannot be.
+/// Code::corrupt for malformed bytes, or for an impossible time or speed.
 [[nodiscard]] Result<ClockTick> parse_clock(std::span<const std::byte> in);
 
 [[nodiscard]] std::string encode_command(const ClockCommand& command);

@@ -21,7 +21,7 @@ bool from_proto(v1::Encoding in, Encoding& out) {
   return value >= 0 && value <= static_cast<int>(Encoding::custom);
 }
 
-/// Fills in one of the variants of `Control`; the caller serializes it.
+/// Fills in one variant of `Control`. The caller serializes it.
 struct Writer {
   v1::Control& out;
 
@@ -88,7 +88,7 @@ struct Writer {
   }
 };
 
-/// Shown to people and written to files, so nothing but text.
+/// Process names are shown to users and written to files, so they must be text.
 bool is_process_name(std::string_view name) {
   return name.size() <= kMaxProcessBytes && config::find_bad_utf8(name) == std::string_view::npos;
 }
@@ -107,9 +107,9 @@ Result<Control> read_subscribe(const v1::Control::Subscribe& from) {
   m.window_bytes = std::min<std::uint64_t>(from.window_bytes(), 64 << 20);
   m.reliable = from.reliable();
   m.resume_after = from.resume_after();
-  if (!is_channel_name(m.channel)) return corrupt("subscribe: no valid channel name");
+  if (!is_channel_name(m.channel)) return corrupt("subscribe: invalid channel name");
   if (!read_type(from.type_name(), from.type_hash(), from.encoding(), m.type)) {
-    return corrupt("subscribe: no valid type");
+    return corrupt("subscribe: invalid type");
   }
   return Control(std::move(m));
 }
@@ -119,13 +119,14 @@ Result<Control> read(const v1::Control& in) {
   switch (in.kind_case()) {
     case Kind::kWelcome: {
       const auto& w = in.welcome();
-      if (!is_process_name(w.process())) return corrupt("welcome: the name is no text or too long");
+      if (!is_process_name(w.process()))
+        return corrupt("welcome: the name is not text or is too long");
       return Control(Welcome{w.session(), w.process(), w.host(), w.version()});
     }
     case Kind::kHello: {
       const auto& h = in.hello();
       if (!is_process_name(h.process()) || !is_process_name(h.via())) {
-        return corrupt("hello: a name is no text or too long");
+        return corrupt("hello: a name is not text or is too long");
       }
       return Control(Hello{h.session(),
                            h.process(),
@@ -144,7 +145,7 @@ Result<Control> read(const v1::Control& in) {
       Refused m{in.refused().stream(), {}};
       const auto& from = in.refused();
       if (!read_type(from.type_name(), from.type_hash(), from.encoding(), m.type)) {
-        return corrupt("refused: no valid type");
+        return corrupt("refused: invalid type");
       }
       return Control(std::move(m));
     }
@@ -179,11 +180,11 @@ std::string encode_control(const Control& message) {
 }
 
 Result<Control> parse_control(std::span<const std::byte> frame) {
-  if (frame.empty() || frame[0] != std::byte{0}) return corrupt("no control message");
+  if (frame.empty() || frame[0] != std::byte{0}) return corrupt("not a control message");
   if (frame.size() > kMaxControlBytes) return corrupt("the control message is too long");
   v1::Control in;
   if (!in.ParseFromArray(frame.data() + 1, static_cast<int>(frame.size() - 1))) {
-    return corrupt("the control message is no protobuf message");
+    return corrupt("the control message is not a protobuf message");
   }
   return read(in);
 }
@@ -234,9 +235,9 @@ Result<Beacon> parse_beacon(std::span<const std::byte> datagram) {
   if (datagram.empty() || datagram.size() > kMaxBeaconBytes) return corrupt("beacon: wrong size");
   v1::Beacon in;
   if (!in.ParseFromArray(datagram.data(), static_cast<int>(datagram.size()))) {
-    return corrupt("beacon: no protobuf message");
+    return corrupt("beacon: not a protobuf message");
   }
-  if (in.version() != kBeaconVersion) return corrupt("beacon: another version");
+  if (in.version() != kBeaconVersion) return corrupt("beacon: unsupported version");
   if (in.endpoints_size() > static_cast<int>(kMaxBeaconEndpoints) ||
       in.channels_size() > static_cast<int>(kMaxBeaconChannels) || !is_process_name(in.process()) ||
       (!in.curve_key().empty() && in.curve_key().size() != 40) ||

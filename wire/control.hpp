@@ -9,8 +9,9 @@
 #include "hyphos/codec.hpp"
 #include "hyphos/result.hpp"
 
-/// The control messages of a link between two processes; meaning and order are in docs/wire.md,
-/// "Links". Pure functions; everything that parse_control() lets through is within bounds.
+/// The control messages of a link between two processes. docs/wire.md, "Links", defines their
+/// meaning and order. Pure functions. All values of a message from parse_control() are within
+/// bounds.
 namespace hyphos::wire {
 
 inline constexpr std::uint32_t kLinkVersion = 1;
@@ -75,22 +76,22 @@ struct Answer {
 using Control = std::variant<Welcome, Hello, Subscribe, Unsubscribe, Accepted, Refused, Closed, Ack,
                              Bye, Nothing, Ask, Answer>;
 
-/// A control message is one frame: a zero byte (no channel begins so), then protobuf.
+/// A control message is one frame: a zero byte, which never begins a channel's name, then protobuf.
 [[nodiscard]] std::string encode_control(const Control& message);
 /// Code::corrupt for anything malformed, too long, or with an impossible value.
 [[nodiscard]] Result<Control> parse_control(std::span<const std::byte> frame);
 
-/// What follows the key in the first frame of a data message on a link; behind it comes the packet.
+/// Follows the key in the first frame of a data message on a link, and precedes the packet.
 struct Trailer {
   std::uint32_t stream = 0;
-  std::uint64_t sequence = 0;  ///< counts from 1 per stream, without holes
+  std::uint64_t sequence = 0;  ///< counts from 1 per stream, without gaps
 };
 inline constexpr std::size_t kTrailerBytes = 12;
 void write_trailer(const Trailer& trailer, std::span<std::byte, kTrailerBytes> out);
-/// Reads it from the beginning of `in`.
+/// Reads the trailer at the beginning of `in`.
 [[nodiscard]] Result<Trailer> parse_trailer(std::span<const std::byte> in);
 
-/// A multicast announcement: `transport/announce.hpp` sends and judges them.
+/// A multicast announcement. `transport/announce.hpp` sends and evaluates it.
 struct Beacon {
   std::string domain;
   std::uint64_t session = 0;
@@ -106,10 +107,10 @@ struct Beacon {
   bool operator==(const Beacon&) const = default;
 };
 inline constexpr std::uint32_t kBeaconVersion = 1;
-inline constexpr std::size_t kMaxBeaconBytes = 1400;  // one Ethernet frame, never fragmented
+inline constexpr std::size_t kMaxBeaconBytes = 1400;  // one Ethernet frame, so never fragmented
 inline constexpr std::size_t kMaxBeaconEndpoints = 8;
 inline constexpr std::size_t kMaxBeaconChannels = 64;
-/// Channel names that do not fit any more are left out; the digest still tells of them.
+/// Channel names beyond the size limit are left out. The digest still covers them.
 [[nodiscard]] Result<std::string> encode_beacon(const Beacon& beacon);
 [[nodiscard]] Result<Beacon> parse_beacon(std::span<const std::byte> datagram);
 

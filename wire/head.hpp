@@ -11,13 +11,13 @@
 /// The protobuf head of a packet, written and read by hand. Used by packet.cpp only.
 namespace hyphos::wire {
 
-/// All strings at their longest, ten bytes for every varint, eight for every fixed field, and tags.
+/// All strings at their maximum length, ten bytes per varint, eight per fixed field, and the tags.
 inline constexpr std::size_t kLongestHead =
     kMaxChannelBytes + kMaxTypeNameBytes + 8 + 4 * 12 + 14 * 11 + 10 * kMaxAttachedBuffers + 8;
 static_assert(kLongestHead <= kMaxHeadBytes);
 
-/// Writes at most kLongestHead bytes and returns their end. `handed`: where the stamp of that name
-/// stands, or null if the message has none.
+/// Writes at most kLongestHead bytes and returns their end. `handed` points to that stamp
+/// afterwards, or is null if the message has none.
 [[nodiscard]] std::byte* write_head(std::byte* at, std::string_view channel, const TypeId& type,
                                     const Envelope& message, const ClockInfo& clock,
                                     std::byte*& submitted);

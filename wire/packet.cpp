@@ -76,7 +76,7 @@ Result<Packet> decode_packet(const Buffer& whole) {
   const auto head = read_head(whole.bytes(), packet.header);
   if (!head) return head.error();
   if (whole.size() - *head != packet.header.body_bytes()) {
-    return corrupt("the head names " + std::to_string(packet.header.body_bytes()) +
+    return corrupt("the head announces " + std::to_string(packet.header.body_bytes()) +
                    " bytes of payload and buffers, but " + std::to_string(whole.size() - *head) +
                    " follow");
   }
@@ -107,7 +107,7 @@ Result<Key> parse_key(std::span<const std::byte> in) {
   const std::string_view text(reinterpret_cast<const char*>(in.data()), in.size());
   const std::size_t end = text.substr(0, kMaxChannelBytes + 1).find('\0');
   if (end == std::string_view::npos || !is_channel_name(text.substr(0, end))) {
-    return corrupt("the key has no valid channel name");
+    return corrupt("the key has an invalid channel name");
   }
   if (text.size() < end + 17) return corrupt("the key has no type hash");
   Key key{text.substr(0, end), 0, {}};
@@ -117,7 +117,7 @@ Result<Key> parse_key(std::span<const std::byte> in) {
     key.type_hash = key.type_hash << 4 | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
   }
   if (text.size() > end + 17) {
-    if (text[end + 17] != '\0') return corrupt("the key has bytes behind the type hash");
+    if (text[end + 17] != '\0') return corrupt("the key has bytes after the type hash");
     key.rest = in.subspan(end + 18);
   }
   return key;
@@ -125,7 +125,7 @@ Result<Key> parse_key(std::span<const std::byte> in) {
 
 void convert_stamps(Stamps& stamps, const ClockInfo& from, const ClockInfo& to) {
   if (from.host == to.host || from.host == 0) return;
-  // Unsigned arithmetic: offsets come from the network and may be anything.
+  // Unsigned arithmetic, because offsets come from the network and may have any value.
   const std::uint64_t shift =
       static_cast<std::uint64_t>(from.offset_ns) - static_cast<std::uint64_t>(to.offset_ns);
   for (std::int64_t* stamp : {&stamps.publish, &stamps.encoded, &stamps.submitted, &stamps.arrived,

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-/// The protobuf wire format, by hand: for messages that are read and written so often, or so early,
-/// that the protobuf library is too slow or too large for them. Pure functions over bytes.
+/// The protobuf wire format, by hand. For messages that are encoded very often or very early, for
+/// which the protobuf library is too slow or too large. Pure functions over bytes.
 namespace hyphos::wire {
 
 inline void put_le(std::byte* at, std::uint64_t value, std::size_t bytes) {
@@ -27,8 +27,8 @@ enum ProtoType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32
   return size;
 }
 
-/// Writes fields in the order of the calls; zero values are left out, as proto3 has it. The caller
-/// has seen to it that there is room.
+/// Writes fields in the order of the calls. As in proto3, zero values are left out. The caller must
+/// provide enough memory.
 class ProtoWriter {
  public:
   explicit ProtoWriter(std::byte* at) : at_(at) {}
@@ -54,7 +54,7 @@ class ProtoWriter {
     open(field, value.size());
     raw(std::as_bytes(std::span(value)));
   }
-  /// A field of `size` bytes, which the caller writes next.
+  /// Starts a field of `size` bytes, which the caller writes next.
   void open(std::uint32_t field, std::size_t size) {
     tag(field, kBytes);
     raw_varint(size);
@@ -62,7 +62,7 @@ class ProtoWriter {
   void raw(std::span<const std::byte> bytes) {
     std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
   }
-  /// `size` bytes, which the caller writes.
+  /// Reserves `size` bytes, which the caller writes.
   std::byte* room(std::size_t size) {
     std::byte* const place = at_;
     at_ += size;
@@ -74,7 +74,7 @@ class ProtoWriter {
   std::byte* at_;
 };
 
-/// One field, whatever it is: a number, or bytes.
+/// The value of one field of any type: a number, or bytes.
 struct ProtoValue {
   std::uint64_t number = 0;
   std::span<const std::byte> bytes;
@@ -84,7 +84,7 @@ struct ProtoValue {
   }
 };
 
-/// Reads fields one after the other. After the first failure every read fails.
+/// Reads fields one after the other. After the first failure every further read fails.
 class ProtoReader {
  public:
   explicit ProtoReader(std::span<const std::byte> in) : in_(in) {}
@@ -114,7 +114,7 @@ class ProtoReader {
     in_ = in_.subspan(size);
     return true;
   }
-  /// The next field with its number, its wire type and its value.
+  /// Reads the next field: its number, its wire type and its value.
   bool field(std::uint64_t& number, std::uint32_t& type, ProtoValue& value) {
     std::uint64_t tag = 0;
     if (!varint(tag) || tag < 8 || tag > UINT32_MAX) return false;

@@ -20,7 +20,8 @@ std::string_view to_string(Encoding encoding) {
 }
 
 TypeId make_type_id(std::string_view name, Encoding encoding, std::size_t size) {
-  // FNV-1a 64 over "<name>|<encoding>|<size>": every client library can compute it in ten lines.
+  // FNV-1a 64 over "<name>|<encoding>|<size>", so that every client library can compute it in ten
+  // lines.
   std::string text(name);
   text += '|';
   text += to_string(encoding);

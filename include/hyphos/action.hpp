@@ -11,43 +11,43 @@
 
 namespace hyphos {
 
-/// The states of a goal, as users of ROS 2 know them (action_msgs/GoalStatus).
+/// The states of a goal, with the names of ROS 2 (action_msgs/GoalStatus).
 enum class GoalState : std::uint8_t {
-  sent,       ///< on its way, or not accepted yet
-  accepted,   ///< will be carried out; waits for others, if the policy is `queue`
+  sent,       ///< sent, but not accepted yet
+  accepted,   ///< will be executed, may wait for others if the policy is `queue`
   executing,  ///< the callback runs
-  canceling,  ///< the same, and it has been asked to end
+  canceling,  ///< the callback runs and has been asked to end
   succeeded,
   canceled,
-  aborted,  ///< it failed, was rejected, or its server went away
+  aborted,  ///< it failed, was rejected, or its server is gone
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalState state);
 [[nodiscard]] constexpr bool is_final(GoalState state) { return state >= GoalState::succeeded; }
 
-/// What becomes of a goal that comes while another is carried out.
+/// The treatment of a goal that arrives while another one is being executed.
 enum class GoalPolicy : std::uint8_t {
-  queue,     ///< it waits its turn
-  preempt,   ///< the other is asked to cancel, and this one begins when it has ended
+  queue,     ///< it waits until the earlier goals have ended
+  preempt,   ///< the other is asked to cancel, and this one starts when it has ended
   reject,    ///< it is rejected as `overloaded`
-  parallel,  ///< both are carried out, up to `depth` at once
+  parallel,  ///< both are executed, at most `depth` at once
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(GoalPolicy policy);
 
 struct ActionOptions {
   GoalPolicy policy = GoalPolicy::queue;
   Scope scope = Scope::network;
-  std::uint32_t depth = 16;         ///< goals accepted and not ended, waiting ones included
+  std::uint32_t depth = 16;         ///< accepted goals that have not ended, including waiting ones
   bool cancel_if_unwatched = true;  ///< a client that dies cancels its goals
 };
 
 namespace detail {
 
-/// A goal at its server, whatever its types; implemented in node/.
+/// A goal at its server, independent of its types. Implemented in node/.
 class HYPHOS_EXPORT ServerGoal {
  public:
   virtual ~ServerGoal() = default;
   [[nodiscard]] virtual Exchange& exchange() = 0;
-  /// Ends the goal and lets the next begin. Errors as Exchange::send.
+  /// Ends the goal and starts the next one. Errors as Exchange::send.
   virtual Result<void> finish(GoalState state, BlockRef result) = 0;
   virtual Result<void> fail(const Error& error) = 0;
   [[nodiscard]] virtual GoalState state() const = 0;
@@ -62,14 +62,14 @@ struct ActionCallbacks {
   std::function<void(const ServerGoalRef&)> execute;
 };
 
-/// A goal at its client, whatever its types.
+/// A goal at its client, independent of its types.
 class HYPHOS_EXPORT ClientGoal {
  public:
   using Feedback = std::function<void(const Delivery&)>;
   virtual ~ClientGoal() = default;
   [[nodiscard]] virtual GoalState state() const = 0;
   virtual Result<void> wait_accepted(std::int64_t deadline_ns) = 0;
-  /// The last message; its kind tells the state. Code::timeout: it goes on.
+  /// The last message of the goal. Its kind gives the state. Code::timeout: the goal continues.
   virtual Result<Delivery> wait_end(std::int64_t deadline_ns) = 0;
   virtual void on_end(std::function<void(const Result<Delivery>&)> hook) = 0;
   virtual void cancel() = 0;
@@ -82,9 +82,9 @@ class HYPHOS_EXPORT ClientGoal {
 
 }  // namespace detail
 
-/// One goal as the server's callback sees it. Cheap to copy; thread-safe. Keep a copy to end the
-/// goal later, from a timer or another thread; if the last copy goes while the goal has not ended,
-/// it is aborted.
+/// One goal at the server's callback. Cheap to copy and thread-safe. Keep a copy to end the goal
+/// later, from a timer or another thread. If the last copy is destroyed before the goal has ended,
+/// the goal is aborted.
 template <typename Goal, typename Feedback, typename Res>
 class GoalHandle {
  public:
@@ -96,8 +96,8 @@ class GoalHandle {
   const Goal* operator->() const { return goal_.get(); }
   [[nodiscard]] const Message<Goal>& message() const { return goal_; }
 
-  /// Errors: disconnected (nobody listens), overloaded (the client's queue is full: the feedback is
-  /// counted as dropped), already_exists (the goal has ended).
+  /// Errors: disconnected (there is no receiver), overloaded (the client's queue is full, and the
+  /// feedback is counted as dropped), already_exists (the goal has ended).
   Result<void> feedback(Feedback value) const {
     return exchange().send(detail::CallKind::feedback, block(std::move(value)));
   }
@@ -109,16 +109,16 @@ class GoalHandle {
   }
   /// Aborts without a result: the client's result() returns this error.
   Result<void> abort(const Error& error) const { return core_->fail(error); }
-  /// Ends a goal whose cancellation was asked for.
+  /// Ends a goal after a request to cancel it.
   Result<void> canceled(Res result) const {
     return core_->finish(GoalState::canceled, block(std::move(result)));
   }
 
-  /// True once the goal should end: its client asked, went away, or another goal preempts it.
+  /// True once the goal should end: its client canceled it or is gone, or another goal preempts it.
   [[nodiscard]] bool cancel_requested() const { return core_->state() == GoalState::canceling; }
   [[nodiscard]] bool preempted() const { return core_->preempted(); }
   [[nodiscard]] GoalState state() const { return core_->state(); }
-  /// Waits, without keeping the pool from other work; true as soon as the goal should end.
+  /// Waits without occupying a thread of the pool. Returns true as soon as the goal should end.
   [[nodiscard]] bool wait_for(Duration time) const { return core_->wait_for(time); }
   /// Calls `hook` once on the pool when the goal should end.
   void on_cancel(std::function<void()> hook) const { core_->on_cancel(std::move(hook)); }
@@ -133,7 +133,7 @@ class GoalHandle {
   Message<Goal> goal_;
 };
 
-/// How a goal ended, and with what.
+/// The final state of a goal and its result.
 template <typename Res>
 struct GoalResult {
   GoalState state = GoalState::succeeded;  ///< succeeded, canceled or aborted
@@ -142,7 +142,8 @@ struct GoalResult {
   [[nodiscard]] bool succeeded() const { return state == GoalState::succeeded; }
 };
 
-/// A goal that was sent. Cheap to copy; thread-safe. Dropping it changes nothing: the goal goes on.
+/// A goal that was sent. Cheap to copy and thread-safe. The goal continues when the object is
+/// destroyed.
 template <typename Res>
 class SentGoal {
  public:
@@ -150,13 +151,13 @@ class SentGoal {
   SentGoal(std::shared_ptr<detail::ClientGoal> core, std::string name)
       : core_(std::move(core)), name_(std::move(name)) {}
 
-  /// Waits until the server has accepted the goal. The error is the rejection, or why there was
-  /// none: not_found, timeout, disconnected, ...
+  /// Waits until the server has accepted the goal. The error is the rejection, or the reason for
+  /// its absence: not_found, timeout, disconnected, ...
   [[nodiscard]] Result<void> accepted(Duration timeout = kCallTimeout) const {
     return core_->wait_accepted((monotonic_now() + timeout).ns);
   }
-  /// Waits until the goal has ended. After Code::timeout it goes on and may be asked again. The
-  /// server's death is noticed at once, as `disconnected`.
+  /// Waits until the goal has ended. After Code::timeout the goal continues, and result() may be
+  /// called again. The death of the server is detected immediately, as `disconnected`.
   [[nodiscard]] Result<GoalResult<Res>> result(Duration timeout) const {
     return read(core_->wait_end((monotonic_now() + timeout).ns), name_);
   }
@@ -166,10 +167,10 @@ class SentGoal {
     core_->on_end([hook = std::make_shared<F>(std::move(hook)), name = name_](
                       const Result<detail::Delivery>& end) { (*hook)(read(end, name)); });
   }
-  /// Asks the server to cancel; result() tells how the goal ended.
+  /// Asks the server to cancel. result() returns the final state of the goal.
   void cancel() const { core_->cancel(); }
   [[nodiscard]] GoalState state() const { return core_->state(); }
-  /// Feedback that came faster than the callback took it.
+  /// Number of feedback messages dropped because the callback was too slow.
   [[nodiscard]] std::uint64_t feedback_dropped() const { return core_->feedback_dropped(); }
 
  private:
@@ -187,17 +188,18 @@ class SentGoal {
   std::string name_;
 };
 
-/// The asking end of an action: a goal that takes time, tells of its progress and can be canceled.
-/// Cheap to copy; thread-safe; up to ClientOptions::max_pending goals at once.
+/// The client of an action: a goal takes time, sends feedback and can be canceled. Cheap to copy
+/// and thread-safe. Up to ClientOptions::max_pending goals may be in flight at once.
 template <typename Goal, typename Feedback, typename Res>
 class ActionClient {
  public:
   ActionClient() = default;
   explicit ActionClient(std::shared_ptr<detail::CallClient> core) : core_(std::move(core)) {}
 
-  /// Sends a goal and returns at once. `feedback(Message<Feedback>)` runs on the pool, one at a
-  /// time and in order; up to 64 wait for it, then the oldest is dropped and counted. If the server
-  /// has not accepted the goal within `accept_timeout`, it ends with an error.
+  /// Sends a goal and returns immediately. `feedback(Message<Feedback>)` runs on the pool, one call
+  /// at a time and in order. Up to 64 feedback messages wait. Beyond that the oldest is dropped and
+  /// counted. If the server has not accepted the goal within `accept_timeout`, the goal ends with
+  /// an error.
   template <typename F>
     requires std::invocable<F&, Message<Feedback>>
   SentGoal<Res> send(Goal goal, F feedback, Duration accept_timeout = kCallTimeout) const {
@@ -227,16 +229,16 @@ class ActionClient {
   std::shared_ptr<detail::CallClient> core_;
 };
 
-/// A handle to an action that this process carries out. The node owns the action.
+/// A handle to an action of this process. The node owns the action.
 class Action {
  public:
   Action() = default;
   explicit Action(std::shared_ptr<detail::CallServer> core) : core_(std::move(core)) {}
-  /// Ends the action: its goals are aborted. Callbacks that run are asked to cancel and waited for.
+  /// Ends the action and aborts its goals. Asks running callbacks to cancel and waits for them.
   void close() const {
     if (core_) core_->close();
   }
-  /// Goals accepted and not ended.
+  /// Number of accepted goals that have not ended.
   [[nodiscard]] std::size_t pending() const { return core_->pending(); }
   [[nodiscard]] const std::string& name() const { return core_->name(); }
 
@@ -246,7 +248,7 @@ class Action {
 
 namespace detail {
 
-/// `execute(GoalHandle)` returns nothing, or a Res or Result<Res> that ends the goal.
+/// Adapts `execute(GoalHandle)`. It returns nothing, or a Res or Result<Res> that ends the goal.
 template <typename Goal, typename Feedback, typename Res, typename F>
 std::function<void(const ServerGoalRef&)> action_callback(F execute, std::string name) {
   using Handle = GoalHandle<Goal, Feedback, Res>;

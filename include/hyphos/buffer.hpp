@@ -12,8 +12,9 @@
 
 namespace hyphos {
 
-/// Whoever keeps the bytes of a Buffer alive: a heap block, a shared-memory slot, a socket frame.
-/// Counted in the process; `release()` runs once, on whichever thread drops the last reference.
+/// Owns the memory behind a Buffer: a heap block, a shared-memory slot or a socket frame. The
+/// references are counted within the process. `release()` runs once, in the thread that drops the
+/// last reference.
 class HYPHOS_EXPORT BufferOwner {
  public:
   BufferOwner() = default;
@@ -24,33 +25,36 @@ class HYPHOS_EXPORT BufferOwner {
   void drop_ref() noexcept {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) release();
   }
-  /// True if the caller's reference is the only one. Stable only in the hands of that caller.
+  /// True if the caller's reference is the only one. The result stays true only while the caller
+  /// does not share its reference.
   [[nodiscard]] bool unique() const noexcept { return refs_.load(std::memory_order_acquire) == 1; }
 
-  /// Identifies the kind of memory, so that a transport recognises its own and forwards it without
-  /// a copy: the address of a constant private to the implementation, nullptr for ordinary memory.
+  /// Identifies the kind of memory, so that a transport recognises its own memory and forwards it
+  /// without a copy. The value is the address of a constant private to the implementation, or
+  /// nullptr for ordinary memory.
   [[nodiscard]] virtual const void* kind() const noexcept { return nullptr; }
 
  protected:
   virtual ~BufferOwner() = default;
-  /// Gives the memory back. Must not throw or block.
+  /// Returns the memory to its source. Must not throw or block.
   virtual void release() noexcept = 0;
-  /// For owners that are recycled: makes the count 1 again before the owner is handed out.
+  /// Sets the count back to 1. For owners that are recycled, before the owner is used again.
   void reset_refs() noexcept { refs_.store(1, std::memory_order_relaxed); }
 
  private:
   std::atomic<std::uint32_t> refs_{1};
 };
 
-/// An immutable span of bytes that keeps its memory alive, wherever that is.
+/// An immutable span of bytes that keeps its memory alive, wherever that memory is.
 ///
-/// Copying a Buffer copies a pointer. It may outlive the callback, the subscription and the
-/// publisher; a Buffer in shared memory holds its slot until the last copy is gone, so keep it only
-/// as long as you need it. Thread-safe like a shared_ptr: different copies from different threads.
+/// Copying a Buffer copies a pointer. A Buffer may outlive the callback, the subscription and the
+/// publisher. A Buffer in shared memory occupies its slot until the last copy is gone, so keep it
+/// only as long as you need it. Thread-safe like a shared_ptr: different threads may use different
+/// copies.
 class HYPHOS_EXPORT Buffer {
  public:
   Buffer() = default;
-  /// Takes over one reference of `owner` (may be null for memory that lives for ever).
+  /// Adopts one reference of `owner`. `owner` may be null for memory that is never freed.
   Buffer(const std::byte* data, std::size_t size, BufferOwner* owner) noexcept
       : data_(data), size_(size), owner_(owner) {}
   Buffer(const Buffer& other) noexcept
@@ -71,10 +75,10 @@ class HYPHOS_EXPORT Buffer {
     if (owner_ != nullptr) owner_->drop_ref();
   }
 
-  /// A new heap block with a copy of `bytes`. Allocates.
+  /// Copies `bytes` to a new heap block. Allocates.
   [[nodiscard]] static Buffer copy_of(std::span<const std::byte> bytes);
   [[nodiscard]] static Buffer copy_of(std::string_view text);
-  /// Takes over a vector without copying its elements. Allocates the owner only.
+  /// Adopts a vector without copying its elements. Allocates the owner only.
   [[nodiscard]] static Buffer adopt(std::vector<std::byte> bytes);
 
   [[nodiscard]] const std::byte* data() const noexcept { return data_; }
@@ -84,7 +88,8 @@ class HYPHOS_EXPORT Buffer {
   [[nodiscard]] std::string_view text() const noexcept {
     return {reinterpret_cast<const char*>(data_), size_};
   }
-  /// A part of the same memory, sharing its owner. `offset + size` must lie within this buffer.
+  /// Returns a part of the same memory, with the same owner. `offset + size` must be within this
+  /// buffer.
   [[nodiscard]] Buffer slice(std::size_t offset, std::size_t size) const;
   [[nodiscard]] BufferOwner* owner() const noexcept { return owner_; }
 
@@ -94,12 +99,12 @@ class HYPHOS_EXPORT Buffer {
   BufferOwner* owner_ = nullptr;
 };
 
-/// Memory on loan to one writer, to be filled and then frozen into a Buffer. Move-only. Dropping it
-/// unpublished gives the memory back. Not initialised: it holds whatever was there before.
+/// Memory on loan to one writer, to be filled and then frozen into a Buffer. Move-only. Destroying
+/// it without freeze() returns the memory. The memory is not initialised.
 class HYPHOS_EXPORT WritableBuffer {
  public:
   WritableBuffer() = default;
-  /// Takes over the (only) reference of `owner`.
+  /// Adopts the only reference of `owner`.
   WritableBuffer(std::byte* data, std::size_t size, BufferOwner* owner) noexcept
       : data_(data), buffer_(data, size, owner) {}
   WritableBuffer(WritableBuffer&&) noexcept = default;
@@ -115,7 +120,7 @@ class HYPHOS_EXPORT WritableBuffer {
   [[nodiscard]] std::size_t size() const noexcept { return buffer_.size(); }
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, buffer_.size()}; }
   [[nodiscard]] bool empty() const noexcept { return buffer_.empty(); }
-  /// Ends the loan: from here on nobody may write. `size` may be less than what was lent.
+  /// Ends the loan: the memory is immutable from now on. `size` may be less than the loan.
   [[nodiscard]] Buffer freeze(std::size_t size) && {
     data_ = nullptr;
     return size == buffer_.size() ? std::move(buffer_) : std::exchange(buffer_, {}).slice(0, size);

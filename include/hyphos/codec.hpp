@@ -20,46 +20,48 @@ enum class Encoding : std::uint8_t {
   bytes,      ///< raw bytes, no structure known to Hyphos
   protobuf,   ///< a serialized protobuf message
   attached,   ///< a serialized protobuf head followed by attached buffers
-  custom,     ///< whatever the type's own serialize()/parse() pair writes
+  custom,     ///< written by the type's own serialize()/parse() pair
 };
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Encoding encoding);
 
-/// Names a message type over all processes and languages. Two ends of a channel must agree on it.
+/// Identifies a message type across all processes and languages. Both endpoints of a channel must
+/// use the same id.
 struct TypeId {
   std::string name;  ///< e.g. "hyphos.msgs.LaserScan"
   Encoding encoding = Encoding::bytes;
-  std::uint64_t hash =
-      0;  ///< FNV-1a 64 of name, encoding and (for structures) size; see docs/wire.md
+  /// FNV-1a 64 of name, encoding and (for structures) size. See docs/wire.md.
+  std::uint64_t hash = 0;
 
   friend bool operator==(const TypeId& a, const TypeId& b) { return a.hash == b.hash; }
 };
 
-/// Makes the id; `size` is sizeof(T) for structures and 0 otherwise.
+/// Computes the id. `size` is sizeof(T) for structures and 0 otherwise.
 [[nodiscard]] HYPHOS_EXPORT TypeId make_type_id(std::string_view name, Encoding encoding,
                                                 std::size_t size = 0);
 
-/// How values of one type become bytes and back: pure functions, thread-safe, without I/O.
+/// Converts values of one type to bytes and back. All functions are pure and thread-safe.
 struct TypeSupport {
   TypeId id;
   std::size_t size = 0;   ///< sizeof(T)
   std::size_t align = 1;  ///< alignof(T)
-  /// The value may be read where its bytes lie (structures): no decode, no copy.
+  /// True for structures: the value is read in the receive buffer, without a decode or a copy.
   bool in_place = false;
-  /// Bytes that `encode` will write. Null: the payload is what `borrow` gives.
+  /// Number of bytes that `encode` writes. Null: the payload is the result of `borrow`.
   std::size_t (*encoded_size)(const void* value) = nullptr;
-  /// Writes exactly encoded_size() bytes. False: the value cannot be encoded.
+  /// Writes exactly encoded_size() bytes. Returns false if the value cannot be encoded.
   bool (*encode)(const void* value, std::span<std::byte> out) = nullptr;
-  /// For types that are a buffer already: the payload itself, without a copy.
+  /// Returns the payload without a copy, for types that are a buffer already.
   Buffer (*borrow)(const void* value) = nullptr;
-  /// Appends the attached buffers; null if the type has none.
+  /// Appends the attached buffers. Null if the type has none.
   void (*attach)(const void* value, BufferList& out) = nullptr;
-  /// Constructs a value in `storage` (size, align). False: the bytes are corrupt, nothing is built.
+  /// Constructs a value in `storage` (size, align). Returns false and constructs nothing if the
+  /// bytes are corrupt.
   bool (*decode)(const Envelope& envelope, void* storage) = nullptr;
   void (*destroy)(void* value) = nullptr;
 };
 
 /// A protobuf head with attached buffers: images, point clouds, maps. The head is serialized as
-/// usual; the buffers (pixels, points) are handed over as they are, without a copy.
+/// usual. The buffers (pixels, points) are passed on without a copy.
 template <typename Head>
 struct Attached {
   Head head;
@@ -76,9 +78,11 @@ concept ProtobufMessage = requires(T mutable_message, const T message, std::stri
   { message.GetTypeName() };
 };
 
-/// A user type with its own pair: `size_t serialized_size() const`,
-/// `void serialize(std::span<std::byte>) const` and `static bool parse(std::span<const std::byte>,
-/// T&)`.
+/// A user type with its own functions:
+///
+///     size_t serialized_size() const;
+///     void serialize(std::span<std::byte>) const;
+///     static bool parse(std::span<const std::byte>, T&);
 template <typename T>
 concept SelfSerializing =
     requires(const T value, T target, std::span<std::byte> out, std::span<const std::byte> in) {
@@ -104,8 +108,8 @@ consteval std::string_view compiler_type_name() {
   return pretty.substr(from, to - from);
 }
 
-/// `static constexpr std::string_view hyphos_type = "pkg.Name";` in a type wins over the name that
-/// the compiler prints, and keeps the id stable if the type moves to another namespace.
+/// A type may declare `static constexpr std::string_view hyphos_type = "pkg.Name";`. That name
+/// replaces the compiler's name and keeps the id stable if the type moves to another namespace.
 template <typename T>
 constexpr std::string_view type_name() {
   if constexpr (requires { T::hyphos_type; }) {
@@ -209,7 +213,7 @@ TypeSupport make_support() {
 
 }  // namespace detail
 
-/// The one TypeSupport of T in this program.
+/// The only TypeSupport of T in this program.
 template <typename T>
 const TypeSupport& type_support() {
   static const TypeSupport support = detail::make_support<T>();

@@ -10,34 +10,35 @@
 
 namespace hyphos {
 
-/// When a message passed each layer, CLOCK_MONOTONIC nanoseconds of the machine that reads them
-/// (transports between machines convert). 0: the layer was not crossed, as in `encoded` when a
-/// pointer was passed. The layers are those of the latency analysis of ROS 2 multi-node systems.
+/// The times at which a message passed each layer, in CLOCK_MONOTONIC nanoseconds of the reading
+/// machine. Transports between machines convert them. 0 marks a layer that was not crossed, such as
+/// `encoded` when a pointer was passed. The layers follow the latency analysis of ROS 2 multi-node
+/// systems.
 struct Stamps {
   std::int64_t publish = 0;    ///< publish() was called
   std::int64_t encoded = 0;    ///< the payload was serialized
-  std::int64_t submitted = 0;  ///< given to the transport
-  std::int64_t arrived = 0;    ///< taken from the transport in the receiving process
-  std::int64_t scheduled = 0;  ///< put into the subscription's queue
+  std::int64_t submitted = 0;  ///< submitted to the transport
+  std::int64_t arrived = 0;    ///< received from the transport in the receiving process
+  std::int64_t scheduled = 0;  ///< appended to the subscription's queue
   std::int64_t decoded = 0;    ///< parsed, on the receiving side
   std::int64_t callback = 0;   ///< the callback began
 };
 
-/// Marks a message as a part of a call (docs/services.md). All zero: an ordinary message.
+/// Marks a message as a part of a call (docs/services.md). An ordinary message has zeros.
 struct CallMark {
-  std::uint64_t client = 0;  ///< who asked: unique per client handle, over all machines
+  std::uint64_t client = 0;  ///< the calling client handle, unique over all machines
   std::uint64_t id = 0;      ///< counts from 1 per client
   std::uint64_t kind = 0;    ///< request, reply, ...: detail::CallKind
 };
 
 /// The meaning of a message for late subscribers of its channel.
 enum class Latch : std::uint8_t {
-  none,  ///< nothing: the channel is not latched
-  last,  ///< the last value of its publisher: late subscribers get it
-  gone,  ///< not a message: its publisher has ended, so its last value is no longer valid
+  none,  ///< the channel is not latched
+  last,  ///< the last value of its publisher, sent to late subscribers
+  gone,  ///< no message: its publisher has ended, so its last value is no longer valid
 };
 
-/// What travels with every message besides its bytes.
+/// The metadata that is sent with every message.
 struct Meta {
   std::uint64_t type_hash = 0;  ///< TypeId::hash of the publisher's type
   std::uint64_t sequence = 0;   ///< counts from 1 per publisher
@@ -45,10 +46,10 @@ struct Meta {
   bool replayed = false;        ///< a latched value sent again to a late subscriber
   Latch latch = Latch::none;
   CallMark call;
-  /// These two do not travel. The process that it came from, as the transport that brought it knows
-  /// it; kThisProcess: this one.
+  /// Not sent, like `to`. The process from which the message came, as the receiving transport
+  /// identifies it. kThisProcess: this process.
   std::uint64_t peer = 0;
-  /// The only process that is to get it, by the same name; 0: all.
+  /// Not sent. The only destination process, identified as in `peer`. 0: all processes.
   std::uint64_t to = 0;
   Stamps stamps;
 };
@@ -57,7 +58,7 @@ inline constexpr std::uint64_t kThisProcess = ~std::uint64_t{0};
 
 inline constexpr std::size_t kMaxAttachedBuffers = 8;
 
-/// Up to kMaxAttachedBuffers buffers, without a heap allocation.
+/// Up to kMaxAttachedBuffers buffers, stored without a heap allocation.
 class BufferList {
  public:
   void push_back(Buffer buffer) {
@@ -80,11 +81,11 @@ class BufferList {
   std::size_t size_ = 0;
 };
 
-/// A message as it crosses a transport, in either direction: encoded once, shared by all.
+/// A message in the form that transports send and receive: encoded once and shared by all.
 struct Envelope {
   Meta meta;
   Buffer payload;      ///< the encoded value: struct bytes, raw bytes or a serialized head
-  BufferList buffers;  ///< attached buffers, never copied or parsed on the way
+  BufferList buffers;  ///< attached buffers, neither copied nor parsed on the way
 };
 
 }  // namespace hyphos

@@ -1,4 +1,4 @@
 #pragma once
 
-/// Marks what `libhyphos.so` exports; everything else is hidden.
+/// Marks the symbols that `libhyphos.so` exports. All other symbols are hidden.
 #define HYPHOS_EXPORT __attribute__((visibility("default")))

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything a node needs. Programs that care about compile time include the parts.
+/// The whole API of a node. Include the single headers instead to reduce compile time.
 #include "hyphos/action.hpp"
 #include "hyphos/buffer.hpp"
 #include "hyphos/clock.hpp"

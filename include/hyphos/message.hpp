@@ -15,21 +15,23 @@ namespace detail {
 
 class BlockPool;
 
-/// One message in this process, shared by every subscription: its value, its encoded form, or both.
+/// One message in this process, shared by all subscriptions: its value, its encoded message, or
+/// both.
 ///
-/// Invariants: (1) a block that is visible to a second thread never changes except by (2);
-/// (2) the missing form is made at most once, by the first who needs it (`decode_state_`,
-/// `encode_state_`); (3) the last reference returns the block to its pool, whoever holds it.
+/// Invariants: (1) a block that is visible to a second thread never changes except by (2). (2) The
+/// missing representation is made at most once, by the first thread that needs it (`decode_state_`,
+/// `encode_state_`). (3) The last reference returns the block to its pool, whichever thread drops
+/// it.
 class HYPHOS_EXPORT Block {
  public:
   Meta& meta() { return envelope_.meta; }
   [[nodiscard]] const Meta& meta() const { return envelope_.meta; }
 
-  /// The typed value, decoded on first use; null if the bytes are corrupt. `type` is the caller's
-  /// TypeSupport, with the id the channel has agreed on.
+  /// The typed value, decoded on first use. Null if the bytes are corrupt. `type` is the caller's
+  /// TypeSupport and has the type id of the channel.
   const void* value(const TypeSupport& type);
-  /// The encoded form, made on first use; null if the value cannot be encoded. `memory`, if it is
-  /// large enough for encoded_size() bytes, is where it is written.
+  /// The encoded message, made on first use. Null if the value cannot be encoded. The encoder
+  /// writes to `memory` if that holds encoded_size() bytes.
   const Envelope* encoded(WritableBuffer memory = {});
   [[nodiscard]] std::int64_t decoded_ns() const { return decoded_ns_; }
 
@@ -38,24 +40,24 @@ class HYPHOS_EXPORT Block {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) recycle();
   }
 
-  // What follows is for the one writer, before the block is published.
+  // The following functions are for the single writer, before the block is published.
 
   void* storage() { return storage_; }
-  /// A value was constructed in storage().
+  /// Marks that a value was constructed in storage().
   void set_stored(const TypeSupport& type);
-  /// The value belongs to the user; `owner` keeps it alive.
+  /// Refers to a value of the user. `owner` keeps it alive.
   void set_shared(const TypeSupport& type, std::shared_ptr<const void> owner);
-  /// The value is another block's, which stays alive with this one.
+  /// Refers to the value of another block, which stays alive as long as this block.
   void set_forwarded(const TypeSupport& type, const void* value, Block& upstream);
-  /// Only the encoded form exists; in-place types are read where they lie.
+  /// Stores the encoded message only. Values of in-place types are read in `payload`.
   void set_encoded(const Buffer& payload, const BufferList& buffers);
   void set_encoded(Envelope&& envelope);
-  /// Bytes that encoding will need; 0 if the payload exists already.
+  /// Number of bytes that encoding needs. 0 if the payload exists already.
   [[nodiscard]] std::size_t encoded_size() const;
   [[nodiscard]] bool has_encoded() const {
     return encode_state_.load(std::memory_order_acquire) == kReady;
   }
-  /// The typed form is the encoded payload itself: no value needs to be built.
+  /// Uses the encoded payload as the typed value, so that no value is constructed.
   void set_in_place(const TypeSupport& type);
 
  private:
@@ -83,7 +85,7 @@ class HYPHOS_EXPORT Block {
   Block* next_ = nullptr;
 };
 
-/// Counted pointer to a Block.
+/// A counted pointer to a Block.
 class BlockRef {
  public:
   BlockRef() = default;
@@ -105,7 +107,7 @@ class BlockRef {
   Block* block_ = nullptr;
 };
 
-/// What a queue hands to a callback.
+/// One message of a subscription's queue, passed to the callback.
 struct Delivery {
   BlockRef block;
   std::int64_t arrived_ns = 0;
@@ -118,8 +120,8 @@ struct Delivery {
 
 /// A received message: a counted handle to an immutable value that all subscribers share.
 ///
-/// Copy it to keep the message beyond the callback; in shared memory it then holds its slot.
-/// Reading is thread-safe. Copying costs one atomic increment, and never copies the value.
+/// Copy it to keep the message beyond the callback. A copy of a message in shared memory occupies
+/// its slot. Reading is thread-safe. Copying costs one atomic increment and never copies the value.
 template <typename T>
 class Message {
  public:
@@ -139,9 +141,9 @@ class Message {
 
   [[nodiscard]] std::uint64_t sequence() const { return block_->meta().sequence; }
   [[nodiscard]] std::uint64_t sender() const { return block_->meta().sender; }
-  /// True for a latched value that was sent again because this subscriber came late.
+  /// True for a latched value that was sent to a late subscriber.
   [[nodiscard]] bool replayed() const { return replayed_; }
-  /// When the message passed each layer on its way here.
+  /// The times at which the message passed each layer up to this callback.
   [[nodiscard]] Stamps stamps() const {
     Stamps stamps = block_->meta().stamps;
     if (arrived_ns_ != 0) stamps.arrived = arrived_ns_;
@@ -161,8 +163,7 @@ class Message {
   bool replayed_ = false;
 };
 
-/// A message whose type is known only by name: its bytes as they came. For tools and other
-/// languages.
+/// A message of a type known only by name: its bytes as received. For tools and other languages.
 struct RawMessage {
   Buffer payload;
   BufferList buffers;

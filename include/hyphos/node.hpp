@@ -30,23 +30,25 @@ struct SubscriptionOptions {
   Mode mode = Mode::serial;
   Scope scope = Scope::network;
   std::optional<Policy> policy = {};  ///< used if the plan does not name the channel
-  /// For programs with a loop of their own. If set, nothing runs the callback but
-  /// Subscription::poll(), one at a time whatever `mode` says, and this is called when messages
-  /// wait that poll() has not seen: in the thread that brings them, or at the end of a poll() that
-  /// left some. It must be short, and must not poll, publish, open or close anything. A thread that
-  /// polls must not fill a queue of its own whose overflow rule is `block`: nobody would empty it.
+  /// For programs with their own event loop. If set, the callback runs only in
+  /// Subscription::poll(), one at a time, and `mode` is ignored. `ready` is called when messages
+  /// wait that poll() has not seen. It runs in the delivering thread, or at the end of a poll()
+  /// that left messages. It must be short, and must not poll, publish, open or close anything. The
+  /// polling thread must not fill a queue of its own whose overflow rule is `block`, because no
+  /// other thread empties that queue.
   std::function<void()> ready = {};
 };
 
-/// A repeating callback. The node owns it; dropping the handle changes nothing.
+/// A repeating callback. The node owns it, so dropping the handle does not end it.
 class HYPHOS_EXPORT Timer {
  public:
   class Impl;
   Timer() = default;
   explicit Timer(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  /// Ends the timer. On return its callback is not running, unless called from inside it.
+  /// Ends the timer. On return its callback is not running, unless the callback itself called
+  /// close().
   void close() const;
-  /// Calls that were due and left out, because the one before still ran or the machine was late.
+  /// Number of skipped calls: the previous call was still running, or the machine was late.
   [[nodiscard]] std::uint64_t skipped() const;
 
  private:
@@ -57,11 +59,11 @@ enum class LogLevel : std::uint8_t { debug, info, warn, error, fatal };
 
 namespace detail {
 
-/// The first piece of a line, which knows where it stands in the source.
+/// The first piece of a log line. It records the source location of the call.
 struct LogStart {
   template <typename T>
     requires std::convertible_to<const T&, std::string_view>
-  // NOLINTNEXTLINE(google-explicit-constructor): a text is what callers write
+  // NOLINTNEXTLINE(google-explicit-constructor): callers pass a plain text
   LogStart(const T& piece, const char* in_file = __builtin_FILE(),
            const char* in_function = __builtin_FUNCTION(), unsigned at_line = __builtin_LINE())
       : text(piece), file(in_file), function(in_function), line(at_line) {}
@@ -85,22 +87,22 @@ void append_piece(std::string& text, const T& piece) {
   } else {
     static_assert(
         requires { std::string_view(piece.to_string()); },
-        "a piece of a log line is a text, a number, or has to_string()");
+        "a piece of a log line must be a text, a number, or have to_string()");
     text.append(piece.to_string());
   }
 }
 
 }  // namespace detail
 
-/// Writes lines for people: to stderr, and as hyphos.msgs.Log on the channel `log`, where
-/// `hyphos log` shows those of all nodes. A line is made of texts, numbers and whatever has
-/// to_string(): `node.log().warn("battery at ", volts, " V")`.
+/// Writes log lines to stderr, and as hyphos.msgs.Log to the channel `log`. `hyphos log` shows the
+/// lines of all nodes. A line consists of texts, numbers and objects with to_string():
+/// `node.log().warn("battery at ", volts, " V")`.
 ///
-/// Cheap to copy; thread-safe; outlives its node (then it writes to stderr alone). Below the level
-/// a line costs two atomic loads: no text is made. Else the caller makes the text and writes it to
-/// stderr; a thread of its own publishes it, so that neither a listener nor the thread pool can
-/// hold up the caller. At most 1024 lines wait for that thread: what more comes is counted, and a
-/// line on the channel says how many. A text is cut at 4096 bytes.
+/// Cheap to copy and thread-safe. A Logger may outlive its node and then writes to stderr only. A
+/// line below the level costs two atomic loads, and its text is not built. Otherwise the caller
+/// builds the text and writes it to stderr. A separate thread publishes it, so neither a subscriber
+/// nor the thread pool delays the caller. At most 1024 lines wait for that thread. Further lines
+/// are counted, and a line on the channel reports their number. A text is cut at 4096 bytes.
 class HYPHOS_EXPORT Logger {
  public:
   template <typename... Pieces>
@@ -119,28 +121,29 @@ class HYPHOS_EXPORT Logger {
   void error(detail::LogStart start, const Pieces&... pieces) const {
     write(LogLevel::error, start, pieces...);
   }
-  /// Ends nothing: says why the program is about to.
+  /// Logs the reason for a fatal error. Does not end the program.
   template <typename... Pieces>
   void fatal(detail::LogStart start, const Pieces&... pieces) const {
     write(LogLevel::fatal, start, pieces...);
   }
 
-  /// For what happens too often: a logger whose next line is written only if, at this place of the
-  /// source, `period` of real time has passed since the last; it says how many were left out.
-  /// `node.log().every(hyphos::Duration::from_ms(500)).warn("no scan")`
+  /// Returns a logger with a rate limit. At this place of the source, its next line is written only
+  /// if `period` of real time has passed since the last one. The line includes the number of lines
+  /// that were left out. `node.log().every(hyphos::Duration::from_ms(500)).warn("no scan")`
   [[nodiscard]] Logger every(Duration period, const char* file = __builtin_FILE(),
                              unsigned line = __builtin_LINE()) const;
-  /// A logger that writes at this place of the source once in the life of the node.
+  /// Returns a logger that writes at most once at this place of the source in the node's lifetime.
   [[nodiscard]] Logger once(const char* file = __builtin_FILE(),
                             unsigned line = __builtin_LINE()) const;
 
   [[nodiscard]] bool enabled(LogLevel level) const;
-  /// Of this node alone, from now on. Until then, and with nullopt, `log_level` of its process in
-  /// the plan; info without a plan.
+  /// Sets the level of this node only. Before the call, and with nullopt, the level is `log_level`
+  /// of the node's process in the plan, or info without a plan.
   void set_level(std::optional<LogLevel> level) const;
 
-  /// A finished line, for bridges from other loggers. `name`: who says it, below the node
-  /// ("mapper.planning"); empty: the node. `to_stderr`: false if somebody else shows it there.
+  /// Writes a complete line, for bridges from other loggers. `name`: the source of the line below
+  /// the node ("mapper.planning"), empty for the node itself. `to_stderr`: false if another logger
+  /// prints the line there.
   void write_line(LogLevel level, std::string_view text, std::string_view name = {},
                   std::string_view file = {}, std::string_view function = {}, unsigned line = 0,
                   bool to_stderr = true) const;
@@ -163,21 +166,22 @@ class HYPHOS_EXPORT Logger {
   std::uint64_t left_out_ = 0;
 };
 
-/// A named part of the program: its publishers, subscriptions and timers.
+/// A named part of the program that owns publishers, subscriptions and timers.
 ///
-/// Cheap to copy; all copies are the same node. Thread-safe. Functions that set the node up throw
-/// hyphos::Exception on error (start-up code); nothing throws once messages flow. Callbacks run on
-/// the process's thread pool, never under a lock of Hyphos, and should not block for long; an
-/// exception that leaves a callback is logged, counted as `callback_error`, and does not end the
-/// node.
+/// Cheap to copy. All copies refer to the same node. Thread-safe. Functions that set up the node
+/// throw hyphos::Exception on error, because they belong to start-up code. Nothing throws once
+/// messages flow. Callbacks run on the process's thread pool, never under a lock of Hyphos, and
+/// should not block for long. An exception thrown by a callback is logged and counted as
+/// `callback_error`, and the node continues.
 class HYPHOS_EXPORT Node {
  public:
-  /// A process with one node. Reads the `--hyphos-...` arguments that `hyphos run` passes; run by
-  /// hand without them, the node talks to all others of this machine through shared memory.
+  /// Opens a process with one node. Reads the `--hyphos-...` arguments that `hyphos run` passes.
+  /// Without these arguments, the node reaches all others of this machine through shared memory.
   static Result<Node> open(std::string name, int argc, char** argv);
   static Result<Node> open(std::string name, RuntimeOptions options = {});
 
-  /// Throws type_mismatch if the channel has another type here, invalid_config if the name is bad.
+  /// Throws type_mismatch if the channel has another type here, or invalid_config if the name is
+  /// invalid.
   template <typename T>
   Publisher<T> publisher(const std::string& channel, PublisherOptions options = {}) const {
     return Publisher<T>(open_publisher(channel, type_support<T>(), options).or_throw());
@@ -199,17 +203,18 @@ class HYPHOS_EXPORT Node {
     return subscribe<T>(channel, options, std::move(callback));
   }
 
-  /// Ends for types known only by name (tools, Python). `type.id` alone matters.
+  /// Endpoints for types known only by name (tools, Python). Only `type.id` is used.
   Result<RawPublisher> raw_publisher(const std::string& channel, const TypeId& type,
                                      PublisherOptions options = {}) const;
   Result<Subscription> raw_subscribe(
       const std::string& channel, const TypeId& type, SubscriptionOptions options,
       std::function<void(const Message<RawMessage>&)> callback) const;
 
-  /// Answers requests. `callback` takes (Message<Req>, Responder<Rep>) and answers through the
-  /// responder, now or later; or takes Message<Req> (or const Req&) and returns Rep or Result<Rep>.
-  /// An exception that leaves it is an error at the client. Throws already_exists if a live process
-  /// serves the name, invalid_config if the plan gives it to another node.
+  /// Serves requests. `callback` takes (Message<Req>, Responder<Rep>) and replies through the
+  /// responder, now or later. Alternatively it takes Message<Req> (or const Req&) and returns Rep
+  /// or Result<Rep>. An exception thrown by the callback becomes an error at the client. Throws
+  /// already_exists if a live process serves the name, or invalid_config if the plan assigns it to
+  /// another node.
   template <typename Req, typename Rep, typename F>
   Service service(const std::string& name, ServiceOptions options, F callback) const {
     return Service(
@@ -222,7 +227,7 @@ class HYPHOS_EXPORT Node {
   Service service(const std::string& name, F callback) const {
     return service<Req, Rep>(name, ServiceOptions{}, std::move(callback));
   }
-  /// The asking end of a service. There need not be a server yet.
+  /// Opens a client of a service. The server need not exist yet.
   template <typename Req, typename Rep>
   Client<Req, Rep> client(const std::string& name, ClientOptions options = {}) const {
     return Client<Req, Rep>(
@@ -230,10 +235,10 @@ class HYPHOS_EXPORT Node {
             .or_throw());
   }
 
-  /// Carries out goals. `execute` takes GoalHandle<Goal, Feedback, Res>, runs on the pool once per
-  /// goal and may block in GoalHandle::wait_for; it ends the goal through the handle, now or later,
+  /// Executes goals. `execute` takes GoalHandle<Goal, Feedback, Res>, runs on the pool once per
+  /// goal and may block in GoalHandle::wait_for. It ends the goal through the handle, now or later,
   /// or returns a Res or Result<Res>. `accept`, if given, takes const Goal& and returns
-  /// Result<void>: an error rejects the goal. Throws as service() does.
+  /// Result<void>. An error rejects the goal. Throws as service() does.
   template <typename Goal, typename Feedback, typename Res, typename F>
   Action action(const std::string& name, ActionOptions options, F execute,
                 std::function<Result<void>(const Goal&)> accept = {}) const {
@@ -264,7 +269,8 @@ class HYPHOS_EXPORT Node {
             .or_throw());
   }
 
-  /// Ends for types known only by name (tools, Python); docs/services.md says what they send.
+  /// Endpoints for types known only by name (tools, Python). docs/services.md defines their
+  /// messages.
   Result<std::shared_ptr<detail::CallServer>> open_server(const std::string& name,
                                                           const detail::CallTypes& types,
                                                           const ServiceOptions& options,
@@ -277,33 +283,33 @@ class HYPHOS_EXPORT Node {
                                                           const detail::CallTypes& types,
                                                           const ClientOptions& options) const;
 
-  /// Calls `callback` every `period` of clock() on the thread pool, one at a time; the grid does
-  /// not drift. In real time a call that comes late (the previous one still runs) is skipped and
-  /// counted (Timer::skipped), and setting the wall clock changes nothing. In simulated time every
-  /// instant is called for, late ones afterwards; a jump begins a new grid and calls for nothing.
+  /// Calls `callback` every `period` of clock() on the thread pool, one call at a time. The
+  /// instants do not drift. In real time a late call (the previous one still runs) is skipped and
+  /// counted (Timer::skipped), and setting the wall clock has no effect. In simulated time no
+  /// instant is skipped: late calls follow afterwards. A jump starts a new series of instants
+  /// without a call.
   Timer every(Duration period, std::function<void()> callback) const;
 
-  /// The robot's coordinate frames: one tree per process and prefix. The first call begins to
-  /// listen, so make it at start; it throws if the channels cannot be opened.
+  /// The robot's coordinate frames: one tree per process and prefix. The first call subscribes to
+  /// the channels, so make it at start. It throws if the channels cannot be opened.
   [[nodiscard]] Transforms transforms(TransformsOptions options = {}) const;
-  /// The time: real, simulated or replayed, as the plan says.
+  /// The time of this node: real, simulated or replayed, as set in the plan.
   [[nodiscard]] Clock clock() const;
-  /// Calls `callback` on the thread pool when the clock has been set instead of running on: the
-  /// moment to forget what was derived from earlier times. One at a time, in order; if it does not
-  /// keep up with 64 of them, jumps are joined (Timer::skipped).
+  /// Calls `callback` on the thread pool after each jump of the clock. Use it to discard state
+  /// derived from earlier times. Calls run one at a time and in order. If more than 64 jumps wait,
+  /// they are merged and counted (Timer::skipped).
   Timer on_clock_jump(std::function<void(const ClockJump&)> callback) const;
 
-  /// Lines for people, on stderr and on the channel `log`. Keep it where lines are frequent.
+  /// Log lines on stderr and on the channel `log`. Keep the Logger where lines are frequent.
   [[nodiscard]] Logger log() const;
 
-  /// The parameters of this node: declared, checked, changed at run time, seen by everybody.
+  /// The parameters of this node: declared, checked, changed at run time, visible to all processes.
   [[nodiscard]] Params params() const;
-  /// Those of another node, in any process, to read, watch and set.
+  /// The parameters of another node in any process, to read, watch and set.
   [[nodiscard]] RemoteParams remote_params(const std::string& node) const;
-  /// Shorthand for a parameter that is read now and then does not change: declares it read-only
-  /// with `fallback` as its default, unless it is declared, and gives its value. A value in the
-  /// plan that cannot be read as the type of `fallback` throws invalid_config with the file and
-  /// line.
+  /// Shorthand for a parameter that does not change. Declares it read-only with `fallback` as its
+  /// default, unless it is declared already, and returns its value. Throws invalid_config, with
+  /// file and line, if the plan's value does not have the type of `fallback`.
   [[nodiscard]] double param(const std::string& name, double fallback) const;
   [[nodiscard]] std::int64_t param(const std::string& name, std::int64_t fallback) const;
   [[nodiscard]] int param(const std::string& name, int fallback) const {
@@ -317,12 +323,12 @@ class HYPHOS_EXPORT Node {
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Runtime runtime() const;
-  /// Runtime::spin() of this node's process. Also returns 0 when the node is closed, and at once if
-  /// it is closed already. The runtime then goes on.
+  /// Runtime::spin() of this node's process. Also returns 0 when the node is closed, or immediately
+  /// if it is closed already. The runtime then continues.
   int spin(const std::function<void()>& interrupted = {}) const;
-  /// Closes all publishers, subscriptions, timers, services and clients of the node. Afterwards
-  /// publishing and opening an endpoint fail. On return no callback of the node runs, except the
-  /// caller's own. Idempotent. A node destroyed without close() leaves its publishers open.
+  /// Closes all publishers, subscriptions, timers, services and clients of the node. Afterwards,
+  /// publishing and opening an endpoint fail. On return no callback of the node is running, except
+  /// the caller's own. Idempotent. A node destroyed without close() leaves its publishers open.
   void close() const;
 
   class Impl;
@@ -338,26 +344,26 @@ class HYPHOS_EXPORT Node {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Counts the messages that a node refuses because their content cannot be used.
+/// Counts the messages that a node refuses because their content is unusable.
 ///
 ///     if (refusals_.refuse("scan", unusable(*scan))) return;
 ///
-/// The count is the parameter `refused` of the node: `hyphos param get NODE refused` reads it from
-/// any process. The node logs the channel, the reason and the count, at most one line a second.
-/// Cheap to copy; copies share the count. Thread-safe. A refusal costs a log line and setting a
+/// The count is the node's parameter `refused`: `hyphos param get NODE refused` reads it from any
+/// process. The node logs the channel, the reason and the count, at most one line per second. Cheap
+/// to copy, and copies share the count. Thread-safe. A refusal costs a log line and setting a
 /// parameter. An accepted message costs one comparison.
 class Refusals {
  public:
-  /// Start-up code: declares the parameter, and throws already_exists if the node has one.
+  /// Start-up code: declares the parameter. Throws already_exists if the node has it already.
   explicit Refusals(const Node& node) : shared_(std::make_shared<Shared>(node)) {}
 
-  /// Counts the message and returns true if there is a reason. `reason`: "" for a usable message.
+  /// Returns true and counts the message if there is a reason. `reason`: "" for a usable message.
   [[nodiscard]] bool refuse(std::string_view channel, std::string_view reason) const {
     if (reason.empty()) return false;
     std::int64_t count = shared_->count.fetch_add(1) + 1;
     shared_->log.every(Duration::from_ms(1000))
-        .warn(channel, " refused: ", reason, "; ", count, " refused so far");
-    // Of two threads, the last to set the parameter has read the other's count.
+        .warn(channel, " refused: ", reason, " (", count, " refused so far)");
+    // Of two concurrent threads, the last to set the parameter has read the other's count.
     do {
       count = shared_->count.load();
       (void)shared_->shown.set(count);
@@ -372,7 +378,7 @@ class Refusals {
     explicit Shared(const Node& node)
         : log(node.log()),
           shown(node.params().declare<std::int64_t>(
-              "refused", {.description = "messages that could not be used, counted"})),
+              "refused", {.description = "number of unusable messages"})),
           count(*shown) {}
     const Logger log;
     const Param<std::int64_t> shown;

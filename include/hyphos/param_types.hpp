@@ -15,13 +15,13 @@
 #include "hyphos/export.hpp"
 #include "hyphos/result.hpp"
 
-/// What a parameter is made of: values, descriptions and whole sets, as a node, a tool and the wire
-/// see them. Plain data; any number of threads may read one object.
+/// The parts of a parameter as nodes, tools and the wire use them: values, descriptions and whole
+/// sets. Plain data. Any number of threads may read one object.
 namespace hyphos {
 
 using ParamBytes = std::vector<std::byte>;
 
-/// Any value that a parameter can have. The order is that of ParamType.
+/// Any value of a parameter, in the order of ParamType.
 using ParamVariant =
     std::variant<bool, std::int64_t, double, std::string, ParamBytes, std::vector<bool>,
                  std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
@@ -29,9 +29,9 @@ using ParamVariant =
 enum class ParamType : std::uint8_t {
   boolean,
   integer,   ///< 64 bits, signed
-  real,      ///< double precision; never NaN
-  text,      ///< UTF-8 without control characters other than tab and line ends
-  bytes,     ///< in YAML and on the command line: two hexadecimal digits for each
+  real,      ///< double precision, never NaN
+  text,      ///< UTF-8 without control characters except tab and line ends
+  bytes,     ///< in YAML and on the command line: two hexadecimal digits per byte
   booleans,  ///< lists: at most kMaxParamItems
   integers,
   reals,
@@ -48,45 +48,46 @@ inline constexpr std::size_t kMaxParamSetBytes = 1 << 20;  ///< values and descr
 }
 /// "boolean", "list of integer".
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ParamType type);
-/// The value as YAML reads it back with the same type, in one line: `0.5`, `"odom"`, `[1, 2]`.
+/// Writes the value in one line of YAML that reads back with the same type: `0.5`, `"odom"`, `[1,
+/// 2]`.
 [[nodiscard]] HYPHOS_EXPORT std::string to_yaml(const ParamVariant& value);
-/// Reads YAML as a value of `type`. An integer is a real as well; text needs no quotes.
+/// Reads YAML as a value of `type`. An integer is also valid as a real. Text needs no quotes.
 [[nodiscard]] HYPHOS_EXPORT Result<ParamVariant> parse_param(ParamType type, std::string_view text);
 
-/// Where the value that holds now came from.
+/// The source of the present value.
 enum class ParamOrigin : std::uint8_t {
   standard,  ///< the default in the node's code
   plan,      ///< `nodes.<name>.params`, with its includes and `--set`
-  restored,  ///< set before the node was started anew
-  set,       ///< set while it runs
+  restored,  ///< set before the node was restarted
+  set,       ///< set at run time
 };
 /// "default", "plan", "restored", "set".
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(ParamOrigin origin);
 
-/// From least to most, both included; for lists each item. With a step: least plus a whole number
-/// of steps.
+/// From least to most, inclusive. For lists it applies to each item. With a step, valid values are
+/// least plus a whole number of steps.
 template <typename T>
 struct ParamRange {
   T least = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                  : std::numeric_limits<T>::lowest();
   T most = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                 : std::numeric_limits<T>::max();
-  T step = 0;  ///< 0: every value between
+  T step = 0;  ///< 0: every value in the range
 
   [[nodiscard]] bool bounded() const { return *this != ParamRange{}; }
   bool operator==(const ParamRange&) const = default;
 };
 
-/// One parameter as everybody may see it: its value now and what its node says about it.
+/// One parameter as visible to all processes: its present value and its declaration.
 struct ParamInfo {
   std::string name;  ///< words of letters, digits, '_' and '-', joined by '.', at most 128 bytes
   ParamVariant value;
-  ParamVariant standard;  ///< the default; of the same type as `value`
-  std::string unit;       ///< e.g. "m/s"; empty: none
+  ParamVariant standard;  ///< the default, of the same type as `value`
+  std::string unit;       ///< e.g. "m/s", empty for none
   std::string description;
   std::variant<std::monostate, ParamRange<std::int64_t>, ParamRange<double>> range;
-  std::vector<std::string> choices;  ///< for text: what it may be; empty: anything
-  bool read_only = false;            ///< fixed once the node has declared it
+  std::vector<std::string> choices;  ///< for text: the valid values, empty if any is valid
+  bool read_only = false;            ///< cannot change once the node has declared it
   ParamOrigin origin = ParamOrigin::standard;
 
   [[nodiscard]] ParamType type() const { return type_of(value); }
@@ -102,7 +103,8 @@ struct ParamAssignment {
 
 namespace detail {
 
-/// How a C++ type is stored: Stored is an alternative of ParamVariant, Item what ranges apply to.
+/// How a C++ type is stored. Stored is an alternative of ParamVariant, Item the type that ranges
+/// apply to.
 template <typename T>
 struct ParamTraits;
 
@@ -126,13 +128,13 @@ template <>
 struct ParamTraits<std::vector<double>> : DirectParam<std::vector<double>> {};
 template <>
 struct ParamTraits<std::vector<std::string>> : DirectParam<std::vector<std::string>> {};
-// Other widths of numbers are stored as the one that holds them; declare() narrows the range.
+// Other widths of numbers are stored in the wide type, and declare() narrows the range.
 template <typename T>
   requires(std::is_arithmetic_v<T>)
 struct ParamTraits<T> {
   using Stored = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
   static_assert(sizeof(T) <= sizeof(Stored) && !std::is_same_v<T, std::uint64_t>,
-                "a parameter's number is at most an int64 or a double");
+                "a parameter's number must fit in an int64 or a double");
   static ParamVariant store(T value) { return static_cast<Stored>(value); }
   static T load(Stored value) { return static_cast<T>(value); }
 };
@@ -150,7 +152,7 @@ class HYPHOS_EXPORT ParamSet {
   using Infos = std::vector<std::shared_ptr<const ParamInfo>>;
 
   ParamSet() = default;
-  /// `infos` sorted by name.
+  /// `infos` must be sorted by name.
   ParamSet(Infos infos, std::uint64_t version, std::vector<std::string> changed)
       : infos_(std::make_shared<const Infos>(std::move(infos))),
         version_(version),
@@ -158,9 +160,9 @@ class HYPHOS_EXPORT ParamSet {
 
   [[nodiscard]] const Infos& infos() const { return *infos_; }
   [[nodiscard]] std::size_t size() const { return infos_->size(); }
-  /// Null if there is no such parameter. Binary search.
+  /// Null if there is no such parameter. Cost: a binary search.
   [[nodiscard]] const ParamInfo* find(std::string_view name) const;
-  /// The value. Throws not_found or type_mismatch, naming what is there.
+  /// The value. Throws not_found or type_mismatch with the existing names or type.
   template <typename T>
   [[nodiscard]] T get(std::string_view name) const {
     using Traits = detail::ParamTraits<T>;
@@ -170,12 +172,13 @@ class HYPHOS_EXPORT ParamSet {
     if (stored == nullptr) refuse(name, info);
     return Traits::load(*stored);
   }
-  /// Grows with every change that the node makes.
+  /// Grows with every change by the node.
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  /// In a check: what is to change. In a watch: what has changed since its last call. Sorted.
+  /// Sorted names. In a check: the parameters about to change. In a watch: the parameters changed
+  /// since the watch's last call.
   [[nodiscard]] const std::vector<std::string>& changed() const { return changed_; }
   [[nodiscard]] bool changed(std::string_view name) const;
-  /// The same values, with other names as those that changed.
+  /// The same values with another list of changed names.
   [[nodiscard]] ParamSet with_changed(std::vector<std::string> changed) const;
   /// "; did you mean 'x'?", or "; parameters are: a, b".
   [[nodiscard]] std::string suggestion(std::string_view name) const;

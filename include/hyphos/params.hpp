@@ -17,23 +17,23 @@ namespace hyphos {
 
 namespace detail {
 
-/// Where a parameter's value can be read while it is being replaced, without a lock.
+/// Storage of a parameter's value, readable without a lock while it is being replaced.
 ///
-/// Numbers and truth values are one atomic word. Everything else is read through a version that the
+/// Numbers and booleans are one atomic word. All other values are read through a version that the
 /// reader pins. Invariants: (1) a version's value changes only while its `pins` carry kClaimed,
-/// which a writer gets only from 0; (2) a reader uses a version only if it was still the current
-/// one after it had been pinned; (3) versions are never freed before the cell, so that pinning an
-/// old one by mistake is harmless. There are as many versions as readers ever held at once, plus
-/// two. One writer at a time.
+/// which a writer gets only from 0. (2) A reader uses a version only if it was still the current
+/// one after it had been pinned. (3) Versions are never freed before the cell, so that pinning an
+/// old one by mistake is harmless. The number of versions is the largest number of versions that
+/// readers ever pinned at once, plus two. Only one writer at a time.
 class HYPHOS_EXPORT ParamCell {
  public:
   struct Version {
     std::atomic<std::uint32_t> pins{0};
     ParamVariant value;
-    Version* next = nullptr;  // all versions of the cell
+    Version* next = nullptr;  // list of all versions of the cell
   };
 
-  /// `choices`: what the word means if the value is text that is one of them: its index.
+  /// `choices`: if the value is text and one of the choices, the word is its index.
   ParamCell(std::string name, ParamVariant value, std::vector<std::string> choices = {});
   ParamCell(const ParamCell&) = delete;
   ParamCell& operator=(const ParamCell&) = delete;
@@ -89,7 +89,7 @@ struct ParamSpecParts {
 
 }  // namespace detail
 
-/// What a node says about a parameter when it declares it:
+/// The declaration of a parameter:
 ///
 ///     {.value = 0.5, .unit = "m/s", .description = "how fast it drives", .range = {0, 2}}
 template <typename T>
@@ -97,18 +97,19 @@ struct ParamSpec {
   T value{};  ///< the default
   std::string unit = {};
   std::string description = {};
-  /// For numbers and lists of them.
+  /// For numbers and lists of numbers.
   typename detail::ParamSpecParts<T>::Range range = {};
-  /// For text and lists of it: what it may be. For an enum: the name of each value, all of them.
+  /// For text and lists of texts: the valid values. For an enum: the name of each value, all of
+  /// them.
   typename detail::ParamSpecParts<T>::Choices choices = {};
-  bool read_only = false;  ///< what the plan says holds; refuses to be set at run time
-  /// Called with a value before it holds: "", or why it is refused. Under no lock; in the thread
-  /// that sets. What leaves it as an exception is a refusal, too.
+  bool read_only = false;  ///< fixed at the plan's value, setting it at run time fails
+  /// Called with a new value before it takes effect. Returns "" to accept it, or the reason to
+  /// refuse it. Runs in the thread that sets, under no lock. An exception is also a refusal.
   std::function<std::string(const T&)> check = {};
 };
 
-/// A value that is not a single word, held as it was when it was read. Short-lived: drop it at the
-/// end of the callback, and before the Param it came from.
+/// A snapshot of a value that is not a single word. Short-lived: destroy it at the end of the
+/// callback, and before its Param.
 template <typename T>
 class ParamView {
  public:
@@ -121,7 +122,7 @@ class ParamView {
   [[nodiscard]] const T& get() const { return *value_; }
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_; }
-  operator const T&() const { return *value_; }  // NOLINT: it is the value, wherever one is wanted
+  operator const T&() const { return *value_; }  // NOLINT: implicit conversion to the value
   template <typename U>
   friend bool operator==(const ParamView& a, const U& b) {
     return a.get() == b;
@@ -132,15 +133,16 @@ class ParamView {
   const T* value_;
 };
 
-/// A call that comes after a change. The node owns it; dropping the handle changes nothing.
+/// A callback after a change. The node owns it, so dropping the handle does not end it.
 class HYPHOS_EXPORT ParamWatch {
  public:
   class Impl;
   ParamWatch() = default;
   explicit ParamWatch(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  /// On return the callback is not running, unless called from inside it, and never runs again.
+  /// On return the callback is not running, unless the callback itself called close(), and it never
+  /// runs again.
   void close() const;
-  /// Changes that came while the callback was busy and were told together with a later one.
+  /// Number of changes that came while the callback was busy and were merged with a later one.
   [[nodiscard]] std::uint64_t merged() const;
 
  private:
@@ -150,24 +152,26 @@ class HYPHOS_EXPORT ParamWatch {
 template <typename T>
 class Param;
 
-/// The parameters of one node. Cheap to copy; thread-safe.
+/// The parameters of one node. Cheap to copy and thread-safe.
 ///
-/// A value comes from the first of these that has one: what was set before a restart, the plan
-/// (`nodes.<name>.params`), the default. From then on the node, any process and `hyphos param set`
-/// may change it. A change is checked (type, range, choices, `check` of each parameter, then the
-/// checks across several) and holds as a whole or not at all; the error says why, and the old
-/// values stay. Setting runs checks in the calling thread, takes a lock for some hundred
-/// nanoseconds, allocates, and never waits for watchers: these run on the thread pool. What is set
-/// is published to all who look (docs/params.md).
+/// The first of these sources gives the initial value: a value set before a restart, the plan
+/// (`nodes.<name>.params`), the default. Afterwards the node, any process and `hyphos param set`
+/// may change it. A change is checked: type, range, choices, `check` of each parameter, then the
+/// checks across several parameters. It takes effect as a whole or not at all. The error gives the
+/// reason, and the old values remain.
+///
+/// Setting runs the checks in the calling thread, takes a lock for some hundred nanoseconds and
+/// allocates. It never waits for watches, which run on the thread pool. The new values are
+/// published to all observers (docs/params.md).
 class HYPHOS_EXPORT Params {
  public:
-  /// Start-up code: throws invalid_config (a wrong name or description, or a value in the plan that
-  /// does not fit, with file and line), already_exists, or exhausted (kMaxParams).
+  /// Start-up code: throws invalid_config (invalid name or description, or an unsuitable value in
+  /// the plan, with file and line), already_exists, or exhausted (kMaxParams).
   template <typename T>
   Param<T> declare(const std::string& name, ParamSpec<std::type_identity_t<T>> spec = {}) const;
 
-  /// Sets one or several, all or none. Errors: not_found, type_mismatch, invalid_config (refused;
-  /// the message says why, for all that were refused), overloaded.
+  /// Sets one or several parameters, all or none. Errors: not_found, type_mismatch, invalid_config
+  /// (refused, with the reason for each refused value), overloaded.
   Result<void> set(std::vector<ParamAssignment> values) const;
   template <typename T>
   Result<void> set(const std::string& name, const T& value) const {
@@ -177,30 +181,32 @@ class HYPHOS_EXPORT Params {
     return set({{name, std::string(value)}});
   }
 
-  /// Takes a parameter away, if there is one of that name: for a node that shows what others have.
-  /// Handles to it keep its last value and can set it no more.
+  /// Removes a parameter, if there is one of that name. For a node that mirrors parameters of
+  /// others. Handles to it keep its last value and can no longer set it.
   void forget(const std::string& name) const;
 
-  /// All values at one instant. Takes a lock, briefly.
+  /// All values at one instant. Takes a lock briefly.
   [[nodiscard]] ParamSet values() const;
 
-  /// A check across parameters: `check` gets all values as they would be, and says "" or why not.
-  /// It is called at once as well, and throws invalid_config if the values now are refused. It may
-  /// read, but not set, parameters of this node.
+  /// Adds a check across parameters. `check` gets all values as they would be after the change, and
+  /// returns "" or the reason for a refusal. It is also called immediately, and check() throws
+  /// invalid_config if it refuses the present values. It may read, but not set, parameters of this
+  /// node.
   void check(std::function<std::string(const ParamSet&)> check) const;
 
   /// Calls `callback` on the thread pool after a change, one call at a time. ParamSet::changed()
-  /// says what changed. If changes come faster than calls end, they are told together.
+  /// lists the changed parameters. Changes that come faster than calls end are merged.
   ParamWatch watch(std::function<void(const ParamSet&)> callback) const;
   /// The same for one parameter.
   ParamWatch watch(const std::string& name, std::function<void(const ParamSet&)> callback) const;
 
-  /// The node has declared all it will: warns of values in the plan that it has not declared,
-  /// naming what may have been meant. Done by itself when a plug-in has been made and by spin().
+  /// Declares that the node has no further parameters. Warns of values in the plan that are not
+  /// declared, with similar names as suggestions. Called automatically by spin() and when a plug-in
+  /// has been constructed.
   void done() const;
 
-  /// declare() for types that are known only when the program runs (Python): `info.standard` is the
-  /// default and gives the type; value and origin are not looked at.
+  /// declare() for types known only at run time (Python). `info.standard` is the default and gives
+  /// the type. Value and origin are ignored.
   using Check = std::function<std::string(const ParamVariant&)>;
   [[nodiscard]] std::shared_ptr<detail::ParamCell> declare_any(ParamInfo info, Check check) const;
 
@@ -212,11 +218,11 @@ class HYPHOS_EXPORT Params {
   std::shared_ptr<Impl> impl_;
 };
 
-/// A declared parameter: a handle to read it in callbacks, from any thread.
+/// A declared parameter: a handle for reading it in callbacks, from any thread.
 ///
-/// `*speed` of a number, a truth value or an enum is one atomic load; of text, bytes or a list it
-/// is a ParamView, which costs two atomic loads and two increments and copies nothing. Neither
-/// takes a lock nor allocates. Cheap to copy; keeps the value readable after the node is gone.
+/// For a number, a boolean or an enum, `*speed` is one atomic load. For text, bytes or a list it is
+/// a ParamView, which costs two atomic loads and two atomic increments and copies nothing. Neither
+/// takes a lock nor allocates. Cheap to copy. The value remains readable after the node is gone.
 template <typename T>
 class Param {
  public:
@@ -251,7 +257,7 @@ class Param {
       return params_.set({{name(), detail::ParamTraits<T>::store(value)}});
     }
   }
-  /// As Params::watch(); `callback` gets the value that holds when it is called.
+  /// As Params::watch(). `callback` gets the value at the time of the call.
   template <typename F>
     requires std::invocable<F&, const T&>
   ParamWatch watch(F callback) const {
@@ -277,12 +283,12 @@ class Param {
     for (std::size_t i = 0; info != nullptr && i < values_->size(); ++i) {
       if ((*values_)[i] == value) return info->choices[i];
     }
-    return std::string();  // not among the choices: set() will say so
+    return std::string();  // not among the choices: set() refuses it
   }
 
   Params params_;
   std::shared_ptr<detail::ParamCell> cell_;
-  std::shared_ptr<const std::vector<T>> values_;  // of an enum, in the order of its choices
+  std::shared_ptr<const std::vector<T>> values_;  // values of an enum, in the order of its choices
 };
 
 template <typename T>
@@ -303,7 +309,7 @@ Param<T> Params::declare(const std::string& name, ParamSpec<std::type_identity_t
     }
     if (standard.empty()) {
       throw Exception({Code::invalid_config,
-                       "the default is none of the choices; name every value of the enum", name});
+                       "the default is none of the choices: name every value of the enum", name});
     }
     info.standard = std::move(standard);
     Check check;

@@ -4,13 +4,14 @@
 
 namespace hyphos {
 
-/// A node as a plug-in (shared object) and as a program, from one class:
+/// Runs a node as a program. HYPHOS_NODE makes a plug-in (shared object) of the same class:
 ///
 ///     class Mapper { public: explicit Mapper(hyphos::Node node); ... };
 ///     HYPHOS_NODE(Mapper)                                          // in the plug-in
 ///     int main(int c, char** v) { return hyphos::run<Mapper>("mapper", c, v); }  // in a program
 ///
-/// The object lives from before the first callback until all of the node's callbacks have ended.
+/// The object is constructed before the first callback and destroyed after the last callback has
+/// ended.
 template <typename T>
 int run(std::string name, int argc, char** argv) {
   Node node = Node::open(std::move(name), argc, argv).or_throw();
@@ -20,8 +21,8 @@ int run(std::string name, int argc, char** argv) {
   return code;
 }
 
-/// Increased when the plug-in interface changes; a plug-in built for another one is refused by
-/// name.
+/// The version of the plug-in interface, raised with each change. A plug-in built for another
+/// version is rejected with an error that names the plug-in.
 inline constexpr int kPluginAbi = 1;
 
 }  // namespace hyphos

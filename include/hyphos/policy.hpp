@@ -7,49 +7,51 @@
 
 namespace hyphos {
 
-/// `best_effort`: a full queue drops and counts. `reliable`: delivered, or an error the publisher
-/// sees.
+/// `best_effort`: a full queue drops and counts. `reliable`: the message is delivered, or the
+/// publisher gets an error.
 enum class Reliability : std::uint8_t { best_effort, reliable };
 
-/// What a full queue does with one message more.
+/// The reaction of a full queue to a further message.
 enum class Overflow : std::uint8_t {
-  drop_oldest,  ///< the oldest waiting message makes room; best for state: the newest counts
-  drop_newest,  ///< the new message is not taken; best for history
-  block,        ///< the publisher waits until there is room (bounded by `block_timeout_ms`)
+  drop_oldest,  ///< the oldest waiting message is dropped: for state, where the newest value counts
+  drop_newest,  ///< the new message is dropped: for history
+  block,        ///< the publisher waits for room, at most `block_timeout_ms`
 };
 
-/// How a subscription's callback is run.
+/// How a subscription's callback runs.
 enum class Mode : std::uint8_t {
   serial,      ///< one at a time, in order, on the thread pool
-  concurrent,  ///< in parallel, on the thread pool; order of start is kept, of finish is not
-  inline_,     ///< in the thread that delivers: shortest path, must be short and must not block
+  concurrent,  ///< in parallel, on the thread pool: callbacks start in order, but may end in any
+               ///< order
+  inline_,     ///< in the delivering thread: the shortest path, must be short and must not block
 };
 inline constexpr Mode serial = Mode::serial;
 inline constexpr Mode concurrent = Mode::concurrent;
 inline constexpr Mode inlined = Mode::inline_;
 
-/// How far a channel's messages may travel.
+/// How far the messages of a channel are sent.
 enum class Scope : std::uint8_t {
   local,    ///< this process only (the paper's ToGraph/FromGraph)
-  network,  ///< wherever the plan lets them (ToAny/FromAny)
+  network,  ///< wherever the plan allows it (ToAny/FromAny)
 };
 
 enum class Priority : std::uint8_t { low, normal, high };
 
-/// What a channel promises. Part of the plan; both ends of a channel follow the same policy.
+/// The guarantees of a channel. Part of the plan: all endpoints of a channel use the same policy.
 struct Policy {
   Reliability reliability = Reliability::best_effort;
   Overflow overflow = Overflow::drop_oldest;
   Priority priority = Priority::normal;
-  bool latched = false;          ///< a late subscriber gets the last message at once
-  std::uint32_t depth = 10;      ///< messages that may wait in each queue, 1..65536
-  std::int64_t deadline_ms = 0;  ///< counts `deadline_missed` if nothing comes for so long; 0: off
-  std::int64_t block_timeout_ms = 0;  ///< for `block`: give up with Code::timeout; 0: wait for ever
+  bool latched = false;          ///< a late subscriber gets the last message immediately
+  std::uint32_t depth = 10;      ///< capacity of each queue in messages, 1..65536
+  std::int64_t deadline_ms = 0;  ///< counts `deadline_missed` after this long a silence. 0: off
+  std::int64_t block_timeout_ms = 0;  ///< for `block`: then Code::timeout. 0: no limit
 
   bool operator==(const Policy&) const = default;
 };
 
-/// `reliable` never drops silently: the overflow rule it implies unless the plan names another.
+/// A reliable policy that never drops silently: its overflow rule is `block`, unless the plan names
+/// another.
 [[nodiscard]] constexpr Policy reliable_policy(std::uint32_t depth = 10) {
   Policy policy;
   policy.reliability = Reliability::reliable;

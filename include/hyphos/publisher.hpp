@@ -9,13 +9,14 @@
 
 namespace hyphos {
 
-/// What became of one publish(): how many queues took the message and how many did not.
+/// The result of one publish(): the number of queues that accepted and that dropped the message.
 struct Published {
   std::uint64_t sequence = 0;
-  std::uint32_t accepted = 0;  ///< queues (local subscriptions and remote receivers) that took it
-  std::uint32_t dropped = 0;   ///< queues that did not; each is counted under its reason
-  /// Set when a promise was broken: `block` timed out, a reliable receiver is gone, the value
-  /// cannot be encoded, no memory is left, the message is too large for every receiver outside, or
+  std::uint32_t accepted =
+      0;  ///< queues (local subscriptions and remote receivers) that accepted it
+  std::uint32_t dropped = 0;  ///< queues that did not accept it, each counted under its reason
+  /// Set when a guarantee was broken: `block` timed out, a reliable receiver is gone, the value
+  /// cannot be encoded, no memory is left, the message is too large for every remote receiver, or
   /// the channel is closed.
   std::optional<Code> failure;
 
@@ -24,55 +25,58 @@ struct Published {
 
 namespace detail {
 
-/// The type-erased half of a Publisher; implemented in graph/.
+/// The type-erased half of a Publisher, implemented in graph/.
 class HYPHOS_EXPORT PublisherCore {
  public:
   virtual ~PublisherCore() = default;
   /// An empty block with room for one value of the channel's type. Pooled: allocates only to grow.
   virtual BlockRef block() = 0;
   virtual Published publish(BlockRef block) = 0;
-  /// True if somebody outside the process listens: then in-place values are built where they are
-  /// sent.
+  /// True if there is a subscriber outside the process. In-place values are then built in the
+  /// memory from which they are sent.
   [[nodiscard]] virtual bool has_remote() const = 0;
   [[nodiscard]] virtual std::uint32_t listeners() const = 0;
-  /// False if publish() of so many bytes would wait now, or make a full queue drop.
+  /// False if publish() of `size` bytes would block now, or make a full queue drop.
   [[nodiscard]] virtual bool has_room(std::size_t size) const = 0;
-  /// Memory in which a message needs no further copy: a shared-memory slot if one is of use.
+  /// Memory from which a message is sent without a further copy: a shared-memory slot where
+  /// possible, else empty.
   virtual WritableBuffer loan(std::size_t size) = 0;
   [[nodiscard]] virtual const std::string& channel() const = 0;
-  /// Message::sender() of all that it publishes.
+  /// The Message::sender() of all messages of this publisher.
   [[nodiscard]] virtual std::uint64_t sender() const = 0;
   [[nodiscard]] virtual std::optional<Error> ended() const { return std::nullopt; }
-  /// The result of publish() for so many encoded bytes if no receiver outside can ever take them.
-  /// Counted and logged. Spares callers the copy of the bytes. None: publish.
+  /// The result of publish() for `size` encoded bytes if no remote receiver can ever accept them.
+  /// Counted and logged. Saves the caller a copy of the bytes. None: the size is acceptable, so
+  /// publish.
   [[nodiscard]] virtual std::optional<Published> too_large(std::size_t) { return std::nullopt; }
 };
 
-/// What the typed and the raw publisher have in common.
+/// The common part of the typed and the raw publisher.
 class PublisherHandle {
  public:
-  /// `size` uninitialised bytes where receivers will read them: for Buffer channels, and for the
-  /// attached buffers of images and clouds. Falls back to the heap if no shared memory is of use.
+  /// `size` uninitialised bytes in memory that receivers read directly. For Buffer channels, and
+  /// for the attached buffers of images and clouds. Allocates on the heap if shared memory cannot
+  /// be used.
   [[nodiscard]] WritableBuffer loan_bytes(std::size_t size) const {
     WritableBuffer memory = core_->loan(size);
     return memory.empty() ? WritableBuffer::on_heap(size) : std::move(memory);
   }
-  /// False if publish() of so many encoded bytes would wait now (`overflow: block`), or make a full
-  /// queue drop. For publishers that must not wait. Until they publish, only publishers of this
-  /// channel in this process can take the room. Checks the queue towards each other process, but
-  /// not the queues of subscribers within it.
-  /// Cost: some locks. Do not call it for every message of a fast channel.
+  /// False if publish() of `size` encoded bytes would block now (`overflow: block`), or make a full
+  /// queue drop. For publishers that must not block. The room can only be taken by publishers of
+  /// this channel in this process. Checks the queues of subscribers in this process and the queue
+  /// to each other process, but not the queues of subscribers within other processes. Cost: several
+  /// locks. Do not call it for every message of a fast channel.
   [[nodiscard]] bool has_room(std::size_t size) const { return core_->has_room(size); }
-  /// Subscriptions in this process plus receivers outside.
+  /// Number of subscriptions in this process plus remote receivers.
   [[nodiscard]] std::uint32_t listeners() const { return core_->listeners(); }
   [[nodiscard]] const std::string& channel() const { return core_->channel(); }
-  /// Message::sender() of all that it publishes.
+  /// The Message::sender() of all messages of this publisher.
   [[nodiscard]] std::uint64_t sender() const { return core_->sender(); }
-  /// The reason why each publish() fails from now on: its node is closed, or this process is a
-  /// forked child of the one that opened it. Absent: publish() works.
+  /// The reason why every publish() fails from now on: the node is closed, or this process is a
+  /// forked child of the opening process. Absent: publish() works.
   [[nodiscard]] std::optional<Error> ended() const { return core_->ended(); }
-  /// The result of publish() for a message of so many encoded bytes if no receiver outside can ever
-  /// take it. Counted and logged. None: publish it. Spares a useless copy.
+  /// The result of publish() for `size` encoded bytes if no remote receiver can ever accept them.
+  /// Counted and logged. None: the size is acceptable, so publish. Saves a useless copy.
   [[nodiscard]] std::optional<Published> too_large(std::size_t size) const {
     return core_->too_large(size);
   }
@@ -85,7 +89,7 @@ class PublisherHandle {
 
 }  // namespace detail
 
-/// A struct on loan, built where it will be read. Publish it with
+/// A struct on loan, in memory that receivers read directly. Publish it with
 /// Publisher::publish(std::move(loan)).
 template <typename T>
 class Loan {
@@ -100,11 +104,11 @@ class Loan {
   WritableBuffer memory_;
 };
 
-/// The sending end of a channel. Cheap to copy; thread-safe; keeps the channel alive.
+/// The publisher of a channel. Cheap to copy and thread-safe. Keeps the channel alive.
 ///
-/// No string is hashed and, for structs and bytes, no heap memory is allocated per message.
-/// publish() does not block unless the channel's overflow rule is `block`. Nothing is encoded while
-/// nobody outside the process listens, and once per message however many do.
+/// No string is hashed per message and, for structs and bytes, no heap memory is allocated.
+/// publish() does not block unless the channel's overflow rule is `block`. A message is encoded
+/// only if there are subscribers outside the process, and then once for all of them.
 template <typename T>
 class Publisher : public detail::PublisherHandle {
  public:
@@ -112,7 +116,7 @@ class Publisher : public detail::PublisherHandle {
   explicit Publisher(std::shared_ptr<detail::PublisherCore> core)
       : PublisherHandle(std::move(core)) {}
 
-  /// Publishes a value. Local subscribers get a pointer to it; structs for other processes are
+  /// Publishes a value. Local subscribers get a pointer to it. Structs for other processes are
   /// written straight into shared memory.
   Published publish(T value) const {
     detail::BlockRef block = core_->block();
@@ -130,7 +134,7 @@ class Publisher : public detail::PublisherHandle {
     block->set_stored(type_support<T>());
     return core_->publish(std::move(block));
   }
-  /// Publishes without moving the value: the pointer itself travels inside the process.
+  /// Publishes a shared value. Within the process the pointer itself is passed.
   template <typename P>
     requires std::convertible_to<P, std::shared_ptr<const T>>
   Published publish(P value) const {
@@ -138,7 +142,7 @@ class Publisher : public detail::PublisherHandle {
     block->set_shared(type_support<T>(), std::shared_ptr<const T>(std::move(value)));
     return core_->publish(std::move(block));
   }
-  /// Sends a received message onward, without a copy of its value or its bytes.
+  /// Publishes a received message again, without a copy of its value or its bytes.
   template <std::same_as<Message<T>> M>
   Published publish(const M& message) const {
     detail::BlockRef block = core_->block();
@@ -155,7 +159,8 @@ class Publisher : public detail::PublisherHandle {
     return publish_in_place(core_->block(), std::move(loan).take());
   }
 
-  /// A value-initialised struct in the memory where receivers will read it. May be dropped.
+  /// A value-initialised struct in memory that receivers read directly. Destroying it unpublished
+  /// returns the memory.
   [[nodiscard]] Loan<T> loan() const
     requires detail::Structure<T>
   {
@@ -172,7 +177,7 @@ class Publisher : public detail::PublisherHandle {
   }
 };
 
-/// The sending end of a channel whose type is known only by name.
+/// The publisher of a channel whose type is known only by name.
 class RawPublisher : public detail::PublisherHandle {
  public:
   RawPublisher() = default;
@@ -184,8 +189,8 @@ class RawPublisher : public detail::PublisherHandle {
     block->set_encoded(payload, buffers);
     return core_->publish(std::move(block));
   }
-  /// Brings a message of a sender elsewhere into this graph: Message::sender() and sequence() are
-  /// those of `message.meta`, which must name a sender. For what carries messages between graphs.
+  /// Injects a message from another graph. Message::sender() and sequence() are copied from
+  /// `message.meta`, which must have a sender. For bridges between graphs.
   Published bring(const Envelope& message) const {
     detail::BlockRef block = core_->block();
     block->meta().sender = message.meta.sender;

@@ -13,49 +13,47 @@
 
 namespace hyphos {
 
-/// What went wrong in the world outside the program. `advice()` says what a caller can do about it.
+/// The kinds of failures outside the program. `advice()` gives the remedy for each.
 enum class Code {
-  invalid_config,  ///< a file, argument or plan is wrong; the message says which key and how to
-                   ///< mend it
+  invalid_config,  ///< a file, argument or plan is wrong. The message names the key and the remedy
   not_found,       ///< the named thing does not exist
   already_exists,  ///< an endpoint, name or file is taken
-  type_mismatch,   ///< the two sides of a channel disagree about its type
+  type_mismatch,   ///< the two sides of a channel use different types
   timeout,         ///< the time given was not enough
   overloaded,      ///< a bounded queue or pool is full
-  disconnected,    ///< the peer is gone, or nobody was ever there
+  disconnected,    ///< the peer is gone, or there never was one
   exhausted,       ///< disk, /dev/shm, memory or descriptors ran out
-  permission,      ///< the operating system refused
-  corrupt,         ///< data failed a check and was not used
-  unsupported,     ///< this build, kernel or version cannot do it
+  permission,      ///< the operating system denied access
+  corrupt,         ///< data failed a check and was discarded
+  unsupported,     ///< this build, kernel or version lacks the feature
   io,              ///< any other error of the operating system
-  canceled,        ///< a call or goal was given up before it ended
-  out_of_range,    ///< a time or position lies outside of what is known; the message says by how
-                   ///< much
-  too_large,       ///< the message exceeds a fixed limit; waiting does not help
+  canceled,        ///< a call or goal was canceled before it ended
+  out_of_range,  ///< a time or position is outside the known range. The message gives the distance
+  too_large,     ///< the message exceeds a fixed limit, so waiting does not help
 };
 
 inline constexpr Code kLastCode = Code::too_large;
 
-/// The same word in C++, Python and on the command line, e.g. "type_mismatch".
+/// The name of the code, the same in C++, Python and on the command line, e.g. "type_mismatch".
 [[nodiscard]] HYPHOS_EXPORT std::string_view to_string(Code code);
 
-/// The code of such a word; none if it is of no code.
+/// The code with this name, or none if there is no such code.
 [[nodiscard]] HYPHOS_EXPORT std::optional<Code> code_named(std::string_view word);
 
-/// One line that tells a caller what to do, e.g. "retry later, or raise the channel's depth".
+/// The remedy in one line, e.g. "retry later, or raise the channel's depth".
 [[nodiscard]] HYPHOS_EXPORT std::string_view advice(Code code);
 
-/// An error of the world: what, where, and (through its code) what to do.
+/// A failure outside the program: its code, its cause with the remedy, and its place.
 struct Error {
   Code code = Code::io;
-  std::string message;  ///< what happened and what would be right, in one sentence
-  std::string where;    ///< file:line of the input, endpoint, channel or path; may be empty
+  std::string message;  ///< the cause and the remedy, in one sentence
+  std::string where;    ///< file:line of the input, endpoint, channel or path, may be empty
 
   /// "robot.yaml:12: unknown key 'dept' (did you mean 'depth'?) [invalid_config]"
   [[nodiscard]] HYPHOS_EXPORT std::string to_string() const;
 };
 
-/// Thrown by `Result::or_throw()`: meant for start-up code and Python only.
+/// Thrown by `Result::or_throw()`. Meant for start-up code and Python only.
 class HYPHOS_EXPORT Exception : public std::runtime_error {
  public:
   explicit Exception(Error error)
@@ -88,7 +86,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  /// The value, or an Exception with the whole error text.
+  /// Returns the value, or throws an Exception with the whole error text.
   T or_throw() && {
     if (!ok()) throw Exception(error());
     return std::move(*this).value();
@@ -115,7 +113,7 @@ class [[nodiscard]] Result<void> {
   std::optional<Error> error_;
 };
 
-/// `Result<void>` success, spelled so that a return statement reads well.
+/// A successful `Result<void>`, named so that a return statement reads well.
 [[nodiscard]] inline Result<void> success() { return {}; }
 
 }  // namespace hyphos

@@ -24,85 +24,89 @@ struct Plan;
 class Node;
 
 struct RuntimeOptions {
-  std::filesystem::path plan_file;  ///< empty: no plan, shared memory only, defaults for channels
-  std::string process = "main";     ///< which process of the plan this is
+  std::filesystem::path plan_file;     ///< empty: no plan, shared memory only, default policies
+  std::string process = "main";        ///< name of this process in the plan
   std::vector<std::string> overrides;  ///< "channels.scan.depth=3", as `--set` on the command line
-  std::string domain;    ///< wins over the plan's domain; separates robots on one machine
-  int threads = 0;       ///< worker threads; 0: the plan's number, or one per core, at least 2
-  bool offline = false;  ///< no transports at all: everything stays in this process
-  std::optional<ClockMode> clock = {};  ///< wins over the plan's clock
-  std::string clock_channel;            ///< wins over the plan's; empty: the plan's, or "clock"
-  std::int64_t base_ns = 0;  ///< real time's base, Unix time; 0: the start of this process
-  /// Where the nodes of one run leave what a restart takes over (parameters that were set), and
-  /// take it from. Empty: a restart begins with the plan.
+  std::string domain;    ///< replaces the plan's domain. Separates robots on one machine
+  int threads = 0;       ///< worker threads. 0: the plan's number, or one per core, at least 2
+  bool offline = false;  ///< no transports: all messages stay in this process
+  std::optional<ClockMode> clock = {};  ///< replaces the plan's clock
+  std::string clock_channel;  ///< replaces the plan's channel. Empty: the plan's, or "clock"
+  std::int64_t base_ns = 0;   ///< base of real time, Unix time. 0: the start of this process
+  /// Folder for the state that survives a restart of a node (parameters that were set). Empty: a
+  /// restart begins with the plan's values.
   std::filesystem::path state_folder;
-  /// The same inputs in the same order give the same outputs, whatever the number of threads: all
-  /// nodes of the plan are of this process, it is offline, and callbacks run one at a time in the
-  /// order in which they became due. `threads` remains what parallel algorithms in them may use.
+  /// Deterministic execution: the same inputs in the same order give the same outputs for any
+  /// number of threads. All nodes of the plan run in this process without transports. Callbacks run
+  /// one at a time in the order in which they became due. `threads` remains the limit for parallel
+  /// algorithms inside callbacks.
   bool lockstep = false;
-  std::vector<std::string> lockstep_nodes;  ///< only these of the plan; empty: all
+  std::vector<std::string> lockstep_nodes;  ///< run only these nodes of the plan. Empty: all
 };
 
-/// Everything of one process: the graph, its thread pool and its transports, as the plan says.
+/// The runtime of one process: the graph, its thread pool and its transports, configured by the
+/// plan.
 ///
-/// Open it once in main() and make nodes from it; programs with a single node use Node::open(). All
-/// functions are thread-safe. Closing (the last copy going away) stops timers, lets running
-/// callbacks finish, flushes reliable channels for up to 200 ms and leaves no file behind.
+/// Open it once in main() and make nodes from it. Programs with a single node use Node::open(). All
+/// functions are thread-safe. The runtime closes when its last copy is destroyed. It then stops
+/// timers, waits for running callbacks, flushes reliable channels for up to 200 ms and leaves no
+/// file behind.
 class HYPHOS_EXPORT Runtime {
  public:
   static Result<Runtime> open(RuntimeOptions options);
-  /// Takes `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D
-  /// --hyphos-state FOLDER --hyphos-clock real|sim --hyphos-base-ns N` out of the arguments: what
-  /// `hyphos run` passes to every program of a plan.
+  /// Opens the runtime from the arguments that `hyphos run` passes to every program of a plan:
+  /// `--hyphos-plan FILE --hyphos-process NAME --hyphos-set KEY=VALUE --hyphos-domain D
+  /// --hyphos-state FOLDER --hyphos-clock real|sim --hyphos-base-ns N`.
   static Result<Runtime> open(int argc, char** argv);
 
-  /// A node of this process. The name must be unique in the process.
+  /// Makes a node of this process. The name must be unique in the process.
   Result<Node> node(std::string name);
-  /// Loads the plug-ins of this process that the plan names, in order of the plan.
+  /// Loads this process's plug-ins in the order of the plan.
   Result<void> load_plugins();
 
-  /// What the nodes of this process publish and subscribe now, with counters. Takes a lock for a
-  /// moment; for tools and tests.
+  /// The endpoints of this process with their counters. Takes a lock briefly. For tools and tests.
   [[nodiscard]] std::vector<EndpointInfo> endpoints() const;
 
-  /// Opens or closes a channel in this process while it runs. Closed: publish() reports a failure,
-  /// nothing is delivered, and both are counted.
+  /// Opens or closes a channel in this process at run time. While it is closed, publish() returns a
+  /// failure and nothing is delivered. Both are counted.
   Result<void> set_channel_open(const std::string& channel, bool open);
-  /// The same towards one peer: the name of its process, or the endpoint at which we connect to it.
+  /// The same towards one peer: the name of its process, or the endpoint to which we connect.
   Result<void> set_channel_open(const std::string& channel, const std::string& peer, bool open);
 
-  /// Runs `work` (if any) on the thread pool and waits until no callback of this process is queued
-  /// or running: until all that came of it, and of what came before, is done. Not from a callback.
-  /// Under a load that never ends, it never returns. Throws what `work` throws.
+  /// Runs `work` (if any) on the thread pool, then waits until no callback of this process is
+  /// queued or running. All consequences of `work` and of earlier events are then complete. Must
+  /// not be called from a callback. Never returns under a load that never ends. Rethrows exceptions
+  /// of `work`.
   void settle(std::function<void()> work = {});
-  /// The instant at which the next timer of this process becomes due; absent: none is planned. On
-  /// the line of time that timers follow: in simulated mode that of clock(), in real mode the
-  /// monotonic clock. For who makes the time, between settle() and the next step.
+  /// The instant at which the next timer of this process is due. Absent: no timer is scheduled. In
+  /// simulated mode a time of clock(), in real mode of the monotonic clock. For simulators, between
+  /// settle() and the next step.
   [[nodiscard]] std::optional<Time> next_timer() const;
-  /// Exceptions that have left callbacks. They are logged and end nothing: for tests, and for
-  /// whoever wants them to end something.
+  /// Exceptions thrown by callbacks. They are logged, and the process continues. For tests, and for
+  /// programs that treat such an exception as fatal.
   [[nodiscard]] CallbackErrors callback_errors() const;
-  /// The channels that have been opened in this process.
+  /// The channels opened in this process.
   [[nodiscard]] std::vector<ChannelInfo> channels() const;
 
-  /// All nodes of this process stand: what spin() says by itself, for programs that do not spin.
+  /// Declares that all nodes of this process are constructed. spin() does this itself. For programs
+  /// that do not spin.
   void ready();
-  /// Waits until request_stop(), SIGINT or SIGTERM, ends the runtime, and returns the exit code for
-  /// main(). At once if the runtime has ended. In a forked child of the process that opened it: 1
-  /// at once, and a line in the log.
+  /// Waits until request_stop(), SIGINT or SIGTERM ends the runtime, and returns the exit code for
+  /// main(). Returns immediately if the runtime has ended. In a forked child of the process that
+  /// opened it, logs a line and returns 1 immediately.
   ///
-  /// Signals belong to the main thread: in another thread spin() does not handle them. In the main
-  /// thread the program's own handler is called as usual, and spin() goes on, as it does after an
-  /// ignored signal. To end it, call request_stop() in another thread, or in `interrupted`, which
-  /// this thread calls at the start and after each such handler. An exception of `interrupted`
-  /// leaves spin(), and the runtime goes on.
+  /// Only in the main thread does spin() handle signals. There the program's own signal handler
+  /// runs as usual and spin() continues, as it does after an ignored signal. To end spin(), call
+  /// request_stop() in another thread or in `interrupted`. The main thread calls `interrupted` at
+  /// the start and after each such handler. An exception of `interrupted` propagates out of spin(),
+  /// and the runtime continues.
   int spin(const std::function<void()>& interrupted = {});
-  /// The reason why the runtime is unusable: this process is a forked child of its opener.
+  /// An error if the runtime is unusable, because this process is a forked child of its opener.
   [[nodiscard]] Result<void> usable() const;
   void request_stop();
   [[nodiscard]] bool stopping() const;
 
-  /// The time of this process. Copies stay good after the runtime has ended.
+  /// The clock of this process. Copies remain usable after the runtime has ended.
   [[nodiscard]] Clock clock() const;
 
   [[nodiscard]] const Plan* plan() const;

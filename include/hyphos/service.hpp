@@ -16,35 +16,35 @@
 
 namespace hyphos {
 
-/// How long a call waits if it is not told otherwise.
+/// The default timeout of a call.
 inline constexpr Duration kCallTimeout = {5'000'000'000};
 
 struct ServiceOptions {
-  /// How the callback runs: `serial` and `concurrent` on the pool, `inlined` in the thread that
-  /// brings the request, which must then be quick and must not call() itself.
+  /// How the callback runs: `serial` and `concurrent` on the pool, `inlined` in the receiving
+  /// thread. An `inlined` callback must be quick and must not call() itself.
   Mode mode = Mode::serial;
   Scope scope = Scope::network;
   std::uint32_t depth = 256;        ///< requests that may wait for the callback, 1..65536
-  std::uint32_t max_pending = 256;  ///< requests taken and not answered yet, waiting ones included
+  std::uint32_t max_pending = 256;  ///< accepted requests without a reply, including waiting ones
 };
 
 struct ClientOptions {
   Scope scope = Scope::network;
-  std::uint32_t max_pending = 64;  ///< calls under way at once, 1..65536
+  std::uint32_t max_pending = 64;  ///< calls in flight at once, 1..65536
 };
 
 namespace detail {
 
-/// What a message of a call says; the numbers are on the wire (docs/services.md).
+/// The kind of a call's message. The numbers are part of the wire format (docs/services.md).
 enum class CallKind : std::uint64_t {
   none,
   request,   ///< client to server
-  cancel,    ///< client to server: the answer is not wanted any more, or the goal is to end
-  reply,     ///< the answer, or the result of a goal that succeeded
-  error,     ///< instead of an answer: code, where and message as text
-  accepted,  ///< actions: the goal will be carried out
+  cancel,    ///< client to server: the reply is no longer needed, or the goal is to end
+  reply,     ///< the reply, or the result of a goal that succeeded
+  error,     ///< instead of a reply: code, where and message as text
+  accepted,  ///< actions: the goal will be executed
   feedback,  ///< actions
-  started,   ///< actions: the goal is being carried out
+  started,   ///< actions: the goal is being executed
   canceled,  ///< actions: the result of a goal that was canceled
   aborted,   ///< actions: the result of a goal that failed
 };
@@ -56,21 +56,22 @@ enum class CallKind : std::uint64_t {
   return static_cast<CallKind>(delivery.block->meta().call.kind);
 }
 
-/// Types of both directions: `request` and `reply` have the id of the whole and the size of theirs.
+/// Types of both directions. `request` and `reply` have the common id of the call, and each has its
+/// own size.
 struct CallTypes {
   bool action = false;
   TypeSupport request;
   TypeSupport reply;
 };
-/// The id of a service's channels names both types: a mismatch of either is refused at connect.
+/// The id of a service's channels covers both types. A mismatch of either is rejected at connect.
 [[nodiscard]] HYPHOS_EXPORT CallTypes service_types(const TypeSupport& request,
                                                     const TypeSupport& reply);
 [[nodiscard]] HYPHOS_EXPORT CallTypes action_types(const TypeSupport& goal,
                                                    const TypeSupport& feedback,
                                                    const TypeSupport& result);
 
-/// Hears what becomes of one call. Called in the thread that brings it: must not block, publish or
-/// run users' code. Nothing comes after failed() or a final kind; heard() is never given `error`.
+/// Receives the events of one call. Called in the receiving thread: must not block, publish or run
+/// user code. failed() or a final kind is the last event. `heard()` never gets the kind `error`.
 class CallListener {
  public:
   virtual ~CallListener() = default;
@@ -78,59 +79,63 @@ class CallListener {
   virtual void failed(const Error& error) = 0;
 };
 
-/// Waiting that the thread pool knows of, so that blocked callbacks cannot starve it.
+/// Waiting in cooperation with the thread pool, so that blocked callbacks cannot starve it.
 class HYPHOS_EXPORT PoolWait {
  public:
   virtual ~PoolWait() = default;
-  /// Waits on `changed` until `ready`. Errors: timeout; overloaded (too many callbacks wait);
-  /// unsupported (the calling thread is the one that would bring what is waited for).
+  /// Waits on `changed` until `ready`. Errors: timeout, overloaded (too many callbacks wait),
+  /// unsupported (the calling thread is the one that would deliver the awaited event).
   virtual Result<void> wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                             std::int64_t deadline_ns, const std::function<bool()>& ready) = 0;
   /// Runs `work` on the pool.
   virtual void post(std::function<void()> work) = 0;
 };
 
-/// The type-erased half of a Client; implemented in node/.
+/// The type-erased half of a Client, implemented in node/.
 class HYPHOS_EXPORT CallClient : public PoolWait {
  public:
-  /// To make requests with: block(), loan().
+  /// The publisher of requests: block(), loan().
   virtual PublisherCore& sender() = 0;
-  /// True if the next request will leave the process.
+  /// True if the next request will be sent to another process.
   [[nodiscard]] virtual bool travels() const = 0;
-  /// Sends a request now or when there is a server. `deadline_ns`: CLOCK_MONOTONIC; 0: none.
-  /// Returns the id of the call, or 0 if it failed at once, as the listener has been told.
+  /// Sends a request now, or as soon as there is a server. `deadline_ns`: CLOCK_MONOTONIC, 0 for
+  /// none. Returns the id of the call. Returns 0 if the call failed immediately, after calling the
+  /// listener's failed().
   virtual std::uint64_t start(BlockRef request, std::int64_t deadline_ns,
                               std::shared_ptr<CallListener> listener) = 0;
-  /// Tells the server that the answer is not wanted. The call goes on until it is answered.
+  /// Notifies the server that the reply is no longer needed. The call continues until the server
+  /// replies.
   virtual void cancel(std::uint64_t id) = 0;
-  /// Ends the call as its deadline would: unless it has just ended, failed() is called in here.
+  /// Ends the call as its deadline would. Calls failed() before it returns, unless the call has
+  /// just ended.
   virtual void expire(std::uint64_t id) = 0;
   [[nodiscard]] virtual bool ready() const = 0;
   virtual Result<void> wait_for_server(Duration timeout) = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
 };
 
-/// One request as its server sees it. The last reference to go unanswered sends an error.
+/// One request at its server. If the last reference is dropped without a reply, the client gets an
+/// error.
 class HYPHOS_EXPORT Exchange : public PoolWait {
  public:
   [[nodiscard]] virtual const Delivery& request() const = 0;
   virtual PublisherCore& sender() = 0;
   [[nodiscard]] virtual bool travels() const = 0;
-  /// Sends one message of the answer. Errors: disconnected (the client is gone, or its wish ended),
-  /// overloaded (its queue is full), already_exists (answered before).
+  /// Sends one message of the reply. Errors: disconnected (the client is gone, or the call has
+  /// ended), overloaded (its queue is full), already_exists (there is a reply already).
   virtual Result<void> send(CallKind kind, BlockRef message) = 0;
   virtual Result<void> fail(const Error& error) = 0;
   [[nodiscard]] virtual bool answered() const = 0;
-  /// The client has canceled, has given up or is gone.
+  /// True if the client has canceled, has given up or is gone.
   [[nodiscard]] virtual bool canceled() const = 0;
   [[nodiscard]] virtual bool client_gone() const = 0;
-  /// Calls `hook` on the pool once canceled() is true; replaces the hook before.
+  /// Calls `hook` on the pool once canceled() is true. Replaces an earlier hook.
   virtual void on_cancel(std::function<void()> hook) = 0;
 };
 using ExchangeRef = std::shared_ptr<Exchange>;
 using ServerCallback = std::function<void(const ExchangeRef&)>;
 
-/// The type-erased half of a Service; implemented in node/.
+/// The type-erased half of a Service, implemented in node/.
 class HYPHOS_EXPORT CallServer {
  public:
   virtual ~CallServer() = default;
@@ -140,7 +145,7 @@ class HYPHOS_EXPORT CallServer {
   [[nodiscard]] virtual const std::string& name() const = 0;
 };
 
-/// A block with a value, in memory that needs no further copy if it is to leave the process.
+/// A block with the value. If the message leaves the process, the memory needs no further copy.
 template <typename T>
 BlockRef make_block(PublisherCore& core, bool travels, T value) {
   BlockRef block = core.block();
@@ -161,18 +166,18 @@ BlockRef make_block(PublisherCore& core, bool travels, T value) {
   return block;
 }
 
-/// The value in a message of a call, not copied. Code::corrupt if its bytes do not parse.
+/// The value of a call's message, without a copy. Code::corrupt if its bytes do not parse.
 template <typename T>
 Result<Message<T>> read_block(const Delivery& delivery, const std::string& name) {
   const void* value = delivery.block->value(type_support<T>());
   if (value != nullptr) return Message<T>(delivery, value);
   return Error{Code::corrupt,
                "a message of '" + name + "' does not parse as " + type_support<T>().id.name +
-                   "; check both sides' message definitions",
+                   ". Check both sides' message definitions",
                name};
 }
 
-/// Waits for the end of one call.
+/// Blocks until one call has ended.
 class HYPHOS_EXPORT CallWaiter final : public CallListener {
  public:
   void heard(CallKind kind, const Delivery& message) override;
@@ -215,29 +220,30 @@ class AsyncListener final : public CallListener {
 
 }  // namespace detail
 
-/// Answers one request, now or later, from any thread. Cheap to copy; the first answer counts. If
-/// the last copy goes without one, the client gets an error at once instead of a timeout.
+/// Replies to one request, now or later, from any thread. Cheap to copy. Only the first reply
+/// counts. If the last copy is destroyed without a reply, the client gets an error immediately
+/// instead of a timeout.
 template <typename Rep>
 class Responder {
  public:
   Responder() = default;
   explicit Responder(detail::ExchangeRef exchange) : exchange_(std::move(exchange)) {}
 
-  /// Errors: disconnected (nobody waits any more), overloaded (the client takes nothing),
-  /// already_exists (it has an answer).
+  /// Errors: disconnected (the client no longer waits), overloaded (the client's queue is full),
+  /// already_exists (there is a reply already).
   Result<void> reply(Rep value) const {
     return exchange_->send(
         detail::CallKind::reply,
         detail::make_block(exchange_->sender(), exchange_->travels(), std::move(value)));
   }
-  /// The client's call() returns this error. `message` says what would be right.
+  /// Makes the client's call() return this error. `message` names the cause and the remedy.
   Result<void> refuse(Code code, std::string message) const {
     return refuse({code, std::move(message), {}});
   }
   Result<void> refuse(const Error& error) const { return exchange_->fail(error); }
-  /// True once the client has given up or is gone: an answer is of no use any more.
+  /// True once the client has given up or is gone, so that a reply is useless.
   [[nodiscard]] bool canceled() const { return exchange_->canceled(); }
-  /// Memory for bytes that will be read where they are: see Publisher::loan_bytes.
+  /// Memory that the client reads directly. See Publisher::loan_bytes.
   [[nodiscard]] WritableBuffer loan_bytes(std::size_t size) const {
     WritableBuffer memory =
         exchange_->travels() ? exchange_->sender().loan(size) : WritableBuffer();
@@ -248,18 +254,18 @@ class Responder {
   detail::ExchangeRef exchange_;
 };
 
-/// A handle to a service that this process answers. The node owns the service; dropping the handle
-/// changes nothing.
+/// A handle to a service of this process. The node owns the service, so dropping the handle does
+/// not end it.
 class Service {
  public:
   Service() = default;
   explicit Service(std::shared_ptr<detail::CallServer> core) : core_(std::move(core)) {}
-  /// Ends the service. Requests that are not answered fail at their clients as `disconnected`. On
-  /// return no callback of it is running, unless close() was called from inside it. Idempotent.
+  /// Ends the service. Requests without a reply fail at their clients as `disconnected`. On return
+  /// its callback is not running, unless the callback itself called close(). Idempotent.
   void close() const {
     if (core_) core_->close();
   }
-  /// Requests taken and not answered yet.
+  /// Number of accepted requests without a reply.
   [[nodiscard]] std::size_t pending() const { return core_->pending(); }
   [[nodiscard]] const std::string& name() const { return core_->name(); }
 
@@ -267,22 +273,30 @@ class Service {
   std::shared_ptr<detail::CallServer> core_;
 };
 
-/// The asking end of a service. Cheap to copy; thread-safe; all copies are one client.
+/// The client of a service. Cheap to copy and thread-safe. All copies are one client.
 ///
-/// Any number of calls may be under way, up to ClientOptions::max_pending. A call ends in exactly
-/// one of: the reply; the server's refusal; `not_found` (no server came within the timeout);
-/// `timeout` (a server, but no reply); `disconnected` (the server went, noticed at once);
-/// `overloaded` (a bound was reached, here or there); `type_mismatch`; `corrupt`. A request runs at
-/// most once. Cost: two heap allocations per call besides those of its types; nothing is encoded
-/// inside one process.
+/// Up to ClientOptions::max_pending calls may be in flight. A call ends in exactly one of these
+/// results:
+/// - the reply
+/// - the server's refusal
+/// - `not_found`: no server appeared within the timeout
+/// - `timeout`: there is a server, but no reply
+/// - `disconnected`: the server is gone, which is detected immediately
+/// - `overloaded`: a limit was reached, at the client or at the server
+/// - `type_mismatch`
+/// - `corrupt`
+///
+/// A request runs at most once. Cost: two heap allocations per call besides those of its types.
+/// Nothing is encoded within one process.
 template <typename Req, typename Rep>
 class Client {
  public:
   Client() = default;
   explicit Client(std::shared_ptr<detail::CallClient> core) : core_(std::move(core)) {}
 
-  /// Waits for the reply. May be called from a callback on the pool: another thread takes its place
-  /// meanwhile. Not from an `inlined` callback (Code::unsupported): use call_async there.
+  /// Blocks until the reply. May be called from a callback on the pool: another thread replaces the
+  /// blocked one meanwhile. In an `inlined` callback it fails with Code::unsupported. Use
+  /// call_async there.
   Result<Rep> call(Req request, Duration timeout = kCallTimeout) const {
     auto message = call_message(std::move(request), timeout);
     if (!message) return message.error();
@@ -295,7 +309,7 @@ class Client {
     if (!last) return last.error();
     return detail::read_block<Rep>(*last, core_->name());
   }
-  /// Returns at once; `callback(Result<Rep>)` runs once, on the pool, never inside this call.
+  /// Returns immediately. `callback(Result<Rep>)` runs once, on the pool, never inside this call.
   template <typename F>
     requires std::invocable<F&, Result<Rep>>
   void call_async(Req request, Duration timeout, F callback) const {
@@ -303,7 +317,7 @@ class Client {
     core_->start(detail::make_block(core_->sender(), core_->travels(), std::move(request)),
                  (monotonic_now() + timeout).ns, std::move(listener));
   }
-  /// A future. Waiting for it in a callback keeps a thread of the pool; call() does not.
+  /// Returns a future. Waiting for it in a callback blocks a thread of the pool. call() does not.
   [[nodiscard]] std::future<Result<Rep>> call_async(Req request,
                                                     Duration timeout = kCallTimeout) const {
     auto promise = std::make_shared<std::promise<Result<Rep>>>();
@@ -313,8 +327,8 @@ class Client {
     return future;
   }
 
-  /// True if a server is known now. Just after the start of either side it may not be yet; calls
-  /// wait for it.
+  /// True if a server is known now. Shortly after the start of either side it may not be known yet.
+  /// Calls wait for it.
   [[nodiscard]] bool ready() const { return core_->ready(); }
   /// Errors: not_found, type_mismatch.
   [[nodiscard]] Result<void> wait_for_server(Duration timeout = kCallTimeout) const {
@@ -333,7 +347,7 @@ struct IsResult : std::false_type {};
 template <typename T>
 struct IsResult<Result<T>> : std::true_type {};
 
-/// Makes a ServerCallback of what the user wrote: (request, responder), or request → reply.
+/// Makes a ServerCallback from the user's function: (request, responder), or request → reply.
 template <typename Req, typename Rep, typename F>
 ServerCallback service_callback(F function, std::string name) {
   return [function = std::move(function),
@@ -357,7 +371,7 @@ ServerCallback service_callback(F function, std::string name) {
       answer(function(*request));
     } else {
       static_assert(std::invocable<F&, const Req&>,
-                    "a service's callback takes (Message<Req>, Responder<Rep>) and answers "
+                    "a service's callback takes (Message<Req>, Responder<Rep>) and replies "
                     "through the responder, or Message<Req> or const Req& and returns Rep or "
                     "Result<Rep>");
       answer(function(**request));

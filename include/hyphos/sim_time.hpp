@@ -13,30 +13,32 @@
 namespace hyphos {
 
 struct SimTimeOptions {
-  /// Where it begins; absent: now, Unix time. Not negative.
+  /// Start time, not negative. Absent: the present Unix time.
   std::optional<Time> start = {};
-  /// Seconds of simulated time in one real second, above 0, at most 1000; absent: the plan's, or 1.
+  /// Simulated seconds per real second, above 0 and at most 1000. Absent: the plan's value, or 1.
   std::optional<double> speed = {};
-  /// Simulated time from one message to the next, at least 1 us. At most 1000 messages are sent in
-  /// one real second: beyond that each brings the time on by more.
+  /// Simulated time between two messages, at least 1 us. At most 1000 messages are sent per real
+  /// second. At higher speeds each message advances the time by more than one tick.
   Duration tick = Duration::from_ms(1);
-  bool paused = false;  ///< begin so
-  /// The time goes on by advance() alone: a simulator with a step of its own calls it.
+  bool paused = false;  ///< start in the paused state
+  /// The time advances by advance() only. For simulators that have their own step.
   bool manual = false;
-  bool replayed = false;  ///< the times are those of a recording
-  std::string channel;    ///< empty: the plan's, or "clock"
+  bool replayed = false;  ///< the times come from a recording
+  std::string channel;    ///< empty: the plan's channel, or "clock"
 };
 
-/// Makes the simulated time of a robot: publishes it on the channel `clock`, latched, to all
-/// processes whose `clock` is `sim`, and obeys `hyphos time pause | resume | step | speed | jump`.
+/// The source of a robot's simulated time. It publishes the time on the latched channel `clock` to
+/// all processes whose `clock` is `sim`, and obeys `hyphos time pause | resume | step | speed |
+/// jump`.
 ///
-/// All functions are thread-safe. Unless `manual`, a thread of its own lets the time run, and sends
-/// nothing while it is paused. Each function returns once the new time is published; that all
-/// processes have taken it, nobody knows. Destroying it leaves the last time standing. A robot has
-/// one such object: of two, all processes follow the one that was started last, and say so.
+/// All functions are thread-safe. Unless `manual` is set, an own thread advances the time and sends
+/// nothing while the time is paused. Each function returns once the new time is published. It does
+/// not wait until all processes have received it. After destruction the last time remains valid and
+/// stands still. A robot has one such object. If there are two, all processes follow the one that
+/// started last, and log a warning.
 class HYPHOS_EXPORT SimTime {
  public:
-  /// Errors: invalid_config for options that cannot be, and what opening channels may give.
+  /// Errors: invalid_config for invalid options, and the errors of opening channels.
   static Result<SimTime> open(const Node& node, SimTimeOptions options = {});
   SimTime(SimTime&&) noexcept;
   SimTime& operator=(SimTime&&) noexcept;
@@ -44,15 +46,16 @@ class HYPHOS_EXPORT SimTime {
 
   void pause();
   void resume();
-  /// One message that brings the time on by `span`, when paused or manual; else invalid_config.
+  /// Publishes one message that advances the time by `span`. Errors: invalid_config unless the time
+  /// is paused or manual.
   Result<void> step(Duration span);
-  /// The same for simulators that make their own steps; with nothing to do while paused, it waits
-  /// until resume(), step() or stop. False: the process is asked to stop.
+  /// Advances the time by `span`, for simulators with their own steps. While the time is paused it
+  /// blocks until resume(), step() or shutdown. Returns false if the process is shutting down.
   bool advance(Duration span);
-  /// The same; false as well if `give_up`, which is asked while it waits, says true.
+  /// Also returns false once `give_up` returns true. It is called while advance() waits.
   bool advance(Duration span, const Clock::GiveUp& give_up);
   Result<void> set_speed(double speed);
-  /// Sets the time: timers begin anew, Node::on_clock_jump() tells.
+  /// Sets the time. Timers restart, and Node::on_clock_jump() callbacks run.
   Result<void> jump(Time time);
 
   [[nodiscard]] Time now() const;

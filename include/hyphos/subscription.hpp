@@ -12,7 +12,7 @@ namespace hyphos {
 
 namespace detail {
 
-/// The type-erased half of a Subscription; implemented in graph/.
+/// The type-erased half of a Subscription, implemented in graph/.
 class HYPHOS_EXPORT SubscriptionCore {
  public:
   virtual ~SubscriptionCore() = default;
@@ -22,8 +22,8 @@ class HYPHOS_EXPORT SubscriptionCore {
   [[nodiscard]] virtual std::uint32_t publishers() const = 0;
 };
 
-/// Runs the user's function. `value` is what the subscription asked for: a decoded T, or, for raw
-/// subscriptions, the Envelope. Never null.
+/// Runs the user's function. `value` is a decoded T or, for raw subscriptions, the Envelope. It is
+/// never null.
 using Callback = std::function<void(const Delivery&, const void* value)>;
 
 template <typename T, typename F>
@@ -35,23 +35,24 @@ Callback typed_callback(F function) {
 
 }  // namespace detail
 
-/// A handle to a subscription. The node owns the subscription; dropping the handle changes nothing.
+/// A handle to a subscription. The node owns the subscription, so dropping the handle does not end
+/// it.
 class Subscription {
  public:
   Subscription() = default;
   explicit Subscription(std::shared_ptr<detail::SubscriptionCore> core) : core_(std::move(core)) {}
 
-  /// Ends the subscription. On return no callback of it is running, unless close() was called from
-  /// inside that callback, and none will run again. Idempotent.
+  /// Ends the subscription. On return its callback is not running, unless the callback itself
+  /// called close(), and it never runs again. Idempotent.
   void close() const {
     if (core_) core_->close();
   }
-  /// Of a subscription with SubscriptionOptions::ready: runs the callback for messages that wait
-  /// now, at most `most` of them, in this thread, and says for how many. 0 while another thread, or
-  /// the callback itself, is at it.
+  /// For a subscription with SubscriptionOptions::ready: runs the callback in this thread for at
+  /// most `most` of the waiting messages, and returns their number. Returns 0 while another thread,
+  /// or the callback itself, is polling.
   std::uint32_t poll(std::uint32_t most) const { return core_ ? core_->poll(most) : 0; }
   [[nodiscard]] const std::string& channel() const { return core_->channel(); }
-  /// Publishers known now, in this process and outside.
+  /// Number of publishers known now, in this process and others.
   [[nodiscard]] std::uint32_t publishers() const { return core_->publishers(); }
 
  private:

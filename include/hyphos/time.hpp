@@ -7,7 +7,7 @@
 
 namespace hyphos {
 
-/// A span of time in nanoseconds. Integer, so that sums are exact and compare equal.
+/// A span of time in nanoseconds. An integer, so that sums are exact and compare equal.
 struct Duration {
   std::int64_t ns = 0;
 
@@ -23,7 +23,7 @@ struct Duration {
   constexpr auto operator<=>(const Duration&) const = default;
 };
 
-/// A point in time in nanoseconds. Which clock it belongs to is said where it is used.
+/// A point in time in nanoseconds. The documentation of each use names its clock.
 struct Time {
   std::int64_t ns = 0;
 
@@ -37,11 +37,12 @@ constexpr Time operator+(Time t, Duration d) { return {t.ns + d.ns}; }
 constexpr Time operator-(Time t, Duration d) { return {t.ns - d.ns}; }
 constexpr Duration operator-(Time a, Time b) { return {a.ns - b.ns}; }
 
-/// CLOCK_MONOTONIC: the clock of every stamp. The same for all processes of one machine; never
-/// jumps; meaningless on another machine until a transport has converted it. Cost: ~25 ns.
+/// CLOCK_MONOTONIC, the clock of every stamp. It is the same for all processes of one machine and
+/// never jumps. On another machine it is meaningless until a transport has converted it. Cost: ~25
+/// ns.
 [[nodiscard]] HYPHOS_EXPORT Time monotonic_now();
 
-/// CLOCK_REALTIME: nanoseconds since 1970 UTC; may jump when the clock is set.
+/// CLOCK_REALTIME: nanoseconds since 1970 UTC. Jumps when the clock is set.
 [[nodiscard]] HYPHOS_EXPORT Time wall_now();
 
 }  // namespace hyphos

@@ -20,9 +20,7 @@ class Refusals:
 
     def __init__(self, node: Node) -> None:
         self._log = node.log
-        self._shown = node.params().declare(
-            "refused", 0, description="messages that could not be used, counted"
-        )
+        self._shown = node.params().declare("refused", 0, description="number of unusable messages")
         self._lock = threading.Lock()
         self._count = self._shown.value  # goes on where it was before a restart of the process
 
@@ -34,7 +32,7 @@ class Refusals:
             self._count += 1
             count = self._count
             self._shown.set(count)
-        self._log.every(1.0).warn("%s refused: %s; %d refused so far", channel, reason, count)
+        self._log.every(1.0).warn("%s refused: %s (%d refused so far)", channel, reason, count)
         return True
 
     @property

@@ -20,7 +20,7 @@ constexpr Code kAllCodes[] = {Code::invalid_config, Code::not_found,   Code::alr
                               Code::corrupt,        Code::unsupported, Code::io,
                               Code::out_of_range};
 
-TEST(Result, HoldsAValueOrAnError) {
+TEST(Result, a_result_holds_a_value_or_an_error) {
   const Result<int> good = 7;
   ASSERT_TRUE(good);
   EXPECT_EQ(*good, 7);
@@ -31,7 +31,7 @@ TEST(Result, HoldsAValueOrAnError) {
   EXPECT_FALSE(Result<void>(Error{}));
 }
 
-TEST(Result, OrThrowCarriesTheWholeError) {
+TEST(Result, or_throw_throws_the_whole_error_text) {
   try {
     Result<int>(Error{Code::not_found, "no such thing", "robot.yaml:3"}).or_throw();
     FAIL() << "nothing was thrown";
@@ -43,11 +43,11 @@ TEST(Result, OrThrowCarriesTheWholeError) {
   EXPECT_EQ(Result<std::string>(std::string("moved")).or_throw(), "moved");
 }
 
-TEST(Result, ErrorWithoutAPlaceBeginsWithItsMessage) {
+TEST(Result, an_error_without_a_place_begins_with_its_message) {
   EXPECT_EQ((Error{Code::io, "broken", ""}).to_string(), "broken [io]");
 }
 
-TEST(Result, EveryCodeHasItsOwnNameAndAdvice) {
+TEST(Result, every_code_has_its_own_name_and_advice) {
   std::vector<std::string_view> names;
   for (const Code code : kAllCodes) {
     EXPECT_FALSE(advice(code).empty());
@@ -56,19 +56,19 @@ TEST(Result, EveryCodeHasItsOwnNameAndAdvice) {
   }
 }
 
-TEST(Time, ArithmeticIsExact) {
+TEST(Time, arithmetic_is_exact) {
   EXPECT_EQ(Duration::from_ms(2) + Duration::from_us(3), Duration{2'003'000});
   EXPECT_EQ(Duration::from_seconds(0.25).ms(), 250.0);
   EXPECT_EQ((Time{10} + Duration{5}) - Time{3}, Duration{12});
   EXPECT_LT(Time{1}, Time{2});
   EXPECT_EQ(Duration::from_us(3) * 4, Duration{12'000});
-  // A day in 10 ms steps: a double would have drifted.
+  // A day in steps of 10 ms, where a double would drift.
   Duration sum;
   for (int i = 0; i < 8'640'000; ++i) sum = sum + Duration::from_ms(10);
   EXPECT_EQ(sum.ns, 86'400'000'000'000);
 }
 
-TEST(Time, MonotonicClockNeverGoesBack) {
+TEST(Time, the_monotonic_clock_never_goes_back) {
   Time last = monotonic_now();
   for (int i = 0; i < 10'000; ++i) {
     const Time now = monotonic_now();
@@ -78,7 +78,7 @@ TEST(Time, MonotonicClockNeverGoesBack) {
   EXPECT_GT(wall_now().ns, 1'700'000'000'000'000'000);
 }
 
-/// Tells when its memory is given back.
+/// Sets a flag when its memory is released.
 class CountingOwner final : public BufferOwner {
  public:
   explicit CountingOwner(int& released) : released_(released) {}
@@ -93,7 +93,7 @@ class CountingOwner final : public BufferOwner {
   int& released_;
 };
 
-TEST(Buffer, CopiesShareMemoryAndReleaseItOnce) {
+TEST(Buffer, copies_share_memory_and_release_it_once) {
   int released = 0;
   std::byte memory[4] = {};
   {
@@ -111,14 +111,14 @@ TEST(Buffer, CopiesShareMemoryAndReleaseItOnce) {
   EXPECT_EQ(released, 1);
 }
 
-TEST(Buffer, SelfAssignmentKeepsTheMemory) {
+TEST(Buffer, self_assignment_keeps_the_memory) {
   Buffer buffer = Buffer::copy_of("abc");
   const Buffer& alias = buffer;
   buffer = alias;
   EXPECT_EQ(buffer.text(), "abc");
 }
 
-TEST(Buffer, MakesFromTextVectorAndHeap) {
+TEST(Buffer, a_buffer_is_made_from_a_text_a_vector_or_the_heap) {
   EXPECT_EQ(Buffer::copy_of("hello").text(), "hello");
   EXPECT_TRUE(Buffer::copy_of("").empty());
   std::vector<std::byte> bytes(100, std::byte{7});
@@ -131,7 +131,7 @@ TEST(Buffer, MakesFromTextVectorAndHeap) {
   }
 }
 
-TEST(Buffer, FreezingEndsTheLoan) {
+TEST(Buffer, freezing_ends_the_loan) {
   WritableBuffer memory = WritableBuffer::on_heap(8);
   std::fill_n(memory.data(), 8, std::byte{'x'});
   const Buffer frozen = std::move(memory).freeze(3);
@@ -139,7 +139,7 @@ TEST(Buffer, FreezingEndsTheLoan) {
   EXPECT_TRUE(frozen.owner()->unique());
 }
 
-TEST(Buffer, ReferencesAreCountedAcrossThreads) {
+TEST(Buffer, references_are_counted_across_threads) {
   int released = 0;
   std::byte memory[1] = {};
   {
@@ -159,7 +159,7 @@ TEST(Buffer, ReferencesAreCountedAcrossThreads) {
   EXPECT_EQ(released, 1);
 }
 
-TEST(Log, WritesOneLineAndObeysTheLevel) {
+TEST(Log, a_message_is_one_line_if_its_level_is_enabled) {
   const log::Level before = log::level();
   log::set_level(log::Level::warn);
   testing::internal::CaptureStderr();
@@ -171,7 +171,7 @@ TEST(Log, WritesOneLineAndObeysTheLevel) {
   EXPECT_EQ(text.size(), std::string("2026-11-21T10:00:00.123Z WARN base: shown\n").size());
 }
 
-TEST(Log, OffSilencesEverything) {
+TEST(Log, level_off_suppresses_every_line) {
   const log::Level before = log::level();
   log::set_level(log::Level::off);
   testing::internal::CaptureStderr();
@@ -180,7 +180,7 @@ TEST(Log, OffSilencesEverything) {
   log::set_level(before);
 }
 
-TEST(Log, OncePerSecondCountsWhatItSwallows) {
+TEST(Log, once_per_second_counts_suppressed_lines) {
   log::OncePerSecond limit;
   std::uint64_t suppressed = 99;
   const Time first = monotonic_now();

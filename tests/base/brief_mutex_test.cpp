@@ -10,11 +10,11 @@
 namespace hyphos {
 namespace {
 
-TEST(BriefMutex, OneAtATime) {
+TEST(BriefMutex, only_one_thread_holds_the_mutex) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 20'000;
   BriefMutex mutex;
-  int count = 0;  // not atomic: the mutex is what makes it right
+  int count = 0;  // not atomic: the mutex protects it
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
@@ -28,7 +28,7 @@ TEST(BriefMutex, OneAtATime) {
   EXPECT_EQ(count, kThreads * kRounds);
 }
 
-TEST(BriefMutex, TakenIsRefusedAndFreeAgainAfterwards) {
+TEST(BriefMutex, try_lock_fails_until_the_mutex_is_unlocked) {
   BriefMutex mutex;
   mutex.lock();
   std::thread other([&] { EXPECT_FALSE(mutex.try_lock()); });
@@ -38,8 +38,8 @@ TEST(BriefMutex, TakenIsRefusedAndFreeAgainAfterwards) {
   mutex.unlock();
 }
 
-// Long enough for the other one to give up looking and to sleep.
-TEST(BriefMutex, WakesWhoSleeps) {
+// Holds the mutex long enough for the other thread to stop polling and sleep.
+TEST(BriefMutex, unlock_wakes_a_sleeping_thread) {
   BriefMutex mutex;
   for (int i = 0; i < 20; ++i) {
     mutex.lock();
@@ -50,7 +50,7 @@ TEST(BriefMutex, WakesWhoSleeps) {
   }
 }
 
-TEST(BriefCondition, HandsABallToAndFro) {
+TEST(BriefCondition, two_threads_alternate_through_a_condition) {
   constexpr int kRounds = 5'000;
   BriefMutex mutex;
   BriefCondition changed;
@@ -70,7 +70,7 @@ TEST(BriefCondition, HandsABallToAndFro) {
   EXPECT_EQ(ball, 2 * kRounds);
 }
 
-TEST(BriefCondition, TellingWithoutTheLockWakesAll) {
+TEST(BriefCondition, notifying_without_the_lock_wakes_all_waiters) {
   BriefMutex mutex;
   BriefCondition changed;
   bool go = false;
@@ -89,7 +89,7 @@ TEST(BriefCondition, TellingWithoutTheLockWakesAll) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST(BriefCondition, GivesUpAtTheDeadline) {
+TEST(BriefCondition, wait_until_returns_false_at_the_deadline) {
   BriefMutex mutex;
   BriefCondition changed;
   BriefLock lock(mutex);

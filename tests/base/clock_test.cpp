@@ -1,4 +1,4 @@
-// The clock by itself: a fake source of ticks, no channel, no transport.
+// The clock alone: a fake source of ticks, no channel, no transport.
 #include "hyphos/clock.hpp"
 
 #include <gtest/gtest.h>
@@ -39,11 +39,12 @@ struct Jumps {
   std::vector<ClockJump> all;
 };
 
-TEST(RealClock, BaseIsTheStartAndElapsedRunsFromThere) {
+TEST(RealClock, base_is_the_start_and_elapsed_counts_from_it) {
   const std::int64_t before = wall_now().ns;
   const Clock clock(std::make_shared<ClockCore>(ClockMode::real));
   const std::int64_t after = wall_now().ns;
-  // The offset is read around both clocks, so it may be off by what reading costs.
+  // The offset is measured between two clock readings, so its error is at most the time of a
+  // reading.
   EXPECT_GE(clock.base().ns, before - kMs);
   EXPECT_LE(clock.base().ns, after + kMs);
   const Duration first = clock.elapsed();
@@ -54,14 +55,14 @@ TEST(RealClock, BaseIsTheStartAndElapsedRunsFromThere) {
   EXPECT_EQ(clock.mode(), ClockMode::real);
 }
 
-TEST(RealClock, AGivenBaseIsSharedByAllWhoAreGivenIt) {
+TEST(RealClock, clocks_with_the_same_given_base_share_it) {
   const std::int64_t base = wall_now().ns - 5'000 * kMs;
   const Clock a(std::make_shared<ClockCore>(ClockMode::real, base));
   EXPECT_EQ(a.base().ns, base);
   EXPECT_GE(a.elapsed().ns, 5'000 * kMs - kMs);
 }
 
-TEST(RealClock, SettingTheWallClockMovesNowAndNotElapsed) {
+TEST(RealClock, setting_the_wall_clock_changes_now_but_not_elapsed) {
   auto core = std::make_shared<ClockCore>(ClockMode::real);
   Jumps jumps(*core);
   const Clock clock(core);
@@ -80,7 +81,7 @@ TEST(RealClock, SettingTheWallClockMovesNowAndNotElapsed) {
   core->follow(nullptr);
 }
 
-TEST(RealClock, SleepUntilATimeThatTheWallClockIsSetPastEnds) {
+TEST(RealClock, sleep_until_ends_if_the_wall_clock_is_set_past_the_time) {
   auto core = std::make_shared<ClockCore>(ClockMode::real);
   const Clock clock(core);
   const Time far = clock.now() + Duration{3'600'000 * kMs};
@@ -91,14 +92,14 @@ TEST(RealClock, SleepUntilATimeThatTheWallClockIsSetPastEnds) {
   EXPECT_EQ(result, 1);
 }
 
-TEST(RealClock, SleepForTakesAtLeastThatLong) {
+TEST(RealClock, sleep_for_takes_at_least_its_span) {
   const Clock clock(std::make_shared<ClockCore>(ClockMode::real));
   const Time start = monotonic_now();
   EXPECT_TRUE(clock.sleep_for(Duration{2 * kMs}));
   EXPECT_GE((monotonic_now() - start).ns, 2 * kMs);
 }
 
-TEST(RealClock, TheWatchOfTheWallClockEndsAtOnce) {
+TEST(RealClock, the_wall_clock_watch_ends_immediately) {
   auto core = std::make_shared<ClockCore>(ClockMode::real);
   for (int i = 0; i < 50; ++i) {
     const WallWatch watch(core);
@@ -106,14 +107,14 @@ TEST(RealClock, TheWatchOfTheWallClockEndsAtOnce) {
   EXPECT_EQ(core->jumps(), 0U) << "nobody has set the clock";
 }
 
-TEST(SimClock, BeforeTheFirstTickThereIsNoTime) {
+TEST(SimClock, the_clock_is_not_ready_before_the_first_tick) {
   const Clock clock(std::make_shared<ClockCore>(ClockMode::sim));
   EXPECT_FALSE(clock.ready());
   EXPECT_EQ(clock.now().ns, 0);
   EXPECT_EQ(clock.elapsed().ns, 0);
 }
 
-TEST(SimClock, TicksAreTheTimeAndTheFirstIsAJump) {
+TEST(SimClock, ticks_set_the_time_and_the_first_one_is_a_jump) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   Jumps jumps(*core);
   const Clock clock(core);
@@ -128,20 +129,20 @@ TEST(SimClock, TicksAreTheTimeAndTheFirstIsAJump) {
   EXPECT_EQ(jumps.all[0].before.ns, 0);
 }
 
-TEST(SimClock, BackwardsAndCountedJumpsAreTold) {
+TEST(SimClock, backward_and_counted_jumps_are_reported) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   core->apply(tick(2'000 * kMs));
   Jumps jumps(*core);
   core->apply(tick(1'200 * kMs));
-  core->apply(tick(9'000 * kMs, 1));  // forwards, but its maker says: set
-  core->apply(tick(9'500 * kMs, 1));  // forwards, running
+  core->apply(tick(9'000 * kMs, 1));  // forwards, but the source counts a jump
+  core->apply(tick(9'500 * kMs, 1));  // forwards, without a jump
   ASSERT_EQ(jumps.all.size(), 2U);
   EXPECT_EQ(jumps.all[0].delta().ns, -800 * kMs);
   EXPECT_EQ(jumps.all[1].delta().ns, 7'800 * kMs);
   EXPECT_EQ(core->jumps(), 3U);
 }
 
-TEST(SimClock, OfTwoSimulatorsTheLaterOneIsFollowed) {
+TEST(SimClock, of_two_simulators_the_later_one_is_followed) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   core->apply(tick(2'000 * kMs, 0, 5));
   EXPECT_TRUE(core->apply(tick(3'000 * kMs, 0, 6)));
@@ -150,7 +151,7 @@ TEST(SimClock, OfTwoSimulatorsTheLaterOneIsFollowed) {
   EXPECT_TRUE(core->apply(tick(3'001 * kMs, 0, 6)));
 }
 
-TEST(SimClock, AMessageWithNothingButTheTimeIsUnderstood) {
+TEST(SimClock, a_message_with_only_the_time_is_accepted) {
   ClockTick bare;
   bare.now_ns = 42 * kMs;
   const auto core = std::make_shared<ClockCore>(ClockMode::sim);
@@ -161,7 +162,7 @@ TEST(SimClock, AMessageWithNothingButTheTimeIsUnderstood) {
   EXPECT_EQ(core->elapsed().ns, 8 * kMs);
 }
 
-TEST(SimClock, SleepersWakeWhenTheirTimeHasComeAndNotBefore) {
+TEST(SimClock, sleepers_wake_at_their_time_and_not_earlier) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   core->apply(tick(1'000 * kMs));
   const Clock clock(core);
@@ -180,7 +181,7 @@ TEST(SimClock, SleepersWakeWhenTheirTimeHasComeAndNotBefore) {
   EXPECT_EQ(early, 0);
 }
 
-TEST(SimClock, SleepForBeginsWithTheFirstTick) {
+TEST(SimClock, sleep_for_starts_at_the_first_tick) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   const Clock clock(core);
   std::atomic<std::int64_t> woke{0};
@@ -198,7 +199,7 @@ TEST(SimClock, SleepForBeginsWithTheFirstTick) {
   EXPECT_GE(woke, 5'100 * kMs);
 }
 
-TEST(SimClock, AJumpBackEndsASleepAndSaysSo) {
+TEST(SimClock, a_jump_back_ends_a_sleep_with_false) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   core->apply(tick(2'000 * kMs));
   const Clock clock(core);
@@ -208,7 +209,7 @@ TEST(SimClock, AJumpBackEndsASleepAndSaysSo) {
     reached = clock.sleep_until(Time{5'000 * kMs});
     ended = true;
   });
-  // Nothing tells when the thread has begun to sleep, so jump back until it has noticed.
+  // The start of the thread's sleep is not observable, so jump back until the sleep has ended.
   std::uint64_t jumps = 0;
   for (std::int64_t now = 2'000 * kMs; !ended; now -= 10) {
     core->apply(tick(now, ++jumps));
@@ -218,7 +219,7 @@ TEST(SimClock, AJumpBackEndsASleepAndSaysSo) {
   EXPECT_FALSE(reached);
 }
 
-TEST(Clock, StopEndsEverySleepNowAndLater) {
+TEST(Clock, stop_ends_present_and_future_sleeps) {
   for (const ClockMode mode : {ClockMode::real, ClockMode::sim}) {
     auto core = std::make_shared<ClockCore>(mode);
     const Clock clock(core);
@@ -234,7 +235,7 @@ TEST(Clock, StopEndsEverySleepNowAndLater) {
   }
 }
 
-TEST(Clock, WhoeverIsAskedToGiveUpEndsTheSleep) {
+TEST(Clock, give_up_ends_the_sleep) {
   for (const ClockMode mode : {ClockMode::real, ClockMode::sim}) {
     const Clock clock(std::make_shared<ClockCore>(mode));
     int asked = 0;
@@ -243,7 +244,7 @@ TEST(Clock, WhoeverIsAskedToGiveUpEndsTheSleep) {
   }
 }
 
-TEST(Rate, InSimulatedTimeNoInstantIsLeftOut) {
+TEST(Rate, no_instant_is_skipped_in_simulated_time) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   core->apply(tick(1'000 * kMs));
   Rate rate(Clock(core), Duration{10 * kMs});
@@ -254,7 +255,7 @@ TEST(Rate, InSimulatedTimeNoInstantIsLeftOut) {
   EXPECT_FALSE(rate.sleep());
 }
 
-TEST(Rate, ALagBeyondTheBoundIsLeftOutAndCounted) {
+TEST(Rate, instants_beyond_the_maximum_lag_are_skipped_and_counted) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
   core->apply(tick(1'000 * kMs));
   Rate rate(Clock(core), Duration{kMs});
@@ -263,9 +264,9 @@ TEST(Rate, ALagBeyondTheBoundIsLeftOutAndCounted) {
   EXPECT_EQ(rate.skipped(), 5000U - 1 - detail::kMaxBehind);
 }
 
-TEST(Rate, AJumpBeginsANewGrid) {
+TEST(Rate, a_jump_starts_a_new_series_of_instants) {
   auto core = std::make_shared<ClockCore>(ClockMode::sim);
-  constexpr std::int64_t kBefore = 100'000'000 * kMs;  // further than the loop below ever comes
+  constexpr std::int64_t kBefore = 100'000'000 * kMs;  // more than the loop below can reach
   core->apply(tick(kBefore));
   Rate rate(Clock(core), Duration{10 * kMs});
   core->apply(tick(100 * kMs));
@@ -274,7 +275,8 @@ TEST(Rate, AJumpBeginsANewGrid) {
     EXPECT_TRUE(rate.sleep());
     woke = true;
   });
-  // The new grid begins when the loop looks, so it is past one period of the slowest look.
+  // The new series starts when the loop reads the clock, so it is later than one period of the
+  // slowest read.
   for (std::int64_t now = 100 * kMs; !woke; now += kMs) {
     core->apply(tick(now));
     std::this_thread::yield();
@@ -283,7 +285,7 @@ TEST(Rate, AJumpBeginsANewGrid) {
   EXPECT_LT(core->now().ns, kBefore) << "the old grid would have gone on 10 ms after that";
 }
 
-TEST(Rate, NeedsAPeriod) {
+TEST(Rate, a_period_must_be_positive) {
   const Clock clock(std::make_shared<ClockCore>(ClockMode::sim));
   EXPECT_THROW(Rate(clock, Duration{0}), Exception);
 }

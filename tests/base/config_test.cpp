@@ -11,7 +11,7 @@
 namespace hyphos::config {
 namespace {
 
-/// All complaints about `text`, one per line.
+/// All errors and warnings about `text`, one per line.
 std::string complaints(const std::string& text, const Limits& limits = {}) {
   Problems problems;
   const Value root = parse_yaml(text, "f.yaml", problems, limits);
@@ -26,7 +26,7 @@ Value parse(const std::string& text) {
   return root;
 }
 
-TEST(Config, KeepsPlacesOfKeysAndValues) {
+TEST(Config, keys_and_values_keep_their_places) {
   const Value root = parse("a: 1\nb:\n  - x\n  - 'y'\n");
   ASSERT_EQ(root.entries.size(), 2U);
   EXPECT_EQ(root.entries[0].source.to_string(), "f.yaml:1:1");
@@ -39,14 +39,14 @@ TEST(Config, KeepsPlacesOfKeysAndValues) {
   EXPECT_FALSE(list->items[1].plain);
 }
 
-TEST(Config, EmptyValueStandsWhereItsKeyIs) {
+TEST(Config, an_empty_value_has_the_place_of_its_key) {
   const Value root = parse("a: 1\nb:\n");
   ASSERT_NE(root.find("b"), nullptr);
   EXPECT_TRUE(root.find("b")->is(Value::Kind::null));
   EXPECT_EQ(root.find("b")->source.to_string(), "f.yaml:2:1");
 }
 
-TEST(Config, KeepsTheWordThatStandsForNothing) {
+TEST(Config, a_null_keeps_its_literal) {
   const Value root =
       parse("ä: é  # ü\na: null\nb: ~\nc: [NULL, ~ ,Null]\nd:\ne: {x: ~, y: }\nf: ''\n");
   EXPECT_TRUE(root.find("a")->is(Value::Kind::null));
@@ -61,12 +61,12 @@ TEST(Config, KeepsTheWordThatStandsForNothing) {
   EXPECT_TRUE(root.find("f")->is(Value::Kind::scalar));
 }
 
-TEST(Config, EmptyDocumentIsNull) {
+TEST(Config, an_empty_document_is_null) {
   EXPECT_TRUE(parse("").is(Value::Kind::null));
   EXPECT_TRUE(parse("# only a comment\n").is(Value::Kind::null));
 }
 
-TEST(Config, AcceptsAByteOrderMark) {
+TEST(Config, a_byte_order_mark_is_accepted) {
   EXPECT_EQ(parse("\xef\xbb\xbf"
                   "a: 1\n")
                 .entries[0]
@@ -74,19 +74,19 @@ TEST(Config, AcceptsAByteOrderMark) {
             "f.yaml:1:1");
 }
 
-TEST(Config, DuplicateKeysAreReportedAtEveryLevel) {
+TEST(Config, duplicate_keys_are_reported_at_every_level) {
   EXPECT_EQ(complaints("a: 1\nb: {x: 1, x: 2}\na: 3\n"),
-            "f.yaml:2:11: 'x' stands here a second time, first at f.yaml:2:5; remove one\n"
-            "f.yaml:3:1: 'a' stands here a second time, first at f.yaml:1:1; remove one\n"
+            "f.yaml:2:11: 'x' is a duplicate key, first at f.yaml:2:5. Remove one\n"
+            "f.yaml:3:1: 'a' is a duplicate key, first at f.yaml:1:1. Remove one\n"
             "2 errors [invalid_config]");
 }
 
-TEST(Config, SyntaxErrorHasLineAndColumn) {
+TEST(Config, a_syntax_error_has_line_and_column) {
   EXPECT_EQ(complaints("a: 1\n  b: [1, 2\nc: 3\n"),
-            "f.yaml:2:4: not YAML: illegal map value [invalid_config]");
+            "f.yaml:2:4: invalid YAML: illegal map value [invalid_config]");
 }
 
-TEST(Config, AliasesAndMergeKeysAreExpanded) {
+TEST(Config, aliases_and_merge_keys_are_expanded) {
   const Value root = parse("base: &b {depth: 5, latched: true}\nscan: {<<: *b, depth: 3}\nc: *b\n");
   const Value* scan = root.find("scan");
   ASSERT_NE(scan, nullptr);
@@ -96,12 +96,13 @@ TEST(Config, AliasesAndMergeKeysAreExpanded) {
   EXPECT_EQ(root.find("c")->find("depth")->text, "5");
 }
 
-TEST(Config, MergeKeyTakesMapsOnly) {
-  EXPECT_EQ(complaints("a: &a [1]\nb: {<<: *a}\n"),
-            "f.yaml:2:5: '<<' merges maps; write '<<: *name' of an anchored map [invalid_config]");
+TEST(Config, a_merge_key_accepts_only_maps) {
+  EXPECT_EQ(
+      complaints("a: &a [1]\nb: {<<: *a}\n"),
+      "f.yaml:2:5: '<<' merges maps only, write '<<: *name' of an anchored map [invalid_config]");
 }
 
-TEST(Config, AliasBombIsRefusedBeforeItIsExpanded) {
+TEST(Config, an_alias_bomb_is_refused_before_its_expansion) {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);
@@ -112,53 +113,53 @@ TEST(Config, AliasBombIsRefusedBeforeItIsExpanded) {
   EXPECT_NE(complaints(bomb).find("too large once its aliases are expanded"), std::string::npos);
 }
 
-TEST(Config, LongTextBehindManyAliasesIsRefused) {
+TEST(Config, a_long_text_with_many_aliases_is_refused) {
   std::string text = "a: &a '" + std::string(10'000, 'x') + "'\nb: [";
   for (int i = 0; i < 2000; ++i) text += "*a,";
   EXPECT_NE(complaints(text + "]\n").find("too large once its aliases are expanded"),
             std::string::npos);
 }
 
-TEST(Config, AliasInsideItsOwnAnchorIsRefused) {
+TEST(Config, an_alias_inside_its_own_anchor_is_refused) {
   EXPECT_EQ(complaints("a: &a [1, *a]\n"),
-            "f.yaml:1:11: an alias stands inside its own anchor [invalid_config]");
+            "f.yaml:1:11: an alias is inside its own anchor [invalid_config]");
 }
 
-TEST(Config, DepthIsBounded) {
+TEST(Config, the_depth_is_bounded) {
   EXPECT_EQ(complaints("a: " + std::string(40, '[') + std::string(40, ']')),
             "f.yaml:1:35: nested more than 32 deep [invalid_config]");
   EXPECT_EQ(complaints(std::string(32, '[') + std::string(32, ']')), "");
 }
 
-TEST(Config, DeeplyNestedBlocksDoNotOverflowTheStack) {
+TEST(Config, deeply_nested_blocks_do_not_overflow_the_stack) {
   std::string text;
   for (int i = 0; i < 700; ++i) text += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
   EXPECT_NE(complaints(text).find("nested more than 32 deep"), std::string::npos);
 }
 
-TEST(Config, SizeIsBounded) {
+TEST(Config, the_size_is_bounded) {
   Limits limits;
   limits.bytes = 10;
   EXPECT_EQ(complaints("a: 12345678\n", limits),
-            "f.yaml:1:1: larger than 10 bytes, the limit [invalid_config]");
+            "f.yaml:1:1: larger than the limit of 10 bytes [invalid_config]");
 }
 
-TEST(Config, OnlyOneDocument) {
+TEST(Config, a_second_document_is_refused) {
   EXPECT_EQ(complaints("a: 1\n---\nb: 2\n"),
-            "f.yaml:2:1: a second document begins; one per file is read [invalid_config]");
+            "f.yaml:2:1: the file has a second document, but only one is read [invalid_config]");
 }
 
-TEST(Config, KeysAreWords) {
+TEST(Config, a_key_must_be_a_word) {
   EXPECT_EQ(complaints("? [a, b]\n: 1\n"), "f.yaml:1:3: a key must be a word [invalid_config]");
 }
 
-TEST(Config, BytesThatAreNotUtf8AreLocated) {
+TEST(Config, the_first_byte_that_is_not_utf8_is_located) {
   EXPECT_EQ(complaints("a: 1\nb: x\xff\n").substr(0, 38), "f.yaml:2:5: this byte is not UTF-8 tex");
   EXPECT_EQ(complaints(std::string("a: \0b", 5)).substr(0, 12), "f.yaml:1:4: ");
   EXPECT_EQ(complaints("a: \"x\\0y\"\n"), "f.yaml:1:4: text contains NUL [invalid_config]");
 }
 
-TEST(Config, Utf8IsCheckedAsRfc3629Says) {
+TEST(Config, utf8_is_checked_by_rfc_3629) {
   constexpr std::size_t kFine = std::string_view::npos;
   for (const char* good :
        {"abc", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\xa4\x96", "\xf4\x8f\xbf\xbf"}) {
@@ -171,7 +172,7 @@ TEST(Config, Utf8IsCheckedAsRfc3629Says) {
   EXPECT_EQ(find_bad_utf8("ab\xff"), 2U);
 }
 
-TEST(Config, NearestKnowsTypingErrors) {
+TEST(Config, nearest_finds_the_candidate_for_a_typing_error) {
   constexpr std::array<std::string_view, 4> kKeys = {"depth", "deadline_ms", "type", "transport"};
   EXPECT_EQ(nearest("dept", kKeys), "depth");
   EXPECT_EQ(nearest("detph", kKeys), "depth");
@@ -182,7 +183,7 @@ TEST(Config, NearestKnowsTypingErrors) {
   EXPECT_EQ(nearest(std::string(1000, 'd'), kKeys), "");
 }
 
-TEST(Config, ProblemsAreSortedCountedAndNotRepeated) {
+TEST(Config, problems_are_sorted_counted_and_not_repeated) {
   Problems problems;
   const auto file = std::make_shared<const std::string>("f.yaml");
   problems.error({file, 9, 1}, "later");
@@ -196,7 +197,7 @@ TEST(Config, ProblemsAreSortedCountedAndNotRepeated) {
   EXPECT_EQ(problems.warnings()[0], "f.yaml:1:1: odd");
 }
 
-TEST(Config, ProblemsDoNotGrowWithoutBound) {
+TEST(Config, the_number_of_problems_is_bounded) {
   Problems problems;
   const auto file = std::make_shared<const std::string>("f.yaml");
   for (int i = 1; i <= 5000; ++i) problems.error({file, i, 1}, "bad");
@@ -206,7 +207,7 @@ TEST(Config, ProblemsDoNotGrowWithoutBound) {
   EXPECT_LT(text.size(), 10'000U);
 }
 
-TEST(Config, ReadFileTellsWhatIsWrong) {
+TEST(Config, read_file_reports_the_cause_of_a_failure) {
   const auto missing = read_file("/nonexistent/robot.yaml");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, Code::not_found);
@@ -223,7 +224,7 @@ TEST(Config, ReadFileTellsWhatIsWrong) {
   limits.bytes = 9;
   const auto large = read_file(path.string(), limits);
   ASSERT_FALSE(large);
-  EXPECT_EQ(large.error().message, "larger than 9 bytes, the limit");
+  EXPECT_EQ(large.error().message, "larger than the limit of 9 bytes");
   std::filesystem::remove(path);
 }
 

@@ -95,7 +95,7 @@ void expect_refused(const std::string& line, const std::string& with, const std:
 }
 
 TEST(CosimScenario, mistakes_are_named_with_line_and_key) {
-  expect_refused("seed: 7", "sead: 7", "cosim.yaml:3:1: sead: unknown key; did you mean 'seed'?");
+  expect_refused("seed: 7", "sead: 7", "cosim.yaml:3:1: sead: unknown key (did you mean 'seed'?)");
   expect_refused("name: lockstep", "name: lockstp", "did you mean 'lockstep'?");
   expect_refused("window_ms: 5", "window_ms: 4", "cosim.yaml:5");
   expect_refused("window_ms: 5", "window_ms: 4", "is no whole number of steps");

@@ -4,7 +4,8 @@
 
 #include "transport/announce_table.hpp"
 
-/// Datagrams cut from the input, heard one after the other: the table stays within its bounds.
+/// The input is cut into datagrams, received one after the other. The table must stay within its
+/// limits.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hyphos::transport;
   AnnounceConfig config;

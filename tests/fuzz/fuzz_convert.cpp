@@ -11,8 +11,8 @@
 
 namespace {
 
-// Strings that are taken out of JSON before it is parsed change nothing: neither what is read, nor
-// what is refused, nor why.
+// Extracting strings from JSON before it is parsed must not change the result, neither a value nor
+// an error.
 void check_long_texts(const hyphos::gateway::Shape& shape, std::span<const std::byte> input) {
   using namespace hyphos;
   using namespace hyphos::gateway;
@@ -23,7 +23,7 @@ void check_long_texts(const hyphos::gateway::Shape& shape, std::span<const std::
   };
   const std::string whole = outcome({SIZE_MAX, 16}, nullptr);
   if (outcome({0, 16}, nullptr) != whole) std::abort();
-  // Nor does what was read before all of the text was there. The cuts are the text's own.
+  // Nor may reading parts before the whole text is there. The text itself gives the cuts.
   ArrivingText arriving(16);
   for (std::size_t there = 0; there < text.size();) {
     there += 1 + static_cast<unsigned char>(text[there]) % 64;
@@ -35,8 +35,8 @@ void check_long_texts(const hyphos::gateway::Shape& shape, std::span<const std::
 
 }  // namespace
 
-// Messages in all forms, from outside and from channels. What was read can be written, and reads
-// again as the same.
+// Messages in all encodings, from clients and from channels. Accepted input must survive a round
+// trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hyphos;
   using namespace hyphos::gateway;
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto read = all.read(form, input, &WritableBuffer::on_heap, 0);
   if (!read) return 0;
   const auto written = all.write(wire, *read);
-  if (!written) return 0;  // JSON may hold times that ROS does not
+  if (!written) return 0;  // JSON may contain times that ROS does not support
   const Buffer bytes = written->joined();
   const auto again = all.read(wire, bytes.bytes(), &WritableBuffer::on_heap, 0);
   if (!again || all.write(wire, *again).or_throw().joined().text() != bytes.text()) std::abort();

@@ -1,4 +1,4 @@
-// What a simulator in another process may answer: outcomes, errors, packets.
+// Replies of a simulator in another process: outcomes, errors, packets.
 
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (!outcomes.failed() && outcomes.left() > 0) {
     const auto outcome = get_outcome(outcomes);
     if (!outcome) break;
-    // What was understood is written again and read again as the same.
+    // Accepted input must survive a round trip.
     Writer writer;
     put_outcome(writer, *outcome);
     if (writer.size() != outcome_size(*outcome)) std::abort();

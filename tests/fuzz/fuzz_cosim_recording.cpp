@@ -1,5 +1,5 @@
-// Recorded networks, and what a replay makes of them: every copy has at most one outcome, and none
-// before it was sent.
+// Recorded networks and their replay: every copy has at most one outcome, and none before it was
+// sent.
 
 #include <cstdint>
 #include <cstdlib>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   PacketId id = 0;
   for (std::int64_t ns = 0; ns < 400; ns += 50) {
     for (const auto& [from, to] : {std::pair(0U, 1U), std::pair(1U, kEveryone)}) {
-      // What was recorded may say nothing of the link.
+      // The recording may contain no data of the link.
       if (!network.inject({++id, from, to, {ns}, {}})) return 0;
     }
   }

@@ -1,5 +1,5 @@
-// Any text is either refused, with a reason and a place, or becomes a scenario that is whole; and a
-// robot may send any bytes as a packet of IP.
+// Any text is either refused, with a reason and a place, or becomes a complete scenario. A robot
+// may send any bytes as an IP packet.
 
 #include <cstdint>
 #include <cstdlib>

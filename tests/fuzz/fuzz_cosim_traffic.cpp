@@ -1,4 +1,4 @@
-// What a flow of a scenario reads from a file, and the header of its packets.
+// Fuzzes the traffic file of a scenario's flow, and the header of its packets.
 
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Parameters from outside: the message of a node, a request, a value as YAML. Whatever is taken
-// must keep to the bounds, and survive being sent on.
+// External parameters: the message of a node, a request, a value as YAML. Accepted input must
+// respect the limits, and survive a round trip.
 #include <google/protobuf/message_lite.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// The nodes of examples/patrol without their channels: messages whose fields are any value, in any
+// The nodes of examples/patrol without their channels. Messages with arbitrary fields, in any
 // order, pass the checks of the nodes and reach the mapper, the planner, the camera and the world.
-// The bytes choose fields rather than being protobuf, so that most messages come near to good ones.
+// The input bytes choose fields instead of being protobuf, so that most messages are almost valid.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -45,7 +45,7 @@ class Bytes {
     for (int i = 0; i < 8; ++i) value = value << 8U | byte();
     return value;
   }
-  // Most often `usual`, else a value that faulty drivers leave, or any value.
+  // Usually `usual`, else a value of faulty drivers, or any value.
   double number(double usual) {
     using Limits = std::numeric_limits<double>;
     constexpr double kOdd[] = {0,
@@ -82,7 +82,7 @@ class Bytes {
     constexpr std::int64_t kOdd[] = {0, -1, 1, kEnd, -kEnd - 1, kEnd / 2, -kEnd / 2};
     return choice < std::size(kOdd) ? kOdd[choice] : std::bit_cast<std::int64_t>(word());
   }
-  // A size that data have: most often `usual`.
+  // A size of data, usually `usual`.
   std::uint32_t size(std::uint32_t usual) {
     const unsigned choice = byte();
     if (choice >= 16) return usual;

@@ -7,8 +7,8 @@
 #include "base/config.hpp"
 #include "hyphos/plan.hpp"
 
-/// Any text is either refused, with a reason, or becomes a plan that can be printed and connected.
-/// A line beginning with "--set " at the end of the input is given as an override.
+/// Any text is either refused with a reason, or becomes a plan that can be printed and connected. A
+/// line that begins with "--set " at the end of the input is an override.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   hyphos::PlanOptions options;

@@ -1,6 +1,9 @@
-"""fuzz_recordings.py SECONDS [FIRST]: the readers of recordings, with one input for each number
-from FIRST on. Ends with 1 at the first fault, and leaves its input under build/fuzz/found/; the
-number alone makes it again. A hang of 5 s and 1 GiB of memory more than at the start are faults."""
+"""fuzz_recordings.py SECONDS [FIRST]: fuzzes the readers of recordings.
+
+Each number from FIRST on gives one input, so the number alone reproduces it. The program exits
+with 1 at the first fault, and leaves its input under build/fuzz/found/. A hang of 5 s, or 1 GiB of
+memory more than at the start, is a fault.
+"""
 
 from __future__ import annotations
 

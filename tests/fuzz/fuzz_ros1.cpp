@@ -1,6 +1,5 @@
-// What nodes of ROS 1 send: calls and replies of XML-RPC, headers and answers of TCPROS, names and
-// URIs, parameters, and calls that are carried out. What is taken must survive being written and
-// read again.
+// Input from ROS 1 nodes: XML-RPC calls and replies, TCPROS headers and replies, names and URIs,
+// parameters, and executed calls. Accepted input must survive a round trip.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,12 +26,12 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Letters that XML has not are replaced when they are written, which may change the order of names.
+// Characters that XML does not allow are replaced on writing, which may change the order of names.
 bool is_same(std::string_view written, std::string_view again) {
   return again == written || written.find("\xEF\xBF\xBD") != std::string_view::npos;
 }
 
-// Compared as text: a NaN is not equal to itself.
+// Compared as text, because a NaN is not equal to itself.
 void try_call(std::string_view text) {
   const auto call = parse_call(text);
   if (!call) return;
@@ -60,7 +59,7 @@ void try_header(std::span<const std::byte> bytes) {
   (void)mismatch(*header, "a/B", "1");
 }
 
-// In two pieces, cut where the first byte says.
+// Splits the input in two pieces. The first byte gives the position.
 void try_answer(std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
   ReplyReader reader(1000);
@@ -101,7 +100,7 @@ void try_params(std::string_view text) {
   (void)tree.names();
 }
 
-// A master's parameters, asked by call after call: each byte 0x00 ends one.
+// The parameters of a master, accessed by a sequence of calls. Each byte 0x00 ends one call.
 void try_calls(std::string_view text) {
   Registrations nodes;
   ParamServer params(nodes, [](const std::string&, const std::string&, const Value&) {});

@@ -1,5 +1,5 @@
-// What participants of ROS 2 send that DDS does not read itself: who has which endpoints, the heads
-// of calls, names of topics and types. What is read is what is written again from it.
+// Input from ROS 2 participants that DDS does not decode itself: lists of endpoints, heads of
+// calls, names of topics and types. Accepted input must survive a round trip.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a client of ROS-TCP sends, as it is cut into frames and read: every frame lies within what
-// was sent, and a command that is taken has what it needs.
+// The input of a ROS-TCP client, cut into frames and parsed. Every frame must be within the input,
+// and an accepted command must be complete.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// What a client of ROS-TCP may do to a gateway: it connects, sends the input and goes. Now and then
-// a good client has to be served as always, and in the end nothing of the others may be left.
+// A ROS-TCP client connects, sends the input and disconnects. From time to time the gateway must
+// serve a well-behaved client as usual. At the end, nothing of the other clients may be left.
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ struct Served {
         {.name = "a/S", .md5 = {}, .type_hash = {}, .request = {}, .reply = {}});
     gateway = open_ros_tcp(facade, {}).or_throw();
   }
-  /// From an address of its own: so many connections would use up the ports of one.
+  /// From a separate address, because so many connections would use up the ports of one address.
   [[nodiscard]] net::Descriptor connect() {
     net::Descriptor fd(::socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in address{};
@@ -51,7 +51,7 @@ struct Served {
   std::unique_ptr<Protocol> gateway;
 };
 
-/// What comes, until `wanted` has come or the connection ends.
+/// Receives until `wanted` has arrived or the connection ends.
 std::string receive(int fd, std::string_view wanted) {
   std::string all;
   pollfd waited{.fd = fd, .events = POLLIN, .revents = 0};
@@ -75,8 +75,8 @@ void expect_good_client(Served& served) {
   require(receive(good.get(), wanted).ends_with(wanted));
 }
 
-/// libFuzzer's alarm is for another thread: here it would interrupt poll(), which looks as if
-/// nothing came.
+/// Leaves libFuzzer's alarm to another thread. In this thread it would interrupt poll(), which
+/// looks like a timeout.
 bool leave_alarms_to_others() {
   sigset_t alarms;
   sigemptyset(&alarms);
@@ -88,14 +88,14 @@ bool leave_alarms_to_others() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static Served served;
-  static const bool undisturbed = leave_alarms_to_others();  // once the others are there
+  static const bool undisturbed = leave_alarms_to_others();  // after the other threads have started
   require(undisturbed);
   static int runs = 0;
   {
     const net::Descriptor client = served.connect();
     (void)::send(client.get(), data, size, MSG_NOSIGNAL);
     ::shutdown(client.get(), SHUT_WR);
-    (void)receive(client.get(), {});  // to the end: what was sent has been handled
+    (void)receive(client.get(), {});  // to the end, so that the whole input has been handled
   }
   if (++runs % 64 == 0) expect_good_client(served);
   if (runs % 64 == 0) {

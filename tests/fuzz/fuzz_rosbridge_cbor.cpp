@@ -7,7 +7,7 @@
 
 #include "gateway/rosbridge/cbor.hpp"
 
-/// Any bytes are either refused, with a reason, or become JSON that a parser reads.
+/// Any bytes are either refused with a reason, or become JSON that a parser accepts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hyphos::gateway;
   const auto json = rosbridge::cbor_to_json(std::as_bytes(std::span(data, size)), 1 << 16);

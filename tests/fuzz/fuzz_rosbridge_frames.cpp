@@ -7,7 +7,7 @@
 #include "gateway/net/handshake.hpp"
 #include "gateway/net/web_socket.hpp"
 
-/// Frames as a client may send them, and requests of HTTP. Messages stay within their bound.
+/// Frames from a client, and HTTP requests. Messages stay within their size limit.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hyphos::gateway::rosbridge;
   const auto bytes = std::as_bytes(std::span(data, size));

@@ -27,8 +27,8 @@ void read(const std::string& file) {
 
 }  // namespace
 
-/// The first byte says what the rest is: a file; a header and rows, with right checksums, or its
-/// pixels deflated already; or JSON, which has to come back.
+/// The first byte selects the kind of the input: a file, a header and rows with correct checksums,
+/// the same with deflated pixels, or JSON. JSON must survive a round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   const std::string rest(reinterpret_cast<const char*>(data) + 1, size - 1);

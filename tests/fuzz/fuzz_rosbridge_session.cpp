@@ -11,7 +11,7 @@ namespace {
 using namespace hyphos::gateway;
 using namespace hyphos::gateway::rosbridge;
 
-/// Every answer has to be JSON that the gateway's own parser reads, or CBOR.
+/// Every reply must be JSON that the gateway's own parser reads, or CBOR.
 class Checking final : public Sink {
  public:
   std::size_t send(DescriptorRing, std::uint32_t, std::span<const Frame> unit) override {
@@ -20,7 +20,7 @@ class Checking final : public Sink {
       text.reserve(frame.size() + net::kPadding);
       for (const hyphos::Buffer& part : frame.parts) text += part.text();
       if (frame.binary) continue;
-      RequestParser parser;  // of its own: the session's may be in use
+      RequestParser parser;  // a separate parser, because the session's may be in use
       const ParsedRequest parsed = parser.parse(text);
       if (parsed.request.op.empty()) std::abort();
     }
@@ -32,8 +32,8 @@ class Checking final : public Sink {
 
 }  // namespace
 
-/// Messages cut from the input: each byte 0x00 ends one; what begins with 'B' is a binary one. The
-/// session takes them all, and leaves nothing open at its end.
+/// The input is cut into messages, each ended by a byte 0x00. A message that begins with 'B' is
+/// binary. The session must handle all of them, and leave nothing open at its end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FakeGraph facade;
   facade.add_type({"std_msgs/String", "", "", "string data\n"});

@@ -15,7 +15,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// The bytes as an object of T, zero beyond their end.
+// The bytes as an object of T, padded with zeros.
 template <typename T>
 struct Image {
   alignas(64) std::byte memory[sizeof(T)] = {};
@@ -27,7 +27,7 @@ struct Image {
 
 }  // namespace
 
-/// Any bytes in the place of a header are refused, or give numbers that stay within the file.
+/// Any bytes in place of a header are refused, or give numbers that stay within the file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::uint64_t file_size = 0;
   std::memcpy(&file_size, data, size < 8 ? size : 8);

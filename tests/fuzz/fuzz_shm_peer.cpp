@@ -22,7 +22,7 @@ using namespace hyphos::transport;
 class In final : public ReceiveSink {
  public:
   bool deliver(Envelope& message) override {
-    // Reads everything that it was given.
+    // Reads all of the received bytes.
     std::uint64_t sum = 0;
     const auto add = [&](const Buffer& buffer) {
       for (const std::byte b : buffer.bytes()) sum += std::to_integer<std::uint64_t>(b);
@@ -59,7 +59,7 @@ ChannelSpec channel(const char* name) {
   return {name, make_type_id("fuzz", Encoding::bytes), reliable_policy(8)};
 }
 
-/// A receiver, a good sender, and a sender whose files the fuzzer writes into.
+/// A receiver, a well-behaved sender, and a sender whose files the fuzzer modifies.
 class World {
  public:
   World() {
@@ -100,7 +100,7 @@ class World {
       }
     }
     bool spoiled = false;
-    // Six bytes each: where, offset, value.
+    // Six bytes each: file, offset, value.
     for (; size >= 6; data += 6, size -= 6) {
       std::uint16_t offset = 0;
       std::uint16_t value = 0;
@@ -145,7 +145,7 @@ class World {
     for (std::uint64_t seen = good_in_.good.load(); seen < sequence; seen = good_in_.good.load()) {
       good_in_.good.wait(seen);
     }
-    // A process that writes nonsense into its own tables is no use for the next input.
+    // A process that corrupts its own tables cannot be used for the next input.
     if (spoiled) bad_.reset();
   }
 
@@ -183,8 +183,8 @@ class World {
 
 }  // namespace
 
-/// Whatever a broken process writes into the memory that it shares, the receiver neither crashes
-/// nor hangs, and goes on serving a good one.
+/// For any modification of its shared memory by a broken process, the receiver neither crashes nor
+/// hangs, and still serves the well-behaved sender.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static World world;
   world.play(data, size);

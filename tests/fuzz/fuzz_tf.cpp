@@ -5,8 +5,8 @@
 
 #include "node/transforms/tf_codec.hpp"
 
-/// Whatever arrives on `tf` is refused, or it is a list of transforms that can be written and then
-/// reads the same; and a tree takes or refuses each.
+/// Input on `tf` is refused, or it is a list of transforms that survives a round trip. A tree
+/// accepts or refuses each of them.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hyphos;
   TransformTreeOptions options;

@@ -5,8 +5,7 @@
 #include "wire/control.hpp"
 #include "wire/packet.hpp"
 
-/// Whatever arrives is refused, or it is a packet that can be written again and then reads the
-/// same.
+/// Input is refused, or it is a packet that survives a round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace hyphos;
   const std::span<const std::byte> bytes = std::as_bytes(std::span(data, size));

@@ -14,7 +14,7 @@ using namespace hyphos::transport;
 
 constexpr std::size_t kChannels = 3;
 
-/// Input as a stream of small numbers and strings.
+/// The input as a stream of small numbers and strings.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -123,7 +123,7 @@ std::vector<zmq::Frame> message(Input& in, bool allow_data) {
 
 }  // namespace
 
-/// Any sequence of peers' messages, local calls and broken connections, to both halves of a link.
+/// Any sequence of peers' messages, local calls and broken connections, on both halves of a link.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input in(data, size);
   Sink sink;

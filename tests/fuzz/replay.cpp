@@ -9,18 +9,18 @@
 #include <random>
 #include <string>
 
-// A fuzzer among the tests, without libFuzzer: `fuzz_<what> FOLDER` gives it nothing, noise, each
-// file of the folder if there is one, and for each file beginnings of it and copies with one byte
-// changed. The same with every run; a crash or an abort is the failure.
+// Runs a fuzzer as a normal test, without libFuzzer. `fuzz_<what> FOLDER` passes these inputs to
+// it: nothing, noise, each file of the folder (if it exists), and for each file its prefixes and
+// copies with one changed byte. Every run is the same. A crash or an abort is a failure.
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
-// At most, of each file.
+// Maximum number per file.
 constexpr std::size_t kPieces = 100;
 
-/// In a block of its own, so that the sanitizer sees what reads beyond it.
+/// In an exactly sized block, so that the sanitizer detects reads beyond it.
 void give(const std::string& input) {
   const auto block = std::make_unique<std::uint8_t[]>(input.size());
   std::copy(input.begin(), input.end(), block.get());

@@ -1,5 +1,7 @@
-"""seeds.py CORPUS: puts what is well formed into CORPUS/<fuzzer>/, as a start for the fuzzers: what
-random bytes would hardly come upon."""
+"""seeds.py CORPUS: writes well-formed inputs to CORPUS/<fuzzer>/.
+
+The fuzzers start from these inputs, because random bytes would hardly ever be well-formed.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ Seed = tuple[str, bytes]
 
 
 def text(value: str, end: bytes = b"") -> bytes:
-    """A string with its length in front, as in ROS 1, TCPROS, ROS-TCP and CDR."""
+    """A string preceded by its length, as in ROS 1, TCPROS, ROS-TCP and CDR."""
     data = value.encode() + end
     return struct.pack("<I", len(data)) + data
 
 
 def convert() -> Iterator[Seed]:
-    """The first byte: bit 0 for ROS 2, then the form; made/All of tests/gateway/convert."""
+    """The first byte: bit 0 for ROS 2, then the encoding. made/All of tests/gateway/convert."""
     everything = {
         "flag": True,
         "small": -3,
@@ -65,7 +67,7 @@ def xml(method: str, *params: str) -> bytes:
 
 
 def ros1() -> Iterator[Seed]:
-    """The first byte says what is read; see fuzz_ros1.cpp."""
+    """The first byte selects the parser, see fuzz_ros1.cpp."""
     tree = (
         "<struct><member><name>speed</name><value><double>1.5</double></value></member>"
         "<member><name>list</name><value><array><data><value><int>1</int></value>"
@@ -259,7 +261,7 @@ def recording() -> Iterator[Seed]:
 
 
 def patrol() -> Iterator[Seed]:
-    """Bytes of 255 choose the usual value of a field; see fuzz_patrol.cpp."""
+    """Bytes of 255 choose the usual value of a field, see fuzz_patrol.cpp."""
     odometry, scan, grid, pose = (
         bytes([kind]) + b"\xff" * fields for kind, fields in ((0, 6), (2, 15), (5, 49), (6, 6))
     )

@@ -17,7 +17,7 @@ struct Other {
   double value;
 };
 
-/// A type with its own serialize/parse pair that counts how often they run.
+/// A type with its own serialize/parse pair, which counts their calls.
 struct Counted {
   std::int64_t value = 0;
   static inline std::atomic<int> encodes{0};
@@ -36,7 +36,7 @@ struct Counted {
   }
 };
 
-/// A transport that keeps what it is given; tests play the other machine through it.
+/// A transport that records its calls. Tests act as the other machine through it.
 class Recorder final : public transport::Transport {
  public:
   Recorder() : Transport("recorder") {}
@@ -72,7 +72,7 @@ class Recorder final : public transport::Transport {
   int closed = 0;
   int loans = 0;
   Arrivals spaces;
-  std::atomic<std::uint32_t> calls{0};  ///< of on_space()
+  std::atomic<std::uint32_t> calls{0};  ///< calls of on_space()
 };
 
 struct WithRecorder {
@@ -92,7 +92,7 @@ struct WithRecorder {
   std::uint64_t sequence = 0;
 };
 
-TEST(Pointer, SubscribersSeeThePublishedObjectItself) {
+TEST(Pointer, subscribers_get_the_published_object_itself) {
   OneGraph g;
   const auto value = std::make_shared<const Counted>(Counted{5});
   const void* seen = nullptr;
@@ -101,7 +101,7 @@ TEST(Pointer, SubscribersSeeThePublishedObjectItself) {
   EXPECT_EQ(seen, value.get());
 }
 
-TEST(Pointer, AMessageKeptBeyondItsCallbackStaysWhole) {
+TEST(Pointer, a_message_kept_beyond_its_callback_stays_intact) {
   OneGraph g;
   Message<Number> kept;
   g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) {
@@ -114,7 +114,7 @@ TEST(Pointer, AMessageKeptBeyondItsCallbackStaysWhole) {
   kept = {};
 }
 
-TEST(Channel, AnotherTypeIsRefusedByName) {
+TEST(Channel, another_type_is_refused_by_name) {
   OneGraph g;
   auto pub = g.publisher<Number>("n");
   const auto other = g.graph.subscribe("n", type_support<Other>(), {}, Scope::network, serial,
@@ -125,7 +125,7 @@ TEST(Channel, AnotherTypeIsRefusedByName) {
   EXPECT_NE(other.error().message.find("Other"), std::string::npos);
 }
 
-TEST(Channel, BadNamesAreRefused) {
+TEST(Channel, invalid_names_are_refused) {
   OneGraph g;
   for (const char* name : {"", "a b", "a//b", "/a/", "ü"}) {
     EXPECT_THROW(g.publisher<Number>(name), Exception) << name;
@@ -133,7 +133,7 @@ TEST(Channel, BadNamesAreRefused) {
   EXPECT_THROW(g.publisher<Number>(std::string(300, 'x')), Exception);
 }
 
-TEST(Channel, AClosedChannelDeliversNothingAndCounts) {
+TEST(Channel, a_closed_channel_delivers_nothing_and_counts) {
   Arrivals got;
   OneGraph g;
   g.subscribe<Number>("n", inlined, [&](const Message<Number>&) { got.add(); });
@@ -149,7 +149,7 @@ TEST(Channel, AClosedChannelDeliversNothingAndCounts) {
   EXPECT_NE(unknown.error().message.find("there are: n"), std::string::npos);
 }
 
-TEST(Latched, ALateSubscriberGetsTheLastValueMarkedAsReplayed) {
+TEST(Latched, a_late_subscriber_gets_the_last_value_as_replayed) {
   OneGraph g;
   Policy p;
   p.latched = true;
@@ -161,10 +161,10 @@ TEST(Latched, ALateSubscriberGetsTheLastValueMarkedAsReplayed) {
       "n", inlined, [&](const Message<Number>& m) { got.emplace_back(m->value, m.replayed()); });
   pub.publish({3});
   EXPECT_EQ(got, (std::vector<std::pair<std::int64_t, bool>>{{2, true}, {3, false}}));
-  EXPECT_EQ(sub->trace().info().latency.count, 1U);  // an old value says nothing about latency
+  EXPECT_EQ(sub->trace().info().latency.count, 1U);  // an old value is not part of the latency
 }
 
-TEST(Latched, AChannelTakesItFromItsFirstPublisherAlsoAfterSubscribers) {
+TEST(Latched, the_first_publisher_makes_a_channel_latched) {
   OneGraph g;
   std::vector<std::int64_t> got;
   const auto hear = [&](const Message<Number>& m) { got.push_back(m->value); };
@@ -178,7 +178,7 @@ TEST(Latched, AChannelTakesItFromItsFirstPublisherAlsoAfterSubscribers) {
   EXPECT_EQ(got, (std::vector<std::int64_t>{1, 1}));
 }
 
-TEST(Unused, AChannelWithoutEndsIsWhatTheNextOneWants) {
+TEST(Unused, a_channel_without_endpoints_adopts_the_next_policy) {
   OneGraph g;
   {
     auto pub = g.publisher<Number>("n", policy(Overflow::drop_newest, 3));
@@ -192,7 +192,7 @@ TEST(Unused, AChannelWithoutEndsIsWhatTheNextOneWants) {
   EXPECT_TRUE(g.graph.publisher("n", type_support<std::int64_t>(), {}, Scope::network, "a"));
 }
 
-TEST(Unused, WhetherItIsOpenOutlivesItsEnds) {
+TEST(Unused, a_channel_stays_closed_after_its_endpoints_are_gone) {
   OneGraph g;
   {
     auto pub = g.publisher<Number>("n");
@@ -211,7 +211,7 @@ TEST(Unused, WhetherItIsOpenOutlivesItsEnds) {
   EXPECT_FALSE(pub.publish({1}));
 }
 
-TEST(Unused, LastMessagesAreKeptOfABoundedNumberOfChannels) {
+TEST(Unused, last_messages_are_kept_for_a_bounded_number_of_channels) {
   OneGraph g;
   Policy p;
   p.latched = true;
@@ -225,7 +225,7 @@ TEST(Unused, LastMessagesAreKeptOfABoundedNumberOfChannels) {
   EXPECT_EQ(got, std::vector<std::int64_t>{999});
 }
 
-TEST(Unused, EndsThatComeAndGoAtOnceFindEachOther) {
+TEST(Unused, endpoints_that_open_and_close_concurrently_match) {
   OneGraph g(4);
   std::atomic<int> got = 0;
   const auto churn = [&] {
@@ -245,7 +245,7 @@ TEST(Unused, EndsThatComeAndGoAtOnceFindEachOther) {
   EXPECT_TRUE(g.graph.channels().empty());
 }
 
-TEST(Latched, ALateSubscriberGetsTheLastOfEachPublisherThatIsThere) {
+TEST(Latched, a_late_subscriber_gets_the_last_value_of_each_publisher) {
   OneGraph g;
   Policy p;
   p.latched = true;
@@ -265,7 +265,7 @@ TEST(Latched, ALateSubscriberGetsTheLastOfEachPublisherThatIsThere) {
   EXPECT_EQ(got, (std::vector<std::int64_t>{300, 2}));
 }
 
-TEST(Latched, a_late_subscriber_gets_all_of_them_beyond_its_depth) {
+TEST(Latched, a_late_subscriber_gets_all_values_beyond_its_depth) {
   OneGraph g;
   Policy p;
   p.latched = true;
@@ -280,7 +280,7 @@ TEST(Latched, a_late_subscriber_gets_all_of_them_beyond_its_depth) {
   EXPECT_EQ(got, (std::vector<std::int64_t>{1, 2, 3, 4}));
 }
 
-TEST(Latched, what_the_last_publisher_left_ends_with_the_next_message) {
+TEST(Latched, the_next_message_replaces_the_value_of_an_ended_publisher) {
   OneGraph g;
   Policy p;
   p.latched = true;
@@ -296,7 +296,8 @@ TEST(Latched, what_the_last_publisher_left_ends_with_the_next_message) {
   EXPECT_EQ(got, std::vector<std::int64_t>{2});
 }
 
-/// It runs without a lock of the channel: it may open and close ends of that.
+/// The callback runs without a lock of the channel, so it may open and close endpoints of the
+/// channel.
 TEST(Latched, an_inline_callback_may_subscribe_again) {
   OneGraph g;
   Policy p;
@@ -310,7 +311,7 @@ TEST(Latched, an_inline_callback_may_subscribe_again) {
   EXPECT_EQ(inner, 1);
 }
 
-TEST(Latched, OthersGetNothingLate) {
+TEST(Latched, a_channel_that_is_not_latched_keeps_no_value) {
   Arrivals got;
   OneGraph g;
   g.publisher<Number>("n").publish({1});
@@ -318,7 +319,7 @@ TEST(Latched, OthersGetNothingLate) {
   EXPECT_EQ(got.count(), 0U);
 }
 
-TEST(Encoding, NothingIsEncodedWhileNobodyOutsideListensAndOnceWhenManyDo) {
+TEST(Encoding, encoding_happens_once_and_only_for_remote_subscribers) {
   Arrivals got;
   WithRecorder w;
   w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
@@ -337,7 +338,7 @@ TEST(Encoding, NothingIsEncodedWhileNobodyOutsideListensAndOnceWhenManyDo) {
   EXPECT_EQ(got.count(), 4U);
 }
 
-TEST(Encoding, AnArrivedMessageIsDecodedOnceForAllSubscribers) {
+TEST(Encoding, a_received_message_is_decoded_once_for_all_subscribers) {
   Arrivals got;
   WithRecorder w;
   for (int i = 0; i < 3; ++i) {
@@ -354,7 +355,7 @@ TEST(Encoding, AnArrivedMessageIsDecodedOnceForAllSubscribers) {
   EXPECT_EQ(Counted::decodes, 1);
 }
 
-TEST(Encoding, CorruptBytesAreCountedAndNeverReachTheUser) {
+TEST(Encoding, corrupt_bytes_are_counted_and_never_reach_the_user) {
   Arrivals got;
   WithRecorder w;
   auto sub = w.g.subscribe<Counted>("c", inlined, [&](const Message<Counted>&) { got.add(); });
@@ -364,7 +365,7 @@ TEST(Encoding, CorruptBytesAreCountedAndNeverReachTheUser) {
   EXPECT_EQ(counter(*sub, "drop.decode.failed"), 1U);
 }
 
-TEST(Encoding, AStructIsReadWhereItArrived) {
+TEST(Encoding, a_struct_is_read_in_the_receive_buffer) {
   WithRecorder w;
   const void* seen = nullptr;
   w.g.subscribe<Number>("n", inlined, [&](const Message<Number>& m) { seen = m.get(); });
@@ -376,7 +377,7 @@ TEST(Encoding, AStructIsReadWhereItArrived) {
   EXPECT_EQ(seen, where);
 }
 
-TEST(Encoding, AStructForOutsideIsWrittenIntoLentMemory) {
+TEST(Encoding, a_struct_for_other_processes_is_written_into_loaned_memory) {
   WithRecorder w;
   auto pub = w.g.publisher<Number>("n");
   w.recorder->outlet->listeners("recorder", 1);
@@ -390,7 +391,7 @@ TEST(Encoding, AStructForOutsideIsWrittenIntoLentMemory) {
   EXPECT_EQ(w.recorder->sent[1].payload.data(), where);
 }
 
-TEST(Forwarding, AReceivedBufferGoesOnWithoutACopy) {
+TEST(Forwarding, a_received_buffer_is_forwarded_without_a_copy) {
   WithRecorder w;
   auto pub = w.g.publisher<Buffer>("out");
   w.recorder->outlet->listeners("recorder", 1);
@@ -402,7 +403,7 @@ TEST(Forwarding, AReceivedBufferGoesOnWithoutACopy) {
   EXPECT_EQ(w.recorder->sent[0].payload.data(), where);
 }
 
-TEST(Forwarding, AWholeMessageGoesOnWithoutACopyOfValueOrBytes) {
+TEST(Forwarding, a_received_message_is_forwarded_without_a_copy) {
   WithRecorder w;
   auto pub = w.g.publisher<Number>("out");
   w.recorder->outlet->listeners("recorder", 1);
@@ -419,7 +420,7 @@ TEST(Forwarding, AWholeMessageGoesOnWithoutACopyOfValueOrBytes) {
   EXPECT_EQ(w.recorder->sent[0].payload.data(), where);
 }
 
-TEST(Remote, AFullBlockQueueTurnsTheTransportAwayAndCallsItBack) {
+TEST(Remote, a_full_block_queue_pauses_and_resumes_the_transport) {
   Gate gate;
   Arrivals got;
   WithRecorder w;
@@ -448,13 +449,13 @@ TEST(Remote, AFullBlockQueueTurnsTheTransportAwayAndCallsItBack) {
   EXPECT_EQ(got.values(), (std::vector<std::int64_t>{1, 2, 3}));
 }
 
-// As a transport does that has several peers: each that is turned away waits for a call, and while
-// it waits others find room.
-TEST(Remote, WhoeverWasTurnedAwayIsCalledBackWhateverOthersFind) {
+// As a transport with several peers: each paused peer waits for a call of on_space(), while others
+// find room.
+TEST(Remote, every_paused_transport_is_resumed) {
   struct Peer {
     int left = 0;
     bool waits = false;
-    std::uint32_t since = 0;  ///< how many calls there were when it was turned away
+    std::uint32_t since = 0;  ///< number of calls when it was paused
   };
   constexpr int kRounds = 10'000;
   std::atomic<int> got{0};
@@ -491,7 +492,7 @@ TEST(Remote, WhoeverWasTurnedAwayIsCalledBackWhateverOthersFind) {
   while (got < 16 * kRounds) std::this_thread::yield();
 }
 
-TEST(Remote, DropsOfTheTransportAreCountedAtBothEnds) {
+TEST(Remote, drops_of_the_transport_are_counted_at_both_endpoints) {
   WithRecorder w;
   auto sub = w.g.subscribe<Number>("n", inlined, [](const Message<Number>&) {});
   auto pub = w.g.publisher<Number>("n");
@@ -499,7 +500,7 @@ TEST(Remote, DropsOfTheTransportAreCountedAtBothEnds) {
   EXPECT_EQ(counter(*sub, "drop.recorder.gap"), 4U);
 }
 
-TEST(Remote, LocalScopeNeverOpensAPort) {
+TEST(Remote, local_scope_never_opens_a_port) {
   Arrivals got;
   WithRecorder w;
   auto pub = w.g.publisher<Number>("n", {}, Scope::local);
@@ -509,7 +510,7 @@ TEST(Remote, LocalScopeNeverOpensAPort) {
   EXPECT_EQ(w.recorder->ports, 0U);
 }
 
-TEST(Remote, PortsAreClosedWithTheLastEnd) {
+TEST(Remote, ports_are_closed_with_the_last_endpoint) {
   WithRecorder w;
   {
     auto pub = w.g.publisher<Number>("n");
@@ -521,12 +522,12 @@ TEST(Remote, PortsAreClosedWithTheLastEnd) {
   EXPECT_EQ(w.recorder->closed, 2);
 }
 
-TEST(Remote, AnErrorOfTheTransportReachesTheCaller) {
+TEST(Remote, an_error_of_the_transport_reaches_the_caller) {
   WithRecorder w;
   EXPECT_THROW(w.g.publisher<Number>("refused"), Exception);
 }
 
-TEST(Publisher, AHandleMayOutliveItsGraph) {
+TEST(Publisher, a_handle_may_outlive_its_graph) {
   Publisher<Number> pub;
   {
     OneGraph g;
@@ -535,7 +536,7 @@ TEST(Publisher, AHandleMayOutliveItsGraph) {
   EXPECT_EQ(pub.publish({1}).accepted, 0U);
 }
 
-TEST(Timer, FiresOnAGridAndNotAfterCancel) {
+TEST(Timer, a_timer_fires_periodically_and_not_after_cancel) {
   Arrivals ticks;
   Arrivals later;
   OneGraph g;
@@ -548,7 +549,7 @@ TEST(Timer, FiresOnAGridAndNotAfterCancel) {
   EXPECT_EQ(ticks.count(), seen);
 }
 
-TEST(Timer, CallsThatWouldOverlapAreSkippedAndCounted) {
+TEST(Timer, overlapping_calls_are_skipped_and_counted) {
   Gate gate;
   OneGraph g;
   auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
@@ -558,7 +559,7 @@ TEST(Timer, CallsThatWouldOverlapAreSkippedAndCounted) {
   gate.open();
 }
 
-TEST(Timer, MayCancelItself) {
+TEST(Timer, a_timer_may_cancel_itself) {
   Arrivals ticks;
   OneGraph g;
   std::atomic<graph::Timers::Id> id{0};
@@ -570,13 +571,13 @@ TEST(Timer, MayCancelItself) {
   ASSERT_TRUE(ticks.wait_for(1));
 }
 
-TEST(Deadline, SilenceIsCountedAndTrafficIsNot) {
+TEST(Deadline, silence_is_counted_and_traffic_is_not) {
   OneGraph g;
   Policy p;
   p.deadline_ms = 1;
   auto sub = g.subscribe<Number>("n", inlined, [](const Message<Number>&) {}, p);
   auto pub = g.publisher<Number>("n", p);
-  EXPECT_EQ(counter(*sub, "deadline_missed"), 0U);  // before the first message there is no rhythm
+  EXPECT_EQ(counter(*sub, "deadline_missed"), 0U);  // no deadline before the first message
   pub.publish({1});
   while (counter(*sub, "deadline_missed") < 3) std::this_thread::yield();
 }

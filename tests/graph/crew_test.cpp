@@ -1,4 +1,4 @@
-// Threads that take turns for a transport, and do work in the place of threads of the pool.
+// Threads that poll for a transport, and run work in place of idle threads of the pool.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Turn = Executor::Turn;
 
-/// A transport as the executor sees it: what is put in is done in turns.
+/// A fake transport for the executor: submitted functions run in polls.
 class Mailbox {
  public:
   explicit Mailbox(Executor& executor) {
@@ -31,7 +31,7 @@ class Mailbox {
     state_->deeds.push_back(std::move(deed));
     state_->changed.notify_all();
   }
-  /// On return no turn is being taken.
+  /// On return no poll is running.
   void end() {
     std::unique_lock lock(state_->mutex);
     state_->over = true;
@@ -77,7 +77,7 @@ class Mailbox {
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
-/// On return all threads of the pool have nothing to do; at first they may not have begun.
+/// Waits until all threads of the pool are idle. At first they may not have started.
 void let_it_begin(Executor& executor, int threads) {
   std::latch all(threads);
   for (int i = 0; i < threads; ++i) {
@@ -92,7 +92,7 @@ T got(std::future<T> future) {
   return future.get();
 }
 
-TEST(Crew, WorkThatATurnBringsIsDoneByTheThreadThatTookIt) {
+TEST(Crew, the_polling_thread_runs_the_work_that_it_found) {
   Executor executor(2);
   Mailbox mailbox(executor);
   let_it_begin(executor, 2);
@@ -116,7 +116,7 @@ TEST(Crew, WorkThatATurnBringsIsDoneByTheThreadThatTookIt) {
   }
 }
 
-TEST(Crew, TurnsGoOnWhileTheWorkRuns) {
+TEST(Crew, polling_continues_while_the_work_runs) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
@@ -127,7 +127,7 @@ TEST(Crew, TurnsGoOnWhileTheWorkRuns) {
   mailbox.put([&] { executor.enqueue(Priority::normal, [&] { go.get_future().wait(); }); });
   mailbox.put([&] { later.set_value(); });
   got(later.get_future());
-  // The place of the only thread is taken: what comes now waits, as it would without a crew.
+  // The only thread is occupied, so further work waits, as without a receive pool.
   mailbox.put([&] { executor.enqueue(Priority::normal, [&] { done.set_value(); }); });
   auto ended = done.get_future();
   EXPECT_EQ(ended.wait_for(20ms), std::future_status::timeout);
@@ -135,17 +135,17 @@ TEST(Crew, TurnsGoOnWhileTheWorkRuns) {
   got(std::move(ended));
 }
 
-TEST(Crew, ThePoolHasAllItsThreadsAgainAfterwards) {
+TEST(Crew, the_pool_has_all_its_threads_again_afterwards) {
   constexpr int kThreads = 3;
   Executor executor(kThreads);
   Mailbox mailbox(executor);
   for (int i = 0; i < 100; ++i) {
     mailbox.put([&] { executor.enqueue(Priority::normal, [] {}); });
   }
-  let_it_begin(executor, kThreads);  // would wait for ever if one were missing
+  let_it_begin(executor, kThreads);  // would wait for ever if a thread were missing
 }
 
-TEST(Crew, OfSeveralPiecesOfWorkNoneIsLost) {
+TEST(Crew, several_pieces_of_work_of_one_poll_all_run) {
   Executor executor(3);
   Mailbox mailbox(executor);
   std::atomic<int> ran{0};
@@ -160,7 +160,7 @@ TEST(Crew, OfSeveralPiecesOfWorkNoneIsLost) {
   EXPECT_EQ(ran, 6000);
 }
 
-TEST(Crew, NoMoreCallbacksRunAtOnceThanThePoolHasThreads) {
+TEST(Crew, no_more_callbacks_run_at_once_than_the_pool_has_threads) {
   constexpr int kThreads = 2;
   Executor executor(kThreads);
   Mailbox one(executor);
@@ -185,7 +185,7 @@ TEST(Crew, NoMoreCallbacksRunAtOnceThanThePoolHasThreads) {
   EXPECT_EQ(most, kThreads);
 }
 
-TEST(Crew, WhoWaitsInWorkOfATurnHasAStandIn) {
+TEST(Crew, a_wait_in_work_of_a_poll_has_a_stand_in_thread) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
@@ -205,7 +205,7 @@ TEST(Crew, WhoWaitsInWorkOfATurnHasAStandIn) {
   let_it_begin(executor, 1);
 }
 
-TEST(Crew, WhatIsHandedOnRunsBeforeTheTurnEnds) {
+TEST(Crew, work_handed_over_runs_before_the_poll_ends) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
@@ -222,7 +222,7 @@ TEST(Crew, WhatIsHandedOnRunsBeforeTheTurnEnds) {
   got(took.get_future());
 }
 
-TEST(Crew, WhoIsOccupiedKeepsNothing) {
+TEST(Crew, an_occupied_thread_keeps_no_work) {
   Executor executor(1);
   Mailbox mailbox(executor);
   let_it_begin(executor, 1);
@@ -247,7 +247,7 @@ TEST(Crew, WhoIsOccupiedKeepsNothing) {
   got(after.get_future());
 }
 
-TEST(Crew, WhatTheLastTurnBringsIsDone) {
+TEST(Crew, work_of_the_last_poll_runs) {
   Executor executor(2);
   std::promise<void> ran;
   std::atomic<bool> first{true};
@@ -258,7 +258,7 @@ TEST(Crew, WhatTheLastTurnBringsIsDone) {
   got(ran.get_future());
 }
 
-TEST(Crew, WorkOfATurnMayEndTheExecutor) {
+TEST(Crew, work_of_a_poll_may_destroy_the_executor) {
   auto executor = std::make_unique<Executor>(2);
   auto mailbox = std::make_unique<Mailbox>(*executor);
   let_it_begin(*executor, 2);

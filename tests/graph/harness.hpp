@@ -11,7 +11,7 @@
 
 namespace hyphos::graph::test {
 
-/// Counts events and lets a test wait for a number of them, without sleeping.
+/// Counts events. A test can wait for a number of them without sleeping.
 class Arrivals {
  public:
   void add(std::int64_t value = 0) {
@@ -19,7 +19,8 @@ class Arrivals {
     values_.push_back(value);
     changed_.notify_all();
   }
-  /// Waits until at least `count` came; false after a minute, which only a broken build needs.
+  /// Waits until at least `count` events have arrived. Returns false after a minute, which only
+  /// happens in a broken build.
   bool wait_for(std::size_t count) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60),
@@ -37,7 +38,7 @@ class Arrivals {
   std::vector<std::int64_t> values_;
 };
 
-/// A door that callbacks wait at until the test opens it.
+/// Callbacks wait at this gate until the test opens it.
 class Gate {
  public:
   void open() {
@@ -64,7 +65,7 @@ class Gate {
   int waiting_ = 0;
 };
 
-/// A graph without a plan: every channel has the policy that its first end asks for.
+/// A graph without a plan: every channel has the policy of its first endpoint.
 class OneGraph {
  public:
   explicit OneGraph(int threads = 2, std::vector<std::string> transports = {})

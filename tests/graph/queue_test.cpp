@@ -14,7 +14,7 @@ struct Number {
   std::int64_t value;
 };
 
-TEST(Serial, MessagesComeOneAtATimeAndInOrder) {
+TEST(Serial, serial_messages_arrive_one_at_a_time_and_in_order) {
   Arrivals got;
   OneGraph g(4);
   std::atomic<int> inside{0};
@@ -36,7 +36,7 @@ TEST(Serial, MessagesComeOneAtATimeAndInOrder) {
   EXPECT_FALSE(overlapped);
 }
 
-TEST(Concurrent, CallbacksOverlap) {
+TEST(Concurrent, concurrent_callbacks_overlap) {
   Gate gate;
   Arrivals got;
   OneGraph g(3);
@@ -51,7 +51,7 @@ TEST(Concurrent, CallbacksOverlap) {
   EXPECT_TRUE(got.wait_for(3));
 }
 
-TEST(Inline, RunsInThePublishersThreadBeforePublishReturns) {
+TEST(Inline, a_callback_runs_in_the_publisher_before_publish_returns) {
   OneGraph g;
   std::thread::id where;
   g.subscribe<Number>("n", inlined,
@@ -60,7 +60,7 @@ TEST(Inline, RunsInThePublishersThreadBeforePublishReturns) {
   EXPECT_EQ(where, std::this_thread::get_id());
 }
 
-/// Publishes while the only worker is held at a gate, so that the queue fills exactly.
+/// Publishes while the only worker waits at a gate, so that the queue fills exactly.
 struct Held {
   explicit Held(Policy p) : g(1), pub(g.publisher<Number>("n", p)) {
     sub = g.subscribe<Number>(
@@ -80,7 +80,7 @@ struct Held {
   std::shared_ptr<Subscriber> sub;
 };
 
-TEST(Overflow, DropOldestKeepsTheNewestAndCounts) {
+TEST(Overflow, drop_oldest_keeps_the_newest_and_counts) {
   Held h(policy(Overflow::drop_oldest, 3));
   std::uint32_t dropped = 0;
   for (int i = 1; i <= 10; ++i) dropped += h.pub.publish({i}).dropped;
@@ -91,7 +91,7 @@ TEST(Overflow, DropOldestKeepsTheNewestAndCounts) {
   EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 7U);
 }
 
-TEST(Overflow, DropNewestKeepsTheOldestAndCounts) {
+TEST(Overflow, drop_newest_keeps_the_oldest_and_counts) {
   Held h(policy(Overflow::drop_newest, 3));
   std::uint32_t dropped = 0;
   for (int i = 1; i <= 10; ++i) dropped += h.pub.publish({i}).dropped;
@@ -102,7 +102,7 @@ TEST(Overflow, DropNewestKeepsTheOldestAndCounts) {
   EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 7U);
 }
 
-TEST(Overflow, BlockHoldsThePublisherUntilThereIsRoom) {
+TEST(Overflow, block_makes_the_publisher_wait_for_room) {
   Held h(policy(Overflow::block, 2));
   ASSERT_TRUE(h.pub.publish({1}));
   ASSERT_TRUE(h.pub.publish({2}));
@@ -120,7 +120,7 @@ TEST(Overflow, BlockHoldsThePublisherUntilThereIsRoom) {
   EXPECT_EQ(counter(*h.sub, "drop.queue.overflow"), 0U);
 }
 
-TEST(Overflow, TellsWhetherBlockWouldWait) {
+TEST(Overflow, has_room_is_false_if_block_would_wait) {
   Held h(policy(Overflow::block, 2));
   EXPECT_TRUE(h.pub.has_room(0));
   ASSERT_TRUE(h.pub.publish({1}));
@@ -132,7 +132,7 @@ TEST(Overflow, TellsWhetherBlockWouldWait) {
   EXPECT_TRUE(h.pub.has_room(0));
 }
 
-TEST(Overflow, has_room_is_false_where_a_full_queue_would_drop) {
+TEST(Overflow, has_room_is_false_if_a_full_queue_would_drop) {
   for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest}) {
     Held h(policy(overflow, 2));
     EXPECT_TRUE(h.pub.has_room(0));
@@ -149,7 +149,7 @@ TEST(Overflow, has_room_is_false_where_a_full_queue_would_drop) {
   }
 }
 
-TEST(Overflow, BlockGivesUpAfterItsTimeoutAndSaysSo) {
+TEST(Overflow, block_returns_timeout_after_its_timeout) {
   Policy p = policy(Overflow::block, 1);
   p.block_timeout_ms = 20;
   Held h(p);
@@ -162,10 +162,10 @@ TEST(Overflow, BlockGivesUpAfterItsTimeoutAndSaysSo) {
   ASSERT_TRUE(h.got.wait_for(2));
 }
 
-TEST(Overflow, APublisherBlockedOnAWorkerRunsTheCallbacksItWaitsFor) {
+TEST(Overflow, a_publisher_blocked_on_a_worker_runs_the_waiting_callbacks) {
   Arrivals got;
-  // One worker, and the message that it handles publishes into a full queue: without help from the
-  // blocked publisher nobody could ever empty that queue.
+  // One worker handles a message and publishes into a full queue. Only the blocked publisher itself
+  // can empty that queue.
   OneGraph g(1);
   const Policy p = policy(Overflow::block, 2);
   g.subscribe<Number>("b", serial, [&](const Message<Number>& m) { got.add(m->value); }, p);
@@ -184,7 +184,7 @@ TEST(Overflow, APublisherBlockedOnAWorkerRunsTheCallbacksItWaitsFor) {
   EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
 }
 
-TEST(Overflow, ASlowSubscriberDoesNotSlowOrStarveAnother) {
+TEST(Overflow, a_slow_subscriber_does_not_slow_or_starve_another) {
   Gate gate;
   Arrivals slow;
   Arrivals fast;
@@ -210,8 +210,8 @@ TEST(Overflow, ASlowSubscriberDoesNotSlowOrStarveAnother) {
   EXPECT_TRUE(slow.wait_for(2));
 }
 
-/// However much waits on one channel, another one has its turn after a share of it.
-TEST(Fairness, ABusyChannelGivesWayAfterAShare) {
+/// A channel with any number of waiting messages yields to another one after its fair share.
+TEST(Fairness, a_busy_channel_yields_after_its_fair_share) {
   Gate gate;
   Arrivals order;
   OneGraph g(1);
@@ -222,7 +222,7 @@ TEST(Fairness, ABusyChannelGivesWayAfterAShare) {
     g.subscribe<Number>(quick, serial, [&](const Message<Number>& m) { order.add(m->value); });
   }
   g.publisher<Number>("hold").publish({0});
-  gate.wait_for_waiting(1);  // the only thread; what comes now waits for it
+  gate.wait_for_waiting(1);  // the only thread, so further messages wait
   auto busy = g.publisher<Number>("busy", deep);
   for (int i = 0; i < 500; ++i) busy.publish({i});
   g.publisher<Number>("one").publish({1});
@@ -237,9 +237,9 @@ TEST(Fairness, ABusyChannelGivesWayAfterAShare) {
   EXPECT_LE(busy_before(2), 32);
 }
 
-/// A serial callback that does not end holds one thread, however much waits behind it: every
-/// message of the other channels is taken meanwhile.
-TEST(Fairness, AStuckCallbackHoldsOneThreadOnly) {
+/// A serial callback that never ends occupies one thread, even with many messages behind it. All
+/// messages of the other channels are handled meanwhile.
+TEST(Fairness, a_stuck_callback_occupies_only_one_thread) {
   Gate gate;
   Arrivals slow;
   Arrivals quick;
@@ -268,7 +268,7 @@ TEST(Fairness, AStuckCallbackHoldsOneThreadOnly) {
   EXPECT_TRUE(slow.wait_for(100));
 }
 
-TEST(Counting, SentIsReceivedPlusDropsUnderEveryOverflowRuleWithManyThreads) {
+TEST(Counting, sent_equals_received_plus_drops_for_every_overflow_rule) {
   for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest, Overflow::block}) {
     for (const Mode mode : {serial, concurrent}) {
       OneGraph g(2);
@@ -296,7 +296,7 @@ TEST(Counting, SentIsReceivedPlusDropsUnderEveryOverflowRuleWithManyThreads) {
   }
 }
 
-TEST(Priority, HighGoesBeforeLowWhenTheWorkerIsBusy) {
+TEST(Priority, high_priority_runs_before_low_when_the_worker_is_busy) {
   Gate gate;
   Arrivals order;
   OneGraph g(1);
@@ -317,10 +317,10 @@ TEST(Priority, HighGoesBeforeLowWhenTheWorkerIsBusy) {
   ASSERT_TRUE(order.wait_for(10));
   const auto values = order.values();
   const auto highs_in_front = std::count(values.begin(), values.begin() + 5, 2);
-  EXPECT_GE(highs_in_front, 4);  // the worker may have one low task in hand already
+  EXPECT_GE(highs_in_front, 4);  // the worker may have started one low task already
 }
 
-TEST(Close, NoCallbackRunsAfterCloseReturned) {
+TEST(Close, no_callback_runs_after_close_has_returned) {
   for (int round = 0; round < 50; ++round) {
     OneGraph g(2);
     std::atomic<bool> closed{false};
@@ -339,7 +339,7 @@ TEST(Close, NoCallbackRunsAfterCloseReturned) {
   }
 }
 
-TEST(Close, ASubscriptionMayCloseItselfInItsCallback) {
+TEST(Close, a_subscription_may_close_itself_in_its_callback) {
   Arrivals got;
   OneGraph g;
   std::shared_ptr<Subscriber> sub;
@@ -355,7 +355,7 @@ TEST(Close, ASubscriptionMayCloseItselfInItsCallback) {
   EXPECT_EQ(got.count(), 1U);
 }
 
-TEST(Callback, AnExceptionIsCountedAndTheNextMessageStillComes) {
+TEST(Callback, an_exception_is_counted_and_the_next_message_arrives) {
   Arrivals got;
   OneGraph g;
   auto sub = g.subscribe<Number>("n", serial, [&](const Message<Number>& m) {

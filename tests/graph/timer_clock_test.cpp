@@ -1,4 +1,4 @@
-// Timers on a simulated clock: how often they call, what a jump does to them.
+// Timers on a simulated clock: the number of calls, and the effect of a jump.
 #include <gtest/gtest.h>
 
 #include "base/clock_core.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// A pool and its timers, with ticks made by hand.
+/// A pool and its timers, with manual ticks.
 struct SimTimers {
   SimTimers() { set(1'000); }
   ~SimTimers() { timers.stop(); }
@@ -21,11 +21,11 @@ struct SimTimers {
     clock->apply(tick);
   }
 
-  /// Waits until all that was due has been called, then ends the timers: no call can come any more,
-  /// and none that came too many goes unseen.
+  /// Waits until all due calls were made, then stops the timers. No call can follow, so superfluous
+  /// calls are detected.
   void settle() {
     Arrivals idle;
-    executor.enqueue(Priority::low, [&idle] { idle.add(); });  // after all that is waiting
+    executor.enqueue(Priority::low, [&idle] { idle.add(); });  // runs after all waiting work
     ASSERT_TRUE(idle.wait_for(1));
     timers.stop();
   }
@@ -36,7 +36,7 @@ struct SimTimers {
   Timers::Skipped skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
-TEST(SimTimer, CallsForEveryInstantHoweverFarATickGoes) {
+TEST(SimTimer, a_large_tick_calls_for_every_instant) {
   Arrivals fine;
   Arrivals coarse;
   SimTimers s;
@@ -53,7 +53,7 @@ TEST(SimTimer, CallsForEveryInstantHoweverFarATickGoes) {
   EXPECT_EQ(*s.skipped, 0U);
 }
 
-TEST(SimTimer, NothingHappensBetweenTicks) {
+TEST(SimTimer, no_call_is_made_between_ticks) {
   Arrivals calls;
   SimTimers s;
   s.timers.every(10 * kMs, [&] { calls.add(); });
@@ -63,7 +63,7 @@ TEST(SimTimer, NothingHappensBetweenTicks) {
   EXPECT_EQ(calls.count(), 0U);
 }
 
-TEST(SimTimer, NeverTwiceAtOnceAndLateCallsAreMadeUpFor) {
+TEST(SimTimer, calls_never_overlap_and_late_ones_follow_afterwards) {
   Gate gate;
   Arrivals calls;
   SimTimers s;
@@ -85,7 +85,7 @@ TEST(SimTimer, NeverTwiceAtOnceAndLateCallsAreMadeUpFor) {
   EXPECT_FALSE(overlapped);
 }
 
-TEST(SimTimer, WhatLagsTooFarBehindIsSkippedAndCounted) {
+TEST(SimTimer, calls_beyond_the_maximum_lag_are_skipped_and_counted) {
   Arrivals calls;
   SimTimers s;
   s.timers.every(kMs, [&] { calls.add(); }, s.skipped);
@@ -96,7 +96,7 @@ TEST(SimTimer, WhatLagsTooFarBehindIsSkippedAndCounted) {
   EXPECT_EQ(*s.skipped, 3000U - static_cast<unsigned>(detail::kMaxBehind));
 }
 
-TEST(SimTimer, AJumpCallsForNothingAndBeginsANewGrid) {
+TEST(SimTimer, a_jump_makes_no_call_and_restarts_the_series) {
   Arrivals calls;
   SimTimers s;
   s.timers.every(10 * kMs, [&] { calls.add(s.clock->now().ns / kMs); }, s.skipped);
@@ -113,7 +113,7 @@ TEST(SimTimer, AJumpCallsForNothingAndBeginsANewGrid) {
   EXPECT_EQ(*s.skipped, 0U);
 }
 
-TEST(SimTimer, MadeBeforeThereIsATimeItBeginsWithIt) {
+TEST(SimTimer, a_timer_made_before_the_first_tick_starts_with_it) {
   Arrivals calls;
   auto clock = std::make_shared<detail::ClockCore>(ClockMode::sim);
   Executor executor(1);
@@ -129,7 +129,7 @@ TEST(SimTimer, MadeBeforeThereIsATimeItBeginsWithIt) {
   EXPECT_EQ(calls.count(), 2U);
 }
 
-TEST(SimTimer, JumpsAreToldInOrderAndJoinedWhenTheyAreNotHeard) {
+TEST(SimTimer, jumps_are_reported_in_order_and_merged_beyond_64) {
   Gate gate;
   Arrivals told;
   SimTimers s;
@@ -145,7 +145,7 @@ TEST(SimTimer, JumpsAreToldInOrderAndJoinedWhenTheyAreNotHeard) {
   gate.wait_for_waiting(1);
   for (std::uint64_t i = 0; i < 70; ++i) s.set(3'000 + static_cast<std::int64_t>(i), 2 + i);
   gate.open();
-  ASSERT_TRUE(told.wait_for(65));  // the one that waited, and 64
+  ASSERT_TRUE(told.wait_for(65));  // the waiting one, and 64
   s.settle();
   ASSERT_EQ(seen.size(), 65U);
   EXPECT_EQ(*s.skipped, 6U);
@@ -153,7 +153,7 @@ TEST(SimTimer, JumpsAreToldInOrderAndJoinedWhenTheyAreNotHeard) {
   EXPECT_EQ(seen.back().after.ns, 3'069 * kMs);
 }
 
-TEST(SimTimer, CancelledFromInsideWithCallsStillOwed) {
+TEST(SimTimer, a_timer_may_cancel_itself_with_calls_pending) {
   Arrivals calls;
   SimTimers s;
   std::atomic<Timers::Id> id{0};
@@ -167,7 +167,7 @@ TEST(SimTimer, CancelledFromInsideWithCallsStillOwed) {
   EXPECT_EQ(calls.count(), 1U);
 }
 
-TEST(SimTimer, TicksTimersAndCancelsFromManyThreads) {
+TEST(SimTimer, ticks_timers_and_cancels_may_come_from_many_threads) {
   SimTimers s;
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> calls{0};
@@ -193,7 +193,7 @@ TEST(SimTimer, TicksTimersAndCancelsFromManyThreads) {
   EXPECT_GE(calls, 100U);
 }
 
-TEST(SimDeadline, IsMeasuredOnTheClock) {
+TEST(SimDeadline, the_deadline_is_measured_on_the_simulated_clock) {
   auto clock = std::make_shared<detail::ClockCore>(ClockMode::sim);
   auto registry = std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1);
   Graph graph(

@@ -11,9 +11,9 @@
 namespace hyphos::graph::test {
 namespace {
 
-TEST(Waiting, AnotherThreadTakesThePlaceOfOneThatWaits) {
+TEST(Waiting, another_thread_replaces_a_waiting_one) {
   Executor executor(1);
-  // Each waits for the next: without stand-ins the second would never begin.
+  // Each waits for the next one: without stand-in threads the second would never start.
   std::promise<void> ends[4];
   for (int i = 0; i < 3; ++i) {
     executor.enqueue(Priority::normal, [&executor, &ends, i] {
@@ -27,8 +27,9 @@ TEST(Waiting, AnotherThreadTakesThePlaceOfOneThatWaits) {
   ends[0].get_future().wait();
 }
 
-/// Stand-ins do not make the pool larger: when nobody waits any more, as many run as before.
-TEST(Waiting, ThePoolIsAsLargeAsBeforeAfterwards) {
+/// Stand-in threads do not enlarge the pool: after the waits, as many callbacks run at once as
+/// before.
+TEST(Waiting, the_pool_has_its_old_size_after_a_wait) {
   Arrivals done;
   constexpr int kThreads = 2;
   Executor executor(kThreads);
@@ -64,12 +65,12 @@ TEST(Waiting, ThePoolIsAsLargeAsBeforeAfterwards) {
   EXPECT_LE(most, kThreads);
 }
 
-TEST(Waiting, TooManyAreRefused) {
+TEST(Waiting, too_many_waiting_threads_are_refused) {
   Arrivals waits;
   std::promise<void> go;
   const std::shared_future<void> gone = go.get_future().share();
   std::promise<bool> refused;
-  Executor executor(1);  // its end waits for all that use what stands above
+  Executor executor(1);  // its destructor waits for all users of the objects above
   for (int i = 0; i < Executor::kMaxWaiting; ++i) {
     executor.enqueue(Priority::normal, [&] {
       const Executor::Waiting waiting(executor);
@@ -84,17 +85,17 @@ TEST(Waiting, TooManyAreRefused) {
     refused.set_value(!waiting);
   });
   EXPECT_TRUE(refused.get_future().get());
-  const Executor::Waiting outside(executor);  // not a thread of the pool: nothing to replace
+  const Executor::Waiting outside(executor);  // not a thread of the pool, so no thread replaces it
   EXPECT_TRUE(static_cast<bool>(outside));
   go.set_value();
 }
 
-TEST(Timers, OnceIsOnceAndInOrder) {
+TEST(Timers, one_shot_timers_fire_once_and_in_order) {
   Arrivals got;
   Executor executor(1);
   Timers timers(executor, std::make_shared<detail::ClockCore>(ClockMode::real));
   const std::int64_t now = monotonic_now().ns;
-  // Late enough that all of them wait together, even if this thread stands still in between.
+  // Late enough that all of them wait at once, even if this thread is delayed in between.
   timers.at(now + 4'100'000'000, [&] { got.add(2); });
   timers.at(now + 4'000'000'000, [&] { got.add(1); });
   timers.at(now - 1, [&] { got.add(0); });

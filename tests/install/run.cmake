@@ -1,5 +1,6 @@
 # Installs the build in BUILD_DIR under WORK_DIR, builds the consumer project against that prefix
-# alone, and runs it. The prefix is moved once: an installed tree must not know where it was made.
+# only, and runs it. The prefix is moved once, because an installed tree must not depend on its
+# original place.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()

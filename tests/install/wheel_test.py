@@ -1,4 +1,4 @@
-"""`pip install .` gives a package that stands alone: module, library, host program and command."""
+"""`pip install .` gives a self-contained package: module, library, host program and command."""
 
 import os
 import signal
@@ -17,7 +17,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation"]
     command += ["--wheel-dir", str(folder), "--config-settings", "build-dir=build/wheel"]
-    # The compiler cache then has it all from the build before, whose folder has the same depth.
+    # The compiler cache has all results of the earlier build, because its folder has the same
+    # depth.
     environment = {**os.environ, "CCACHE_BASEDIR": str(ROOT), "CC": "cc", "CXX": "c++"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -25,7 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
+def test_the_wheel_contains_each_part_once(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for part in (
         "hyphos/_hyphos.",
@@ -47,7 +48,7 @@ def test_the_wheel_holds_all_parts_once(wheel: Path) -> None:
     for program in ("hyphos", "hyphos_py", "graph"):
         assert names.count(f"hyphos/lab/programs/hyphos-lab-{program}") == 1
     assert not [name for name in names if name.endswith((".hpp", ".cpp", ".cmake"))]
-    # `hyphos msg import` gives it to those who compile what it has written.
+    # `hyphos msg import` offers it to users who compile the imported files.
     assert [name for name in names if name.endswith(".proto")] == ["hyphos/ros/options.proto"]
 
 

@@ -43,12 +43,12 @@ class CarmenLogTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-// A scan whose odometry is `odometry` and whose annotated pose is `pose`.
+// A scan with the odometry `odometry` and the annotated pose `pose`.
 std::string flaser(const std::string& pose, const std::string& odometry, const std::string& stamp) {
   return "FLASER 4 1.0 2.5 3.0 81.9 " + pose + " " + odometry + " " + stamp + " host 0\n";
 }
 
-TEST_F(CarmenLogTest, ReadsPlainAndGzippedAlike) {
+TEST_F(CarmenLogTest, plain_and_gzipped_logs_read_the_same) {
   const std::string text = "# a comment\nPARAM robot_width 0.5\nODOM 0 0 0 0 0 0 1 host 1\n" +
                            flaser("1 2 0.5", "1.5 2.5 0.25", "12.5") +
                            "ODOM 2 0 0 0 0 0 13 host 13\n";
@@ -70,8 +70,8 @@ TEST_F(CarmenLogTest, ReadsPlainAndGzippedAlike) {
   }
 }
 
-TEST_F(CarmenLogTest, TakesCorrectionsOutOfTheOdometry) {
-  // The wheels go 1 m, the log jumps to the corrected (5, 5, pi/2), the wheels go 1 m again.
+TEST_F(CarmenLogTest, corrections_are_removed_from_the_odometry) {
+  // The wheels move 1 m, the log jumps to the corrected (5, 5, pi/2), the wheels move 1 m again.
   const CarmenLog log =
       read_carmen_log(write("ODOM 0 0 0 0 0 0 1 host 1\nODOM 1 0 0 0 0 0 2 host 2\n" +
                             flaser("5 5 1.5707963267948966", "5 5 1.5707963267948966", "2") +
@@ -87,7 +87,7 @@ TEST_F(CarmenLogTest, TakesCorrectionsOutOfTheOdometry) {
   EXPECT_DOUBLE_EQ(log.scans[1].annotated.x, 7.0);
 }
 
-TEST_F(CarmenLogTest, ErrorsNameFileAndLine) {
+TEST_F(CarmenLogTest, errors_name_file_and_line) {
   const std::string good = "ODOM 0 0 0 0 0 0 1 host 1\n";
   const std::string path = write(good + "FLASER 4 1.0 two 3.0 4.0 0 0 0 0 0 0 1 host 1\n");
   EXPECT_EQ(error_of(path), path + ":2: a range is not a number: 'two'");
@@ -101,7 +101,7 @@ TEST_F(CarmenLogTest, ErrorsNameFileAndLine) {
   EXPECT_NE(error_of(folder_ / "absent").find("cannot be opened"), std::string::npos);
 }
 
-TEST_F(CarmenLogTest, RefusesWhatExceedsItsLimits) {
+TEST_F(CarmenLogTest, logs_beyond_the_limits_are_refused) {
   CarmenLimits limits;
   limits.max_line_bytes = 64;
   EXPECT_NE(error_of(write(std::string(65, 'x')), limits).find(":1: the line is longer"),
@@ -112,12 +112,12 @@ TEST_F(CarmenLogTest, RefusesWhatExceedsItsLimits) {
   EXPECT_NE(error_of(write(scan + scan), limits).find(":2: more scans than allowed"),
             std::string::npos);
   limits = {};
-  limits.max_file_bytes = 1000;  // a small file that unpacks to a large one
+  limits.max_file_bytes = 1000;  // a small file that decompresses to a large one
   EXPECT_NE(error_of(write_gz(std::string(100'000, '#')), limits).find("the file is larger"),
             std::string::npos);
 }
 
-TEST_F(CarmenLogTest, NoticesAFileCutShort) {
+TEST_F(CarmenLogTest, a_truncated_file_is_detected) {
   std::string text;
   for (int i = 0; i < 5000; ++i) text += "ODOM " + std::to_string(i * 7919 % 1000) + " 0 0\n";
   const std::string path = write_gz(text);

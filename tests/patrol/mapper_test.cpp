@@ -13,10 +13,10 @@ namespace {
 struct Ride {
   double worst_m = 0.0;
   double worst_rad = 0.0;
-  double odometry_m = 0.0;  // error of the wheels at the end
+  double odometry_m = 0.0;  // error of the odometry at the end
 };
 
-// Drives the robot by the planner for a while and maps; compares with the truth.
+// Drives the robot with the planner for some time, builds a map and compares it with the truth.
 Ride ride(Simulator& sim, Mapper& mapper, const Pose2& start, double seconds) {
   Ride out;
   Planner planner;
@@ -33,10 +33,10 @@ Ride ride(Simulator& sim, Mapper& mapper, const Pose2& start, double seconds) {
   return out;
 }
 
-TEST(Mapper, FollowsTheRobotAndDrawsTheWallsWhereTheyAre) {
+TEST(Mapper, the_map_follows_the_robot_and_has_the_walls_in_place) {
   const World world = World::building();
   SimulatorConfig config;
-  config.turn_scale = 0.94;  // wheels that would be off by metres
+  config.turn_scale = 0.94;  // an odometry with an error of metres
   Simulator sim(world, config);
   MapperConfig mapper_config;
   mapper_config.start = config.start;
@@ -66,7 +66,7 @@ TEST(Mapper, FollowsTheRobotAndDrawsTheWallsWhereTheyAre) {
   EXPECT_LT(blocked, free / 100);
 }
 
-TEST(Mapper, TheTrajectoryIsTheWayDriven) {
+TEST(Mapper, the_trajectory_is_the_driven_path) {
   const World world = World::building();
   SimulatorConfig config;
   Simulator sim(world, config);
@@ -85,7 +85,7 @@ TEST(Mapper, TheTrajectoryIsTheWayDriven) {
   for (std::size_t i = 1; i < way.size(); ++i) EXPECT_LT(distance(way[i - 1], way[i]), 0.12);
 }
 
-// A ring of four corridors round a core: the first place seen again comes 40 m after it was left.
+// A ring of four corridors around a core: the robot revisits the first place after 40 m.
 World ring() {
   auto block = [](double x0, double y0, double x1, double y1) {
     return Block{{x0, y0}, {x1, y1}, 2.5, {200, 200, 200}};
@@ -95,7 +95,7 @@ World ring() {
                 block(11.4, 3, 12, 3.3), block(7, 11.6, 7.5, 12), block(0, 7, 0.4, 8)});
 }
 
-// Along the middle of the ring's corridors, counter-clockwise.
+// Follows the middle of the ring's corridors, counter-clockwise.
 Drive along_ring(const Pose2& pose) {
   const Point2 corners[] = {{11, 1}, {11, 11}, {1, 11}, {1, 1}};
   std::size_t next = 0;
@@ -110,18 +110,18 @@ Drive along_ring(const Pose2& pose) {
   return {std::abs(bearing) > 0.5 ? 0.1 : 0.8, 2.0 * bearing};
 }
 
-TEST(Mapper, ClosesTheLoopAfterARound) {
+TEST(Mapper, the_loop_is_closed_after_a_round) {
   const World world = ring();
   SimulatorConfig config;
   config.start = {1.5, 1.0, 0.0};
-  config.laser_range_m = 4.0;  // too short to see where the corridor leads
+  config.laser_range_m = 4.0;  // too short to see the end of the corridor
   config.turn_scale = 0.95;
   Simulator sim(world, config);
   MapperConfig mapper_config;
   mapper_config.start = config.start;
   Mapper mapper(mapper_config);
-  // Nothing in a bare corridor tells how far along it the robot is, so the pose is off by what the
-  // wheels are off, until the start is seen again.
+  // A bare corridor gives no information about the position along it. So the pose has the error of
+  // the odometry until the start is seen again.
   double before = 0.0;
   int after_closing = 0;
   for (int tick = 0; tick < 20 * 75 && after_closing < 20; ++tick) {
@@ -145,7 +145,7 @@ TEST(Mapper, ClosesTheLoopAfterARound) {
   EXPECT_LT(distance(mapper.pose(), sim.truth()), 0.1);
 }
 
-TEST(Mapper, KeepsNoMoreScansThanAllowedAndStillLocalises) {
+TEST(Mapper, the_number_of_scans_is_limited_and_localisation_works) {
   const World world = World::building();
   SimulatorConfig config;
   Simulator sim(world, config);
@@ -162,7 +162,7 @@ TEST(Mapper, KeepsNoMoreScansThanAllowedAndStillLocalises) {
   EXPECT_LT(distance(mapper.pose(), sim.truth()), 0.15);
 }
 
-TEST(Mapper, StandingStillKeepsOneScan) {
+TEST(Mapper, a_robot_at_rest_keeps_one_scan) {
   const World world = World::building();
   Simulator sim(world);
   Mapper mapper;
@@ -172,7 +172,7 @@ TEST(Mapper, StandingStillKeepsOneScan) {
   EXPECT_LT(distance(mapper.pose(), Pose2{}), 0.02);
 }
 
-TEST(Mapper, GoesByTheWheelsWhenTheLaserIsBlind) {
+TEST(Mapper, the_odometry_is_used_when_the_laser_sees_nothing) {
   const World world = World::building();
   Simulator sim(world);
   Mapper mapper;
@@ -189,7 +189,7 @@ TEST(Mapper, GoesByTheWheelsWhenTheLaserIsBlind) {
   EXPECT_NEAR(mapper.pose().x, 1.0, 1e-9);
 }
 
-TEST(Mapper, IsDeterministic) {
+TEST(Mapper, mapping_is_deterministic) {
   const World world = World::building();
   auto run = [&] {
     SimulatorConfig config;

@@ -41,7 +41,7 @@ std::vector<Point2> seen_from(const Pose2& pose) {
   return out;
 }
 
-TEST(LikelihoodField, BoundsAreTheMaximaOfTheirBlocks) {
+TEST(LikelihoodField, bounds_are_the_maxima_of_their_blocks) {
   const LikelihoodField field(room(), 0.1, 0.1, 4);
   std::mt19937 random(1);
   std::uniform_int_distribution<int> cell(-20, 90);
@@ -59,7 +59,7 @@ TEST(LikelihoodField, BoundsAreTheMaximaOfTheirBlocks) {
   EXPECT_GT(lit, 200);
 }
 
-TEST(LikelihoodField, BoundsHoldWhereTheFieldIsSmallerThanABlock) {
+TEST(LikelihoodField, bounds_hold_if_the_field_is_smaller_than_a_block) {
   const std::vector<Point2> one = {{0.0, 0.0}};
   const LikelihoodField field(one, 0.1, 0.1, 7);
   for (int y = -80; y < 40; y += 3) {
@@ -73,7 +73,7 @@ TEST(LikelihoodField, BoundsHoldWhereTheFieldIsSmallerThanABlock) {
   }
 }
 
-TEST(ScanMatcher, FindsAPoseFarFromTheGuess) {
+TEST(ScanMatcher, a_pose_far_from_the_guess_is_found) {
   const LikelihoodField field(room(), 0.05, 0.08, 6);
   const Pose2 truth{0.83, -0.41, 0.27};
   const SearchWindow window{1.5, 0.5, 0.05};
@@ -83,16 +83,16 @@ TEST(ScanMatcher, FindsAPoseFarFromTheGuess) {
   EXPECT_GT(coarse.score, 0.6);
 }
 
-TEST(ScanMatcher, BranchAndBoundFindsWhatTryingAllFinds) {
+TEST(ScanMatcher, branch_and_bound_equals_exhaustive_search) {
   const std::vector<Point2> points = seen_from({0.2, 0.1, 0.05});
   const SearchWindow window{0.6, 0.1, 0.1};
-  // One level is no pyramid: every candidate is scored.
+  // With one level there is no pyramid: every candidate is scored.
   const MatchResult all = search(LikelihoodField(room(), 0.05, 0.08, 1), points, {}, window);
   const MatchResult bounded = search(LikelihoodField(room(), 0.05, 0.08, 5), points, {}, window);
   EXPECT_DOUBLE_EQ(all.score, bounded.score);
 }
 
-TEST(ScanMatcher, RefinesBelowTheSizeOfACell) {
+TEST(ScanMatcher, the_pose_is_refined_below_the_cell_size) {
   const LikelihoodField field(room(), 0.05, 0.08, 4);
   const Pose2 truth{0.313, -0.127, 0.083};
   const Pose2 guess = compose(truth, {0.05, -0.04, 0.02});
@@ -103,8 +103,8 @@ TEST(ScanMatcher, RefinesBelowTheSizeOfACell) {
   EXPECT_GT(fine.information.diagonal().minCoeff(), 0.0);
 }
 
-TEST(ScanMatcher, ThePriorHoldsWhereTheScanSaysNothing) {
-  // A straight corridor tells nothing about the way along it.
+TEST(ScanMatcher, the_prior_decides_in_directions_without_information) {
+  // A straight corridor gives no information about the position along it.
   std::vector<Point2> corridor;
   for (int i = -700; i <= 700; ++i) {
     corridor.push_back({0.01 * i, 1.0});
@@ -123,13 +123,13 @@ TEST(ScanMatcher, ThePriorHoldsWhereTheScanSaysNothing) {
   EXPECT_NEAR(match.pose.y, 0.05, 0.01) << "across: the scan";
 }
 
-TEST(ScanMatcher, TheEndOfWhatIsKnownDoesNotPullBack) {
+TEST(ScanMatcher, the_end_of_the_known_walls_does_not_bias_the_pose) {
   std::vector<Point2> known, seen, normals;
   for (int i = 0; i <= 300; ++i) {
     known.push_back({0.01 * i, 1.0});
     known.push_back({0.01 * i, -1.0});
   }
-  for (int i = 0; i <= 80; ++i) {  // 1 m further than the known walls go
+  for (int i = 0; i <= 80; ++i) {  // extends 1 m beyond the known walls
     seen.push_back({0.05 * i, 1.0});
     seen.push_back({0.05 * i, -1.0});
     normals.insert(normals.end(), 2, {0.0, 1.0});
@@ -140,7 +140,7 @@ TEST(ScanMatcher, TheEndOfWhatIsKnownDoesNotPullBack) {
   EXPECT_LT(refine(field, seen, {}, {}, {}, weak).pose.x, -0.01) << "what the normals are for";
 }
 
-TEST(ScanMatcher, NothingToMatchIsNoMatch) {
+TEST(ScanMatcher, an_empty_scan_or_map_gives_no_match) {
   const std::vector<Point2> points = {{1.0, 1.0}};
   EXPECT_EQ(search(LikelihoodField({}, 0.05, 0.08, 4), points, {}, {}).score, 0.0);
   EXPECT_EQ(search(LikelihoodField(room(), 0.05, 0.08, 4), {}, {}, {}).score, 0.0);
@@ -150,7 +150,7 @@ TEST(ScanMatcher, NothingToMatchIsNoMatch) {
   EXPECT_EQ(far.pose.x, 500.0);
 }
 
-TEST(PoseGraph, ClosesASquareThatDrifted) {
+TEST(PoseGraph, a_drifted_square_is_closed) {
   PoseGraph graph;
   const Eigen::Matrix3d information = Eigen::Matrix3d::Identity() * 100.0;
   const Pose2 side{1.0, 0.0, kPi / 2.0};
@@ -170,7 +170,7 @@ TEST(PoseGraph, ClosesASquareThatDrifted) {
   EXPECT_LT(graph.optimize(), 1e-3) << "nothing is left to do";
 }
 
-TEST(PoseGraph, AWrongLoopBendsTheRestFarLessThanAnEdgeThatIsTrusted) {
+TEST(PoseGraph, a_wrong_loop_bends_the_graph_less_than_a_trusted_edge) {
   auto bent = [](bool loop) {
     PoseGraph graph;
     const Eigen::Matrix3d information = Eigen::Matrix3d::Identity() * 400.0;
@@ -187,7 +187,7 @@ TEST(PoseGraph, AWrongLoopBendsTheRestFarLessThanAnEdgeThatIsTrusted) {
   EXPECT_GT(bent(false), 10.0);
 }
 
-TEST(PoseGraph, TravelFollowsTheEdges) {
+TEST(PoseGraph, travel_is_measured_along_the_edges) {
   PoseGraph graph;
   for (int i = 0; i < 4; ++i) graph.add_pose({});
   const Eigen::Matrix3d information = Eigen::Matrix3d::Identity();
@@ -209,7 +209,7 @@ Scan fan(std::vector<float> ranges) {
   return scan;
 }
 
-TEST(OccupancyGrid, BeamsFreeTheWayAndFillTheEnd) {
+TEST(OccupancyGrid, beams_clear_their_path_and_fill_their_end) {
   OccupancyGrid grid;
   const Scan scan = fan({2.0F, 2.0F, 2.0F, 2.0F, 2.0F});
   for (int i = 0; i < 3; ++i) grid.integrate(scan, {-0.48, 0.32, 0.0});
@@ -221,7 +221,7 @@ TEST(OccupancyGrid, BeamsFreeTheWayAndFillTheEnd) {
   EXPECT_EQ(map.percent(map.cell_x(1.82), map.cell_y(0.32)), -1);
 }
 
-TEST(OccupancyGrid, GrowsWithoutLosingWhatItKnows) {
+TEST(OccupancyGrid, the_grid_grows_without_losing_cells) {
   OccupancyGrid grid;
   const Scan scan = fan({2.0F, 2.0F, 2.0F, 2.0F, 2.0F});
   grid.integrate(scan, {0.0, 0.0, 0.0});
@@ -235,7 +235,7 @@ TEST(OccupancyGrid, GrowsWithoutLosingWhatItKnows) {
   EXPECT_GT(grid.probability(grid.cell_x(-38.0), grid.cell_y(-30.0)), 0.5);
 }
 
-TEST(OccupancyGrid, CountsWhatLiesOutsideItsExtent) {
+TEST(OccupancyGrid, cells_outside_the_maximum_extent_are_counted) {
   GridConfig config;
   config.max_extent_m = 20.0;
   OccupancyGrid grid(config);
@@ -246,7 +246,7 @@ TEST(OccupancyGrid, CountsWhatLiesOutsideItsExtent) {
   EXPECT_EQ(grid.width(), 0) << "nothing was drawn, nothing allocated";
 }
 
-TEST(OccupancyGrid, IgnoresInvalidRanges) {
+TEST(OccupancyGrid, invalid_ranges_are_ignored) {
   OccupancyGrid grid;
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();

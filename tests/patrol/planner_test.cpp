@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kCell = 0.05;
 
-// A map of `size` m to each side whose cells are given by a function of their centre.
+// A map of `size` m per side, with cells given by a function of their centre.
 GridMap make_map(double size, const std::function<int(Point2)>& percent) {
   const int n = static_cast<int>(std::lround(size / kCell));
   GridMap map{kCell, {0.0, 0.0}, n, n, {}};
@@ -40,12 +40,12 @@ double length_of(const std::vector<Point2>& path) {
   return sum;
 }
 
-// A robot that does what it is told.
+// A robot that executes its commands exactly.
 Pose2 moved(const Pose2& pose, const Drive& drive, double dt) {
   return compose(pose, {drive.speed * dt, 0.0, drive.turn_rate * dt});
 }
 
-TEST(CostMap, WaysGoThroughTheDoorAndKeepClear) {
+TEST(CostMap, paths_pass_the_door_and_keep_clear_of_walls) {
   const CostMap map(make_map(8.0, two_rooms), 0.1, 0.3, 0.5);
   const std::vector<Point2> path = map.path({1.0, 1.0}, {7.0, 1.0});
   ASSERT_FALSE(path.empty());
@@ -57,7 +57,7 @@ TEST(CostMap, WaysGoThroughTheDoorAndKeepClear) {
   for (const Point2& p : path) EXPECT_GE(map.clearance(map.index_of(p)), 0.3);
 }
 
-TEST(CostMap, NoWayIsNoWay) {
+TEST(CostMap, an_unreachable_goal_has_no_path) {
   const CostMap map(
       make_map(8.0,
                [](Point2 p) { return near_edge(p, 8.0) || std::abs(p.x - 4.0) < 0.1 ? 100 : 0; }),
@@ -68,27 +68,27 @@ TEST(CostMap, NoWayIsNoWay) {
   EXPECT_TRUE(std::isinf(map.costs_from({1.0, 1.0})[map.index_of({7.0, 1.0})]));
 }
 
-TEST(CostMap, AStarCostsWhatDijkstraCosts) {
+TEST(CostMap, a_star_has_the_cost_of_dijkstra) {
   const CostMap map(make_map(8.0, two_rooms), 0.1, 0.3, 0.3);
   const Point2 from{1.05, 1.05}, to{6.95, 2.05};
-  // With no comfort zone beyond the radius the cost is the length.
+  // Without a comfort zone beyond the radius, the cost is the length.
   EXPECT_NEAR(length_of(map.path(from, to)), map.costs_from(from)[map.index_of(to)], 0.02);
 }
 
-TEST(CostMap, ARobotTooNearAWallFindsItsWayOut) {
+TEST(CostMap, a_robot_too_close_to_a_wall_finds_a_path_out) {
   const CostMap map(make_map(8.0, two_rooms), 0.1, 0.3, 0.5);
   EXPECT_FALSE(map.passable(map.index_of({0.25, 1.0})));
   EXPECT_FALSE(map.path({0.25, 1.0}, {3.0, 1.0}).empty());
 }
 
-TEST(CostMap, FrontiersLieBetweenFreeAndUnknown) {
+TEST(CostMap, frontiers_are_between_free_and_unknown_cells) {
   const CostMap map(make_map(8.0, [](Point2 p) { return p.x < 4.0 ? 0 : -1; }), 0.1, 0.2, 0.3);
   EXPECT_TRUE(map.frontier(map.index_of({3.95, 4.0})));
   EXPECT_FALSE(map.frontier(map.index_of({3.0, 4.0})));
   EXPECT_FALSE(map.frontier(map.index_of({5.0, 4.0})));
 }
 
-TEST(Planner, WaitsForAMap) {
+TEST(Planner, the_planner_waits_for_a_map) {
   Planner planner;
   const Drive drive = planner.update({}, 0.0);
   EXPECT_EQ(drive.speed, 0.0);
@@ -96,7 +96,7 @@ TEST(Planner, WaitsForAMap) {
   EXPECT_FALSE(planner.go_to({1.0, 1.0}, {}));
 }
 
-TEST(Planner, ReachesAGoalInTheNextRoom) {
+TEST(Planner, a_goal_in_the_next_room_is_reached) {
   Planner planner;
   const GridMap map = make_map(8.0, two_rooms);
   planner.set_map(map);
@@ -112,7 +112,7 @@ TEST(Planner, ReachesAGoalInTheNextRoom) {
   EXPECT_LT(distance(pose.position(), Point2{7.0, 1.0}), 0.3);
 }
 
-TEST(Planner, ExploresTheUnknownFirst) {
+TEST(Planner, unknown_space_is_explored_first) {
   Planner planner;
   planner.set_map(make_map(8.0, [](Point2 p) {
     if (near_edge(p, 8.0)) return 100;
@@ -124,7 +124,7 @@ TEST(Planner, ExploresTheUnknownFirst) {
   EXPECT_NEAR(planner.goal()->x, 5.0, 0.11);
 }
 
-TEST(Planner, PatrolsAKnownMapAndComesEverywhere) {
+TEST(Planner, a_patrol_of_a_known_map_reaches_every_place) {
   Planner planner;
   planner.set_map(make_map(8.0, two_rooms));
   Pose2 pose{1.0, 1.0, 0.0};
@@ -142,10 +142,10 @@ TEST(Planner, PatrolsAKnownMapAndComesEverywhere) {
   EXPECT_EQ(planner.recoveries(), 0U);
 }
 
-TEST(Planner, BacksOffWhenStuckAndGoesElsewhere) {
+TEST(Planner, a_stuck_robot_backs_off_and_goes_elsewhere) {
   Planner planner;
   planner.set_map(make_map(8.0, two_rooms));
-  const Pose2 pose{1.0, 1.0, 0.8};  // which does not change, whatever the wheels do
+  const Pose2 pose{1.0, 1.0, 0.8};  // stays the same, independent of the wheels
   bool backwards = false;
   std::optional<Point2> first;
   for (double now = 0.0; now < 8.0; now += 0.05) {
@@ -159,7 +159,7 @@ TEST(Planner, BacksOffWhenStuckAndGoesElsewhere) {
   EXPECT_GT(distance(*planner.goal(), *first), 0.5);
 }
 
-TEST(Planner, DropsAWayThatTurnsOutBlocked) {
+TEST(Planner, a_blocked_path_is_dropped) {
   Planner planner;
   planner.set_map(make_map(8.0, two_rooms));
   const Pose2 pose{1.0, 1.0, 0.0};

@@ -19,7 +19,7 @@ std::uint32_t read_u32(const std::uint8_t* p) {
   return std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 | p[3];
 }
 
-// The chunks of a PNG file, their check sums verified.
+// The chunks of a PNG file, with verified checksums.
 std::vector<Chunk> chunks_of(const std::vector<std::uint8_t>& file) {
   std::vector<Chunk> out;
   std::size_t at = 8;
@@ -35,7 +35,7 @@ std::vector<Chunk> chunks_of(const std::vector<std::uint8_t>& file) {
   return out;
 }
 
-// Undoes the filters none, sub and up, written from the standard and not from the encoder.
+// Reverses the filters none, sub and up. Written from the standard, independent of the encoder.
 Image decode(const std::vector<std::uint8_t>& file) {
   const std::vector<Chunk> chunks = chunks_of(file);
   EXPECT_EQ(chunks.front().type, "IHDR");
@@ -68,7 +68,7 @@ Image decode(const std::vector<std::uint8_t>& file) {
   return image;
 }
 
-TEST(Png, DecodesToWhatWasEncoded) {
+TEST(Png, a_png_decodes_to_the_encoded_image) {
   for (const int channels : {1, 3}) {
     Image image(37, 23, channels);
     for (std::size_t i = 0; i < image.pixels.size(); ++i) {
@@ -84,7 +84,7 @@ TEST(Png, DecodesToWhatWasEncoded) {
   }
 }
 
-TEST(Png, RefusesAnImageWhoseSizesDisagree) {
+TEST(Png, an_image_with_inconsistent_sizes_is_refused) {
   Image image(4, 4, 3);
   image.pixels.pop_back();
   EXPECT_THROW((void)encode_png(image), std::invalid_argument);
@@ -92,7 +92,7 @@ TEST(Png, RefusesAnImageWhoseSizesDisagree) {
   EXPECT_THROW((void)encode_png(Image(2, 2, 2)), std::invalid_argument);
 }
 
-TEST(Png, SaysWhichFileCannotBeWritten) {
+TEST(Png, a_file_that_cannot_be_written_is_named) {
   try {
     write_png("/nonexistent-folder/map.png", Image(2, 2, 1));
     FAIL() << "was written";
@@ -101,7 +101,7 @@ TEST(Png, SaysWhichFileCannotBeWritten) {
   }
 }
 
-TEST(DrawMap, IsCroppedAndHasYUp) {
+TEST(DrawMap, the_map_is_cropped_and_has_y_up) {
   GridMap map{0.1, {0.0, 0.0}, 100, 100, std::vector<std::int8_t>(100 * 100, -1)};
   map.percents[50 * 100 + 40] = 100;  // cell (40, 50)
   map.percents[60 * 100 + 70] = 0;    // cell (70, 60)
@@ -114,7 +114,7 @@ TEST(DrawMap, IsCroppedAndHasYUp) {
   EXPECT_EQ(*image.at(0, 0), 205) << "unknown";
 }
 
-TEST(DrawMap, ShowsTheTrajectoryFromBlueToRed) {
+TEST(DrawMap, the_trajectory_is_drawn_from_blue_to_red) {
   GridMap map{0.1, {0.0, 0.0}, 100, 10, std::vector<std::int8_t>(100 * 10, 0)};
   std::vector<Pose2> way;
   for (int i = 0; i < 90; ++i) way.push_back({0.55 + 0.1 * i, 0.55, 0.0});
@@ -128,7 +128,7 @@ TEST(DrawMap, ShowsTheTrajectoryFromBlueToRed) {
   EXPECT_LT(last[2], 60);
 }
 
-TEST(DrawMap, OfNothingIsAnImageStill) {
+TEST(DrawMap, an_empty_map_is_still_an_image) {
   const Image image = draw_map(GridMap{});
   EXPECT_EQ(decode(encode_png(image)).pixels, image.pixels);
 }

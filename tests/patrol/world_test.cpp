@@ -16,7 +16,7 @@ constexpr double kPi = std::numbers::pi;
 
 World one_box() { return World({{{2.0, -1.0}, {3.0, 1.0}, 2.5, {200, 60, 60}}}); }
 
-TEST(World, RaysEndAtTheNearestFace) {
+TEST(World, rays_end_at_the_nearest_face) {
   const World world = one_box();
   EXPECT_DOUBLE_EQ(world.ray({0.0, 0.0}, 0.0, 10.0), 2.0);
   EXPECT_DOUBLE_EQ(world.ray({5.0, 0.5}, kPi, 10.0), 2.0);
@@ -27,14 +27,14 @@ TEST(World, RaysEndAtTheNearestFace) {
   EXPECT_DOUBLE_EQ(world.clearance({2.5, 0.0}), 0.0);
 }
 
-TEST(World, BuildingIsClosed) {
+TEST(World, the_building_is_closed) {
   const World world = World::building();
   for (int i = 0; i < 720; ++i) {
     EXPECT_LT(world.ray({8.0, 6.0}, i * kPi / 360.0, 100.0), 20.0) << "at beam " << i;
   }
 }
 
-TEST(Simulator, MovesAsToldAndStopsAtWalls) {
+TEST(Simulator, the_robot_follows_commands_and_stops_at_walls) {
   const World world = one_box();
   SimulatorConfig config;
   config.start = {};
@@ -43,7 +43,7 @@ TEST(Simulator, MovesAsToldAndStopsAtWalls) {
   sim.command(0.5, 0.0);
   for (int i = 0; i < 200; ++i) sim.step(0.01);
   EXPECT_EQ(sim.now_ns(), 2'000'000'000);
-  // 2 s at 0.5 m/s, less what speeding up at 1.5 m/s^2 takes.
+  // 2 s at 0.5 m/s, minus the loss while accelerating at 1.5 m/s^2.
   EXPECT_NEAR(sim.truth().x, 1.0 - 0.5 * 0.5 / (2.0 * 1.5), 0.01);
   for (int i = 0; i < 1000; ++i) sim.step(0.01);
   EXPECT_TRUE(sim.bumped());
@@ -51,7 +51,7 @@ TEST(Simulator, MovesAsToldAndStopsAtWalls) {
   EXPECT_GT(sim.truth().x, 1.7);
 }
 
-TEST(Simulator, OdometryDriftsAndItsErrorsAreThoseOfTheConfiguration) {
+TEST(Simulator, odometry_drifts_with_the_configured_errors) {
   const World world({});
   SimulatorConfig config;
   config.start = {};
@@ -67,7 +67,7 @@ TEST(Simulator, OdometryDriftsAndItsErrorsAreThoseOfTheConfiguration) {
   EXPECT_GT(std::abs(noisy.odometry().theta - exact.odometry().theta), 1e-4);
 }
 
-TEST(Simulator, ScansShowTheWorldWithTheNoiseAsked) {
+TEST(Simulator, scans_show_the_world_with_the_configured_noise) {
   const World world = World::building();
   SimulatorConfig config;
   Simulator sim(world, config);
@@ -89,7 +89,7 @@ TEST(Simulator, ScansShowTheWorldWithTheNoiseAsked) {
   EXPECT_NEAR(std::sqrt(sum2 / seen), config.laser_noise_m, 0.3 * config.laser_noise_m);
 }
 
-TEST(Simulator, SameSeedSameRunOtherSeedOtherRun) {
+TEST(Simulator, equal_seeds_give_equal_runs_and_others_differ) {
   const World world = World::building();
   auto run = [&](std::uint64_t seed) {
     SimulatorConfig config;
@@ -103,7 +103,7 @@ TEST(Simulator, SameSeedSameRunOtherSeedOtherRun) {
   EXPECT_NE(run(5), run(6));
 }
 
-TEST(Camera, ShowsTheBlockWhereItStands) {
+TEST(Camera, a_block_appears_at_its_place_in_the_picture) {
   const World world = one_box();
   Camera camera({.width = 64, .height = 48, .field_of_view = 1.4, .height_m = 0.9});
   std::vector<std::uint8_t> rgb(camera.bytes(), 1);
@@ -116,13 +116,13 @@ TEST(Camera, ShowsTheBlockWhereItStands) {
   EXPECT_FALSE(reddish(0, 24)) << "past its left side";
   EXPECT_FALSE(reddish(63, 24)) << "past its right side";
   EXPECT_FALSE(reddish(32, 47)) << "the floor before it";
-  // To the left of the robot is to the left in the picture.
+  // The left side of the robot is the left side of the picture.
   camera.render(world, {0.0, -1.0, 0.0}, rgb);
   EXPECT_TRUE(reddish(20, 24));
   EXPECT_FALSE(reddish(44, 24));
 }
 
-TEST(Camera, FillsEveryPixelAndSeesManyColours) {
+TEST(Camera, every_pixel_is_filled_with_varied_colours) {
   const World world = World::building();
   Camera camera;
   std::vector<std::uint8_t> a(camera.bytes(), 0), b(camera.bytes(), 255);

@@ -23,7 +23,7 @@ std::string error_of(const std::string& nodes) {
   return plan ? "" : plan.error().to_string();
 }
 
-TEST(PlanCalls, NameServersAndClients) {
+TEST(PlanCalls, a_plan_lists_servers_and_clients) {
   const Plan plan = parse_plan(kTwoHosts, "r.yaml").or_throw();
   ASSERT_EQ(plan.calls.size(), 2U);
   const CallPlan* service = plan.call("plan", false);
@@ -38,7 +38,7 @@ TEST(PlanCalls, NameServersAndClients) {
   EXPECT_EQ(plan.node("driver")->channel_for("make_plan"), "plan");
 }
 
-TEST(PlanCalls, TravelBetweenHostsInBothDirections) {
+TEST(PlanCalls, calls_use_both_directions_between_hosts) {
   const Plan plan = parse_plan(kTwoHosts, "r.yaml").or_throw();
   const std::string request = call_channel_base("plan", false) + "/request";
   const std::string reply = call_channel_base("plan", false) + "/reply";
@@ -57,7 +57,7 @@ TEST(PlanCalls, TravelBetweenHostsInBothDirections) {
   EXPECT_TRUE(one.channel(request)->uses("zmq"));
 }
 
-TEST(PlanCalls, ArePrintedAsServicesAndNotAsChannels) {
+TEST(PlanCalls, calls_are_printed_as_services_and_not_as_channels) {
   const Plan plan = parse_plan(kTwoHosts, "r.yaml").or_throw();
   const std::string text = to_text(plan);
   EXPECT_NE(text.find("SERVICE  KIND     SERVER   CLIENTS  BY\n"
@@ -76,23 +76,24 @@ TEST(PlanCalls, ArePrintedAsServicesAndNotAsChannels) {
   EXPECT_NE(dot.find("label=\"plan\""), std::string::npos);
 }
 
-TEST(PlanCalls, MistakesAreRefused) {
+TEST(PlanCalls, mistakes_are_refused) {
   EXPECT_EQ(error_of("  a: {services: [x]}\n  b: {services: [x]}\n"),
-            "r.yaml:4:18: nodes.b.services: 'x' is one of node 'a' already, at r.yaml:3:18; one "
-            "node offers it, keep one [invalid_config]");
+            "r.yaml:4:18: nodes.b.services: 'x' is one of node 'a' already, at r.yaml:3:18. "
+            "Keep one [invalid_config]");
   EXPECT_EQ(error_of("  a: {services: [plan]}\n  b: {calls: [plam]}\n"),
-            "r.yaml:4:15: nodes.b.calls: no node of the plan offers 'plam'; did you mean 'plan'?; "
-            "name it under services of a node [invalid_config]");
+            "r.yaml:4:15: nodes.b.calls: no node of the plan offers 'plam' (did you mean 'plan'?). "
+            "Name it under services of a node [invalid_config]");
   EXPECT_EQ(error_of("  a: {services: [x], goals: [x]}\n"),
-            "r.yaml:3:30: nodes.a.goals: no node of the plan offers 'x'; there are no actions; "
-            "name it under actions of a node [invalid_config]");
+            "r.yaml:3:30: nodes.a.goals: no node of the plan offers 'x' (there are no actions). "
+            "Name it under actions of a node [invalid_config]");
   EXPECT_EQ(error_of("  a: {services: [x, x]}\n"),
-            "r.yaml:3:21: nodes.a.services: 'x' stands here twice [invalid_config]");
+            "r.yaml:3:21: nodes.a.services: 'x' is listed twice [invalid_config]");
   EXPECT_NE(error_of("  a: {actions: [/x]}\n").find("a service's name does not begin with '/'"),
             std::string::npos);
   EXPECT_NE(error_of("  a: {services: [hyphos/x]}\n").find("services named hyphos are reserved"),
             std::string::npos);
-  EXPECT_EQ(error_of("  a: {services: [x], actions: [x]}\n"), "");  // a service and an action
+  EXPECT_EQ(error_of("  a: {services: [x], actions: [x]}\n"),
+            "");  // a service and an action may share a name
 }
 
 }  // namespace

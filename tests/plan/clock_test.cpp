@@ -15,14 +15,14 @@ std::string error_of(const std::string& section) {
   return plan ? "" : plan.error().message;
 }
 
-TEST(PlanClock, IsRealUnlessThePlanSaysOtherwise) {
+TEST(PlanClock, the_clock_is_real_by_default) {
   const Plan plan = plan_of("channels: {a: {}}");
   EXPECT_EQ(plan.clock.mode, ClockMode::real);
   EXPECT_EQ(plan.channel("clock"), nullptr);
   EXPECT_EQ(plan_of("clock: real").clock.mode, ClockMode::real);
 }
 
-TEST(PlanClock, SimAddsItsChannels) {
+TEST(PlanClock, sim_adds_its_channels) {
   const Plan plan = plan_of("clock: sim\nchannels: {a: {}}");
   EXPECT_EQ(plan.clock.mode, ClockMode::sim);
   EXPECT_EQ(plan.clock.channel, "clock");
@@ -34,7 +34,7 @@ TEST(PlanClock, SimAddsItsChannels) {
   EXPECT_EQ(plan.channel("clock/control")->reach, Reach::machine);
 }
 
-TEST(PlanClock, SimulatedTimeReachesOtherHosts) {
+TEST(PlanClock, simulated_time_reaches_other_hosts) {
   const Plan plan = plan_of(
       "clock: {mode: sim, speed: 0.5}\n"
       "hosts: {x: {address: 10.0.0.1}, y: {address: 10.0.0.2}}\n"
@@ -46,20 +46,20 @@ TEST(PlanClock, SimulatedTimeReachesOtherHosts) {
   EXPECT_FALSE(there.channel("clock/control")->uses("zmq"));
 }
 
-TEST(PlanClock, ADeclaredChannelIsUsedAndLatched) {
+TEST(PlanClock, a_declared_channel_is_used_and_made_latched) {
   const Plan plan = plan_of("clock: {mode: sim, channel: t}\nchannels: {t: {depth: 3}}");
   EXPECT_EQ(plan.channel("t")->policy.depth, 3U);
   EXPECT_TRUE(plan.channel("t")->policy.latched);
   EXPECT_EQ(plan.channel("t")->type, "hyphos.msgs.Clock");
 }
 
-TEST(PlanClock, CanBeSetFromTheCommandLine) {
+TEST(PlanClock, the_clock_can_be_set_on_the_command_line) {
   EXPECT_EQ(plan_of("robot: x", {{"clock=sim"}, false}).clock.mode, ClockMode::sim);
 }
 
-TEST(PlanClock, MistakesAreNamed) {
+TEST(PlanClock, mistakes_are_named) {
   EXPECT_EQ(error_of("clock: simm"),
-            "clock.mode: expected one of real, sim, found 'simm'; did you mean 'sim'?");
+            "clock.mode: expected one of real, sim, found 'simm' (did you mean 'sim'?)");
   EXPECT_EQ(
       error_of("clock: {mode: sim, speed: -2}"),
       "clock.speed: expected a number above 0, at most 1000 (seconds of simulated time in one "
@@ -67,21 +67,21 @@ TEST(PlanClock, MistakesAreNamed) {
   EXPECT_EQ(error_of("clock: {mode: sim, speed: '2'}").substr(0, 30),
             "clock.speed: expected a number");
   EXPECT_EQ(error_of("clock: {speed: 2}"),
-            "clock.speed: has no effect with mode real; remove it, or write mode: sim");
+            "clock.speed: has no effect with mode real. Remove it, or write mode: sim");
   EXPECT_EQ(error_of("clock: {mode: sim, chanel: t}"),
-            "clock.chanel: unknown key; did you mean 'channel'?");
+            "clock.chanel: unknown key (did you mean 'channel'?)");
   EXPECT_EQ(error_of("clock: [sim]"),
             "clock: expected a map with keys mode, channel, speed, found a list");
   EXPECT_NE(error_of("clock: {mode: sim, channel: 'a b'}").find("clock.channel: 'a b': "),
             std::string::npos);
   EXPECT_EQ(error_of("clock: sim\nchannels: {clock: {type: hyphos.msgs.String}}"),
             "clock: channel 'clock' has type 'hyphos.msgs.String' at r.yaml:3:12, but simulated "
-            "time is hyphos.msgs.Clock; give the clock another channel");
+            "time is hyphos.msgs.Clock. Give the clock another channel");
   const Result<Plan> plan = parse_plan("hyphos: 1\nrobot: x\nclock: fast", "r.yaml");
   EXPECT_NE(plan.error().to_string().find("r.yaml:3:8"), std::string::npos);
 }
 
-TEST(PlanClock, IsPrinted) {
+TEST(PlanClock, the_clock_is_printed) {
   const Plan plan = plan_of("clock: {mode: sim, speed: 2.5}");
   EXPECT_NE(to_text(plan).find("CLOCK simulated, from channel clock, speed 2.5"),
             std::string::npos);

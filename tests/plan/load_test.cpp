@@ -29,7 +29,7 @@ const std::string kImage =
     "KB, work_us: 12}}\n"
     "  tick: {publishers: [camera], subscribers: [mapper]}\n";
 
-TEST(Load, SaysWhatAChannelCarriesAndANodeComputes) {
+TEST(Load, the_load_of_channels_and_nodes_is_read) {
   const auto plan = with_channels(kImage +
                                   "  map: {publishers: [mapper], subscribers: [viewer], load: "
                                   "{after: image, every: 10, size: 100}}\n");
@@ -48,7 +48,7 @@ TEST(Load, SaysWhatAChannelCarriesAndANodeComputes) {
   EXPECT_DOUBLE_EQ(plan->node("viewer")->load.work_us_for("map"), 40);
 }
 
-TEST(Load, IsPrintedAsJson) {
+TEST(Load, the_load_is_printed_as_json) {
   const auto plan = with_channels(kImage);
   ASSERT_TRUE(plan);
   const std::string json = to_json(*plan);
@@ -56,7 +56,7 @@ TEST(Load, IsPrintedAsJson) {
   EXPECT_NE(json.find("\"work_us\": 40"), std::string::npos) << json;
 }
 
-TEST(Load, UnderstandsSizes) {
+TEST(Load, sizes_with_units_are_read) {
   for (const auto& [text, bytes] :
        {std::pair{"7", 7}, {"2 MB", 2 << 20}, {"1.5kb", 1536}, {"64 B", 64}}) {
     const auto plan = with_channels("  image: {publishers: [camera], load: {rate_hz: 1, size: " +
@@ -66,7 +66,7 @@ TEST(Load, UnderstandsSizes) {
   }
 }
 
-TEST(Load, NamesWhatIsWrongWithIt) {
+TEST(Load, mistakes_in_a_load_are_named) {
   const auto load = [](const std::string& text) {
     return mistake("  tick: {}\n  image: {publishers: [camera], subscribers: [mapper], load: {" +
                    text + "}}\n");
@@ -74,27 +74,27 @@ TEST(Load, NamesWhatIsWrongWithIt) {
   EXPECT_NE(load("size: 10").find("either rate_hz, or after"), std::string::npos);
   EXPECT_NE(load("rate_hz: 1, after: tick, size: 1").find("either"), std::string::npos);
   EXPECT_NE(load("rate_hz: 1").find("size: missing"), std::string::npos);
-  EXPECT_NE(load("rate_hz: 1, size: big").find("'big' is no size"), std::string::npos);
-  EXPECT_NE(load("rate_hz: 1, size: 3 GB").find("is no size"), std::string::npos);
+  EXPECT_NE(load("rate_hz: 1, size: big").find("'big' is not a size"), std::string::npos);
+  EXPECT_NE(load("rate_hz: 1, size: 3 GB").find("is not a size"), std::string::npos);
   EXPECT_NE(load("rate_hz: 1, size: 1, every: 2").find("without `after`"), std::string::npos);
   EXPECT_NE(load("after: tack, size: 1").find("did you mean 'tick'"), std::string::npos);
   EXPECT_NE(load("rate: 1, size: 1").find("rate"), std::string::npos);
 }
 
-TEST(Load, AnAnswerNeedsAQuestion) {
+TEST(Load, a_publisher_must_subscribe_to_its_after_channel) {
   EXPECT_NE(mistake(kImage + "  map: {publishers: [viewer], load: {after: tick, size: 1}}\n")
                 .find("'viewer' publishes it, but does not subscribe to tick"),
             std::string::npos);
 }
 
-TEST(Load, AnswersInACircleAreRefused) {
+TEST(Load, a_cycle_of_after_is_refused) {
   const std::string circle =
       "  image: {publishers: [mapper], subscribers: [viewer], load: {after: tick, size: 1}}\n"
       "  tick: {publishers: [viewer], subscribers: [mapper], load: {after: image, size: 1}}\n";
-  EXPECT_NE(mistake(circle).find("in a circle"), std::string::npos) << mistake(circle);
+  EXPECT_NE(mistake(circle).find("in a cycle"), std::string::npos) << mistake(circle);
 }
 
-TEST(Load, OfANodeNamesItsChannels) {
+TEST(Load, an_unknown_channel_in_the_load_of_a_node_is_reported) {
   const auto plan = parse_plan(
       "hyphos: 1\nnodes:\n  a: {load: {work_us: {scam: 1}}}\nchannels:\n  scan: {}\n", "r.yaml");
   ASSERT_FALSE(plan);

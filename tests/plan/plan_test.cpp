@@ -17,7 +17,7 @@ Plan plan_of(const std::string& text, const PlanOptions& options = {}) {
   return parse_plan(text, "r.yaml", options).or_throw();
 }
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 class Folder {
  public:
   Folder()
@@ -43,7 +43,7 @@ class Folder {
 
 using Names = std::vector<std::string>;
 
-TEST(Plan, DefaultsOfAnEmptyPlan) {
+TEST(Plan, an_empty_plan_has_defaults) {
   const Plan plan = plan_of("hyphos: 1\n");
   EXPECT_EQ(plan.robot, "robot");
   EXPECT_EQ(plan.domain, "0");
@@ -60,7 +60,7 @@ TEST(Plan, DefaultsOfAnEmptyPlan) {
   EXPECT_EQ(links.transports, (std::vector<std::string>{"shm"}));
 }
 
-TEST(Plan, PolicyOfAChannel) {
+TEST(Plan, the_policy_of_a_channel_is_read) {
   const Plan plan = plan_of(R"(hyphos: 1
 channels:
   plain: {}
@@ -87,7 +87,7 @@ channels:
   EXPECT_EQ(full.source.to_string(), "r.yaml:5:3");
 }
 
-TEST(Plan, NodesGoWhereTheyAreSaidToGo) {
+TEST(Plan, nodes_run_in_their_configured_processes) {
   const Plan plan = plan_of(R"(hyphos: 1
 processes:
   sense: {nodes: [world, camera]}
@@ -115,7 +115,7 @@ nodes:
   EXPECT_EQ(plan.node("lost")->channel_for("odom"), "odom");
 }
 
-TEST(Plan, ParamsOfTextTakeEveryWord) {
+TEST(Plan, every_word_is_a_valid_text_param) {
   const Plan plan = plan_of(R"(hyphos: 1
 nodes:
   n:
@@ -133,7 +133,7 @@ nodes:
   EXPECT_FALSE(params.find("empty")->as_text().ok());
 }
 
-TEST(Plan, NumbersOfParamsAreReadOrRefusedWithTheRange) {
+TEST(Plan, number_params_are_read_or_refused_with_the_range) {
   const Plan plan = plan_of(R"(hyphos: 1
 nodes:
   n:
@@ -152,7 +152,7 @@ nodes:
   EXPECT_EQ(params.find("tiny")->as_real().value(), 0.0);
 }
 
-TEST(Plan, ParamsKeepTheirPlacesAndReadAsWhatTheyAre) {
+TEST(Plan, params_keep_their_places_and_types) {
   const Plan plan = plan_of(R"(hyphos: 1
 nodes:
   n:
@@ -177,7 +177,7 @@ nodes:
   EXPECT_EQ(params.find("list")->as_real().error().message, "expected a number, found a list");
 }
 
-TEST(Plan, ParamsOfAProcessLieOverThoseOfItsNodes) {
+TEST(Plan, params_of_a_process_override_those_of_its_nodes) {
   const std::string text = R"(hyphos: 1
 processes:
   p: {params: {n: {laser: {rate_hz: 40}, extra: 1}, bare: {x: 2}}}
@@ -196,7 +196,7 @@ nodes:
   EXPECT_EQ(plan.node("n")->persist, "state/n.params.yaml");
   EXPECT_EQ(plan.node("bare")->persist, "kept/bare.yaml");
   EXPECT_EQ(plan.node("other")->persist, "");
-  // What is said by an option is meant last.
+  // Options override all other values.
   const auto set = parse_plan(text, "r.yaml", {.overrides = {"nodes.n.params.laser.rate_hz=60"}});
   EXPECT_EQ(set->node("n")->params.find("laser.rate_hz")->text, "60");
   EXPECT_EQ(set->node("n")->params.find("extra")->text, "1");
@@ -231,17 +231,17 @@ void expect_listing(const Plan& plan) {
   EXPECT_TRUE(links.channel("tf_channel")->uses("zmq"));
 }
 
-TEST(PlanListing, LoadsAsAFileOfItsOwn) {
+TEST(PlanListing, a_listing_loads_as_a_separate_file) {
   const Plan plan = plan_of(kListing);
   EXPECT_TRUE(plan.warnings.empty());
   expect_listing(plan);
 }
 
-TEST(PlanListing, LoadsInsideARobotFile) {
+TEST(PlanListing, a_listing_loads_inside_a_robot_file) {
   expect_listing(plan_of(std::string("hyphos: 1\nrobot: r\n") + kListing));
 }
 
-TEST(PlanListing, TwoFilesJoinThroughInclude) {
+TEST(PlanListing, two_listing_files_are_joined_by_include) {
   const Folder folder;
   folder.write(
       "network_setting.yaml",
@@ -253,7 +253,7 @@ TEST(PlanListing, TwoFilesJoinThroughInclude) {
   expect_listing(load_plan(file).or_throw());
 }
 
-TEST(PlanListing, LoadsWithoutIndentationAsPrinted) {
+TEST(PlanListing, a_listing_loads_without_indentation) {
   const Plan plan = plan_of(
       "network:\npublisher:\nip: \"tcp://*:5553\"\nchannels:\n     - pre_channel\n"
       "     - next_channel\nsubscribers:\n- ip: \"tcp://192.168.10.5:5556\"\n"
@@ -261,11 +261,11 @@ TEST(PlanListing, LoadsWithoutIndentationAsPrinted) {
   expect_listing(plan);
   ASSERT_EQ(plan.warnings.size(), 1U);
   EXPECT_EQ(plan.warnings[0],
-            "r.yaml:2:1: network: the listing is not indented; read as network.publisher, "
+            "r.yaml:2:1: network: the listing is not indented. It is read as network.publisher, "
             "network.subscribers and data_graph.close_channels");
 }
 
-TEST(PlanListing, FlatSubscriberTakesTheKeysAfterIt) {
+TEST(PlanListing, a_flat_subscriber_owns_the_keys_after_it) {
   const Plan plan = plan_of(
       "network:\npublisher:\nip: \"tcp://*:5553\"\nchannels:\n - pre_channel\n - next_channel\n"
       "subscribers:\nip: \"tcp://192.168.10.5:5556\"\nchannels:\n - tf_channel\n"
@@ -273,14 +273,14 @@ TEST(PlanListing, FlatSubscriberTakesTheKeysAfterIt) {
   expect_listing(plan);
 }
 
-TEST(PlanListing, HalfIndentedLoadsToo) {
+TEST(PlanListing, a_half_indented_listing_loads) {
   const Plan plan = plan_of("network:\n  publisher:\n  ip: \"*:1\"\n  channels: [a]\n");
   EXPECT_EQ(plan.warnings.size(), 1U);
   ASSERT_EQ(plan.network.publishers.size(), 1U);
   EXPECT_EQ(plan.network.publishers[0].endpoint, "tcp://*:1");
 }
 
-TEST(PlanListing, AnEntryWithoutEndpointConnectsNothing) {
+TEST(PlanListing, an_entry_without_an_endpoint_connects_nothing) {
   const Plan plan = plan_of(
       "network:\n  publisher:\n    ip: \"x\"\n    channels: [a]\n  subscribers:\n"
       "    - ip: x\n      channels: [b]\n    - ip: \"tcp://10.0.0.1:5556\"\n      channels: [c]\n");
@@ -307,7 +307,7 @@ channels:
   open: {scope: machine}
 )";
 
-TEST(PlanConnections, FollowFromPlacement) {
+TEST(PlanConnections, connections_follow_from_the_placement) {
   const Plan plan = plan_of(kThreeProcesses);
   const auto way = [&](const char* channel, const char* from, const char* to) {
     return route(plan, *plan.channel(channel), from, to);
@@ -322,7 +322,7 @@ TEST(PlanConnections, FollowFromPlacement) {
   EXPECT_EQ(way("open", "sense", "nowhere"), kNoRoute);
 }
 
-TEST(PlanConnections, BindWhatIsSentAndConnectToWhatIsNeeded) {
+TEST(PlanConnections, publishers_bind_and_subscribers_connect) {
   const Plan plan = plan_of(kThreeProcesses);
   const Connections sense = connections(plan, "sense").or_throw();
   ASSERT_EQ(sense.binds.size(), 2U);
@@ -330,7 +330,8 @@ TEST(PlanConnections, BindWhatIsSentAndConnectToWhatIsNeeded) {
   EXPECT_EQ(sense.binds[0].channels, Names{"scan"});
   EXPECT_EQ(sense.binds[1].endpoint, "ipc://@hyphos.0.sense");
   EXPECT_EQ(sense.binds[1].channels, Names{"forced"});
-  // A peer of the same host that names its endpoint is met there, at the host's address.
+  // If a peer on the same host has an explicit endpoint, the connection uses it, at the host's
+  // address.
   ASSERT_EQ(sense.peers.size(), 1U);
   EXPECT_EQ(sense.peers[0].process, "drive");
   EXPECT_EQ(sense.peers[0].endpoint, "tcp://10.0.0.1:7000");
@@ -353,12 +354,12 @@ TEST(PlanConnections, BindWhatIsSentAndConnectToWhatIsNeeded) {
   const auto missing = connections(plan, "thnk");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().to_string(),
-            "r.yaml: the plan has no process 'thnk'; processes are: sense, drive, think "
+            "r.yaml: the plan has no process 'thnk' (processes are: sense, drive, think) "
             "[not_found]");
 }
 
-/// What one end binds, the other connects to: over all processes and channels.
-TEST(PlanConnections, BothEndsAgree) {
+/// Every bound endpoint has a matching connection, over all processes and channels.
+TEST(PlanConnections, both_sides_of_a_connection_agree) {
   const Plan plan = plan_of(kThreeProcesses);
   int links = 0;
   for (const ProcessPlan& process : plan.processes) {
@@ -380,7 +381,7 @@ TEST(PlanConnections, BothEndsAgree) {
   EXPECT_EQ(links, 4);
 }
 
-TEST(PlanConnections, MulticastOffersWhatMayLeave) {
+TEST(PlanConnections, multicast_offers_channels_that_may_leave_the_host) {
   const Plan plan = plan_of(
       "hyphos: 1\nnetwork: {discovery: {multicast: on}}\n"
       "channels: {a: {}, b: {scope: machine}, c: {transport: shm}}\n");
@@ -390,7 +391,7 @@ TEST(PlanConnections, MulticastOffersWhatMayLeave) {
   EXPECT_EQ(links.binds[0].channels, Names{"a"});
 }
 
-TEST(PlanConnections, HostNamesAndIpv6) {
+TEST(PlanConnections, host_names_and_ipv6_addresses_work) {
   const Plan plan = plan_of(
       "hyphos: 1\nhosts: {u: {address: robot.local}, v: {address: 'fd00::1'}}\n"
       "processes: {p: {host: u}, q: {host: v}}\nchannels: {a: {}}\n");
@@ -402,7 +403,7 @@ TEST(PlanConnections, HostNamesAndIpv6) {
   EXPECT_EQ(p.peers[0].endpoint, "tcp://[fd00::1]:5551");
 }
 
-TEST(PlanInclude, IsLaidUnderTheIncludingFile) {
+TEST(PlanInclude, the_including_file_overrides_its_includes) {
   const Folder folder;
   folder.write("parts/common.yaml",
                "robot: common\nchannels:\n  scan: {depth: 5, latched: true}\n  odom: {}\n"
@@ -420,7 +421,7 @@ TEST(PlanInclude, IsLaidUnderTheIncludingFile) {
   EXPECT_EQ(plan.directory, file.parent_path());
 }
 
-TEST(PlanInclude, ErrorsNameTheFileTheyAreIn) {
+TEST(PlanInclude, errors_name_their_file) {
   const Folder folder;
   folder.write("common.yaml", "channels:\n  scan: {dept: 5}\n");
   const auto file = folder.write("robot.yaml", "hyphos: 1\ninclude: [common.yaml, gone.yaml]\n");
@@ -430,11 +431,11 @@ TEST(PlanInclude, ErrorsNameTheFileTheyAreIn) {
             folder.text("robot.yaml") +
                 ":2:24: include: 'gone.yaml': cannot open the file: No such file or directory\n" +
                 folder.text("common.yaml") +
-                ":2:10: channels.scan.dept: unknown key; did you mean 'depth'?\n"
+                ":2:10: channels.scan.dept: unknown key (did you mean 'depth'?)\n"
                 "2 errors [invalid_config]");
 }
 
-TEST(PlanInclude, CyclesAreRefusedAndDiamondsAreNot) {
+TEST(PlanInclude, cycles_are_refused_and_diamonds_are_accepted) {
   const Folder folder;
   folder.write("a.yaml", "include: b.yaml\n");
   folder.write("b.yaml", "include: ./a.yaml\n");
@@ -443,7 +444,7 @@ TEST(PlanInclude, CyclesAreRefusedAndDiamondsAreNot) {
   EXPECT_EQ(cycle.error().to_string(),
             folder.text("b.yaml") +
                 ":1:10: include: './a.yaml' includes itself, directly or through "
-                "others; remove one [invalid_config]");
+                "others. Remove one [invalid_config]");
   folder.write("a.yaml", "include: c.yaml\n");
   folder.write("b.yaml", "include: c.yaml\n");
   folder.write("c.yaml", "channels: {scan: {type: T}}\n");
@@ -453,7 +454,7 @@ TEST(PlanInclude, CyclesAreRefusedAndDiamondsAreNot) {
   EXPECT_EQ(diamond->channels.size(), 1U);
 }
 
-TEST(PlanInclude, TwoTypesOnOneChannelAreRefused) {
+TEST(PlanInclude, two_types_for_one_channel_are_refused) {
   const Folder folder;
   folder.write("a.yaml", "channels: {scan: {type: A}}\n");
   const auto plan = load_plan(
@@ -461,16 +462,16 @@ TEST(PlanInclude, TwoTypesOnOneChannelAreRefused) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().to_string(),
             folder.text("robot.yaml") + ":3:25: channels.scan.type: 'B' here, but 'A' at " +
-                folder.text("a.yaml") + ":1:25; a channel has one type [invalid_config]");
+                folder.text("a.yaml") + ":1:25. A channel has one type [invalid_config]");
 }
 
-TEST(PlanInclude, WorksInFilesOnly) {
+TEST(PlanInclude, include_works_in_files_only) {
   EXPECT_EQ(parse_plan("hyphos: 1\ninclude: [/etc/passwd]\n", "r.yaml").error().to_string(),
-            "r.yaml:2:11: include: works in files only; this plan was given as text "
+            "r.yaml:2:11: include: works in files only, but this plan was given as text "
             "[invalid_config]");
 }
 
-TEST(PlanInclude, ExponentialChainsAreBounded) {
+TEST(PlanInclude, exponential_chains_are_bounded) {
   const Folder folder;
   for (int i = 0; i < 20; ++i) {
     const std::string next = "f" + std::to_string(i + 1) + ".yaml";
@@ -482,13 +483,13 @@ TEST(PlanInclude, ExponentialChainsAreBounded) {
   EXPECT_NE(plan.error().message.find("more than 64 files are included"), std::string::npos);
 }
 
-TEST(PlanLoad, MissingFileIsNotFound) {
+TEST(PlanLoad, a_missing_file_is_not_found) {
   const auto plan = load_plan("/nonexistent/robot.yaml");
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, Code::not_found);
 }
 
-TEST(PlanOverride, SetsWhatTheFileSaysOrDoesNot) {
+TEST(PlanOverride, an_override_sets_present_and_absent_keys) {
   const Plan plan = plan_of(kThreeProcesses,
                             {.overrides = {"channels.scan.depth=3", "network.base_port=6000",
                                            "channels.open.scope=network",
@@ -499,7 +500,7 @@ TEST(PlanOverride, SetsWhatTheFileSaysOrDoesNot) {
   EXPECT_EQ(plan.node("world")->params.find("laser.rate_hz")->as_integer().value(), 40);
 }
 
-TEST(PlanOverride, MovesANodeWhateverPlacedIt) {
+TEST(PlanOverride, an_override_moves_a_node) {
   const Plan plan = plan_of(kThreeProcesses, {.overrides = {"nodes.world.process=think"}});
   EXPECT_EQ(plan.node("world")->process, "think");
   EXPECT_TRUE(plan.process("sense")->nodes.empty());
@@ -508,20 +509,20 @@ TEST(PlanOverride, MovesANodeWhateverPlacedIt) {
   EXPECT_EQ(plan.warnings[0], "r.yaml:6:3: processes.sense: no node is placed here");
 }
 
-TEST(PlanOverride, MistakesNameTheOption) {
+TEST(PlanOverride, mistakes_name_the_option) {
   const auto error = [](const std::string& option) {
     return parse_plan(kThreeProcesses, "r.yaml", {.overrides = {option}}).error().to_string();
   };
   EXPECT_EQ(error("channels.scan.dept=3"),
-            "--set channels.scan.dept=3: channels.scan.dept: unknown key; did you mean 'depth'? "
+            "--set channels.scan.dept=3: channels.scan.dept: unknown key (did you mean 'depth'?) "
             "[invalid_config]");
   EXPECT_EQ(error("channels.scan"),
             "--set channels.scan: expected KEY.KEY=VALUE, as in channels.scan.depth=3 "
             "[invalid_config]");
   EXPECT_EQ(error("a..b=1"), "--set a..b=1: a key between the dots is empty [invalid_config]");
   EXPECT_EQ(error("nodes.world.process=thnk"),
-            "--set nodes.world.process=thnk: nodes.world.process: unknown process 'thnk'; did you "
-            "mean 'think'? [invalid_config]");
+            "--set nodes.world.process=thnk: nodes.world.process: unknown process 'thnk' (did you "
+            "mean 'think'?) [invalid_config]");
   EXPECT_EQ(error("hyphos.x=1"),
             "--set hyphos.x=1: 'hyphos' is not a map at r.yaml:1:9, so nothing can be set below it "
             "[invalid_config]");
@@ -529,7 +530,7 @@ TEST(PlanOverride, MistakesNameTheOption) {
             "--set include=x.yaml: include cannot be set by an option [invalid_config]");
 }
 
-TEST(PlanFiles, KeysAreBelowThePlan) {
+TEST(PlanFiles, paths_of_keys_are_relative_to_the_plan) {
   const Folder folder;
   folder.write("keys/a.pub", "");
   const auto file = folder.write(
@@ -541,7 +542,7 @@ TEST(PlanFiles, KeysAreBelowThePlan) {
             "network.curve.secret_key_file: '" + folder.text("keys/a.key") + "' does not exist");
 }
 
-TEST(PlanFiles, AProgramBesideAPlanOfABareNameIsNotLookedUpInThePath) {
+TEST(PlanFiles, an_executable_beside_the_plan_is_not_searched_in_path) {
   const Plan plan =
       parse_plan("hyphos: 1\nnodes: {a: {executable: ./tool}, b: {executable: tool}}\n",
                  "robot.yaml")
@@ -550,7 +551,7 @@ TEST(PlanFiles, AProgramBesideAPlanOfABareNameIsNotLookedUpInThePath) {
   EXPECT_EQ(plan.program_file(*plan.node("b")), "./tool");
 }
 
-TEST(PlanFiles, ABareExecutableIsSoughtBesideThePlanAndThenOnThePath) {
+TEST(PlanFiles, a_bare_executable_is_searched_beside_the_plan_then_in_path) {
   const Folder folder;
   const auto file = folder.write("robot.yaml", "hyphos: 1\nnodes:\n  a: {executable: sh}\n");
   const Plan plan = load_plan(file).or_throw();
@@ -561,7 +562,7 @@ TEST(PlanFiles, ABareExecutableIsSoughtBesideThePlanAndThenOnThePath) {
   EXPECT_EQ(plan.program_file(*plan.node("a")), folder.text("sh"));
 }
 
-TEST(PlanFiles, PluginsAreFoundInThePluginPath) {
+TEST(PlanFiles, plugins_are_found_in_the_plugin_path) {
   const Folder folder;
   const auto library = folder.write("lib/libworld.so", "");
   const auto file = folder.write("robot.yaml",
@@ -585,17 +586,17 @@ std::string documented_example() {
   return all.substr(from, all.find("```\n", from) - from);
 }
 
-TEST(PlanDocs, TheExampleLoads) {
+TEST(PlanDocs, the_documented_example_loads) {
   const std::string text = documented_example();
   ASSERT_GT(text.size(), 1000U);
-  // `include` needs files, and the example's list is empty.
+  // `include` needs files. The list in the example is empty.
   const Result<Plan> plan = parse_plan(text, "docs/plan.md");
   ASSERT_TRUE(plan) << plan.error().to_string();
   EXPECT_TRUE(plan->warnings.empty()) << plan->warnings.front();
 }
 
-/// A wrong key makes the plan list the right ones: each must appear in the example.
-TEST(PlanDocs, TheExampleHasEveryKey) {
+/// For an unknown key, the error lists the valid keys. Each of them must appear in the example.
+TEST(PlanDocs, the_documented_example_has_every_key) {
   const std::string text = documented_example();
   int keys = 0;
   for (const char* section :
@@ -610,7 +611,7 @@ TEST(PlanDocs, TheExampleHasEveryKey) {
     ASSERT_NE(from, std::string::npos) << message;
     std::istringstream words(message.substr(from + 15));
     for (std::string key; words >> key;) {
-      if (key.ends_with(',')) key.pop_back();
+      if (key.ends_with(',') || key.ends_with(')')) key.pop_back();
       EXPECT_NE(text.find(key + ":"), std::string::npos) << section << key << " is not documented";
       ++keys;
     }

@@ -32,7 +32,7 @@ data_graph: {close_channels: [front]}
 
 Plan tiny() { return parse_plan(kPlan, "r.yaml").or_throw(); }
 
-TEST(Json, QuotesWhatMustBeQuoted) {
+TEST(Json, special_characters_are_quoted) {
   EXPECT_EQ(plan::json_quote("plain"), "\"plain\"");
   EXPECT_EQ(plan::json_quote("a\"b\\c"), R"("a\"b\\c")");
   EXPECT_EQ(plan::json_quote("line\nend\ttab"), R"("line\nend\ttab")");
@@ -44,7 +44,7 @@ TEST(Json, QuotesWhatMustBeQuoted) {
             "b\xef\xbf\xbd\"");
 }
 
-TEST(Json, WritesNestedValuesWithCommasBetween) {
+TEST(Json, nested_values_are_separated_by_commas) {
   plan::JsonWriter json;
   json.begin_object();
   json.key("list");
@@ -62,7 +62,7 @@ TEST(Json, WritesNestedValuesWithCommasBetween) {
             "{\n  \"list\": [\n    -1,\n    0.5\n  ],\n  \"empty\": {},\n  \"nan\": null\n}\n");
 }
 
-/// JSON is YAML, so the reader of plans reads it back.
+/// JSON is a subset of YAML, so the reader of plans can read it.
 Value read_back(const std::string& json) {
   config::Problems problems;
   Value root = config::parse_yaml(json, "json", problems);
@@ -84,7 +84,7 @@ const Value& at(const Value& from, const std::string& path) {
   return *value;
 }
 
-TEST(PlanJson, HoldsWhatThePlanSaysAndWhatFollows) {
+TEST(PlanJson, json_has_the_plan_and_the_derived_values) {
   const Value root = read_back(to_json(tiny()));
   EXPECT_EQ(at(root, "robot").text, "tiny");
   EXPECT_EQ(at(root, "hosts.1.address").text, "10.0.0.2");
@@ -102,7 +102,7 @@ TEST(PlanJson, HoldsWhatThePlanSaysAndWhatFollows) {
   EXPECT_EQ(at(root, "nodes.3.python_class").text, "C");
 }
 
-TEST(PlanJson, ParamsKeepTheirTypes) {
+TEST(PlanJson, params_keep_their_types) {
   const Value root = read_back(to_json(tiny()));
   const Value& params = at(root, "nodes.0.params");
   EXPECT_TRUE(at(params, "rate").plain);
@@ -115,7 +115,7 @@ TEST(PlanJson, ParamsKeepTheirTypes) {
   EXPECT_EQ(at(params, "at.0").text, "1");
 }
 
-TEST(PlanText, IsTables) {
+TEST(PlanText, the_text_consists_of_tables) {
   EXPECT_EQ(to_text(tiny()),
             R"(robot tiny, domain 0, from r.yaml
 
@@ -161,7 +161,7 @@ bool has_line(const std::string& text, const std::string& part, const std::strin
   return false;
 }
 
-TEST(PlanDot, EdgesShowWhatCarriesThem) {
+TEST(PlanDot, edges_show_their_transport) {
   const std::string dot = to_dot(tiny());
   EXPECT_TRUE(has_line(dot, R"("node world" -> "channel scan")", "solid"));
   EXPECT_TRUE(has_line(dot, R"("channel truth" -> "node camera")", "solid"));
@@ -174,7 +174,7 @@ TEST(PlanDot, EdgesShowWhatCarriesThem) {
   EXPECT_TRUE(dot.ends_with("}\n"));
 }
 
-TEST(PlanDot, PeersOutsideThePlanAreDrawn) {
+TEST(PlanDot, peers_outside_the_plan_are_drawn) {
   const Plan plan = parse_plan(
                         "network:\n  publisher: {ip: '*:1', channels: [a]}\n"
                         "  subscribers: [{ip: 'h:2', channels: [b]}]\n",
@@ -185,7 +185,7 @@ TEST(PlanDot, PeersOutsideThePlanAreDrawn) {
   EXPECT_TRUE(has_line(dot, R"("outside tcp://h:2" -> "channel b")", "dashed"));
 }
 
-TEST(PlanDot, QuotesAreEscaped) {
+TEST(PlanDot, quotes_are_escaped) {
   const Plan plan =
       parse_plan("network: {publisher: {ip: 'ipc://a\"b\\c', channels: [x]}}\n", "r").or_throw();
   EXPECT_TRUE(has_line(to_dot(plan), R"("outside ipc://a\"b\\c")", "->"));

@@ -72,7 +72,7 @@ def test_a_mistake_in_a_scenario_names_its_line(hyphos_start: Start, tmp_path: P
     wrong.write_text(EXAMPLE.read_text().replace("duration_s:", "duration:"))
     code, _, err = hyphos_start("cosim", "run", str(wrong)).end()
     assert code == 1
-    assert "cosim.yaml:5:1: duration: unknown key; did you mean 'duration_s'?" in err
+    assert "cosim.yaml:5:1: duration: unknown key (did you mean 'duration_s'?)" in err
 
 
 def test_methods_are_compared_on_one_scenario(hyphos_start: Start) -> None:

@@ -186,7 +186,7 @@ def test_nodes_that_cannot_be_made(check: Check) -> None:
 def test_a_plan_that_is_wrong_says_so(check: Check, hyphos_cli: Cli, tmp_path: Path) -> None:
     code, texts, _ = check({"a": "numbers"}, "channels: {number: {dept: 1}}")
     assert code == 1
-    assert "channels.number.dept: unknown key; did you mean 'depth'?" in texts["error"][0]
+    assert "channels.number.dept: unknown key (did you mean 'depth'?)" in texts["error"][0]
     code, out, err = hyphos_cli("validate", str(tmp_path / "robot.yaml"))
     assert (code, out) == (1, "")
     assert "did you mean 'depth'?" in err

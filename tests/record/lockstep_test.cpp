@@ -1,4 +1,4 @@
-// Lock-step: the same inputs give the same outputs, in the same order, with any number of threads.
+// Lock-step: the same inputs give the same outputs in the same order, with any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 std::string text_of(const Message<Buffer>& message) { return std::string(message->text()); }
 
-/// A graph in which everything races: two nodes answer the same input on one channel, one of them
-/// in parallel, and a third adds up what comes in the order in which it comes.
+/// A graph full of races: two nodes react to the same input on one channel, one of them in
+/// parallel. A third node combines the messages in the order of arrival.
 class Race {
  public:
   explicit Race(int threads, bool lockstep) {
@@ -50,7 +50,7 @@ class Race {
     runtime_->settle([&] { input_.publish(Buffer::copy_of(text)); });
   }
   [[nodiscard]] Runtime& runtime() { return *runtime_; }
-  /// Only between settle() and the next message.
+  /// Call it only between settle() and the next message.
   [[nodiscard]] const std::string& seen() const { return seen_; }
 
  private:
@@ -77,7 +77,7 @@ TEST(LockstepTest, twenty_runs_with_any_number_of_threads_agree) {
   for (int i = 1; i < 20; ++i) EXPECT_EQ(run(1 + i % 8), first) << "run " << i;
 }
 
-TEST(LockstepTest, settle_waits_for_all_that_comes_of_a_message) {
+TEST(LockstepTest, settle_waits_for_all_consequences_of_a_message) {
   Race race(4, false);  // in parallel, too
   race.send("x");
   std::size_t words = 0;
@@ -110,13 +110,13 @@ TEST(LockstepTest, one_callback_runs_at_a_time) {
   EXPECT_EQ(calls.load(), 400);
 }
 
-TEST(LockstepTest, what_the_work_throws_comes_out_of_settle) {
+TEST(LockstepTest, settle_rethrows_exceptions_of_the_work) {
   Runtime runtime = Runtime::open(test::offline_options()).or_throw();
   EXPECT_THROW(runtime.settle([] { throw std::runtime_error("no"); }), std::runtime_error);
   runtime.settle();
 }
 
-TEST(LockstepTest, the_channels_of_a_process_are_known_with_their_types) {
+TEST(LockstepTest, the_channels_of_a_process_are_listed_with_their_types) {
   Runtime runtime = Runtime::open(test::offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto publisher = node.publisher<Buffer>("a");
@@ -127,7 +127,7 @@ TEST(LockstepTest, the_channels_of_a_process_are_known_with_their_types) {
   EXPECT_EQ(channels[0].publishers, 1U);
 }
 
-/// A process whose time is made by hand, one instant after the other.
+/// A process with manual time, which advances one instant at a time.
 class Stepped {
  public:
   Stepped() {
@@ -146,7 +146,7 @@ class Stepped {
   std::optional<Node> node;
 };
 
-TEST(LockstepTest, the_next_timer_is_known_before_time_goes_there) {
+TEST(LockstepTest, next_timer_returns_the_next_due_instant) {
   Stepped s;
   EXPECT_EQ(s.runtime->next_timer(), std::nullopt);
   int calls = 0;
@@ -164,7 +164,7 @@ TEST(LockstepTest, the_next_timer_is_known_before_time_goes_there) {
   EXPECT_EQ(instants, (std::vector<std::int64_t>{7, 10, 14, 20, 21, 28}));
 }
 
-TEST(LockstepTest, at_one_instant_messages_come_before_timers_and_all_see_that_instant) {
+TEST(LockstepTest, messages_come_before_timers_of_the_same_instant) {
   Stepped s;
   std::string seen;
   const auto note = [&](const std::string& who) {
@@ -181,7 +181,7 @@ TEST(LockstepTest, at_one_instant_messages_come_before_timers_and_all_see_that_i
   EXPECT_EQ(seen, "inline10 message10 timer10 ");
 }
 
-TEST(LockstepTest, exceptions_of_callbacks_are_counted_and_the_first_says_whose_it_was) {
+TEST(LockstepTest, callback_exceptions_are_counted_and_the_first_is_named) {
   Stepped s;
   const auto publisher = s.node->publisher<Buffer>("a");
   s.node->subscribe<Buffer>("a", serial,
@@ -194,7 +194,7 @@ TEST(LockstepTest, exceptions_of_callbacks_are_counted_and_the_first_says_whose_
   EXPECT_EQ(s.runtime->callback_errors().first, "node 'n': callback of channel 'a' threw: no map");
 }
 
-TEST(LockstepTest, a_message_that_is_brought_from_elsewhere_keeps_its_sender_and_its_number) {
+TEST(LockstepTest, an_injected_message_keeps_its_sender_and_sequence) {
   Stepped s;
   const auto own = s.node->raw_publisher("a", type_support<Buffer>().id).or_throw();
   std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;

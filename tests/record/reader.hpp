@@ -15,8 +15,8 @@
 
 namespace hyphos::record::testing {
 
-/// Reads what McapFile writes without compression, by the format's description and with zlib's
-/// checksum: nothing of it is shared with the writer.
+/// Reads uncompressed files of McapFile by the format's specification, and checks them with zlib's
+/// checksum. It shares no code with the writer.
 struct ReadMessage {
   std::uint16_t channel = 0;
   std::uint32_t sequence = 0;
@@ -124,7 +124,7 @@ inline ReadFile read_file(const std::filesystem::path& path) {
   while (view.rest().size() > magic.size()) {
     const auto op = view.get<std::uint8_t>();
     const auto length = view.get<std::uint64_t>();
-    if (length > view.rest().size()) break;  // cut off
+    if (length > view.rest().size()) break;  // truncated
     const std::string_view content = view.take(length);
     if (op == 0x0f) in_data = false;
     if (in_data) read_record(op, content, out);

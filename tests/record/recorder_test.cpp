@@ -32,7 +32,7 @@ class RecorderTest : public ::testing::Test {
     if (!file.empty()) options.path = folder_ / file;
     options.compression = Compression::none;
     options.clock = [this] { return time_.load(); };
-    options.flush_ns = 3'600'000'000'000;  // a chunk ends by what a test does, not in time
+    options.flush_ns = 3'600'000'000'000;  // chunks end by the actions of a test, not by time
     return options;
   }
   static std::uint16_t add(Recorder& recorder, const std::string& name, bool latched = false) {
@@ -51,14 +51,14 @@ class RecorderTest : public ::testing::Test {
   std::atomic<std::int64_t> time_{1'000};
 };
 
-TEST_F(RecorderTest, writes_what_came_with_times_and_numbers) {
+TEST_F(RecorderTest, messages_are_written_with_times_and_sequence_numbers) {
   auto recorder = Recorder::open(options()).or_throw();
   const auto a = add(*recorder, "a");
   const auto b = add(*recorder, "b");
   send(*recorder, a, 1, "first");
   time_ = 2'000;
   send(*recorder, b, 7, "");
-  send(*recorder, a, 2, std::string(100'000, 'x'));  // larger than what is copied
+  send(*recorder, a, 2, std::string(100'000, 'x'));  // too large to be copied
   ASSERT_TRUE(recorder->close().ok());
   const ReadFile file = read_file(folder_ / "run.mcap");
   EXPECT_TRUE(file.complete);
@@ -73,7 +73,7 @@ TEST_F(RecorderTest, writes_what_came_with_times_and_numbers) {
   EXPECT_NE(file.metadata.at("hyphos.recording").at("a").find("\"written\": 2"), std::string::npos);
 }
 
-TEST_F(RecorderTest, attached_buffers_are_fields_behind_the_head) {
+TEST_F(RecorderTest, attached_buffers_are_fields_after_the_head) {
   auto recorder = Recorder::open(options()).or_throw();
   const auto id = add(*recorder, "image");
   BufferList buffers;
@@ -124,7 +124,7 @@ TEST_F(RecorderTest, everything_received_is_written_or_counted) {
   EXPECT_EQ(status.held_bytes, 0U);
 }
 
-TEST_F(RecorderTest, gaps_in_the_numbers_are_missing_and_repeats_are_not) {
+TEST_F(RecorderTest, gaps_in_the_numbers_count_as_missing_and_repeats_do_not) {
   auto recorder = Recorder::open(options()).or_throw();
   const auto id = add(*recorder, "a");
   for (const std::uint64_t number : {5, 6, 9, 9, 4, 10}) send(*recorder, id, number, "x", 1);
@@ -180,7 +180,7 @@ TEST_F(RecorderTest, splits_by_size_and_repeats_latched_values) {
   EXPECT_EQ(scans, 60U);
 }
 
-TEST_F(RecorderTest, keeps_the_last_files_only) {
+TEST_F(RecorderTest, only_the_last_files_are_kept) {
   Options split = options();
   split.split_bytes = 5'000;
   split.chunk_bytes = 1'000;
@@ -199,7 +199,7 @@ TEST_F(RecorderTest, keeps_the_last_files_only) {
   EXPECT_EQ(read_file(status.files.back()).messages.back().sequence, 40U);
 }
 
-TEST_F(RecorderTest, a_split_on_request_begins_a_new_file) {
+TEST_F(RecorderTest, a_requested_split_starts_a_new_file) {
   auto recorder = Recorder::open(options()).or_throw();
   const auto id = add(*recorder, "a");
   send(*recorder, id, 1, "one");
@@ -212,7 +212,7 @@ TEST_F(RecorderTest, a_split_on_request_begins_a_new_file) {
   EXPECT_EQ(read_file(status.files[1]).messages.at(0).data, "two");
 }
 
-TEST_F(RecorderTest, a_ring_keeps_the_last_seconds_and_the_latched_values_before) {
+TEST_F(RecorderTest, a_ring_keeps_the_last_seconds_and_older_latched_values) {
   Options ring = options("");
   ring.ring_ns = 1'000;
   ring.chunk_bytes = 100;
@@ -236,7 +236,7 @@ TEST_F(RecorderTest, a_ring_keeps_the_last_seconds_and_the_latched_values_before
   EXPECT_EQ(file.metadata.at("hyphos.recording").at("scan").find("\"received\": 100"),
             std::string::npos)
       << "the counters of a snapshot are those of its messages";
-  // Recording goes on, and an existing file is not replaced.
+  // Recording continues, and an existing file is not replaced.
   send(*recorder, scan, 101, "later");
   EXPECT_FALSE(recorder->snapshot(folder_ / "snap.mcap", false).ok());
   ASSERT_TRUE(recorder->snapshot(folder_ / "second.mcap", false).ok());
@@ -269,7 +269,7 @@ TEST_F(RecorderTest, a_snapshot_of_a_file_recording_is_refused) {
   EXPECT_EQ(written.error().code, Code::unsupported);
 }
 
-TEST_F(RecorderTest, an_existing_file_is_not_replaced_unless_asked) {
+TEST_F(RecorderTest, an_existing_file_is_replaced_only_on_request) {
   std::ofstream(folder_ / "run.mcap") << "precious";
   auto refused = Recorder::open(options());
   ASSERT_FALSE(refused.ok());
@@ -280,7 +280,7 @@ TEST_F(RecorderTest, an_existing_file_is_not_replaced_unless_asked) {
   EXPECT_FALSE(Recorder::open(options("no/such/folder.mcap")).ok());
 }
 
-TEST_F(RecorderTest, the_same_messages_make_the_same_file_with_any_number_of_threads) {
+TEST_F(RecorderTest, the_same_messages_give_the_same_file_with_any_threads) {
   std::string first;
   for (const int packers : {1, 2, 4}) {
     Options same = options("run" + std::to_string(packers) + ".mcap");
@@ -327,7 +327,7 @@ TEST_F(RecorderTest, records_a_channel_of_a_node) {
   }
 }
 
-TEST_F(RecorderTest, the_memory_of_large_messages_is_held_up_to_the_limit_and_then_let_go) {
+TEST_F(RecorderTest, memory_of_large_messages_is_held_up_to_the_limit) {
   Options limited = options();
   limited.hold_bytes = 100'000;
   auto recorder = Recorder::open(limited).or_throw();
@@ -344,7 +344,7 @@ TEST_F(RecorderTest, the_memory_of_large_messages_is_held_up_to_the_limit_and_th
   EXPECT_EQ(file.messages.at(1).data, std::string(60'000, 'y'));
 }
 
-TEST_F(RecorderTest, the_writer_refuses_a_channel_it_does_not_know) {
+TEST_F(RecorderTest, the_writer_refuses_an_unknown_channel) {
   McapWriter::Options to;
   to.path = folder_ / "w.mcap";
   auto writer = McapWriter::create(to).or_throw();
@@ -352,7 +352,7 @@ TEST_F(RecorderTest, the_writer_refuses_a_channel_it_does_not_know) {
   ASSERT_TRUE(writer.close().ok());
 }
 
-TEST_F(RecorderTest, a_time_before_1970_is_none_of_the_far_future) {
+TEST_F(RecorderTest, a_time_before_1970_becomes_0) {
   time_ = -5'000'000'000;
   auto recorder = Recorder::open(options()).or_throw();
   send(*recorder, add(*recorder, "a"), 1, "early");
@@ -362,7 +362,7 @@ TEST_F(RecorderTest, a_time_before_1970_is_none_of_the_far_future) {
   EXPECT_EQ(file.messages[0].log_time, 0U);
 }
 
-TEST_F(RecorderTest, the_writer_keeps_times_of_64_bits) {
+TEST_F(RecorderTest, the_writer_keeps_64_bit_times) {
   McapWriter::Options to;
   to.path = folder_ / "w.mcap";
   to.compression = Compression::none;

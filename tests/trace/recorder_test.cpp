@@ -28,18 +28,18 @@ Memory zeros(std::size_t size) {
   return memory;
 }
 
-/// A recorder in memory that starts as zeros, as it lies in an area.
+/// A recorder in memory that starts as zeros, as in an area.
 struct Ring {
   Memory memory = zeros(sizeof(Recorder));
   Recorder& operator*() const { return *reinterpret_cast<Recorder*>(memory.get()); }
   Recorder* operator->() const { return &**this; }
-  /// The words of the memory, to be broken.
+  /// The words of the memory, for corruption.
   std::atomic<std::uint64_t>* words() const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(memory.get());
   }
 };
 
-// All words of an event can be told from its sequence: a torn one shows.
+// All words of an event are derived from its sequence, so a torn event is detected.
 Meta meta_of(std::uint64_t sender, std::uint64_t sequence) {
   Meta meta;
   meta.sender = sender;
@@ -64,7 +64,7 @@ bool whole(const MessageEvent& event) {
          event.cause_endpoint == n * 19 && event.received == 0;
 }
 
-TEST(Recorder, WhatIsWrittenIsReadOnceAndWithAllItsWords) {
+TEST(Recorder, an_event_is_read_once_with_all_its_words) {
   const Ring ring;
   publish(ring, 4, 1);
   Meta meta = meta_of(4, 1);
@@ -97,7 +97,7 @@ TEST(Recorder, WhatIsWrittenIsReadOnceAndWithAllItsWords) {
   EXPECT_EQ(events.size(), 2U);
 }
 
-TEST(Recorder, WhatWasOverwrittenIsCountedAsMissedAndTheRestIsInOrder) {
+TEST(Recorder, overwritten_events_are_missed_and_the_rest_is_in_order) {
   const Ring ring;
   const std::uint64_t written = Recorder::kSlots * 2 + 100;
   for (std::uint64_t i = 1; i <= written; ++i) publish(ring, 1, i);
@@ -111,10 +111,11 @@ TEST(Recorder, WhatWasOverwrittenIsCountedAsMissedAndTheRestIsInOrder) {
   EXPECT_EQ(next, written);
 }
 
-TEST(Recorder, AnEventWhoseWriterStoppedIsMissedAndHoldsUpNobody) {
+TEST(Recorder, an_unfinished_event_is_missed_and_blocks_no_thread) {
   const Ring ring;
   publish(ring, 1, 1);
-  // The next writer has taken its ticket and its slot, and was killed: 16 words a slot after 8.
+  // Simulates a writer that was killed after it took its ticket and slot: 16 words per slot after
+  // the first 8.
   std::atomic<std::uint64_t>* const words = ring.words();
   words[0].fetch_add(1);
   words[8 + 16].store(2 * 1 + 1);
@@ -124,7 +125,7 @@ TEST(Recorder, AnEventWhoseWriterStoppedIsMissedAndHoldsUpNobody) {
   EXPECT_EQ(ring->read(next, events), 1U);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[1].sequence, 3U);
-  // A round later that slot is still its own: one event is left out, all others are there.
+  // One round later the slot is still occupied. One event is dropped, and all others are there.
   events.clear();
   for (std::uint64_t i = 4; i <= Recorder::kSlots + 3; ++i) publish(ring, 1, i);
   EXPECT_EQ(ring->read(next, events), 1U);
@@ -132,7 +133,7 @@ TEST(Recorder, AnEventWhoseWriterStoppedIsMissedAndHoldsUpNobody) {
   EXPECT_TRUE(std::all_of(events.begin(), events.end(), whole));
 }
 
-TEST(Recorder, TwoWritersAndAReaderNeverSeeATornEventAndEveryOneIsSeenOrMissed) {
+TEST(Recorder, concurrent_events_are_never_torn_and_seen_or_missed) {
   const Ring ring;
   constexpr std::uint64_t kEach = 60'000;
   std::atomic<int> running{2};
@@ -158,7 +159,7 @@ TEST(Recorder, TwoWritersAndAReaderNeverSeeATornEventAndEveryOneIsSeenOrMissed) 
   EXPECT_TRUE(seen[1].contains(kEach) || seen[2].contains(kEach));
 }
 
-TEST(Recorder, AnyBytesGiveEventsOrMissesAndEnd) {
+TEST(Recorder, reading_any_bytes_terminates) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 20; ++round) {
     const Ring ring;
@@ -173,7 +174,7 @@ TEST(Recorder, AnyBytesGiveEventsOrMissesAndEnd) {
   }
 }
 
-TEST(ReadEvents, TellsOfWhichEndAnEventIsAlsoWhenItsPlaceWasUsedBefore) {
+TEST(ReadEvents, an_event_names_its_endpoint_even_in_a_reused_record) {
   const std::size_t size = Registry::kMinArea;
   const Memory area = zeros(size);
   Registry registry({area.get(), size}, nullptr, "sense", 42);
@@ -199,14 +200,14 @@ TEST(ReadEvents, TellsOfWhichEndAnEventIsAlsoWhenItsPlaceWasUsedBefore) {
   EXPECT_EQ(read->next, 2U);
 }
 
-TEST(ReadEvents, GarbageIsRefused) {
+TEST(ReadEvents, random_bytes_are_refused) {
   const std::size_t size = Registry::kMinArea;
   const Memory area = zeros(size);
   EXPECT_EQ(read_events({area.get(), 100}, 0).error().code, Code::corrupt);
   EXPECT_EQ(read_events({area.get(), size}, 0).error().code, Code::corrupt);
 }
 
-TEST(Endpoint, OneThatToolsDoNotSeeRecordsNothingAndDoesNoHarm) {
+TEST(Endpoint, an_endpoint_on_the_heap_records_no_events) {
   Registry heap({}, nullptr, "p", 0);
   const auto end = heap.add({"a", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, true});
   end->published(meta_of(1, 1), 0, {});

@@ -23,7 +23,7 @@ Area make_area(std::size_t size) {
   return area;
 }
 
-TEST(Histogram, EveryValueFallsIntoABucketWhoseEdgesHoldIt) {
+TEST(Histogram, every_value_is_within_the_edges_of_its_bucket) {
   using H = Histogram<6>;
   std::mt19937_64 random(1);
   for (int i = 0; i < 100'000; ++i) {
@@ -36,7 +36,7 @@ TEST(Histogram, EveryValueFallsIntoABucketWhoseEdgesHoldIt) {
   }
 }
 
-TEST(Histogram, PercentilesAreWithinOneBucketOfTheExactOnes) {
+TEST(Histogram, percentiles_are_within_one_bucket_of_the_exact_ones) {
   auto histogram = std::make_unique<Histogram<6>>();
   std::vector<std::int64_t> values;
   std::mt19937_64 random(2);
@@ -56,7 +56,7 @@ TEST(Histogram, PercentilesAreWithinOneBucketOfTheExactOnes) {
   }
 }
 
-TEST(Histogram, VeryLongTimesCountInTheLastBucketAndNegativeOnesAsZero) {
+TEST(Histogram, very_long_times_use_the_last_bucket_and_negative_ones_0) {
   auto histogram = std::make_unique<Histogram<3>>();
   histogram->record(std::int64_t{1} << 60);
   histogram->record(-5);
@@ -66,7 +66,7 @@ TEST(Histogram, VeryLongTimesCountInTheLastBucketAndNegativeOnesAsZero) {
   EXPECT_EQ(snapshot.max_ns, std::int64_t{1} << 60);
 }
 
-TEST(Histogram, ADifferenceOfSnapshotsHoldsOnlyWhatCameBetween) {
+TEST(Histogram, a_difference_of_snapshots_has_only_newer_samples) {
   auto histogram = std::make_unique<Histogram<6>>();
   histogram->record(1000);
   const auto before = histogram->snapshot();
@@ -78,7 +78,7 @@ TEST(Histogram, ADifferenceOfSnapshotsHoldsOnlyWhatCameBetween) {
   EXPECT_GE(between.percentile_ns(1.0), 90'000);
 }
 
-TEST(Timings, LayersAddUpToTheLatency) {
+TEST(Timings, the_layers_add_up_to_the_latency) {
   auto timings = std::make_unique<Timings>();
   // publish, encoded, handed, arrived, scheduled, decoded, callback
   timings->record({100, 150, 160, 400, 420, 500, 510}, 450);
@@ -91,7 +91,7 @@ TEST(Timings, LayersAddUpToTheLatency) {
   EXPECT_EQ(timings->latency.snapshot().max_ns, 410);
 }
 
-TEST(Registry, WhatIsCountedIsReadThroughTheArea) {
+TEST(Registry, counters_are_read_through_the_area) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "sense", 42);
@@ -119,7 +119,7 @@ TEST(Registry, WhatIsCountedIsReadThroughTheArea) {
   EXPECT_EQ(info.latency.count, 1U);
 }
 
-TEST(Registry, ARemovedEndpointIsGoneAndItsPlaceIsCleanWhenUsedAgain) {
+TEST(Registry, a_removed_endpoint_leaves_a_clean_record) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "p", 1);
@@ -137,7 +137,7 @@ TEST(Registry, ARemovedEndpointIsGoneAndItsPlaceIsCleanWhenUsedAgain) {
   EXPECT_EQ(process->endpoints[0].latency.count, 0U);
 }
 
-TEST(Registry, MoreEndpointsThanTheAreaHoldsAreCountedOnTheHeap) {
+TEST(Registry, endpoints_beyond_the_area_are_counted_on_the_heap) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "p", 1);
@@ -156,7 +156,7 @@ TEST(Registry, MoreEndpointsThanTheAreaHoldsAreCountedOnTheHeap) {
   EXPECT_LT(read_area({area.get(), size})->endpoints.size(), all.size());
 }
 
-TEST(ReadArea, TellsHowFarTheProcessIs) {
+TEST(ReadArea, an_area_has_the_state_of_the_process) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "p", 1);
@@ -168,9 +168,9 @@ TEST(ReadArea, TellsHowFarTheProcessIs) {
   EXPECT_EQ(read_area({area.get(), size})->heartbeat_ns, 42);
 }
 
-TEST(Registry, ListsItsEndsWhereverTheyLive) {
+TEST(Registry, all_endpoints_are_listed_also_those_on_the_heap) {
   Registry heap({}, nullptr, "p", 0);
-  heap.set_state(ProcessState::ready);  // nobody can see it: harmless
+  heap.set_state(ProcessState::ready);  // not visible to tools, but harmless
   heap.beat(1);
   EXPECT_TRUE(heap.endpoints().empty());
   const auto id = make_type_id("t", Encoding::bytes);
@@ -183,21 +183,21 @@ TEST(Registry, ListsItsEndsWhereverTheyLive) {
   EXPECT_EQ(heap.endpoints()[0].channel, "b");
 }
 
-TEST(ReadArea, GarbageIsRefused) {
+TEST(ReadArea, random_bytes_are_refused) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   EXPECT_EQ(read_area({area.get(), 100}).error().code, Code::corrupt);
   EXPECT_EQ(read_area({area.get(), size}).error().code, Code::corrupt);
 }
 
-TEST(ReadArea, ACorruptIndexIsIgnored) {
+TEST(ReadArea, a_corrupt_index_is_ignored) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "p", 1);
   const auto endpoint =
       registry.add({"c", "n", make_type_id("t", Encoding::bytes), {}, Mode::serial, false});
   const std::uint32_t real = (**endpoint).timings.exchange(4'000'000);
-  (**endpoint).channel.fill('x');  // no end of text
+  (**endpoint).channel.fill('x');  // text without a terminator
   const auto process = read_area({area.get(), size});
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(process->endpoints.at(0).channel.size(), (**endpoint).channel.size());
@@ -205,7 +205,7 @@ TEST(ReadArea, ACorruptIndexIsIgnored) {
   (**endpoint).timings.store(real);
 }
 
-TEST(Counters, NamesOfDropsAreThoseOfTheTransportSeam) {
+TEST(Counters, names_of_drops_match_the_transport_interface) {
   const std::size_t size = Registry::kMinArea;
   const Area area = make_area(size);
   Registry registry({area.get(), size}, nullptr, "p", 1);

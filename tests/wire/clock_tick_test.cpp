@@ -25,7 +25,7 @@ ClockTick full() {
   return tick;
 }
 
-TEST(ClockTick, EveryFieldSurvives) {
+TEST(ClockTick, every_field_survives_a_round_trip) {
   const ClockTick in = full();
   const ClockTick out = parse_clock(bytes(encode_clock(in))).or_throw();
   EXPECT_EQ(out.now_ns, in.now_ns);
@@ -39,7 +39,7 @@ TEST(ClockTick, EveryFieldSurvives) {
   EXPECT_EQ(out.refusal, in.refusal);
 }
 
-TEST(ClockTick, BytesAreThoseOfProtobuf) {
+TEST(ClockTick, the_bytes_equal_those_of_protobuf) {
   // protoc --encode=hyphos.msgs.Clock <<< 'clock_ns: 300 speed: 2 paused: true source: 5'
   const std::string expected("\x08\xac\x02\x19\0\0\0\0\0\0\0@ \x01)\x05\0\0\0\0\0\0\0", 23);
   ClockTick tick;
@@ -50,16 +50,18 @@ TEST(ClockTick, BytesAreThoseOfProtobuf) {
   EXPECT_EQ(encode_clock(tick), expected);
 }
 
-TEST(ClockTick, ABaseOfZeroIsToldAndNoneIsNot) {
+TEST(ClockTick, a_base_of_zero_differs_from_no_base) {
   ClockTick tick;
   EXPECT_EQ(parse_clock(bytes(encode_clock(tick))).or_throw().base_ns, -1);
   tick.base_ns = 0;
   EXPECT_EQ(parse_clock(bytes(encode_clock(tick))).or_throw().base_ns, 0);
 }
 
-TEST(ClockTick, NothingAtAllIsTheTimeZero) { EXPECT_EQ(parse_clock({}).or_throw().now_ns, 0); }
+TEST(ClockTick, an_empty_message_is_the_time_zero) {
+  EXPECT_EQ(parse_clock({}).or_throw().now_ns, 0);
+}
 
-TEST(ClockTick, ImpossibleValuesAreRefused) {
+TEST(ClockTick, impossible_values_are_refused) {
   ClockTick tick = full();
   tick.now_ns = -1;
   EXPECT_FALSE(parse_clock(bytes(encode_clock(tick))).ok());
@@ -73,13 +75,13 @@ TEST(ClockTick, ImpossibleValuesAreRefused) {
   EXPECT_EQ(parse_clock(bytes(encode_clock(tick))).or_throw().refusal.size(), kMaxRefusalBytes);
 }
 
-TEST(ClockTick, UnknownFieldsAreSkippedAndWrongTypesRefused) {
+TEST(ClockTick, unknown_fields_are_skipped_and_wrong_types_refused) {
   EXPECT_TRUE(parse_clock(bytes(std::string("\xa0\x01\x05", 3))).ok());  // field 20
   EXPECT_FALSE(parse_clock(bytes(std::string("\x0a\x01x", 3))).ok()) << "clock_ns as bytes";
   EXPECT_FALSE(parse_clock(bytes(std::string("\x00\x01", 2))).ok()) << "field 0";
 }
 
-TEST(ClockCommand, SurvivesAndUnknownActionsAreRefused) {
+TEST(ClockCommand, commands_survive_and_unknown_actions_are_refused) {
   ClockCommand in{77, ClockCommand::Action::step, -5, 0.25};
   const ClockCommand out = parse_command(bytes(encode_command(in))).or_throw();
   EXPECT_EQ(out.id, in.id);
@@ -89,7 +91,7 @@ TEST(ClockCommand, SurvivesAndUnknownActionsAreRefused) {
   EXPECT_FALSE(parse_command(bytes(std::string("\x10\x06", 2))).ok());
 }
 
-TEST(ClockTick, GarbageNeverCrashes) {
+TEST(ClockTick, random_bytes_never_crash_the_parser) {
   std::mt19937 random(1);
   const std::string good = encode_clock(full());
   for (int i = 0; i < 3000; ++i) {

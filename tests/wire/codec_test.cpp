@@ -22,7 +22,7 @@ struct Named {
   std::int32_t value = 0;
 };
 
-/// A type with its own pair: a counted list.
+/// A type with its own serialize/parse pair: a counted list.
 struct Words {
   static constexpr std::string_view hyphos_type = "pkg.Words";
   std::string text;
@@ -39,10 +39,10 @@ struct Words {
   }
 };
 
-// Any protobuf message will do; this one is in the library.
+// Any protobuf message is suitable. This one is part of the library.
 using Proto = wire::v1::Head;
 
-/// The value as its bytes, the way a publisher makes them.
+/// Encodes a value as a publisher does.
 template <typename T>
 Envelope encode(const T& value) {
   const TypeSupport& support = type_support<T>();
@@ -59,7 +59,7 @@ Envelope encode(const T& value) {
   return envelope;
 }
 
-/// A decoded value, destroyed as a subscriber would.
+/// A decoded value, destroyed as by a subscriber.
 template <typename T>
 class Decoded {
  public:
@@ -79,7 +79,7 @@ class Decoded {
   bool ok_;
 };
 
-TEST(Codec, StructuresAreTheirBytes) {
+TEST(Codec, a_structure_is_encoded_as_its_bytes) {
   const Pose pose{1.5, -2, 0.25F, 7};
   const Envelope envelope = encode(pose);
   EXPECT_EQ(envelope.payload.size(), sizeof(Pose));
@@ -91,13 +91,13 @@ TEST(Codec, StructuresAreTheirBytes) {
   EXPECT_EQ(back.value().id, 7);
 }
 
-TEST(Codec, StructureOfAnotherSizeIsRefused) {
+TEST(Codec, a_structure_of_another_size_is_refused) {
   Envelope envelope;
   envelope.payload = Buffer::copy_of(std::string(sizeof(Pose) - 1, 'x'));
   EXPECT_FALSE(Decoded<Pose>(envelope).ok());
 }
 
-TEST(Codec, BytesAreNotCopied) {
+TEST(Codec, bytes_are_not_copied) {
   const Buffer buffer = Buffer::copy_of(std::string_view("raw"));
   const Envelope envelope = encode(buffer);
   EXPECT_EQ(envelope.payload.data(), buffer.data());
@@ -106,7 +106,7 @@ TEST(Codec, BytesAreNotCopied) {
   EXPECT_EQ(back.value().data(), buffer.data());
 }
 
-TEST(Codec, ProtobufGoesThroughItsWireFormat) {
+TEST(Codec, protobuf_uses_its_wire_format) {
   Proto proto;
   proto.set_channel("scan");
   proto.set_sequence(12);
@@ -118,14 +118,14 @@ TEST(Codec, ProtobufGoesThroughItsWireFormat) {
   EXPECT_EQ(type_support<Proto>().id.name, "hyphos.wire.v1.Head");
 }
 
-TEST(Codec, CorruptProtobufIsRefused) {
+TEST(Codec, corrupt_protobuf_is_refused) {
   Envelope envelope;
   envelope.payload = Buffer::copy_of(std::string_view("\xff\xff\xff"));
   EXPECT_FALSE(Decoded<Proto>(envelope).ok());
   EXPECT_FALSE(Decoded<Attached<Proto>>(envelope).ok());
 }
 
-TEST(Codec, AttachedBuffersTravelBesideTheHead) {
+TEST(Codec, attached_buffers_are_sent_beside_the_head) {
   Attached<Proto> image;
   image.head.set_channel("camera");
   image.buffers.push_back(Buffer::copy_of(std::string(100'000, 'p')));
@@ -141,7 +141,7 @@ TEST(Codec, AttachedBuffersTravelBesideTheHead) {
   EXPECT_EQ(back.value().buffers[1].text(), "second");
 }
 
-TEST(Codec, CustomTypesUseTheirOwnPair) {
+TEST(Codec, custom_types_use_their_own_functions) {
   const Envelope envelope = encode(Words{"hello"});
   EXPECT_EQ(envelope.payload.size(), 6U);
   const Decoded<Words> back(envelope);
@@ -152,7 +152,7 @@ TEST(Codec, CustomTypesUseTheirOwnPair) {
   EXPECT_FALSE(Decoded<Words>(broken).ok());
 }
 
-TEST(Codec, IdsTellTypesAndEncodingsApart) {
+TEST(Codec, ids_differ_by_type_and_encoding) {
   EXPECT_EQ(type_support<Named>().id.name, "pkg.Named");
   EXPECT_EQ(type_support<Words>().id.encoding, Encoding::custom);
   EXPECT_EQ(type_support<Pose>().id.encoding, Encoding::structure);

@@ -25,7 +25,7 @@ std::vector<Control> samples() {
           Answer{-5, 6, 7, INT64_MIN}};
 }
 
-TEST(Control, EveryKindIsReadBackAsItWasWritten) {
+TEST(Control, every_kind_survives_a_round_trip) {
   for (const Control& message : samples()) {
     const std::string frame = encode_control(message);
     EXPECT_EQ(frame[0], '\0');
@@ -36,7 +36,7 @@ TEST(Control, EveryKindIsReadBackAsItWasWritten) {
   }
 }
 
-TEST(Control, FieldsSurvive) {
+TEST(Control, all_fields_survive_a_round_trip) {
   const auto read = parse_control(bytes(encode_control(samples()[2]))).or_throw();
   const auto& subscribe = std::get<Subscribe>(read);
   EXPECT_EQ(subscribe.stream, 3U);
@@ -51,7 +51,7 @@ TEST(Control, FieldsSurvive) {
   EXPECT_EQ(hello.streams, (std::vector<std::uint32_t>{1, 2, 300}));
 }
 
-TEST(Control, ImpossibleValuesAreRefusedOrBounded) {
+TEST(Control, impossible_values_are_refused_or_clamped) {
   const TypeId type = make_type_id("x", Encoding::bytes);
   EXPECT_FALSE(parse_control(bytes(encode_control(Subscribe{1, "", type, 1, 0, false, 0}))).ok());
   EXPECT_FALSE(
@@ -69,7 +69,7 @@ TEST(Control, ImpossibleValuesAreRefusedOrBounded) {
   EXPECT_FALSE(parse_control(bytes(std::string(kMaxControlBytes + 1, '\0'))).ok());
 }
 
-TEST(Control, GarbageNeverCrashes) {
+TEST(Control, random_bytes_never_crash_the_parser) {
   std::mt19937 random(1);
   for (const Control& message : samples()) {
     const std::string frame = encode_control(message);
@@ -86,7 +86,7 @@ TEST(Control, GarbageNeverCrashes) {
   }
 }
 
-TEST(Trailer, ReadsWhatItWrites) {
+TEST(Trailer, a_written_value_is_read_back) {
   std::array<std::byte, kTrailerBytes> out{};
   write_trailer({0x01020304, 0x1122334455667788}, out);
   EXPECT_EQ(out[0], std::byte{4});
@@ -97,7 +97,7 @@ TEST(Trailer, ReadsWhatItWrites) {
   EXPECT_FALSE(parse_trailer(std::span(out).first(11)).ok());
 }
 
-TEST(Beacon, ReadsWhatItWrites) {
+TEST(Beacon, a_written_value_is_read_back) {
   Beacon beacon;
   beacon.domain = "lab";
   beacon.session = 5;
@@ -113,7 +113,7 @@ TEST(Beacon, ReadsWhatItWrites) {
   EXPECT_EQ(parse_beacon(bytes(datagram)).or_throw(), beacon);
 }
 
-TEST(Beacon, ManyChannelsAreCutToOneDatagram) {
+TEST(Beacon, many_channels_are_cut_to_one_datagram) {
   Beacon beacon;
   beacon.endpoints = {"tcp://10.0.0.2:5553"};
   for (int i = 0; i < 1000; ++i) beacon.channels.push_back("channel_" + std::to_string(i));
@@ -124,7 +124,7 @@ TEST(Beacon, ManyChannelsAreCutToOneDatagram) {
   EXPECT_LE(read.channels.size(), kMaxBeaconChannels);
 }
 
-TEST(Beacon, BadOnesAreRefused) {
+TEST(Beacon, invalid_beacons_are_refused) {
   Beacon nowhere;
   EXPECT_FALSE(parse_beacon(bytes(encode_beacon(nowhere).or_throw())).ok()) << "no endpoint";
   Beacon key;

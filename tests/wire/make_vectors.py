@@ -1,7 +1,7 @@
 """Writes vectors.json: packets as docs/wire.md describes them, made without any Hyphos code.
 
-Run `python3 tests/wire/make_vectors.py` after a change of the format; every client library is
-tested against the file, and the C++ test checks that it agrees byte for byte.
+Run `python3 tests/wire/make_vectors.py` after a change of the format. Every client library is
+tested against the file. The C++ test compares its packets with the file byte for byte.
 """
 
 import json

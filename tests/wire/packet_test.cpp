@@ -80,7 +80,7 @@ class WireVectors : public ::testing::Test {
   const YAML::Node vectors_ = YAML::LoadFile(HYPHOS_WIRE_VECTORS);
 };
 
-TEST_F(WireVectors, TypeHashes) {
+TEST_F(WireVectors, type_hashes_match_the_vectors) {
   ASSERT_GT(vectors_["types"].size(), 0U);
   for (const YAML::Node& node : vectors_["types"]) {
     const TypeId id = make_type_id(node["name"].as<std::string>(),
@@ -90,7 +90,7 @@ TEST_F(WireVectors, TypeHashes) {
   }
 }
 
-TEST_F(WireVectors, PacketsAreWrittenByteForByte) {
+TEST_F(WireVectors, packets_are_written_byte_for_byte) {
   ASSERT_GT(vectors_["packets"].size(), 0U);
   for (const YAML::Node& node : vectors_["packets"]) {
     const Vector v = read_vector(node);
@@ -102,7 +102,7 @@ TEST_F(WireVectors, PacketsAreWrittenByteForByte) {
   }
 }
 
-TEST_F(WireVectors, PacketsAreReadBack) {
+TEST_F(WireVectors, packets_are_read_back) {
   for (const YAML::Node& node : vectors_["packets"]) {
     const Vector v = read_vector(node);
     const auto read = decode_packet(Buffer::adopt(from_hex(node["packet"].as<std::string>())));
@@ -120,7 +120,7 @@ TEST_F(WireVectors, PacketsAreReadBack) {
   }
 }
 
-TEST_F(WireVectors, CorruptPacketsAreRefused) {
+TEST_F(WireVectors, corrupt_packets_are_refused) {
   ASSERT_GT(vectors_["corrupt_packets"].size(), 0U);
   for (const YAML::Node& node : vectors_["corrupt_packets"]) {
     const auto read = decode_packet(Buffer::adopt(from_hex(node["packet"].as<std::string>())));
@@ -129,7 +129,7 @@ TEST_F(WireVectors, CorruptPacketsAreRefused) {
   }
 }
 
-TEST_F(WireVectors, ProtobufReadsAndWritesTheSameHead) {
+TEST_F(WireVectors, protobuf_reads_and_writes_the_same_head) {
   for (const YAML::Node& node : vectors_["packets"]) {
     const std::vector<std::byte> packet = from_hex(node["packet"].as<std::string>());
     Header header;
@@ -146,7 +146,7 @@ TEST_F(WireVectors, ProtobufReadsAndWritesTheSameHead) {
   }
 }
 
-TEST_F(WireVectors, EveryTruncationIsRefusedAndNoBitFlipCrashes) {
+TEST_F(WireVectors, truncated_packets_are_refused_and_bit_flips_never_crash) {
   for (const YAML::Node& node : vectors_["packets"]) {
     const std::vector<std::byte> packet = from_hex(node["packet"].as<std::string>());
     for (std::size_t size = 0; size < packet.size(); ++size) {
@@ -164,7 +164,7 @@ TEST_F(WireVectors, EveryTruncationIsRefusedAndNoBitFlipCrashes) {
   }
 }
 
-TEST(Packet, UnknownFieldsOfLaterVersionsAreSkipped) {
+TEST(Packet, unknown_fields_of_later_versions_are_skipped) {
   std::vector<std::byte> packet;
   append_head("scan", make_type_id("x", Encoding::bytes), {}, {}, packet);
   const std::string extra =
@@ -176,12 +176,12 @@ TEST(Packet, UnknownFieldsOfLaterVersionsAreSkipped) {
   EXPECT_TRUE(decode_packet(Buffer::adopt(packet)).ok());
 }
 
-TEST(Packet, a_stamp_is_written_again_in_its_place) {
+TEST(Packet, a_stamp_is_overwritten_in_place) {
   for (const std::string_view channel : {"s", "a/much/longer/channel/name"}) {
     Envelope message;
     message.meta.sequence = 300;
     message.meta.stamps = {1'000, 2'000, 3'000, 0, 0, 0, 0};
-    std::vector<std::byte> packet(3);  // something stands before it
+    std::vector<std::byte> packet(3);  // other bytes precede the packet
     const TypeId type = make_type_id("x", Encoding::bytes);
     const std::size_t at = append_head(channel, type, message, {}, packet);
     ASSERT_GT(at, 0U);
@@ -197,7 +197,7 @@ TEST(Packet, a_stamp_is_written_again_in_its_place) {
   }
 }
 
-TEST(Packet, DecodingSharesTheMemory) {
+TEST(Packet, decoding_shares_the_memory) {
   Envelope message;
   message.payload = Buffer::copy_of(std::string_view("payload"));
   message.buffers.push_back(Buffer::copy_of(std::string_view("buffer")));
@@ -210,7 +210,7 @@ TEST(Packet, DecodingSharesTheMemory) {
   EXPECT_EQ(packet.envelope.buffers[0].text(), "buffer");
 }
 
-TEST(Packet, ChannelNames) {
+TEST(Packet, channel_names_are_checked) {
   EXPECT_TRUE(is_channel_name("scan"));
   EXPECT_TRUE(is_channel_name("a b/ü"));
   EXPECT_TRUE(is_channel_name(std::string(255, 'x')));
@@ -220,7 +220,7 @@ TEST(Packet, ChannelNames) {
   }
 }
 
-TEST(Key, ReadsWhatItWrites) {
+TEST(Key, a_written_value_is_read_back) {
   const std::string text = make_key("camera/left", 0x0123456789abcdef) + std::string("\0rest", 5);
   const auto key = parse_key(std::as_bytes(std::span(text))).or_throw();
   EXPECT_EQ(key.channel, "camera/left");
@@ -228,7 +228,7 @@ TEST(Key, ReadsWhatItWrites) {
   EXPECT_EQ(key.rest.size(), 4U);
 }
 
-TEST(Key, RefusesEverythingElse) {
+TEST(Key, malformed_keys_are_refused) {
   const std::string good = make_key("scan", 1);
   for (const std::string& bad :
        {std::string(), std::string("scan"), std::string("\0", 1) + good, good.substr(0, 20),
@@ -239,7 +239,7 @@ TEST(Key, RefusesEverythingElse) {
   }
 }
 
-TEST(Stamps, AreConvertedBetweenMachinesOnly) {
+TEST(Stamps, stamps_are_converted_only_between_machines) {
   const Stamps original{100, 0, 300, 400, 500, 600, 700};
   const ClockInfo here{1, 5000};
   Stamps same = original;
@@ -254,7 +254,7 @@ TEST(Stamps, AreConvertedBetweenMachinesOnly) {
   EXPECT_EQ(other.encoded, 0) << "not taken stays not taken";
   EXPECT_EQ(other.callback, 2700);
   Stamps wild = original;
-  convert_stamps(wild, {2, INT64_MIN}, {1, INT64_MAX});  // from a hostile head: no overflow trap
+  convert_stamps(wild, {2, INT64_MIN}, {1, INT64_MAX});  // a hostile head must not overflow
 }
 
 }  // namespace

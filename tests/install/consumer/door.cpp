@@ -1,4 +1,4 @@
-// A project of somebody else whose program is a gateway, too.
+// An external project whose program is also a gateway.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,7 +13,7 @@ int main(int, char** arguments) {
   options.domain = "consumer";
   auto runtime = hyphos::Runtime::open(options).or_throw();
   const std::string types = std::string(arguments[0]) + ".pb";
-  std::ofstream(types).flush();  // the standard messages alone
+  std::ofstream(types).flush();  // only the standard messages
   const auto gateway = hyphos::Gateway::open(runtime.node("unity").or_throw(),
                                              {"ros_tcp", "--port", "0", "--types", types})
                            .or_throw();

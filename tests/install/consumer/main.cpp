@@ -1,4 +1,5 @@
-// A project of somebody else: an installed Hyphos, a message of its own, a round through a graph.
+// An external project: uses an installed Hyphos and its own message, and sends a message through a
+// graph.
 #include <cstdio>
 #include <future>
 
