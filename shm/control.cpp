@@ -17,7 +17,7 @@ Result<Control> Control::create(const Domain& domain, std::uint64_t id,
   if (!mapping) return mapping.error();
   auto chunk = Mapping::map(file->get(), kPage, sizeof(TableChunk), Mapping::Access::write, true);
   if (!chunk) return chunk.error();
-  // A new file is all zero, which is the right start for every counter, flag and record.
+  // A new file is all zero, which is the correct start of every counter, flag and record.
   Control control;
   control.mapping_ = std::move(*mapping);
   control.chunks_.push_back(std::move(*chunk));
@@ -46,7 +46,7 @@ Result<Control> Control::open(const Domain& domain, std::uint64_t id) {
   std::uint64_t size = 0;
   auto file = domain.open_file(control_name(id), size);
   if (!file) return file.error();
-  const auto bad = [&] { return Error{Code::corrupt, "is not a participant's file", where}; };
+  const auto bad = [&] { return Error{Code::corrupt, "is not the file of a participant", where}; };
   if (size < sizeof(FileHeader)) return bad();
   auto mapping = Mapping::map(file->get(), 0, std::min<std::uint64_t>(size, kPage),
                               Mapping::Access::write, false);
@@ -54,9 +54,9 @@ Result<Control> Control::open(const Domain& domain, std::uint64_t id) {
   const FileHeader seen = *reinterpret_cast<const FileHeader*>(mapping->data());
   if (seen.magic == kMagic && seen.version != kLayoutVersion) {
     return Error{Code::unsupported,
-                 "was made by another version of Hyphos (layout " + std::to_string(seen.version) +
-                     ", this is " + std::to_string(kLayoutVersion) +
-                     "); stop that process, or use another domain",
+                 "was created by another version of Hyphos (layout " +
+                     std::to_string(seen.version) + ", this is " + std::to_string(kLayoutVersion) +
+                     "). Stop that process, or use another domain",
                  where};
   }
   if (!seen.matches(FileKind::control, id, control_size(1)) || size < control_size(1) ||
@@ -102,7 +102,7 @@ bool Control::map_chunks(std::size_t wanted) {
   return true;
 }
 
-// The chunk is mapped before the mark is set, so a reader of the mark finds the chunk.
+// The chunk is mapped before the mark is set, so a reader that sees the mark finds the chunk.
 Result<void> Control::make_room(std::uint32_t index) {
   while (index >= chunks_.size() * kChunkRecords) {
     const std::uint64_t at = control_size(chunks_.size());

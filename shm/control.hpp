@@ -12,28 +12,29 @@
 
 namespace hyphos::shm {
 
-/// A participant's .ctl file, our own or somebody else's: who it is, its doorbell and its tables.
+/// A participant's .ctl file, our own or another's: identity, doorbell and tables.
 class Control {
  public:
   Control() = default;
-  /// Makes and locks the file; the participant is alive from here on, until the lock's descriptor
-  /// is closed.
+  /// Creates and locks the file. The participant is alive from here on, until the descriptor of the
+  /// lock is closed.
   [[nodiscard]] static Result<Control> create(const Domain& domain, std::uint64_t id,
                                               std::string_view process_name);
-  /// Maps that of another. Code::unsupported: another layout version. Code::corrupt: not ours.
+  /// Maps another participant's file. Code::unsupported: another layout version. Code::corrupt: not
+  /// a Hyphos file.
   [[nodiscard]] static Result<Control> open(const Domain& domain, std::uint64_t id);
 
   [[nodiscard]] ControlHeader& header() const {
     return *reinterpret_cast<ControlHeader*>(mapping_.data());
   }
-  /// A part of the tables that is mapped; there is at least the first.
+  /// A mapped part of the tables. At least the first one is mapped.
   [[nodiscard]] TableChunk& chunk(std::size_t i) const {
     return *reinterpret_cast<TableChunk*>(chunks_[i].data());
   }
   [[nodiscard]] bool valid() const { return mapping_.data() != nullptr; }
   [[nodiscard]] bool locked() const { return is_locked(lock_); }
 
-  // What a foreign header says, copied once at open and within bounds.
+  // The fields of a foreign header, copied once at open and checked.
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] int pid() const { return pid_; }
   [[nodiscard]] std::uint64_t start() const { return start_; }
@@ -41,18 +42,18 @@ class Control {
   [[nodiscard]] const std::string& process() const { return process_; }
   [[nodiscard]] const std::string& host() const { return host_; }
 
-  // The current tables; one thread at a time, since the calls map added chunks. Empty: the writer
-  // is changing a record, and sends a notice after the change.
+  // The current tables. One thread at a time, because the calls map added chunks. Empty: the writer
+  // is changing a record and sends a notice after the change.
   [[nodiscard]] std::optional<std::vector<EndpointRecord>> endpoints();
   [[nodiscard]] std::optional<std::vector<RingRecord>> rings();
 
-  // Our own tables; one thread at a time. A serial of 0 frees the record. Fails only if a record
-  // with a new highest index needs a further chunk, and there is no memory for it.
+  // Changes our own tables. One thread at a time. A serial of 0 frees the record. Fails only if a
+  // new highest index needs a further chunk for which there is no memory.
   Result<void> set_endpoint(std::uint32_t index, const EndpointRecord& record);
   Result<void> set_ring(std::uint32_t index, const RingRecord& record);
 
  private:
-  /// Maps chunks up to this number; false if the file has fewer.
+  /// Maps chunks up to this number. False if the file has fewer.
   [[nodiscard]] bool map_chunks(std::size_t wanted);
   [[nodiscard]] Result<void> make_room(std::uint32_t index);
   template <typename T>

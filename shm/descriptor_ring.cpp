@@ -48,14 +48,14 @@ Result<DescriptorRing> DescriptorRing::open(const Domain& domain, std::uint64_t 
 }
 
 HYPHOS_HOT std::uint64_t DescriptorRing::waiting() const {
-  // head first: it never overtakes tail, so the difference is never negative in a sound lane.
+  // Read head first: it never overtakes tail, so the difference is never negative in a sound ring.
   const std::uint64_t head = header().head.load(std::memory_order_acquire);
   return header().tail.load(std::memory_order_acquire) - head;
 }
 
 HYPHOS_HOT DescriptorRing::Outcome DescriptorRing::push(const Descriptor& message) {
   const std::uint64_t tail = header().tail.load(std::memory_order_relaxed);
-  // Sequentially consistent for the sake of wake(): a waiting sender looks here once more.
+  // Sequentially consistent for wake(): a waiting sender checks this once more.
   const std::uint64_t used = tail - header().head.load(std::memory_order_seq_cst);
   if (used == depth_) return Outcome::full;
   if (used > depth_) return Outcome::corrupt;

@@ -9,30 +9,30 @@
 
 namespace hyphos::shm {
 
-/// What a lane carries: a message slot in the sender's pool.
+/// The content of a ring cell: a message slot in the sender's pool.
 struct Descriptor {
   std::uint32_t segment = 0;
   std::uint32_t slot = 0;
   bool replayed = false;
 };
 
-/// A bounded queue of descriptors from one sender to one receiver, made by the receiver.
+/// A bounded ring buffer of descriptors from one sender to one receiver. The receiver creates it.
 ///
-///  L1  head and tail only grow; head <= tail <= head + depth. Cell i is at i % depth.
-///  L2  Only the sender (one thread at a time) writes tail and cells, and a cell only after it has
-///      seen head beyond that cell's former message.
-///  L3  head is moved by compare-and-swap, by the receiver to take a message and by the sender to
-///      throw the oldest one away. Whoever moves it from i to i+1 owns message i and its hold. A
+///  L1  head and tail only grow, with head <= tail <= head + depth. Cell i is at index i % depth.
+///  L2  Only the sender (one thread at a time) writes tail and cells. It writes a cell only after
+///      it has seen head beyond that cell's former message.
+///  L3  head is moved by compare-and-swap: by the receiver to take a message, by the sender to
+///      discard the oldest one. The side that moves it from i to i+1 owns message i and its hold. A
 ///      cell read before a successful move cannot have been overwritten (L2).
-///  L4  A push is the one store to tail: before it nothing happened, after it the message is whole.
-///      A process may die before or after, never within.
-///  L5  Numbers that break L1 mean that the other side is broken: the lane is not used again.
+///  L4  A push is one store to tail. Before it, nothing has happened. After it, the message is
+///      complete. A process may die before or after this store, never within it.
+///  L5  Numbers that violate L1 show that the other side is broken. The ring is not used again.
 class DescriptorRing {
  public:
   enum class Outcome { ok, full, empty, corrupt };
 
   DescriptorRing() = default;
-  /// The receiver's side: makes `<receiver>.<serial>.lane`.
+  /// The receiver's side: creates `<receiver>.<serial>.lane`.
   [[nodiscard]] static Result<DescriptorRing> create(const Domain& domain, std::uint64_t receiver,
                                                      std::uint64_t serial, std::uint64_t sender,
                                                      std::uint32_t depth, std::uint32_t index,
@@ -44,37 +44,37 @@ class DescriptorRing {
 
   /// Sender only, one thread at a time.
   [[nodiscard]] Outcome push(const Descriptor& message);
-  /// Either side, any thread. `prepare(message)` comes before the message is taken: what it needs
-  /// of a sender that leaves once its lanes are empty. It may be called for a message that the
-  /// other side then takes, or whose cell is being written anew.
+  /// Either side, any thread. `prepare(message)` runs before the message is taken. It acquires
+  /// resources of the sender, which may leave once its rings are empty. It may also run for a
+  /// message that the other side then takes, or whose cell is being rewritten.
   template <class Prepare>
   [[nodiscard]] Outcome pop(Descriptor& message, Prepare&& prepare);
   [[nodiscard]] Outcome pop(Descriptor& message) {
     return pop(message, [](const Descriptor&) {});
   }
-  /// Wakes senders that wait for room; the receiver calls it after its pops.
+  /// Wakes senders that wait for room. The receiver calls it after its pops.
   void made_room() { wake(header().space_waiters); }
 
-  /// Asks the processor for what a push or pop will touch, both at once.
+  /// Prefetches the two cache lines of a push or pop, both at once.
   void prefetch() const {
     __builtin_prefetch(&header().tail, 1);
     __builtin_prefetch(&header().head, 1);
   }
 
-  /// Messages waiting; more than depth() if the lane is corrupt.
+  /// Messages waiting. More than depth() if the ring is corrupt.
   [[nodiscard]] std::uint64_t waiting() const;
-  /// Sequentially consistent with wake(): a sender looks here once more before it sleeps.
+  /// Sequentially consistent with wake(): a sender checks this once more before it sleeps.
   [[nodiscard]] bool full() const {
     return header().tail.load(std::memory_order_relaxed) -
                header().head.load(std::memory_order_seq_cst) ==
            depth_;
   }
-  /// The same for a sender that leaves `spare` cells free while the receiver has taken the first
+  /// The same for a sender that leaves `spare` cells free after the receiver has taken the first
   /// `replays` messages.
   [[nodiscard]] bool full(std::uint64_t spare, std::uint64_t replays) const {
     const std::uint64_t head = header().head.load(std::memory_order_seq_cst);
     const std::uint64_t used = header().tail.load(std::memory_order_relaxed) - head;
-    // Beyond depth_: the lane is broken (L5), which push() finds.
+    // Beyond depth_, the ring is broken (L5). push() detects it.
     return used <= depth_ && used + (head < replays ? 0 : spare) >= depth_;
   }
   void count_drop(std::size_t reason, std::uint64_t count) {
@@ -93,7 +93,7 @@ class DescriptorRing {
   }
 
   Mapping mapping_;
-  std::uint32_t depth_ = 0;  // checked copies: the file may change under us
+  std::uint32_t depth_ = 0;  // checked copies: the file may change at any time
   std::uint32_t index_ = 0;
 };
 
@@ -104,7 +104,7 @@ HYPHOS_HOT DescriptorRing::Outcome DescriptorRing::pop(Descriptor& message, Prep
     const std::uint64_t used = header().tail.load(std::memory_order_acquire) - head;
     if (used == 0) return Outcome::empty;
     if (used > depth_) {
-      // Either the lane is broken, or head moved on between the two loads.
+      // Either the ring is broken, or head moved between the two loads.
       const std::uint64_t again = header().head.load(std::memory_order_acquire);
       if (again == head) return Outcome::corrupt;
       head = again;

@@ -26,13 +26,13 @@ bool good_name(std::string_view name) {
          });
 }
 
-// Opens a directory that only this user can have put anything into.
+// Opens a directory in which only this user can have created files.
 Result<Fd> private_directory(int parent, const std::string& name, const std::string& path,
                              bool make) {
   constexpr mode_t kPrivate = 0700;
   Fd directory;
   int error = 0;
-  // Between the two calls the last participant may have left and removed it (D5).
+  // The last participant may have removed the directory between the two calls (D5).
   for (int i = 0; i < kMostTimesRemoved && !directory.valid(); ++i) {
     if (make && ::mkdirat(parent, name.c_str(), kPrivate) != 0 && errno != EEXIST) {
       return os_error(errno, "cannot make the shared-memory directory", path);
@@ -44,7 +44,7 @@ Result<Fd> private_directory(int parent, const std::string& name, const std::str
   if (!directory.valid()) {
     if (error == ELOOP || error == ENOTDIR) {
       return Error{Code::permission,
-                   "is not a directory but a link or a file; remove it and start again", path};
+                   "is a link or a file instead of a directory. Remove it and start again", path};
     }
     return os_error(error, "cannot open the shared-memory directory", path);
   }
@@ -53,11 +53,11 @@ Result<Fd> private_directory(int parent, const std::string& name, const std::str
   if (info.st_uid != ::geteuid()) {
     return Error{Code::permission,
                  "belongs to user " + std::to_string(info.st_uid) +
-                     ", not to you; ask that user or root to remove it",
+                     ", not to you. Ask that user or root to remove it",
                  path};
   }
   if ((info.st_mode & 0777) != kPrivate) {
-    return Error{Code::permission, "is open to other users; run: chmod 700 " + path, path};
+    return Error{Code::permission, "is open to other users. Run: chmod 700 " + path, path};
   }
   return directory;
 }
@@ -71,7 +71,7 @@ struct flock whole_file() {
   return lock;
 }
 
-// Through /proc the path is short enough for a socket address wherever the directory is.
+// The path through /proc is short enough for a socket address, wherever the directory is.
 sockaddr_un socket_address(const Fd& directory, std::uint64_t id) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -182,7 +182,7 @@ Result<Fd> Domain::open_file(const std::string& file_name, std::uint64_t& size,
     return os_error(errno, "cannot open", path_ + "/" + file_name);
   }
   if (!S_ISREG(info.st_mode)) return Error{Code::corrupt, "is not a file", path_ + "/" + file_name};
-  // A sparse file would raise SIGBUS when the disk is full (D4), so it is not one of ours.
+  // A sparse file could raise SIGBUS on a full disk (D4), so it is not a Hyphos file.
   if (info.st_blocks * 512 < info.st_size) {
     return Error{Code::corrupt, "is not fully allocated", path_ + "/" + file_name};
   }
@@ -218,7 +218,7 @@ std::vector<std::uint64_t> Domain::participants() const {
 bool Domain::is_dead(std::uint64_t id) const {
   const Fd file(::openat(directory_.get(), control_name(id).c_str(),
                          O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  // Any other failure (descriptors used up, say) is no proof of death.
+  // Any other failure (no free descriptors, for example) is no proof of death.
   if (!file.valid()) return errno == ENOENT;
   return !is_locked(file);
 }
@@ -228,7 +228,8 @@ std::vector<std::string> Domain::remove_all(std::uint64_t id) const {
   for (std::string& name : files()) {
     if (owner_of(name) == id && !name.ends_with(".ctl")) removed.push_back(std::move(name));
   }
-  // The .ctl goes last: while it is there, a cleaner that is killed here leaves work for the next.
+  // The .ctl is removed last: while it exists, the next cleaner can finish after a cleaner is
+  // killed here.
   removed.push_back(control_name(id));
   std::erase_if(removed, [&](const std::string& name) {
     return ::unlinkat(directory_.get(), name.c_str(), 0) != 0;
@@ -270,7 +271,7 @@ void Domain::notify(const Fd& socket, std::uint64_t id) const {
   };
   if (send(socket) || errno != EAGAIN) return;
   // Either the receiver's buffer is full, or ours is full of notices that stopped processes have
-  // not read. A new socket distinguishes the two cases: its datagrams outlive it.
+  // not read. A new socket distinguishes the two cases, because its datagrams outlive it.
   const Fd fresh(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fresh.valid()) (void)send(fresh);
 }

@@ -11,45 +11,44 @@
 #include "shm/layout.hpp"
 #include "shm/os.hpp"
 
-/// The directory in which the participants of one domain find each other, and its rules:
+/// The directory in which the participants of one domain find each other, and its invariants:
 ///
-///  D1  A participant is alive exactly while its .ctl file carries its lock, which the kernel drops
-///      when the process dies, however it dies. A stopped process holds it still.
-///  D2  A file appears under its name complete, initialised and (the .ctl) locked: it is made
-///  without
-///      a name and then linked. There are no half-made files, and nothing to mistake for dead.
-///  D3  Ids are 64 random bits and never come back, so removing the files of a dead id is right
-///      whenever it happens, and harmless when two do it.
-///  D4  Every file has its blocks before it is mapped, so that a full /dev/shm is an error at
-///      creation and never a SIGBUS.
-///  D5  The folder goes with the last who leaves it. The kernel removes no folder that holds a
-///  file,
-///      and puts no file into one that was removed; so whoever comes at that moment either finds
-///      the folder gone when it links its .ctl, and begins again (Participant::create), or keeps
-///      it.
+///  D1  A participant is alive exactly while its .ctl file carries its lock. The kernel drops the
+///      lock when the process dies, for any reason. A stopped process still holds it.
+///  D2  A file appears under its name only when it is complete, initialised and (the .ctl) locked:
+///      it is created without a name and then linked. So there are no partial files that could be
+///      mistaken for those of a dead participant.
+///  D3  Ids are 64 random bits and are never reused. So the files of a dead id may be removed at
+///      any time, also by two processes at once.
+///  D4  The blocks of every file are allocated before it is mapped. So a full /dev/shm is an error
+///      at creation and never a SIGBUS.
+///  D5  The last participant that leaves removes the folder. The kernel removes no folder that
+///      holds a file, and creates no file in a removed folder. A participant that arrives at that
+///      moment has two outcomes. Either it finds the folder gone when it links its .ctl, and starts
+///      over (Participant::create), or its file keeps the folder in place.
 namespace hyphos::shm {
 
 class Domain {
  public:
-  /// Opens `<base>/hyphos-<uid>/<name>`, making it if needed. Refuses a directory that somebody
-  /// else owns or may enter.
+  /// Opens `<base>/hyphos-<uid>/<name>`, and creates it if needed. Refuses a directory that another
+  /// user owns or may enter.
   [[nodiscard]] static Result<Domain> open(const std::filesystem::path& base,
                                            const std::string& name);
-  /// The same for those who only look: Code::not_found if there is none, and none is made.
+  /// The same for read-only use: Code::not_found if it does not exist. Creates nothing.
   [[nodiscard]] static Result<Domain> find(const std::filesystem::path& base,
                                            const std::string& name);
-  /// Removes the folder if it is empty (D5); true if so.
+  /// Removes the folder if it is empty (D5). True if it did.
   bool remove_if_empty() const;
-  /// The folder was removed after it was opened: nothing can be made in it any more.
+  /// True if the folder was removed after it was opened. Then no file can be created in it.
   [[nodiscard]] bool removed() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// A file without a name, `size` zero bytes long, with all its blocks. Error::exhausted says how
-  /// many bytes were needed and how many are free.
+  /// A file without a name, of `size` zero bytes, with all its blocks allocated. Error::exhausted
+  /// names the bytes needed and the bytes free.
   [[nodiscard]] Result<Fd> create(std::uint64_t size, const std::string& wanted_name) const;
-  /// Gives it its name.
+  /// Links the file under its name.
   [[nodiscard]] Result<void> publish(const Fd& file, const std::string& file_name) const;
   [[nodiscard]] Result<Fd> open_file(const std::string& file_name, std::uint64_t& size,
                                      bool writable = true) const;
@@ -61,18 +60,19 @@ class Domain {
   [[nodiscard]] std::vector<std::uint64_t> participants() const;
   /// True unless the .ctl file of `id` exists and is locked (D1).
   [[nodiscard]] bool is_dead(std::uint64_t id) const;
-  /// Removes all files of `id`, the .ctl last; returns their names.
+  /// Removes all files of `id`, the .ctl last. Returns their names.
   std::vector<std::string> remove_all(std::uint64_t id) const;
-  /// Removes the files of all the dead; returns their names. Never touches the living.
+  /// Removes the files of all dead participants. Returns their names. Never removes files of live
+  /// participants.
   std::vector<std::string> clean() const;
 
-  /// This participant's end of the notices: a bound datagram socket.
+  /// This participant's socket for notices: a bound datagram socket.
   [[nodiscard]] Result<Fd> bind_socket(std::uint64_t id) const;
-  /// Notifies one participant of a change. Never blocks; if that participant's buffer is full, it
+  /// Notifies one participant of a change. Never blocks. If that participant's buffer is full, it
   /// already has a notice.
   void notify(const Fd& socket, std::uint64_t id) const;
 
-  /// Bytes free and bytes in all in the file system.
+  /// Free and total bytes of the file system.
   struct Space {
     std::uint64_t free = 0;
     std::uint64_t total = 0;
@@ -90,11 +90,11 @@ class Domain {
   std::string name_;
 };
 
-/// Takes the life-long lock; false if somebody has it.
+/// Takes the lifetime lock. False if another process holds it.
 [[nodiscard]] bool lock_for_life(const Fd& file);
 /// True if some open file description holds it.
 [[nodiscard]] bool is_locked(const Fd& file);
-/// The participant that a file belongs to; 0 if the name is not one of ours.
+/// The participant that owns a file. 0 if the name is not in the Hyphos format.
 [[nodiscard]] std::uint64_t owner_of(std::string_view file_name);
 
 [[nodiscard]] inline std::string control_name(std::uint64_t id) { return to_hex(id) + ".ctl"; }

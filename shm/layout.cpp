@@ -7,8 +7,8 @@
 namespace hyphos::shm {
 namespace {
 
-// A plain copy could be merged with later reads of the same memory; this one cannot, so what is
-// checked is what is used.
+// The compiler could merge a plain copy with later reads of the same memory. It cannot merge this
+// copy, so the checked value is the used value.
 template <typename T>
 T copy_once(const T& shared) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 8 == 0 && alignof(T) >= 8);
@@ -71,7 +71,7 @@ std::optional<SegmentLayout> check_segment(const SegmentHeader& shared, std::uin
   const auto layout = segment_layout(__atomic_load_n(&shared.slots, __ATOMIC_RELAXED),
                                      __atomic_load_n(&shared.slot_size, __ATOMIC_RELAXED));
   if (!layout || layout->size != file.size || file_size < file.size) return {};
-  // Groups of holders come at the end, each at once.
+  // Groups of holders are at the end of the file, and each is complete.
   const std::uint64_t behind = file_size - file.size;
   const bool whole =
       behind % layout->group_size == 0 && behind / layout->group_size < kMaxHolderGroups;

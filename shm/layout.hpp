@@ -11,14 +11,15 @@
 #include <string_view>
 #include <type_traits>
 
-/// Everything that lies in shared memory, byte for byte. Another process may write to all of it at
-/// any time, a broken one anything: readers copy a value once and check the copy.
+/// The layout of shared memory, byte for byte. Any process may write to it at any time, and a
+/// broken process may write anything. So readers copy a value once and check the copy.
 ///
-/// Files of one domain, in /dev/shm/hyphos-<uid>/<domain>/, <id> being the participant's:
-///   <id>.ctl          who it is, its doorbell, its endpoints and the lanes towards it; locked for
-///   life <id>.sock         a datagram here means "somebody's tables changed, look" <id>.<n>.pool
-///   slots for messages that this participant sends <id>.<n>.lane     one queue of descriptors
-///   towards this participant <id>.metrics      counters and histograms, laid out by others
+/// Files of one domain, in /dev/shm/hyphos-<uid>/<domain>/, where <id> is the participant's id:
+/// - <id>.ctl: identity, doorbell, endpoints and the rings to this participant. Locked for life.
+/// - <id>.sock: a datagram here means that some participant's tables have changed.
+/// - <id>.<n>.pool: slots for messages that this participant sends.
+/// - <id>.<n>.lane: one descriptor ring to this participant.
+/// - <id>.metrics: counters and histograms, whose layout is defined elsewhere.
 namespace hyphos::shm {
 
 inline constexpr std::uint64_t kMagic = 0x314d'4853'4f48'5948;  // "HYHOSHM1"
@@ -26,18 +27,18 @@ inline constexpr std::uint32_t kLayoutVersion = 4;
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kPage = 4096;
-// Tables grow with their use: a pool file by groups of holders, a .ctl by chunks of its tables.
+// Files grow on demand: a pool file by groups of holders, a .ctl by chunks of its tables.
 inline constexpr std::uint32_t kGroupHolders = 64;  ///< holder entries of one group
 inline constexpr std::uint32_t kMaxHolderGroups = 16;
 /// (receiver, via) pairs per pool segment.
 inline constexpr std::uint32_t kMaxHolders = kGroupHolders * kMaxHolderGroups;
-/// Participants that receive from one other; the other holder entries are for forwarders.
+/// Participants that receive from one sender. The other holder entries are for relaying processes.
 inline constexpr std::uint32_t kMaxReceivers = 960;
-inline constexpr std::uint32_t kChunkRecords = 128;   ///< endpoints, and lanes, of one chunk
+inline constexpr std::uint32_t kChunkRecords = 128;   ///< endpoints, and rings, of one chunk
 inline constexpr std::uint32_t kMaxEndpoints = 8192;  ///< per participant
-inline constexpr std::uint32_t kMaxToolsOnly = 4096;  ///< ... of which only guests are to meet
-inline constexpr std::uint32_t kMaxRings = 8192;      ///< towards one participant
-inline constexpr std::uint32_t kMaxRefusals = 128;    ///< lane records beyond them: see RingRecord
+inline constexpr std::uint32_t kMaxToolsOnly = 4096;  ///< ... of which are only for tools
+inline constexpr std::uint32_t kMaxRings = 8192;      ///< rings to one participant
+inline constexpr std::uint32_t kMaxRefusals = 128;    ///< further records: see RingRecord
 inline constexpr std::uint32_t kMaxSegments = 1024;   ///< pool segments of one participant, ever
 inline constexpr std::uint32_t kMaxParts = 9;         ///< payload and eight attached buffers
 inline constexpr std::uint32_t kMaxDepth = 65536;
@@ -46,13 +47,13 @@ inline constexpr std::size_t kShortNameSize = 64;
 
 enum class FileKind : std::uint32_t { control = 1, pool = 2, ring = 3 };
 
-/// The first bytes of every file but the metrics.
+/// The first bytes of every file except the metrics.
 struct FileHeader {
   std::uint64_t magic;
   std::uint32_t version;
   FileKind kind;
   std::uint64_t owner;  ///< participant id
-  std::uint64_t size;   ///< of the whole file
+  std::uint64_t size;   ///< of the file at its creation
 
   [[nodiscard]] bool matches(FileKind wanted, std::uint64_t wanted_owner,
                              std::uint64_t actual_size) const {
@@ -61,8 +62,8 @@ struct FileHeader {
   }
 };
 
-/// A value that one process writes now and then and any other may read at any time (a seqlock).
-/// The words are atomics, released and acquired one by one: a reader that saw one new word also
+/// A value that one process writes occasionally and any other process may read at any time (a
+/// seqlock). The words are atomics with release and acquire. So a reader that saw one new word also
 /// sees the odd counter and tries again.
 template <typename T>
 class Published {
@@ -80,7 +81,8 @@ class Published {
     counter_.store((before | 1) + 1, std::memory_order_release);
   }
 
-  /// False if the writer is (or died) in the middle of a change: it will tell when it is done.
+  /// False if the writer is in the middle of a change, or died there. After the change, it sends a
+  /// notice.
   [[nodiscard]] bool read(T& value) const {
     std::array<std::uint64_t, kWords> words;
     for (int attempt = 0; attempt < 100; ++attempt) {
@@ -112,42 +114,43 @@ template <std::size_t N>
 
 /// A publication or subscription of one channel.
 struct EndpointRecord {
-  std::uint64_t serial;  ///< unique within the participant; 0: the record is free
+  std::uint64_t serial;  ///< unique within the participant. 0: the record is free
   std::uint64_t type_hash;
   std::uint32_t depth;
   std::uint8_t is_publisher;
   std::uint8_t encoding;
   std::uint16_t flags;         ///< kGuest, kForGuests, kKeepsLast
-  std::uint64_t realm;         ///< a hash of this host's name in the plan; 0: any
-  std::uint64_t channel_hash;  ///< of the name, to find it among many
+  std::uint64_t realm;         ///< a hash of this host's name in the plan. 0: any
+  std::uint64_t channel_hash;  ///< of the name, for a fast search
   std::array<char, kNameSize> channel;
   std::array<char, kNameSize> type;
 };
 
-inline constexpr std::uint16_t kGuest = 1;      ///< of a process without a plan
-inline constexpr std::uint16_t kToolsOnly = 2;  ///< the plan has another way for its own processes
+inline constexpr std::uint16_t kGuest = 1;      ///< from a process without a plan
+inline constexpr std::uint16_t kToolsOnly = 2;  ///< the plan's own processes use another transport
 inline constexpr std::uint16_t kKeepsLast = 4;  ///< a publication of a latched channel
-/// Cells of a lane of such a publication beyond its depth, for the last values of its publishers.
+/// Cells of a ring from such a publication beyond its depth, for the last values of its publishers.
 inline constexpr std::uint32_t kLatchedCells = 256;
 
-/// May these two ends be joined, if channel and type agree? Guests meet everybody. Processes of a
-/// plan do not meet where the plan has another way: on a channel that it carries otherwise, and
-/// between its hosts, several of which may share one /dev/shm (network namespaces).
+/// True if two endpoints may be connected, provided that channel and type agree. Tools match all
+/// endpoints. Processes of a plan do not match where the plan uses another transport: on a channel
+/// that the plan assigns to another one, and between its hosts. Several hosts may share one
+/// /dev/shm (network namespaces).
 [[nodiscard]] inline bool may_meet(const EndpointRecord& a, const EndpointRecord& b) {
   if (((a.flags | b.flags) & kGuest) != 0) return true;
   if (((a.flags | b.flags) & kToolsOnly) != 0) return false;
   return a.realm == 0 || b.realm == 0 || a.realm == b.realm;
 }
 
-/// A queue towards the participant in whose table this stands.
+/// A descriptor ring to the participant whose table holds this record.
 struct RingRecord {
-  std::uint64_t serial;  ///< names the file; 0: the record is free
+  std::uint64_t serial;  ///< names the file. 0: the record is free
   std::uint64_t sender;
   std::uint64_t publication;   ///< serial of the sender's endpoint
   std::uint64_t subscription;  ///< serial of the receiver's endpoint
-  std::uint64_t refused;       ///< not 0: no queue exists, as the receiver had no room for it
+  std::uint64_t refused;       ///< not 0: there is no ring, because the receiver had no room for it
 };
-inline constexpr std::uint64_t kRefusedQueues = 1;  ///< it has kMaxRings of them
+inline constexpr std::uint64_t kRefusedQueues = 1;  ///< the receiver has kMaxRings rings
 inline constexpr std::uint64_t kRefusedMemory = 2;
 
 struct ControlHeader {
@@ -155,29 +158,30 @@ struct ControlHeader {
   std::int32_t pid;
   std::uint32_t reserved;
   std::uint64_t start;          ///< process_start(pid)
-  std::uint64_t pid_namespace;  ///< in which the pid means something
+  std::uint64_t pid_namespace;  ///< the namespace in which the pid is valid
   std::array<char, kShortNameSize> process;
   std::array<char, kShortNameSize> host;
 
   alignas(
       kCacheLine) std::atomic<std::uint64_t> table_version;  ///< +1 after each change of a table
-  std::atomic<std::uint32_t> segments;                       ///< pool segments made so far
-  std::atomic<std::uint32_t> endpoints;  ///< records beyond this were never used
+  std::atomic<std::uint32_t> segments;                       ///< pool segments created so far
+  std::atomic<std::uint32_t> endpoints;  ///< records beyond this index were never used
   std::atomic<std::uint32_t> rings;
-  /// 1 while a thread waits for a slot of this participant's pool: see wake().
+  /// 1 while a thread waits for a slot of this participant's pool. See wake().
   alignas(kCacheLine) std::atomic<std::uint32_t> pool_waiters;
-  /// The doorbell of those who receive, see wake(): its flag says that none of them is awake.
-  /// Beyond its bits is a number that is another each time the flag is put up. In one cache line
-  /// with the bits of the first lanes, as a sender needs both.
+  /// The doorbell of the receiving threads, see wake(). Its flag means that none of them is awake.
+  /// The bits above hold a generation number that changes each time the flag is set. It shares a
+  /// cache line with the bits of the first rings, because a sender needs both.
   alignas(kCacheLine) std::atomic<std::uint32_t> asleep;
-  /// One bit per lane: set by senders after a push, taken by the receiving thread before it looks.
+  /// One bit per ring. Senders set it after a push, and the receiving thread clears it before it
+  /// reads the ring.
   std::array<std::atomic<std::uint64_t>, kMaxRings / 64> ready;
 };
 
 static_assert(sizeof(ControlHeader) <= kPage);
 
-/// A part of the tables. A .ctl is one page with the header, then one chunk after another, added on
-/// demand: record i of a table is in chunk i / kChunkRecords.
+/// A part of the tables. A .ctl is one page with the header, followed by chunks that are added on
+/// demand. Record i of a table is in chunk i / kChunkRecords.
 struct TableChunk {
   std::array<Published<EndpointRecord>, kChunkRecords> endpoints;
   std::array<Published<RingRecord>, kChunkRecords> rings;
@@ -186,14 +190,14 @@ static_assert(sizeof(TableChunk) % kPage == 0);
 inline constexpr std::uint32_t kMaxChunks = (kMaxRings + kMaxRefusals) / kChunkRecords;
 static_assert(kMaxChunks * kChunkRecords >= kMaxEndpoints);
 
-/// The size of a .ctl with so many chunks.
+/// The size of a .ctl with this number of chunks.
 [[nodiscard]] constexpr std::uint64_t control_size(std::uint64_t chunks) {
   return kPage + chunks * sizeof(TableChunk);
 }
 
-/// Where one part of a message lies.
+/// The location of one part of a message.
 struct Part {
-  std::uint64_t owner;  ///< participant whose pool it is; 0: the slot that has this header
+  std::uint64_t owner;  ///< participant that owns the pool. 0: the part is in the header's own slot
   std::uint32_t segment;
   std::uint32_t slot;
   std::uint64_t offset;  ///< from the start of the slot's payload
@@ -207,30 +211,30 @@ struct MessageHeader {
   std::int64_t publish;
   std::int64_t encoded;
   std::int64_t submitted;
-  std::uint32_t parts;  ///< 1..kMaxParts; the first is the payload
+  std::uint32_t parts;  ///< 1..kMaxParts. The first is the payload
   std::uint32_t flags;
-  // To here one cache line, and all there is to the usual message: see kSimple.
+  // Up to here one cache line, which is all that the usual message needs: see kSimple.
   std::uint64_t simple_size;
-  std::uint64_t call_client;  ///< this and the next two: see kCall
+  std::uint64_t call_client;  ///< these three words: see kCall
   std::uint64_t call_id;
   std::uint64_t call_kind;
   std::array<Part, kMaxParts> part;
 };
 inline constexpr std::uint32_t kReplayed = 1;
-/// The message is one part, `simple_size` bytes from the start of the slot; `part` is not used.
+/// The message is one part of `simple_size` bytes at the start of the slot. `part` is not used.
 inline constexpr std::uint32_t kSimple = 2;
-/// The message is a part of a call; without this flag the three words of it mean nothing.
+/// The message is part of a call. Without this flag, its three words are undefined.
 inline constexpr std::uint32_t kCall = 4;
 inline constexpr std::uint32_t kLatched = 8;         ///< Latch::last
-inline constexpr std::uint32_t kPublisherGone = 16;  ///< Latch::gone: there is no message
+inline constexpr std::uint32_t kPublisherGone = 16;  ///< Latch::gone: a notice, not a message
 
-/// Copies the header out of shared memory, once, and checks what can be checked without knowing the
-/// segments. Empty: corrupt.
+/// Copies the header out of shared memory, once, and checks everything that does not depend on the
+/// segments. False: corrupt.
 [[nodiscard]] bool read_message(const MessageHeader& shared, MessageHeader& copy);
 
-/// Who holds a slot. See segment.hpp for the rules.
+/// The holds on one slot. See segment.hpp for the rules.
 struct SlotControl {
-  alignas(kCacheLine) std::atomic<std::uint64_t> maybe;  ///< of the first group
+  alignas(kCacheLine) std::atomic<std::uint64_t> maybe;  ///< for the first group
   std::atomic<std::uint32_t> adds;
   std::atomic<std::uint32_t> more;  ///< bit g - 1: the slot may have a holder in group g
   std::array<std::atomic<std::uint32_t>, kGroupHolders> holds;  // the first in the same cache line
@@ -246,12 +250,12 @@ struct HolderEntry {
   std::atomic<std::uint32_t> state;  ///< generation << 16 | HolderState
   std::uint32_t reserved;
   std::atomic<std::uint64_t> receiver;
-  std::atomic<std::uint64_t> via;  ///< who adds holds for the receiver; 0: the entry is unused
+  std::atomic<std::uint64_t> via;  ///< adds holds for the receiver. 0: the entry is unused
   std::uint64_t reserved2;
 };
 
 struct SegmentHeader {
-  FileHeader file;  ///< its size is that without further groups
+  FileHeader file;  ///< its size excludes further groups
   std::uint32_t number;
   std::uint32_t slots;
   std::uint64_t slot_size;
@@ -260,21 +264,21 @@ struct SegmentHeader {
   alignas(kCacheLine) std::array<HolderEntry, kGroupHolders> holders;
 };
 
-/// The start of a further group of holders; `SlotHolds` of every slot follow.
+/// The start of a further group of holders. The `SlotHolds` of every slot follow.
 struct HolderGroup {
   alignas(kCacheLine) std::array<HolderEntry, kGroupHolders> holders;
 };
 
-/// Offsets within a pool file; a pure function of what the header says.
+/// Offsets within a pool file. A pure function of the header fields.
 struct SegmentLayout {
   std::uint32_t slots = 0;
   std::uint64_t slot_size = 0;
   std::uint64_t control_offset = 0;
   std::uint64_t payload_offset = 0;
   std::uint64_t size = 0;        ///< without further groups of holders
-  std::uint64_t group_size = 0;  ///< of each of these
+  std::uint64_t group_size = 0;  ///< of each further group
 
-  /// Where further group `group` (from 1) starts.
+  /// The offset of further group `group` (from 1).
   [[nodiscard]] std::uint64_t group_offset(std::uint32_t group) const {
     return size + (group - 1) * group_size;
   }
@@ -299,22 +303,22 @@ struct RingHeader {
   std::uint64_t sender;
   std::uint64_t type_hash;
   std::uint32_t depth;
-  std::uint32_t index;  ///< the lane's bit in the receiver's ready words
+  std::uint32_t index;  ///< the ring's bit in the receiver's ready words
   std::array<char, kNameSize> channel;
 
-  alignas(kCacheLine) std::atomic<std::uint64_t> tail;  ///< messages pushed, ever
-  alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< messages taken, by either side
+  alignas(kCacheLine) std::atomic<std::uint64_t> tail;  ///< total messages pushed
+  alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< total messages taken, by either side
   std::atomic<std::uint32_t> kept;  ///< 1: the receiver took a message but has no room for it yet
   std::atomic<std::uint32_t> space_waiters;  ///< see wake()
-  std::atomic<std::uint32_t> refused;        ///< not 0: lane refused, at this limit of receivers
-  /// Messages lost here, by reason (transport::Drop).
+  std::atomic<std::uint32_t> refused;        ///< not 0: refused by the sender, at this limit
+  /// Messages lost in this ring, by reason (transport::Drop).
   alignas(kCacheLine) std::array<std::atomic<std::uint64_t>, kRingDropReasons> drops;
 };
 
 [[nodiscard]] constexpr std::uint64_t ring_size(std::uint32_t depth) {
   return sizeof(RingHeader) + std::uint64_t{depth} * sizeof(RingCell);
 }
-/// Checks a lane file's header against the size of the file; the depth, or 0.
+/// Checks a ring file's header against the size of the file. Returns the depth, or 0.
 [[nodiscard]] std::uint32_t check_ring(const RingHeader& shared, std::uint64_t receiver,
                                        std::uint64_t sender, std::uint64_t file_size);
 

@@ -10,7 +10,7 @@
 
 namespace hyphos::shm {
 
-/// The metrics memory of one process, mapped read-only. What is in it is for the reader to check:
+/// The metrics memory of one process, mapped read-only. The reader must check the content, because
 /// the process writes to it all the time.
 struct MetricsView {
   std::uint64_t participant = 0;
@@ -22,7 +22,8 @@ struct MetricsView {
   [[nodiscard]] std::span<const std::byte> bytes() const { return memory.bytes(); }
 };
 
-/// Maps the metrics of every participant of the domain. Allocates; a few system calls each.
+/// Maps the metrics of every participant of the domain. Allocates, and makes a few system calls per
+/// participant.
 [[nodiscard]] Result<std::vector<MetricsView>> open_metrics(
     const std::string& domain, const std::filesystem::path& base = "/dev/shm");
 

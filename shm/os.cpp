@@ -49,7 +49,7 @@ Result<Mapping> Mapping::map(int fd, std::size_t offset, std::size_t size, Acces
 
 void Mapping::populate() const {
 #ifdef MADV_POPULATE_READ
-  // A refusal (an older kernel) only means that the pages are faulted in when they are read.
+  // If the kernel refuses (older versions), the pages are faulted in when they are read.
   ::madvise(data_, size_, MADV_POPULATE_READ);
 #endif
 }
@@ -98,7 +98,7 @@ Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
     return Error{Code::exhausted,
                  "needs " + std::to_string(size) + " bytes of shared memory, but only " +
                      std::to_string(free) +
-                     " are free; run 'hyphos shm clean', or make the file system larger",
+                     " are free. Run 'hyphos shm clean', or enlarge the file system",
                  where};
   }
   if (error != 0) return os_error(error, "cannot reserve shared memory", where);
@@ -146,7 +146,7 @@ std::uint64_t process_start(int pid) {
   std::array<char, 1024> text{};
   const ssize_t size = ::read(file.get(), text.data(), text.size() - 1);
   if (size <= 0) return 0;
-  // The second field is the command in brackets and may contain anything: count from its end.
+  // The second field is the command in brackets and may contain anything, so count from its end.
   const char* at = std::strrchr(text.data(), ')');
   if (at == nullptr) return 0;
   constexpr int kFieldsToStart = 20;  // "start time" is field 22

@@ -10,10 +10,10 @@
 
 #include "hyphos/result.hpp"
 
-/// The few calls of the operating system that shared memory needs, as values that clean up.
+/// RAII wrappers of the few operating-system calls that shared memory needs.
 namespace hyphos::shm {
 
-/// A file descriptor that is closed with its owner.
+/// A file descriptor that is closed by its destructor.
 class Fd {
  public:
   Fd() = default;
@@ -34,7 +34,7 @@ class Fd {
   int fd_ = -1;
 };
 
-/// Pages of a file, unmapped with their owner.
+/// Pages of a file, unmapped by the destructor.
 class Mapping {
  public:
   enum class Access { read, write };
@@ -55,7 +55,7 @@ class Mapping {
   /// must already be at least `offset + size` long, or a later access raises SIGBUS.
   [[nodiscard]] static Result<Mapping> map(int fd, std::size_t offset, std::size_t size,
                                            Access access, bool populate);
-  /// Enters all pages into the page table, so that the first reader takes no faults.
+  /// Enters all pages into the page table, so that the first reader takes no page faults.
   void populate() const;
 
   [[nodiscard]] std::byte* data() const { return data_; }
@@ -67,7 +67,7 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-/// Turns errno into an Error: "<what>: <strerror>", with the code that matches.
+/// Converts errno into an Error: "<what>: <strerror>", with the matching code.
 [[nodiscard]] Error os_error(int error, std::string what, std::string where);
 
 /// Allocates the blocks of a range of a file, and extends the file to at least its end. Existing
@@ -75,23 +75,23 @@ class Mapping {
 [[nodiscard]] Result<void> reserve(const Fd& file, std::uint64_t offset, std::uint64_t size,
                                    const std::string& where);
 
-inline constexpr std::uint32_t kEverybody = ~std::uint32_t{0};  // bits of who sleeps
+inline constexpr std::uint32_t kEverybody = ~std::uint32_t{0};  // matches every sleeper
 
-/// Sleeps while `word` is `expected`, until woken or until the monotonic time `deadline_ns` (0: for
-/// ever). Works between processes. May return early for no reason. `as`: whom futex_wake() has to
-/// name one of.
+/// Sleeps while `word` is `expected`, until woken or until the monotonic time `deadline_ns` (0: no
+/// deadline). Works between processes. May return early without a reason. `as`: the sleeper's bit
+/// mask. futex_wake() wakes it if the masks share a bit.
 void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                 std::int64_t deadline_ns, std::uint32_t as = kEverybody);
-/// Wakes all who wait as one of `whom`.
+/// Wakes all sleepers whose mask shares a bit with `whom`.
 void futex_wake(const std::atomic<std::uint32_t>& word, std::uint32_t whom = kEverybody);
 
-/// A doorbell is a word. Its bit 0 is the flag that somebody sleeps or is about to; the bits of
-/// kSleepers say whom of those who do to wake, none means all; the others are free.
+/// A doorbell is a word. Its bit 0 is the flag that a thread sleeps or is about to. The bits of
+/// kSleepers select the sleepers to wake, and none means all. The other bits are free.
 inline constexpr std::uint32_t kSleepers = 0b110;
 
-/// The sleeper's half is to set the flag, a last look for work, then futex_wait(). This is the
-/// other half, after the work was made visible with a sequentially consistent write. Costs one load
-/// if nobody sleeps.
+/// The sleeper's part is to set the flag, check for work once more, and call futex_wait(). This is
+/// the other part, after the work was made visible with a sequentially consistent write. Costs one
+/// load if no thread sleeps.
 inline void wake(std::atomic<std::uint32_t>& word) {
   if ((word.load(std::memory_order_seq_cst) & 1) == 0) return;
   const std::uint32_t found = word.fetch_and(~1U, std::memory_order_seq_cst);
@@ -99,21 +99,21 @@ inline void wake(std::atomic<std::uint32_t>& word) {
   const std::uint32_t named = found & kSleepers;
   futex_wake(word, named != 0 ? named : kEverybody);
 }
-/// Wakes all without a look at the flag: it may be down although they sleep.
+/// Wakes all sleepers without reading the flag, which may be clear although they sleep.
 inline void wake_all(std::atomic<std::uint32_t>& word) {
   word.fetch_and(~1U, std::memory_order_seq_cst);
   futex_wake(word);
 }
 
 [[nodiscard]] std::uint64_t random_id();
-/// Start time of a process in clock ticks since boot; with the pid it names a process for ever.
-/// 0 if it cannot be read.
+/// Start time of a process in clock ticks since boot. Together with the pid, it identifies a
+/// process uniquely. 0 if it cannot be read.
 [[nodiscard]] std::uint64_t process_start(int pid);
 /// Identifies the pid namespace: pids may be compared only within one.
 [[nodiscard]] std::uint64_t pid_namespace();
 [[nodiscard]] std::string host_name();
 
-/// Sixteen hexadecimal digits and back; 0 if `text` is not exactly that.
+/// Sixteen hexadecimal digits and back. 0 if `text` has another format.
 [[nodiscard]] std::string to_hex(std::uint64_t value);
 [[nodiscard]] std::uint64_t from_hex(std::string_view text);
 

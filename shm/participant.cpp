@@ -8,7 +8,7 @@ namespace hyphos::shm {
 namespace {
 
 constexpr std::uint64_t kMostByDefault = std::uint64_t{2} << 30;
-// Each time somebody must leave just between two of our steps.
+// Each retry needs a participant that leaves exactly between two of our steps.
 constexpr int kMostTimesRemoved = 1000;
 
 }  // namespace
@@ -17,8 +17,8 @@ Result<void> Participant::enter(const ParticipantOptions& options) {
   auto domain = Domain::open(options.base, options.domain);
   if (!domain) return domain.error();
   domain_ = std::move(*domain);
-  // What the dead left goes at once if nobody else is there who may still be reading it. Otherwise
-  // the others see to it, and we do, a little later (transport, grace time).
+  // Files of dead participants are removed at once if no live participant may still be reading
+  // them. Otherwise all participants remove them a little later (transport, grace time).
   const auto others = domain_.participants();
   if (std::all_of(others.begin(), others.end(),
                   [&](std::uint64_t id) { return domain_.is_dead(id); })) {
@@ -33,7 +33,7 @@ Result<void> Participant::enter(const ParticipantOptions& options) {
 Result<std::shared_ptr<Participant>> Participant::create(const ParticipantOptions& options) {
   std::shared_ptr<Participant> self(new Participant());
   auto entered = self->enter(options);
-  // The last of those before us removed the folder while we came in (Domain, D5).
+  // The last earlier participant removed the folder while this one was entering (Domain, D5).
   for (int i = 0; !entered && self->domain_.removed() && i < kMostTimesRemoved; ++i) {
     entered = self->enter(options);
   }
@@ -58,14 +58,15 @@ Result<std::shared_ptr<Participant>> Participant::create(const ParticipantOption
 }
 
 Participant::~Participant() {
-  // A forked child has copies of our descriptors, but it is not us.
+  // A forked child has copies of our descriptors, but it is another process.
   if (!control_.valid() || control_.pid() != ::getpid()) return;
   if (!leave_files_) domain_.remove_all(id());
-  // The others notice the death that follows when they are told to look.
+  // The others detect the death that follows when the notice arrives.
   std::vector<std::uint64_t> others = domain_.participants();
   Fd socket = std::move(socket_);
   control_ = {};
-  // With nobody there to read what the dead have left, it goes too, and the folder (Domain, D5).
+  // If no live participant can read the files of the dead, they are removed, and the folder, too
+  // (Domain, D5).
   if (std::all_of(others.begin(), others.end(),
                   [this](std::uint64_t id) { return domain_.is_dead(id); })) {
     domain_.clean();

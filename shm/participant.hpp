@@ -23,10 +23,10 @@ struct ParticipantOptions {
   std::size_t metrics_bytes = 0;
 };
 
-/// Our own presence in a domain: files, lock, pool and what we hold of others.
+/// Our own presence in a domain: files, lock, pool and the slots that we hold of others.
 ///
-/// Lives until the transport is gone AND the last Buffer that came from or through it is dropped:
-/// the lock says that our holds count, so it must outlive them.
+/// It lives until the transport is gone and the last Buffer that came from it or through it is
+/// dropped. The lock makes our holds count, so the lock must outlive them.
 class Participant : public std::enable_shared_from_this<Participant> {
  public:
   [[nodiscard]] static Result<std::shared_ptr<Participant>> create(
@@ -42,14 +42,14 @@ class Participant : public std::enable_shared_from_this<Participant> {
   [[nodiscard]] SlotRefs& held() { return held_; }
   [[nodiscard]] const Fd& socket() const { return socket_; }
   [[nodiscard]] std::span<std::byte> metrics() const { return metrics_.bytes(); }
-  /// Extends the metrics by `bytes`; empty: there is no memory. One thread at a time. `bytes` and
+  /// Extends the metrics by `bytes`. Empty: there is no memory. One thread at a time. `bytes` and
   /// the present size are multiples of the page size.
   [[nodiscard]] std::span<std::byte> grow_metrics(std::size_t bytes);
 
-  /// Tells everybody else to look at our tables again.
+  /// Notifies all other participants to read our tables again.
   void notify_all() const;
-  /// Leaves the files in place at the end, for receivers that have not read everything yet: they
-  /// remove them, like those of the dead.
+  /// Leaves the files in place at the end, for receivers that have not read everything. They remove
+  /// these files like those of a dead participant.
   void leave_files() { leave_files_ = true; }
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kSmallestSlot = 256;
 constexpr std::uint64_t kFirstSegment = 4 << 20;  // bytes of the first segment of a class
-constexpr std::uint64_t kLargestGrowth = 256
-                                         << 20;  // and of the largest, unless one slot is larger
+// Bytes of the largest segment, unless one slot is larger.
+constexpr std::uint64_t kLargestGrowth = 256 << 20;
 constexpr std::uint64_t kFirstSlots = 128;
 constexpr std::uint32_t kLooksPerTake = 2;
 
@@ -22,7 +22,7 @@ constexpr std::uint32_t kLooksPerTake = 2;
 const char OwnedSlot::kKind = 0;
 
 HYPHOS_HOT void OwnedSlot::release() noexcept {
-  if (pool_->mark_.is_inherited()) return;  // the slot is the parent's
+  if (pool_->mark_.is_inherited()) return;  // the slot belongs to the parent
   // Keeps the pool (and this object) alive until the slot is back in its list.
   const std::shared_ptr<Participant> keep = std::move(participant_);
   pool_->give_back(this);
@@ -36,8 +36,8 @@ HYPHOS_HOT std::uint32_t Pool::class_of(std::size_t size) {
   if (size > class_size(kClasses - 1)) return kClasses;
   const std::uint64_t units = (size + kSmallestSlot - 1) / kSmallestSlot;    // >= 2
   const auto power = static_cast<std::uint32_t>(std::bit_width(units - 1));  // 2^power >= units
-  // 1.5 * 2^(power-1) lies between 2^(power-1) and 2^power; it needs power >= 2 to be whole units,
-  // but 1.5 * 256 is a multiple of the cache line all the same.
+  // 1.5 * 2^(power-1) is between 2^(power-1) and 2^power. It needs power >= 2 to be whole units,
+  // but 1.5 * 256 is a multiple of the cache line, too.
   const std::uint64_t middle = 3 * kSmallestSlot * (std::uint64_t{1} << power) / 4;
   return size <= middle ? 2 * power - 1 : 2 * power;
 }
@@ -66,7 +66,7 @@ HYPHOS_HOT void Pool::harvest(SizeClass& of, std::uint32_t most, bool one) {
     if (of.oldest == nullptr) of.newest = nullptr;
     --of.in_flight;
     if (!slot->segment_->find_free(slot->slot_)) {
-      push_flight(of, slot);  // somebody keeps it: do not let it hide the others
+      push_flight(of, slot);  // still held: move it to the end, so that it does not hide the others
       continue;
     }
     slot->next_ = of.free;
@@ -83,7 +83,7 @@ bool Pool::grow(std::uint32_t index, SizeClass& of) {
   std::uint64_t wanted =
       of.total != 0 ? of.total : std::clamp<std::uint64_t>(kFirstSegment / each, 2, kFirstSlots);
   wanted = std::min(wanted, std::max<std::uint64_t>(kLargestGrowth / each, 1));
-  // A full file system may still have room for one.
+  // A full file system may still have room for one slot.
   for (const std::uint64_t slots : {wanted, std::uint64_t{1}}) {
     const auto layout = segment_layout(slots, slot_size);
     if (!layout || layout->size > limit_ - used) continue;
@@ -91,9 +91,8 @@ bool Pool::grow(std::uint32_t index, SizeClass& of) {
     if (segments_.size() >= kMaxSegments) {
       std::uint64_t suppressed = 0;
       if (growth_log_.allow(suppressed)) {
-        log::warn("shm", "this process has made " + std::to_string(kMaxSegments) +
-                             " pool files, the most it may; send messages of fewer sizes, or "
-                             "restart it");
+        log::warn("shm", "this process has reached the limit of " + std::to_string(kMaxSegments) +
+                             " pool files. Send messages of fewer different sizes, or restart it");
       }
       return false;
     }
@@ -145,7 +144,7 @@ HYPHOS_HOT OwnedSlot* Pool::take(std::size_t size, const std::shared_ptr<Partici
   const std::uint32_t index = class_of(size);
   if (index >= kClasses) return nullptr;
   OwnedSlot* slot = take_from(index, true);
-  // The limit is reached: a larger slot does as well, within reason.
+  // The limit is reached: use a larger slot, up to four classes larger.
   constexpr std::uint32_t kLarger = 4;
   for (std::uint32_t i = index + 1; slot == nullptr && i < std::min(index + kLarger, kClasses);
        ++i) {
@@ -196,7 +195,7 @@ HYPHOS_HOT void Pool::give_back(OwnedSlot* slot) {
       push_flight(of, slot);
     }
   }
-  // A read-modify-write, so that the list is seen by whoever set the flag: see wake().
+  // A read-modify-write, so that the thread that set the flag sees the list: see wake().
   std::atomic<std::uint32_t>& waiters = owner_.header().pool_waiters;
   if (waiters.fetch_add(0, std::memory_order_seq_cst) != 0) wake(waiters);
 }

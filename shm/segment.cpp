@@ -13,8 +13,8 @@ constexpr std::uint32_t kCountMask = 0xffff;
 constexpr std::uint32_t kLastGeneration = 0xffff;
 constexpr std::uint64_t kRetired = ~std::uint64_t{0};
 constexpr std::uint32_t kGroupFlags = (std::uint32_t{1} << (kMaxHolderGroups - 1)) - 1;
-// Above this, faulting all pages in would keep the receiving thread from its messages for too long;
-// the control thread does it instead.
+// Above this size, faulting in all pages would delay the receiving thread for too long. The control
+// thread does it instead.
 constexpr std::uint64_t kPopulateAtOnce = 1 << 20;
 
 constexpr std::uint32_t generation_of(std::uint32_t word) { return word >> 16; }
@@ -40,7 +40,7 @@ inline bool any_counts(std::uint64_t bits,
   return false;
 }
 
-/// One more hold; false: the generation is over (H3), or there are too many.
+/// Adds one hold. False: the generation has ended (H3), or the count is at its limit.
 inline bool count_up(std::atomic<std::uint32_t>& word, std::uint32_t generation) {
   std::uint32_t seen = word.load(std::memory_order_acquire);
   for (;;) {
@@ -116,7 +116,7 @@ Result<std::shared_ptr<Segment>> Segment::open(const Domain& domain, std::uint64
                            body_size <= kPopulateAtOnce);
   if (!body) return body.error();
   auto segment = std::make_shared<Segment>();
-  // The owner's doorbell. Without it (the owner has just died) there is nobody to wake.
+  // The owner's doorbell. Without it (the owner has just died), there is no thread to wake.
   std::uint64_t control_size = 0;
   auto control = domain.open_file(control_name(owner), control_size);
   if (control && control_size >= sizeof(ControlHeader)) {
@@ -231,9 +231,10 @@ HolderRef Segment::claim(std::uint64_t receiver, std::uint64_t via) {
     }
     std::uint64_t unused = 0;
     if (!at.via.compare_exchange_strong(unused, via, std::memory_order_acq_rel)) continue;
-    // Ours now (H9); nobody else changes the state of a claimed entry that is not live.
+    // The entry is claimed (H9). No other process changes the state of a claimed entry that is not
+    // live.
     const std::uint32_t generation = generation_of(at.state.load(std::memory_order_acquire));
-    if (generation == 0) continue;  // broken by somebody: leave it claimed
+    if (generation == 0) continue;  // corrupted by another process: leave it claimed
     at.receiver.store(receiver, std::memory_order_release);
     at.state.store(make_state(generation, State::live), std::memory_order_release);
     return {i, generation};
@@ -244,7 +245,7 @@ void Segment::revoke(HolderRef ref, State from) {
   HolderEntry& entry = *this->entry(ref.index);
   std::uint32_t expected = make_state(ref.generation, from);
   const bool last = ref.generation == kLastGeneration;
-  // The last generation cannot be followed by another: the state alone ends it, for good.
+  // No generation can follow the last one. The state alone ends it, permanently.
   const std::uint32_t next = make_state(last ? kLastGeneration : ref.generation + 1, State::free);
   if (!entry.state.compare_exchange_strong(expected, next, std::memory_order_seq_cst)) return;
   entry.receiver.store(0, std::memory_order_release);
@@ -267,19 +268,19 @@ void Segment::sweep(const std::function<bool(std::uint64_t)>& is_dead) {
     const std::uint32_t generation = generation_of(state);
     if (state == make_state(generation, State::live)) {
       const std::uint64_t receiver = entry.receiver.load(std::memory_order_acquire);
-      // A receiver of 0 is an entry that somebody is just ending.
+      // A receiver of 0 means that the entry is just being ended.
       if (receiver != 0 && is_dead(receiver)) revoke({i, generation}, State::live);
     } else if (state == make_state(generation, State::done)) {
       revoke({i, generation}, State::done);
     } else if (is_dead(via)) {
-      // The claimer died between claiming and using the entry, or while ending it.
+      // The claimer died between claiming and using the entry, or while it was ending the entry.
       entry.via.store(generation == kLastGeneration ? kRetired : 0, std::memory_order_release);
     }
   }
 }
 
-// The functions below call those for further groups only at their ends, so up to 64 receivers pay
-// no cost for further groups.
+// The functions below call their further-group versions only at the end, so up to 64 receivers cost
+// nothing extra.
 HYPHOS_HOT bool Segment::add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds) {
   assert(slot < slots() && entry.index < kMaxHolders);
   if (entry.index >= kGroupHolders) [[unlikely]] {
@@ -324,7 +325,7 @@ void Segment::settle(std::uint32_t slot, HolderRef entry, std::uint32_t count) {
   std::atomic<std::uint32_t>* const word = this->word(slot, entry.index);
   if (word == nullptr) return;
   const std::uint32_t seen = word->load(std::memory_order_acquire);
-  if (generation_of(seen) != entry.generation) return;  // never used, or over
+  if (generation_of(seen) != entry.generation) return;  // never used, or already ended
   word->store(entry.generation << 16 | count, std::memory_order_seq_cst);
 }
 
@@ -374,8 +375,8 @@ HYPHOS_HOT bool Segment::find_free(std::uint32_t slot) {
   const std::uint32_t before = at.adds.load(std::memory_order_acquire);
   const std::uint64_t bits = at.maybe.load(std::memory_order_acquire);
   if (any_counts(bits, at.holds, header().holders)) return false;
-  // A bit of `more` that was set meanwhile is followed by a count in `adds`, or by a hold that does
-  // (H6): but only if it is looked at in between.
+  // A concurrent set of a `more` bit is followed by a count in `adds`, or by a hold that is counted
+  // (H6). That holds only if `more` is read between the two reads of `adds`.
   if (at.more.load(std::memory_order_acquire) != 0) return false;
   if (at.adds.load(std::memory_order_acquire) != before) return false;
   at.maybe.store(0, std::memory_order_relaxed);

@@ -14,7 +14,7 @@
 
 namespace hyphos::shm {
 
-/// An entry of a segment's holder table, as one adder or holder knows it.
+/// An entry of a segment's holder table, as cached by its claimer or its receiver.
 struct HolderRef {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;  ///< 0: none
@@ -22,50 +22,52 @@ struct HolderRef {
   [[nodiscard]] bool valid() const { return generation != 0; }
 };
 
-/// A pool segment as one process has it mapped: S slots of one size, and who holds each of them.
+/// A pool segment as mapped by one process: slots of one size, with the holders of each slot.
 ///
-/// V is the owner of the pool, R a receiver, X whoever gives R the slot: V, or a forwarder.
+/// V is the owner of the pool, R a receiver, and X the process that gives R the slot: V or a
+/// relaying process.
 ///
 ///  H1  A hold is (slot, holder entry). An entry stands for (receiver R, via X) and has a
-///  generation.
-///      The slot's word for that entry, {generation, count}, counts R's holds that X added.
-///  H2  A word counts only while its generation is the entry's, and the entry is in use. To take
-///  back
-///      all that a dead R held is one increment of the entry's generation. Whoever adds late with
-///      the old generation adds nothing.
-///  H3  A generation never comes back: after 65,535 receivers an entry is retired for the segment's
-///      life. A word is never set to an older generation than it has.
-///  H4  Only X adds to its entries' words, while it holds the slot itself (or owns the pool and has
-///      it in use). First the slot's `more` bit if the entry is in a further group, then its
-///      `maybe` bit, then the word, then `adds` + 1, and only then may X give up its own hold. (The
-///      owner need not count in `adds`: it does not look for free slots among those it has in
-///      use.)
-///  H5  Only R, and X for descriptors that R did not take, release.
-///  H6  The owner finds a slot free if, between two equal reads of `adds`, it sees no word that
-///      counts among the `maybe` bits. Were there a holder all along: follow the holds back to one
-///      counted in the first read of `adds`; its bit was set, so its word was looked at; if that
-///      was seen released, everything it had added was counted in `adds` before.
-///  H7  `maybe` and `more` bits are cleared by the owner only, when it finds the slot free.
-///  H8  When a forwarder X dies, R, having emptied its lanes from X, sets its words of the entry
-///      (R, X) to what it really holds: a hold that X added but never sent is gone with that.
-///  H9  An entry is claimed by setting its `via` from 0 to the claimer's id, so that the claims of
-///      the dead can be told from those of the living.
-///  H10 The first group of entries is in the file from its start. A claimer that finds all entries
-///      used makes the next group: it reserves its blocks behind the file's end, gives each entry
-///      its first generation unless it has one, and counts the group last. Each step may be done
-///      twice, so a second claimer may do the same at the same time, or after a death. Groups never
-///      go away. A process maps a group when it first needs it; until it can, it takes every slot
-///      that may have a holder there as held.
+///      generation. The slot's word for that entry, {generation, count}, counts R's holds that X
+///      added.
+///  H2  A word counts only while its generation equals the entry's and the entry is in use. So one
+///      increment of the entry's generation takes back all holds of a dead R. A late add with the
+///      old generation has no effect.
+///  H3  A generation never repeats: after 65,535 receivers an entry is retired for the life of the
+///      segment. A word is never set to an older generation than its current one.
+///  H4  Only X adds to its entries' words, and only while it holds the slot itself (or owns the
+///      pool and uses the slot). The order is: the slot's `more` bit if the entry is in a further
+///      group, the `maybe` bit, the word, then `adds` + 1. Only then may X release its own hold.
+///      The owner need not count in `adds`, because it does not search for free slots among those
+///      it uses.
+///  H5  Only R releases holds, except that X releases those of descriptors that R did not take.
+///  H6  The owner finds a slot free if it sees no counting word among the `maybe` bits between two
+///      equal reads of `adds`. Proof: suppose that the slot had a holder all the time. Follow the
+///      holds back to one that the first read of `adds` counted. Its bit was set, so its word was
+///      read. If that read saw it released, then all holds that it had added were counted in `adds`
+///      before its release.
+///  H7  Only the owner clears `maybe` and `more` bits, when it finds the slot free.
+///  H8  When a relaying process X dies, R first empties its rings from X. R then sets its words of
+///      the entry (R, X) to its true number of holds. This removes a hold that X added but never
+///      sent.
+///  H9  A process claims an entry by setting its `via` from 0 to its own id. So the claims of dead
+///      processes can be distinguished from those of live ones.
+///  H10 The first group of entries is in the file from its creation. A claimer that finds all
+///      entries used creates the next group. It reserves the blocks behind the file's end, gives
+///      each entry its first generation unless the entry has one, and increments the group count
+///      last. Each step may run twice, so a second claimer may do the same concurrently or after a
+///      death. Groups are never removed. A process maps a group when it first needs it. While it
+///      cannot map the group, it treats every slot that may have a holder there as held.
 class Segment {
  public:
   enum class State : std::uint32_t { free = 0, live = 1, done = 2 };
 
-  /// Makes `<owner>.<number>.pool`, with its pages faulted in.
+  /// Creates `<owner>.<number>.pool`, with its pages faulted in.
   [[nodiscard]] static Result<std::shared_ptr<Segment>> create(const Domain& domain,
                                                                const Control& owner,
                                                                std::uint32_t number,
                                                                const SegmentLayout& layout);
-  /// Maps that of another participant: the control part writable, the payloads read-only.
+  /// Maps another participant's segment: the control part writable, the payloads read-only.
   [[nodiscard]] static Result<std::shared_ptr<Segment>> open(const Domain& domain,
                                                              std::uint64_t owner,
                                                              std::uint32_t number);
@@ -82,46 +84,46 @@ class Segment {
   [[nodiscard]] SlotControl& control(std::uint32_t slot) const {
     return reinterpret_cast<SlotControl*>(head_.data() + layout_.control_offset)[slot];
   }
-  /// True once the owner is known to be dead: nobody can map the segment any more.
+  /// True once the owner is known to be dead. Then no process can map the segment any more.
   [[nodiscard]] bool orphan() const { return orphan_.load(std::memory_order_relaxed); }
   void set_orphan() { orphan_.store(true, std::memory_order_relaxed); }
   void populate() const { body_.populate(); }
 
   // Holder entries.
   [[nodiscard]] HolderRef find(std::uint64_t receiver, std::uint64_t via) const;
-  /// Finds or makes the entry. `via` is the caller; one thread of it at a time. Invalid: all
-  /// kMaxHolders are used, or there is no memory for a further group.
+  /// Finds or creates the entry. `via` is the caller. Only one thread per `via` at a time. Invalid:
+  /// all kMaxHolders are used, or there is no memory for a further group.
   [[nodiscard]] HolderRef claim(std::uint64_t receiver, std::uint64_t via);
-  /// Ends the generation, taking back all its holds. Does nothing if it has ended already.
+  /// Ends the generation, and so all its holds. Does nothing if it has already ended.
   void revoke(HolderRef entry, State from = State::live);
-  /// R is done with a dead forwarder's entry: it may be used again.
+  /// R has finished with a dead relaying process's entry, so the entry can be reused.
   void mark_done(HolderRef entry);
-  /// Owner, after a death: ends every entry whose receiver is dead, and mends what a dead claimer
-  /// left half done. `is_dead` may look at the file system.
+  /// For the owner, after a death: ends every entry whose receiver is dead, and repairs the
+  /// half-finished entries of a dead claimer. `is_dead` may access the file system.
   void sweep(const std::function<bool(std::uint64_t)>& is_dead);
 
   // Holds (H4, H5).
-  /// False: the generation is over, or 65,535 holds are there already.
+  /// False: the generation has ended, or the count is at its limit of 65,535.
   [[nodiscard]] bool add_hold(std::uint32_t slot, HolderRef entry, bool count_in_adds);
   /// False: there was no such hold.
   bool release_hold(std::uint32_t slot, HolderRef entry);
-  /// R, when X is dead (H8).
+  /// For R, when X is dead (H8).
   void settle(std::uint32_t slot, HolderRef entry, std::uint32_t count);
-  /// Owner, for a slot it does not have in use itself (H6). Clears `maybe` if it is free.
+  /// For the owner, on a slot that it does not use itself (H6). Clears `maybe` if the slot is free.
   [[nodiscard]] bool find_free(std::uint32_t slot);
-  /// True if some word counts; for tools.
+  /// True if some word counts. For tools.
   [[nodiscard]] bool is_held(std::uint32_t slot) const;
-  /// No hold was added since the owner found the slot free.
+  /// True if no hold was added since the owner found the slot free.
   [[nodiscard]] bool untouched(std::uint32_t slot) const {
     const SlotControl& at = control(slot);
     return at.maybe.load(std::memory_order_acquire) == 0 &&
            at.more.load(std::memory_order_acquire) == 0;
   }
 
-  /// Entries of the holder table in use; for tools.
+  /// Entries of the holder table in use. For tools.
   [[nodiscard]] std::uint32_t holders() const;
 
-  /// Tells the owner that a slot may be free, if one of its threads waits for that.
+  /// Notifies the owner that a slot may be free, if one of its threads waits.
   void wake_owner() const {
     if (owner_control_ != nullptr) wake(owner_control_->pool_waiters);
   }
@@ -134,7 +136,7 @@ class Segment {
   [[nodiscard]] HolderGroup* group(std::uint32_t number) const;
   [[nodiscard]] HolderGroup* map_group(std::uint32_t number) const;
   [[nodiscard]] bool add_group(std::uint32_t number);
-  /// The slot's words of a further group; null as above.
+  /// The slot's words of a further group. Null as above.
   [[nodiscard]] SlotHolds* further(std::uint32_t slot, std::uint32_t group_number) const;
   [[nodiscard]] HolderEntry* entry(std::uint32_t index) const;
   [[nodiscard]] std::atomic<std::uint32_t>* word(std::uint32_t slot, std::uint32_t index) const {
@@ -142,16 +144,16 @@ class Segment {
   }
   [[nodiscard]] std::atomic<std::uint32_t>* further_word(std::uint32_t slot,
                                                          std::uint32_t index) const;
-  /// Reachable entries, of all existing groups.
+  /// The number of reachable entries, in all existing groups.
   [[nodiscard]] std::uint32_t entries() const;
-  /// The same as the public ones, for the further groups alone.
+  /// The counterparts of the public functions, for the further groups alone.
   [[nodiscard]] bool is_held_further(std::uint32_t slot, std::uint32_t more) const;
   void clear_further(std::uint32_t slot, std::uint32_t more);
   [[nodiscard]] bool find_free_further(std::uint32_t slot);
   [[nodiscard]] bool add_further(std::uint32_t slot, HolderRef entry, bool count_in_adds);
   bool release_further(std::uint32_t slot, HolderRef entry);
 
-  const Domain* domain_ = nullptr;  // of the participant, which outlives the segment's use
+  const Domain* domain_ = nullptr;  // of the participant, which outlives every use of the segment
   Mapping head_;                    // header and slot controls
   Mapping body_;                    // payloads
   Mapping owner_page_;

@@ -34,8 +34,8 @@ void RelayedHold::settle() {
 }
 
 HYPHOS_HOT void SlotRef::release() noexcept {
-  if (hold_->participant->held().mark_.is_inherited()) return;  // the hold is the parent's
-  // Kept until the end: the last of them may take this object's memory along.
+  if (hold_->participant->held().mark_.is_inherited()) return;  // the hold belongs to the parent
+  // Kept until the end: the last reference may free this object's memory, too.
   const std::shared_ptr<const SegmentHold> segment_hold = std::move(hold_);
   if (segment_hold->relayed != nullptr) {
     segment_hold->relayed->release(slot_);

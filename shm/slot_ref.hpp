@@ -16,8 +16,8 @@ namespace hyphos::shm {
 
 class Participant;
 
-/// What this process (R) holds of one segment through one forwarder (X), counted here as well, so
-/// that the truth survives the forwarder's death (Segment, H8). Thread-safe.
+/// The relayed holds of this process (R) on one segment through one relaying process (X). They are
+/// counted here as well, so that the counts survive the death of X (Segment, H8). Thread-safe.
 class RelayedHold {
  public:
   RelayedHold(std::shared_ptr<Segment> segment, std::uint64_t via, HolderRef entry)
@@ -28,7 +28,7 @@ class RelayedHold {
   [[nodiscard]] const Segment* segment() const { return segment_.get(); }
   void received(std::uint32_t slot);
   void release(std::uint32_t slot);
-  /// The forwarder is dead and nothing of its is left in our lanes.
+  /// Called when the relaying process is dead and our rings hold nothing from it.
   void settle();
 
  private:
@@ -41,16 +41,16 @@ class RelayedHold {
   bool settled_ = false;
 };
 
-/// By what right slots of one segment are held: shared by all holds of one kind.
+/// The basis on which slots of one segment are held. Shared by all holds of one kind.
 struct SegmentHold {
   std::shared_ptr<Segment> segment;
-  std::shared_ptr<Participant> participant;  ///< whose death would end the holds
+  std::shared_ptr<Participant> participant;  ///< the death of this participant would end the holds
   HolderRef entry;
-  std::shared_ptr<RelayedHold> relayed;  ///< set if the sender is not the owner of the segment
+  std::shared_ptr<RelayedHold> relayed;  ///< set if the sender does not own the segment
 };
 
-/// One hold on a slot that came in a message. Recycled: taking one allocates nothing once as many
-/// exist as are held at a time.
+/// One reference to a slot that arrived in a message. Recycled: taking one allocates only while the
+/// number of concurrent references still grows.
 class alignas(kCacheLine) SlotRef final : public BufferOwner {
  public:
   static const char kKind;
@@ -78,7 +78,7 @@ class SlotRefs {
   /// Takes over a hold that the sender has added. The result has one reference.
   [[nodiscard]] SlotRef* take(const std::shared_ptr<const SegmentHold>& segment_hold,
                               std::uint32_t slot);
-  /// Makes `count` more ahead of time.
+  /// Creates `count` more in advance.
   void reserve_more(std::size_t count);
 
  private:
@@ -94,20 +94,21 @@ class SlotRefs {
   std::vector<std::unique_ptr<SlotRef[]>> blocks_;
 };
 
-/// The segments of other participants that this process has mapped. Thread-safe; not for every
-/// message (the receiving side keeps its own short table).
+/// The segments of other participants that this process has mapped. Thread-safe. Not for every
+/// message: the receiving side has its own short table.
 class Segments {
  public:
-  /// Maps the segment unless it is mapped already.
+  /// Maps the segment unless it is already mapped.
   [[nodiscard]] Result<std::shared_ptr<Segment>> get(const Domain& domain, std::uint64_t owner,
                                                      std::uint32_t number);
-  /// The record of what came of `segment` through `via`; null if `via` has no entry for us.
+  /// The record of the slots of `segment` that arrived through `via`. Null if `via` has no entry
+  /// for us.
   [[nodiscard]] std::shared_ptr<RelayedHold> relayed(const std::shared_ptr<Segment>& segment,
                                                      std::uint64_t via, std::uint64_t self);
-  /// What came through `via`: removed from the table and returned.
+  /// Removes the records of `via` from the table and returns them.
   [[nodiscard]] std::vector<std::shared_ptr<RelayedHold>> take_relayed(std::uint64_t via);
   [[nodiscard]] std::vector<std::shared_ptr<Segment>> all() const;
-  /// The owner is dead: its segments are unmapped as soon as nothing in them is held.
+  /// The owner is dead: its segments are unmapped as soon as none of their slots is held.
   void abandon(std::uint64_t owner);
   void clear();
 

@@ -57,7 +57,7 @@ Result<Listing> list(const std::string& domain_name, const std::filesystem::path
   listing.total_bytes = space.total;
   for (const std::string& name : chosen(domain_name, base)) {
     auto domain = Domain::find(base, name);
-    if (!domain && domain.error().code == Code::not_found) continue;  // gone since, or never there
+    if (!domain && domain.error().code == Code::not_found) continue;  // removed, or never existed
     if (!domain) return domain.error();
     for (const std::uint64_t id : domain->participants()) {
       ParticipantInfo info;

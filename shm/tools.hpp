@@ -8,8 +8,8 @@
 #include "hyphos/export.hpp"
 #include "hyphos/result.hpp"
 
-/// What `hyphos shm list` and `hyphos shm clean` need. Reads only (list), never disturbs the
-/// living.
+/// The functions behind `hyphos shm list` and `hyphos shm clean`. list() only reads. Neither
+/// disturbs live participants.
 namespace hyphos::shm {
 
 struct ParticipantInfo {
@@ -19,10 +19,10 @@ struct ParticipantInfo {
   bool alive = false;
   std::string process;
   std::string host;
-  std::uint32_t version =
-      0;                     ///< layout version; if it is not ours, only this and `alive` are known
-  std::uint32_t ends = 0;    ///< of channels, of at most kMaxEndpoints
-  std::uint32_t queues = 0;  ///< towards it, of at most kMaxRings
+  /// Layout version. If it is not ours, only this field and `alive` are valid.
+  std::uint32_t version = 0;
+  std::uint32_t ends = 0;    ///< endpoints of channels, at most kMaxEndpoints
+  std::uint32_t queues = 0;  ///< rings to this participant, at most kMaxRings
 };
 
 struct SegmentInfo {
@@ -32,7 +32,7 @@ struct SegmentInfo {
   std::uint32_t slots = 0;
   std::uint64_t slot_size = 0;
   std::uint32_t used = 0;     ///< slots that some receiver holds
-  std::uint32_t holders = 0;  ///< entries of the holder table in use, of kMaxHolders
+  std::uint32_t holders = 0;  ///< entries of the holder table in use, at most kMaxHolders
 };
 
 struct RingInfo {
@@ -52,12 +52,12 @@ struct Listing {
   std::uint64_t total_bytes = 0;
 };
 
-/// One domain, or all of this user's if `domain` is empty.
+/// Lists one domain, or all domains of this user if `domain` is empty.
 [[nodiscard]] HYPHOS_EXPORT Result<Listing> list(const std::string& domain = "",
                                                  const std::filesystem::path& base = "/dev/shm");
 
-/// Removes the files of dead participants, and folders of domains in which nothing is left; returns
-/// their paths. Never touches the living.
+/// Removes the files of dead participants and the folders of empty domains. Returns their paths.
+/// Never removes files of live participants.
 [[nodiscard]] HYPHOS_EXPORT Result<std::vector<std::string>> clean(
     const std::string& domain = "", const std::filesystem::path& base = "/dev/shm");
 

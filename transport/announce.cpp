@@ -27,7 +27,8 @@ namespace hyphos::transport {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-// A newcomer is answered soon, so that it need not wait for the next period; but not more often.
+// A new peer is answered soon, so that it need not wait for the next period, but not more often
+// than this.
 constexpr std::int64_t kAnswerWithin = 50 * kMs;
 
 Error socket_error(const std::string& what, const std::string& where) {
@@ -41,7 +42,7 @@ Error socket_error(const std::string& what, const std::string& where) {
 Result<in_addr> parse_address(const std::string& text) {
   in_addr address{};
   if (inet_pton(AF_INET, text.c_str(), &address) != 1) {
-    return Error{Code::invalid_config, "not an IPv4 address, e.g. 10.0.0.1", text};
+    return Error{Code::invalid_config, "not an IPv4 address like 10.0.0.1", text};
   }
   return address;
 }
@@ -131,7 +132,7 @@ Result<void> MulticastAnnouncer::open_socket() {
 }
 
 Result<void> MulticastAnnouncer::start(Callback found, Callback lost) {
-  // A beacon that does not fit is an error now and not later.
+  // Report an oversized beacon now, not later.
   wire::Beacon trial;
   trial.domain = config_.domain;
   trial.process = config_.process_name;
@@ -184,7 +185,7 @@ void MulticastAnnouncer::send(bool leaving) {
     beacon.channels_digest = digest_;
   }
   const auto datagram = wire::encode_beacon(beacon);
-  if (!datagram) return;  // cannot be: start() tried it
+  if (!datagram) return;  // cannot happen: start() encoded it
   for (const in_addr& interface : interfaces_) {
     setsockopt(socket_, IPPROTO_IP, IP_MULTICAST_IF, &interface, sizeof interface);
     const auto size = ::sendto(socket_, datagram->data(), datagram->size(), MSG_NOSIGNAL,
@@ -263,7 +264,7 @@ void MulticastAnnouncer::run() {
   }
 }
 
-/// Which of a peer's endpoints can be reached from here; empty if none.
+/// The peer's first endpoint that is reachable from this machine. Empty if none.
 std::string choose_endpoint(const AnnouncedPeer& peer) {
   const bool here = peer.host == local_host();
   for (const std::string& endpoint : peer.endpoints) {
@@ -282,12 +283,12 @@ std::unique_ptr<Announcer> make_announcer(AnnounceConfig config) {
 
 DiscoveryCallbacks connect_announced(std::shared_ptr<Peering> peering, bool encrypted,
                                      bool same_host) {
-  // Session to endpoint; only the announcer's thread calls.
+  // Maps sessions to endpoints. Only the announcer's thread calls.
   auto connected = std::make_shared<std::map<std::uint64_t, std::string>>();
   const auto disconnect = [peering, connected](std::uint64_t session) {
     const auto found = connected->find(session);
     if (found == connected->end()) return;
-    (void)peering->remove_peer(found->second).ok();  // gone already: as wanted
+    (void)peering->remove_peer(found->second).ok();  // already disconnected: nothing to do
     connected->erase(found);
   };
   const auto found = [=](const AnnouncedPeer& peer) {

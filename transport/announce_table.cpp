@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kSecond = 1'000'000'000;
-// What a peer says about its own rhythm is believed within these limits.
+// The period that a peer announces is clamped to these limits.
 constexpr std::uint32_t kShortestPeriodMs = 50;
 constexpr std::uint32_t kLongestPeriodMs = 60'000;
 

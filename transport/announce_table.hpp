@@ -11,8 +11,8 @@
 
 namespace hyphos::transport {
 
-/// Who has been heard, and when. Pure: time and datagrams come in, events go out. Bounded by
-/// `max_peers`, whatever arrives.
+/// The peers that were received, with their times. Pure: datagrams and times are arguments, events
+/// are results. Holds at most `max_peers` entries, independent of the input.
 class AnnounceTable {
  public:
   explicit AnnounceTable(const AnnounceConfig& config) : config_(config) {}
@@ -21,11 +21,11 @@ class AnnounceTable {
     enum class Kind { none, found, lost, ignored } kind = Kind::none;
     AnnouncedPeer peer;
   };
-  /// One datagram from `address` (dotted IPv4).
+  /// Processes one datagram from `address` (dotted IPv4).
   Event hear(std::span<const std::byte> datagram, const std::string& address, std::int64_t now_ns);
-  /// Those who have fallen silent.
+  /// Removes and returns the peers that have fallen silent.
   std::vector<AnnouncedPeer> expire(std::int64_t now_ns);
-  /// When the next peer will count as silent, INT64_MAX if there is none.
+  /// The time when the next peer counts as silent. INT64_MAX if there is no peer.
   [[nodiscard]] std::int64_t next_expiry() const;
   [[nodiscard]] std::vector<AnnouncedPeer> peers() const;
 
@@ -42,8 +42,8 @@ class AnnounceTable {
   std::uint32_t heard_this_second_ = 0;
 };
 
-/// "tcp://0.0.0.0:5553" and "tcp://*:5553" with the address that the datagram came from; endpoints
-/// of other forms unchanged.
+/// Replaces the host of "tcp://0.0.0.0:5553" and "tcp://*:5553" by the source address of the
+/// datagram. Returns other endpoints unchanged.
 [[nodiscard]] std::string fill_in_address(const std::string& endpoint, const std::string& address);
 
 }  // namespace hyphos::transport

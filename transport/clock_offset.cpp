@@ -7,10 +7,10 @@
 namespace hyphos::transport {
 namespace {
 
-// What is taken from the network may be anything: 128 bits cannot overflow.
+// Network input may be anything. 128 bits cannot overflow.
 __extension__ using Wide = __int128;
-constexpr Wide kFarthest = Wide{1} << 61;  // offsets beyond 73 years are none
-constexpr double kMostDrift = 1e-3;        // more than any crystal, and any kernel's slewing
+constexpr Wide kFarthest = Wide{1} << 61;  // offsets beyond 73 years are invalid
+constexpr double kMostDrift = 1e-3;        // beyond any crystal and any kernel slewing
 
 }  // namespace
 
@@ -45,7 +45,7 @@ bool ClockOffset::add(const Exchange& e) {
   return true;
 }
 
-/// The two bounds do not overlap: one of the two offsets is no longer true.
+/// True if the two bounds do not overlap, so that one of the two offsets is no longer true.
 bool ClockOffset::excludes(const Sample& sample) const {
   const auto apart = static_cast<double>(std::abs(sample.offset - offset(sample.at)));
   return apart > sample.bound(sample.at) + best_.bound(sample.at) + 1000;
@@ -63,7 +63,7 @@ void ClockOffset::fit() {
   const auto [first, last] = std::minmax_element(
       ring_.begin(), end, [](const Sample& a, const Sample& b) { return a.at < b.at; });
   if (count_ < 8 || last->at - first->at < kLeastSpanNs) return;
-  // Relative to the first sample, so that doubles are exact enough.
+  // Relative to the first sample, so that doubles are precise enough.
   double weights = 0;
   double mean_t = 0;
   double mean_o = 0;

@@ -6,16 +6,17 @@
 
 namespace hyphos::transport {
 
-/// How far the monotonic clock of another machine is ahead of ours, from exchanges of four stamps
-/// as in NTP (RFC 5905, sections 8 and 10): ours when a question left, theirs when it came and when
-/// the answer left, ours when that came.
+/// Estimates the offset between the monotonic clocks of two machines. The input is a series of
+/// exchanges of four stamps, as in NTP (RFC 5905, sections 8 and 10): our time when a request left,
+/// their time when it arrived, their time when the reply left, our time when it arrived.
 ///
-/// The offset of one exchange is wrong by half its round trip at most, whatever the ways there and
-/// back have cost (Cristian, "Probabilistic clock synchronization", 1989). So of the last kSamples
-/// exchanges the one with the least such bound is believed, its age counting with 15 ppm, the
-/// frequency tolerance of RFC 5905. The drift is the slope of a weighted least-squares line through
-/// all of them. Two exchanges in a row whose bounds exclude what is believed mean that a clock was
-/// stopped or set (a machine slept): then everything begins anew.
+/// The offset of one exchange is wrong by at most half its round trip, however the delay splits
+/// between the two directions (Cristian, "Probabilistic clock synchronization", 1989). So the
+/// estimate uses the exchange with the smallest such bound among the last kSamples. Its bound grows
+/// with age by 15 ppm, the frequency tolerance of RFC 5905. The drift is the slope of a weighted
+/// least-squares line through all of them. Two exchanges in a row whose bounds exclude the estimate
+/// mean that a clock was stopped or set (for example, a machine slept). The estimation then
+/// restarts.
 ///
 /// Not thread-safe. Units: nanoseconds.
 class ClockOffset {
@@ -26,16 +27,17 @@ class ClockOffset {
     std::int64_t answered = 0;  ///< theirs
     std::int64_t got = 0;       ///< ours
   };
-  /// False, and nothing changed, if the stamps cannot be (from a broken or hostile peer).
+  /// Returns false, and changes nothing, if the stamps are impossible (from a broken or hostile
+  /// peer).
   bool add(const Exchange& exchange);
 
   [[nodiscard]] bool known() const { return count_ > 0; }
-  /// Theirs minus ours, at the time `ours`.
+  /// Their clock minus ours, at our time `ours`.
   [[nodiscard]] std::int64_t offset(std::int64_t ours) const;
   [[nodiscard]] std::int64_t uncertainty(std::int64_t ours) const;
-  /// Of the exchange that is believed.
+  /// The round trip of the exchange in use.
   [[nodiscard]] std::int64_t round_trip() const { return best_.round_trip; }
-  /// Seconds that their clock gains per second, in millionths; 0 while too little is known.
+  /// Rate of their clock relative to ours, in ppm. 0 while too little is known.
   [[nodiscard]] double drift_ppm() const { return drift_ * 1e6; }
   [[nodiscard]] std::uint64_t samples() const { return samples_; }
   [[nodiscard]] std::uint64_t restarts() const { return restarts_; }
@@ -43,7 +45,7 @@ class ClockOffset {
   static constexpr std::size_t kSamples = 64;
   static constexpr double kTolerance = 15e-6;
   static constexpr std::int64_t kMaxRoundTripNs = 10'000'000'000;
-  static constexpr std::int64_t kLeastSpanNs = 10'000'000'000;  ///< for a drift
+  static constexpr std::int64_t kLeastSpanNs = 10'000'000'000;  ///< for a drift estimate
 
  private:
   struct Sample {
@@ -62,7 +64,7 @@ class ClockOffset {
   std::size_t next_ = 0;
   Sample best_;
   double drift_ = 0;
-  int excluded_ = 0;  // exchanges in a row
+  int excluded_ = 0;  // consecutive exchanges
   std::uint64_t samples_ = 0;
   std::uint64_t restarts_ = 0;
 };

@@ -5,27 +5,29 @@
 
 namespace hyphos::transport {
 
-/// Threads that a transport may receive with, instead of one of its own; implemented by the graph.
+/// Threads that a transport may use to receive, instead of a thread of its own. The graph
+/// implements it.
 ///
-/// A message that is handed to a pool costs two wake-ups: that of the thread that receives, and
-/// that of the thread that runs the callback. The second is spared where a thread of a crew that
-/// has received it runs the callback itself, while another waits for what comes next.
+/// This is the leader/followers pattern (Schmidt et al., POSA2, 2000). A message that one thread
+/// receives and another thread processes costs two wake-ups: one of the receiving thread, one of
+/// the thread that runs the callback. The second wake-up is saved: the leader that received the
+/// message runs the callback itself, while a follower is promoted to wait for the next message.
 class Crew {
  public:
   enum class Turn : std::uint8_t {
-    again,    ///< the thread is needed for the next turn
-    covered,  ///< another thread waits for what comes: this one may run what it has brought
-    over,     ///< that was the last
+    again,    ///< the thread must poll again
+    covered,  ///< a follower now waits for messages, so this thread may run its callbacks
+    over,     ///< this was the last poll
   };
 
-  /// Two threads, 0 and 1, call `turn` with their number again and again, both at the same time,
-  /// until it returns `over` to each. Returns at once. The turns end before the crew does.
+  /// Two threads, 0 and 1, call `turn` with their number repeatedly and concurrently, until it
+  /// returns `over` to each. Returns at once. The polls end before the receive pool is destroyed.
   virtual void serve(std::function<Turn(int)> turn) = 0;
-  /// Whether the turn that the calling thread takes has brought work that may be run by it. Costs a
-  /// look at a variable of the thread.
+  /// True if the current poll of the calling thread has brought work that this thread may run.
+  /// Cost: one read of a thread-local variable.
   [[nodiscard]] virtual bool has_brought() const = 0;
-  /// The thread that takes the turn has more to do: another one runs what it has brought. Costs the
-  /// same look.
+  /// The polling thread has more messages to receive: hand its pending work over to another thread.
+  /// Same cost.
   virtual void hand_on() = 0;
 
  protected:

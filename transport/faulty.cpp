@@ -17,8 +17,9 @@
 namespace hyphos::transport {
 namespace {
 
-/// Stands between the inner transport and one inlet. Everything is decided under `mutex_`, which is
-/// also held while the real inlet is called: one message at a time per channel, as it may expect.
+/// Sits between the inner transport and one receive sink. All decisions happen under `mutex_`,
+/// which is also held during calls of the real receive sink. So the receive sink gets one message
+/// at a time per channel, as its contract requires.
 class FaultyInlet final : public ReceiveSink {
  public:
   FaultyInlet(ReceiveSink& target, std::string_view name, const FaultConfig& config,
@@ -32,7 +33,7 @@ class FaultyInlet final : public ReceiveSink {
 
   bool deliver(Envelope& message) override {
     const std::lock_guard lock(mutex_);
-    if (message.meta.latch == Latch::gone) {  // no message: only its place among them counts
+    if (message.meta.latch == Latch::gone) {  // not a message: only its position matters
       waiting_.push_back({std::move(message), due_time(), false});
       if (release(monotonic_now().ns) != 0 && waiting_.size() <= 2) wake_clock_();
       return true;
@@ -66,8 +67,8 @@ class FaultyInlet final : public ReceiveSink {
     target_.refused(transport, why);
   }
 
-  /// Hands over what is due; returns when the next will be, 0 if nothing is waiting for a time.
-  /// `ask_again`: a message that was refused has room now.
+  /// Delivers the due messages. Returns the time of the next one, 0 if none waits for a time. Sets
+  /// `ask_again` if a message that was refused has room now.
   std::int64_t poll(std::int64_t now_ns, bool space, bool& ask_again) {
     const std::lock_guard lock(mutex_);
     if (space) full_ = false;
@@ -76,7 +77,7 @@ class FaultyInlet final : public ReceiveSink {
     if (ask_again) refused_ = false;
     return next;
   }
-  /// Messages that will not be delivered any more are lost, and counted.
+  /// Counts the messages that can no longer be delivered as lost.
   void shut() {
     const std::lock_guard lock(mutex_);
     if (!waiting_.empty()) target_.dropped(name_, Drop::injected, waiting_.size());
@@ -99,7 +100,7 @@ class FaultyInlet final : public ReceiveSink {
     if (config_.jitter_us > 0) {
       delay += std::uniform_int_distribution<std::int64_t>(0, config_.jitter_us)(random_);
     }
-    // Order is kept: nobody leaves before the one in front.
+    // Order is kept: no message leaves before its predecessor.
     last_due_ns_ = std::max(last_due_ns_, monotonic_now().ns + delay * 1000);
     return last_due_ns_;
   }
@@ -107,7 +108,7 @@ class FaultyInlet final : public ReceiveSink {
     while (!full_ && !waiting_.empty()) {
       std::size_t which = 0;
       if (waiting_[0].overtaken) {
-        if (waiting_.size() < 2) return 0;  // waits for whoever is to overtake it
+        if (waiting_.size() < 2) return 0;  // waits for the message that is to overtake it
         which = 1;
       }
       Waiting& next = waiting_[which];
@@ -131,8 +132,8 @@ class FaultyInlet final : public ReceiveSink {
   std::mt19937_64 random_;
   std::deque<Waiting> waiting_;
   std::int64_t last_due_ns_ = 0;
-  bool full_ = false;     // the real inlet said no
-  bool refused_ = false;  // we said no to the inner transport
+  bool full_ = false;     // the real receive sink refused a message
+  bool refused_ = false;  // this receive sink refused a message of the inner transport
 };
 
 class Faulty final : public Transport {
@@ -165,7 +166,7 @@ class Faulty final : public Transport {
   Result<PortId> open(const ChannelSpec& spec, ReceiveSink* sink,
                       SendEvents* send_events) override {
     if (sink == nullptr) return inner_->open(spec, nullptr, send_events);
-    // Each channel has a random sequence of its own, whatever the order in which they are opened.
+    // Each channel has its own random sequence, independent of the order of the open() calls.
     std::uint64_t seed = config_.seed;
     for (const char c : spec.name) seed = seed * 0x100000001b3ULL ^ static_cast<unsigned char>(c);
     auto faulty = std::make_shared<FaultyInlet>(*sink, inner_->name(), config_, seed,
@@ -205,7 +206,7 @@ class Faulty final : public Transport {
       const std::lock_guard lock(mutex_);
       space_.insert(port);
     }
-    wake_clock();  // the inlet must not be called from inside the graph's own call
+    wake_clock();  // the receive sink must not be called from inside the graph's own call
   }
 
  private:

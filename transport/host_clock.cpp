@@ -15,12 +15,12 @@ namespace {
 std::uint64_t read_host() {
   std::string id;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  if (id.empty()) {  // no /proc: the host's name is the next best thing
+  if (id.empty()) {  // no /proc: use the host name instead
     char name[256] = {};
     gethostname(name, sizeof name - 1);
     id = name;
   }
-  // In a time namespace the monotonic clock is another one, so this counts as another machine.
+  // In a time namespace the monotonic clock differs, so the namespace counts as another machine.
   std::ifstream offsets("/proc/self/timens_offsets");
   for (std::string name, seconds, rest; offsets >> name >> seconds >> rest;) {
     if (name == "monotonic" && (seconds != "0" || rest != "0")) id += ':' + seconds + '.' + rest;

@@ -12,14 +12,14 @@
 
 namespace hyphos::transport {
 
-/// The messages for late subscribers of a latched channel: the last one of each publisher, the
-/// oldest first. `sender_of` gives the publisher of a message. Beyond `kMost` publishers the oldest
-/// message is dropped, because publishers in other graphs (RawPublisher::bring) end without notice.
-/// Each call except each() and forget_if() takes constant time. Not thread-safe.
+/// The latched cache of one channel, for late subscribers: the last message of each publisher,
+/// oldest first. `sender_of` returns the publisher of a message. Beyond `kMost` publishers the
+/// oldest message is dropped, because publishers in other graphs (RawPublisher::bring) end without
+/// notice. Each call except each() and forget_if() takes constant time. Not thread-safe.
 template <typename Message, std::uint64_t (*sender_of)(const Message&), std::size_t kMost = 256>
 class LastOfEach {
  public:
-  /// Returns a message that it no longer keeps: drop it without holding a lock.
+  /// Returns the message that leaves the cache. Drop it without holding a lock.
   Message keep(Message message) {
     const std::uint64_t sender = sender_of(message);
     if (!last_.empty() && sender_of(last_.back()) == sender) {
@@ -39,7 +39,7 @@ class LastOfEach {
     last_.pop_front();
     return oldest;
   }
-  /// Returns the message that it kept of this publisher.
+  /// Removes and returns the cached message of this publisher.
   Message forget(std::uint64_t sender) {
     const auto known = by_sender_.find(sender);
     if (known == by_sender_.end()) return {};
@@ -48,7 +48,7 @@ class LastOfEach {
     by_sender_.erase(known);
     return message;
   }
-  /// Returns all that it kept for which `is_gone(message)`.
+  /// Removes and returns all messages for which `is_gone(message)` is true.
   template <typename IsGone>
   std::list<Message> forget_if(const IsGone& is_gone) {
     std::list<Message> gone;

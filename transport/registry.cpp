@@ -1,5 +1,5 @@
-// The one file that names the transports. A new one is one line in the list below, and one file
-// with `MadeTransport hyphos::transport::make::NAME(const TransportContext&)`.
+// The one file that names the transports. A new transport is one line in the list below and one
+// file with `MadeTransport hyphos::transport::make::NAME(const TransportContext&)`.
 #include "transport/registry.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 #include "plan/transports.hpp"
 
-// Name, does it reach other machines, must it be told endpoints (plan/transports.hpp). In order of
-// preference. A macro, so that a line both declares what makes the transport and enters it.
+// Columns: name, reaches other machines, needs endpoints in the plan (plan/transports.hpp). In
+// order of preference. A macro, so that one line both declares the maker and registers it.
 // clang-format off
 #define HYPHOS_TRANSPORTS(line) \
   line(shm, false, false) \
@@ -51,7 +51,7 @@ Result<MadeTransport> make_transport(std::string_view name, const TransportConte
   if (found == kTraits.end()) {
     return Error{
         Code::not_found,
-        "there is no transport '" + std::string(name) + "'; there are: " + plan::transport_list(),
+        "there is no transport '" + std::string(name) + "'. Known: " + plan::transport_list(),
         {}};
   }
   MadeTransport made = kMakers[static_cast<std::size_t>(found - kTraits.begin())](context);

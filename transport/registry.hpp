@@ -15,38 +15,38 @@
 
 namespace hyphos::transport {
 
-/// What a transport may need to know to be made. Each takes what concerns it.
+/// The parameters from which a transport is made. Each transport reads the fields it needs.
 struct TransportContext {
   std::string process_name;
   std::string domain = "0";
-  bool guest = true;  ///< has no plan, and so meets everybody (ChannelSpec::for_guests)
-  /// Which of the plan's hosts this is; empty if the plan has one host only, or there is none.
+  bool guest = true;  ///< has no plan, and so matches all endpoints (ChannelSpec::for_guests)
+  /// The plan's host on which this process runs. Empty if the plan has at most one host.
   std::string host;
-  /// This process as others on the machine see it; null: a transport that needs it joins `domain`
-  /// by itself.
+  /// The shared-memory identity of this process. Null: a transport that needs one joins `domain` by
+  /// itself.
   std::shared_ptr<shm::Participant> participant;
-  // Of transports that connect by address.
+  // For transports that connect by address.
   std::vector<BindPoint> bind;
   std::vector<PeerAddress> connect;
   std::optional<CurveKeys> keys;
-  /// Called after every measurement of another machine's clock, from one thread; may be empty.
+  /// Called from one thread after each measurement of another machine's clock. May be empty.
   std::function<void(const PeerClock&)> on_peer_clock;
-  /// If set, the transport is wrapped into `faulty`.
+  /// If set, the transport is wrapped in `faulty`.
   std::optional<FaultConfig> faults;
 };
 
-/// A transport, and the other side of it if it has one.
+/// A transport, and its peering interface if it has one.
 struct MadeTransport {
   std::shared_ptr<Transport> transport;
   std::shared_ptr<Peering> peering;  ///< null if peers are not known by address
 };
 
-/// Makes a transport by the name it has in plans; not started. Code::not_found names those there
-/// are.
+/// Makes a transport by its name in plans, without starting it. Code::not_found lists the existing
+/// names.
 [[nodiscard]] Result<MadeTransport> make_transport(std::string_view name,
                                                    const TransportContext& context);
 
-/// The names that make_transport() knows, in order of preference.
+/// The names that make_transport() accepts, in order of preference.
 [[nodiscard]] std::vector<std::string_view> transport_names();
 
 }  // namespace hyphos::transport

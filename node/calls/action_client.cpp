@@ -16,8 +16,8 @@ using detail::Delivery;
 
 constexpr std::size_t kFeedbackDepth = 64;
 
-/// Hears what the server says of one goal. Feedback is run by one task at a time; the end is told
-/// after the feedback that came before it.
+/// Receives the server's messages about one goal. One task at a time runs the feedback callback.
+/// The end is reported after the feedback that came before it.
 class GoalListener final : public detail::CallListener,
                            public std::enable_shared_from_this<GoalListener> {
  public:
@@ -88,7 +88,7 @@ class GoalListener final : public detail::CallListener,
     if (waited) return *end_;
     if (waited.error().code != Code::timeout) return waited.error();
     return Error{Code::timeout,
-                 "the goal has not ended yet; it is " + std::string(to_string(state_)),
+                 "the goal has not ended yet. Its state is " + std::string(to_string(state_)),
                  client_->name()};
   }
   void on_end(std::function<void(const Result<Delivery>&)> hook) {
@@ -114,9 +114,9 @@ class GoalListener final : public detail::CallListener,
     changed_.notify_all();
     run_feedback(lock);
   }
-  // One task at a time. It keeps the client, whose handles may all be gone. What a call was made
-  // with goes before the lock is taken again: the end of a Python object waits for the interpreter,
-  // whose thread may wait for us.
+  // One task at a time. The task holds the client, whose handles may all be gone. The arguments of
+  // a callback are destroyed before the lock is taken again, because the destructor of a Python
+  // object waits for the interpreter, whose thread may wait for this lock.
   void run_feedback(std::unique_lock<std::mutex>& lock) {
     if (std::exchange(running_, true)) return;
     lock.unlock();
@@ -135,7 +135,7 @@ class GoalListener final : public detail::CallListener,
       } else if (end_ && !hooks_.empty()) {
         auto hooks = std::exchange(hooks_, {});
         lock.unlock();
-        for (const auto& hook : hooks) guarded([&] { hook(*end_); });  // changes no more
+        for (const auto& hook : hooks) guarded([&] { hook(*end_); });  // final from here on
         hooks.clear();
         lock.lock();
       } else {
@@ -145,7 +145,7 @@ class GoalListener final : public detail::CallListener,
     running_ = false;
   }
 
-  // One callback that throws does not keep the others from being run.
+  // A callback that throws does not prevent the others from running.
   template <typename F>
   void guarded(const F& work) const {
     try {

@@ -14,12 +14,12 @@ using detail::CallKind;
 thread_local const ActionCore* executing_here = nullptr;
 
 Error ended_already(const std::string& name) {
-  return {Code::already_exists, "the goal has ended already", name};
+  return {Code::already_exists, "the goal has already ended", name};
 }
 
 }  // namespace
 
-// --- Goals come and begin ----------------------------------------------------------------------
+// --- Goals arrive and start ---------------------------------------------------------------------
 
 Result<void> ActionCore::ask_user(const detail::ExchangeRef& exchange) {
   if (!callbacks_.accept) return success();
@@ -48,12 +48,12 @@ void ActionCore::arrived(const detail::ExchangeRef& exchange) {
       rejected = Error{Code::disconnected, "action '" + name_ + "' was closed", name_};
     } else if (options_.policy == GoalPolicy::reject && busy) {
       rejected = Error{Code::overloaded,
-                       "action '" + name_ + "' carries out another goal (policy reject)", name_};
+                       "action '" + name_ + "' is executing another goal (policy reject)", name_};
     } else if (active_.size() + queue_.size() >= options_.depth &&
                options_.policy != GoalPolicy::preempt) {
       rejected = Error{
           Code::overloaded,
-          "action '" + name_ + "' has " + std::to_string(options_.depth) + " goals already (depth)",
+          "action '" + name_ + "' already has " + std::to_string(options_.depth) + " goals (depth)",
           name_};
     } else {
       if (options_.policy == GoalPolicy::preempt) {
@@ -73,12 +73,12 @@ void ActionCore::arrived(const detail::ExchangeRef& exchange) {
     return;
   }
   goal->tell(CallKind::accepted);
-  // Hooked up after it can be found, or a cancel that has come already would be lost.
+  // Set after the goal can be found, or an early cancel would be lost.
   exchange->on_cancel([weak = std::weak_ptr(goal), action = shared_from_this()] {
     if (const auto wanted = weak.lock()) action->cancel(wanted, wanted->exchange().client_gone());
   });
   for (const GoalPtr& old : passed_over) {
-    (void)old->fail({Code::canceled, "a newer goal took its place before it began", name_});
+    (void)old->fail({Code::canceled, "a newer goal replaced it before it began", name_});
   }
   for (const GoalPtr& old : to_cancel) {
     if (old != nullptr) old->request_cancel(true);
@@ -92,7 +92,7 @@ void ActionCore::begin(GoalPtr goal) {
   executor_.enqueue(Priority::normal,
                     [self = shared_from_this(), goal = std::move(goal)]() mutable {
                       self->execute(goal);
-                      goal.reset();  // here, and not when the pool gets round to it
+                      goal.reset();  // now, not later when the pool destroys the task
                     });
 }
 
@@ -180,7 +180,7 @@ std::size_t ActionCore::pending() const {
 
 GoalCore::~GoalCore() {
   if (is_final(state_)) return;
-  // Nobody can end it any more.
+  // No handle is left that could end the goal.
   (void)fail({Code::io, "the server dropped the goal without a result", action_->name()});
 }
 
@@ -230,7 +230,7 @@ void GoalCore::set_executing() {
 void GoalCore::tell(CallKind kind) {
   detail::BlockRef block = exchange_->sender().block();
   block->set_encoded(Buffer(), {});
-  (void)exchange_->send(kind, std::move(block));  // if the client is gone, that is told otherwise
+  (void)exchange_->send(kind, std::move(block));  // a lost client is notified by other means
 }
 
 void GoalCore::on_cancel(std::function<void()> hook) {
@@ -264,7 +264,7 @@ bool GoalCore::wait_for(Duration time) {
   const auto ready = [this] { return cancel_ || is_final(state_); };
   const auto waited = exchange_->wait(lock, changed_, deadline, ready);
   if (!waited && waited.error().code == Code::overloaded) {
-    // Too many wait for the pool to lend another thread: this one waits all the same.
+    // Too many callbacks wait for the pool to lend another thread, so this one waits without it.
     changed_.wait_until(
         lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)), ready);
   }

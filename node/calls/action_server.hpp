@@ -17,8 +17,8 @@ class GoalCore;
 /// The goals of one action in this process.
 ///
 /// Invariants, under `mutex_`: (1) a goal is in `active_` or in `queue_` from its acceptance to its
-/// end, not in both; (2) unless the policy is `parallel`, `active_` has at most one, and if it has
-/// none then `queue_` is empty. Nothing else is called under the lock.
+/// end, never in both. (2) unless the policy is `parallel`, `active_` has at most one goal, and if
+/// it has none then `queue_` is empty. No other object is called under the lock.
 class ActionCore final : public std::enable_shared_from_this<ActionCore> {
  public:
   ActionCore(graph::Executor& executor, std::string name, ActionOptions options,
@@ -28,9 +28,10 @@ class ActionCore final : public std::enable_shared_from_this<ActionCore> {
         options_(options),
         callbacks_(std::move(callbacks)) {}
 
-  /// A goal has come: runs on the pool, one at a time.
+  /// Processes an arrived goal. Runs on the pool, one at a time.
   void arrived(const detail::ExchangeRef& exchange);
-  /// Asks what runs to cancel, and waits for its callbacks unless called from one of them.
+  /// Requests that the active goals cancel, and waits for their callbacks unless called from one of
+  /// them.
   void close();
   [[nodiscard]] std::size_t pending() const;
 
@@ -57,7 +58,7 @@ class ActionCore final : public std::enable_shared_from_this<ActionCore> {
   bool closed_ = false;
 };
 
-/// One goal that was accepted.
+/// One accepted goal.
 class GoalCore final : public detail::ServerGoal, public std::enable_shared_from_this<GoalCore> {
  public:
   GoalCore(std::shared_ptr<ActionCore> action, detail::ExchangeRef exchange)

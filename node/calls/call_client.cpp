@@ -26,7 +26,7 @@ ClientCore::ClientCore(graph::Graph& graph, Channels channels, Settings settings
       client_(graph::random_id()) {}
 
 Result<void> ClientCore::open(const detail::CallTypes& types) {
-  // Watched before it is joined, so that no change is missed.
+  // Watch before joining, so that no change is missed.
   channels_.request->watch(weak_from_this());
   channels_.reply->watch(weak_from_this());
   auto publisher =
@@ -67,7 +67,7 @@ void ClientCore::close() {
     if (call.server != 0 && !call.sending) send_cancel(id, call.server);
     call.listener->failed({Code::disconnected, "the client was closed", name()});
   }
-  // Here, and not when the last reference goes, which may be inside a call of a transport.
+  // Here, not with the last reference, which may be dropped inside a call of a transport.
   static_cast<graph::ChannelPublisher&>(*publisher_).leave();
 }
 
@@ -105,8 +105,8 @@ std::uint64_t ClientCore::find_server() const {
 void ClientCore::channel_changed() {
   Ended ended;
   bool flush = false;
-  // Every change calls in here after it was made, and what was read is written before the next one
-  // reads: so the last to write has read the newest.
+  // Every change calls this function after it was made. The values are read and written under one
+  // lock. So the last writer has read the newest state.
   std::unique_lock updating(update_);
   const std::uint64_t found = find_server();
   const auto refusal = found == 0 ? channels_.reply->refusal() : std::nullopt;
@@ -130,7 +130,7 @@ void ClientCore::channel_changed() {
         ended.emplace_back(call.listener,
                            Error{Code::disconnected,
                                  "the server of " + describe(name(), settings_.action) +
-                                     " went away before it answered; it may or may not have "
+                                     " disconnected before it replied. It may or may not have "
                                      "carried out the request",
                                  name()});
       } else if (call.server == 0 && (refusal || refusal_of_request)) {
@@ -164,7 +164,7 @@ std::uint64_t ClientCore::start(detail::BlockRef request, std::int64_t deadline_
                : Error{Code::overloaded,
                        std::to_string(settings_.max_pending) + " calls of " +
                            describe(name(), settings_.action) +
-                           " are under way already; wait for some, or raise max_pending",
+                           " are already in flight. Wait for some, or raise max_pending",
                        name()});
     return 0;
   }
@@ -188,7 +188,8 @@ std::uint64_t ClientCore::start(detail::BlockRef request, std::int64_t deadline_
   return id;
 }
 
-// The call is in pending_ under this server already: its reply may come before we are back.
+// The call is already in pending_ under this server, because its reply may arrive before this
+// returns.
 void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef request) {
   for (;;) {
     std::uint64_t before = 0;
@@ -206,13 +207,14 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
               ? Error{Code::disconnected,
                       "the channel of " + describe(name(), settings_.action) + " is closed", name()}
               : Error{Code::overloaded,
-                      "the queue towards the server of " + describe(name(), settings_.action) +
-                          " is full; it does not keep up",
+                      "the queue to the server of " + describe(name(), settings_.action) +
+                          " is full. The server does not keep up",
                       name()},
           closed ? trace::Counter::call_disconnected : trace::Counter::call_overloaded);
       return;
     }
-    // Known, but its queue is not there yet (or not any more): channel_changed() comes when it is.
+    // The server is known, but its queue does not exist (yet, or any more). channel_changed() is
+    // called when it does.
     bool changed = false;
     bool canceled = false;
     {
@@ -237,7 +239,7 @@ void ClientCore::send(std::uint64_t id, std::uint64_t server, detail::BlockRef r
   }
 }
 
-// What was canceled meanwhile is canceled now.
+// Cancels now if the call was canceled while it was being sent.
 void ClientCore::sent(std::uint64_t id, std::uint64_t server) {
   {
     const std::lock_guard lock(mutex_);
@@ -257,7 +259,7 @@ void ClientCore::post_flush() {
     const std::lock_guard lock(mutex_);
     if (closed_ || std::exchange(flushing_, true)) return;
   }
-  // On the pool: we may be inside a call of the transport that is to send.
+  // On the pool, because this may run inside a call of the sending transport.
   executor_.enqueue(Priority::high, [self = shared_from_this()] { self->flush(); });
 }
 
@@ -282,7 +284,7 @@ void ClientCore::flush() {
     }
     send(id, server, std::move(request));
     const std::lock_guard lock(mutex_);
-    // It came back: the next change tries again.
+    // The request came back: the next change tries again.
     if (!unsent_.empty() && unsent_.front() == id) return;
   }
 }
@@ -297,7 +299,7 @@ void ClientCore::heard(const Delivery& delivery) {
     const auto found = pending_.find(mark.id);
     if (found != pending_.end()) {
       listener = found->second.listener;
-      found->second.deadline_ns = 0;  // a goal that was accepted has the time it needs
+      found->second.deadline_ns = 0;  // an accepted goal may take unlimited time
       if (detail::is_final(kind)) pending_.erase(found);
     }
   }
@@ -338,15 +340,15 @@ void ClientCore::cancel(std::uint64_t id) {
     }
   }
   if (server != 0) return send_cancel(id, server);
-  never_sent->failed({Code::canceled, "canceled before there was a server", name()});
+  never_sent->failed({Code::canceled, "canceled before a server was found", name()});
 }
 
 Error ClientCore::nobody(std::int64_t waited_ns) const {
   return {Code::not_found,
           "no server of " + describe(name(), settings_.action) + " was found within " +
-              milliseconds(waited_ns) + "; start one, or check the name (hyphos " +
+              milliseconds(waited_ns) + ". Start one, or check the name (hyphos " +
               (settings_.action ? "action" : "service") +
-              " list); between machines the plan must name both sides",
+              " list). Between machines, the plan must name both sides",
           name()};
 }
 
@@ -354,7 +356,7 @@ Error ClientCore::timed_out(const Call& call) const {
   const std::int64_t waited = monotonic_now().ns - call.started_ns;
   if (call.server == 0) return nobody(waited);
   return {Code::timeout,
-          "the server of " + describe(name(), settings_.action) + " did not answer within " +
+          "the server of " + describe(name(), settings_.action) + " did not reply within " +
               milliseconds(waited),
           name()};
 }
@@ -391,7 +393,8 @@ void ClientCore::end(std::uint64_t id, const Error& error, trace::Counter counte
   listener->failed(error);
 }
 
-// One timer at a time, for the earliest deadline when it was set: calls that end in time cost none.
+// One timer at a time, for the earliest deadline when it was set. Calls that end in time cost no
+// timer.
 void ClientCore::arm(std::int64_t deadline_ns) {
   {
     const std::lock_guard lock(mutex_);

@@ -15,20 +15,21 @@
 
 namespace hyphos::calls {
 
-/// One client: its calls under way, and the server it uses.
+/// One client: its calls in flight, and the server that it uses.
 ///
-/// A call is `unsent` until one server has taken its request, and belongs to that server then: if
-/// the server goes, the call fails. The client stays with a server for as long as that is there; a
-/// server in this process comes first.
+/// A call is `unsent` until one server has accepted its request. It then belongs to that server: if
+/// the server disconnects, the call fails. The client stays with a server while the server is
+/// connected. A server in this process is preferred.
 ///
 /// Invariants, under `mutex_`:
-///  (1) a call is in `pending_` from start() until its listener has been, or is just being, told of
-///      its end; whoever erases it there tells;
-///  (2) `unsent_` holds the ids of the pending calls whose `server` is 0, oldest first;
-///  (3) if `unsent_` is not empty and `server_` is not 0, a flush is under way or posted, or the
-///      server's queue does not exist yet, and channel_changed() follows when it does;
-///  (4) a cancel never overtakes its request: while that is being sent, whoever wants to cancel it
-///      leaves word, in the call or, if the call has ended, in `overtaken_`, for the sender.
+///  (1) a call is in `pending_` from start() until its listener has been, or is just being,
+///      notified of its end. The thread that erases it there notifies the listener.
+///  (2) `unsent_` holds the ids of the pending calls whose `server` is 0, oldest first.
+///  (3) if `unsent_` is not empty and `server_` is not 0, then a flush is running or posted, or the
+///      server's queue does not exist yet. In the latter case, channel_changed() follows when the
+///      queue exists.
+///  (4) a cancel never overtakes its request. While the request is being sent, a canceling thread
+///      leaves a mark for the sender: in the call or, if the call has ended, in `overtaken_`.
 /// No listener, channel or transport is called under the lock.
 class ClientCore final : public graph::ChannelWatcher,
                          public std::enable_shared_from_this<ClientCore> {
@@ -41,9 +42,9 @@ class ClientCore final : public graph::ChannelWatcher,
   };
   ClientCore(graph::Graph& graph, Channels channels, Settings settings);
 
-  /// Joins the channels; called once, by whoever has made the object.
+  /// Joins the channels. Called once by the creator of the object.
   Result<void> open(const detail::CallTypes& types);
-  /// Fails what is under way and leaves the channels. Idempotent; not from a transport's thread.
+  /// Fails all calls in flight and leaves the channels. Idempotent. Not from a transport's thread.
   void close();
 
   detail::PublisherCore& sender() { return *publisher_; }
@@ -110,11 +111,11 @@ class ClientCore final : public graph::ChannelWatcher,
   bool closed_ = false;
 };
 
-/// What users hold: the core ends with its last copy.
+/// The handle that users hold. The core ends with the last handle.
 class ClientHandle final : public detail::CallClient {
  public:
   explicit ClientHandle(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}
-  /// The last reference may go with a listener, inside a call of a transport.
+  /// The last reference may be dropped by a listener, inside a call of a transport.
   ~ClientHandle() override {
     if (mark_.is_inherited()) return;
     if (graph::Channel::delivering_here()) {
@@ -154,7 +155,7 @@ class ClientHandle final : public detail::CallClient {
     return wait_on_pool(core_->executor(), name(), lock, changed, deadline_ns, ready);
   }
   void post(std::function<void()> work) override {
-    // A handle may outlive the runtime and its pool, but the node has closed the client before.
+    // A handle may outlive the runtime and its pool, but the node has then closed the client.
     if (mark_.is_inherited() || core_->is_closed()) {
       work();
     } else {

@@ -11,15 +11,15 @@ namespace {
 using detail::CallKind;
 using detail::Delivery;
 
-constexpr int kFairShare = 32;             // requests in one go before others have their turn
-constexpr std::size_t kMaxClients = 4096;  // remembered, to know a request that came twice
-constexpr std::size_t kMaxWaiting = 1024;  // answers for processes whose queue is not there yet
+constexpr int kFairShare = 32;             // requests in one task before other tasks run
+constexpr std::size_t kMaxClients = 4096;  // remembered, to detect duplicate requests
+constexpr std::size_t kMaxWaiting = 1024;  // replies to processes without a queue so far
 
 thread_local const ServerCore* running_here = nullptr;
 
 }  // namespace
 
-// --- Requests come -----------------------------------------------------------------------------
+// --- Requests arrive ---------------------------------------------------------------------------
 
 ServerCore::ServerCore(graph::Graph& graph, Channels channels, Settings settings,
                        detail::ServerCallback callback)
@@ -58,11 +58,11 @@ void ServerCore::arrived(const Delivery& delivery) {
       cancel({mark.client, mark.id});
       break;
     default:
-      count(trace::Counter::call_stale);  // of a later version: nothing that we could do
+      count(trace::Counter::call_stale);  // from a later version: ignore it
   }
 }
 
-// A transport may bring a message twice; a request runs once. Under mutex_.
+// A transport may deliver a message twice, but a request runs once. Under mutex_.
 bool ServerCore::is_new(const Key& key, std::uint64_t peer) {
   if (clients_.size() >= kMaxClients && !clients_.contains(key.first)) {
     clients_.erase(clients_.begin());
@@ -98,10 +98,10 @@ void ServerCore::request(const Delivery& delivery) {
     count(trace::Counter::call_overloaded);
     refuse(key, meta.peer,
            {Code::overloaded,
-            describe(name(), settings_.action) + " has " +
-                (waiting ? std::to_string(settings_.depth) + " requests waiting already (depth)"
+            describe(name(), settings_.action) + " already has " +
+                (waiting ? std::to_string(settings_.depth) + " waiting requests (depth)"
                          : std::to_string(settings_.max_pending) +
-                               " requests without an answer already (max_pending)"),
+                               " requests without a reply (max_pending)"),
             name()});
     return;
   }
@@ -127,11 +127,11 @@ void ServerCore::cancel(const Key& key) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = open_.find(key);
-    if (found == open_.end()) return;  // answered already
+    if (found == open_.end()) return;  // already replied
     exchange = found->second.lock();
     const auto waits = std::find(queue_.begin(), queue_.end(), exchange);
     if (exchange != nullptr && waits != queue_.end()) {
-      // Nobody wants it any more, and it has not begun: it need not.
+      // The request is canceled and has not started, so it need not run.
       queue_.erase(waits);
       dropped = true;
       if (!settings_.action) {
@@ -140,7 +140,7 @@ void ServerCore::cancel(const Key& key) {
       }
     }
   }
-  if (dropped && settings_.action) {  // whoever cancels a goal waits for its end
+  if (dropped && settings_.action) {  // the client that cancels a goal waits for its end
     (void)exchange->fail({Code::canceled, "the goal was canceled before it began", name()});
   }
   if (exchange != nullptr) exchange->set_canceled(false);
@@ -201,7 +201,7 @@ void ServerCore::run(const ExchangePtr& exchange) {
   (void)exchange->fail({Code::io, "the server's callback threw: " + what, name()});
 }
 
-// --- Answers go --------------------------------------------------------------------------------
+// --- Replies leave -----------------------------------------------------------------------------
 
 Result<void> ServerCore::send(ExchangeImpl& exchange, CallKind kind, detail::BlockRef message) {
   if (detail::is_final(kind)) {
@@ -232,7 +232,8 @@ Result<void> ServerCore::publish(std::uint64_t peer, const Key& key, CallKind ki
     if (out.accepted > 0) return success();
     if (out.dropped > 0 || out.failure) {
       return Error{out.failure.value_or(Code::overloaded),
-                   "the answer could not be sent: the client's queue is full or its channel closed",
+                   "the reply could not be sent: the client's queue is full, or its channel is "
+                   "closed",
                    name()};
     }
     if (peer == kThisProcess) {
@@ -240,12 +241,13 @@ Result<void> ServerCore::publish(std::uint64_t peer, const Key& key, CallKind ki
     }
     lock.lock();
   }
-  // The client's process has not opened its queue yet, or it is gone: which, channel_changed()
-  // finds out.
+  // The client's process has not opened its queue yet, or it is gone. channel_changed()
+  // distinguishes the two cases.
   if (waiting_.size() >= kMaxWaiting) {
     lock.unlock();
     count(trace::Counter::call_overloaded);
-    return Error{Code::overloaded, "too many answers wait for clients that are not there", name()};
+    return Error{Code::overloaded, "too many replies wait for clients that are not connected",
+                 name()};
   }
   waiting_.push_back({peer, std::move(message)});
   const bool look_again = changes_ != before;
@@ -260,11 +262,11 @@ void ServerCore::post_flush() {
     flush_again_ = true;
     if (std::exchange(flushing_, true)) return;
   }
-  // On the pool: we may be inside a call of the transport that is to send.
+  // On the pool, because this may run inside a call of the sending transport.
   executor_.enqueue(Priority::high, [self = shared_from_this()] { self->flush(); });
 }
 
-// One at a time: two would send the same message.
+// One at a time, because two would send the same message.
 void ServerCore::flush() {
   std::unique_lock lock(mutex_);
   while (std::exchange(flush_again_, false)) flush_once(lock);
@@ -279,7 +281,7 @@ void ServerCore::flush_once(std::unique_lock<std::mutex>& lock) {
       ++i;
       continue;
     }
-    // Stays in the list while it is sent, so that nothing overtakes it (4).
+    // The message stays in the list while it is sent, so that no other overtakes it (4).
     const detail::BlockRef message = waiting_[i].message;
     lock.unlock();
     const Published out = publisher_->publish(message);
@@ -288,7 +290,7 @@ void ServerCore::flush_once(std::unique_lock<std::mutex>& lock) {
     const auto still = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
       return w.message.get() == message.get();
     });
-    if (still == waiting_.end()) {  // its client went away meanwhile
+    if (still == waiting_.end()) {  // its client disconnected meanwhile
       i = 0;
       continue;
     }
@@ -301,21 +303,22 @@ void ServerCore::flush_once(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// --- Clients go --------------------------------------------------------------------------------
+// --- Clients disconnect ------------------------------------------------------------------------
 
 void ServerCore::channel_changed() {
   std::vector<ExchangePtr> gone;
-  std::vector<ExchangePtr> others;  // the last reference to one must not end under the lock
+  std::vector<ExchangePtr> others;  // the last reference must not end under the lock
   std::uint64_t lost = 0;
   bool flush = false;
   {
-    // As in ClientCore::channel_changed: the last to write has read the newest.
+    // As in ClientCore::channel_changed: the last writer has read the newest state.
     const std::lock_guard updating(update_);
     std::set<std::uint64_t> now;
     for (const graph::ChannelPeer& peer : channels_.request->peers()) now.insert(peer.id);
     const std::lock_guard lock(mutex_);
     ++changes_;
-    // A request may come before we are told of its sender: only who was there can be gone.
+    // A request may arrive before its sender is reported, so only a peer that was known can be
+    // gone.
     const auto has_gone = [&](std::uint64_t peer) {
       return peers_.contains(peer) && !now.contains(peer);
     };
@@ -339,8 +342,8 @@ void ServerCore::channel_changed() {
   }
   if (lost > 0) count(trace::Counter::call_disconnected, lost);
   for (const ExchangePtr& exchange : gone) exchange->set_canceled(true);
-  // If one of these is the last reference, its end sends an error: not from here, where we may be
-  // inside a call of the transport that is to send.
+  // If one of these is the last reference, its end sends an error. That must not happen here,
+  // possibly inside a call of the sending transport.
   if (!others.empty()) executor_.enqueue(Priority::low, [kept = std::move(others)] {});
   if (flush) post_flush();
 }
@@ -367,7 +370,7 @@ void ServerCore::close() {
   open.clear();
   queue.clear();
   if (subscriber != nullptr) subscriber->close();
-  // Clients elsewhere know by this that the server is gone, whoever still keeps a Responder.
+  // Remote clients thereby learn that the server is gone, even while a Responder is still held.
   static_cast<graph::ChannelPublisher&>(*publisher_).leave();
   std::unique_lock lock(mutex_);
   subscriber_.reset();
@@ -404,17 +407,16 @@ ExchangeImpl::ExchangeImpl(std::shared_ptr<ServerCore> server, Delivery request)
 
 ExchangeImpl::~ExchangeImpl() {
   if (answered_.load()) return;
-  (void)fail({Code::io, "the server dropped the request without an answer", server_->name()});
+  (void)fail({Code::io, "the server dropped the request without a reply", server_->name()});
 }
 
 Result<void> ExchangeImpl::send(CallKind kind, detail::BlockRef message) {
   const bool late = detail::is_final(kind) ? !claim_end() : answered();
   if (!late) return server_->send(*this, kind, std::move(message));
   if (canceled()) {
-    return Error{Code::disconnected, "the client does not wait for an answer any more",
-                 server_->name()};
+    return Error{Code::disconnected, "the client no longer waits for a reply", server_->name()};
   }
-  return Error{Code::already_exists, "the request has been answered already", server_->name()};
+  return Error{Code::already_exists, "the request already has a reply", server_->name()};
 }
 
 Result<void> ExchangeImpl::fail(const Error& error) {

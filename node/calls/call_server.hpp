@@ -18,18 +18,18 @@ namespace hyphos::calls {
 
 class ExchangeImpl;
 
-/// One service in this process: requests that wait, requests that run, and answers on their way.
+/// One service in this process: waiting requests, running requests, and replies in flight.
 ///
-/// A request is an Exchange from its arrival to its final message. Answers go to the process that
-/// asked and no other; those for a process whose queue is not there yet wait in `waiting_`.
+/// A request is an Exchange from its arrival to its final message. Replies go only to the process
+/// that sent the request. Replies to a process without a queue wait in `waiting_`.
 ///
 /// Invariants, under `mutex_`:
-///  (1) `open_` has every exchange that has no final message; whoever erases it there sends that
-///      message, or knows that nobody would get it;
-///  (2) `queue_` is a part of `open_`, and if it is not empty a task is enqueued or running;
-///  (3) serial: `running_` <= 1;
-///  (4) messages for one process stay in order: nothing is sent to a process that has some in
-///      `waiting_`, but by flush().
+///  (1) `open_` holds every exchange without a final message. The thread that erases it there sends
+///      that message, or knows that no client would receive it.
+///  (2) `queue_` is a subset of `open_`. If it is not empty, a task is enqueued or running.
+///  (3) serial: `running_` <= 1.
+///  (4) messages for one process stay in order: while `waiting_` holds messages for a process, only
+///      flush() sends to that process.
 /// No callback, channel or transport is called under the lock.
 class ServerCore final : public detail::CallServer,
                          public graph::ChannelWatcher,
@@ -46,7 +46,7 @@ class ServerCore final : public detail::CallServer,
   ServerCore(graph::Graph& graph, Channels channels, Settings settings,
              detail::ServerCallback callback);
 
-  /// Joins the channels; called once, by whoever has made the object.
+  /// Joins the channels. Called once by the creator of the object.
   Result<void> open(const detail::CallTypes& types);
   void close() override;
   [[nodiscard]] std::size_t pending() const override;
@@ -63,7 +63,7 @@ class ServerCore final : public detail::CallServer,
 
  private:
   using ExchangePtr = std::shared_ptr<ExchangeImpl>;
-  /// Which of a client's ids have come: the highest, and a bit for each of the 64 up to it.
+  /// The ids received from a client: the highest, and one bit for each of the 64 up to it.
   struct Seen {
     std::uint64_t peer = 0;
     std::uint64_t highest = 0;
@@ -104,7 +104,7 @@ class ServerCore final : public detail::CallServer,
   std::deque<ExchangePtr> queue_;
   std::map<std::uint64_t, Seen> clients_;
   std::deque<Waiting> waiting_;
-  std::set<std::uint64_t> peers_;  // those that were there when we last looked
+  std::set<std::uint64_t> peers_;  // connected at the last check
   std::uint64_t changes_ = 0;
   std::uint32_t tasks_ = 0;
   std::uint32_t running_ = 0;
@@ -113,7 +113,7 @@ class ServerCore final : public detail::CallServer,
   bool closed_ = false;
 };
 
-/// One request. Kept by the queue, the callback and whoever answers later.
+/// One request. Held by the queue, by the callback, and by a later responder.
 class ExchangeImpl final : public detail::Exchange,
                            public std::enable_shared_from_this<ExchangeImpl> {
  public:
@@ -136,7 +136,7 @@ class ExchangeImpl final : public detail::Exchange,
     return wait_on_pool(server_->executor(), server_->name(), lock, changed, deadline_ns, ready);
   }
   void post(std::function<void()> work) override {
-    // A responder may outlive the runtime and its pool, but not the node that closed the server.
+    // A responder may outlive the runtime and its pool. The node has then closed the server.
     if (server_->is_closed()) {
       work();
     } else {
@@ -146,7 +146,7 @@ class ExchangeImpl final : public detail::Exchange,
 
   [[nodiscard]] const ServerCore::Key& key() const { return key_; }
   [[nodiscard]] std::uint64_t peer() const { return peer_; }
-  /// True for the first who asks: that one sends the final message.
+  /// True for the first caller only, which sends the final message.
   [[nodiscard]] bool claim_end() { return !answered_.exchange(true); }
   void set_canceled(bool client_gone);
 

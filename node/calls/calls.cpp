@@ -18,7 +18,7 @@ std::string type_part(const TypeId& id) {
   return id.name.substr(0, kMaxTypePart - encoding.size()) + encoding;
 }
 
-/// What a block of the channel needs room for; the id is the whole service's.
+/// The size and alignment that a block of the channel needs. The id is that of the whole service.
 TypeSupport room_for(const TypeId& id, std::initializer_list<const TypeSupport*> types) {
   TypeSupport room;
   room.id = id;
@@ -37,8 +37,8 @@ Result<void> check_name(const std::string& service) {
 
 }  // namespace
 
-// The hashes of the parts take the place of the size, so that two structs of one name and different
-// sizes make different services.
+// The hashes of the parts replace the size. So two structs with the same name and different sizes
+// make different services.
 detail::CallTypes detail::service_types(const TypeSupport& request, const TypeSupport& reply) {
   const TypeId id = make_type_id(type_part(request.id) + " -> " + type_part(reply.id),
                                  Encoding::custom, request.id.hash ^ std::rotl(reply.id.hash, 1));
@@ -81,7 +81,7 @@ Result<detail::Delivery> detail::CallWaiter::run(CallClient& client, BlockRef re
     lock.unlock();
     client.expire(id);
     lock.lock();
-    // Either that told us, or whoever ended the call is about to.
+    // expire() may have failed the call, or another thread is about to end it.
     waiter->changed_.wait(lock, done);
     if (waited.error().code != Code::timeout) return waited.error();
   }
@@ -129,7 +129,7 @@ Error decode_error(const Buffer& payload, const std::string& service) {
               where.empty() ? service : std::move(where)};
     }
   }
-  return {Code::corrupt, "the server refused, but its reason cannot be read", service};
+  return {Code::corrupt, "the server refused, but its reason is not readable", service};
 }
 
 void post(graph::Executor& executor, const std::string& service, std::function<void()> work) {
@@ -148,15 +148,15 @@ Result<void> wait_on_pool(graph::Executor& executor, const std::string& service,
   if (ready()) return success();
   if (graph::Channel::delivering_here()) {
     return Error{Code::unsupported,
-                 "a callback with mode 'inlined' must not wait: it runs in the thread that brings "
-                 "the replies; use call_async, or mode serial",
+                 "a callback with mode 'inlined' must not wait: it runs in the thread that "
+                 "receives the replies. Use call_async, or mode serial",
                  service};
   }
   const graph::Executor::Waiting waiting(executor);
   if (!waiting) {
     return Error{Code::overloaded,
                  std::to_string(graph::Executor::kMaxWaiting) +
-                     " callbacks of this process wait for replies already; use call_async",
+                     " callbacks of this process already wait for replies. Use call_async",
                  service};
   }
   if (deadline_ns == 0) {
@@ -165,7 +165,7 @@ Result<void> wait_on_pool(graph::Executor& executor, const std::string& service,
   }
   const std::chrono::steady_clock::time_point deadline{std::chrono::nanoseconds(deadline_ns)};
   if (changed.wait_until(lock, deadline, ready)) return success();
-  return Error{Code::timeout, "nothing came in time", service};
+  return Error{Code::timeout, "no reply arrived in time", service};
 }
 
 }  // namespace calls

@@ -9,7 +9,7 @@
 #include "hyphos/plan.hpp"
 #include "hyphos/service.hpp"
 
-/// What the two ends of services and actions have in common. docs/services.md is the protocol.
+/// The parts that clients and servers of services and actions share. Protocol: docs/services.md.
 namespace hyphos::calls {
 
 /// The two channels of one service in this process.
@@ -19,19 +19,21 @@ struct Channels {
   std::shared_ptr<graph::Channel> reply;    // from the server, each message to one client
 };
 
-/// Opens both. Errors: invalid_config (the name), type_mismatch (other types in this process).
+/// Opens both channels. Errors: invalid_config (the name), type_mismatch (other types in this
+/// process).
 Result<Channels> open_channels(graph::Graph& graph, const std::string& service,
                                const detail::CallTypes& types);
 
-/// "service 'add'", for messages.
+/// "service 'add'", for error texts.
 [[nodiscard]] std::string describe(const std::string& service, bool action);
 
 /// An error as the payload of a message: three lines, code, where and message.
 [[nodiscard]] Buffer encode_error(const Error& error);
-/// Anything else than what encode_error() writes becomes an error that says so.
+/// Decodes the output of encode_error(). Any other payload becomes an error that reports the bad
+/// payload.
 [[nodiscard]] Error decode_error(const Buffer& payload, const std::string& service);
 
-/// Runs `work` on the pool; what it throws is logged with the name.
+/// Runs `work` on the pool. Exceptions are logged with the name.
 void post(graph::Executor& executor, const std::string& service, std::function<void()> work);
 
 /// PoolWait for the threads of one executor.

@@ -21,15 +21,15 @@ Result<void> check_bound(const std::string& name, std::string_view option, std::
                std::string(option) + " must be 1 to 65536, not " + std::to_string(value), name};
 }
 
-/// Keeps the name of a service taken for as long as it is open. What it is made of goes when it is
-/// closed: its ends in the graph, above all.
+/// Reserves the name of a service while it is open. Closing it also releases its core, above all
+/// the core's endpoints in the graph.
 class NamedServer final : public detail::CallServer {
  public:
   NamedServer(std::shared_ptr<calls::ServerCore> core, std::shared_ptr<void> claim)
       : name_(core->name()), core_(std::move(core)), claim_(std::move(claim)) {}
   void close() override {
     if (const auto core = this->core()) core->close();
-    std::shared_ptr<calls::ServerCore> ended;  // its end is not ours to have under the lock
+    std::shared_ptr<calls::ServerCore> ended;  // destroyed after the unlock
     const std::lock_guard lock(mutex_);
     ended.swap(core_);
     claim_.reset();
@@ -108,7 +108,7 @@ Result<std::shared_ptr<detail::CallServer>> Node::open_server(
       runtime.plan() != nullptr ? runtime.plan()->call(service, types.action) : nullptr;
   if (planned != nullptr && planned->server != impl_->name()) {
     return Error{Code::invalid_config,
-                 "the plan gives " + calls::describe(service, types.action) + " to node '" +
+                 "the plan assigns " + calls::describe(service, types.action) + " to node '" +
                      planned->server + "', not to '" + impl_->name() + "'",
                  planned->source.to_string()};
   }
@@ -117,8 +117,8 @@ Result<std::shared_ptr<detail::CallServer>> Node::open_server(
   const std::string channel = channels->request->name();
   const auto taken = [&](const std::string& by) {
     return Error{Code::already_exists,
-                 calls::describe(service, types.action) + " is served by " + by +
-                     " already; stop that one, or give this one another name",
+                 calls::describe(service, types.action) + " is already served by " + by +
+                     ". Stop that server, or choose another name for this one",
                  service};
   };
   auto claim = runtime.claim_service(channel);
@@ -130,7 +130,7 @@ Result<std::shared_ptr<detail::CallServer>> Node::open_server(
                                   options.max_pending, types.action},
       std::move(callback));
   if (auto opened = core->open(types); !opened) return opened.error();
-  // After joining: of two that start at once at least one sees the other.
+  // After joining: of two servers that start at once, at least one sees the other.
   const std::string other = network ? runtime.other_server(channel) : std::string();
   if (!other.empty()) {
     core->close();
@@ -149,7 +149,7 @@ Result<std::shared_ptr<detail::CallServer>> Node::open_action(
       impl_->runtime().graph().executor(), impl_->channel_for(name), options, std::move(callbacks));
   ServiceOptions service;
   service.scope = options.scope;
-  // The action itself bounds its goals; these are on their way to it or from it.
+  // The action itself bounds its goals. These limits are for requests before and after that.
   service.depth = 64;
   service.max_pending = std::min(options.depth + 64, kMostPending);
   auto server = open_server(name, types, service, [core](const detail::ExchangeRef& exchange) {

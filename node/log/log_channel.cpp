@@ -12,12 +12,12 @@
 namespace hyphos {
 namespace {
 
-// How long a listener takes to find a new channel is milliseconds; on a busy machine tens of them.
+// A subscriber finds a new channel within milliseconds, on a busy machine within tens of them.
 constexpr std::chrono::milliseconds kFirstLinesWait{100};
 constexpr std::size_t kMaxPlaces = 1024;
 
 Policy log_policy() {
-  Policy policy;  // best effort: a listener that does not keep up loses lines, and counts them
+  Policy policy;  // best effort: a subscriber that does not keep up loses lines and counts them
   policy.overflow = Overflow::drop_oldest;
   policy.depth = 256;
   policy.priority = Priority::low;
@@ -60,7 +60,7 @@ void LogChannel::remove(const std::shared_ptr<Logger::Impl>& node) {
     if (std::exchange(node->removed, true)) return;
     std::erase(nodes_, node);
     if (thread_.joinable()) {
-      waiting_.push_back({node, std::nullopt});  // beyond the bound: one for each node
+      waiting_.push_back({node, std::nullopt});  // beyond the bound, but only one per node
       changed_.notify_all();
       return;
     }
@@ -77,7 +77,7 @@ void LogChannel::end(Logger::Impl& node) {
 void LogChannel::begin() {
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {  // no thread to be had: the lines are on stderr
+  } catch (const std::system_error&) {  // no thread available: the lines are on stderr
     waiting_.clear();
   }
 }
@@ -121,7 +121,7 @@ void LogChannel::take(log::Level level, std::string_view room, std::string_view 
 
 void LogChannel::run() {
   ::pthread_setname_np(::pthread_self(), "hyphos-log");
-  const log::Unheard quiet;  // trouble with publishing is for stderr alone
+  const log::Unheard quiet;  // errors during publishing go only to stderr
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stopping_ || (!waiting_.empty() && had_node_); });
@@ -137,7 +137,7 @@ void LogChannel::run() {
       note.level = log::Level::warn;
       note.name = options_.process + ".log";
       note.text = std::to_string(lost) +
-                  " lines of this process are missing here: they came "
+                  " lines of this process are missing here: they were written "
                   "faster than they could be published";
       handle({item.node, std::move(note)});
     }
@@ -148,7 +148,7 @@ void LogChannel::run() {
 }
 
 void LogChannel::handle(const Item& item) {
-  if (!item.node) return;  // a line of Hyphos, and no node to publish it
+  if (!item.node) return;  // a line of Hyphos, without a node to publish it
   if (!item.line) return end(*item.node);
   const std::lock_guard lock(send_mutex_);
   send(*item.node, *item.line);
@@ -164,7 +164,7 @@ void LogChannel::send(Logger::Impl& node, const log::Line& line) {
       refused_ = made.error().code != Code::disconnected;
       if (refused_) {
         log::write_stderr(log::Level::warn, "log",
-                          "lines are written to stderr alone: " + made.error().to_string());
+                          "lines are written only to stderr: " + made.error().to_string());
       }
       return;
     }

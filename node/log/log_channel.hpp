@@ -19,16 +19,16 @@
 
 namespace hyphos {
 
-/// Publishes the lines of a process: those of its nodes, and those of Hyphos itself.
+/// Publishes the log lines of a process: the lines of its nodes, and the lines of Hyphos itself.
 ///
-/// A thread, which begins with the first line, opens the channel and publishes, so that no line
-/// waits for a listener, and none is published while its writer holds a lock. Whoever listens needs
-/// a moment to find a channel that has just been opened; the first lines wait for that moment.
+/// A thread, started by the first line, opens the channel and publishes. So no line waits for a
+/// subscriber, and no line is published while its writer holds a lock. A subscriber needs a moment
+/// to find a newly opened channel, so the first lines wait for that moment.
 ///
-/// In lock-step there is no such thread: a node's lines are published where they are written, and
-/// those of Hyphos, which depend on the machine, are not.
+/// In lock-step there is no such thread. A node's lines are published directly by the writer. The
+/// lines of Hyphos depend on the machine and are not published.
 ///
-/// Thread-safe. After stop() lines go to stderr alone.
+/// Thread-safe. After stop(), lines go only to stderr.
 class LogChannel final : public std::enable_shared_from_this<LogChannel>, public log::Listener {
  public:
   static constexpr std::size_t kMaxWaiting = 1024;
@@ -36,28 +36,28 @@ class LogChannel final : public std::enable_shared_from_this<LogChannel>, public
   struct Options {
     std::string process;
     bool lockstep = false;
-    bool alone = false;  ///< nobody outside can listen: there is nothing to wait for
+    bool alone = false;  ///< no process outside can subscribe, so there is no wait
   };
   LogChannel(graph::Graph& graph, std::shared_ptr<detail::ClockCore> clock, Options options);
   LogChannel(const LogChannel&) = delete;
   LogChannel& operator=(const LogChannel&) = delete;
   ~LogChannel() override { stop(); }
 
-  /// From now on, lines of Hyphos are taken as well.
+  /// From now on, lines of Hyphos are published, too.
   void start();
-  /// A node that may log on `channel`.
+  /// Adds a node that may log on `channel`.
   [[nodiscard]] std::shared_ptr<Logger::Impl> add(const std::string& node, std::string channel);
-  /// The node ends: what it has said is published, then it publishes no more.
+  /// Ends the node's log: publishes its pending lines and then no more.
   void remove(const std::shared_ptr<Logger::Impl>& node);
   void publish(const std::shared_ptr<Logger::Impl>& node, log::Line line);
   void take(log::Level level, std::string_view room, std::string_view text) override;
-  /// Publishes what waits and ends. Idempotent.
+  /// Publishes the pending lines and ends. Idempotent.
   void stop();
 
   [[nodiscard]] std::int64_t now_ns() const;
 
  private:
-  /// A line; without one, the end of a node. Without a node, of Hyphos.
+  /// A line. Without a line: the end of a node. Without a node: from Hyphos.
   struct Item {
     std::shared_ptr<Logger::Impl> node;
     std::optional<log::Line> line;
@@ -73,17 +73,17 @@ class LogChannel final : public std::enable_shared_from_this<LogChannel>, public
   const std::shared_ptr<detail::ClockCore> clock_;
   const Options options_;
 
-  std::mutex mutex_;  // leaf: nothing is called while it is held
+  std::mutex mutex_;  // leaf: no other object is called under it
   std::condition_variable changed_;
   std::deque<Item> waiting_;
   std::vector<std::shared_ptr<Logger::Impl>> nodes_;
   std::uint64_t lost_ = 0;
-  bool had_node_ = false;  // until then lines of Hyphos wait for somebody to publish them
+  bool had_node_ = false;  // until then, lines of Hyphos wait for a node to publish them
   bool stopping_ = false;
   bool listening_ = false;
   std::thread thread_;
 
-  std::mutex send_mutex_;  // one sender at a time: the thread, or in lock-step whoever writes
+  std::mutex send_mutex_;  // one sender at a time: the thread, or in lock-step the writer
   bool opened_ = false;
   bool refused_ = false;
 };
@@ -93,7 +93,7 @@ class Logger::Impl {
   Impl(std::weak_ptr<LogChannel> log, std::string node_name, std::string channel_name)
       : to(std::move(log)), node(std::move(node_name)), channel(std::move(channel_name)) {}
 
-  /// Whether a line at this place may be written now.
+  /// True if a line from this source location may be written now.
   bool allow(const char* file, unsigned line, std::int64_t period_ns, std::uint64_t& left_out);
 
   static constexpr std::uint8_t kOfProcess = 0xFF;

@@ -27,8 +27,8 @@ struct Line {
 [[nodiscard]] TypeId line_type();
 [[nodiscard]] Buffer encode(const Line& line);
 
-/// At most `limit` bytes of valid UTF-8: what is not valid becomes '?', and a text that is cut says
-/// by how much.
+/// At most `limit` bytes of valid UTF-8. Invalid bytes become '?'. A truncated text ends with the
+/// number of missing bytes.
 [[nodiscard]] std::string bounded_text(std::string_view text, std::size_t limit);
 
 }  // namespace hyphos::log

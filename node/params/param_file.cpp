@@ -29,7 +29,7 @@ void add_leaves(const ParamValue& value, const std::string& path,
   }
 }
 
-/// The words of `name` that the line before does not share begin new maps.
+/// Words of `name` that differ from the line before start new maps.
 void add_line(const std::string& before, const ParamLine& line, std::string& out) {
   std::size_t at = 0;
   std::string indent(6, ' ');
@@ -74,7 +74,7 @@ class File {
 Result<void> write_all(const std::filesystem::path& path, const std::string& text, bool durable) {
   constexpr mode_t kMode = 0644;
   const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
-  if (file.fd() < 0) return failed("cannot be made", path);
+  if (file.fd() < 0) return failed("cannot be created", path);
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t wrote = ::write(file.fd(), text.data() + done, text.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
@@ -103,7 +103,8 @@ std::string to_yaml(const ParamValue& leaf) {
     }
     return out + "]";
   }
-  // What is plain in one file may not be in another place, but nothing plain is text by its quotes.
+  // Text that is plain in one file may need quotes elsewhere. Values with these characters are
+  // always text, so quotes never change a type.
   return leaf.quoted || leaf.text.find_first_of(":#{}[],&*!|>'\"%@`\n") != std::string::npos
              ? hyphos::to_yaml(ParamVariant(leaf.text))
              : leaf.text;
@@ -139,7 +140,7 @@ Result<void> write_file(const std::filesystem::path& path, const std::string& te
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return Error{Code::io, "cannot be made: " + error.message(), folder.string()};
+  if (error) return Error{Code::io, "cannot be created: " + error.message(), folder.string()};
   // In the same folder, so that the rename stays within one file system.
   const std::filesystem::path half =
       folder / ("." + path.filename().string() + "." + std::to_string(::getpid()));
@@ -193,7 +194,8 @@ Result<void> save_params(const std::filesystem::path& file, const std::vector<Pa
   auto known = params::read_file(file);
   if (known && known->other_keys) {
     return Error{Code::already_exists,
-                 "holds more than parameters and would lose it; give another file and include it",
+                 "has keys other than parameters, which would be lost. Name another file and "
+                 "include it",
                  file.string()};
   }
   if (!known && known.error().code != Code::not_found) return known.error();

@@ -8,13 +8,14 @@
 #include "hyphos/plan.hpp"
 #include "hyphos/remote_params.hpp"
 
-/// What stands behind hyphos/remote_params.hpp, and is used by a node that keeps its own values.
+/// The implementation behind hyphos/remote_params.hpp, also used by nodes that save their own
+/// values.
 namespace hyphos::params {
 
 /// The leaves of `params:` with their names, "laser.rate_hz".
 [[nodiscard]] std::vector<std::pair<std::string, const ParamValue*>> leaves_of(
     const ParamValue& params);
-/// One value as it would be written in a file.
+/// One value in the notation of a YAML file.
 [[nodiscard]] std::string to_yaml(const ParamValue& leaf);
 
 struct FileParams {
@@ -23,12 +24,12 @@ struct FileParams {
 };
 struct ParamFile {
   std::vector<FileParams> nodes;
-  bool other_keys = false;  ///< something else stands in it, too
+  bool other_keys = false;  ///< the file has other keys, too
 };
 [[nodiscard]] Result<ParamFile> read_file(const std::filesystem::path& path);
 
-/// Replaces a file by one with this text: whoever reads sees the old or the new one. With `durable`
-/// also after a power failure. Not for one path from two threads at once.
+/// Replaces a file atomically by one with this text: readers see the old or the new content. With
+/// `durable`, also after a power failure. Not for one path from two threads at once.
 [[nodiscard]] Result<void> write_file(const std::filesystem::path& path, const std::string& text,
                                       bool durable);
 

@@ -27,7 +27,7 @@ bool is_word(std::string_view word) {
   return !word.empty() && letter(word.front()) && std::all_of(word.begin(), word.end(), fits);
 }
 
-/// Steps are counted from `least`; the tolerance is what rounding of decimal fractions needs.
+/// Steps are counted from `least`. The tolerance covers the rounding of decimal fractions.
 bool on_step(double value, const ParamRange<double>& range) {
   if (range.step <= 0) return true;
   const double from = std::isfinite(range.least) ? range.least : 0.0;
@@ -39,7 +39,7 @@ bool on_step(std::int64_t value, const ParamRange<std::int64_t>& range) {
   if (range.step <= 0) return true;
   const std::int64_t from =
       range.least == std::numeric_limits<std::int64_t>::lowest() ? 0 : range.least;
-  // Unsigned: the distance of two int64 may not fit in one.
+  // Unsigned, because the distance of two int64 may not fit in one.
   const auto distance = value >= from
                             ? static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(from)
                             : static_cast<std::uint64_t>(from) - static_cast<std::uint64_t>(value);
@@ -60,7 +60,7 @@ std::string number_problem(const ParamInfo& info, T value) {
 
 std::string text_problem(const ParamInfo& info, const std::string& text) {
   if (config::find_bad_utf8(text) != std::string_view::npos) {
-    return "text is UTF-8 without control characters";
+    return "text must be UTF-8 without control characters";
   }
   if (info.choices.empty()) return {};
   if (std::find(info.choices.begin(), info.choices.end(), text) != info.choices.end()) return {};
@@ -142,11 +142,12 @@ Result<ParamVariant> read_bytes(const ParamValue& value) {
 }  // namespace
 
 std::string name_problem(std::string_view name) {
-  if (name.size() > kMaxName) return "a parameter's name has at most 128 bytes";
+  if (name.size() > kMaxName) return "a parameter's name must have at most 128 bytes";
   for (std::string_view rest = name;;) {
     const std::size_t dot = rest.find('.');
     if (!is_word(rest.substr(0, dot))) {
-      return "a parameter's name is words of letters, digits, '_' and '-', joined by '.', as in "
+      return "a parameter's name must be words of letters, digits, '_' and '-', joined by '.', as "
+             "in "
              "laser.rate_hz";
     }
     if (dot == std::string_view::npos) return {};
@@ -157,7 +158,7 @@ std::string name_problem(std::string_view name) {
 std::string value_problem(const ParamInfo& info, const ParamVariant& value) {
   const std::size_t size = size_of(value);
   if (size > kMaxParamBytes) {
-    return "takes " + std::to_string(size) + " bytes; a parameter has at most " +
+    return "takes " + std::to_string(size) + " bytes, but a parameter has at most " +
            std::to_string(kMaxParamBytes);
   }
   const auto number = [&](auto one) { return number_problem(info, one); };
@@ -193,17 +194,17 @@ std::string description_problem(const ParamInfo& info) {
   for (const std::string* one : {&info.unit, &info.description}) {
     if (one->size() > kMaxDescription) return "a unit or description has at most 4096 bytes";
     if (config::find_bad_utf8(*one) != std::string_view::npos) {
-      return "a unit or description is UTF-8 without control characters";
+      return "a unit or description must be UTF-8 without control characters";
     }
   }
   if (info.choices.size() > kMaxChoices) return "a parameter has at most 256 choices";
   for (const std::string& choice : info.choices) {
     if (choice.empty() || choice.size() > kMaxName ||
         config::find_bad_utf8(choice) != std::string_view::npos) {
-      return "a choice is 1 to 128 bytes of UTF-8";
+      return "a choice must be 1 to 128 bytes of UTF-8";
     }
     if (std::count(info.choices.begin(), info.choices.end(), choice) > 1) {
-      return "the choice '" + choice + "' stands twice";
+      return "the choice '" + choice + "' is listed twice";
     }
   }
   const Overloaded visit{[](std::monostate) { return std::string(); },
@@ -275,11 +276,11 @@ Result<ParamVariant> read(ParamType type, const ParamValue& value) {
     case ParamType::texts:
       return read_list<std::string>(value, text);
   }
-  return Error{Code::unsupported, "no such type of parameter", value.source.to_string()};
+  return Error{Code::unsupported, "unknown parameter type", value.source.to_string()};
 }
 
 std::size_t size_of(const ParamVariant& value) {
-  constexpr std::size_t kWord = 10;  // what a number takes at most
+  constexpr std::size_t kWord = 10;  // the maximum size of a number
   const Overloaded visit{
       [](const std::string& one) { return one.size(); },
       [](const ParamBytes& one) { return one.size(); },

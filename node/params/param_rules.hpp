@@ -6,24 +6,24 @@
 #include "hyphos/param_types.hpp"
 #include "hyphos/plan.hpp"
 
-/// What a parameter may be: pure functions.
+/// The rules for parameters and their values: pure functions.
 namespace hyphos::params {
 
-/// What is wrong with it, or "".
+/// The problem of a name, or "".
 [[nodiscard]] std::string name_problem(std::string_view name);
-/// Whether a value fits what the node says about the parameter, its type aside.
+/// The problem of a value under the node's description of the parameter, or "". Ignores the type.
 [[nodiscard]] std::string value_problem(const ParamInfo& info, const ParamVariant& value);
-/// Whether the description makes sense: its range, its choices, its default.
+/// The problem of a description (its range, choices or default), or "".
 [[nodiscard]] std::string description_problem(const ParamInfo& info);
-/// The value as one of `type` if nothing is lost: an integer becomes a real, an empty list a list
-/// of anything. Otherwise type_mismatch.
+/// Converts the value to `type` if nothing is lost: an integer to a real, an empty list to a list
+/// of any type. Otherwise type_mismatch.
 [[nodiscard]] Result<ParamVariant> convert(ParamType type, ParamVariant value);
-/// A value of a YAML file; the error names its place.
+/// Reads a value of a YAML file. The error names its location.
 [[nodiscard]] Result<ParamVariant> read(ParamType type, const ParamValue& value);
-/// Roughly what it takes on the wire.
+/// The approximate size on the wire.
 [[nodiscard]] std::size_t size_of(const ParamVariant& value);
 [[nodiscard]] std::size_t size_of(const ParamInfo& info);
-/// "0.5" → "0.5 m/s"; shortened for a message.
+/// "0.5" → "0.5 m/s", shortened for an error text.
 [[nodiscard]] std::string shown(const ParamVariant& value);
 
 }  // namespace hyphos::params

@@ -11,7 +11,7 @@
 namespace hyphos {
 namespace {
 
-/// A check that changes parameters itself would never see the same set twice.
+/// A check that itself changes parameters would never see the same set twice.
 constexpr int kMaxTries = 64;
 
 std::vector<std::string> merged_names(const std::vector<std::string>& a,
@@ -35,7 +35,7 @@ void ParamWatch::Impl::tell(const ParamSet& now) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     if (has_pending_) {
-      // Told out of order by two threads: the newer values win, the names of both remain.
+      // Two threads reported out of order: the newer values win, and the names of both remain.
       const ParamSet& newest = now.version() >= pending_.version() ? now : pending_;
       pending_ = newest.with_changed(merged_names(pending_.changed(), now.changed()));
       merged_.fetch_add(1, std::memory_order_relaxed);
@@ -60,9 +60,9 @@ void ParamWatch::Impl::run() {
   try {
     callback_(now);
   } catch (const std::exception& error) {
-    log::error("params", std::string("an exception left a watch callback: ") + error.what());
+    log::error("params", std::string("a watch callback threw an exception: ") + error.what());
   } catch (...) {
-    log::error("params", "an exception left a watch callback");
+    log::error("params", "a watch callback threw an unknown exception");
   }
   bool again = false;
   {
@@ -72,7 +72,7 @@ void ParamWatch::Impl::run() {
     scheduled_ = again;
     ended_.notify_all();
   }
-  // As new work, so that others have their turn.
+  // As a new task, so that others get a turn.
   if (again) enqueue_([self = shared_from_this()] { self->run(); });
 }
 
@@ -141,7 +141,7 @@ Result<std::shared_ptr<detail::ParamCell>> Store::insert(ParamInfo info, Check c
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(info.name);
   if (!known && found != entries_.end()) {
-    return Error{Code::already_exists, "the parameter '" + info.name + "' is declared already", ""};
+    return Error{Code::already_exists, "the parameter '" + info.name + "' is already declared", ""};
   }
   if (std::string other = nested_with(info.name); !other.empty()) {
     return Error{Code::already_exists,
@@ -203,7 +203,7 @@ std::string Store::problem_of(const ParamInfo& info, const ParamVariant& value) 
   {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(info.name);
-    if (found != entries_.end()) check = found->second.check;  // else it is being taken away
+    if (found != entries_.end()) check = found->second.check;  // else it is being removed
   }
   return check ? ask(check, value) : std::string();
 }
@@ -241,8 +241,8 @@ Result<Store::Plan> Store::work_out(const std::vector<ParamAssignment>& values,
     if (same_value && (info->origin == origin || info->read_only)) continue;
     if (info->read_only) {
       refuse(Code::permission, one.name +
-                                   ": is read-only; say it in the plan, or with --set, and "
-                                   "start the node anew");
+                                   ": is read-only. Set it in the plan or with --set, and "
+                                   "restart the node");
       continue;
     }
     if (std::string why = problem_of(*info, *value); !why.empty()) {
@@ -290,7 +290,7 @@ Result<void> Store::set(const std::vector<ParamAssignment>& values, ParamOrigin 
     if (bytes > kMaxParamSetBytes) {
       return Error{Code::exhausted,
                    "the parameters of a node take at most " + std::to_string(kMaxParamSetBytes) +
-                       " bytes together; they would take " + std::to_string(bytes),
+                       " bytes together, but would take " + std::to_string(bytes),
                    ""};
     }
     std::vector<CrossCheck> checks;
@@ -307,7 +307,7 @@ Result<void> Store::set(const std::vector<ParamAssignment>& values, ParamOrigin 
   }
   return Error{Code::overloaded,
                "the parameters changed " + std::to_string(kMaxTries) +
-                   " times while this change was checked; does a check set parameters?",
+                   " times while this change was checked. Does a check set parameters?",
                ""};
 }
 

@@ -20,7 +20,7 @@ namespace params {
 /// Runs a function later on some thread, or never if the process is ending.
 using Enqueue = std::function<void(std::function<void()>)>;
 
-/// What a user's check says; what it throws is a refusal, too.
+/// Returns the result of a user's check. An exception is a refusal, too.
 template <typename F, typename... Args>
 std::string ask(const F& check, const Args&... args) {
   try {
@@ -34,14 +34,14 @@ std::string ask(const F& check, const Args&... args) {
 
 }  // namespace params
 
-/// One watcher: tells a callback of changes, one call at a time, in the threads of `enqueue`.
+/// One watcher: reports changes to a callback, one call at a time, in the threads of `enqueue`.
 ///
-/// Invariant, under `mutex_`: at most one task is enqueued or running; what comes meanwhile is
-/// merged into `pending_`, so a slow callback costs one ParamSet, however many changes there are.
+/// Invariant, under `mutex_`: at most one task is enqueued or running. Further changes are merged
+/// into `pending_`, so a slow callback costs one ParamSet, however many changes there are.
 class ParamWatch::Impl : public std::enable_shared_from_this<ParamWatch::Impl> {
  public:
   using Callback = std::function<void(const ParamSet&)>;
-  /// `name` empty: every change.
+  /// An empty `name` matches every change.
   Impl(std::string name, Callback callback, params::Enqueue enqueue)
       : name_(std::move(name)), callback_(std::move(callback)), enqueue_(std::move(enqueue)) {}
 
@@ -73,7 +73,7 @@ class Watchers {
   explicit Watchers(Enqueue enqueue) : enqueue_(std::move(enqueue)) {}
   std::shared_ptr<ParamWatch::Impl> add(std::string name, ParamWatch::Impl::Callback callback);
   void tell(const ParamSet& now);
-  /// No callback runs after this.
+  /// No callback runs after the return.
   void close();
 
  private:
@@ -83,11 +83,11 @@ class Watchers {
   std::vector<std::shared_ptr<ParamWatch::Impl>> all_;
 };
 
-/// The parameters of one node: what they are, what they may be, and how they change. Knows nothing
-/// of plans, files and channels. Thread-safe.
+/// The parameters of one node: their values, their rules, and their changes. Independent of plans,
+/// files and channels. Thread-safe.
 ///
-/// A change is optimistic: it is worked out and checked on a snapshot under no lock, and holds only
-/// if the snapshot is still the newest; else it is worked out again. So user code runs under no
+/// A change is optimistic. It is computed and checked on a snapshot without a lock. It is committed
+/// only if the snapshot is still the newest, and otherwise recomputed. So user code runs without a
 /// lock, and no change is lost.
 class Store {
  public:
@@ -96,16 +96,16 @@ class Store {
 
   explicit Store(Enqueue enqueue) : watchers_(std::move(enqueue)) {}
 
-  /// `info` has its value and origin. Errors: already_exists, exhausted, invalid_config.
+  /// `info` contains the value and origin. Errors: already_exists, exhausted, invalid_config.
   Result<std::shared_ptr<detail::ParamCell>> declare(ParamInfo info, Check check);
-  /// Gives a parameter that was declared without a description (Node::param) a full one.
+  /// Adds the description to a parameter that was declared without one (Node::param).
   Result<std::shared_ptr<detail::ParamCell>> describe(ParamInfo info, Check check);
-  /// Takes back what was declared; watchers are told. False: there is none.
+  /// Removes a declared parameter and notifies the watchers. False: there is none.
   bool forget(const std::string& name);
   Result<void> set(const std::vector<ParamAssignment>& values, ParamOrigin origin);
   Result<void> add_check(CrossCheck check);
   [[nodiscard]] ParamSet values() const;
-  /// Lets go of all checks and watchers; no callback runs after this. Values stay readable.
+  /// Releases all checks and watchers. No callback runs after the return. Values stay readable.
   void close();
   [[nodiscard]] Watchers& watchers() { return watchers_; }
 
@@ -119,11 +119,11 @@ class Store {
     ParamSet next;
     std::vector<std::string> touched;  // value or origin differs
   };
-  /// What the set would be; invalid_config with every reason.
+  /// Computes the new set. invalid_config lists every reason.
   Result<Plan> work_out(const std::vector<ParamAssignment>& values, ParamOrigin origin) const;
   std::string problem_of(const ParamInfo& info, const ParamVariant& value) const;
   bool commit(const Plan& plan);
-  /// A parameter that is a part of `name`, or of which `name` is a part; "" if none. Under mutex_.
+  /// A parameter nested in `name`, or in which `name` is nested. "" if none. Under mutex_.
   std::string nested_with(const std::string& name) const;
   Result<std::shared_ptr<detail::ParamCell>> insert(ParamInfo info, Check check, bool known);
 

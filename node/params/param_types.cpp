@@ -117,7 +117,7 @@ std::string to_yaml(const ParamVariant& value) {
 }
 
 Result<ParamVariant> parse_param(ParamType type, std::string_view text) {
-  // Text is what it says, unless it is in quotes: `a: b` need not be written as YAML.
+  // Text is used verbatim unless it is in quotes, so `a: b` need not be written as YAML.
   const bool quoted =
       text.size() >= 2 && text.front() == text.back() && (text[0] == '"' || text[0] == '\'');
   if (type == ParamType::text && !quoted) return ParamVariant(std::string(text));
@@ -126,7 +126,7 @@ Result<ParamVariant> parse_param(ParamType type, std::string_view text) {
   if (problems.failed()) return problems.to_error();
   auto read = params::read(type, plan::to_param(value));
   if (read) return read;
-  // The place in a text of one line says nothing.
+  // The location within a one-line text is of no use.
   return Error{read.error().code, read.error().message, ""};
 }
 

@@ -60,7 +60,7 @@ Result<ParamInfo> decode_param(const v1::Param& param) {
   info.description = param.description();
   info.choices.assign(param.choices().begin(), param.choices().end());
   info.read_only = param.read_only();
-  // What a newer version may send is shown as set.
+  // Unknown origins from a newer version are shown as `set`.
   info.origin = param.origin() == v1::ORIGIN_DEFAULT    ? ParamOrigin::standard
                 : param.origin() == v1::ORIGIN_PLAN     ? ParamOrigin::plan
                 : param.origin() == v1::ORIGIN_RESTORED ? ParamOrigin::restored
@@ -178,7 +178,7 @@ Result<ParamVariant> decode(const v1::Value& value) {
     case v1::Value::KIND_NOT_SET:
       break;
   }
-  return corrupt("a value of no type, or of one that this version does not know");
+  return corrupt("a value without a type, or of an unknown type");
 }
 
 Result<ParamSet> decode(const v1::NodeParams& message) {

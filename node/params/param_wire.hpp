@@ -7,11 +7,11 @@
 #include "hyphos/param_types.hpp"
 #include "hyphos/params/params.pb.h"
 
-/// Parameters to and from their messages: pure functions. What comes from outside is checked; the
-/// result keeps to the limits of param_types.hpp.
+/// Converts parameters to and from their messages: pure functions. Input from outside is checked,
+/// so the result respects the limits of param_types.hpp.
 namespace hyphos::params {
 
-/// Who publishes a set.
+/// The publisher of a set.
 struct Owner {
   std::string node;
   std::string process;
@@ -21,13 +21,13 @@ struct Owner {
 void encode(const ParamVariant& value, v1::Value& out);
 [[nodiscard]] v1::NodeParams encode(const Owner& owner, const ParamSet& set,
                                     const std::vector<std::string>& undeclared);
-/// Errors: corrupt, saying what is wrong.
+/// Errors: corrupt, with the problem.
 [[nodiscard]] Result<ParamVariant> decode(const v1::Value& value);
 [[nodiscard]] Result<ParamSet> decode(const v1::NodeParams& message);
 [[nodiscard]] Result<std::vector<ParamAssignment>> decode(const v1::SetParams& message);
 
-/// "mapper/_params" and "mapper/_set_params". A '-' in a node's name, which channels do not have,
-/// becomes '_'.
+/// "mapper/_params" and "mapper/_set_params". A '-' in a node's name becomes '_', because channel
+/// names cannot contain '-'.
 [[nodiscard]] std::string channel_of(const std::string& node);
 [[nodiscard]] std::string service_of(const std::string& node);
 

@@ -48,7 +48,7 @@ Result<void> Params::Impl::check_open() const {
 }
 
 void Params::Impl::read_files() {
-  // What holds in this run is newer than what was kept from the last one.
+  // Values of this run are newer than values saved in the last run.
   if (!files_.keep.empty()) read_saved(files_.keep, false);
   if (!files_.run.empty()) read_saved(files_.run, true);
 }
@@ -60,7 +60,7 @@ void Params::Impl::read_saved(const std::filesystem::path& file, bool of_this_ru
     std::error_code moved;
     std::filesystem::rename(file, file.string() + ".corrupt", moved);
     log::error("params",
-               read.error().to_string() + "; node '" + owner_.node +
+               read.error().to_string() + ". Node '" + owner_.node +
                    "' starts with the values of its plan" +
                    (moved ? "" : ", and the file is kept as " + file.string() + ".corrupt"));
     return;
@@ -70,15 +70,15 @@ void Params::Impl::read_saved(const std::filesystem::path& file, bool of_this_ru
     if (node.node != owner_.node) continue;
     for (const auto& [name, value] : params::leaves_of(node.params)) {
       const ParamValue* planned = planned_.find(name);
-      // Who starts a robot with --set means it, whatever the last run left.
+      // --set on the command line overrides the values of the last run.
       if (!of_this_run && planned != nullptr && by_option(*planned)) continue;
       saved_.insert_or_assign(name, *value);
       ++count;
     }
   }
   if (count > 0) {
-    log::info("params", "node '" + owner_.node + "' takes " + std::to_string(count) +
-                            " parameters, set before it was started anew, from " + file.string());
+    log::info("params", "node '" + owner_.node + "' restores " + std::to_string(count) +
+                            " parameters, set before its restart, from " + file.string());
   }
 }
 
@@ -113,7 +113,7 @@ Result<Params::Impl::Start> Params::Impl::start_value(const ParamInfo& info, con
   const std::string why = value ? problem_of(info, check, *value) : value.error().message;
   if (!why.empty()) {
     log::warn("params", saved->second.source.to_string() + ": " + info.name + ": " + why +
-                            "; the value of the plan is taken instead");
+                            ". The value of the plan is used instead");
     return planned;
   }
   const std::lock_guard lock(mutex_);
@@ -157,7 +157,7 @@ void Params::Impl::serve_once() {
   if (!serve) return;
   if (auto served = serve(); !served) {
     log::error("params", "the parameters of node '" + owner_.node +
-                             "' cannot be set from outside: " + served.error().to_string());
+                             "' cannot be set by other nodes: " + served.error().to_string());
   }
 }
 
@@ -171,7 +171,7 @@ Result<ParamVariant> Params::Impl::plain(const std::string& name, ParamVariant f
   const ParamSet now = values();
   if (const ParamInfo* info = now.find(name)) {
     auto value = params::convert(type_of(fallback), info->value);
-    // Read as two types: what the plan says can be read as either.
+    // Read as two types: the plan's text can be read as either.
     return value ? value : from_plan(name, std::move(fallback));
   }
   if (!params::name_problem(name).empty() || !check_open()) {
@@ -180,7 +180,7 @@ Result<ParamVariant> Params::Impl::plain(const std::string& name, ParamVariant f
   ParamInfo info;
   info.name = name;
   info.standard = fallback;
-  info.read_only = true;  // the node reads it when it likes, and would not notice
+  info.read_only = true;  // the node reads it at its own times and would not notice a change
   auto declared = insert(info, {}, false);
   if (declared) {
     {
@@ -189,7 +189,7 @@ Result<ParamVariant> Params::Impl::plain(const std::string& name, ParamVariant f
     }
     return values().find(name)->value;
   }
-  // Two threads at once, or what no parameter can be: reading the plan never depended on that.
+  // Two threads at once, or an invalid parameter name: reading the plan works in both cases.
   return from_plan(name, std::move(fallback));
 }
 
@@ -229,8 +229,8 @@ bool Params::Impl::give_up_restored(const std::string& why) {
     }
   }
   if (back.empty() || !store_.set(back, ParamOrigin::plan)) return false;
-  log::warn("params", "node '" + owner_.node + "': the values set before it was started anew are " +
-                          "refused together (" + why + "); those of the plan are taken instead");
+  log::warn("params", "node '" + owner_.node + "': the values set before its restart are invalid " +
+                          "together (" + why + "). The values of the plan are used instead");
   changed();
   return true;
 }
@@ -266,7 +266,7 @@ void Params::Impl::done() {
   }
   {
     const std::lock_guard lock(announce_mutex_);
-    published_version_ = 0;  // the list is new, though no value is
+    published_version_ = 0;  // the list is new, although no value is
   }
   changed();
 }
@@ -290,7 +290,7 @@ std::string Params::Impl::announce() {
 std::string Params::Impl::save(const ParamSet& now) {
   if (files_.run.empty() && files_.keep.empty()) return {};
   std::vector<ParamLine> lines;
-  // What is not declared yet, or fits no longer, is not lost by being left out.
+  // Saved values that are undeclared, or no longer valid, must not be lost.
   for (const auto& [name, value] : saved_) {
     if (now.find(name) == nullptr) {
       lines.push_back({owner_.node, name, params::to_yaml(value), "", ""});
@@ -311,8 +311,8 @@ std::string Params::Impl::save(const ParamSet& now) {
   for (const auto& [file, durable] : {std::pair(files_.run, false), std::pair(files_.keep, true)}) {
     if (file.empty()) continue;
     if (auto written = params::write_file(file, text, durable); !written) {
-      save_problem_ = "the values hold, but are not saved: " + written.error().to_string();
-      saved_text_.clear();  // to be tried again with the next change
+      save_problem_ = "the values are set, but not saved: " + written.error().to_string();
+      saved_text_.clear();  // retry with the next change
       log::error("params", save_problem_);
     }
   }
@@ -324,7 +324,8 @@ params::v1::NodeParams Params::Impl::message(const ParamSet& now) const {
 }
 
 void Params::Impl::publish(const ParamSet& now) {
-  // close() waits for announce_mutex_ after it has shut the pool: the graph outlasts this call.
+  // close() first shuts the pool and then waits for announce_mutex_, so the graph outlives this
+  // call.
   graph::Graph* graph = pool_->graph();
   if (graph == nullptr) return;
   if (!publisher_) {
@@ -333,7 +334,7 @@ void Params::Impl::publish(const ParamSet& now) {
                          params::state_policy(), Scope::network, owner_.node);
     if (!made) {
       log::error("params", "node '" + owner_.node +
-                               "' cannot show its parameters: " + made.error().to_string());
+                               "' cannot publish its parameters: " + made.error().to_string());
       return;
     }
     publisher_ = std::move(*made);
@@ -361,7 +362,7 @@ params::v1::SetParamsReply Params::Impl::answer(const params::v1::SetParams& req
 }
 
 void Params::Impl::close() {
-  announce();  // what was set last is still to be saved and seen
+  announce();  // saves and publishes the last changes
   if (!pool_->shut()) return;
   store_.close();
   const std::lock_guard lock(announce_mutex_);

@@ -20,36 +20,36 @@ namespace hyphos {
 
 namespace params {
 
-/// Of the channel that shows a node's parameters. The newest set is all that counts, and nobody who
-/// is stopped may hold up the node.
+/// The policy of the channel that publishes a node's parameters. Only the newest set matters, and a
+/// stopped subscriber must not block the node.
 [[nodiscard]] Policy state_policy();
 
 }  // namespace params
 
-/// Where a node's changed values are kept for its next start; empty: nowhere.
+/// The files that save a node's changed values for its next start. Empty: not saved.
 struct ParamFiles {
   std::filesystem::path run;   ///< for a restart within one run of a robot
-  std::filesystem::path keep;  ///< `persist:` in the plan: from one run to the next
+  std::filesystem::path keep;  ///< `persist:` in the plan: across runs
 };
 
-/// The parameters of one node between its store and the world: the plan they start from, the files
-/// that outlive it, and the channel on which everybody sees them.
+/// Connects the store of one node's parameters with the plan that sets their start values, the
+/// files that outlive the node, and the channel that publishes them.
 ///
 /// After a change, one task on the pool saves and publishes the whole set, however many changes
-/// there were meanwhile. It lives as long as handles do; after close(), which the node calls before
-/// its runtime ends, it only answers reads.
+/// occurred meanwhile. The object lives as long as its handles. The node calls close() before its
+/// runtime ends. After that, only reads succeed.
 class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
  public:
   using Check = params::Store::Check;
 
-  /// `graph` lives until close(). `plan` may be null.
+  /// `graph` must live until close(). `plan` may be null.
   Impl(std::string node, std::string process, const NodePlan* plan, ParamFiles files,
        graph::Graph& graph);
 
-  /// `serve` opens the service that calls answer(); it is called with the first declaration.
+  /// Sets `serve`, which opens the service that calls answer(). The first declaration calls it.
   void set_serve(std::function<Result<void>()> serve) { serve_ = std::move(serve); }
   Result<std::shared_ptr<detail::ParamCell>> declare(ParamInfo info, Check check);
-  /// What Node::param() reads: declares the name, read-only, if nothing else has.
+  /// Reads for Node::param(): declares the name as read-only if it is not declared.
   Result<ParamVariant> plain(const std::string& name, ParamVariant fallback);
   Result<void> set(const std::vector<ParamAssignment>& values);
   void forget(const std::string& name);
@@ -57,10 +57,10 @@ class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
   ParamWatch watch(std::string name, std::function<void(const ParamSet&)> callback);
   [[nodiscard]] ParamSet values() const { return store_.values(); }
   void done();
-  /// The answer to a request from another process. Values are saved before it is given.
+  /// The reply to a request from another process. Values are saved before the return.
   [[nodiscard]] params::v1::SetParamsReply answer(const params::v1::SetParams& request);
   [[nodiscard]] const std::shared_ptr<ExecutorHandle>& pool() const { return pool_; }
-  /// No callback runs after this, and nothing is published.
+  /// No callback runs and nothing is published after the return.
   void close();
 
  private:
@@ -76,13 +76,13 @@ class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
                                 const ParamVariant& value);
   Result<Start> planned_value(const ParamInfo& info, const Check& check) const;
   Result<Start> start_value(const ParamInfo& info, const Check& check);
-  /// Restored values that are refused together must not keep the node from starting. False if there
+  /// Restored values that are invalid together must not prevent a start of the node. False if there
   /// are none.
   bool give_up_restored(const std::string& why);
   Result<std::shared_ptr<detail::ParamCell>> insert(ParamInfo info, Check check, bool known);
   Result<ParamVariant> from_plan(const std::string& name, ParamVariant fallback) const;
   void changed();
-  /// Saves and publishes what is new. The warning of saving, or "".
+  /// Saves and publishes the changes. Returns the warning of the save, or "".
   std::string announce();
   std::string save(const ParamSet& now);
   void publish(const ParamSet& now);
@@ -95,15 +95,15 @@ class Params::Impl : public std::enable_shared_from_this<Params::Impl> {
   const std::shared_ptr<ExecutorHandle> pool_;
 
   mutable std::mutex mutex_;
-  std::function<Result<void>()> serve_;  // empty once it was called
+  std::function<Result<void>()> serve_;  // empty after its call
   std::set<std::string> plain_;
-  std::map<std::string, ParamVariant> unsaved_;  // what the plan says of restored ones
+  std::map<std::string, ParamVariant> unsaved_;  // the plan's values of restored parameters
   bool done_ = false;
 
-  std::map<std::string, ParamValue> saved_;  // from the files, by name; fixed once made
+  std::map<std::string, ParamValue> saved_;  // from the files, by name. Fixed after construction
 
   std::atomic<bool> announcing_{false};
-  std::mutex announce_mutex_;  // one announcement at a time, in order; also guards what follows
+  std::mutex announce_mutex_;  // one announcement at a time, in order. Guards the rest below
   std::shared_ptr<detail::PublisherCore> publisher_;
   std::uint64_t published_version_ = 0;
   std::string saved_text_;

@@ -1,5 +1,5 @@
-// Setting the parameters of another node: a service of their owner, which it opens with its first
-// parameter, and its client.
+// The service through which other nodes set a node's parameters, and its client. The owner opens
+// the service with its first parameter.
 #include "node/params/params_service.hpp"
 
 #include "base/log.hpp"
@@ -18,7 +18,7 @@ Code parse_code(const std::string& word) {
                           Code::corrupt, Code::already_exists}) {
     if (word == to_string(code)) return code;
   }
-  return Code::unsupported;  // of a version that knows more
+  return Code::unsupported;  // from a version with more codes
 }
 
 }  // namespace
@@ -30,9 +30,9 @@ Result<RemoteParams::Impl::Ask> RemoteParams::Impl::ask() {
 }
 #else
 Result<void> params::serve(const std::shared_ptr<Node::Impl>& node) {
-  if (!node) return success();  // it has been closed
+  if (!node) return success();  // already closed
   try {
-    // One at a time: a user's checks see requests in turn.
+    // One at a time: the user's checks process requests sequentially.
     (void)Node(node).service<Request, Reply>(
         service_of(node->name()), [params = std::weak_ptr(node->params())](const Request& request) {
           const auto owner = params.lock();
@@ -49,7 +49,7 @@ Result<RemoteParams::Impl::Ask> RemoteParams::Impl::ask() {
   const std::lock_guard lock(ask_mutex_);
   if (ask_) return ask_;
   const auto via = via_.lock();
-  if (!via) return Error{Code::disconnected, "the node that asks has been closed", node_};
+  if (!via) return Error{Code::disconnected, "the requesting node has been closed", node_};
   try {
     ask_ = [client = Node(via).client<Request, Reply>(params::service_of(node_))](
                Request request, Duration timeout) {
@@ -75,7 +75,7 @@ Result<void> RemoteParams::Impl::set(const std::vector<ParamAssignment>& values,
   if (!reply) {
     if (reply.error().code != Code::not_found) return reply.error();
     return Error{Code::not_found,
-                 "nobody answers for the parameters of node '" + node_ + "'" + others(), node_};
+                 "no reply about the parameters of node '" + node_ + "'" + others(), node_};
   }
   take(reply->now());
   if (!reply->code().empty()) return Error{parse_code(reply->code()), reply->message(), node_};

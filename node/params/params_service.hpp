@@ -6,7 +6,7 @@
 
 namespace hyphos::params {
 
-/// Opens the service with which others set the node's parameters. Null: nothing.
+/// Opens the service through which others set the node's parameters. Null: does nothing.
 Result<void> serve(const std::shared_ptr<Node::Impl>& node);
 
 }  // namespace hyphos::params

@@ -15,7 +15,7 @@
 namespace hyphos {
 namespace {
 
-/// Names whose value differs, or that only one of the two has.
+/// Names whose value differs, or that are in only one of the two sets.
 std::vector<std::string> difference(const ParamSet& before, const ParamSet& now) {
   std::set<std::string> names;
   for (const auto& info : now.infos()) {
@@ -44,8 +44,8 @@ void RemoteParams::Impl::take(const params::v1::NodeParams& message) {
     std::uint64_t more = 0;
     if (bad_log_.allow(more)) {
       log::warn("params", "the parameters of node '" + node_ +
-                              "' cannot be read: " + decoded.error().to_string() + "; " +
-                              std::to_string(more) + " like it before");
+                              "' cannot be decoded: " + decoded.error().to_string() + " (and " +
+                              std::to_string(more) + " before)");
     }
     return;
   }
@@ -53,7 +53,7 @@ void RemoteParams::Impl::take(const params::v1::NodeParams& message) {
   {
     const std::lock_guard lock(mutex_);
     const bool same = here_ && instance_ == message.instance();
-    if (same && message.version() < now_.version()) return;  // a reply has overtaken it
+    if (same && message.version() < now_.version()) return;  // a newer reply has overtaken it
     news = decoded->with_changed(here_ ? difference(now_, *decoded) : std::vector<std::string>());
     now_ = news;
     instance_ = message.instance();
@@ -71,16 +71,16 @@ Result<ParamSet> RemoteParams::Impl::wait(Duration timeout) {
   if (arrived_.wait_for(lock, std::chrono::nanoseconds(timeout.ns), come) && here_) return now_;
   lock.unlock();
   return Error{closed_ ? Code::disconnected : Code::timeout,
-               "nothing is heard of the parameters of node '" + node_ + "'" + others(), node_};
+               "no parameters arrived from node '" + node_ + "'" + others(), node_};
 }
 
 std::string RemoteParams::Impl::others() const {
   const auto nodes = nodes_with_params(domain_);
   if (!nodes || nodes->empty()) {
-    return "; no node with parameters runs in domain '" + domain_ + "' on this machine";
+    return ". No node with parameters runs in domain '" + domain_ + "' on this machine";
   }
   if (std::find(nodes->begin(), nodes->end(), node_) != nodes->end())
-    return "; it is here, but busy";
+    return ". The node is running, but busy";
   return plan::suggestion(config::Problems(), node_, "nodes with parameters",
                           {nodes->begin(), nodes->end()});
 }

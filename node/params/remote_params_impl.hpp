@@ -17,17 +17,18 @@
 
 namespace hyphos {
 
-/// The mirror of one node's parameters.
+/// A local copy of another node's parameters.
 class RemoteParams::Impl {
  public:
-  /// `via` is the node that asks.
+  /// `via` is the requesting node.
   Impl(std::string node, const std::shared_ptr<Node::Impl>& via);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { close(); }
 
   void hold(Subscription subscription) { subscription_ = std::move(subscription); }
-  /// What the owner has published, or sent with an answer. An older one than is here is dropped.
+  /// Stores a set that the owner has published or sent with a reply. Ignores a set older than the
+  /// stored one.
   void take(const params::v1::NodeParams& message);
 
   [[nodiscard]] const std::string& node() const { return node_; }
@@ -56,7 +57,7 @@ class RemoteParams::Impl {
 
   using Ask =
       std::function<Result<params::v1::SetParamsReply>(params::v1::SetParams, Duration timeout)>;
-  /// The way to the owner, opened with the first request.
+  /// The function that sends requests to the owner. The first request creates it.
   Result<Ask> ask();
 
   const std::string node_;

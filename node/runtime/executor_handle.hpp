@@ -8,22 +8,22 @@
 
 namespace hyphos {
 
-/// The way to a graph's thread pool for objects that may outlive the graph: shut before it ends.
-/// Thread-safe.
+/// An executor handle: gives objects that may outlive a graph access to its thread pool, until
+/// shut() before the graph ends. Thread-safe.
 class ExecutorHandle {
  public:
   explicit ExecutorHandle(graph::Graph& graph) : graph_(&graph) {}
-  /// Runs `work` on the pool; once shut, never.
+  /// Runs `work` on the pool. Discards it after shut().
   void run(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     if (graph_ != nullptr) graph_->enqueue(std::move(work));
   }
-  /// Null once shut. The caller makes sure that the graph does not end meanwhile.
+  /// Null after shut(). The caller must ensure that the graph lives meanwhile.
   [[nodiscard]] graph::Graph* graph() const {
     const std::lock_guard lock(mutex_);
     return graph_;
   }
-  /// False if it was shut already.
+  /// False if it was already shut.
   bool shut() {
     const std::lock_guard lock(mutex_);
     return std::exchange(graph_, nullptr) != nullptr;

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
         "usage: hyphos-host --hyphos-plan FILE --hyphos-process NAME [--hyphos-set KEY=VALUE]... "
         "[--hyphos-domain D]\n"
         "Runs the C++ plug-ins of one process of a plan until SIGINT or SIGTERM.\n"
-        "`hyphos run` starts one for every process; by hand it is useful under a debugger.");
+        "`hyphos run` starts one for every process. Start it by hand to use a debugger.");
     return argc < 2 ? 2 : 0;
   }
   auto runtime = hyphos::Runtime::open(argc, argv);

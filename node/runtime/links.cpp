@@ -55,7 +55,7 @@ Result<std::optional<CurveKeys>> read_keys(const Plan& plan) {
   return std::optional<CurveKeys>(std::move(keys));
 }
 
-/// Whom one transport has to connect, and where it is to be found.
+/// Adds the bind points and peers of one transport, with the peers' keys.
 Result<void> add_addresses(const Plan& plan, const Connections& connections,
                            std::string_view transport, TransportContext& context) {
   context.bind.clear();
@@ -100,12 +100,12 @@ Result<std::string> interface_address(const std::string& interface) {
   }
   return Error{Code::not_found,
                "network.discovery.interface: no interface '" + interface +
-                   "' with an IPv4 address; there are: " + known,
+                   "' with an IPv4 address. Known: " + known,
                interface};
 }
 
-/// Where peers that were not named in advance may connect: the endpoint that offers all that may
-/// leave. Others are for those who know them, and offer less.
+/// The endpoints for peers that the plan does not name: those that offer all channels that may
+/// leave. Other endpoints are for named peers and offer fewer channels.
 std::vector<std::string> public_endpoints(const Plan& plan, const OpenLink& link,
                                           const Connections& connections) {
   const std::string& wanted = plan.process(connections.process)->endpoint;
@@ -157,7 +157,7 @@ Result<std::unique_ptr<transport::Announcer>> open_announcer(const TransportCont
   return announcer;
 }
 
-/// What tools read: made before any transport, whichever the process has.
+/// Creates the shared memory that tools read. It is made before any transport, for every process.
 Result<std::shared_ptr<shm::Participant>> join_machine(const RuntimeOptions& options,
                                                        const std::string& domain) {
   shm::ParticipantOptions wanted;
@@ -238,14 +238,14 @@ Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string
   for (const OpenLink& link : links) {
     if (link.peering == nullptr) continue;
     any = true;
-    // Not peers(): it names only those with whom a channel is open.
+    // peers() would name only peers with an open channel.
     if (link.peering->has_peer(peer)) {
       const std::string name(link.transport->name());
       if (std::find(transports.begin(), transports.end(), name) == transports.end()) {
         return Error{Code::unsupported,
-                     "channel '" + channel + "' does not travel by " + name +
-                         " here, so it cannot be opened or closed towards '" + peer +
-                         "'; name it under network.publisher, network.subscribers or channels",
+                     "channel '" + channel + "' does not use " + name +
+                         " here, so it cannot be opened or closed for '" + peer +
+                         "'. Name it under network.publisher, network.subscribers or channels",
                      channel};
       }
       link.peering->subscribe_channel(channel, open, peer);
@@ -260,7 +260,7 @@ Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string
     std::string names;
     for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
     return Error{Code::not_found,
-                 "no peer '" + peer + "'; with open channels there are: " +
+                 "no peer '" + peer + "'. Peers with open channels: " +
                      (names.empty() ? std::string("none") : names),
                  peer};
   }
@@ -288,7 +288,7 @@ Result<std::vector<RecordedEvents>> recorded_events(
     const auto known = since.find(view.participant);
     auto events = trace::read_events(view.bytes(), known != since.end() ? known->second : 0);
     if (!events) continue;
-    events->participant = view.participant;  // which `since` is by
+    events->participant = view.participant;  // the key of `since`
     out.push_back(std::move(*events));
   }
   return out;

@@ -18,22 +18,22 @@ struct OpenLink {
   std::shared_ptr<transport::Peering> peering;  ///< null if its peers have no addresses
 };
 
-/// The transports that one process needs, started, and its counters.
+/// The started transports of one process, and its counters.
 struct Links {
   std::shared_ptr<trace::Registry> registry;
   std::vector<OpenLink> open;
-  /// Present if the plan asks for multicast discovery; ends before the transports do.
+  /// Present if the plan enables multicast discovery. Ends before the transports.
   std::unique_ptr<transport::Announcer> announcer;
 };
 
-/// Makes them as the plan says; without a plan, shared memory alone. `plan` and `connections` are
-/// both null or both given.
+/// Makes the links that the plan describes. Without a plan, shared memory alone. `plan` and
+/// `connections` are both null or both given.
 Result<Links> open_links(const RuntimeOptions& options, const Plan* plan,
                          const Connections* connections, const std::string& domain);
 
-/// Opens or closes one channel towards one peer, named by its process or by the endpoint at which
-/// this process connects to it. `transports`: those that carry the channel here. Code::not_found:
-/// no such peer; unsupported: no network link carries the channel.
+/// Opens or closes one channel to one peer, named by its process or by the endpoint to which this
+/// process connects. `transports`: the transports that carry the channel here. Code::not_found: no
+/// such peer. Code::unsupported: no network link carries the channel.
 Result<void> set_peer_open(const std::vector<OpenLink>& links, const std::string& channel,
                            const std::vector<std::string>& transports, const std::string& peer,
                            bool open);

@@ -16,15 +16,15 @@
 namespace hyphos {
 namespace {
 
-/// TypeSupport of an end that knows its type by name only: bytes in, bytes out.
+/// TypeSupport of an endpoint that knows only the name of its type: bytes in, bytes out.
 TypeSupport raw_support(const TypeId& id) {
   TypeSupport support;
   support.id = id;
   return support;
 }
 
-/// What a Subscription holds: the node alone owns the subscription and lets go of it once it is
-/// closed, whatever becomes of the handle.
+/// The core of a Subscription handle. The node alone owns the subscription and releases it once it
+/// is closed, independent of the handle.
 class OwnedSubscription final : public detail::SubscriptionCore {
  public:
   OwnedSubscription(std::weak_ptr<OwnSubscribers> owner,
@@ -65,7 +65,7 @@ Result<void> Node::Impl::check_open() const {
 }
 
 void OwnSubscribers::keep(std::shared_ptr<graph::Subscriber> subscriber) {
-  // One that is closed in its own callback ends after its close().
+  // A subscription closed from its own callback ends after its close().
   subscriber->when_ended([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->forget_ended();
   });
@@ -74,7 +74,7 @@ void OwnSubscribers::keep(std::shared_ptr<graph::Subscriber> subscriber) {
 }
 
 void OwnSubscribers::forget_ended() {
-  std::vector<std::shared_ptr<graph::Subscriber>> ended;  // their callbacks go without the lock
+  std::vector<std::shared_ptr<graph::Subscriber>> ended;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   const auto first = std::partition(subscribers_.begin(), subscribers_.end(),
                                     [](const auto& subscriber) { return !subscriber->ended(); });
@@ -94,7 +94,7 @@ void Node::Impl::keep(std::shared_ptr<Timer::Impl> timer) {
 }
 
 void Node::Impl::keep(std::shared_ptr<detail::CallServer> server) {
-  std::vector<std::shared_ptr<detail::CallServer>> closed;  // their callbacks go without the lock
+  std::vector<std::shared_ptr<detail::CallServer>> closed;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   std::erase_if(servers_, [&](auto& known) {
     if (!known->is_closed()) return false;
@@ -127,7 +127,7 @@ Clock Node::Impl::clock() { return Clock(runtime_->clock().core(), ended_); }
 void Node::Impl::close_all() {
   if (!runtime_->usable()) return;
   close();
-  if (runtime_->stopping()) return;  // ending nodes may still publish, to no receiver
+  if (runtime_->stopping()) return;  // ending nodes may still publish, but there is no receiver
   std::vector<std::weak_ptr<detail::PublisherCore>> publishers;
   {
     const std::lock_guard lock(mutex_);
@@ -172,7 +172,7 @@ void Node::Impl::close() {
     clients.swap(clients_);
     remotes.swap(remotes_);
   }
-  // Calls first: a callback that waits for a reply would keep the rest from ending.
+  // Close the clients first: a callback that waits for a reply would block the rest.
   for (const auto& weak : clients) {
     if (const auto client = weak.lock()) client->close();
   }
@@ -268,7 +268,7 @@ Clock Node::clock() const { return impl_->clock(); }
 
 Timer Node::on_clock_jump(std::function<void(const ClockJump&)> callback) const {
   impl_->check_open().or_throw();
-  (void)clock();  // from now on settings of the wall clock are watched for
+  (void)clock();  // enables the watch for settings of the wall clock
   graph::Timers& timers = impl_->runtime().graph().timers();
   auto skipped = std::make_shared<std::atomic<std::uint64_t>>(0);
   const auto id = timers.on_jump(std::move(callback), skipped, impl_->name());

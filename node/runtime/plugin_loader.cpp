@@ -22,7 +22,7 @@ LoadedPlugin& LoadedPlugin::operator=(LoadedPlugin&& other) noexcept {
 
 LoadedPlugin::~LoadedPlugin() {
   if (object_ == nullptr) return;
-  node_.close();  // no callback runs into an object that is going
+  node_.close();  // no callback runs during the destruction
   destroy_(object_);
 }
 
@@ -32,7 +32,7 @@ Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const
   if (library == nullptr) {
     return Error{Code::not_found,
                  std::string("cannot load the plug-in of node '") + node.name() +
-                     "': " + dlerror() + "; give a path, or add its folder to plugin_path",
+                     "': " + dlerror() + ". Give a path, or add its folder to plugin_path",
                  file.string()};
   }
   const auto abi = reinterpret_cast<int (*)()>(dlsym(library, "hyphos_plugin_abi"));
@@ -47,7 +47,7 @@ Result<LoadedPlugin> LoadedPlugin::load(const std::filesystem::path& file, const
   if (abi() != kPluginAbi) {
     return Error{Code::unsupported,
                  "built for plug-in interface " + std::to_string(abi()) + ", this is " +
-                     std::to_string(kPluginAbi) + ": build it again",
+                     std::to_string(kPluginAbi) + ". Rebuild it",
                  file.string()};
   }
   try {
@@ -66,7 +66,7 @@ Result<LoadedPlugin> LoadedPlugin::load_gateway(const Node& node) {
   Dl_info own{};
   const bool known = dladdr(&mark, &own) != 0 && own.dli_fname != nullptr;
   const auto here = std::filesystem::path(known ? own.dli_fname : "").parent_path();
-  // In a build tree, and in all that is installed.
+  // Covers a build tree and every installation.
   for (const std::filesystem::path& file :
        {here / "gateway" / kGatewayLibrary, here / kGatewayLibrary}) {
     std::error_code ignored;
@@ -74,7 +74,7 @@ Result<LoadedPlugin> LoadedPlugin::load_gateway(const Node& node) {
   }
   return Error{Code::not_found,
                "node '" + node.name() + "' is a gateway, and " + kGatewayLibrary +
-                   " is not beside the library of Hyphos; install Hyphos anew",
+                   " is not next to the Hyphos library. Reinstall Hyphos",
                here.string()};
 }
 

@@ -8,13 +8,13 @@
 
 namespace hyphos {
 
-/// A node that lives in a shared object. The object is destroyed with this; the shared object stays
-/// mapped, since types and callbacks of it may still be referenced.
+/// A node implemented in a shared object. Its node object is destroyed with this object. The shared
+/// object stays mapped, because its types and callbacks may still be referenced.
 class LoadedPlugin {
  public:
   /// Maps the file, checks its plug-in version, and constructs its node object.
   static Result<LoadedPlugin> load(const std::filesystem::path& file, const Node& node);
-  /// The gateway that the plan makes of a node; its library is looked for beside this one.
+  /// Loads the gateway that the plan assigns to a node. Its library is searched next to this one.
   static Result<LoadedPlugin> load_gateway(const Node& node);
   LoadedPlugin(LoadedPlugin&& other) noexcept;
   LoadedPlugin& operator=(LoadedPlugin&& other) noexcept;
@@ -24,7 +24,7 @@ class LoadedPlugin {
   using Destroy = void (*)(void*);
   LoadedPlugin(const Node& node, void* object, Destroy destroy)
       : node_(node), object_(object), destroy_(destroy) {}
-  Node node_;  // the object need not keep it
+  Node node_;  // keeps the node, in case the object does not
   void* object_;
   Destroy destroy_;
 };

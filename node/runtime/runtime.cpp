@@ -64,14 +64,14 @@ Runtime::Impl::~Impl() {
 Result<void> Runtime::Impl::read_plan() {
   if (options_.plan_file.empty()) return success();
   std::vector<std::string> overrides = options_.overrides;
-  // Endpoints are named after the domain, too: two copies of one plan do not meet.
+  // Endpoint names include the domain, so two copies of one plan do not connect.
   if (!options_.domain.empty()) overrides.push_back("domain=" + options_.domain);
   auto plan = load_plan(options_.plan_file, {std::move(overrides), false, {}});
   if (!plan) return plan.error();
   plan_ = std::move(*plan);
   for (const std::string& warning : plan_->warnings) log::warn("plan", warning);
   if (options_.lockstep && plan_->process(options_.process) == nullptr) {
-    options_.process = plan_->processes.front().name;  // its threads and settings
+    options_.process = plan_->processes.front().name;  // for its threads and settings
   }
   auto links = connections(*plan_, options_.process);
   if (!links) return links.error();
@@ -94,7 +94,7 @@ Result<void> Runtime::Impl::apply_process_settings(const ProcessPlan& process) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   for (const int cpu : process.cpu_affinity) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
-  // Before any thread is made, so that all of them inherit it.
+  // Before any thread is created, so that all threads inherit it.
   if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0) {
     return Error{Code::invalid_config,
                  "cpu_affinity of process '" + process.name + "' names no CPU of this machine (" +
@@ -108,7 +108,7 @@ Result<void> Runtime::Impl::start() {
   if (auto checked = check_options(options_); !checked) return checked;
   stop_event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (stop_event_ < 0) return Error{Code::exhausted, std::strerror(errno), "eventfd"};
-  // On one core, too, a callback that is busy must not be all that runs.
+  // At least two, so that one busy callback on a single core does not block all others.
   threads_ = static_cast<int>(std::max(2U, std::thread::hardware_concurrency()));
   options_.offline |= options_.lockstep;
   if (auto read = read_plan(); !read) return read.error();
@@ -122,8 +122,7 @@ Result<void> Runtime::Impl::start() {
   return follow_clock();
 }
 
-// Through the pool: what stands still with it, or in a stopped process, is what the supervisor
-// wants to see.
+// The heartbeat runs on the pool. So the supervisor detects a blocked pool and a stopped process.
 void Runtime::Impl::start_heartbeat(std::int64_t heartbeat_ms) {
   if (heartbeat_ms <= 0) return;
   registry_->beat(monotonic_now().ns);
@@ -167,10 +166,10 @@ graph::ChannelRules Runtime::Impl::rules(const std::string& channel, const Polic
   rules.transports = routes != nullptr ? routes->transports : std::vector<std::string>{};
   if (planned->reach == Reach::local) return rules;
   if (rules.transports.empty()) {
-    rules.transports = {first};  // for recorders and other tools, and what the plan did not foresee
+    rules.transports = {first};  // for tools, and for channels without a route in the plan
   } else if (std::find(rules.transports.begin(), rules.transports.end(), first) ==
              rules.transports.end()) {
-    rules.tools_only = first;  // the same tools; the plan's own processes would get it twice
+    rules.tools_only = first;  // for tools only, to avoid duplicates in processes of the plan
   }
   return rules;
 }
@@ -189,8 +188,8 @@ void Runtime::Impl::make_clock() {
   clock_ = std::make_shared<detail::ClockCore>(mode, options_.base_ns);
 }
 
-/// Simulated time: ticks are taken in the thread that brings them, so that the time goes on while
-/// all threads of the pool sleep until it does.
+/// Simulated time: the receiving thread applies the ticks. So time advances even while all threads
+/// of the pool sleep until a later time.
 Result<void> Runtime::Impl::follow_clock() {
   registry_->set_clock(*clock_, clock_channel_);
   if (clock_->mode() == ClockMode::real) return success();
@@ -235,16 +234,16 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   const NodePlan* planned = nullptr;
   if (plan_ && options_.lockstep) {
     planned = plan_->node(name);                // null: a player or recorder
-  } else if (plan_ && !plan_->nodes.empty()) {  // a plan without nodes takes any
+  } else if (plan_ && !plan_->nodes.empty()) {  // a plan without nodes accepts any
     const ProcessPlan& process = *plan_->process(options_.process);
-    // A program with one node takes the name that the plan gives it, whatever its code says.
+    // A program with one node uses the plan's name for it, and ignores the name in its code.
     if (process.nodes.size() == 1) name = process.nodes.front();
     planned = plan_->node(name);
     if (planned == nullptr || planned->process != options_.process) {
       std::string known;
       for (const std::string& other : process.nodes) known += (known.empty() ? "" : ", ") + other;
       return Error{Code::not_found,
-                   "process '" + process.name + "' has no node '" + name + "'; it has: " + known,
+                   "process '" + process.name + "' has no node '" + name + "'. Its nodes: " + known,
                    process.source.to_string()};
     }
   }
@@ -255,7 +254,7 @@ Result<Node> Runtime::Impl::make_node(std::string name, std::shared_ptr<Impl> se
   const std::lock_guard lock(mutex_);
   std::weak_ptr<Node::Impl>& place = nodes_[name];
   if (!place.expired()) {
-    return Error{Code::already_exists, "this process has a node '" + name + "' already", name};
+    return Error{Code::already_exists, "this process already has a node '" + name + "'", name};
   }
   auto params = std::make_shared<Params::Impl>(name, options_.process, planned,
                                                param_files(name, planned), *graph_);
@@ -277,7 +276,7 @@ Result<void> Runtime::Impl::load_plugins() {
     const NodePlan& planned = *plan_->node(name);
     const bool gateway = planned.kind == NodeKind::gateway;
     if (!is_here(planned) || (planned.kind != NodeKind::plugin && !gateway)) continue;
-    // What nobody outside sees has nobody outside.
+    // An offline process has no clients for a gateway.
     if (gateway && options_.offline) continue;
     auto node = make_node(planned.name, std::shared_ptr<Impl>(std::shared_ptr<Impl>(), this));
     if (!node) return node.error();
@@ -294,14 +293,14 @@ Result<std::shared_ptr<Transforms::Impl>> Runtime::Impl::transforms(
     Transforms::Impl::Channels channels, const std::string& node, TransformsOptions options) {
   if (auto good = usable(); !good) return good.error();
   const std::lock_guard lock(transforms_mutex_);
-  if (down_) return Error{Code::disconnected, "the process shuts down", node};
+  if (down_) return Error{Code::disconnected, "the process is shutting down", node};
   if (const auto known = transforms_.find(channels.moving); known != transforms_.end()) {
     return known->second;
   }
   const ChannelPlan* planned = plan_ ? plan_->channel(channels.fixed) : nullptr;
   if (planned != nullptr && !planned->implied && !planned->policy.latched) {
     log::warn("tf", "channel '" + channels.fixed + "' of the plan is not latched: processes that " +
-                        "start late will miss static transforms; add latched: true");
+                        "start late will miss static transforms. Add latched: true");
   }
   const std::string name = channels.moving;
   auto made =
@@ -328,7 +327,7 @@ void Runtime::Impl::shutdown() {
       if (auto node = weak.lock()) nodes.push_back(std::move(node));
     }
   }
-  // First, so that a callback that waits for a transform does not hold up what follows.
+  // First, so that a callback that waits for a transform does not delay the rest.
   for (const auto& [channel, tree] : transforms) tree->close();
   if (registry_) registry_->set_state(ProcessState::stopping);
   if (announcer_) announcer_->stop();
@@ -382,16 +381,16 @@ int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
   }
   if (!stopping()) params_done();
   {
-    // Before `ready`: from then on a signal is the good end of this process.
+    // Before `ready`: from then on, a signal is the normal end of this process.
     SpinSignals signals(stop_event_);
     if (!stopping()) registry_->set_state(ProcessState::ready);
-    if (interrupted) interrupted();  // for a signal that came before
+    if (interrupted) interrupted();  // for a signal that arrived earlier
     std::array<pollfd, 3> wait{
         {{stop_event_, POLLIN, 0}, {signals.event(), POLLIN, 0}, {closed, POLLIN, 0}}};
     for (;;) {
       const int count = ::poll(wait.data(), wait.size(), -1);
       if (count < 0 && errno != EINTR) break;
-      if (count > 0 && wait[0].revents != 0) break;  // at once, if it has been stopped before
+      if (count > 0 && wait[0].revents != 0) break;  // at once, if it was stopped earlier
       if (signals.take() && interrupted) interrupted();
       if (count > 0 && wait[2].revents != 0) return 0;
     }
@@ -402,7 +401,7 @@ int Runtime::Impl::spin(const std::function<void()>& interrupted, int closed) {
 }
 
 void Runtime::Impl::request_stop() {
-  if (mark_.is_inherited()) return;  // the event is the parent's, too
+  if (mark_.is_inherited()) return;  // the child shares the parent's event
   stopping_.store(true, std::memory_order_release);
   if (clock_) clock_->stop();
   const std::uint64_t one = 1;
@@ -416,8 +415,8 @@ Result<void> Runtime::Impl::set_peer_open(const std::string& channel, const std:
   if (!is_here && (!plan_ || plan_->channel(channel) == nullptr)) {
     std::string known;
     for (const std::string& name : here) known += (known.empty() ? "" : ", ") + name;
-    return Error{Code::not_found,
-                 "no channel '" + channel + "' in this process; there are: " + known, channel};
+    return Error{Code::not_found, "no channel '" + channel + "' in this process. Known: " + known,
+                 channel};
   }
   return hyphos::set_peer_open(links_, channel, rules(channel, {}).transports, peer, open);
 }
@@ -449,23 +448,24 @@ Result<Runtime> Runtime::open(int argc, char** argv) {
       options.state_folder = value;
     } else if (flag == "--hyphos-clock") {
       if (value != "real" && value != "sim") {
-        return Error{Code::invalid_config, "--hyphos-clock is real or sim, not '" + value + "'",
-                     "command line"};
+        return Error{Code::invalid_config,
+                     "--hyphos-clock must be real or sim, not '" + value + "'", "command line"};
       }
       options.clock = value == "sim" ? ClockMode::sim : ClockMode::real;
     } else if (flag == "--hyphos-base-ns") {
       const auto [end, problem] =
           std::from_chars(value.data(), value.data() + value.size(), options.base_ns);
       if (problem != std::errc() || end != value.data() + value.size() || options.base_ns < 0) {
-        return Error{Code::invalid_config,
-                     "--hyphos-base-ns is a time in nanoseconds since 1970, not '" + value + "'",
-                     "command line"};
+        return Error{
+            Code::invalid_config,
+            "--hyphos-base-ns must be a time in nanoseconds since 1970, not '" + value + "'",
+            "command line"};
       }
     } else {
       return Error{
           Code::invalid_config,
           "unknown option " + std::string(flag) +
-              "; there are --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
+              ". Known options: --hyphos-plan, --hyphos-process, --hyphos-set, --hyphos-domain, "
               "--hyphos-state, --hyphos-clock, --hyphos-base-ns",
           "command line"};
     }

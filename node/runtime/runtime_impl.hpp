@@ -31,9 +31,8 @@ namespace calls {
 class ClientCore;
 }
 
-/// What a Runtime owns. The order of the members is the reverse of the order of destruction:
-/// plug-in objects first, then the graph with its threads, then the counters, which live in shared
-/// memory.
+/// The members of a Runtime. They are destroyed in reverse order: first the plug-in objects, then
+/// the graph with its threads, then the counters, which are in shared memory.
 class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
  public:
   explicit Impl(RuntimeOptions options) : options_(std::move(options)) {}
@@ -46,25 +45,27 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
     return make_node(std::move(name), shared_from_this());
   }
   Result<void> load_plugins();
-  /// Ends timers and callbacks, flushes, leaves the transports. Idempotent; not from a callback.
+  /// Ends timers and callbacks, flushes, and leaves the transports. Idempotent. Not from a
+  /// callback.
   void shutdown();
 
-  /// The tree on these channels; made by whoever asks first.
+  /// The transform tree on these channels. The first caller creates it.
   Result<std::shared_ptr<Transforms::Impl>> transforms(Transforms::Impl::Channels channels,
                                                        const std::string& node,
                                                        TransformsOptions options);
 
   void ready();
-  /// Runtime::spin(); also returns 0 when `closed`, an eventfd, becomes readable (-1: none).
+  /// Runtime::spin(). Also returns 0 when `closed`, an eventfd, becomes readable (-1: none).
   int spin(const std::function<void()>& interrupted, int closed = -1);
   void request_stop();
-  /// An error in a forked child.
+  /// Returns an error in a forked child.
   [[nodiscard]] Result<void> usable() const;
   [[nodiscard]] bool stopping() const { return stopping_.load(std::memory_order_acquire); }
 
-  /// Who else serves `service`, this or another process of the machine: "process 'x' (pid 7)".
+  /// The other server of `service` in any process of this machine: "process 'x' (pid 7)". "" if
+  /// none.
   [[nodiscard]] std::string other_server(const std::string& channel) const;
-  /// Takes the name of a service for this process, while the returned token lives. Null: taken.
+  /// Reserves the name of a service for this process while the returned token lives. Null: in use.
   [[nodiscard]] std::shared_ptr<void> claim_service(const std::string& channel);
 
   [[nodiscard]] std::vector<EndpointInfo> endpoints() const { return registry_->endpoints(); }
@@ -74,25 +75,25 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   [[nodiscard]] const RuntimeOptions& options() const { return options_; }
   [[nodiscard]] const std::string& domain() const { return domain_; }
   Result<void> set_peer_open(const std::string& channel, const std::string& peer, bool open);
-  /// In real mode the first call begins to watch for settings of the wall clock.
+  /// In real mode, the first call enables the watch for settings of the wall clock.
   [[nodiscard]] Clock clock();
   void wake_sleepers() { clock_->wake(); }
   [[nodiscard]] const std::string& clock_channel() const { return clock_channel_; }
 
  private:
-  /// `self` is what the node keeps of this: a reference, or for a node that lives in here, none.
+  /// `self` is the node's reference to this object. Empty for a node that lives inside this object.
   Result<Node> make_node(std::string name, std::shared_ptr<Impl> self);
   Result<void> read_plan();
   Result<void> apply_process_settings(const ProcessPlan& process);
   Result<void> open_transports();
   void start_heartbeat(std::int64_t heartbeat_ms);
-  /// Whether the plan places the node here; in lock-step, whether it was chosen.
+  /// True if the plan assigns the node to this process, or in lock-step, if it was selected.
   [[nodiscard]] bool is_here(const NodePlan& node) const;
   graph::ChannelRules rules(const std::string& channel, const Policy& wish) const;
   void make_clock();
   Result<void> follow_clock();
   [[nodiscard]] ParamFiles param_files(const std::string& node, const NodePlan* planned) const;
-  /// All nodes that there are: they have declared the parameters that they will.
+  /// Reports for all current nodes that all their parameters are declared.
   void params_done();
 
   const ForkMark mark_;
@@ -125,17 +126,18 @@ class Runtime::Impl : public std::enable_shared_from_this<Runtime::Impl> {
   int stop_event_ = -1;  // eventfd: readable once a stop was requested
 };
 
-/// The subscriptions of a node, until they have ended. They know it, and not the node: a callback
-/// that ends must not be the last to let go of that. Thread-safe.
+/// The subscriptions of a node, until they have ended. Subscriptions refer to this object instead
+/// of the node, because an ending callback must not drop the last reference to the node.
+/// Thread-safe.
 class OwnSubscribers : public std::enable_shared_from_this<OwnSubscribers> {
  public:
   void keep(std::shared_ptr<graph::Subscriber> subscriber);
-  /// Lets go of those that were closed and whose callbacks have ended.
+  /// Releases the subscriptions that are closed and whose callbacks have ended.
   void forget_ended();
   [[nodiscard]] std::vector<std::shared_ptr<graph::Subscriber>> take();
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
 };
 
@@ -162,7 +164,7 @@ class Node::Impl {
 
   [[nodiscard]] Logger logger() const { return Logger(logger_); }
 
-  /// The clock of the process, whose sleeps end with this node.
+  /// The clock of the process. Its sleeps end with this node.
   [[nodiscard]] Clock clock();
   Result<void> check_open() const;
   [[nodiscard]] const std::shared_ptr<OwnSubscribers>& subscribers() const { return subscribers_; }
@@ -172,7 +174,7 @@ class Node::Impl {
   void keep(const std::shared_ptr<RemoteParams::Impl>& remote);
   void keep(std::weak_ptr<detail::PublisherCore> publisher);
   void close();
-  /// Node::close(): publishers, too, end before their handles do.
+  /// Node::close(): also ends publishers before their handles end.
   void close_all();
   int spin(const std::function<void()>& interrupted);
 
@@ -189,8 +191,8 @@ class Node::Impl {
   std::vector<std::shared_ptr<Timer::Impl>> timers_;
   std::vector<std::shared_ptr<detail::CallServer>> servers_;
   std::vector<std::weak_ptr<calls::ClientCore>> clients_;  // each lives as long as its handles
-  std::vector<std::weak_ptr<detail::PublisherCore>> publishers_;  // as these do
-  std::vector<int> spinning_;  // eventfds of spin() calls: written when the node closes
+  std::vector<std::weak_ptr<detail::PublisherCore>> publishers_;  // likewise
+  std::vector<int> spinning_;  // eventfds of spin() calls, written when the node closes
   std::vector<std::weak_ptr<RemoteParams::Impl>> remotes_;
 };
 
@@ -199,7 +201,7 @@ class Timer::Impl {
   using Skipped = std::shared_ptr<std::atomic<std::uint64_t>>;
   Impl(graph::Timers& timers, graph::Timers::Id id, Skipped skipped)
       : timers_(timers), id_(id), skipped_(std::move(skipped)) {}
-  /// The node closes its timers before the graph ends: a handle that is used later does nothing.
+  /// The node closes its timers before the graph ends. Later use of a handle has no effect.
   void close() {
     if (!mark_.is_inherited() && !closed_.exchange(true)) timers_.cancel(id_);
   }

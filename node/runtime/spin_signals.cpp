@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
 
-// A signal handler can reach nothing but statics. All are written by the main thread alone, and the
-// saved actions before the handler is installed that reads them.
-std::atomic<int> stop_event{-1};  // of the runtime that spins
-std::atomic<int> own_event{-1};   // of the thread that spins
+// A signal handler can access only static variables. The main thread alone writes them, and it
+// writes the saved actions before it installs the handler that reads them.
+std::atomic<int> stop_event{-1};  // of the spinning runtime
+std::atomic<int> own_event{-1};   // of the spinning thread
 std::array<struct sigaction, kSignals.size()> before{};
 // Not a ForkMark: a child may get a signal before the handlers of pthread_atfork() run there.
 std::atomic<pid_t> process{0};
@@ -42,7 +42,7 @@ void wake(int event) {
 extern "C" void hyphos_on_signal(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   const struct sigaction& action = before[number == SIGINT ? 0 : 1];
-  if (::getpid() != process.load()) {  // a forked child: the events are the parent's, too
+  if (::getpid() != process.load()) {  // a forked child shares the parent's events
     ::sigaction(number, &action, nullptr);
     ::raise(number);
   } else if (!has_handler(action)) {

@@ -2,23 +2,24 @@
 
 namespace hyphos {
 
-/// Handles SIGINT and SIGTERM while the main thread spins; in another thread, changes nothing.
+/// Handles SIGINT and SIGTERM while the main thread spins. In another thread, changes nothing.
 ///
-/// A signal without a handler of the program's own ends the runtime that spins; one that is ignored
-/// stays so. Its own handler is called as usual, and the thread that spins wakes up. A forked
-/// child has the handlers from before spin(), from its first signal on. Of several objects at a
-/// time, the last one counts.
+/// A signal without a handler of the program ends the spinning runtime. An ignored signal stays
+/// ignored. A handler of the program is called as usual, and then wakes the spinning thread. A
+/// forked child has the handlers from before spin(), starting with its first signal. If several
+/// objects exist, the last one is in effect.
 class SpinSignals {
  public:
-  /// `stop_event`: an eventfd, written by a signal that ends the runtime.
+  /// `stop_event`: an eventfd, which a signal writes to end the runtime.
   explicit SpinSignals(int stop_event);
   ~SpinSignals();
   SpinSignals(const SpinSignals&) = delete;
   SpinSignals& operator=(const SpinSignals&) = delete;
 
-  /// An eventfd: readable after a handler of the program was called. -1: not the main thread.
+  /// An eventfd that becomes readable after a handler of the program was called. -1: not the main
+  /// thread.
   [[nodiscard]] int event() const { return own_event_; }
-  /// Whether a handler was called since the last call.
+  /// True if a handler was called since the last call.
   bool take();
 
  private:

@@ -28,7 +28,7 @@ Result<void> check_speed(double speed) {
   char found[32];
   std::snprintf(found, sizeof found, "%g", speed);
   return refuse(std::string("the speed must be above 0 and at most 1000, not ") + found +
-                "; to stop the time, pause it");
+                ". To stop the time, pause it");
 }
 
 std::chrono::steady_clock::time_point steady_point(std::int64_t ns) {
@@ -37,9 +37,9 @@ std::chrono::steady_clock::time_point steady_point(std::int64_t ns) {
 
 }  // namespace
 
-/// Invariants, under `mutex_`: (1) what is published is what state_ says, in that order; (2) while
-/// the time runs by itself, state_.now_ns = anchor_now_ + k * tick for the k-th message since
-/// anchor_real_, so that rounding never adds up.
+/// Invariants, under `mutex_`: (1) the messages are published in the order of the changes of state_
+/// and equal state_. (2) while the time runs by itself, state_.now_ns = anchor_now_ + k * tick for
+/// the k-th tick since anchor_real_, so that rounding errors never accumulate.
 class SimTime::Impl {
  public:
   Impl(const Node& node, const SimTimeOptions& options, std::string channel)
@@ -89,7 +89,7 @@ class SimTime::Impl {
   std::int64_t anchor_now_ = 0;
   std::int64_t anchor_real_ = 0;
   std::int64_t done_ = 0;     // ticks since the anchor
-  std::int64_t granted_ = 0;  // manual and paused: how far advance() may go
+  std::int64_t granted_ = 0;  // manual and paused: the remaining span for advance()
   bool ending_ = false;
   std::thread thread_;
 };
@@ -176,12 +176,12 @@ void SimTime::Impl::set_paused(bool paused) {
 }
 
 Result<void> SimTime::Impl::step(Duration span) {
-  if (span.ns <= 0) return refuse("a step must be positive; to go back, jump");
+  if (span.ns <= 0) return refuse("a step must be positive. To go back, jump");
   {
     const std::lock_guard lock(mutex_);
-    if (!state_.paused && !options_.manual) return refuse("the time is running; pause it to step");
+    if (!state_.paused && !options_.manual) return refuse("the time is running. Pause it to step");
     if (options_.manual) {
-      if (!state_.paused) return refuse("the simulator is running; pause it to step");
+      if (!state_.paused) return refuse("the simulator is running. Pause it to step");
       granted_ += span.ns;
     } else {
       state_.now_ns += span.ns;
@@ -195,7 +195,7 @@ Result<void> SimTime::Impl::step(Duration span) {
 
 bool SimTime::Impl::advance(Duration span, const Clock::GiveUp& give_up) {
   std::unique_lock lock(mutex_);
-  // The stop of the process wakes nobody here; looking for it while paused is cheap.
+  // The stop of the process does not wake this thread. Polling for it while paused is cheap.
   while (state_.paused && granted_ <= 0 && !stopping()) {
     changed_.wait_for(lock, kLook);
     if (!give_up) continue;

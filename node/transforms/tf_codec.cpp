@@ -68,7 +68,7 @@ void write_one(ProtoWriter& out, const Transform& t) {
   out.fixed(4, bits(t.rotation.w));
 }
 
-/// Calls `take(number, type, value)` for every field; false once one is broken or not taken.
+/// Calls `take(number, type, value)` for every field. False if a field is malformed or refused.
 template <typename F>
 bool for_each_field(std::span<const std::byte> bytes, F take) {
   ProtoReader in(bytes);
@@ -81,7 +81,7 @@ bool for_each_field(std::span<const std::byte> bytes, F take) {
   return true;
 }
 
-/// Doubles 1 to N of a message; unknown fields are skipped.
+/// Reads doubles 1 to N of a message. Unknown fields are skipped.
 template <std::size_t N>
 bool read_doubles(std::span<const std::byte> bytes, double* const (&to)[N]) {
   return for_each_field(bytes, [&to](std::uint64_t number, std::uint32_t type, const auto& value) {
@@ -164,7 +164,7 @@ Result<void> read(std::span<const std::byte> bytes,
         take(t);
         return true;
       });
-  if (!good) return Error{Code::corrupt, "the bytes are no hyphos.msgs.TfMessage", {}};
+  if (!good) return Error{Code::corrupt, "the bytes are not a hyphos.msgs.TfMessage", {}};
   return success();
 }
 

@@ -13,8 +13,8 @@ struct Weights {
 };
 
 /// sin(t angle) / sin(angle) as a series in 1 - cos(angle): D. Eberly, "A Fast and Accurate
-/// Algorithm for Computing SLERP", J. Graphics, GPU, and Game Tools 15 (2011). No trigonometry;
-/// term i is less than half of `versine` times the one before.
+/// Algorithm for Computing SLERP", J. Graphics, GPU, and Game Tools 15 (2011). No trigonometry.
+/// Term i is less than half of `versine` times the previous term.
 template <int Terms>
 double sine_ratio(double t, double versine) {
   double sum = 1;
@@ -26,7 +26,7 @@ double sine_ratio(double t, double versine) {
   return t * sum;
 }
 
-/// The truncation errors are below 1e-16: half the versine to the power of the terms.
+/// The truncation errors are below 1e-16: half the versine to the power of the number of terms.
 Weights slerp_weights(double cosine, double t) {
   const double versine = 1 - cosine;
   if (versine < 1e-4) return {sine_ratio<3>(1 - t, versine), sine_ratio<3>(t, versine)};
@@ -40,7 +40,7 @@ Weights slerp_weights(double cosine, double t) {
 
 Isometry interpolate(const Isometry& a, const Isometry& b, double fraction) {
   const double cosine = dot(a.rotation, b.rotation);
-  // q and -q are one rotation: go to the nearer of the two.
+  // q and -q are one rotation: use the nearer of the two.
   Weights w = slerp_weights(std::min(std::abs(cosine), 1.0), fraction);
   if (cosine < 0) w.b = -w.b;
   const Quaternion& p = a.rotation;
@@ -73,7 +73,7 @@ Rows rotation_rows(const Quaternion& q) {
           2 * (yz - wx),     2 * (xz - wy), 2 * (yz + wx), 1 - 2 * (xx + yy)};
 }
 
-/// S. W. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978): divides by
+/// S. W. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978). Divides by
 /// the largest component, so that no digits are lost.
 Quaternion from_rows(const Rows& m) {
   const double trace = m[0] + m[4] + m[8];
@@ -177,8 +177,8 @@ std::array<double, 16> Isometry::matrix() const {
 Result<Isometry> Isometry::from_matrix(std::span<const double, 16> rows) {
   if (!is_rigid(rows)) {
     return Error{Code::invalid_config,
-                 "the 4x4 matrix is no rigid motion: its upper left 3x3 must be a rotation and its "
-                 "last row 0 0 0 1",
+                 "the 4x4 matrix is not a rigid motion: its upper left 3x3 must be a rotation and "
+                 "its last row 0 0 0 1",
                  ""};
   }
   return Isometry{{rows[3], rows[7], rows[11]},

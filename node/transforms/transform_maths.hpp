@@ -27,7 +27,7 @@ namespace hyphos::maths {
   return scaled(q, 1.0 / std::sqrt(dot(q, q)));
 }
 
-/// v + 2 w (u x v) + 2 u x (u x v), u the vector part: 15 multiplications in place of 28.
+/// v + 2 w (u x v) + 2 u x (u x v), with u the vector part: 15 multiplications instead of 28.
 [[nodiscard]] inline Vector3 rotate(const Quaternion& q, const Vector3& v) {
   const Vector3 t{2 * (q.y * v.z - q.z * v.y), 2 * (q.z * v.x - q.x * v.z),
                   2 * (q.x * v.y - q.y * v.x)};
@@ -39,7 +39,7 @@ namespace hyphos::maths {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
 }
 
-/// First `inner`, then `outer`. The length of the quaternion drifts by some 1e-16 at each.
+/// First `inner`, then `outer`. Each call changes the length of the quaternion by about 1e-16.
 [[nodiscard]] inline Isometry compose(const Isometry& outer, const Isometry& inner) {
   return {add(rotate(outer.rotation, inner.translation), outer.translation),
           multiply(outer.rotation, inner.rotation)};

@@ -7,7 +7,7 @@
 namespace hyphos::detail {
 namespace {
 
-constexpr int kAttempts = 8;  // while the tree changes under a look-up
+constexpr int kAttempts = 8;  // while the tree changes during a look-up
 
 const TransformFrame& root_of(const TransformFrame& frame) {
   const TransformFrame* f = &frame;
@@ -18,13 +18,13 @@ const TransformFrame& root_of(const TransformFrame& frame) {
 std::string hangs_on(const TransformFrame& frame) {
   const TransformFrame& root = root_of(frame);
   if (&root == &frame) return quoted(frame.name) + " is a root";
-  return quoted(frame.name) + " hangs on the root " + quoted(root.name);
+  return quoted(frame.name) + " is in the tree of root " + quoted(root.name);
 }
 
 Error disconnected(const TransformFrame& target, const TransformFrame& source) {
   return {Code::disconnected,
           hangs_on(target) + " and " + hangs_on(source) +
-              ": no transform joins the two trees (does whoever publishes it run?)",
+              ": no transform connects the two trees. Check that its publisher runs",
           {}};
 }
 
@@ -35,12 +35,12 @@ std::string edge_name(const TransformFrame& frame) {
 }
 
 std::string known(const Covered& covered) {
-  if (covered.empty()) return "nothing is known of it";
+  if (covered.empty()) return "it has no samples";
   if (covered.first == covered.last) return "it is known at " + instant(covered.last) + " only";
   return "it is known from " + instant(covered.first) + " to " + instant(covered.last);
 }
 
-/// How far outside `time` lies, 0 if inside; an edge without samples is the farthest.
+/// How far `time` is outside, 0 if inside. An edge without samples is infinitely far.
 std::int64_t distance(const Covered& covered, std::int64_t time) {
   if (covered.empty()) return std::numeric_limits<std::int64_t>::max();
   if (time > covered.last) return time - covered.last;
@@ -55,7 +55,7 @@ TransformPath::TransformPath(std::shared_ptr<const TransformStore> store, std::s
 
 Result<void> TransformPath::resolve() {
   const std::lock_guard lock(store_->mutex());
-  shape_ = store_->shape();  // even: nothing changes under the lock
+  shape_ = store_->shape();  // even: no change happens under the lock
   joined_ = false;
   lacking_ = nullptr;
   hopeless_ = false;
@@ -72,7 +72,7 @@ Result<void> TransformPath::resolve() {
     down_.clear();
     return disconnected(*target, *source);
   }
-  // From the root down the two ways are one; the last frame that they share is the ancestor.
+  // From the root down, both paths are the same up to their last common frame, the ancestor.
   while (!up_.empty() && !down_.empty() && up_.back() == down_.back()) {
     ancestor_ = up_.back();
     up_.pop_back();
@@ -134,7 +134,7 @@ Result<StampedIsometry> TransformPath::get(std::int64_t time) {
     const bool last_attempt = attempt >= kAttempts;
     if (store_->shape() != shape_ && !last_attempt) continue;
     if (have) return StampedIsometry{pose, Time{at}};
-    // What was lacking may have come just now, and the error would say something odd.
+    // The missing sample may have just arrived, which would make the error text inconsistent.
     const Covered common = covered();
     if (!last_attempt && (time == latest.ns ? !common.empty() : common.holds(time))) continue;
     return time == latest.ns ? no_common_time() : missing(time);
@@ -153,7 +153,7 @@ Error TransformPath::missing(std::int64_t time) {
       all.first = std::max(all.first, one.first);
       all.last = std::min(all.last, one.last);
       const std::int64_t off = distance(one, time);
-      // What was before the history that is kept will not come any more.
+      // Samples older than the kept history will not arrive any more.
       if (!frame->samples.is_static() && !one.empty() &&
           time < one.last - store_->options().history.ns) {
         hopeless_ = true;
@@ -168,15 +168,16 @@ Error TransformPath::missing(std::int64_t time) {
   std::string message = quoted(target_) + " from " + quoted(source_) + " at " + instant(time) +
                         ": " + edge_name(*lacking_) + ", ";
   if (had.empty()) {
-    message += "nothing is known of it";
+    message += "which has no samples";
   } else {
     message += duration(distance(had, time)) +
-               (time > had.last ? " after its newest: " : " before its oldest: ") + known(had);
+               (time > had.last ? " after its newest sample: " : " before its oldest sample: ") +
+               known(had);
   }
   if (up_.size() + down_.size() > 1 && !had.empty()) {
-    message += all.empty()
-                   ? "; its frames have no common time"
-                   : "; the whole chain from " + instant(all.first) + " to " + instant(all.last);
+    message += all.empty() ? ". Its frames have no common time"
+                           : ". The whole chain is known from " + instant(all.first) + " to " +
+                                 instant(all.last);
   }
   return {Code::out_of_range, std::move(message), {}};
 }
@@ -196,7 +197,7 @@ Error TransformPath::no_common_time() {
         lacking_ = frame;
         lacking_had_ = one;
         return {Code::out_of_range,
-                quoted(target_) + " from " + quoted(source_) + ": nothing is known yet of " +
+                quoted(target_) + " from " + quoted(source_) + ": no samples yet of " +
                     edge_name(*frame),
                 {}};
       }
@@ -210,7 +211,7 @@ Error TransformPath::no_common_time() {
       }
     }
   }
-  if (ends == nullptr) return {Code::out_of_range, quoted(target_) + " changes just now", {}};
+  if (ends == nullptr) return {Code::out_of_range, quoted(target_) + " is just changing", {}};
   lacking_ = ends;
   lacking_had_ = early;
   return {Code::out_of_range,

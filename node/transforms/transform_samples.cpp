@@ -33,7 +33,7 @@ TransformSamples::Put TransformSamples::put(const TransformSample& sample, std::
   const Change change(*this);
   make_room(max_samples, shortened);
   ring = ring_.load(std::memory_order_relaxed);
-  // Late ones push the newer ones up: their number is that of the samples that overtook this one.
+  // A late sample moves the newer ones up, so the cost is the number of newer samples.
   const std::uint64_t place = place_of(sample.stamp);
   for (std::uint64_t i = end; i > place; --i) (*ring)[i].store((*ring)[i - 1].load());
   (*ring)[place].store(sample);
@@ -66,12 +66,12 @@ std::uint64_t TransformSamples::place_of(std::int64_t stamp) const {
   const Ring* ring = ring_.load(std::memory_order_relaxed);
   const std::uint64_t begin = begin_.load(std::memory_order_relaxed);
   std::uint64_t place = end_.load(std::memory_order_relaxed);
-  // From the newest end: late ones are rarely very late.
+  // From the newest end, because late samples are rarely very late.
   while (place > begin && (*ring)[place - 1].stamp() >= stamp) --place;
   return place;
 }
 
-/// Room for one sample more: a larger ring, or, at the bound, the slot of the oldest.
+/// Makes room for one more sample: a larger ring, or at the bound, the slot of the oldest.
 void TransformSamples::make_room(std::size_t max_samples, std::uint64_t& shortened) {
   const Ring* ring = ring_.load(std::memory_order_relaxed);
   const std::uint64_t begin = begin_.load(std::memory_order_relaxed);
@@ -91,7 +91,7 @@ void TransformSamples::make_room(std::size_t max_samples, std::uint64_t& shorten
   rings_.push_back(std::move(larger));
 }
 
-/// Gives up what is older than `before`, except for one sample, so that `before` itself is covered.
+/// Drops samples older than `before`, except one, so that `before` itself stays covered.
 void TransformSamples::forget(std::int64_t before) {
   const Ring& ring = *ring_.load(std::memory_order_relaxed);
   const std::uint64_t end = end_.load(std::memory_order_relaxed);
@@ -127,11 +127,12 @@ Covered TransformSamples::covered(std::mutex& writer) const {
       writer);
 }
 
-/// The index, counted from `begin`, of the last sample that is not later than `time`, which lies in
+/// The index, relative to `begin`, of the last sample not later than `time`. `time` must be in
 /// [first, last), the stamps of `count` > 1 samples.
 ///
-/// Samples mostly come at a steady rate, so that the place is near where the line from the first to
-/// the last says. From there in steps that double, then by halves: O(log of how far it is off).
+/// Samples usually arrive at a steady rate, so the index is near the linear interpolation between
+/// the first and the last. From there the search doubles its steps and then bisects: O(log of the
+/// distance).
 std::uint64_t TransformSamples::find(const Ring& ring, std::uint64_t begin, std::uint64_t count,
                                      std::int64_t time, Covered ends) {
   const auto reached = [&](std::uint64_t i) { return ring[begin + i].stamp() <= time; };
@@ -165,7 +166,7 @@ TransformSamples::Around TransformSamples::around(std::int64_t time) const {
   const TransformSample newest = (*ring)[end - 1].load();
   if (newest.stamp == time || is_static()) return {true, newest, newest};
   const std::int64_t first = (*ring)[begin].stamp();
-  // `count` < 2 with a time between the two ends is a ring that changes: E2.
+  // `count` < 2 with a time between both ends means that the ring is changing: E2.
   if (time > newest.stamp || time < first || count < 2) return {};
   const std::uint64_t low = find(*ring, begin, count, time, {first, newest.stamp});
   return {true, (*ring)[begin + low].load(), (*ring)[begin + low + 1].load()};

@@ -13,7 +13,7 @@
 
 namespace hyphos::detail {
 
-/// Where a frame was at one time, in its parent: one cache line.
+/// The pose of a frame in its parent at one time: one cache line.
 struct TransformSample {
   std::int64_t stamp = 0;
   Isometry pose;
@@ -21,7 +21,7 @@ struct TransformSample {
   bool operator==(const TransformSample&) const = default;
 };
 
-/// What an edge knows about time. Empty: first > last.
+/// The time range of an edge's samples. Empty: first > last.
 struct Covered {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
@@ -32,19 +32,20 @@ struct Covered {
 inline constexpr Covered kAlways{std::numeric_limits<std::int64_t>::min(),
                                  std::numeric_limits<std::int64_t>::max()};
 
-/// The samples of one frame in its parent, ordered by stamp, in a ring that grows to a bound.
+/// The samples of one frame in its parent, ordered by stamp, in a ring buffer that grows up to a
+/// bound.
 ///
-/// One writer at a time (the tree's lock), any number of readers, by a sequence counter:
-///  E1  `version_` is odd while anything else in here changes, and only then does anything change.
-///  E2  A reader that finds it odd, or changed at the end, has read nothing and begins again. All
-///      that it reads is atomic, so that it never reads half a word; what it reads of a changing
-///      ring is nonsense but never out of bounds, since every index is taken modulo the size of the
-///      ring in hand.
-///  E3  Rings are never freed before the edge: a reader may still be in an outgrown one. They
-///  double,
-///      so all outgrown ones together are smaller than the one in use.
-/// Loads are acquire and stores release throughout, in place of fences, which the thread sanitizer
-/// does not see; on x86 both are plain moves.
+/// One writer at a time (the tree's lock) and any number of readers, synchronised by a sequence
+/// counter:
+///  E1  `version_` is odd while any other member changes, and no member changes while it is even.
+///  E2  A reader that finds it odd, or changed at the end, discards its values and starts over. All
+///      its reads are atomic, so it never reads half a word. Its reads of a changing ring may be
+///      inconsistent but never out of bounds, because every index is taken modulo the size of the
+///      ring in use.
+///  E3  Rings are never freed before the edge, because a reader may still use an outgrown one. They
+///      double, so all outgrown rings together are smaller than the current one.
+/// All loads are acquire and all stores release. They replace fences, which the thread sanitizer
+/// does not support. On x86, both are plain moves.
 class TransformSamples {
  public:
   enum class Put : std::uint8_t { added, replaced, same, too_old };
@@ -55,7 +56,7 @@ class TransformSamples {
 
   // For the writer.
 
-  /// Puts a sample in its place. `shortened` counts those given up for lack of room.
+  /// Inserts a sample in order. `shortened` counts the samples dropped for lack of room.
   Put put(const TransformSample& sample, std::int64_t history, std::size_t max_samples,
           std::uint64_t& shortened);
   /// The one sample of a static edge.
@@ -64,10 +65,10 @@ class TransformSamples {
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
   [[nodiscard]] bool is_static() const { return is_static_.load(std::memory_order_acquire); }
 
-  // For readers. `writer` is the lock of the writer: after some vain attempts a reader waits for
-  // it, so that a writer of low priority that was interrupted can go on.
+  // For readers. `writer` is the lock of the writer. After several failed attempts, a reader waits
+  // for this lock, so that an interrupted writer of low priority can continue.
 
-  /// What is known; always all of time for a static edge.
+  /// The covered time range. For a static edge, all of time.
   [[nodiscard]] Covered covered(std::mutex& writer) const;
   /// The pose at `time`, interpolated. False if it is not covered.
   [[nodiscard]] bool at(std::int64_t time, Isometry& pose, std::mutex& writer) const;
@@ -101,7 +102,7 @@ class TransformSamples {
     const std::size_t mask;
     const std::unique_ptr<Slot[]> slots;
   };
-  /// Marks the time of a change, as E1 asks.
+  /// Marks the duration of a change, as E1 requires.
   class Change {
    public:
     explicit Change(TransformSamples& of) : of_(of) { step(); }
@@ -117,7 +118,7 @@ class TransformSamples {
     TransformSamples& of_;
   };
 
-  /// The samples on both sides of a time; `any` if it is covered.
+  /// The samples on both sides of a time. `any` is true if the time is covered.
   struct Around {
     bool any = false;
     TransformSample below;
@@ -138,7 +139,7 @@ class TransformSamples {
   std::atomic<const Ring*> ring_{nullptr};
   std::atomic<std::uint64_t> begin_{0};  ///< samples are [begin_, end_), the newest is end_ - 1
   std::atomic<std::uint64_t> end_{0};
-  std::vector<std::unique_ptr<Ring>> rings_;  ///< the last one is in use; the others: E3
+  std::vector<std::unique_ptr<Ring>> rings_;  ///< the last one is in use. The others: E3
 };
 
 }  // namespace hyphos::detail

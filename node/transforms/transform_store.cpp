@@ -16,12 +16,13 @@ constexpr double kUnitTolerance = 1e-3;
 std::string name_problem(std::string_view name) {
   if (name.empty()) return "a frame needs a name";
   if (name.size() > kMaxFrameBytes) {
-    return "the name of a frame has " + std::to_string(name.size()) + " bytes; at most 255 may be";
+    return "the name of a frame has " + std::to_string(name.size()) +
+           " bytes, more than the limit of 255";
   }
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(name.begin(), name.end(), is_control) ||
       config::find_bad_utf8(name) != std::string_view::npos) {
-    return "the name of a frame holds a control character or is not UTF-8";
+    return "the name of a frame contains a control character or is not UTF-8";
   }
   return {};
 }
@@ -42,7 +43,7 @@ Result<void> TransformStore::refuse(Code code, std::string message, const Transf
                quoted(bare_frame(transform.child)) + " in " + quoted(bare_frame(transform.parent))};
 }
 
-/// Everything that can be seen without looking at other frames. `length` is that of the quaternion.
+/// All checks that do not involve other frames. Sets `length` to the length of the quaternion.
 Result<void> TransformStore::check(const Transform& t, bool is_static, double& length) {
   for (const std::string_view name : {bare_frame(t.parent), bare_frame(t.child)}) {
     if (std::string problem = name_problem(name); !problem.empty()) {
@@ -53,21 +54,21 @@ Result<void> TransformStore::check(const Transform& t, bool is_static, double& l
     return refuse(Code::invalid_config, "a frame cannot be its own parent", t);
   }
   if (!is_finite(t)) {
-    return refuse(Code::invalid_config, "the transform holds a value that is not finite", t);
+    return refuse(Code::invalid_config, "the transform contains a value that is not finite", t);
   }
   length = std::sqrt(maths::dot(t.rotation, t.rotation));
   if (std::abs(length - 1) > kUnitTolerance) {
     return refuse(Code::invalid_config,
                   "the rotation is a quaternion of length " + number(length) +
-                      (length == 0 ? ", as an unset message has it; no rotation is w = 1"
-                                   : "; it must be 1: normalise it"),
+                      (length == 0 ? ", as in an unset message. No rotation is w = 1"
+                                   : ". It must be 1: normalise it"),
                   t);
   }
   if (!is_static && t.stamp.ns <= 0) {
     return refuse(Code::invalid_config,
                   "the stamp is " + std::to_string(t.stamp.ns) +
-                      " ns; a moving frame needs the time for which it holds (0 means 'latest' in "
-                      "questions)",
+                      " ns. A moving frame needs the time at which it is valid (0 means 'latest' "
+                      "in look-ups)",
                   t);
   }
   return success();
@@ -82,8 +83,8 @@ Result<TransformFrame*> TransformStore::frame(std::string_view name, const Trans
   if (TransformFrame* known = find(name)) return known;
   if (frames_.size() >= options_.max_frames) {
     return refuse(Code::exhausted,
-                  "there are " + std::to_string(frames_.size()) +
-                      " frames already, as many as may be (max_frames); are frames named after "
+                  "there are already " + std::to_string(frames_.size()) +
+                      " frames, which is the limit (max_frames). Are frames named after "
                       "something that changes?",
                   transform)
         .error();
@@ -94,7 +95,7 @@ Result<TransformFrame*> TransformStore::frame(std::string_view name, const Trans
   return &made;
 }
 
-/// "a -> b -> c" if `child` is an ancestor of `parent`, so that it cannot hang below it.
+/// "a -> b -> c" if `child` is an ancestor of `parent`, so that it cannot become its child.
 std::string TransformStore::circle(const TransformFrame& parent,
                                    const TransformFrame& child) const {
   std::string way = quoted(child.name);
@@ -115,7 +116,7 @@ void TransformStore::follow_clock(TransformFrame& child, std::int64_t stamp, std
   ++counters_.clock_jumps;
   notice = "the stamps of " + quoted(child.name) + " went back by " +
            duration(child.last_stamp - stamp) +
-           ", as when a replay begins anew: the history of all moving frames is cleared";
+           ", as when a replay restarts: the history of all moving frames is cleared";
   forget_moving();
 }
 
@@ -123,7 +124,7 @@ void TransformStore::forget_moving() {
   for (TransformFrame& frame : frames_) {
     if (frame.samples.is_static()) continue;
     frame.samples.clear();
-    frame.last_stamp = 0;  // so that a frame that follows does not count as a jump of its own
+    frame.last_stamp = 0;  // so that the next frame does not count as another jump
   }
 }
 
@@ -153,7 +154,7 @@ Result<void> TransformStore::set_locked(const Transform& t, bool is_static, std:
   double length = 1;
   if (auto good = check(t, is_static, length); !good) return good;
   TransformSample sample{std::max<std::int64_t>(t.stamp.ns, 0), t.isometry()};
-  // Exactly 1 stays as it is, so that what is sent around comes back equal.
+  // A length of exactly 1 is not changed, so that a round trip preserves the value.
   if (length != 1) sample.pose.rotation = maths::scaled(t.rotation, 1 / length);
 
   TransformFrame* known = find(bare_frame(t.child));
@@ -163,8 +164,8 @@ Result<void> TransformStore::set_locked(const Transform& t, bool is_static, std:
     if (!is_static && !known->samples.is_static() && !now.empty() && sample.stamp < now.last) {
       ++counters_.stale;
       return Error{Code::out_of_range,
-                   quoted(known->name) + " hangs on " + quoted(known->parent->name) +
-                       " since; this transform is " + duration(now.last - sample.stamp) + " older",
+                   quoted(known->name) + " has the parent " + quoted(known->parent->name) +
+                       " now. This transform is " + duration(now.last - sample.stamp) + " older",
                    quoted(known->name) + " in " + quoted(bare_frame(t.parent))};
     }
   }
@@ -175,12 +176,13 @@ Result<void> TransformStore::set_locked(const Transform& t, bool is_static, std:
   TransformFrame& frame = **child;
   if (frame.parent == *parent) return put(frame, sample, is_static, sender);
   if (std::string way = circle(**parent, frame); !way.empty()) {
-    return refuse(Code::invalid_config, "this would close a circle: " + way, t);
+    return refuse(Code::invalid_config, "this would close a loop: " + way, t);
   }
-  // One step for the new parent and its first sample, so that no reader finds the frame without.
+  // One step for the new parent and its first sample, so that no reader finds the frame without
+  // samples.
   if (frame.parent != nullptr) {
-    notice = quoted(frame.name) + " hung on " + quoted(frame.parent->name) + " and hangs on " +
-             quoted((*parent)->name) + " now; if this comes again and again, two nodes publish it";
+    notice = quoted(frame.name) + " moved from parent " + quoted(frame.parent->name) + " to " +
+             quoted((*parent)->name) + ". If this repeats, two nodes publish it";
   }
   step_shape();
   move(frame, *parent);
@@ -208,7 +210,7 @@ Result<void> TransformStore::put(TransformFrame& frame, const TransformSample& s
         ++counters_.stale;
         return Error{Code::out_of_range,
                      "the stamp is " + duration(frame.samples.covered(mutex_).last - sample.stamp) +
-                         " older than the newest; the history is " + duration(options_.history.ns),
+                         " older than the newest. The history is " + duration(options_.history.ns),
                      quoted(frame.name) + " in " + quoted(frame.parent->name)};
       case TransformSamples::Put::replaced:
         ++counters_.replaced;
@@ -266,9 +268,9 @@ Error TransformStore::unknown(std::string_view name) const {
   if (const std::string_view near = config::nearest(name, names); !near.empty()) {
     message += "; did you mean " + quoted(near) + "?";
   } else if (names.empty()) {
-    message += ": no transform has come yet";
+    message += ": no transform has arrived yet";
   } else {
-    message += "; there are: " + listed(names);
+    message += ". Known: " + listed(names);
   }
   return {Code::not_found, std::move(message), {}};
 }

@@ -15,23 +15,23 @@
 
 namespace hyphos::detail {
 
-/// One frame. It stays where it is as long as the store, so that paths may point to it.
+/// One frame. Its address is stable for the life of the store, so paths may point to it.
 struct TransformFrame {
   std::string name;
   TransformSamples samples;  ///< in the parent
 
   // Under the store's lock.
   TransformFrame* parent = nullptr;
-  std::int64_t last_stamp = 0;  ///< of what came last, which need not be the newest
+  std::int64_t last_stamp = 0;  ///< of the last arrival, which need not be the newest
   std::uint64_t last_sender = 0;
   std::uint64_t accepted = 0;
 };
 
-/// What a TransformTree holds; shared with the paths that look into it.
+/// The content of a TransformTree, shared with the paths that read it.
 ///
-///  S1  Names, parents and counters change under `mutex_` only.
-///  S2  `shape()` is odd while a frame gets a parent and different afterwards. Whoever walked along
-///      parents without the lock and finds it unchanged has seen one tree.
+///  S1  Names, parents and counters change only under `mutex_`.
+///  S2  `shape()` is odd while a frame gets a parent, and different afterwards. A reader that
+///      followed parents without the lock, and finds it unchanged, has seen one consistent tree.
 class TransformStore {
  public:
   explicit TransformStore(TransformTreeOptions options);
@@ -72,7 +72,7 @@ class TransformStore {
   TransformCounters counters_;
 };
 
-/// The frames between source and target, found once and used until the shape changes.
+/// The frames between source and target, computed once and used until the shape changes.
 class TransformPath {
  public:
   TransformPath(std::shared_ptr<const TransformStore> store, std::string_view target,
@@ -81,10 +81,10 @@ class TransformPath {
   [[nodiscard]] Result<StampedIsometry> get(std::int64_t time);
   [[nodiscard]] Result<TransformChain> chain();
 
-  /// After a get() that failed: true if there is a chance that it would not now. For look-ups that
-  /// wait: a few loads while nothing has come that could help.
+  /// After a failed get(): true if a retry may succeed. For waiting look-ups: costs a few loads
+  /// while no relevant sample has arrived.
   [[nodiscard]] bool may_have_changed() const;
-  /// The last get() failed, and later ones will: the time is older than what is kept.
+  /// The last get() failed, and so will later ones: the time is older than the kept history.
   [[nodiscard]] bool hopeless() const { return hopeless_; }
 
   [[nodiscard]] const std::string& target() const { return target_; }
@@ -104,19 +104,19 @@ class TransformPath {
   std::shared_ptr<const TransformStore> store_;
   std::string target_;
   std::string source_;
-  std::uint64_t shape_ = kNever;  ///< of the store when the rest was found
+  std::uint64_t shape_ = kNever;  ///< of the store when the members below were computed
   bool joined_ = false;           ///< both frames exist and have a common ancestor
-  Frames up_;                     ///< source and so on, below the common ancestor
-  Frames down_;                   ///< target and so on, below the common ancestor
+  Frames up_;                     ///< from the source up to below the common ancestor
+  Frames down_;                   ///< from the target up to below the common ancestor
   const TransformFrame* ancestor_ = nullptr;
 
-  // Of the last get() that failed for lack of samples.
+  // From the last get() that failed for lack of samples.
   const TransformFrame* lacking_ = nullptr;
   Covered lacking_had_;
   bool hopeless_ = false;
 };
 
-/// The name without the leading '/' that ROS 1 writes.
+/// The name without the leading '/' of ROS 1.
 [[nodiscard]] inline std::string_view bare_frame(std::string_view name) {
   if (name.starts_with('/')) name.remove_prefix(1);
   return name;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-/// Words for the errors of transforms.
+/// Text formatting for errors of transforms.
 namespace hyphos::detail {
 
 [[nodiscard]] inline std::string quoted(std::string_view name) {
@@ -38,7 +38,7 @@ namespace hyphos::detail {
   return text;
 }
 
-/// The first names, and how many more there are.
+/// The first names, and the number of further ones.
 [[nodiscard]] inline std::string listed(std::span<const std::string_view> names) {
   constexpr std::size_t kShown = 10;
   std::string text;

@@ -10,8 +10,9 @@
 namespace hyphos {
 namespace detail {
 
-/// The ways between frames that were asked for by name last. Finding one takes longer than all that
-/// follows. Thread-safe; who finds a way in use by another thread finds it anew.
+/// A cache of the paths between frames that were recently looked up by name. Finding a path takes
+/// longer than all later steps. Thread-safe. If another thread is using a path, the path is found
+/// again.
 class RecentPaths {
  public:
   explicit RecentPaths(std::shared_ptr<const TransformStore> store) : store_(std::move(store)) {}

@@ -9,11 +9,11 @@ namespace hyphos {
 namespace {
 
 Error shut_down() {
-  return {Code::disconnected, "the process shuts down; no transform will come", {}};
+  return {Code::disconnected, "the process is shutting down. No transform will arrive", {}};
 }
 
 Error timed_out(const Error& lacking, Duration timeout) {
-  return {Code::timeout, "waited " + detail::duration(timeout.ns) + " in vain: " + lacking.message,
+  return {Code::timeout, "timed out after " + detail::duration(timeout.ns) + ": " + lacking.message,
           lacking.where};
 }
 
@@ -40,7 +40,7 @@ void TransformWaits::add(detail::TransformPath path, Time time, Duration timeout
   Question question{std::move(path), time, timeout, deadline, std::move(answer), {}};
   Result<Transform> result = shut_down();
   {
-    // Asked under the lock: a check() for what comes after the question finds it in the list.
+    // Under the lock: a check() for any later sample finds the look-up in the list.
     const std::lock_guard lock(mutex_);
     bool answered = stopped_ || ask(question, result);
     if (!answered && limit == 0) {
@@ -49,7 +49,7 @@ void TransformWaits::add(detail::TransformPath path, Time time, Duration timeout
     }
     if (!answered && waiting_.size() >= most_) {
       result = Error{Code::overloaded,
-                     std::to_string(most_) + " look-ups wait already, as many as may be",
+                     std::to_string(most_) + " look-ups already wait, which is the limit",
                      {}};
       answered = true;
     }
@@ -90,7 +90,7 @@ void TransformWaits::loop() {
     if (earliest == waiting_.end()) {
       sooner_.wait(lock);
     } else if (earliest->deadline_ns > now) {
-      // At most an hour at once: far deadlines would overflow the clock's arithmetic.
+      // At most one hour at a time: distant deadlines would overflow the clock's arithmetic.
       const std::int64_t left =
           std::min<std::int64_t>(earliest->deadline_ns - now, 3'600'000'000'000);
       sooner_.wait_for(lock, std::chrono::nanoseconds(left));

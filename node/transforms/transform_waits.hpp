@@ -12,17 +12,17 @@
 
 namespace hyphos {
 
-/// Questions to a tree that wait for their answer, each until a deadline.
+/// Look-ups that wait for their result, each until a deadline.
 ///
-/// Whoever changes the tree calls check() afterwards; a question is asked again only if what it
-/// lacked has changed, so that waiting for something that does not come costs the writers
-/// nanoseconds. A thread of its own, which exists from the first question on, sleeps until the next
-/// deadline: answers must not depend on the pool, whose threads may all be waiting for one.
-/// Invariant: a question leaves `waiting_` exactly once, and who takes it out answers it, without
-/// the lock.
+/// A thread that changes the tree calls check() afterwards. A look-up is retried only if the sample
+/// that it lacked has changed, so a wait for a sample that does not arrive costs the writers
+/// nanoseconds. A separate thread, created by the first look-up, sleeps until the next deadline.
+/// Timeouts must not depend on the pool, whose threads may all be waiting for one. Invariant: a
+/// look-up leaves `waiting_` exactly once. The thread that removes it also calls its callback,
+/// without the lock.
 class TransformWaits {
  public:
-  /// Must not block: called by whoever changes the tree.
+  /// Must not block: the thread that changes the tree calls it.
   using Answer = std::function<void(Result<Transform>)>;
 
   explicit TransformWaits(std::size_t most) : most_(most) {}
@@ -30,10 +30,10 @@ class TransformWaits {
   TransformWaits& operator=(const TransformWaits&) = delete;
   ~TransformWaits() { stop(); }
 
-  /// May answer before it returns.
+  /// May call `answer` before it returns.
   void add(detail::TransformPath path, Time time, Duration timeout, Answer answer);
   void check();
-  /// Answers all with `disconnected`, and all that come later. Idempotent.
+  /// Ends all look-ups, also later ones, with `disconnected`. Idempotent.
   void stop();
 
  private:
@@ -43,7 +43,7 @@ class TransformWaits {
     Duration timeout;
     std::int64_t deadline_ns = 0;  // CLOCK_MONOTONIC
     Answer answer;
-    Error lacking;  // why it is not answered yet
+    Error lacking;  // why it has no result yet
   };
   using Questions = std::list<Question>;
   struct Answered {
@@ -51,7 +51,7 @@ class TransformWaits {
     Result<Transform> result;
   };
 
-  /// The answer if there is one, or there will be none; else what is lacking.
+  /// True if there is a result, or will never be one. Otherwise sets `lacking`.
   [[nodiscard]] static bool ask(Question& question, Result<Transform>& result);
   void loop();
 

@@ -11,8 +11,8 @@
 namespace hyphos {
 namespace {
 
-/// What this thread is publishing: our own subscription, which hears it inside publish(), leaves it
-/// out, since the tree has it already.
+/// The block that this thread is publishing. Our own subscription receives it inside publish() and
+/// ignores it, because the tree already has it.
 thread_local const detail::Block* own_block = nullptr;
 
 TypeSupport raw_support() {
@@ -28,7 +28,7 @@ Policy wish(bool is_static) {
   return policy;
 }
 
-/// In shared memory if somebody outside listens.
+/// Encodes into shared memory if a process outside subscribes.
 Buffer encoded(std::span<const Transform> transforms, detail::PublisherCore& core) {
   const std::size_t size = tf::size(transforms);
   if (size == 0) return {};
@@ -38,7 +38,9 @@ Buffer encoded(std::span<const Transform> transforms, detail::PublisherCore& cor
   return std::move(memory).freeze();
 }
 
-Error closed() { return {Code::disconnected, "the process shuts down; nothing was sent", {}}; }
+Error closed() {
+  return {Code::disconnected, "the process is shutting down. Nothing was sent", {}};
+}
 
 }  // namespace
 
@@ -73,7 +75,7 @@ Result<std::shared_ptr<graph::Subscriber>> Transforms::Impl::listen(const std::s
   auto callback = [this, is_static](const detail::Delivery& delivery, const void* value) {
     take(delivery, *static_cast<const Envelope*>(value), is_static);
   };
-  // Inline: as soon as it arrives, whatever the pool does.
+  // Inline: processed on arrival, independent of the pool.
   return graph_->subscribe(channel, raw_support(), wish(is_static), Scope::network, Mode::inline_,
                            true, node_, std::move(callback));
 }
@@ -88,7 +90,7 @@ void Transforms::Impl::close() {
     for (std::size_t i = 0; i < 2; ++i) publishers[i].swap(publishers_[i]);
   }
   for (const auto& subscriber : subscribers) subscriber->close();
-  waits_.stop();  // while there is a pool for the callbacks
+  waits_.stop();  // while the pool still runs the callbacks
   const std::lock_guard lock(mutex_);
   graph_ = nullptr;
 }
@@ -112,7 +114,7 @@ void Transforms::Impl::take(const detail::Delivery& delivery, const Envelope& me
   if (std::uint64_t more = 0; problems_.allow(more)) {
     more += bad - 1;
     log::warn(is_static ? channels_.fixed : channels_.moving,
-              "not taken: " + first + (more > 0 ? " (and " + std::to_string(more) + " more)" : ""));
+              "refused: " + first + (more > 0 ? " (and " + std::to_string(more) + " more)" : ""));
   }
 }
 
@@ -146,7 +148,7 @@ Result<void> Transforms::Impl::publish(std::span<const Transform> transforms, bo
 }
 
 Result<void> Transforms::Impl::set(std::span<const Transform> transforms, bool is_static) {
-  std::vector<Transform> good;  // only if some are not
+  std::vector<Transform> good;  // used only if some are refused
   bool all_good = true;
   std::optional<Error> first;
   for (std::size_t i = 0; i < transforms.size(); ++i) {
@@ -178,7 +180,7 @@ void Transforms::Impl::keep_static(std::span<const Transform> changed) {
   static_changed_ = true;
 }
 
-/// A frame that moves from now on is not sent as a static one any more.
+/// From now on, a frame that moves is no longer sent as a static one.
 bool Transforms::Impl::forget_static(std::span<const Transform> moving) {
   const std::lock_guard lock(mutex_);
   if (statics_.empty()) return false;
@@ -197,7 +199,7 @@ Result<void> Transforms::Impl::publish_static(std::span<const Transform> changed
 
 Result<void> Transforms::Impl::send_static() {
   std::unique_lock lock(mutex_);
-  if (static_sending_) return success();  // whoever sends sees that there is more
+  if (static_sending_) return success();  // the sending thread sees the change
   static_sending_ = true;
   Result<void> sent = success();
   while (static_changed_) {
@@ -225,16 +227,16 @@ void Transforms::Impl::wait_on_pool(std::string_view target, std::string_view so
       try {
         done(std::move(result));
       } catch (const std::exception& error) {
-        log::error("tf", std::string("an exception left the callback of a wait: ") + error.what());
+        log::error("tf", std::string("the callback of a wait threw an exception: ") + error.what());
       } catch (...) {
-        log::error("tf", "an exception left the callback of a wait");
+        log::error("tf", "the callback of a wait threw an unknown exception");
       }
     };
     {
       const std::lock_guard lock(mutex_);
       if (graph_ != nullptr) return graph_->executor().enqueue(Priority::normal, std::move(call));
     }
-    call();  // there is no pool any more
+    call();  // the pool has ended
   });
 }
 

@@ -15,14 +15,14 @@
 
 namespace hyphos {
 
-/// A tree, its two channels, and who waits for it.
+/// A transform tree, its two channels, and the look-ups that wait for it.
 ///
-/// No lock is held while something is published, since callbacks may run in there; the static
-/// transforms are therefore sent by one thread at a time, which sends again if they changed
-/// meanwhile, so that the latched message is the last state.
+/// No lock is held while a message is published, because callbacks may run inside the call. So one
+/// thread at a time sends the static transforms. It sends again if they changed meanwhile, so that
+/// the latched message is the last state.
 class Transforms::Impl {
  public:
-  /// The names of the two channels as the graph knows them.
+  /// The graph's names of the two channels.
   struct Channels {
     std::string moving;
     std::string fixed;
@@ -33,9 +33,9 @@ class Transforms::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() { close(); }
 
-  /// Begins to listen.
+  /// Subscribes to both channels.
   Result<void> open();
-  /// Ends listening, sending and waiting. Idempotent; not from a callback.
+  /// Ends all subscriptions, publishers and waits. Idempotent. Not from a callback.
   void close();
 
   Result<void> set(std::span<const Transform> transforms, bool is_static);
@@ -68,11 +68,11 @@ class Transforms::Impl {
   log::OncePerSecond notices_;
 
   std::mutex mutex_;
-  graph::Graph* graph_;  ///< null once closed
+  graph::Graph* graph_;  ///< null after close()
   bool closing_ = false;
   std::vector<std::shared_ptr<graph::Subscriber>> subscribers_;
-  Core publishers_[2];                        ///< moving, static; made when first needed
-  std::map<std::string, Transform> statics_;  ///< what this process has set, by child
+  Core publishers_[2];                        ///< moving, static. Created on first use
+  std::map<std::string, Transform> statics_;  ///< set by this process, by child
   bool static_changed_ = false;
   bool static_sending_ = false;
 };

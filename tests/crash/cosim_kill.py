@@ -1,6 +1,6 @@
-"""Kills an emulation at random instants, with SIGKILL, and checks after every kill that nothing of
-it stays, and how soon it is gone: no process, namespace, device, mount or folder. In turn it is the
-program itself, the program with its reaper, and the simulated radio.
+"""Kills an emulation with SIGKILL at random times. Checks after every kill that no process,
+namespace, device, mount or folder is left, and measures the time until then. The victim is in turn
+the program itself, the program with its reaper, and the simulated radio.
 
     cosim_kill.py KILLS [SEED]
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from lab_kill import kill_once, repeated
 
-LATEST_S = 2.0  # of a kill; by then a program is in its second or third round
-RADIO = "hyphos-cosim-em"  # as far as the kernel keeps a name
+LATEST_S = 2.0  # of a kill. By then a program is in its second or third round
+RADIO = "hyphos-cosim-em"  # as truncated by the kernel
 
 SCENARIO = """
 robots:
@@ -41,7 +41,7 @@ def main() -> int:
         scenario.write_text(SCENARIO)
 
         def kill(turn: int, numbers: random.Random) -> tuple[float, int]:
-            # One whose radio is killed must still be at it, to notice.
+            # If the radio is killed, the emulation must still run to notice it.
             victim = RADIO if turn % 3 == 2 else None
             seconds = "1000" if victim else "random.uniform(0.01, 0.3)"
             code = TOOL.format(scenario=str(scenario), seconds=seconds)

@@ -1,11 +1,11 @@
-// crash <kills> [stop_ms] [seed]: kills publishers, forwarders and subscribers with SIGKILL at
-// random instants while all of them run at full rate, and checks that nobody else notices more than
-// an absence. Then stops a subscriber for stop_ms, which nobody may take for dead.
+// crash <kills> [stop_ms] [seed]: kills publishers, relays and subscribers with SIGKILL at random
+// times while all of them run at full rate. Checks that the others notice only an absence. Then
+// stops a subscriber for stop_ms, which no process may consider dead.
 //
-// Four publishers P send to the channels "p0".."p3"; two forwarders F receive all of them and send
-// what they got, without a copy, to "f0" and "f1"; two subscribers S and this program itself (which
-// is never killed) receive everything. Each process is started again after its death. Every
-// receiver checks every message: number in sequence per sender, never twice, never torn.
+// Four publishers P send to the channels "p0".."p3". Two relays F receive all of them and republish
+// them, without a copy, on "f0" and "f1". Two subscribers S and this program itself (which is never
+// killed) receive everything. Each process is restarted after its death. Every receiver checks
+// every message: numbered in sequence per sender, never duplicated, never torn.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -51,13 +51,13 @@ constexpr int kLooks = 20;
 
 enum Fault { corrupt, duplicate, dropped_corrupt, kFaults };
 
-// What all processes see: descriptor kSharedFd in each of them.
+// The state that all processes share: descriptor kSharedFd in each of them.
 constexpr int kSharedFd = 100;
 struct Shared {
   std::array<std::atomic<std::uint64_t>, kFaults> faults;
   std::atomic<std::uint64_t> received;
   std::atomic<std::uint64_t> relayed;
-  // When each process last got on with its work, and its longest pause since it was reset.
+  // The time of each process's last progress, and its longest pause since the last reset.
   std::array<std::atomic<std::int64_t>, kProcesses> last;
   std::array<std::atomic<std::int64_t>, kProcesses> longest;
   std::array<std::atomic<std::uint64_t>, kProcesses> count;
@@ -79,7 +79,7 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Every word follows from sender and sequence.
+// Every word derives from sender and sequence.
 void fill(std::byte* data, std::size_t size, std::uint64_t sender, std::uint64_t sequence) {
   const std::uint64_t seed = mix(sender ^ mix(sequence));
   for (std::size_t i = 0; i + 8 <= size; i += 8) {
@@ -123,7 +123,7 @@ class In final : public ReceiveSink {
     last = meta.sequence;
     shared->received.fetch_add(1, std::memory_order_relaxed);
     if (then_) then_(message);
-    // Some stay for a while, on this side of the callback.
+    // Some messages are held for a while, after the callback.
     kept_[meta.sequence % kept_.size()] = std::move(message.payload);
     message = {};
     if (index_ >= 0) progress(index_);
@@ -187,7 +187,7 @@ const std::vector<std::string>& sources() {
   std::vector<std::unique_ptr<In>> ins;
   for (const std::string& name : sources()) {
     ins.push_back(std::make_unique<In>(index, [&](Envelope& message) {
-      // One thread delivers for all inlets, so this channel's order is each sender's order.
+      // One thread delivers for all receive sinks, so this channel's order is each sender's order.
       transport->send(port, message);
       shared->relayed.fetch_add(1, std::memory_order_relaxed);
     }));
@@ -198,7 +198,7 @@ const std::vector<std::string>& sources() {
 
 struct Listener {
   std::vector<std::unique_ptr<In>> ins;
-  std::unique_ptr<ShmTransport> transport;  // goes first
+  std::unique_ptr<ShmTransport> transport;  // destroyed first
 
   Listener(const std::filesystem::path& base, const std::string& name, int index)
       : transport(join(base, name)) {
@@ -288,7 +288,7 @@ struct Left {
 };
 Left left_behind(const std::filesystem::path& base) {
   Left left;
-  std::error_code gone;  // the last one out takes the folder with it
+  std::error_code gone;  // the last process to leave removes the folder
   for (const auto& entry : std::filesystem::directory_iterator(
            base / ("hyphos-" + std::to_string(::geteuid())) / "0", gone)) {
     (void)entry;
@@ -301,7 +301,7 @@ Left left_behind(const std::filesystem::path& base) {
 
 }  // namespace
 
-// NOLINTNEXTLINE: one straight story
+// NOLINTNEXTLINE: one sequential scenario
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "child") == 0) {
     map_shared();
@@ -333,8 +333,8 @@ int main(int argc, char** argv) {
     const auto pause = [&] {
       std::this_thread::sleep_for(std::chrono::microseconds(20'000 + random() % 60'000));
     };
-    // The other programs on the machine cause pauses, too, and the longest of many is longer: so
-    // the measure is taken before and after, for a good part of the time under fire.
+    // Other programs on the machine cause pauses, too, and the longest of many is longer. So the
+    // baseline is taken before and after, for a good part of the time of the kills.
     const auto calm_down = [&] {
       return longest_pause([&] {
         for (int i = 0; i < std::max(10, kills / 4); ++i) pause();
@@ -349,7 +349,7 @@ int main(int argc, char** argv) {
         pause();
         team.start(victim);
         pause();
-        // Everybody else goes on.
+        // All other processes continue.
         if (i % 10 != 9) continue;
         const auto before = shared->received.load();
         if (!wait_until(kPatienceMs, [&] { return shared->received.load() > before + 100; })) {
@@ -361,13 +361,13 @@ int main(int argc, char** argv) {
     check(stuck == 0, "the survivors go on after every kill");
     std::printf("     longest pause of a survivor: %.1f ms calm, %.1f ms under fire\n", calm,
                 storm);
-    // A time is judged only at full scale, where nothing else is to run on the machine.
+    // Times are judged only at full scale, where no other program is to run on the machine.
     const bool full = kills >= 1000;
     if (full) check(storm < std::max(100.0, 3 * calm), "no survivor stalls over 100 ms");
 
-    // A stopped subscriber. What else runs on the machine changes the rate as well, so the rate is
-    // taken before, during and after, and more looks decide in doubt: one without a disturbance is
-    // enough, and a publisher that waits for the stopped one has none.
+    // A stopped subscriber. Other programs on the machine also change the rate, so the rate is
+    // measured before, during and after, and repeated if in doubt. One undisturbed measurement is
+    // enough. A publisher that waits for the stopped subscriber would have none.
     const int sleeper = kProcesses - 1;
     const auto rate = [&] {
       const auto from = shared->count[kPublishers - 1].load();
@@ -398,11 +398,11 @@ int main(int argc, char** argv) {
               [&] { return shared->count[static_cast<std::size_t>(sleeper)].load() > woken + 10; }),
           "it goes on afterwards");
 
-    // Kill all but the publishers, then look at what they still think is held.
+    // Kill all but the publishers, then check the slots that they still consider held.
     for (int i = kPublishers; i < kProcesses; ++i) team.kill(i);
     witness.transport.reset();
     witness.ins.clear();
-    // The publishers have no receivers now. Whatever is held is leaked.
+    // The publishers have no receivers now, so every held slot is leaked.
     const std::int64_t soon_ms = full ? 1000 : kPatienceMs;
     check(wait_until(soon_ms, [&] { return left_behind(base).used == 0; }), "no slot leaks");
     Listener second(base, "witness", -1);

@@ -1,8 +1,8 @@
-"""Kills commands of the laboratory with SIGKILL at random instants: `run` with links, limits and a
-recording, over several hosts, and of a graph; `calibrate` over a link, `verify` and `profile`, in
-turn. Checks after every kill that nothing of it stays, and how soon it is gone: no process,
-namespace, cgroup, mount, segment or folder, in /run, in /dev/shm and among the temporary files.
-Every fifth time its reaper is killed in the same instant, and the next program cleans up.
+"""Kills commands of the lab with SIGKILL at random times, in turn: `run` with links, limits and a
+recording, over several hosts, and of a graph, then `calibrate` over a link, `verify` and `profile`.
+Checks after every kill that no process, namespace, cgroup, mount, segment or folder is left in
+/run, in /dev/shm and among the temporary files. Measures the time until then. Every fifth time, its
+reaper is killed at the same time, and the next program cleans up.
 
     lab_kill.py KILLS
 """
@@ -29,17 +29,17 @@ from hyphos.recording.mcap_file import McapRecording
 from hyphos.tools.typebook import TypeBook
 from lab_places import domains_of, processes_with, things_named, words_of
 
-SKIPPED = 77  # as ctest is told
+SKIPPED = 77  # the SKIP_RETURN_CODE of ctest
 LIMIT_S = 30.0
-LATEST_S = 6.0  # of a kill; by then a command is in its second or third run
+LATEST_S = 6.0  # of a kill. By then a command is in its second or third run
 
 TOOL = """
 import os, sys
 words = sys.argv[1:]
-from hyphos.lab.capacity import commands  # most of what they import
+from hyphos.lab.capacity import commands  # most of their imports
 from hyphos.program import main
 print("up", flush=True)
-os.dup2(2, 1)  # what it tells is of no interest
+os.dup2(2, 1)  # its output is not needed
 sys.argv = ["hyphos", *words]
 main()
 """
@@ -99,7 +99,7 @@ channels: {image: {publishers: [camera], subscribers: [mapper], load: {rate_hz: 
 
 
 def prepare(folder: Path) -> list[list[str]]:
-    """What the commands need that are killed; their words."""
+    """Prepares the files of the commands that are killed. Returns the arguments of each command."""
     (folder / "links.yaml").write_text(EXPERIMENT.format(folder=folder))
     (folder / "hosts.yaml").write_text(HOSTS)
     (folder / "graph.yaml").write_text(GRAPH)
@@ -129,7 +129,7 @@ def leftovers(pid: int, mark: str, temporary: Path | None) -> list[str]:
 
 
 def named(name: str, mark: str) -> int | None:
-    """The process of the program with this name."""
+    """The pid of the process with this program name."""
     for pid in processes_with(mark):
         with suppress(OSError):
             if Path(f"/proc/{pid}/comm").read_text() == name + "\n":
@@ -145,9 +145,10 @@ def kill_once(
     victim: str | None = None,
     temporary: Path | None = None,
 ) -> tuple[float, int]:
-    """Seconds until everything was gone, and how much there was at the kill of the tool that these
-    words start, which says when it is up. `victim` is a program of the tool that is killed in its
-    place, if it runs at that instant. `temporary` is to hold its temporary files."""
+    """Starts the tool with these arguments, waits for its "up", and kills it. Returns the seconds
+    until everything was gone, and the number of things that existed at the kill. `victim` is a
+    program of the tool that is killed instead, if it is running. `temporary` is the folder for the
+    tool's temporary files."""
     mark = f"HYPHOS_KILL_MARK={os.getpid()}-{turn}-"
     name, _, value = mark.partition("=")
     tool = subprocess.Popen(
@@ -177,7 +178,7 @@ def kill_once(
 
 
 def repeated(kill: Callable[[int, random.Random], tuple[float, int]], what: str) -> int:
-    """The program: as many kills as its first argument says, from the seed that is its second."""
+    """Runs the program. Its arguments: the number of kills, and optionally the seed."""
     if missing := why_not(Tun()):
         print(f"skipped: {missing}")
         return SKIPPED
@@ -191,7 +192,7 @@ def repeated(kill: Callable[[int, random.Random], tuple[float, int]], what: str)
         took.append(gone_s)
         there += things
     took.sort()
-    print(f"{kills} kills; {there} {what} stood when they came;")
+    print(f"{kills} kills; {there} {what} existed at the kills;")
     print(f"all was gone after {took[len(took) // 2]:.2f} s (median; {took[-1]:.2f} s at most)")
     return 0
 

@@ -1,5 +1,5 @@
-"""Kills each process of a robot under `hyphos run` in turn, so many times each, and checks after
-every kill that the robot is whole again and that the others have lost nothing.
+"""Kills each process of a robot under `hyphos run` in turn, KILLS times each. Checks after every
+kill that the robot recovers and that the other processes have lost no message.
 
     launch_crash.py PLUGIN_OF_DOUBLER KILLS
 """
@@ -48,18 +48,19 @@ POLICY = "restart: on_failure, backoff_ms: 10, max_backoff_ms: 50, max_restarts_
 
 @dataclass(frozen=True)
 class Came:
-    """A number, and who handled it."""
+    """A number, and the processes that handled it."""
 
     source: int = 0  # its pid
     number: int = 0
-    sender: int = 0  # of the channel: another one for each life of its process
+    sender: int = 0  # of the channel. Differs after each restart of its process
     sink: int = 0  # its pid
     known: int = 0  # pid of the source that the sink knows
 
 
 class Witness:
-    """Hears everything, and finds gaps in what is counted: of what one process has published of one
-    life of the source, all comes from the first that is heard. Who is found late is heard late."""
+    """Subscribes to all channels and finds gaps in the counts. For each publishing process and each
+    life of the source, the count must have no gap after the first received number. A publisher that
+    is discovered late is received from a later number on."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.lock = threading.Lock()
@@ -68,7 +69,7 @@ class Witness:
         self.counts: dict[tuple[str, int, int], int] = {}  # by channel, sender and source
         self.last = {"number": Came(), "doubled": Came(), "seen": Came()}
         self.messages = 0
-        deep = hyphos.Policy(depth=1000)  # as in the plan: whoever stands still loses nothing
+        deep = hyphos.Policy(depth=1000)  # as in the plan, so that a stalled process loses nothing
 
         def hear(channel: str, step: int) -> None:
             def take(message: Int64, info: MessageInfo) -> None:
@@ -100,7 +101,7 @@ class Witness:
 
 
 def pids(domain: str) -> dict[str, int]:
-    """Of the processes that are ready."""
+    """The pids of the processes that are ready."""
     with suppress(hyphos.Error):
         return {p.name: p.pid for p in _hyphos.inspect(domain) if p.state == "ready"}
     return {}
@@ -110,14 +111,14 @@ def until(condition: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited in vain for {what}")
+            raise AssertionError(f"timed out waiting for {what}")
         time.sleep(0.005)
 
 
 def whole(witness: Witness, domain: str, after: int = 0, doubler: int = 0) -> bool:
-    """All stand, and a number of the source counted after `after` has gone through those that stand
-    now, to the sink and to the witness: each of them finds a new doubler for itself. `doubler` was
-    one before."""
+    """True if all processes are ready and a number of the source above `after` has passed through
+    them to the sink and to the witness. Each of these two discovers a new doubler by itself.
+    `doubler` is the previous one."""
     there = pids(domain)
     if not all(name in there for name in NAMES):
         return False
@@ -132,7 +133,7 @@ def whole(witness: Witness, domain: str, after: int = 0, doubler: int = 0) -> bo
 
 
 def kill_each(witness: Witness, domain: str, kills: int) -> list[float]:
-    """Seconds until the robot was whole again, for each kill."""
+    """The seconds until the robot had recovered, for each kill."""
     took = []
     for turn in range(kills):
         for victim in NAMES:
@@ -181,7 +182,7 @@ def main() -> int:
     assert len(witness.sources) == kills + 1, witness.sources
     assert not pids(domain)
     middle, worst = took[len(took) // 2], took[-1]
-    print(f"{len(took)} kills, {witness.messages} messages; whole again after {middle:.2f} s")
+    print(f"{len(took)} kills, {witness.messages} messages; recovered after {middle:.2f} s")
     print(f"(median; {worst:.2f} s at most); no survivor lost a message")
     return 0
 

@@ -1,5 +1,5 @@
-"""The robot of launch_crash.py: numbers go through a C++ plug-in and come back with proof of who
-handled them."""
+"""The robot of launch_crash.py: numbers pass through a C++ plug-in and return with the identity of
+each process that handled them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import hyphos
 from hyphos import MessageInfo
 from hyphos.msgs import Int64, String
 
-LIFE = 10**9  # above its count, each number has the pid of the source
+LIFE = 10**9  # each number is the pid of the source times LIFE plus its count
 
 
 class Source:
-    """Counts; says once, on a latched channel, who it is."""
+    """Counts, and publishes its pid once on a latched channel."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.born = node.publisher("born", String)
@@ -28,8 +28,8 @@ class Source:
 
 
 class Sink:
-    """Repeats what comes out of the plug-in, with its own pid, that of the source it knows, and who
-    sent it."""
+    """Republishes the output of the plug-in with its own pid, the pid of the known source, and the
+    sender."""
 
     def __init__(self, node: hyphos.Node) -> None:
         self.seen = node.publisher("seen", String)

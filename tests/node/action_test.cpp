@@ -59,7 +59,7 @@ class Goals {
   Arrivals came_;
 };
 
-TEST(Action, TellsOfItsProgressAndItsResult) {
+TEST(Action, the_client_gets_progress_and_result) {
   Two two;
   two.action({}, [](const Handle& goal) {
     EXPECT_EQ(goal.state(), GoalState::executing);
@@ -80,12 +80,12 @@ TEST(Action, TellsOfItsProgressAndItsResult) {
   EXPECT_TRUE(result->succeeded());
   EXPECT_EQ(result->value.value, 10);
   EXPECT_EQ(goal.state(), GoalState::succeeded);
-  // on_result comes after all feedback.
+  // on_result runs after all feedback.
   EXPECT_EQ(told.get_future().get().value.value, 10);
   EXPECT_EQ(heard, (std::vector<std::string>{"0", "1", "2", "3", "4"}));
 }
 
-TEST(Action, ARejectionHasItsReasonAndAGoalMayFailWithAResultOrAnError) {
+TEST(Action, a_goal_is_rejected_with_a_reason_or_fails_with_a_result) {
   Two two;
   two.action(
       {},
@@ -113,7 +113,7 @@ TEST(Action, ARejectionHasItsReasonAndAGoalMayFailWithAResultOrAnError) {
             std::string::npos);
 }
 
-TEST(Action, IsCanceledByItsClient) {
+TEST(Action, the_client_cancels_a_goal) {
   Arrivals hooked;
   Arrivals begun;
   Two two;
@@ -139,7 +139,7 @@ TEST(Action, IsCanceledByItsClient) {
   EXPECT_TRUE(hooked.wait_for(1));
 }
 
-TEST(Action, QueuesGoalsAndCancelsThoseThatHaveNotBegun) {
+TEST(Action, goals_are_queued_and_queued_goals_can_be_canceled) {
   Two two;
   Goals goals;
   ActionOptions options;
@@ -165,8 +165,8 @@ TEST(Action, QueuesGoalsAndCancelsThoseThatHaveNotBegun) {
   EXPECT_EQ(action.pending(), 0U);
 }
 
-// The goal waits for a server and is sent by a thread of the pool: while this one cancels it.
-TEST(Action, ACancelDoesNotOvertakeItsGoal) {
+// The goal waits for a server, and a thread of the pool sends it while this thread cancels it.
+TEST(Action, a_cancel_does_not_overtake_its_goal) {
   Two two;
   const auto client = two.client_of();
   for (int round = 0; round < 200; ++round) {
@@ -186,7 +186,7 @@ TEST(Action, ACancelDoesNotOvertakeItsGoal) {
   }
 }
 
-TEST(Action, ANewerGoalPreempts) {
+TEST(Action, a_newer_goal_preempts_an_older_one) {
   Two two;
   Goals goals;
   ActionOptions options;
@@ -198,7 +198,7 @@ TEST(Action, ANewerGoalPreempts) {
   const auto second = client.send({2}, kForEver);
   ASSERT_TRUE(second.accepted(kForEver).ok());
   const auto third = client.send({3}, kForEver);
-  EXPECT_EQ(second.result(kForEver).error().code, Code::canceled);  // it never began
+  EXPECT_EQ(second.result(kForEver).error().code, Code::canceled);  // it never started
   EXPECT_TRUE(eventually([&] { return one.cancel_requested(); }));
   EXPECT_TRUE(one.preempted());
   EXPECT_TRUE(one.canceled({11}).ok());
@@ -207,7 +207,7 @@ TEST(Action, ANewerGoalPreempts) {
   EXPECT_EQ(third.result(kForEver).or_throw().value.value, 33);
 }
 
-TEST(Action, RejectsWhileBusyOrRunsAllAtOnce) {
+TEST(Action, reject_refuses_while_busy_and_parallel_runs_all) {
   for (const GoalPolicy policy : {GoalPolicy::reject, GoalPolicy::parallel}) {
     Two two;
     Goals goals;
@@ -230,7 +230,7 @@ TEST(Action, RejectsWhileBusyOrRunsAllAtOnce) {
   }
 }
 
-TEST(Action, AGoalThatNobodyCanEndAnyMoreFailsAtOnce) {
+TEST(Action, a_goal_without_handles_fails_at_once) {
   Two two;
   two.action({}, [](const Handle&) {});
   const auto result = two.client_of().send({1}, kForEver).result(kForEver);
@@ -238,7 +238,7 @@ TEST(Action, AGoalThatNobodyCanEndAnyMoreFailsAtOnce) {
   EXPECT_NE(result.error().message.find("without a result"), std::string::npos);
 }
 
-TEST(Action, AClosedServerAndNoServerAreErrors) {
+TEST(Action, a_closed_server_and_no_server_are_errors) {
   Two two;
   const auto client = two.client_of();
   const auto nobody = client.send({1}, Duration::from_ms(1));
@@ -252,7 +252,7 @@ TEST(Action, AClosedServerAndNoServerAreErrors) {
   EXPECT_TRUE(handle.cancel_requested());
 }
 
-TEST(Action, ADeadClientCancelsItsGoalsUnlessToldNotTo) {
+TEST(Action, a_dead_client_cancels_its_goals_unless_configured_not_to) {
   for (const bool cancel : {true, false}) {
     const std::string domain = fresh_domain();
     const Node node = open_runtime(domain).node("server").or_throw();
@@ -269,7 +269,7 @@ TEST(Action, ADeadClientCancelsItsGoalsUnlessToldNotTo) {
     } else {
       ASSERT_TRUE(eventually([&] { return !goal.feedback(words("x")).ok(); }));
       EXPECT_FALSE(goal.cancel_requested());
-      // It goes on, and the next one has its turn when it has ended.
+      // The goal continues, and the next one starts after its end.
       const auto other = node.action_client<Number, Words, Number>("count").send({2}, kForEver);
       ASSERT_TRUE(other.accepted(kForEver).ok());
       (void)goal.succeed({1});
@@ -279,7 +279,7 @@ TEST(Action, ADeadClientCancelsItsGoalsUnlessToldNotTo) {
   }
 }
 
-TEST(Action, AKilledServerEndsItsGoalsAtOnce) {
+TEST(Action, a_killed_server_ends_its_goals_at_once) {
   const std::string domain = fresh_domain();
   const Node node = open_runtime(domain).node("client").or_throw();
   Child server({TEST_SERVICE_PEER, "server", domain});
@@ -291,7 +291,7 @@ TEST(Action, AKilledServerEndsItsGoalsAtOnce) {
   EXPECT_EQ(goal.result(kForEver).error().code, Code::disconnected);
 }
 
-TEST(Action, FeedbackThatIsNotTakenIsDroppedAndCounted) {
+TEST(Action, feedback_that_is_not_consumed_is_dropped_and_counted) {
   graph::test::Gate gate;
   Arrivals told;
   std::atomic<int> heard{0};

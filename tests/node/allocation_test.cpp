@@ -1,4 +1,4 @@
-// Counts every heap allocation of the test program: operator new and malloc end up here.
+// Counts every heap allocation of the test program: operator new and malloc are redirected here.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Only allocations of threads that asked to be watched are counted.
+// Only allocations of threads with this flag are counted.
 thread_local bool watched = false;
 std::atomic<std::uint64_t> allocations{0};
 
@@ -27,12 +27,12 @@ void* or_throw(void* memory) {
   return memory;
 }
 
-// Not in line: where only one of the two is, GCC takes them for a mismatch.
+// Not inline: if only one of the two is inlined, GCC reports a mismatch.
 [[gnu::noinline]] void release(void* memory) { std::free(memory); }
 
 }  // namespace
 
-// All forms: a sanitizer would answer those that are absent.
+// All overloads: a sanitizer would provide the missing ones.
 void* operator new(std::size_t size) { return or_throw(counted(size, 1)); }
 void* operator new(std::size_t size, std::align_val_t align) {
   return or_throw(counted(size, static_cast<std::size_t>(align)));
@@ -49,9 +49,8 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { rel
 namespace hyphos::test {
 namespace {
 
-/// Allocations of 1000 calls once pools and lanes have grown to what the queues can hold. How soon
-/// that is depends on how far the subscriber happens to fall behind, so the best of some rounds
-/// counts.
+/// Allocations of 1000 calls, once pools and rings have grown to the capacity of the queues. The
+/// time until then depends on the lag of the subscriber, so the best of several rounds is used.
 template <typename F>
 std::uint64_t allocations_of(F publish) {
   std::uint64_t least = 0;
@@ -68,15 +67,15 @@ std::uint64_t allocations_of(F publish) {
   return least;
 }
 
-TEST(Allocation, TheCounterCounts) {
+TEST(Allocation, the_counter_counts_allocations) {
   const std::uint64_t before = allocations;
   watched = true;
-  ::operator delete(::operator new(64));  // a new-expression could be left out
+  ::operator delete(::operator new(64));  // the compiler may remove a new-expression
   watched = false;
   EXPECT_GT(allocations - before, 0U);
 }
 
-TEST(Allocation, PublishingStructsInsideTheProcessAllocatesNothing) {
+TEST(Allocation, publishing_structs_inside_the_process_allocates_nothing) {
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   std::atomic<int> got{0};
@@ -92,7 +91,7 @@ TEST(Allocation, PublishingStructsInsideTheProcessAllocatesNothing) {
   EXPECT_EQ(allocations_of([&] { serial_pub.publish({1}); }), 0U);
 }
 
-TEST(Allocation, PublishingStructsAndBytesToAnotherProcessAllocatesNothing) {
+TEST(Allocation, publishing_to_another_process_allocates_nothing) {
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
   Runtime b = open_runtime(domain, "b");
@@ -117,7 +116,7 @@ TEST(Allocation, PublishingStructsAndBytesToAnotherProcessAllocatesNothing) {
             0U);
 }
 
-TEST(Allocation, LookingUpATransformThroughAHandleAllocatesNothingNorDoesSettingOne) {
+TEST(Allocation, looking_up_and_setting_transforms_allocates_nothing) {
   TransformTreeOptions options;
   options.history = Duration::from_ms(100);
   TransformTree tree(options);

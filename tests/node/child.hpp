@@ -10,7 +10,7 @@
 
 namespace hyphos::test {
 
-/// A child process, killed with the object if it still runs.
+/// A child process, killed by the destructor if it is still running.
 class Child {
  public:
   explicit Child(std::vector<std::string> command) {

@@ -1,4 +1,4 @@
-// Simulated time over channels, between runtimes of their own domain.
+// Simulated time over channels, between runtimes in a separate domain.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ bool at(const Clock& clock, Time time) {
   return eventually([&] { return clock.now() == time; });
 }
 
-TEST(SimTime, StepsReachTwoProcessesAndTheirTimersCallExactly) {
+TEST(SimTime, steps_reach_two_processes_and_fire_timers_exactly) {
   Arrivals calls_a;
   Arrivals calls_b;
   const std::string domain = fresh_domain();
@@ -49,7 +49,7 @@ TEST(SimTime, StepsReachTwoProcessesAndTheirTimersCallExactly) {
   ASSERT_TRUE(time.step(Duration::from_ms(900)).ok());
   ASSERT_TRUE(calls_a.wait_for(100));
   ASSERT_TRUE(calls_b.wait_for(40));
-  // Whatever came too many would come before what the next step makes due.
+  // Any extra call would arrive before the calls of the next step.
   ASSERT_TRUE(time.step(Duration::from_ms(50)).ok());
   ASSERT_TRUE(calls_a.wait_for(105));
   ASSERT_TRUE(calls_b.wait_for(42));
@@ -62,7 +62,7 @@ TEST(SimTime, StepsReachTwoProcessesAndTheirTimersCallExactly) {
   EXPECT_EQ(in_b.clock().base(), kStart);
 }
 
-TEST(SimTime, RunsAtItsSpeed) {
+TEST(SimTime, time_runs_at_its_speed) {
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
   const Node node = a.node("node").or_throw();
@@ -73,13 +73,13 @@ TEST(SimTime, RunsAtItsSpeed) {
   const Time real_start = monotonic_now();
   const SimTime time = SimTime::open(c.node("time").or_throw(), options).or_throw();
   ASSERT_TRUE(node.clock().sleep_until(kStart + Duration::from_ms(5'000)));
-  // It cannot have gone faster: 5 s of it take 50 ms. How much slower, the machine decides.
+  // It cannot have run faster: 5 s of simulated time take 50 ms. The machine may make it slower.
   EXPECT_GE((monotonic_now() - real_start).ns, 49 * kMs);
   EXPECT_EQ(node.clock().speed(), 100);
-  EXPECT_EQ((node.clock().now() - kStart).ns % kMs, 0) << "ticks keep to their grid";
+  EXPECT_EQ((node.clock().now() - kStart).ns % kMs, 0) << "ticks stay on their grid";
 }
 
-TEST(SimTime, PausedItStandsAndALateProcessHearsOfIt) {
+TEST(SimTime, a_late_process_gets_the_paused_time) {
   const std::string domain = fresh_domain();
   Runtime c = open_runtime(domain, "c");
   SimTime time = paused_time(c.node("time").or_throw());
@@ -95,7 +95,7 @@ TEST(SimTime, PausedItStandsAndALateProcessHearsOfIt) {
   EXPECT_EQ(time.now(), stands);
 }
 
-TEST(SimTime, AJumpBackIsToldAndTimersGoOnFromThere) {
+TEST(SimTime, a_jump_back_is_reported_and_timers_continue_from_there) {
   Arrivals jumps;
   Arrivals calls;
   const std::string domain = fresh_domain();
@@ -119,10 +119,10 @@ TEST(SimTime, AJumpBackIsToldAndTimersGoOnFromThere) {
   ASSERT_TRUE(time.step(Duration::from_ms(10)).ok());
   ASSERT_TRUE(calls.wait_for(5));
   node.close();
-  EXPECT_EQ(calls.count(), 5U) << "an hour that was jumped over calls for nothing";
+  EXPECT_EQ(calls.count(), 5U) << "the skipped hour causes no calls";
 }
 
-TEST(SimTime, SleepInACallbackOfAPoolOfOneThread) {
+TEST(SimTime, a_callback_can_sleep_on_a_pool_of_one_thread) {
   Arrivals woke;
   const std::string domain = fresh_domain();
   RuntimeOptions options;
@@ -141,7 +141,7 @@ TEST(SimTime, SleepInACallbackOfAPoolOfOneThread) {
   ASSERT_TRUE(woke.wait_for(2)) << "ticks are taken although all threads sleep";
 }
 
-TEST(SimTime, ClosingANodeEndsTheSleepOfItsCallbacks) {
+TEST(SimTime, closing_a_node_ends_the_sleep_of_its_callbacks) {
   Arrivals begun;
   Arrivals ended;
   const std::string domain = fresh_domain();
@@ -156,7 +156,7 @@ TEST(SimTime, ClosingANodeEndsTheSleepOfItsCallbacks) {
   });
   ASSERT_TRUE(time.step(Duration::from_ms(10)).ok());
   ASSERT_TRUE(begun.wait_for(1));
-  node.close();  // would wait for ever: the time stands
+  node.close();  // would wait forever, because the time is paused
   EXPECT_EQ(ended.count(), 1U);
   const Node other = a.node("other").or_throw();
   std::thread sleeper(
@@ -165,7 +165,7 @@ TEST(SimTime, ClosingANodeEndsTheSleepOfItsCallbacks) {
   sleeper.join();
 }
 
-TEST(SimTime, StoppingTheProcessEndsSleepInCallbacksAndThreads) {
+TEST(SimTime, stopping_the_process_ends_all_sleeps) {
   Arrivals ended;
   const std::string domain = fresh_domain();
   std::thread loop;
@@ -193,7 +193,7 @@ TEST(SimTime, StoppingTheProcessEndsSleepInCallbacksAndThreads) {
   loop.join();
 }
 
-TEST(SimTime, ASimulatorWithStepsOfItsOwn) {
+TEST(SimTime, a_simulator_can_advance_time_in_its_own_steps) {
   Arrivals steps;
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
@@ -217,7 +217,7 @@ TEST(SimTime, ASimulatorWithStepsOfItsOwn) {
   EXPECT_EQ(steps.count(), 3U);
 }
 
-TEST(SimTime, RefusesWhatCannotBe) {
+TEST(SimTime, impossible_settings_are_refused) {
   Runtime c = open_runtime(fresh_domain(), "c");
   const Node node = c.node("time").or_throw();
   SimTimeOptions options;
@@ -236,7 +236,7 @@ TEST(SimTime, RefusesWhatCannotBe) {
   EXPECT_FALSE(time.step(Duration::from_ms(1)).ok());
 }
 
-TEST(SimTime, WhatIsNoTimeIsNotTaken) {
+TEST(SimTime, malformed_ticks_are_ignored) {
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
   Runtime c = open_runtime(domain, "c");
@@ -259,7 +259,7 @@ TEST(SimTime, WhatIsNoTimeIsNotTaken) {
   EXPECT_EQ(a.clock().jumps(), 1U);
 }
 
-TEST(SimTime, ToolsSeeWhatTimeAProcessHas) {
+TEST(SimTime, tools_see_the_clock_of_a_process) {
   const std::string domain = fresh_domain();
   Runtime a = open_sim(domain, "a");
   Runtime c = open_runtime(domain, "c");
@@ -283,7 +283,7 @@ TEST(SimTime, ToolsSeeWhatTimeAProcessHas) {
   EXPECT_EQ(seen.base_ns, kStart.ns);
 }
 
-TEST(RealTime, TimersRatesAndBaseOfANode) {
+TEST(RealTime, a_node_has_timers_rates_and_a_base_in_real_time) {
   Arrivals calls;
   RuntimeOptions options = offline_options();
   options.base_ns = wall_now().ns - 1'000 * kMs;
@@ -302,7 +302,7 @@ TEST(RealTime, TimersRatesAndBaseOfANode) {
   }
 }
 
-TEST(PlanClock, APlanGivesItsProcessesSimulatedTimeAndItsSimulatorASpeed) {
+TEST(PlanClock, a_plan_sets_simulated_time_and_its_speed) {
   const PlanFile plan("hyphos: 1\ndomain: " + fresh_domain() +
                       "\nclock: {mode: sim, channel: world/clock, speed: 4}\n"
                       "processes: {a: {}, b: {}}\n"
@@ -320,7 +320,7 @@ TEST(PlanClock, APlanGivesItsProcessesSimulatedTimeAndItsSimulatorASpeed) {
   EXPECT_EQ(n.clock().speed(), 4);
 }
 
-TEST(CommandLine, TakesTheClockAndTheBase) {
+TEST(CommandLine, options_set_the_clock_and_the_base) {
   const std::string domain = fresh_domain();
   const auto open = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"program", "--hyphos-domain", domain});

@@ -8,7 +8,7 @@
 
 #include "tests/node/harness.hpp"
 
-/// The rules of docs/cpp.md, "End of life".
+/// Tests the rules of docs/cpp.md, "End of life".
 namespace hyphos::test {
 namespace {
 
@@ -47,7 +47,7 @@ TEST(Spin, ends_when_another_thread_closes_the_node) {
   EXPECT_EQ(node.spin(), 0);
   closer.join();
   EXPECT_FALSE(runtime.stopping());
-  EXPECT_TRUE(other.publisher<Number>("n").publish({1})) << "the runtime goes on";
+  EXPECT_TRUE(other.publisher<Number>("n").publish({1})) << "the runtime continues";
 }
 
 TEST(Spin, ends_when_a_callback_closes_the_node) {
@@ -128,7 +128,7 @@ TEST(Signals, a_handler_of_the_program_is_called_and_spin_goes_on) {
       EXPECT_EQ(interruptions, 1);
       struct sigaction after{};
       ::sigaction(number, &before, &after);
-      EXPECT_EQ(after.sa_handler, own.sa_handler) << "it is there again after spin()";
+      EXPECT_EQ(after.sa_handler, own.sa_handler) << "it is restored after spin()";
     }
   }
 }
@@ -183,7 +183,7 @@ TEST(Signals, what_an_interruption_throws_leaves_spin_and_nothing_else) {
   EXPECT_TRUE(runtime.node("n"));
 }
 
-/// The whole of one robot, used in a forked child.
+/// All parts of one robot, used in a forked child.
 TEST(Fork, a_child_can_use_nothing_that_it_inherits) {
   Arrivals got;
   const std::string domain = fresh_domain();
@@ -213,7 +213,7 @@ TEST(Fork, a_child_can_use_nothing_that_it_inherits) {
     if (node->runtime().usable() || runtime.node("child")) return 4;
     if (client->call({1}, Duration::from_ms(1000)).error().code != Code::disconnected) return 5;
     if (node->spin() != 1 || runtime.spin() != 1) return 6;
-    runtime.request_stop();  // the parent's event is not touched
+    runtime.request_stop();  // does not write the parent's event
     subscription.close();
     node->close();
     kept.clear();  // slots that the parent holds
@@ -221,7 +221,7 @@ TEST(Fork, a_child_can_use_nothing_that_it_inherits) {
     publisher.reset();
     node.reset();
 #ifndef __SANITIZE_THREAD__  // that sanitizer allows no threads in a forked child
-    // Its own works, beside its parent's.
+    // The child's own runtime works, next to the parent's.
     Arrivals own;
     Runtime fresh = open_runtime(domain, "child");
     const Node mine = fresh.node("mine").or_throw();
@@ -233,14 +233,14 @@ TEST(Fork, a_child_can_use_nothing_that_it_inherits) {
   EXPECT_EQ(code, 0);
   EXPECT_FALSE(runtime.stopping());
   for (const char fill : {'d', 'e', 'f'}) EXPECT_TRUE(send(fill));
-  ASSERT_TRUE(got.wait_for(6)) << "the parent goes on";
+  ASSERT_TRUE(got.wait_for(6)) << "the parent continues";
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(kept[i]->bytes()[99'999], static_cast<std::byte>('a' + i)) << "none is overwritten";
   }
 }
 
-/// A child may end as any program: its static and local objects go, and nothing waits or is
-/// unlinked.
+/// A child may end like any program: its static and local objects are destroyed, and nothing waits
+/// or is unlinked.
 TEST(Fork, the_end_of_a_child_ends_nothing_of_its_parent) {
   Arrivals got;
   const std::string domain = fresh_domain();
@@ -261,7 +261,7 @@ TEST(Fork, the_end_of_a_child_ends_nothing_of_its_parent) {
   EXPECT_TRUE(got.wait_for(1));
 }
 
-/// A child of a process that spins has the signals of any program.
+/// A child of a spinning process has the signals of any program.
 TEST(Fork, a_signal_to_a_child_ends_the_child_alone) {
   const std::string domain = fresh_domain();
   Runtime runtime = open_runtime(domain);

@@ -1,5 +1,5 @@
-// Several processes publish faster than one callback takes: each of them gets through. And no
-// callback holds up another, whichever thread runs it.
+// Several processes publish faster than one callback consumes, and each of them gets through. No
+// callback delays another, on any thread.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ std::string plan_for(const std::string& transport) {
 
 class Fairness : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Fairness, EveryPublisherHasItsTurnAtAQueueThatIsAlwaysFull) {
+TEST_P(Fairness, every_publisher_gets_through_an_always_full_queue) {
   constexpr std::uint64_t kEnough = 300 * kTalkers;
   const PlanFile file(plan_for(GetParam()));
   const std::string domain = fresh_domain();
@@ -95,9 +95,9 @@ struct TwoProcesses {
   const Node listener = ear.node("listener").or_throw();
 };
 
-// Whoever received a message runs its callback himself if it came alone; the next one, which comes
-// at any instant about then, must wake another.
-TEST(LongCallback, HoldsUpNoOtherMessage) {
+// A leader runs the callback itself for an isolated message. The next message may arrive at any
+// time around then and must wake a follower.
+TEST(LongCallback, a_long_callback_delays_no_other_message) {
   const TwoProcesses both;
   const Node& talker = both.talker;
   const Node& listener = both.listener;
@@ -123,9 +123,8 @@ TEST(LongCallback, HoldsUpNoOtherMessage) {
   }
 }
 
-// Whoever received a message may run its callback himself, but not when he has another to run
-// first.
-TEST(InlineCallback, HoldsUpNoOther) {
+// A leader may run a callback itself, but not when it has another callback to run first.
+TEST(InlineCallback, an_inline_callback_delays_no_other) {
   const TwoProcesses both;
   const Node& talker = both.talker;
   const Node& listener = both.listener;

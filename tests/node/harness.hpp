@@ -31,14 +31,14 @@ inline Runtime open_runtime(const std::string& domain, const std::string& proces
   return Runtime::open(options).or_throw();
 }
 
-/// Of a process that has no transports.
+/// Options of a process without transports.
 inline RuntimeOptions offline_options() {
   RuntimeOptions options;
   options.offline = true;
   return options;
 }
 
-/// Waits for something that another thread brings about.
+/// Waits for an effect of another thread.
 template <typename F>
 bool eventually(F condition, std::chrono::seconds patience = std::chrono::seconds(60)) {
   const auto limit = std::chrono::steady_clock::now() + patience;
@@ -49,7 +49,7 @@ bool eventually(F condition, std::chrono::seconds patience = std::chrono::second
   return true;
 }
 
-/// Waits until a process spins: it may answer before, but signals are still the end of it.
+/// Waits until a process spins. It may reply earlier, but until then a signal kills it.
 inline bool comes_to_spin(const std::string& domain, const std::string& process) {
   return eventually([&] {
     for (const ProcessInfo& one : inspect(domain).or_throw()) {
@@ -59,7 +59,7 @@ inline bool comes_to_spin(const std::string& domain, const std::string& process)
   });
 }
 
-/// A plan file in a directory of its own, removed with the object.
+/// A plan file in a separate directory, removed with the object.
 class PlanFile {
  public:
   explicit PlanFile(const std::string& text)

@@ -11,13 +11,13 @@
 
 #include "tests/node/harness.hpp"
 
-/// The rule of latched channels over generated orders of their ends: a subscription gets the last
-/// value of each publisher that lives, once, and all values after it, whatever the order in which
-/// the ends come and go.
+/// Tests the rule of latched channels with generated orders of endpoint events. A subscription gets
+/// the last value of each live publisher once, and all later values, in every order in which
+/// endpoints open and close.
 namespace hyphos::test {
 
-/// The ends of one channel, whichever process and language they are of. Publishers and
-/// subscriptions are numbered in the order in which they were opened.
+/// The endpoints of one channel, in any process and language. Publishers and subscriptions are
+/// numbered in the order of their creation.
 class LatchedEnds {
  public:
   virtual ~LatchedEnds() = default;
@@ -27,18 +27,18 @@ class LatchedEnds {
   virtual void subscribe() = 0;
   virtual void unsubscribe(std::size_t subscription) = 0;
   virtual std::vector<std::int64_t> heard(std::size_t subscription) = 0;
-  /// Publishers that an open subscription knows.
+  /// The number of publishers that an open subscription knows.
   virtual std::uint32_t publishers(std::size_t subscription) = 0;
-  /// Listeners that an open publisher knows.
+  /// The number of listeners that an open publisher knows.
   virtual std::uint32_t listeners(std::size_t publisher) = 0;
 };
 
-/// Runs steps, and knows the messages that each subscription must get. 'P': a publisher opens and
-/// publishes. 'O': one opens. 'p': one that is open publishes. 'X': one closes. 'S': a subscription
-/// opens. 'C': one closes.
+/// Runs steps, and computes the messages that each subscription must get. 'P': a publisher opens
+/// and publishes. 'O': a publisher opens. 'p': an open publisher publishes. 'X': a publisher
+/// closes. 'S': a subscription opens. 'C': a subscription closes.
 class LatchedModel {
  public:
-  /// `one_process`: there, the last publisher leaves its value until another one publishes.
+  /// `one_process`: there, the last publisher's value stays until another one publishes.
   LatchedModel(LatchedEnds& ends, bool one_process, std::uint64_t seed)
       : ends_(ends), one_process_(one_process), random_(seed) {}
 
@@ -118,7 +118,7 @@ class LatchedModel {
       if (one_process_) return;
       EXPECT_TRUE(eventually([&] { return ends_.publishers(open_subscriptions_.front()) == 0; }));
     } else {
-      publish(living_.front());  // behind the end of the other
+      publish(living_.front());  // after the end of the other
     }
   }
 
@@ -137,8 +137,8 @@ class LatchedModel {
         });
       };
       EXPECT_TRUE(eventually(all_there, std::chrono::seconds(20)))
-          << "subscription " << s << " has heard " << ::testing::PrintToString(ends_.heard(s))
-          << " and not " << ::testing::PrintToString(expected_[s]);
+          << "subscription " << s << " received " << ::testing::PrintToString(ends_.heard(s))
+          << " instead of " << ::testing::PrintToString(expected_[s]);
     }
   }
 

@@ -20,7 +20,7 @@ std::string name_of(Way way) {
   }
 }
 
-/// Publishers are nodes of one runtime, subscriptions of another, or of the same.
+/// The publishers are nodes of one runtime, the subscriptions nodes of another or of the same.
 class CppEnds final : public LatchedEnds {
  public:
   CppEnds(Runtime from, Runtime to, std::string channel, std::optional<Policy> policy,
@@ -103,7 +103,7 @@ channels:
     Policy policy;
     policy.latched = true;
     policy.depth = 1 + static_cast<std::uint32_t>(seed % 3);
-    // A subscription need not ask for it.
+    // A subscription need not request it.
     const std::optional<Policy> wish = seed % 2 == 0 ? std::optional(policy) : std::nullopt;
     CppEnds ends(*from_, *to_, "n" + std::to_string(next_++), policy, wish);
     LatchedModel(ends, GetParam() == Way::same_process, seed).run(steps);
@@ -134,7 +134,7 @@ TEST_P(Latched, ends_that_come_and_go_at_random_get_each_value_once) {
 }
 
 /// Subscriptions join while values are published.
-TEST_P(Latched, a_subscription_that_joins_meanwhile_hears_no_older_value) {
+TEST_P(Latched, a_subscription_that_joins_meanwhile_gets_no_older_value) {
   const std::string channel = "n" + std::to_string(next_);
   const Node from = from_->node("from").or_throw();
   const Node to = to_->node("to").or_throw();
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, Latched,
                          ::testing::Values(Way::same_process, Way::other_process, Way::other_host),
                          [](const auto& one) { return name_of(one.param); });
 
-/// A queue of one place takes the last values of all publishers, and then keeps to its depth.
+/// A queue of depth 1 accepts the last values of all publishers, and then respects its depth.
 TEST(LatchedQueue, values_of_many_publishers_find_room_beyond_the_depth) {
   const std::string domain = fresh_domain();
   Runtime from = open_runtime(domain, "from");

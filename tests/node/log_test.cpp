@@ -1,5 +1,5 @@
-// Lines of nodes and of Hyphos itself on the channel `log`. Messages are decoded by protobuf, so
-// that what is written by hand is held to log.proto.
+// Log lines of nodes and of Hyphos itself on the channel `log`. Protobuf decodes the messages, so
+// that the hand-written encoder is checked against log.proto.
 #include "base/log.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using test::fresh_domain;
 using test::open_runtime;
 using test::PlanFile;
 
-/// What a subscriber of `log` got.
+/// The lines that a subscriber of `log` received.
 class Lines {
  public:
   void operator()(const Message<Log>& message) {
@@ -46,8 +46,8 @@ class Lines {
   std::vector<Log> all_;
 };
 
-// The first line of a process waits a tenth of a second for those who listen. If the machine stands
-// still meanwhile it is gone, and another process has to say it.
+// The first line of a process waits a tenth of a second for subscribers. If the machine stalls
+// meanwhile, the line is lost, and another process must write it.
 constexpr int kMostTimes = 20;
 constexpr std::chrono::seconds kWhile{3};
 
@@ -72,7 +72,7 @@ class LogChannelTest : public testing::Test {
   Lines lines_;
 };
 
-TEST_F(LogChannelTest, ReachesAnotherProcessWithEverythingThatIsKnown) {
+TEST_F(LogChannelTest, a_line_reaches_another_process_with_all_its_fields) {
   const Node listener = open_runtime(domain_, "ears").node("listener").or_throw();
   hear(listener, lines_);
   std::optional<Node> node;
@@ -98,7 +98,7 @@ TEST_F(LogChannelTest, ReachesAnotherProcessWithEverythingThatIsKnown) {
   EXPECT_LE(got.stamp_ns(), node->clock().now().ns);
 }
 
-TEST_F(LogChannelTest, EveryLevelHasItsNumber) {
+TEST_F(LogChannelTest, every_level_has_its_number) {
   const Node node = open_runtime(domain_).node("a").or_throw();
   hear(node, lines_);
   const Logger log = node.log();
@@ -114,7 +114,7 @@ TEST_F(LogChannelTest, EveryLevelHasItsNumber) {
   EXPECT_EQ(levels, (std::vector<int>{Log::DEBUG, Log::INFO, Log::WARN, Log::ERROR, Log::FATAL}));
 }
 
-TEST_F(LogChannelTest, BelowTheLevelNoTextIsMade) {
+TEST_F(LogChannelTest, below_the_level_no_text_is_formatted) {
   const Node node = open_runtime(domain_).node("a").or_throw();
   hear(node, lines_);
   struct Costly {
@@ -135,7 +135,7 @@ TEST_F(LogChannelTest, BelowTheLevelNoTextIsMade) {
   EXPECT_EQ(lines_.all()[0].msg(), "yes 1");
 }
 
-TEST_F(LogChannelTest, PlanSaysTheLevelOfAProcess) {
+TEST_F(LogChannelTest, the_plan_sets_the_level_of_a_process) {
   const PlanFile plan(
       "hyphos: 1\nrobot: r\nprocesses: {main: {nodes: [a], log_level: error}}\n"
       "nodes: {a: {executable: x}}\n");
@@ -144,7 +144,7 @@ TEST_F(LogChannelTest, PlanSaysTheLevelOfAProcess) {
   EXPECT_TRUE(node.log().enabled(LogLevel::error));
 }
 
-TEST_F(LogChannelTest, LinesOfHyphosItselfComeToo) {
+TEST_F(LogChannelTest, lines_of_hyphos_itself_are_published_too) {
   std::optional<Node> node;
   for (int i = 0; i < kMostTimes && !lines_.find("before"); ++i) {
     node.reset();
@@ -162,7 +162,7 @@ TEST_F(LogChannelTest, LinesOfHyphosItselfComeToo) {
   EXPECT_EQ(lines_.find("threw: oh")->level(), Log::ERROR);
 }
 
-TEST_F(LogChannelTest, TheRuntimeThatBeganFirstTakesThem) {
+TEST_F(LogChannelTest, the_first_runtime_publishes_lines_of_hyphos) {
   Lines second_lines;
   const Node first = open_runtime(domain_, "one").node("a").or_throw();
   const Node second = open_runtime(fresh_domain(), "two").node("b").or_throw();
@@ -174,11 +174,11 @@ TEST_F(LogChannelTest, TheRuntimeThatBeganFirstTakesThem) {
   EXPECT_FALSE(second_lines.find("once"));
 }
 
-TEST_F(LogChannelTest, ASlowListenerHoldsNobodyUpAndWhatIsLostIsCounted) {
+TEST_F(LogChannelTest, a_slow_subscriber_blocks_no_writer_and_losses_are_counted) {
   std::mutex gate;
   gate.lock();
   const Node node = open_runtime(domain_).node("a").or_throw();
-  // Called in the thread that publishes: the slowest listener that there can be.
+  // Called in the publishing thread: the slowest possible subscriber.
   node.subscribe<Log>("log", inlined, [&](const Message<Log>& m) {
     const std::lock_guard wait(gate);
     lines_(m);
@@ -190,7 +190,7 @@ TEST_F(LogChannelTest, ASlowListenerHoldsNobodyUpAndWhatIsLostIsCounted) {
   node.log().info("last");
   ASSERT_TRUE(eventually([&] { return lines_.find("last").has_value(); }));
   int lost = 0;
-  int notes = 0;  // more than one if the thread began late
+  int notes = 0;  // more than one if the thread started late
   for (const Log& one : lines_.all()) {
     if (one.msg().find("are missing here") == std::string::npos) continue;
     lost += std::stoi(one.msg());
@@ -200,7 +200,7 @@ TEST_F(LogChannelTest, ASlowListenerHoldsNobodyUpAndWhatIsLostIsCounted) {
   EXPECT_EQ(static_cast<int>(lines_.all().size()), kLines - lost + notes + 1);
 }
 
-TEST_F(LogChannelTest, EveryLetsOneLineThroughAndSaysHowManyItLeftOut) {
+TEST_F(LogChannelTest, every_passes_one_line_and_counts_the_suppressed_ones) {
   const Node node = open_runtime(domain_).node("a").or_throw();
   hear(node, lines_);
   const Logger log = node.log();
@@ -224,7 +224,7 @@ TEST_F(LogChannelTest, EveryLetsOneLineThroughAndSaysHowManyItLeftOut) {
   EXPECT_GT(refused, 0U);
 }
 
-TEST_F(LogChannelTest, TheLastLinesBeforeTheEndAreSent) {
+TEST_F(LogChannelTest, the_last_lines_before_the_end_are_sent) {
   const Node listener = open_runtime(domain_, "ears").node("listener").or_throw();
   hear(listener, lines_);
   {
@@ -244,7 +244,7 @@ TEST_F(LogChannelTest, TheLastLinesBeforeTheEndAreSent) {
             51);
 }
 
-TEST_F(LogChannelTest, AClosedNodeWritesToStderrAlone) {
+TEST_F(LogChannelTest, a_closed_node_writes_only_to_stderr) {
   Runtime runtime = open_runtime(domain_);
   const Node a = runtime.node("a").or_throw();
   const Node b = runtime.node("b").or_throw();
@@ -262,28 +262,28 @@ TEST_F(LogChannelTest, AClosedNodeWritesToStderrAlone) {
   }
 }
 
-TEST_F(LogChannelTest, AProcessThatSaysNothingHasNoSuchChannel) {
+TEST_F(LogChannelTest, a_process_without_log_lines_opens_no_log_channel) {
   Runtime runtime = open_runtime(domain_);
   const Node node = runtime.node("a").or_throw();
   node.log().debug("below the level");
   EXPECT_TRUE(runtime.channels().empty());
 }
 
-TEST_F(LogChannelTest, AChannelOfAnotherTypeLeavesStderr) {
+TEST_F(LogChannelTest, a_log_channel_of_another_type_leaves_only_stderr) {
   const Node node = open_runtime(domain_).node("a").or_throw();
   const auto other = node.publisher<int>("log");
   node.log().error("still on stderr");
   node.log().error("and this");
-  // Ends the runtime's thread, so that all is written.
+  // Ends the runtime's thread, so that all lines are written.
   const_cast<Node&>(node) = open_runtime(fresh_domain()).node("other").or_throw();
   const std::string text = testing::internal::GetCapturedStderr();
   testing::internal::CaptureStderr();
   EXPECT_NE(text.find("ERROR a: still on stderr\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("lines are written to stderr alone: "), std::string::npos) << text;
-  EXPECT_EQ(text.find("alone", text.find("alone") + 1), std::string::npos) << text;
+  EXPECT_NE(text.find("lines are written only to stderr: "), std::string::npos) << text;
+  EXPECT_EQ(text.find("only to", text.find("only to") + 1), std::string::npos) << text;
 }
 
-TEST_F(LogChannelTest, InLockstepALineIsPublishedWhereItIsWritten) {
+TEST_F(LogChannelTest, in_lockstep_the_writer_publishes_its_line) {
   const PlanFile plan(
       "hyphos: 1\nrobot: r\nprocesses: {main: {nodes: [a]}}\nnodes: {a: {executable: x}}\n");
   RuntimeOptions options = plan.options("main");
@@ -299,7 +299,7 @@ TEST_F(LogChannelTest, InLockstepALineIsPublishedWhereItIsWritten) {
   EXPECT_EQ(lines_.all()[99].msg(), "99");
 }
 
-TEST(LogLine, TextIsBoundedAndValid) {
+TEST(LogLine, text_is_bounded_and_valid) {
   EXPECT_EQ(log::bounded_text("grün €", 100), "grün €");
   EXPECT_EQ(log::bounded_text("abcdef", 4), "abcd… 2 more bytes");
   EXPECT_EQ(log::bounded_text("aü", 2), "a… 2 more bytes");
@@ -310,7 +310,7 @@ TEST(LogLine, TextIsBoundedAndValid) {
   EXPECT_EQ(log::bounded_text("\xf0\x9f\xa4\x96", 9), "\xf0\x9f\xa4\x96");
 }
 
-TEST(LogLine, IsWhatProtobufReads) {
+TEST(LogLine, protobuf_decodes_a_line) {
   log::Line line;
   line.stamp_ns = -1;
   line.level = log::Level::fatal;

@@ -26,7 +26,7 @@ std::string carried_by(const std::string& domain, const std::string& channel, bo
   return "nothing";
 }
 
-TEST(NewTransport, IsNamedByPlansAndUsedByTheirProcesses) {
+TEST(NewTransport, plans_can_name_it_and_their_processes_use_it) {
   Arrivals seen;
   Arrivals felt;
   const std::string domain = fresh_domain();
@@ -56,7 +56,7 @@ TEST(NewTransport, IsNamedByPlansAndUsedByTheirProcesses) {
   EXPECT_EQ(carried_by(domain, "felt", true), "shm");
 }
 
-TEST(NewTransport, IsKnownWhereverPlansAreRead) {
+TEST(NewTransport, it_is_known_wherever_plans_are_read) {
   const Plan plan = parse_plan(kPlan, "robot.yaml").or_throw();
   EXPECT_EQ(route(plan, *plan.channel("seen"), "body", "brain"), "sample");
   EXPECT_NE(to_json(plan).find("\"transport\": \"sample\""), std::string::npos) << to_json(plan);

@@ -9,7 +9,7 @@
 namespace hyphos::test {
 namespace {
 
-TEST(Node, TwoProcessesOfOneDomainTalkThroughSharedMemory) {
+TEST(Node, two_processes_of_one_domain_use_shared_memory) {
   Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
@@ -35,7 +35,7 @@ TEST(Node, TwoProcessesOfOneDomainTalkThroughSharedMemory) {
   EXPECT_TRUE(stamped);
 }
 
-TEST(Node, AMessageFromAnotherProcessMayBeKeptAndForwarded) {
+TEST(Node, a_message_from_another_process_can_be_kept_and_relayed) {
   Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
@@ -65,7 +65,7 @@ TEST(Node, AMessageFromAnotherProcessMayBeKeptAndForwarded) {
   }
 }
 
-TEST(Node, LatchedValuesReachALateProcess) {
+TEST(Node, latched_values_reach_a_late_process) {
   Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");
@@ -90,7 +90,7 @@ TEST(Node, LatchedValuesReachALateProcess) {
   EXPECT_TRUE(replayed);
 }
 
-TEST(Node, AnotherTypeInAnotherProcessIsNeverDelivered) {
+TEST(Node, another_type_in_another_process_is_never_delivered) {
   Arrivals wrong;
   Arrivals right;
   const std::string domain = fresh_domain();
@@ -110,14 +110,14 @@ TEST(Node, AnotherTypeInAnotherProcessIsNeverDelivered) {
   EXPECT_EQ(wrong.count(), 0U);
 }
 
-TEST(Node, NamesAreUniqueInAProcessAndChecked) {
+TEST(Node, node_names_are_checked_and_unique_in_a_process) {
   Runtime runtime = open_runtime(fresh_domain());
   const Node first = runtime.node("one").or_throw();
   EXPECT_EQ(runtime.node("one").error().code, Code::already_exists);
   EXPECT_EQ(runtime.node("no good").error().code, Code::invalid_config);
 }
 
-TEST(Node, AClosedNodeRefusesNewEnds) {
+TEST(Node, a_closed_node_refuses_new_endpoints) {
   Runtime runtime = open_runtime(fresh_domain());
   const Node node = runtime.node("one").or_throw();
   node.close();
@@ -126,10 +126,10 @@ TEST(Node, AClosedNodeRefusesNewEnds) {
   EXPECT_THROW(node.every(Duration::from_ms(1), [] {}), Exception);
 }
 
-TEST(Node, AClosedSubscriptionIsListedNoMore) {
+TEST(Node, a_closed_subscription_is_not_listed) {
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
-  std::vector<Subscription> handles;  // closed ones may be kept
+  std::vector<Subscription> handles;  // handles of closed subscriptions may be kept
   for (int i = 0; i < 100; ++i) {
     handles.push_back(node.subscribe<Number>("n", serial, [](const Message<Number>&) {}));
     ASSERT_EQ(runtime.endpoints().size(), 1U);
@@ -140,7 +140,7 @@ TEST(Node, AClosedSubscriptionIsListedNoMore) {
   EXPECT_EQ(handles.front().publishers(), 0U);
 }
 
-TEST(Node, ASubscriptionMayCloseItselfInItsCallback) {
+TEST(Node, a_subscription_may_close_itself_in_its_callback) {
   Arrivals calls;
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
@@ -155,11 +155,11 @@ TEST(Node, ASubscriptionMayCloseItselfInItsCallback) {
   publisher.publish({2});
   own.close();  // from outside: waits for the call
   EXPECT_EQ(calls.count(), 1U);
-  // The thread that made the call is the last to let go.
+  // The thread of the call drops the last reference.
   EXPECT_TRUE(eventually([&] { return runtime.endpoints().size() == 1; }));
 }
 
-TEST(Node, ASubscriptionThatWasClosedInItsCallbackIsListedNoMore) {
+TEST(Node, a_subscription_closed_in_its_callback_is_not_listed) {
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   const auto publisher = node.publisher<Number>("n");
@@ -186,13 +186,13 @@ TEST(Node, ASubscriptionThatWasClosedInItsCallbackIsListedNoMore) {
   EXPECT_EQ(runtime.endpoints().size(), 1U);
 }
 
-TEST(Node, RawEndsMeetTypedOnes) {
+TEST(Node, raw_endpoints_connect_to_typed_ones) {
   Arrivals typed;
   Arrivals bytes;
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("one").or_throw();
   const TypeId& id = type_support<Number>().id;
-  // The raw end opens the channel first: there is no room for a Number in its blocks.
+  // The raw endpoint opens the channel first, so its blocks have no room for a Number.
   const RawPublisher raw = node.raw_publisher("n", id).or_throw();
   node.subscribe<Number>("n", serial, [&](const Message<Number>& m) { typed.add(m->value); });
   node.raw_subscribe("n", id, {},
@@ -209,7 +209,7 @@ TEST(Node, RawEndsMeetTypedOnes) {
   EXPECT_EQ(bytes.values(), (std::vector<std::int64_t>{8, 8}));
 }
 
-TEST(Inspect, ShowsCountersAndLatenciesOfALivingProcess) {
+TEST(Inspect, shows_counters_and_latencies_of_a_live_process) {
   Arrivals got;
   const std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "sense");
@@ -223,8 +223,9 @@ TEST(Inspect, ShowsCountersAndLatenciesOfALivingProcess) {
     pub.publish({1});
     ASSERT_TRUE(got.wait_for(i + 1));
   }
-  // What a callback took is recorded after it: the fourth message is not counted yet when it has
-  // been seen. What carries a channel may be told after its first messages, too.
+  // The duration of a callback is recorded after it. So the fourth message is not counted yet when
+  // the callback has seen it. The transport of a channel may also be reported after its first
+  // messages.
   std::vector<ProcessInfo> processes;
   const EndpointInfo* sender = nullptr;
   const EndpointInfo* receiver = nullptr;
@@ -248,7 +249,7 @@ TEST(Inspect, ShowsCountersAndLatenciesOfALivingProcess) {
   EXPECT_GT(receiver->latency.percentile_ns(0.5), 0);
 }
 
-TEST(Runtime, SpinEndsOnRequestAndLeavesNoFileBehind) {
+TEST(Runtime, spin_ends_on_request_and_leaves_no_file_behind) {
   const std::string domain = fresh_domain();
   {
     Runtime runtime = open_runtime(domain);
@@ -262,12 +263,12 @@ TEST(Runtime, SpinEndsOnRequestAndLeavesNoFileBehind) {
   EXPECT_TRUE(!left.ok() || left->empty());
 }
 
-TEST(Runtime, ASignalEndsSpin) {
+TEST(Runtime, a_signal_ends_spin) {
   Runtime runtime = open_runtime(fresh_domain());
   const Node node = runtime.node("one").or_throw();
-  // Once, and while spin() listens: before and after, the signal would end the test program. To the
-  // thread that spins: the thread sanitizer keeps a signal back from one that waits on a bare
-  // futex.
+  // Once, and only while spin() handles it: before and after, the signal would end the test
+  // program. It goes to the spinning thread, because the thread sanitizer delays a signal for a
+  // thread that waits on a bare futex.
   node.every(Duration::from_ms(1), [sent = false, spinning = pthread_self()]() mutable {
     struct sigaction now{};
     sigaction(SIGTERM, nullptr, &now);
@@ -278,7 +279,7 @@ TEST(Runtime, ASignalEndsSpin) {
   EXPECT_EQ(node.spin(), 0);
 }
 
-TEST(Runtime, UnknownOptionsAreNamed) {
+TEST(Runtime, unknown_options_are_named) {
   const char* argv[] = {"program", "--hyphos-paln", "x.yaml"};
   const auto opened = Runtime::open(3, const_cast<char**>(argv));
   ASSERT_FALSE(opened.ok());

@@ -16,7 +16,7 @@ namespace {
 
 using params::Store;
 
-/// Runs what is enqueued when told to, so that nothing here depends on threads.
+/// Runs the enqueued work on demand, so that no test depends on threads.
 struct Pool {
   std::deque<std::function<void()>> work;
   params::Enqueue enqueue() {
@@ -43,7 +43,7 @@ Result<void> set(Store& store, const std::string& name, const ParamVariant& valu
   return store.set({{name, value}}, ParamOrigin::set);
 }
 
-TEST(ParamValues, EveryTypeReadsBackFromItsYaml) {
+TEST(ParamValues, every_type_reads_back_from_its_yaml) {
   const std::vector<ParamVariant> values = {
       true,
       std::int64_t{-7},
@@ -67,7 +67,7 @@ TEST(ParamValues, EveryTypeReadsBackFromItsYaml) {
   }
 }
 
-TEST(ParamValues, WhatCannotBeReadSaysWhatWouldBeRight) {
+TEST(ParamValues, an_unreadable_value_gets_an_error_with_the_valid_format) {
   EXPECT_NE(parse_param(ParamType::real, "fast").error().message.find("expected a number"),
             std::string::npos);
   EXPECT_NE(parse_param(ParamType::integer, "1.5").error().message.find("whole number"),
@@ -83,7 +83,7 @@ TEST(ParamValues, WhatCannotBeReadSaysWhatWouldBeRight) {
   EXPECT_EQ(*parse_param(ParamType::real, "3"), ParamVariant(3.0));
 }
 
-TEST(ParamStore, RefusesWhatDoesNotFitAndKeepsTheOldValue) {
+TEST(ParamStore, an_invalid_value_is_refused_and_the_old_value_kept) {
   Pool pool;
   Store store(pool.enqueue());
   ParamInfo speed = info("speed", 0.5);
@@ -111,12 +111,12 @@ TEST(ParamStore, RefusesWhatDoesNotFitAndKeepsTheOldValue) {
 
   EXPECT_EQ(store.values().get<double>("speed"), 0.5);
   EXPECT_EQ(store.values().get<std::string>("mode"), "slow");
-  EXPECT_TRUE(set(store, "speed", std::int64_t{1}).ok());  // an integer is a real as well
+  EXPECT_TRUE(set(store, "speed", std::int64_t{1}).ok());  // an integer is also a valid real
   EXPECT_EQ(store.values().get<double>("speed"), 1.0);
   EXPECT_TRUE(set(store, "fixed", std::int64_t{1}).ok());  // nothing changes
 }
 
-TEST(ParamStore, SeveralAreSetTogetherOrNotAtAll) {
+TEST(ParamStore, several_values_are_set_together_or_not_at_all) {
   Pool pool;
   Store store(pool.enqueue());
   ASSERT_TRUE(store.declare(info("low", 1.0), {}).ok());
@@ -141,7 +141,7 @@ TEST(ParamStore, SeveralAreSetTogetherOrNotAtAll) {
   EXPECT_NE(both.find("high: expected real, found true"), std::string::npos);
 }
 
-TEST(ParamStore, ACheckMaySeeRefuseAndThrow) {
+TEST(ParamStore, a_check_may_accept_refuse_and_throw) {
   Pool pool;
   Store store(pool.enqueue());
   const auto odd = [](const ParamVariant& value) -> std::string {
@@ -158,7 +158,7 @@ TEST(ParamStore, ACheckMaySeeRefuseAndThrow) {
             "never");
 }
 
-TEST(ParamStore, ACheckThatSetsParametersEndsInAnErrorNotInALoop) {
+TEST(ParamStore, a_check_that_sets_parameters_ends_in_an_error) {
   Pool pool;
   Store store(pool.enqueue());
   ASSERT_TRUE(store.declare(info("a", std::int64_t{0}), {}).ok());
@@ -176,7 +176,7 @@ TEST(ParamStore, ACheckThatSetsParametersEndsInAnErrorNotInALoop) {
   EXPECT_EQ(store.values().get<std::int64_t>("a"), 0);
 }
 
-TEST(ParamStore, WatchersAreToldOfChangesMergedWhileTheyAreBusy) {
+TEST(ParamStore, changes_are_merged_while_a_watcher_is_busy) {
   Pool pool;
   Store store(pool.enqueue());
   ASSERT_TRUE(store.declare(info("a", std::int64_t{0}), {}).ok());
@@ -187,7 +187,7 @@ TEST(ParamStore, WatchersAreToldOfChangesMergedWhileTheyAreBusy) {
   });
   int only_b = 0;
   const auto watch_b = store.watchers().add("b", [&](const ParamSet&) { ++only_b; });
-  ASSERT_TRUE(set(store, "a", std::int64_t{0}).ok());  // the same value: nobody is told
+  ASSERT_TRUE(set(store, "a", std::int64_t{0}).ok());  // the same value: no watcher is notified
   pool.run();
   EXPECT_TRUE(told.empty());
   ASSERT_TRUE(set(store, "a", std::int64_t{1}).ok());
@@ -208,7 +208,7 @@ TEST(ParamStore, WatchersAreToldOfChangesMergedWhileTheyAreBusy) {
   EXPECT_EQ(told.size(), 2U);
 }
 
-TEST(ParamStore, WhatIsForgottenIsGoneToldAndMayComeBackAsAnotherType) {
+TEST(ParamStore, a_removed_parameter_may_return_with_another_type) {
   Pool pool;
   Store store(pool.enqueue());
   const std::string large(kMaxParamBytes - 1000, 'x');
@@ -225,12 +225,12 @@ TEST(ParamStore, WhatIsForgottenIsGoneToldAndMayComeBackAsAnotherType) {
   ASSERT_TRUE(store.declare(info("a", std::string("now text")), {}).ok());
   EXPECT_EQ(store.values().get<std::string>("a"), "now text");
   for (int round = 0; round < 40; ++round) {
-    ASSERT_TRUE(store.declare(info("large", large), {}).ok()) << "its room is free again";
+    ASSERT_TRUE(store.declare(info("large", large), {}).ok()) << "its space is free again";
     ASSERT_TRUE(store.forget("large"));
   }
 }
 
-TEST(ParamStore, NamesDescriptionsAndBoundsAreChecked) {
+TEST(ParamStore, names_descriptions_and_bounds_are_checked) {
   Pool pool;
   Store store(pool.enqueue());
   for (const char* name : {"", "9x", "a..b", "a b", ".a", "a/b"}) {
@@ -247,7 +247,7 @@ TEST(ParamStore, NamesDescriptionsAndBoundsAreChecked) {
   outside.range = ParamRange<double>{0, 1};
   EXPECT_NE(store.declare(outside, {}).error().message.find("its default"), std::string::npos);
   EXPECT_FALSE(store.declare(info("big", std::string(kMaxParamBytes + 1, 'x')), {}).ok());
-  // Many values that are each small enough.
+  // Many values, each small enough.
   ASSERT_TRUE(store.declare(info("text", std::string()), {}).ok());
   Code code = Code::io;
   for (std::size_t i = 0; i < kMaxParams + 1 && code == Code::io; ++i) {
@@ -257,7 +257,7 @@ TEST(ParamStore, NamesDescriptionsAndBoundsAreChecked) {
   EXPECT_EQ(code, Code::exhausted);
 }
 
-TEST(ParamCell, ManyReadersSeeWholeValuesWhileOneWrites) {
+TEST(ParamCell, many_readers_see_whole_values_while_one_thread_writes) {
   const std::vector<std::string> short_one(1, "s");
   const std::vector<std::string> long_one(64, std::string(40, 'l'));
   detail::ParamCell cell("list", short_one);
@@ -278,7 +278,7 @@ TEST(ParamCell, ManyReadersSeeWholeValuesWhileOneWrites) {
   EXPECT_EQ(torn.load(), 0);
 }
 
-TEST(ParamCell, AViewKeepsItsValueWhileTheParameterChanges) {
+TEST(ParamCell, a_view_keeps_its_value_while_the_parameter_changes) {
   detail::ParamCell cell("name", std::string("one"));
   const ParamView<std::string> held(cell);
   for (int i = 0; i < 100; ++i) cell.assign(std::string("number ") + std::to_string(i));
@@ -286,7 +286,7 @@ TEST(ParamCell, AViewKeepsItsValueWhileTheParameterChanges) {
   EXPECT_EQ(ParamView<std::string>(cell), "number 99");
 }
 
-TEST(Params, EveryKindOfHandleReadsItsValue) {
+TEST(Params, every_kind_of_handle_reads_its_value) {
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const Params params = node.params();
@@ -323,7 +323,7 @@ TEST(Params, EveryKindOfHandleReadsItsValue) {
   EXPECT_EQ(params.values().find("speed")->origin, ParamOrigin::set);
 }
 
-TEST(Params, WatchersRunOnThePoolAndEndWithTheNode) {
+TEST(Params, watchers_run_on_the_pool_and_end_with_the_node) {
   Arrivals got;
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
@@ -338,7 +338,7 @@ TEST(Params, WatchersRunOnThePoolAndEndWithTheNode) {
   EXPECT_EQ(*speed, 7);
 }
 
-TEST(Params, ManyThreadsSetAndNoChangeIsLost) {
+TEST(Params, many_threads_set_values_and_no_change_is_lost) {
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto sum = node.params().declare<std::int64_t>("sum");
@@ -364,7 +364,7 @@ TEST(Params, ManyThreadsSetAndNoChangeIsLost) {
   EXPECT_EQ(done.load(), 800);
 }
 
-TEST(Params, ReadingAndSettingFromAPlan) {
+TEST(Params, values_start_from_the_plan) {
   const PlanFile file("hyphos: 1\ndomain: \"" + fresh_domain() + R"("
 processes: {main: {params: {one: {laser: {rate_hz: 40}}}}}
 nodes:
@@ -394,18 +394,18 @@ nodes:
   }
 }
 
-TEST(Params, APlainReadDeclaresAReadOnlyParameter) {
+TEST(Params, a_plain_read_declares_a_read_only_parameter) {
   const PlanFile file("hyphos: 1\ndomain: \"" + fresh_domain() +
                       "\"\nnodes: {one: {params: {gain: 2}}}\n");
   Runtime runtime = Runtime::open(file.options("main")).or_throw();
   const Node one = runtime.node("one").or_throw();
   EXPECT_EQ(one.param("gain", 1.0), 2.0);
-  EXPECT_EQ(one.param("gain", 1), 2);  // read as two types, as ever
+  EXPECT_EQ(one.param("gain", 1), 2);  // reading as two types still works
   EXPECT_EQ(one.param("name", "x"), "x");
   const ParamSet now = one.params().values();
   EXPECT_TRUE(now.find("gain")->read_only);
   EXPECT_EQ(one.params().set("gain", 3.0).error().code, Code::permission);
-  // Declared later after all: now it can be set.
+  // After a later declaration, it can be set.
   const auto gain = one.params().declare<double>("gain", {.value = 1, .unit = "dB"});
   EXPECT_EQ(*gain, 2.0);
   EXPECT_TRUE(gain.set(3).ok());

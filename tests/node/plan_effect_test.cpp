@@ -1,4 +1,4 @@
-// A plan has the effect that it states, or is refused.
+// A plan has its stated effect or is refused.
 #include <gtest/gtest.h>
 
 #include "tests/node/harness.hpp"
@@ -8,7 +8,8 @@ namespace {
 
 std::string endpoint(int port) { return "tcp://127.0.0.1:" + std::to_string(port); }
 
-/// A file in the paper's format: the channels offered at `port` and those taken from other ports.
+/// A file in the paper's format: the channels offered at `port` and those subscribed from other
+/// ports.
 std::string listing(int port, const std::string& offered,
                     const std::vector<std::pair<int, std::string>>& taken) {
   std::string text = "network:\n  publisher:\n    ip: \"" + endpoint(port) + "\"\n    channels: [" +
@@ -21,11 +22,11 @@ std::string listing(int port, const std::string& offered,
 
 RuntimeOptions options_of(const PlanFile& file) {
   RuntimeOptions options = file.options("main");
-  options.domain = fresh_domain();  // so that shared memory joins none of them
+  options.domain = fresh_domain();  // so that shared memory connects none of them
   return options;
 }
 
-TEST(PlanEffect, ListingsOfThePaperRunWithAnyNode) {
+TEST(PlanEffect, listings_of_the_paper_run_with_any_node) {
   Arrivals got;
   const int port = own_port();
   const PlanFile first(listing(port, "there", {{port + 1, "back"}}));
@@ -44,7 +45,7 @@ TEST(PlanEffect, ListingsOfThePaperRunWithAnyNode) {
   EXPECT_EQ(got.values().front(), 7);
 }
 
-TEST(PlanEffect, TheTypeOfThePlanBindsEveryEnd) {
+TEST(PlanEffect, the_type_of_the_plan_binds_every_endpoint) {
   const PlanFile file("hyphos: 1\ndomain: \"" + fresh_domain() + R"("
 nodes: {one: {}}
 channels:
@@ -74,8 +75,8 @@ channels:
 }
 
 /// Two robots whose processes have the same name: the endpoint distinguishes both directions.
-TEST(PlanEffect, AChannelClosesTowardsOneEndpointOnly) {
-  const int port = own_port() + 10;  // not those of the test before
+TEST(PlanEffect, a_channel_can_be_closed_for_one_endpoint_only) {
+  const int port = own_port() + 10;  // different from those of the previous test
   const PlanFile hub(listing(port, "there", {{port + 1, "back"}, {port + 2, "back"}}));
   const PlanFile left(listing(port + 1, "back", {{port, "there"}}));
   const PlanFile right(listing(port + 2, "back", {{port, "there"}}));
@@ -118,8 +119,8 @@ TEST(PlanEffect, AChannelClosesTowardsOneEndpointOnly) {
   }
 }
 
-TEST(PlanEffect, OpeningWhatIsNotThereIsAnError) {
-  const int port = own_port() + 20;  // not those of the test before
+TEST(PlanEffect, opening_an_unknown_channel_or_peer_is_an_error) {
+  const int port = own_port() + 20;  // different from those of the previous test
   const PlanFile first(listing(port, "there", {{port + 1, "back"}}));
   Runtime runtime = Runtime::open(options_of(first)).or_throw();
   const Node node = runtime.node("robot").or_throw();
@@ -133,7 +134,7 @@ TEST(PlanEffect, OpeningWhatIsNotThereIsAnError) {
     EXPECT_EQ(runtime.set_channel_open("there", endpoint(port + 2), open).error().code,
               Code::not_found);
     EXPECT_EQ(runtime.set_channel_open("there", "nobody", open).error().code, Code::not_found);
-    // Here, but on no link: there is nothing that could be opened or closed.
+    // Known here, but on no link: there is nothing to open or close.
     EXPECT_EQ(runtime.set_channel_open("inside", peer, open).error().code, Code::unsupported);
   }
 }

@@ -22,7 +22,7 @@ std::string plugin(const std::string& name) {
   return std::string(TEST_PLUGIN_DIR) + "/libtest_plugin_" + name + ".so";
 }
 
-TEST(Plan, GivesNodesTheirParametersChannelsAndPolicies) {
+TEST(Plan, nodes_get_parameters_channels_and_policies) {
   const PlanFile file(plan_text(fresh_domain(), R"(
 processes: {main: {}}
 nodes:
@@ -46,7 +46,7 @@ channels:
   EXPECT_EQ(runtime.node("three").error().code, Code::not_found);
 }
 
-TEST(Plan, AClosedChannelOpensAtRunTime) {
+TEST(Plan, a_closed_channel_opens_at_run_time) {
   Arrivals got;
   const PlanFile file(plan_text(fresh_domain(), R"(
 processes: {main: {}}
@@ -64,7 +64,7 @@ data_graph: {close_channels: [n]}
   EXPECT_EQ(got.count(), 1U);
 }
 
-TEST(Plan, ErrorsOfTheFileReachTheCaller) {
+TEST(Plan, errors_in_the_file_reach_the_caller) {
   const PlanFile file(plan_text("0", "chanels: {}\n"));
   const auto opened = Runtime::open(file.options("main"));
   ASSERT_FALSE(opened.ok());
@@ -72,7 +72,7 @@ TEST(Plan, ErrorsOfTheFileReachTheCaller) {
   EXPECT_NE(opened.error().to_string().find("channels"), std::string::npos);
 }
 
-TEST(Plan, PluginsRunInThisProcess) {
+TEST(Plan, plugins_run_in_this_process) {
   Arrivals got;
   const PlanFile file(plan_text(fresh_domain(), R"(
 processes: {main: {}, other: {}}
@@ -89,7 +89,7 @@ nodes:
   EXPECT_EQ(got.values().front(), 105);
 }
 
-TEST(Plan, BadPluginsAreRefusedWithTheReason) {
+TEST(Plan, bad_plugins_are_refused_with_the_reason) {
   const auto load = [](const std::string& file_name) {
     const PlanFile file(plan_text(fresh_domain(), "processes: {main: {}}\nnodes:\n  n: {plugin: " +
                                                       file_name + ", process: main}\n"));
@@ -101,8 +101,9 @@ TEST(Plan, BadPluginsAreRefusedWithTheReason) {
   EXPECT_NE(load(plugin("throwing")).message.find("no camera on /dev/video7"), std::string::npos);
 }
 
-/// Recorders and other tools are no part of the plan; they too see channels that need no transport.
-TEST(Plan, AToolHearsAChannelThatStaysInOneProcess) {
+/// Recorders and other tools are not part of the plan. They also receive channels that need no
+/// transport.
+TEST(Plan, a_tool_receives_a_channel_that_stays_in_one_process) {
   Arrivals got;
   const std::string domain = fresh_domain();
   const PlanFile file(plan_text(domain, R"(
@@ -128,9 +129,9 @@ channels:
   EXPECT_EQ(got.values(), std::vector<std::int64_t>{2});
 }
 
-/// ... and those that travel by other transports: what the plan's own processes get by ZeroMQ,
-/// tools get, and give, through shared memory.
-TEST(Plan, AToolTakesPartInAChannelThatGoesByZeroMq) {
+/// ... and channels that use other transports. The plan's own processes use ZeroMQ, and tools
+/// receive and send the same messages through shared memory.
+TEST(Plan, a_tool_joins_a_channel_that_uses_zeromq) {
   Arrivals at_mind;
   Arrivals at_tool;
   const std::string domain = fresh_domain();
@@ -165,13 +166,13 @@ channels:
   sent.push_back(1000);
   ASSERT_TRUE(at_mind.wait_for(201));
   ASSERT_TRUE(at_tool.wait_for(201));
-  EXPECT_EQ(pub.listeners(), 2U) << "the mind hears the eye in one way only";
+  EXPECT_EQ(pub.listeners(), 2U) << "the mind is connected to the eye by one transport only";
   EXPECT_EQ(at_mind.values(), sent);
   EXPECT_EQ(at_tool.values(), sent);
 }
 
 /// Network namespaces divide a machine into hosts, but not its shared memory.
-TEST(Plan, HostsThatShareAMachineHearEachMessageOnce) {
+TEST(Plan, hosts_that_share_a_machine_get_each_message_once) {
   const std::string domain = fresh_domain();
   const int port = own_port();
   const PlanFile file(plan_text(domain, R"(
@@ -216,12 +217,12 @@ channels:
     auto values = arrivals.values();
     std::sort(values.begin(), values.end());
     EXPECT_EQ(values.size(), 200U);
-    EXPECT_EQ(std::unique(values.begin(), values.end()), values.end()) << "none twice";
+    EXPECT_EQ(std::unique(values.begin(), values.end()), values.end()) << "no value arrives twice";
   }
 }
 
-/// The same node, moved by one word of the plan: here it runs in a process of its own.
-TEST(Plan, AHostProcessRunsPluginsUntilItIsTold) {
+/// The same node, moved by one word of the plan: here it runs in a separate process.
+TEST(Plan, a_host_process_runs_plugins_until_a_signal) {
   Arrivals got;
   const std::string domain = fresh_domain();
   const PlanFile file(plan_text(domain, R"(
@@ -237,7 +238,7 @@ nodes:
   probe.subscribe<Number>("out", serial, [&](const Message<Number>& m) { got.add(m->value); });
   const auto in = probe.publisher<Number>("in");
   ASSERT_TRUE(eventually([&] { return in.listeners() == 1; }));
-  // The way back may open a little later than the way there.
+  // The reverse direction may open a little later.
   while (got.count() == 0) {
     in.publish({5});
     std::this_thread::yield();
@@ -248,7 +249,7 @@ nodes:
   EXPECT_TRUE(eventually([&] { return in.listeners() == 0; }));
 }
 
-TEST(Plan, AHostProcessWithABadPlanSaysSoAndExits) {
+TEST(Plan, a_host_process_with_a_bad_plan_reports_it_and_exits) {
   const PlanFile file(plan_text(
       fresh_domain(), "processes: {p: {}}\nnodes:\n  n: {plugin: /nowhere/libx.so, process: p}\n"));
   EXPECT_EQ(
@@ -259,8 +260,8 @@ TEST(Plan, AHostProcessWithABadPlanSaysSoAndExits) {
       Child({TEST_HOST, "--hyphos-plan", file.path().string(), "--hyphos-process", "q"}).wait(), 2);
 }
 
-/// Two hosts, as the plan sees it: what crosses between them goes by ZeroMQ over TCP.
-TEST(Plan, ProcessesOnTwoHostsTalkOverTcp) {
+/// Two hosts in the plan: messages between them use ZeroMQ over TCP.
+TEST(Plan, processes_on_two_hosts_communicate_over_tcp) {
   Arrivals got;
   const int port = own_port();
   const PlanFile file(plan_text(fresh_domain(), R"(
@@ -290,7 +291,7 @@ channels:
   const auto values = got.values();
   for (int i = 0; i < 500; ++i) ASSERT_EQ(values[static_cast<std::size_t>(i)], i);
 
-  // Closed towards one peer by either side, and opened again.
+  // Closed for one peer by either side, and opened again.
   EXPECT_EQ(b.set_channel_open("n", "nobody", false).error().code, Code::not_found);
   for (const auto& [side, peer] : {std::pair(&a, "think"), std::pair(&b, "sense")}) {
     ASSERT_TRUE(side->set_channel_open("n", peer, false).ok());
@@ -300,8 +301,8 @@ channels:
   }
 }
 
-/// Another process of the network hears who is there and where it can be reached.
-TEST(Plan, MulticastDiscoveryAnnouncesTheProcess) {
+/// Another process of the network receives the announcement with the endpoints.
+TEST(Plan, multicast_discovery_announces_the_process) {
   const std::string domain = fresh_domain();
   const int port = own_port();
   const PlanFile file(plan_text(domain, R"(
@@ -345,7 +346,7 @@ network:
     EXPECT_TRUE(found[0].endpoints[0].ends_with(":" + std::to_string(port)));
     EXPECT_EQ(found[0].channels, std::vector<std::string>{"n"});
   }
-  EXPECT_TRUE(eventually([&] { return lost > 0; }));  // it said goodbye
+  EXPECT_TRUE(eventually([&] { return lost > 0; }));  // it sent a goodbye
   listener->stop();
 }
 

@@ -3,7 +3,7 @@
 
 namespace {
 
-/// Sends every number of "in" to "out", plus the parameter `add`.
+/// Republishes every number of "in" on "out", plus the parameter `add`.
 class Echo {
  public:
   explicit Echo(const hyphos::Node& node)

@@ -2,7 +2,7 @@
 
 namespace {
 
-/// A node with parameters, for tests that change them from outside.
+/// A node with parameters, for tests that change them from other processes.
 class Tunable {
  public:
   explicit Tunable(const hyphos::Node& node) {

@@ -7,7 +7,7 @@
 namespace hyphos::test {
 namespace {
 
-/// A subscription of this process that somebody has to poll.
+/// A polled subscription of this process.
 class Polled {
  public:
   explicit Polled(Policy policy = {}) {
@@ -49,7 +49,7 @@ class Polled {
   std::thread::id in_;
 };
 
-TEST(Poll, RunsCallbacksInTheThreadThatPollsAndNowhereElse) {
+TEST(Poll, callbacks_run_only_in_the_polling_thread) {
   Polled polled;
   polled.publish(1, 3);
   EXPECT_TRUE(polled.got.empty());
@@ -59,7 +59,7 @@ TEST(Poll, RunsCallbacksInTheThreadThatPollsAndNowhereElse) {
   EXPECT_EQ(polled.subscription.poll(100), 0U);
 }
 
-TEST(Poll, IsAskedForOnceUntilItComesAndAgainForWhatItLeaves) {
+TEST(Poll, ready_is_called_once_per_poll_and_for_the_rest) {
   Polled polled;
   polled.publish(1, 5);
   EXPECT_EQ(polled.told(), 1U);
@@ -71,7 +71,7 @@ TEST(Poll, IsAskedForOnceUntilItComesAndAgainForWhatItLeaves) {
   EXPECT_EQ(polled.told(), 3U);
 }
 
-TEST(Poll, LeavesForTheNextTimeWhatComesMeanwhile) {
+TEST(Poll, messages_that_arrive_meanwhile_wait_for_the_next_poll) {
   Polled polled;
   polled.then = [&] {
     if (polled.got.size() < 5) polled.publish(10, 10);
@@ -82,7 +82,7 @@ TEST(Poll, LeavesForTheNextTimeWhatComesMeanwhile) {
   EXPECT_EQ(polled.subscription.poll(100), 2U);
 }
 
-TEST(Poll, FromItsOwnCallbackDoesNothing) {
+TEST(Poll, polling_from_its_own_callback_does_nothing) {
   Polled polled;
   std::uint32_t inner = 99;
   polled.then = [&] { inner = polled.subscription.poll(1); };
@@ -92,7 +92,7 @@ TEST(Poll, FromItsOwnCallbackDoesNothing) {
   EXPECT_EQ(polled.got.size(), 1U);
 }
 
-TEST(Poll, AFullQueueDropsTheOldestAndCounts) {
+TEST(Poll, a_full_queue_drops_the_oldest_and_counts) {
   Policy policy;
   policy.depth = 2;
   Polled polled(policy);
@@ -103,7 +103,7 @@ TEST(Poll, AFullQueueDropsTheOldestAndCounts) {
   EXPECT_EQ(polled.counter("received"), 2U);
 }
 
-TEST(Poll, AReliableSenderWaitsUntilThereIsRoom) {
+TEST(Poll, a_reliable_sender_waits_until_there_is_room) {
   Polled polled(reliable_policy(2));
   std::thread sender([&] { polled.publish(1, 50); });
   std::size_t seen = 0;
@@ -114,7 +114,7 @@ TEST(Poll, AReliableSenderWaitsUntilThereIsRoom) {
   }
 }
 
-TEST(Poll, AfterAClosingFromTheCallbackNothingRuns) {
+TEST(Poll, after_a_close_from_the_callback_nothing_runs) {
   Polled polled;
   polled.then = [&] { polled.subscription.close(); };
   polled.publish(1, 3);

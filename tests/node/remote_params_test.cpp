@@ -17,7 +17,7 @@ std::string read_all(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A plan with the node `tunable` in a process of its own, and that process.
+/// A plan with the node `tunable` in a separate process, and that process.
 class Robot {
  public:
   explicit Robot(const std::string& params, const std::string& rest = "")
@@ -33,7 +33,7 @@ class Robot {
                                  "--hyphos-process", "main", "--hyphos-state", state_.string()});
   }
   int stop(int signal) { return child_->stop(signal); }
-  /// ... as an operator would, and not before it can hear of it.
+  /// Terminates it like an operator, but not before it handles the signal.
   int terminate() {
     EXPECT_TRUE(comes_to_spin(domain_, "main"));
     return stop(SIGTERM);
@@ -48,7 +48,7 @@ class Robot {
   std::unique_ptr<Child> child_;
 };
 
-TEST(RemoteParams, AreReadSetAndWatchedFromAnotherRuntime) {
+TEST(RemoteParams, another_runtime_can_read_set_and_watch_parameters) {
   Arrivals told;
   const std::string domain = fresh_domain();
   Runtime one = open_runtime(domain, "one");
@@ -73,7 +73,7 @@ TEST(RemoteParams, AreReadSetAndWatchedFromAnotherRuntime) {
   });
   ASSERT_TRUE(remote.set("speed", 1.5, kPatience).ok());
   EXPECT_EQ(*speed, 1.5);
-  EXPECT_EQ(remote.values().get<double>("speed"), 1.5);  // at once: it came with the answer
+  EXPECT_EQ(remote.values().get<double>("speed"), 1.5);  // at once: the reply contained it
   ASSERT_TRUE(told.wait_for(1));
   EXPECT_EQ(told.values().front(), 15);
 
@@ -88,13 +88,13 @@ TEST(RemoteParams, AreReadSetAndWatchedFromAnotherRuntime) {
       remote.set({{"speed", 1.0}, {"names", std::vector<std::string>{"b", "c"}}}, kPatience).ok());
   EXPECT_EQ(names->size(), 2U);
 
-  // The owner's own changes, too.
+  // The owner's own changes are seen, too.
   ASSERT_TRUE(speed.set(0.25).ok());
   EXPECT_TRUE(eventually([&] { return remote.values().get<double>("speed") == 0.25; }));
   EXPECT_EQ(*nodes_with_params(domain), std::vector<std::string>{"own-er"});
 }
 
-TEST(RemoteParams, WhoComesLateSeesTheNewestAtOnce) {
+TEST(RemoteParams, a_late_process_sees_the_newest_values_at_once) {
   const std::string domain = fresh_domain();
   Runtime one = open_runtime(domain, "one");
   const Node owner = one.node("owner").or_throw();
@@ -107,7 +107,7 @@ TEST(RemoteParams, WhoComesLateSeesTheNewestAtOnce) {
   EXPECT_TRUE(eventually([&] { return remote.values().get<std::int64_t>("count") == 50; }));
 }
 
-TEST(RemoteParams, ANodeThatIsNotThereIsNamedWithThoseThatAre) {
+TEST(RemoteParams, an_unknown_node_is_reported_with_the_known_nodes) {
   const std::string domain = fresh_domain();
   Runtime one = open_runtime(domain, "one");
   const Node owner = one.node("mapper").or_throw();
@@ -122,7 +122,7 @@ TEST(RemoteParams, ANodeThatIsNotThereIsNamedWithThoseThatAre) {
   EXPECT_FALSE(remote.present());
 }
 
-TEST(RemoteParams, ManyThreadsSetInTurn) {
+TEST(RemoteParams, many_threads_can_set_values) {
   const std::string domain = fresh_domain();
   Runtime one = open_runtime(domain, "one");
   Runtime two = open_runtime(domain, "two");
@@ -147,7 +147,7 @@ TEST(RemoteParams, ManyThreadsSetInTurn) {
   }
 }
 
-TEST(RemoteParams, WhatWasSetOutlivesKill9WithinOneRun) {
+TEST(RemoteParams, values_survive_kill_9_within_one_run) {
   Robot robot("low: 3, high: 9");
   robot.start();
   Runtime tools = open_runtime(robot.domain(), "tool");
@@ -156,7 +156,7 @@ TEST(RemoteParams, WhatWasSetOutlivesKill9WithinOneRun) {
   ASSERT_TRUE(remote.wait(kPatience).ok());
   EXPECT_TRUE(eventually([&] { return remote.values().size() == 4; }));
   ASSERT_TRUE(remote.set({{"low", 20.5}, {"high", 30.0}}, kPatience).ok());
-  EXPECT_EQ(robot.stop(SIGKILL), 128 + SIGKILL);  // as soon as the answer was here
+  EXPECT_EQ(robot.stop(SIGKILL), 128 + SIGKILL);  // right after the reply arrived
   EXPECT_TRUE(eventually([&] { return !remote.present(); }));
   EXPECT_EQ(remote.values().get<double>("low"), 20.5);  // as last seen
   robot.start();
@@ -167,12 +167,12 @@ TEST(RemoteParams, WhatWasSetOutlivesKill9WithinOneRun) {
   EXPECT_EQ(remote.values().get<double>("low"), 20.5);
   EXPECT_EQ(remote.values().get<double>("high"), 30.0);
   EXPECT_EQ(remote.values().find("mode")->origin, ParamOrigin::standard);
-  // And it can be set again.
+  // It can be set again.
   ASSERT_TRUE(remote.set("mode", "fast", kPatience).ok());
   EXPECT_EQ(robot.terminate(), 0);
 }
 
-TEST(RemoteParams, AKeptFileIsReadAtTheNextRun) {
+TEST(RemoteParams, a_persisted_file_is_read_at_the_next_run) {
   Robot robot("low: 3, high: 9", "    persist: kept/tunable.yaml\n");
   const std::filesystem::path kept = robot.folder() / "kept/tunable.yaml";
   robot.start();
@@ -183,7 +183,7 @@ TEST(RemoteParams, AKeptFileIsReadAtTheNextRun) {
   ASSERT_TRUE(eventually([&] { return remote.values().size() == 4; }));  // all are declared
   ASSERT_TRUE(remote.set("high", 12.5, kPatience).ok());
   EXPECT_NE(read_all(kept).find("high: 12.5"), std::string::npos);
-  EXPECT_EQ(read_all(kept).find("low"), std::string::npos);  // the plan's value is not kept
+  EXPECT_EQ(read_all(kept).find("low"), std::string::npos);  // the plan's value is not saved
   EXPECT_EQ(robot.terminate(), 0);
   std::filesystem::remove_all(robot.folder() / "run");  // another run
   robot.start();
@@ -196,7 +196,7 @@ TEST(RemoteParams, AKeptFileIsReadAtTheNextRun) {
   EXPECT_EQ(robot.terminate(), 0);
 }
 
-TEST(RemoteParams, ACorruptFileIsPutAsideAndThePlanHolds) {
+TEST(RemoteParams, a_corrupt_file_is_set_aside_and_the_plan_is_used) {
   Robot robot("low: 3, high: 9", "    persist: on\n");
   const std::filesystem::path kept = robot.folder() / "state/tunable.params.yaml";
   std::filesystem::create_directories(kept.parent_path());
@@ -212,7 +212,7 @@ TEST(RemoteParams, ACorruptFileIsPutAsideAndThePlanHolds) {
   EXPECT_TRUE(std::filesystem::exists(kept.string() + ".corrupt"));
 }
 
-TEST(RemoteParams, AKeptValueThatNoLongerFitsIsLeftOut) {
+TEST(RemoteParams, a_saved_value_that_is_no_longer_valid_is_ignored) {
   Robot robot("low: 3, high: 9", "    persist: on\n");
   const std::filesystem::path kept = robot.folder() / "state/tunable.params.yaml";
   std::filesystem::create_directories(kept.parent_path());
@@ -227,11 +227,11 @@ TEST(RemoteParams, AKeptValueThatNoLongerFitsIsLeftOut) {
   EXPECT_EQ(remote.values().get<double>("high"), 9.0);
   EXPECT_EQ(remote.values().get<std::string>("mode"), "fast");
   ASSERT_TRUE(remote.set("high", 10.0, kPatience).ok());
-  EXPECT_NE(read_all(kept).find("old: 1"), std::string::npos);  // what is not declared is not lost
+  EXPECT_NE(read_all(kept).find("old: 1"), std::string::npos);  // an undeclared value is not lost
 }
 
-/// Two hosts of a plan, both of them this machine: nothing goes by shared memory between them.
-TEST(RemoteParams, AreReadAndSetFromAnotherHostOfThePlan) {
+/// Two hosts of a plan, both on this machine: no message between them uses shared memory.
+TEST(RemoteParams, another_host_of_the_plan_can_read_and_set_parameters) {
   const std::string port = std::to_string(own_port());
   const PlanFile file("hyphos: 1\ndomain: \"" + fresh_domain() + R"("
 hosts: {robot: {address: 127.0.0.1}, desk: {address: 127.0.0.2}}
@@ -257,7 +257,7 @@ network: {base_port: )" +
   EXPECT_TRUE(eventually([&] { return remote.values().get<double>("speed") == 0.5; }));
 }
 
-TEST(RemoteParams, ValuesThatNoNodeDeclaresAreTold) {
+TEST(RemoteParams, undeclared_values_of_the_plan_are_reported) {
   Robot robot("low: 1.5, hihg: 9, laser: {rate: 3}");
   robot.start();
   Runtime tools = open_runtime(robot.domain(), "tool");

@@ -7,8 +7,8 @@
 namespace hyphos::test {
 namespace {
 
-TEST(Service, BoundsAreKeptAndToldOnBothSides) {
-  Arrivals came;  // what callbacks use outlives the nodes
+TEST(Service, bounds_are_enforced_and_reported_on_both_sides) {
+  Arrivals came;  // used by callbacks, so it outlives the nodes
   std::mutex mutex;
   std::vector<Responder<Number>> kept;
   Two two;
@@ -42,7 +42,7 @@ TEST(Service, BoundsAreKeptAndToldOnBothSides) {
   EXPECT_TRUE(client.call_async({4}, kForEver).valid());
 }
 
-TEST(Service, RequestsBeyondTheDepthAreRefused) {
+TEST(Service, requests_beyond_the_depth_are_refused) {
   graph::test::Gate gate;
   Two two;
   ServiceOptions options;
@@ -63,9 +63,9 @@ TEST(Service, RequestsBeyondTheDepthAreRefused) {
   EXPECT_TRUE(waiting.get().ok());
 }
 
-/// One thread, and a chain of callbacks that each wait for the next: none may keep the others from
-/// running.
-TEST(Service, ACallInsideACallbackDoesNotStarveThePool) {
+/// One thread, and a chain of callbacks that each wait for the next: none may prevent the others
+/// from running.
+TEST(Service, a_call_inside_a_callback_does_not_starve_the_pool) {
   Arrivals got;
   RuntimeOptions options;
   options.domain = fresh_domain();
@@ -86,7 +86,7 @@ TEST(Service, ACallInsideACallbackDoesNotStarveThePool) {
   for (int round = 0; round < 5; ++round) {
     EXPECT_EQ(first.call({0}, kForEver).or_throw().value, kLinks);
   }
-  // A subscription's callback may call, too, and messages go on meanwhile.
+  // A subscription's callback may call, too, and messages continue meanwhile.
   node.subscribe<Number>("n", serial, [&](const Message<Number>& n) {
     got.add(first.call({n->value}, kForEver).or_throw().value);
   });
@@ -95,7 +95,7 @@ TEST(Service, ACallInsideACallbackDoesNotStarveThePool) {
   ASSERT_TRUE(got.wait_for(5));
 }
 
-TEST(Service, MoreCallbacksThanMayWaitAreRefusedAndNotStuck) {
+TEST(Service, callbacks_beyond_the_wait_limit_are_refused_not_stuck) {
   Arrivals overloaded;
   Arrivals done;
   RuntimeOptions options;
@@ -144,7 +144,7 @@ TEST(Service, MoreCallbacksThanMayWaitAreRefusedAndNotStuck) {
   EXPECT_GE(answered, static_cast<std::size_t>(graph::Executor::kMaxWaiting));
 }
 
-TEST(Service, AnInlinedCallbackMayNotWait) {
+TEST(Service, an_inlined_callback_must_not_wait) {
   Two two;
   two.server.service<Number, Number>("s", square);
   const auto client = two.client.client<Number, Number>("s");
@@ -160,7 +160,7 @@ TEST(Service, AnInlinedCallbackMayNotWait) {
   EXPECT_EQ(told.get_future().get().code, Code::unsupported);
 }
 
-TEST(Service, AHundredClientsEachGetTheirReplies) {
+TEST(Service, a_hundred_clients_each_get_their_replies) {
   Two two;
   two.server.service<Number, Number>("square", [](const Number& n) { return square(n); });
   std::vector<Client<Number, Number>> clients;

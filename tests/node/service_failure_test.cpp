@@ -14,7 +14,7 @@
 namespace hyphos::test {
 namespace {
 
-TEST(Service, AClosedServerFailsItsCallsAtOnceAndAnotherMayTakeOver) {
+TEST(Service, a_closed_server_fails_its_calls_and_another_takes_over) {
   for (const bool in_one_process : {true, false}) {
     Two two;
     const Node& asking = in_one_process ? two.server : two.client;
@@ -37,7 +37,7 @@ TEST(Service, AClosedServerFailsItsCallsAtOnceAndAnotherMayTakeOver) {
   }
 }
 
-TEST(Service, AKilledServerIsNoticedAtOnceAndItsSuccessorIsUsed) {
+TEST(Service, a_killed_server_is_noticed_and_its_successor_is_used) {
   const std::string domain = fresh_domain();
   const Node node = open_runtime(domain).node("client").or_throw();
   const auto square = node.client<Number, Number>("square");
@@ -56,12 +56,12 @@ TEST(Service, AKilledServerIsNoticedAtOnceAndItsSuccessorIsUsed) {
       ASSERT_FALSE(end.ok());
       EXPECT_EQ(end.error().code, Code::disconnected);
     }
-    // One client after the other hears of it.
+    // The clients notice it one after the other.
     ASSERT_TRUE(eventually([&] { return !square.ready() && !never.ready(); }));
   }
 }
 
-TEST(Service, AKilledClientLeavesNothingPending) {
+TEST(Service, a_killed_client_leaves_nothing_pending) {
   Arrivals came;
   const std::string domain = fresh_domain();
   const Node node = open_runtime(domain).node("server").or_throw();
@@ -84,7 +84,7 @@ TEST(Service, AKilledClientLeavesNothingPending) {
   EXPECT_EQ(kept.front().reply({1}).error().code, Code::disconnected);
 }
 
-TEST(Service, ADroppedClientEndsItsCallsAndTellsTheServer) {
+TEST(Service, a_dropped_client_ends_its_calls_and_notifies_the_server) {
   Arrivals ended;
   Two two;
   std::promise<Responder<Number>> asked;
@@ -98,13 +98,13 @@ TEST(Service, ADroppedClientEndsItsCallsAndTellsTheServer) {
         ended.add();
       });
   const Responder<Number> responder = asked.get_future().get();
-  EXPECT_EQ(ended.count(), 0U);  // a call goes on without the handle
+  EXPECT_EQ(ended.count(), 0U);  // a call continues without the handle
   two.client.close();
   ASSERT_TRUE(ended.wait_for(1));
   EXPECT_TRUE(eventually([&] { return responder.canceled(); }));
 }
 
-/// Two graphs over transports that lose, repeat, delay and reorder.
+/// Two graphs over transports that lose, duplicate, delay and reorder messages.
 struct Faulty {
   explicit Faulty(const transport::FaultConfig& faults, const std::string& domain)
       : registry(std::make_shared<trace::Registry>(std::span<std::byte>{}, nullptr, "test", 1)),
@@ -123,7 +123,7 @@ struct Faulty {
   graph::Graph graph;
 };
 
-TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
+TEST(Service, over_a_faulty_transport_a_call_ends_once) {
   Arrivals ended;
   transport::FaultConfig faults;
   faults.loss = 0.1;
@@ -157,7 +157,7 @@ TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
   constexpr std::size_t kCalls = 300;
   std::size_t all = 0;
   std::size_t answered = 0;
-  // A machine that stands still lets calls time out that nothing was lost of: then once more.
+  // On a stalled machine, calls time out although nothing was lost. Then repeat.
   for (int round = 0; round < 20 && answered <= kCalls / 2; ++round) {
     for (std::size_t i = 0; i < kCalls; ++i) {
       const auto n = static_cast<std::int64_t>(all++);
@@ -179,7 +179,7 @@ TEST(Service, OverAFaultyTransportACallEndsOnceAndRunsAtMostOnce) {
     answered = static_cast<std::size_t>(std::count(ends.end() - kCalls, ends.end(), 1));
   }
   EXPECT_GT(answered, kCalls / 2);
-  EXPECT_LT(answered, kCalls);  // something was lost, or nothing was tested
+  EXPECT_LT(answered, kCalls);  // some messages were lost, otherwise the test shows nothing
   server->close();
   core->close();
   const std::lock_guard lock(mutex);

@@ -7,12 +7,12 @@
 
 namespace hyphos::test {
 
-/// No test waits for so long: whoever reports before it does not wait for its timeout.
+/// No test waits this long, so a result that arrives is not caused by the timeout.
 inline constexpr Duration kForEver = Duration::from_seconds(3600);
 
 inline Number square(const Number& n) { return {n.value * n.value}; }
 
-/// A server and a client, in one process each.
+/// A server and a client, each in a separate process.
 struct Two {
   std::string domain = fresh_domain();
   Runtime a = open_runtime(domain, "a");

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   if (std::string_view(argv[1]) == "server") {
     node.service<Number, Number>("square",
                                  [](const Number& n) { return Number{n.value * n.value}; });
-    std::vector<hyphos::Responder<Number>> kept;  // of a serial callback: one at a time
+    std::vector<hyphos::Responder<Number>> kept;  // for a serial callback: one at a time
     node.service<Number, Number>(
         "never", [&kept](const hyphos::Message<Number>&, const hyphos::Responder<Number>& r) {
           kept.push_back(r);

@@ -9,7 +9,7 @@
 namespace hyphos::test {
 namespace {
 
-TEST(Service, AnswersInOneProcessByPointer) {
+TEST(Service, a_call_in_one_process_passes_pointers) {
   const Node node = Node::open("node", offline_options()).or_throw();
   const Number* seen = nullptr;
   node.service<Number, Number>("square", [&](const Message<Number>& n) {
@@ -26,7 +26,7 @@ TEST(Service, AnswersInOneProcessByPointer) {
   EXPECT_NE(seen, nullptr);
 }
 
-TEST(Service, AnswersAcrossProcessesInEveryMode) {
+TEST(Service, calls_cross_processes_in_every_mode) {
   for (const Mode mode : {serial, concurrent, inlined}) {
     Two two;
     ServiceOptions options;
@@ -41,7 +41,7 @@ TEST(Service, AnswersAcrossProcessesInEveryMode) {
   }
 }
 
-TEST(Service, AClientThatComesFirstWaitsForItsServer) {
+TEST(Service, a_client_that_starts_first_waits_for_its_server) {
   Two two;
   const auto client = two.client.client<Number, Number>("square");
   EXPECT_FALSE(client.ready());
@@ -64,7 +64,7 @@ struct Text {
   }
 };
 
-TEST(Service, AnyTypeOfAChannelMayAskAndAnswer) {
+TEST(Service, every_channel_type_can_be_a_request_and_a_reply) {
   Two two;
   using Head = wire::v1::Head;
   two.server.service<Head, Text>("to_text", [](const Head& h) { return Text{h.channel()}; });
@@ -103,7 +103,7 @@ TEST(Service, AnyTypeOfAChannelMayAskAndAnswer) {
   EXPECT_EQ(attached->buffers[7].text(), "xyz");
 }
 
-TEST(Service, ManyCallsAreUnderWayAtOnceAndEachGetsItsOwnReply) {
+TEST(Service, many_calls_in_flight_each_get_their_own_reply) {
   graph::test::Gate gate;
   Arrivals came;
   Two two;
@@ -121,7 +121,7 @@ TEST(Service, ManyCallsAreUnderWayAtOnceAndEachGetsItsOwnReply) {
   std::vector<std::future<Result<Number>>> replies;
   for (std::int64_t i = 0; i < 64; ++i) replies.push_back(client.call_async({i}, kForEver));
   ASSERT_TRUE(came.wait_for(64));
-  for (auto at = kept.rbegin(); at != kept.rend(); ++at) {  // the last asked is answered first
+  for (auto at = kept.rbegin(); at != kept.rend(); ++at) {  // the last request is replied to first
     EXPECT_TRUE(at->second.reply({at->first * at->first}).ok());
   }
   for (std::int64_t i = 0; i < 64; ++i) {
@@ -129,7 +129,7 @@ TEST(Service, ManyCallsAreUnderWayAtOnceAndEachGetsItsOwnReply) {
   }
 }
 
-TEST(Service, ARefusalArrivesWithItsCodeAndWords) {
+TEST(Service, a_refusal_arrives_with_its_code_and_message) {
   Two two;
   two.server.service<Number, Number>("root", [](const Number& n) -> Result<Number> {
     if (n.value < 0) return Error{Code::unsupported, "no root of a negative number:\nuse abs", "n"};
@@ -150,7 +150,7 @@ TEST(Service, ARefusalArrivesWithItsCodeAndWords) {
   EXPECT_EQ(thrown.error().where, "throwing");
 }
 
-TEST(Service, AnAnswerMayComeLaterFromAnotherThreadAndOnlyOnce) {
+TEST(Service, a_reply_may_be_sent_later_from_another_thread_once) {
   Two two;
   std::promise<Responder<Number>> asked;
   two.server.service<Number, Number>(
@@ -165,16 +165,16 @@ TEST(Service, AnAnswerMayComeLaterFromAnotherThreadAndOnlyOnce) {
   EXPECT_EQ(responder.refuse(Code::io, "x").error().code, Code::already_exists);
 }
 
-TEST(Service, ARequestDroppedWithoutAnAnswerFailsAtOnce) {
+TEST(Service, a_request_dropped_without_a_reply_fails_at_once) {
   Two two;
   two.server.service<Number, Number>("lazy",
                                      [](const Message<Number>&, const Responder<Number>&) {});
   const auto reply = two.client.client<Number, Number>("lazy").call({1}, kForEver);
   ASSERT_FALSE(reply.ok());
-  EXPECT_NE(reply.error().message.find("without an answer"), std::string::npos);
+  EXPECT_NE(reply.error().message.find("without a reply"), std::string::npos);
 }
 
-TEST(Service, NobodyThereAndNoAnswerAreDifferentErrors) {
+TEST(Service, no_server_and_no_reply_are_different_errors) {
   Arrivals came;
   Two two;
   std::vector<Responder<Number>> kept;
@@ -190,13 +190,13 @@ TEST(Service, NobodyThereAndNoAnswerAreDifferentErrors) {
         came.add();
       });
   ASSERT_TRUE(client.wait_for_server(kForEver).ok());
-  // Longer than the machine may stand still before the request is on its way.
+  // Longer than the machine may stall before the request is sent.
   auto silent = client.call_async({2}, Duration::from_ms(5'000));
   ASSERT_TRUE(came.wait_for(1));
   const auto timeout = silent.get();
   ASSERT_FALSE(timeout.ok());
   EXPECT_EQ(timeout.error().code, Code::timeout);
-  // The server hears of it, and an answer that is late is counted and hurts nobody.
+  // The server is notified. A late reply is counted and does no harm.
   EXPECT_TRUE(eventually([&] { return kept.front().canceled(); }));
   EXPECT_EQ(service.pending(), 1U);
   EXPECT_TRUE(kept.front().reply({1}).ok());
@@ -206,7 +206,7 @@ TEST(Service, NobodyThereAndNoAnswerAreDifferentErrors) {
   EXPECT_EQ(counter(two.domain, "hyphos/service/never/request", "drop.call.timeout"), 2U);
 }
 
-TEST(Service, OtherTypesAreRefusedByNameOnBothSides) {
+TEST(Service, other_types_are_refused_by_name_on_both_sides) {
   Two two;
   two.server.service<Number, Number>("s", square);
   const auto wrong = two.client.client<Number, Words>("s");
@@ -218,11 +218,11 @@ TEST(Service, OtherTypesAreRefusedByNameOnBothSides) {
       << reply.error().message;
   EXPECT_NE(reply.error().message.find("test.Number(struct) -> test.Number(struct)"),
             std::string::npos);
-  // In one process it is refused when it is made.
+  // In one process, the client is refused when it is created.
   EXPECT_THROW((two.server.client<Words, Number>("s")), Exception);
 }
 
-TEST(Service, OneNameHasOneServer) {
+TEST(Service, one_name_has_one_server) {
   Two two;
   const Service service = two.server.service<Number, Number>("s", square);
   const auto refused = [](const Node& node) {
@@ -241,7 +241,7 @@ TEST(Service, OneNameHasOneServer) {
   two.client.service<Number, Number>("s", square);
 }
 
-TEST(Service, BadNamesAndBoundsAreRefused) {
+TEST(Service, bad_names_and_bounds_are_refused) {
   Two two;
   const auto code = [&](auto&& make) {
     try {
@@ -262,8 +262,8 @@ TEST(Service, BadNamesAndBoundsAreRefused) {
             Code::invalid_config);
 }
 
-/// Two hosts as the plan sees them. Different domains, so that they do not meet in shared memory.
-TEST(Service, ThePlanTakesServicesAndActionsBetweenMachines) {
+/// Two hosts in the plan. Different domains, so that they do not connect through shared memory.
+TEST(Service, the_plan_connects_services_and_actions_between_machines) {
   Arrivals feedback;
   const int port = own_port();
   const std::string domain = fresh_domain();
@@ -306,7 +306,7 @@ nodes:
       count.send({1}, [&](const Message<Number>& n) { feedback.add(n->value); }, kForEver);
   EXPECT_EQ(done.result(kForEver).or_throw().value.value, 6);
   EXPECT_TRUE(feedback.wait_for(1));
-  // A node that the plan gives no service is refused, and what it names wrongly, too.
+  // A node to which the plan assigns no service is refused, and so is a wrong name.
   try {
     planner.service<Number, Number>("square", square);
     FAIL();
@@ -314,7 +314,7 @@ nodes:
     EXPECT_EQ(error.error().code, Code::invalid_config);
     EXPECT_NE(error.error().message.find("'driver'"), std::string::npos);
   }
-  // The other machine goes: its calls and goals end at once.
+  // The other machine disconnects: its calls and goals end at once.
   const auto goal = count.send({0}, kForEver);
   auto handle = begun.get_future().get();
   handle = {};

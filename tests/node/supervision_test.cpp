@@ -16,7 +16,7 @@ std::string plan_text(const std::string& domain, const std::string& health) {
          "nodes: {n: {process: p}}\n";
 }
 
-TEST(Supervised, AProcessIsReadyWhenItSpins) {
+TEST(Supervised, a_process_is_ready_when_it_spins) {
   const std::string domain = fresh_domain();
   Runtime runtime = open_runtime(domain);
   EXPECT_EQ(look(domain).state, ProcessState::starting);
@@ -26,7 +26,7 @@ TEST(Supervised, AProcessIsReadyWhenItSpins) {
   spinning.join();
 }
 
-TEST(Supervised, TheHeartStopsWithTheThreadPool) {
+TEST(Supervised, the_heartbeat_stops_with_the_thread_pool) {
   const std::string domain = fresh_domain();
   const PlanFile file(plan_text(domain, ", health: {heartbeat_ms: 20}"));
   const Runtime runtime = Runtime::open(file.options("p")).or_throw();
@@ -44,7 +44,7 @@ TEST(Supervised, TheHeartStopsWithTheThreadPool) {
   });
   publisher.publish(Number{});
   ASSERT_TRUE(eventually([&] { return stuck.load(); }));
-  // The one thread of the pool hangs in the callback: whatever beat was under way has been seen.
+  // The pool's only thread hangs in the callback, and all earlier heartbeats were seen.
   const std::int64_t last = look(domain).heartbeat_ns;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(look(domain).heartbeat_ns, last);
@@ -53,14 +53,14 @@ TEST(Supervised, TheHeartStopsWithTheThreadPool) {
   node.close();
 }
 
-TEST(Supervised, NoHeartbeatUnlessThePlanAsks) {
+TEST(Supervised, there_is_no_heartbeat_unless_the_plan_enables_it) {
   const std::string domain = fresh_domain();
   const PlanFile file(plan_text(domain, ""));
   const Runtime runtime = Runtime::open(file.options("p")).or_throw();
   EXPECT_EQ(look(domain).heartbeat_ns, 0);
 }
 
-TEST(Supervised, AnOfflineRuntimeListsItsEnds) {
+TEST(Supervised, an_offline_runtime_lists_its_endpoints) {
   Runtime runtime = Runtime::open(offline_options()).or_throw();
   const Node node = runtime.node("n").or_throw();
   const auto publisher = node.publisher<Number>("number");

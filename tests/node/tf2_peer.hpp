@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// tf2 (ROS 1, libtf2-dev) behind plain types: its headers need C++17, ours C++20.
+/// tf2 (ROS 1, libtf2-dev) behind plain types, because its headers need C++17 and ours need C++20.
 namespace hyphos::test {
 
 class Tf2Peer {
@@ -29,13 +29,13 @@ class Tf2Peer {
   Answer get(const std::string& target, std::int64_t target_time_ns, const std::string& source,
              std::int64_t source_time_ns, const std::string& fixed, Pose& pose) const;
 
-  // For the benchmark, whose loops run in here so that nothing is added to tf2's own time.
+  // For the benchmark. The loops run in this file, so that nothing is added to tf2's own time.
 
-  /// Times to ask for, in the form that tf2 wants.
+  /// Stores the query times in tf2's format.
   void prepare(const std::vector<std::int64_t>& times_ns);
-  /// Asks `count` times, one prepared time after the other; a sum of what was found.
+  /// Runs `count` look-ups, one prepared time after the other. Returns a sum of the results.
   double look_up(const std::string& target, const std::string& source, long count) const;
-  /// Sets one frame `count` times, `period_ns` apart, going on where the last call ended.
+  /// Sets one frame `count` times, `period_ns` apart, starting where the last call ended.
   void write(std::int64_t period_ns, long count);
 
  private:

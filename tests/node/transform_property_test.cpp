@@ -1,4 +1,4 @@
-// Random trees: what the tree composes and interpolates is what Eigen does.
+// Random trees: the tree composes and interpolates like Eigen.
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
@@ -18,7 +18,7 @@ Eigen::Isometry3d eigen(const Isometry& pose) {
   return out;
 }
 
-/// Where an edge's child is at a time, by Eigen's slerp.
+/// The pose of an edge's child at a time, by Eigen's slerp.
 Eigen::Isometry3d pose_at(const RandomForest::Edge& edge, Time time) {
   if (edge.is_static) return eigen(edge.samples.front().isometry());
   std::size_t i = 0;
@@ -34,7 +34,7 @@ Eigen::Isometry3d pose_at(const RandomForest::Edge& edge, Time time) {
   return out;
 }
 
-/// A frame in the root, by walking up.
+/// The pose of a frame in the root, by walking up.
 Eigen::Isometry3d in_root(const RandomForest& forest, std::string frame, Time time) {
   std::map<std::string, const RandomForest::Edge*> up;
   for (const auto& edge : forest.edges()) up[edge.child] = &edge;
@@ -45,7 +45,7 @@ Eigen::Isometry3d in_root(const RandomForest& forest, std::string frame, Time ti
   return out;
 }
 
-TEST(TransformProperty, ComposesAsEigenDoes) {
+TEST(TransformProperty, composition_equals_eigen) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     RandomForest forest(seed, 5 + static_cast<int>(seed) * 2);
     TransformTree tree;
@@ -68,7 +68,7 @@ TEST(TransformProperty, ComposesAsEigenDoes) {
   }
 }
 
-TEST(TransformProperty, ThereAndBackIsNowhere) {
+TEST(TransformProperty, a_transform_and_its_inverse_cancel) {
   RandomForest forest(99, 30);
   TransformTree tree;
   forest.fill(tree);
@@ -87,7 +87,7 @@ TEST(TransformProperty, ThereAndBackIsNowhere) {
   }
 }
 
-TEST(TransformProperty, MatricesAndPointsAreEigens) {
+TEST(TransformProperty, matrices_and_points_equal_eigen) {
   RandomForest forest(7, 40);
   for (const auto& edge : forest.edges()) {
     const Isometry pose = edge.samples.front().isometry();
@@ -110,14 +110,14 @@ TEST(TransformProperty, MatricesAndPointsAreEigens) {
 }
 
 /// A long history in random order, with duplicates: every sample is found again, and every time
-/// between two of them lies between.
-TEST(TransformProperty, EveryPlaceInALongHistoryIsFound) {
+/// between two samples is interpolated between them.
+TEST(TransformProperty, every_position_in_a_long_history_is_found) {
   std::mt19937 random(3);
   for (const int count : {1, 2, 3, 15, 16, 17, 1000, 5000}) {
     std::vector<std::int64_t> stamps;
     std::int64_t stamp = RandomForest::kStart;
     for (int i = 0; i < count; ++i) {
-      // Bursts and gaps, so that the guess of the search is often far off.
+      // Bursts and gaps, so that the first guess of the search is often far off.
       stamp += random() % 50 == 0 ? 10'000'000 : 1 + static_cast<std::int64_t>(random() % 1000);
       stamps.push_back(stamp);
     }

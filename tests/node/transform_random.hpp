@@ -9,14 +9,14 @@
 
 namespace hyphos::test {
 
-/// Random trees with random histories; the same for the same seed.
+/// Random trees with random histories. The same seed gives the same tree.
 class RandomForest {
  public:
   struct Edge {
     std::string parent;
     std::string child;
     bool is_static = false;
-    std::vector<Transform> samples;  ///< by stamp; one if static
+    std::vector<Transform> samples;  ///< by stamp. One sample if static
   };
 
   static constexpr std::int64_t kStart = 1'700'000'000'000'000'000;
@@ -30,7 +30,7 @@ class RandomForest {
       edge.is_static = random_() % 4 == 0;
       const int count = edge.is_static ? 1 : std::uniform_int_distribution<int>(20, 60)(random_);
       for (int s = 0; s < count; ++s) {
-        // The first and the last at the ends, so that every time between is covered.
+        // The first and the last sample at the ends, so that every time between is covered.
         const std::int64_t stamp =
             s == 0 ? kStart : kStart + kSpan * s / std::max(count - 1, 1) + jitter(s, count);
         edge.samples.push_back({edge.parent, edge.child, Time{stamp}, vector(), rotation()});

@@ -20,7 +20,8 @@ Transform moved(const std::string& parent, const std::string& child, Time stamp,
   return {parent, child, stamp, {x, 0, 0}, to_quaternion({0, 0, yaw})};
 }
 
-/// The tree of figure 3 of the paper: a1 over a2 and a3; a6 below a2 by a4, a8 below a3 by a5, a7.
+/// The tree of figure 3 of the paper: a1 above a2 and a3. a6 is below a2 via a4, and a8 is below a3
+/// via a5 and a7.
 TransformTree& paper_tree(TransformTree& tree) {
   const char* edges[][2] = {{"a1", "a2"}, {"a1", "a3"}, {"a2", "a4"}, {"a4", "a6"},
                             {"a3", "a5"}, {"a5", "a7"}, {"a7", "a8"}};
@@ -30,15 +31,15 @@ TransformTree& paper_tree(TransformTree& tree) {
   return tree;
 }
 
-TEST(TransformTree, GoesUpToTheCommonAncestorAndDown) {
+TEST(TransformTree, a_path_goes_up_to_the_common_ancestor_and_down) {
   TransformTree tree;
   paper_tree(tree);
   const auto chain = tree.chain("a8", "a6").or_throw();
   EXPECT_EQ(chain.frames,
             (std::vector<std::string>{"a6", "a4", "a2", "a1", "a3", "a5", "a7", "a8"}));
   EXPECT_EQ(chain.frames[chain.ancestor], "a1");
-  // Every frame lies a metre ahead of its parent and is turned a quarter to the left: after three
-  // of them one stands a metre to the left of the start, after four on it.
+  // Every frame is one metre ahead of its parent and turned left by 90 degrees. After three of them
+  // the position is one metre to the left of the start, after four at the start.
   const Transform up = tree.get("a1", "a6").or_throw();
   EXPECT_NEAR(up.translation.x, 0, 1e-12);
   EXPECT_NEAR(up.translation.y, 1, 1e-12);
@@ -49,11 +50,11 @@ TEST(TransformTree, GoesUpToTheCommonAncestorAndDown) {
   EXPECT_NEAR(across.translation.x, 0, 1e-12);
   EXPECT_NEAR(across.translation.y, 1, 1e-12);
   EXPECT_NEAR(to_roll_pitch_yaw(across.rotation).yaw, -std::numbers::pi / 2, 1e-12);
-  // The way down through a1 only.
+  // The path down through a1 only.
   EXPECT_EQ(tree.chain("a3", "a1").or_throw().ancestor, 0U);
 }
 
-TEST(TransformTree, AFrameIsWhereItIsInItself) {
+TEST(TransformTree, a_frame_in_itself_is_the_identity) {
   TransformTree tree;
   paper_tree(tree);
   const Transform same = tree.get("a6", "a6", at_ms(12345)).or_throw();
@@ -61,7 +62,7 @@ TEST(TransformTree, AFrameIsWhereItIsInItself) {
   EXPECT_EQ(same.stamp, at_ms(12345));
 }
 
-TEST(TransformTree, InterpolatesBetweenSamples) {
+TEST(TransformTree, values_between_samples_are_interpolated) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("map", "base", at_ms(0), 0, 0)));
   ASSERT_TRUE(tree.set(moved("map", "base", at_ms(100), 1, 1)));
@@ -72,14 +73,14 @@ TEST(TransformTree, InterpolatesBetweenSamples) {
   EXPECT_EQ(tree.get("map", "base", at_ms(0)).or_throw().translation.x, 0);
 }
 
-TEST(TransformTree, InterpolationTakesTheShorterWay) {
+TEST(TransformTree, interpolation_takes_the_shorter_rotation) {
   Quaternion turned = to_quaternion({0, 0, 0.4});
   turned = {-turned.x, -turned.y, -turned.z, -turned.w};  // the same rotation
   const Isometry half = interpolate({{}, to_quaternion({0, 0, 0.2})}, {{}, turned}, 0.5);
   EXPECT_NEAR(to_roll_pitch_yaw(half.rotation).yaw, 0.3, 1e-14);
 }
 
-TEST(TransformTree, InterpolationIsExactForEveryAngle) {
+TEST(TransformTree, interpolation_is_exact_for_every_angle) {
   for (const double angle : {1e-9, 1e-5, 1e-3, 0.02, 0.1, 0.5, 0.9, 1.2, 2.0, 3.0, 3.14}) {
     for (const double fraction : {0.0, 0.001, 0.25, 0.5, 0.8, 1.0}) {
       const Isometry found =
@@ -89,7 +90,7 @@ TEST(TransformTree, InterpolationIsExactForEveryAngle) {
   }
 }
 
-TEST(TransformTree, LatestIsTheNewestTimeThatAllKnow) {
+TEST(TransformTree, latest_is_the_newest_common_time) {
   TransformTree tree;
   for (int i = 0; i <= 10; ++i) {
     ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(100 * i), i)));
@@ -99,12 +100,12 @@ TEST(TransformTree, LatestIsTheNewestTimeThatAllKnow) {
   const Transform found = tree.get("map", "laser").or_throw();
   EXPECT_EQ(found.stamp, at_ms(100));
   EXPECT_NEAR(found.translation.x, 1 + 10 + 0.5, 1e-12);
-  // Nothing on the way moves: there is no time to tell.
+  // Nothing on the path moves, so there is no stamp.
   EXPECT_EQ(tree.get("base", "laser").or_throw().stamp, Time{});
   EXPECT_EQ(tree.get("base", "laser", at_ms(99'999)).or_throw().stamp, at_ms(99'999));
 }
 
-TEST(TransformTree, TravelsInTimeThroughAFixedFrame) {
+TEST(TransformTree, two_times_are_connected_through_a_fixed_frame) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("map", "base", at_ms(0), 0)));
   ASSERT_TRUE(tree.set(moved("map", "base", at_ms(1000), 5)));
@@ -113,7 +114,7 @@ TEST(TransformTree, TravelsInTimeThroughAFixedFrame) {
   EXPECT_EQ(found.stamp, at_ms(1000));
 }
 
-TEST(TransformTree, StampsMayComeInAnyOrderAndTwice) {
+TEST(TransformTree, stamps_may_arrive_in_any_order_and_twice) {
   TransformTree ordered;
   TransformTree shuffled;
   for (int i = 0; i < 100; ++i) {
@@ -131,7 +132,7 @@ TEST(TransformTree, StampsMayComeInAnyOrderAndTwice) {
   }
 }
 
-TEST(TransformTree, KeepsTheHistoryAndNoMore) {
+TEST(TransformTree, only_the_configured_history_is_kept) {
   TransformTreeOptions options;
   options.history = Duration::from_ms(1000);
   TransformTree tree(options);
@@ -143,11 +144,11 @@ TEST(TransformTree, KeepsTheHistoryAndNoMore) {
   EXPECT_EQ(late.error().code, Code::out_of_range);
   EXPECT_EQ(
       late.error().to_string(),
-      "'b' in 'a': the stamp is 2 s older than the newest; the history is 1 s [out_of_range]");
+      "'b' in 'a': the stamp is 2 s older than the newest. The history is 1 s [out_of_range]");
   EXPECT_EQ(tree.counters().stale, 1U);
 }
 
-TEST(TransformTree, MemoryIsBoundedWhateverTheRate) {
+TEST(TransformTree, memory_is_bounded_at_any_rate) {
   TransformTreeOptions options;
   options.max_samples = 64;
   options.max_frames = 3;
@@ -160,48 +161,48 @@ TEST(TransformTree, MemoryIsBoundedWhateverTheRate) {
   ASSERT_TRUE(tree.set(moved("a", "c", at_ms(0), 1)));
   const auto many = tree.set(moved("a", "d", at_ms(0), 1));
   EXPECT_EQ(many.error().code, Code::exhausted);
-  EXPECT_NE(many.error().message.find("there are 3 frames already"), std::string::npos);
+  EXPECT_NE(many.error().message.find("there are already 3 frames"), std::string::npos);
 }
 
-TEST(TransformTree, AnUnknownFrameIsNamedWithTheNearestName) {
+TEST(TransformTree, an_unknown_frame_gets_the_nearest_name_suggested) {
   TransformTree tree;
   EXPECT_EQ(tree.get("map", "base").error().message,
-            "there is no frame 'base': no transform has come yet");
+            "there is no frame 'base': no transform has arrived yet");
   paper_tree(tree);
   ASSERT_TRUE(tree.set(moved("a1", "base_link", at_ms(0), 1)));
   const Error error = tree.get("a1", "base_lnik").error();
   EXPECT_EQ(error.code, Code::not_found);
   EXPECT_EQ(error.message, "there is no frame 'base_lnik'; did you mean 'base_link'?");
   EXPECT_EQ(tree.get("zzzzzzzzz", "a1").error().message,
-            "there is no frame 'zzzzzzzzz'; there are: a1, a2, a3, a4, a5, a6, a7, a8, base_link");
+            "there is no frame 'zzzzzzzzz'. Known: a1, a2, a3, a4, a5, a6, a7, a8, base_link");
 }
 
-TEST(TransformTree, DisconnectedTreesAreNamedByTheirRoots) {
+TEST(TransformTree, disconnected_trees_are_named_by_their_roots) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(0), 1)));
   ASSERT_TRUE(tree.set(moved("base", "laser", at_ms(0), 1)));
   const Error error = tree.get("odom", "laser").error();
   EXPECT_EQ(error.code, Code::disconnected);
   EXPECT_EQ(error.message,
-            "'odom' hangs on the root 'map' and 'laser' hangs on the root 'base': no transform "
-            "joins the two trees (does whoever publishes it run?)");
+            "'odom' is in the tree of root 'map' and 'laser' is in the tree of root 'base': no "
+            "transform connects the two trees. Check that its publisher runs");
 }
 
-TEST(TransformTree, NeverExtrapolatesAndSaysByHowMuch) {
+TEST(TransformTree, a_time_outside_the_history_is_an_error_with_the_distance) {
   TransformTree tree;
   for (int i = 0; i <= 10; ++i) ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(i * 100), 1)));
   for (int i = 2; i <= 8; ++i) ASSERT_TRUE(tree.set(moved("odom", "base", at_ms(i * 100), 1)));
   const Error future = tree.get("map", "base", at_ms(1050)).error();
   EXPECT_EQ(future.code, Code::out_of_range);
   EXPECT_EQ(future.message,
-            "'map' from 'base' at 101.050000 s: 'base' in 'odom', 250 ms after its newest: it is "
-            "known from 100.200000 s to 100.800000 s; the whole chain from 100.200000 s to "
-            "100.800000 s");
+            "'map' from 'base' at 101.050000 s: 'base' in 'odom', 250 ms after its newest sample: "
+            "it is known from 100.200000 s to 100.800000 s. The whole chain is known from "
+            "100.200000 s to 100.800000 s");
   const Error past = tree.get("map", "base", at_ms(187)).error();
   EXPECT_NE(past.message.find("'base' in 'odom', 13 ms before its oldest"), std::string::npos);
 }
 
-TEST(TransformTree, NoCommonTimeNamesBothEdges) {
+TEST(TransformTree, no_common_time_names_both_edges) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(0), 1)));
   ASSERT_TRUE(tree.set(moved("odom", "base", at_ms(2500), 1)));
@@ -213,13 +214,13 @@ TEST(TransformTree, NoCommonTimeNamesBothEdges) {
       "'odom' begins at 102.500000 s, 2.5 s later");
 }
 
-TEST(TransformTree, ACircleIsRefusedWhenItIsSet) {
+TEST(TransformTree, a_loop_is_refused_when_it_is_set) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("a", "b", at_ms(0), 1)));
   ASSERT_TRUE(tree.set(moved("b", "c", at_ms(0), 1)));
   const auto circle = tree.set(moved("c", "a", at_ms(1), 1));
   EXPECT_EQ(circle.error().to_string(),
-            "'a' in 'c': this would close a circle: 'a' in 'c' in 'b' in 'a' [invalid_config]");
+            "'a' in 'c': this would close a loop: 'a' in 'c' in 'b' in 'a' [invalid_config]");
   EXPECT_EQ(tree.set_static(moved("c", "b", at_ms(1), 1)).error().code, Code::invalid_config);
   EXPECT_EQ(tree.set(moved("a", "/a", at_ms(1), 1)).error().message,
             "a frame cannot be its own parent");
@@ -227,7 +228,7 @@ TEST(TransformTree, ACircleIsRefusedWhenItIsSet) {
   EXPECT_TRUE(tree.get("a", "c"));
 }
 
-TEST(TransformTree, ValuesThatAreNoTransformAreRefused) {
+TEST(TransformTree, invalid_transforms_are_refused) {
   TransformTree tree;
   const auto refused = [&](Transform t) {
     const auto result = tree.set(t);
@@ -236,20 +237,21 @@ TEST(TransformTree, ValuesThatAreNoTransformAreRefused) {
   Transform good = moved("a", "b", at_ms(0), 1);
   Transform t = good;
   t.translation.y = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(refused(t), "the transform holds a value that is not finite");
+  EXPECT_EQ(refused(t), "the transform contains a value that is not finite");
   t = good;
   t.rotation.z = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(refused(t), "the transform holds a value that is not finite");
+  EXPECT_EQ(refused(t), "the transform contains a value that is not finite");
   t = good;
   t.rotation = {0, 0, 0, 0};
   EXPECT_EQ(refused(t),
-            "the rotation is a quaternion of length 0, as an unset message has it; no rotation is "
+            "the rotation is a quaternion of length 0, as in an unset message. No rotation is "
             "w = 1");
   t.rotation = {0, 0, 0.5, 1};
-  EXPECT_EQ(refused(t), "the rotation is a quaternion of length 1.118; it must be 1: normalise it");
+  EXPECT_EQ(refused(t), "the rotation is a quaternion of length 1.118. It must be 1: normalise it");
   t = good;
   t.stamp = {};
-  EXPECT_NE(refused(t).find("a moving frame needs the time for which it holds"), std::string::npos);
+  EXPECT_NE(refused(t).find("A moving frame needs the time at which it is valid"),
+            std::string::npos);
   t = good;
   t.child = "";
   EXPECT_EQ(refused(t), "a frame needs a name");
@@ -259,7 +261,7 @@ TEST(TransformTree, ValuesThatAreNoTransformAreRefused) {
   EXPECT_NE(refused(t).find("control character"), std::string::npos);
   EXPECT_EQ(tree.counters().refused, 8U);
   EXPECT_TRUE(tree.edges().empty());
-  // Rounded to floats on the way, a rotation is still one, and is given back with unit length.
+  // A rotation that was rounded to floats is still valid, and is returned with unit length.
   t = good;
   t.rotation = {0, 0, 0.7071F, 0.7071F};
   EXPECT_EQ(refused(t), "");
@@ -267,13 +269,13 @@ TEST(TransformTree, ValuesThatAreNoTransformAreRefused) {
   EXPECT_NEAR(q.z * q.z + q.w * q.w, 1, 1e-15);
 }
 
-TEST(TransformTree, ALeadingSlashIsLeftOut) {
+TEST(TransformTree, a_leading_slash_is_removed) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("/map", "/base", at_ms(0), 1)));
   EXPECT_EQ(tree.get("map", "/base").or_throw().child, "base");
 }
 
-TEST(TransformTree, ANewParentDropsTheHistoryUnderTheOldOne) {
+TEST(TransformTree, a_new_parent_drops_the_history_under_the_old_one) {
   TransformTree tree;
   ASSERT_TRUE(tree.set(moved("map", "hand", at_ms(0), 1)));
   TransformLookup cup_in_map = tree.lookup("map", "cup");
@@ -287,12 +289,12 @@ TEST(TransformTree, ANewParentDropsTheHistoryUnderTheOldOne) {
   EXPECT_EQ(cup_in_map.get(at_ms(100)).error().code, Code::out_of_range);
   // A late message of the former parent changes nothing.
   const auto late = tree.set(moved("map", "cup", at_ms(150), 9));
-  EXPECT_EQ(late.error().message, "'cup' hangs on 'hand' since; this transform is 50 ms older");
+  EXPECT_EQ(late.error().message, "'cup' has the parent 'hand' now. This transform is 50 ms older");
   EXPECT_EQ(tree.counters().stale, 1U);
   EXPECT_EQ(cup_in_map.get().or_throw().translation.x, 2.5);
 }
 
-TEST(TransformTree, TheLaterOfStaticAndMovingHolds) {
+TEST(TransformTree, the_later_of_static_and_moving_applies) {
   TransformTree tree;
   ASSERT_TRUE(tree.set_static(moved("a", "b", Time{}, 1)));
   ASSERT_TRUE(tree.set_static(moved("a", "b", Time{}, 1)));
@@ -306,7 +308,7 @@ TEST(TransformTree, TheLaterOfStaticAndMovingHolds) {
   EXPECT_EQ(tree.get("a", "b", at_ms(500)).or_throw().translation.x, 4);
 }
 
-TEST(TransformTree, AClockThatGoesBackClearsWhatMoves) {
+TEST(TransformTree, a_clock_that_goes_back_clears_moving_frames) {
   TransformTreeOptions options;
   options.clock_jump = Duration::from_ms(1000);
   TransformTree tree(options);
@@ -320,7 +322,7 @@ TEST(TransformTree, AClockThatGoesBackClearsWhatMoves) {
   ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(3), 0), 8));
   EXPECT_EQ(tree.counters().clock_jumps, 0U);
   ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(3010), 0), 7));
-  ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(0), 42), 7));  // the replay begins anew
+  ASSERT_TRUE(tree.set(moved("map", "odom", at_ms(0), 42), 7));  // the replay restarts
   EXPECT_EQ(tree.counters().clock_jumps, 1U);
   ASSERT_TRUE(tree.set(moved("odom", "base", at_ms(0), 42), 7));
   EXPECT_EQ(tree.counters().clock_jumps, 1U);
@@ -328,11 +330,11 @@ TEST(TransformTree, AClockThatGoesBackClearsWhatMoves) {
   EXPECT_EQ(tree.get("map", "laser").or_throw().translation.x, 85);
   tree.clear();
   EXPECT_EQ(tree.get("map", "base").error().message,
-            "'map' from 'base': nothing is known yet of 'base' in 'odom'");
+            "'map' from 'base': no samples yet of 'base' in 'odom'");
   EXPECT_TRUE(tree.get("base", "laser"));
 }
 
-TEST(TransformTree, ALookUpWaitsForItsFramesAndOutlivesTheTree) {
+TEST(TransformTree, a_look_up_may_precede_its_frames_and_outlive_the_tree) {
   auto tree = std::make_unique<TransformTree>();
   TransformLookup lookup = tree->lookup("/map", "base");
   EXPECT_EQ(lookup.target(), "map");
@@ -344,7 +346,7 @@ TEST(TransformTree, ALookUpWaitsForItsFramesAndOutlivesTheTree) {
   EXPECT_EQ(copy.get(at_ms(0)).or_throw().translation.x, 3);
 }
 
-TEST(Isometry, MatrixAndBack) {
+TEST(Isometry, a_matrix_converts_back) {
   const Isometry a{{1, 2, 3}, to_quaternion({0.3, -0.9, 2.5})};
   const auto m = a.matrix();
   EXPECT_EQ(m[3], 1);
@@ -371,7 +373,7 @@ TEST(Isometry, MatrixAndBack) {
   EXPECT_FALSE(Isometry::from_matrix(bad));
 }
 
-TEST(Isometry, RollPitchYawAndBack) {
+TEST(Isometry, roll_pitch_yaw_converts_back) {
   const RollPitchYaw turns[] = {{0.1, 0.2, 0.3}, {-3, 1.5, 3}, {2, -1.5, -2}};
   for (const RollPitchYaw& a : turns) {
     const RollPitchYaw b = to_roll_pitch_yaw(to_quaternion(a));
@@ -386,7 +388,7 @@ TEST(Isometry, RollPitchYawAndBack) {
   }
 }
 
-TEST(Isometry, TransformsManyPointsAtOnce) {
+TEST(Isometry, many_points_are_transformed_at_once) {
   const Isometry by{{10, 20, 30}, to_quaternion({0, 0, std::numbers::pi / 2})};
   struct Point {
     float x, y, z, intensity;

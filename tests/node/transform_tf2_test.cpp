@@ -1,10 +1,10 @@
-// The same random data into this tree and into tf2 (ROS 1, libtf2-dev): the same answers. Where tf2
-// is not installed, this says so and is skipped.
+// The same random data in this tree and in tf2 (ROS 1, libtf2-dev) must give the same results.
+// Without tf2, the test reports that and is skipped.
 #include <gtest/gtest.h>
 
 #ifndef HYPHOS_HAVE_TF2
 
-TEST(TransformTf2, GivesTheSameAnswers) {
+TEST(TransformTf2, results_equal_tf2) {
   GTEST_SKIP() << "built without tf2: install libtf2-dev and configure again";
 }
 
@@ -21,7 +21,7 @@ namespace {
 
 using Answer = Tf2Peer::Answer;
 
-/// Both hold what `forest` says, each frame's samples in an order of their own.
+/// Both trees hold the data of `forest`, with each frame's samples in a separate order.
 struct Both {
   Both(RandomForest& forest, bool shuffled) {
     for (const auto& edge : forest.edges()) {
@@ -51,7 +51,7 @@ void expect_same(const Transform& ours, const Tf2Peer::Pose& theirs, const std::
   EXPECT_NEAR(std::abs(r.x * q[0] + r.y * q[1] + r.z * q[2] + r.w * q[3]), 1, 1e-12) << what;
 }
 
-TEST(TransformTf2, GivesTheSameAnswers) {
+TEST(TransformTf2, results_equal_tf2) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     RandomForest forest(seed, 25);
     const Both both(forest, seed % 2 == 0);
@@ -68,7 +68,7 @@ TEST(TransformTf2, GivesTheSameAnswers) {
   }
 }
 
-TEST(TransformTf2, AgreesAboutTheLatestCommonTime) {
+TEST(TransformTf2, the_latest_common_time_equals_tf2) {
   RandomForest forest(5, 25);
   const Both both(forest, false);
   // One frame is behind, another ahead.
@@ -85,7 +85,7 @@ TEST(TransformTf2, AgreesAboutTheLatestCommonTime) {
   }
 }
 
-TEST(TransformTf2, AgreesAboutTravelInTime) {
+TEST(TransformTf2, look_ups_at_two_times_equal_tf2) {
   RandomForest forest(11, 20);
   const Both both(forest, true);
   for (int i = 0; i < 200; ++i) {
@@ -101,7 +101,7 @@ TEST(TransformTf2, AgreesAboutTravelInTime) {
   }
 }
 
-TEST(TransformTf2, RefusesWhatTf2Refuses) {
+TEST(TransformTf2, look_ups_that_tf2_refuses_are_refused) {
   RandomForest forest(17, 15);
   const Both both(forest, false);
   const Time after{RandomForest::kStart + RandomForest::kSpan + 1'000'000};

@@ -1,5 +1,5 @@
-// Readers and writers at once. What a reader gets must be one of the states that were set, never a
-// mixture; made to be run under the thread sanitizer as well.
+// Concurrent readers and writers. A reader must get one of the states that were set, never a
+// mixture. Also intended for the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kBegin = 1'000'000'000'000;
 
-/// A pose whose parts all tell the same number, so that a torn read shows.
+/// A pose whose parts all encode the same number, so that a torn read is visible.
 Transform whole(const std::string& parent, const std::string& child, std::int64_t stamp) {
   const auto x = static_cast<double>((stamp - kBegin) / 1'000'000);
   return {parent, child, Time{stamp}, {x, 2 * x, -x}, to_quaternion({0, 0, std::fmod(x, 3.0)})};
@@ -24,7 +24,7 @@ bool is_whole(const StampedIsometry& found) {
   return std::abs(found.translation.y - 2 * x) < 1e-6 && std::abs(found.translation.z + x) < 1e-6;
 }
 
-TEST(TransformThreads, ReadersSeeWholeSamplesWhileWritersWrite) {
+TEST(TransformThreads, readers_see_whole_samples_while_writers_write) {
   TransformTreeOptions options;
   options.history = Duration::from_ms(200);
   options.max_samples = 64;
@@ -47,7 +47,7 @@ TEST(TransformThreads, ReadersSeeWholeSamplesWhileWritersWrite) {
       }
     });
   }
-  // In order, late, replaced; the ring grows, wraps and forgets.
+  // In order, late, replaced. The ring grows, wraps and drops samples.
   for (std::int64_t i = 1; i <= 20'000 || read < 1000; ++i) {
     const std::int64_t stamp = kBegin + i * 1'000'000;
     tree.set(whole("map", "base", stamp)).or_throw();
@@ -60,8 +60,8 @@ TEST(TransformThreads, ReadersSeeWholeSamplesWhileWritersWrite) {
   EXPECT_EQ(wrong, 0U);
 }
 
-TEST(TransformThreads, AChangeOfTheTreeIsSeenWholeOrNotAtAll) {
-  // Half an old way and half a new one would add up to 12 or 21; a frame without a parent throws.
+TEST(TransformThreads, a_change_of_the_tree_is_seen_whole_or_not_at_all) {
+  // Half an old path and half a new one would add up to 12 or 21. A frame without a parent throws.
   TransformTree tree;
   tree.set_static({"root", "left", {}, {1, 0, 0}, {}}).or_throw();
   tree.set_static({"root", "right", {}, {2, 0, 0}, {}}).or_throw();
@@ -91,7 +91,7 @@ TEST(TransformThreads, AChangeOfTheTreeIsSeenWholeOrNotAtAll) {
   EXPECT_EQ(wrong, 0U);
 }
 
-TEST(TransformThreads, ManyWritersLoseNothing) {
+TEST(TransformThreads, many_writers_lose_nothing) {
   TransformTree tree;
   {
     std::vector<std::jthread> writers;

@@ -1,4 +1,4 @@
-// Transforms over channels: several processes (runtimes of one domain), late joiners, waiting.
+// Transforms over channels: several processes (runtimes of one domain), late joiners, waits.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -31,13 +31,13 @@ Runtime offline() {
   return Runtime::open(options).or_throw();
 }
 
-/// Waits until another process knows what this one has said.
+/// Waits until another process knows this process's transforms.
 Transform soon(const Transforms& transforms, const std::string& target, const std::string& source,
                Time time = latest) {
   return transforms.get(target, source, time, Duration::from_ms(60'000)).or_throw();
 }
 
-TEST(Transforms, ThreeProcessesMakeTheTreeOfThePaper) {
+TEST(Transforms, three_processes_build_the_tree_of_the_paper) {
   const std::string domain = fresh_domain();
   const Process left(domain, "left");
   const Process right(domain, "right");
@@ -48,8 +48,8 @@ TEST(Transforms, ThreeProcessesMakeTheTreeOfThePaper) {
   ASSERT_TRUE(a.set_static(moved("a1", "a2", {}, 1)));
   ASSERT_TRUE(b.set_static(moved("a1", "a3", {}, 2)));
   ASSERT_TRUE(b.set_static(moved("a5", "a8", {}, 200)));
-  // What moves is sent at its rate; what was sent before the others listened is gone. No faster
-  // than real time: of two branches one could be ahead by more than the history.
+  // Moving transforms are sent at their rate. Those sent before the others subscribed are lost. No
+  // faster than real time: otherwise one of two branches could be ahead by more than the history.
   int ms = 0;
   const bool known = eventually([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -67,7 +67,7 @@ TEST(Transforms, ThreeProcessesMakeTheTreeOfThePaper) {
   EXPECT_EQ(chain.frames[chain.ancestor], "a1");
 }
 
-TEST(Transforms, LateProcessesGetTheStaticTransformsOfAllOthers) {
+TEST(Transforms, late_processes_get_the_static_transforms_of_all_others) {
   const std::string domain = fresh_domain();
   const Process one(domain, "one");
   const Process two(domain, "two");
@@ -80,21 +80,21 @@ TEST(Transforms, LateProcessesGetTheStaticTransformsOfAllOthers) {
   EXPECT_EQ(soon(transforms, "map", "camera").translation.x, 12);
 }
 
-TEST(Transforms, WhatIsSetHereIsKnownHereAtOnceAndOnce) {
+TEST(Transforms, a_local_transform_is_known_at_once_and_only_once) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();
   const Node other = runtime.node("m").or_throw();
   const Transforms transforms = node.transforms();
   ASSERT_TRUE(transforms.set(moved("map", "base", at_ms(0), 1)));
   ASSERT_TRUE(transforms.set_static(moved("base", "laser", {}, 1)));
-  // One tree per process; our own messages, heard on our own channel, change nothing.
+  // One tree per process. Our own messages, received on our own channel, change nothing.
   EXPECT_EQ(other.transforms().get("map", "laser").or_throw().translation.x, 2);
   EXPECT_EQ(transforms.counters().accepted, 2U);
   EXPECT_EQ(transforms.counters().duplicates, 0U);
   EXPECT_EQ(transforms.channel(), "tf");
 }
 
-TEST(Transforms, RobotsAreToldApartByAPrefix) {
+TEST(Transforms, a_prefix_separates_robots) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();
   TransformsOptions options;
@@ -109,7 +109,7 @@ TEST(Transforms, RobotsAreToldApartByAPrefix) {
   EXPECT_THROW((void)node.transforms(options), Exception);
 }
 
-TEST(Transforms, TheMessageOnTheChannelIsTfMessage) {
+TEST(Transforms, the_message_on_the_channel_is_tf_message) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();
   std::vector<msgs::TfMessage> heard;
@@ -135,12 +135,12 @@ TEST(Transforms, TheMessageOnTheChannelIsTfMessage) {
   ASSERT_TRUE(transforms.set_static(moved("base", "camera", {}, 2)));
   ASSERT_EQ(heard_static.size(), 2U);
   EXPECT_EQ(heard_static[1].transforms_size(), 2);
-  // A frame that moves from now on is not static any more.
+  // From now on, a frame that moves is not static any more.
   ASSERT_TRUE(transforms.set(moved("base", "camera", at_ms(3), 2)));
   ASSERT_EQ(heard_static.size(), 3U);
   EXPECT_EQ(heard_static[2].transforms_size(), 1);
 
-  // And the other way round: what any publisher sends there is taken.
+  // In the other direction: the tree accepts messages of any publisher.
   const auto publisher = node.publisher<msgs::TfMessage>("tf");
   msgs::TfMessage message;
   auto* stamped = message.add_transforms();
@@ -155,7 +155,7 @@ TEST(Transforms, TheMessageOnTheChannelIsTfMessage) {
   EXPECT_EQ(transforms.counters().refused, 1U);
 }
 
-TEST(Transforms, OfSeveralTheGoodOnesAreSetAndTheErrorTellsOfTheFirstBad) {
+TEST(Transforms, valid_transforms_are_set_and_the_first_bad_is_reported) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();
   int sent = 0;
@@ -165,12 +165,12 @@ TEST(Transforms, OfSeveralTheGoodOnesAreSetAndTheErrorTellsOfTheFirstBad) {
   const std::vector<Transform> all{moved("a", "b", at_ms(0), 1), moved("b", "a", at_ms(0), 1),
                                    moved("b", "c", at_ms(0), 1), moved("c", "c", at_ms(0), 1)};
   const auto result = transforms.set(all);
-  EXPECT_NE(result.error().message.find("circle"), std::string::npos);
+  EXPECT_NE(result.error().message.find("loop"), std::string::npos);
   EXPECT_TRUE(transforms.get("a", "c"));
   EXPECT_EQ(sent, 2);
 }
 
-TEST(Transforms, AWaitIsAnsweredByWhatWasLacking) {
+TEST(Transforms, a_wait_ends_when_the_missing_transform_arrives) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();
   const Transforms transforms = node.transforms();
@@ -185,29 +185,29 @@ TEST(Transforms, AWaitIsAnsweredByWhatWasLacking) {
   ASSERT_TRUE(transforms.set(moved("map", "base", at_ms(0), 0)));
   EXPECT_TRUE(pending(unknown));
   ASSERT_TRUE(transforms.set(moved("map", "base", at_ms(100), 10)));
-  EXPECT_FALSE(pending(unknown));  // set by whoever brought it
+  EXPECT_FALSE(pending(unknown));  // the writer has ended the wait
   EXPECT_NEAR(unknown.get().or_throw().translation.x, 6, 1e-12);
   EXPECT_NEAR(called.get_future().get().or_throw().translation.x, 6, 1e-12);
-  // Known already: at once.
+  // Already known: at once.
   EXPECT_TRUE(transforms.wait("map", "base", latest, Duration{}).get());
 }
 
-TEST(Transforms, AWaitEndsWithTheReasonWhenTimeIsUp) {
+TEST(Transforms, a_wait_ends_with_the_reason_at_its_timeout) {
   Runtime runtime = offline();
   const Node node = runtime.node("n").or_throw();
   const Transforms transforms = node.transforms();
   ASSERT_TRUE(transforms.set(moved("map", "base", at_ms(0), 0)));
   const Error error = transforms.get("map", "base", at_ms(30), Duration::from_ms(1)).error();
   EXPECT_EQ(error.code, Code::timeout);
-  EXPECT_NE(error.message.find("waited 1 ms in vain: 'map' from 'base'"), std::string::npos);
+  EXPECT_NE(error.message.find("timed out after 1 ms: 'map' from 'base'"), std::string::npos);
   EXPECT_NE(error.message.find("30 ms after its newest"), std::string::npos);
-  // What is older than the history will never come.
+  // A time older than the history will never arrive.
   const Error never =
       transforms.wait("map", "base", at_ms(-20'000), Duration::from_ms(60'000)).get().error();
   EXPECT_EQ(never.code, Code::out_of_range);
 }
 
-TEST(Transforms, WaitsAreBoundedAndEndWithTheProcess) {
+TEST(Transforms, waits_are_bounded_and_end_with_the_process) {
   std::vector<std::future<Result<Transform>>> waits;
   std::promise<Result<Transform>> called;
   {
@@ -228,7 +228,7 @@ TEST(Transforms, WaitsAreBoundedAndEndWithTheProcess) {
   EXPECT_EQ(called.get_future().get().error().code, Code::overloaded);
 }
 
-TEST(Transforms, ACallbackMayWaitForATransformWithASingleThread) {
+TEST(Transforms, a_callback_may_wait_for_a_transform_with_one_thread) {
   const std::string domain = fresh_domain();
   const Process other(domain, "other");
   RuntimeOptions options;
@@ -255,7 +255,7 @@ TEST(Transforms, ACallbackMayWaitForATransformWithASingleThread) {
   SUCCEED();
 }
 
-TEST(Transforms, AfterTheEndNothingIsSentAndNothingBreaks) {
+TEST(Transforms, after_the_end_nothing_is_sent) {
   std::optional<Transforms> kept;
   {
     Runtime runtime = offline();
@@ -268,7 +268,7 @@ TEST(Transforms, AfterTheEndNothingIsSentAndNothingBreaks) {
   EXPECT_TRUE(kept->get("a", "b", at_ms(0)));
 }
 
-TEST(TfCodec, WritesAndReadsWhatProtobufDoes) {
+TEST(TfCodec, the_codec_is_compatible_with_protobuf) {
   const std::vector<Transform> all{
       {"map", "odom", Time{-5}, {1, -0.0, 3e300}, {0, 0, 0, 0}},
       {"", "", Time{}, {}, {0, 0, 0, 0}},
@@ -292,7 +292,7 @@ TEST(TfCodec, WritesAndReadsWhatProtobufDoes) {
   EXPECT_EQ(i, 3U);
 }
 
-TEST(TfCodec, BrokenBytesAreRefused) {
+TEST(TfCodec, malformed_bytes_are_refused) {
   const std::vector<Transform> all{{"map", "odom", Time{5}, {1, 2, 3}, {}}};
   std::vector<std::byte> bytes(tf::size(all));
   tf::write(all, bytes.data());
@@ -305,7 +305,7 @@ TEST(TfCodec, BrokenBytesAreRefused) {
     for (int bit = 0; bit < 8; ++bit) {
       auto flipped = bytes;
       flipped[at] ^= static_cast<std::byte>(1 << bit);
-      (void)tf::read(flipped, ignore);  // whatever it says, it ends
+      (void)tf::read(flipped, ignore);  // any result is valid, but it must end
     }
   }
 }

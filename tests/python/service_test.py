@@ -253,7 +253,7 @@ def test_an_answer_may_come_later_or_never(domain: str) -> None:
         with pytest.raises(hyphos.Error, match="already"):
             kept[0].reply(String(data="again"))
         kept.clear()
-        assert "without an answer" in inbox.wait(2)[1][1].message
+        assert "without a reply" in inbox.wait(2)[1][1].message
         with pytest.raises(hyphos.Error) as caught:
             node.service("later", String, String, later)
         assert caught.value.code == "already_exists"
@@ -314,11 +314,11 @@ def test_the_command_line_lists_and_calls(hyphos_cli: Cli, domain: str) -> None:
     assert "its fields are data" in err
     # On a machine that is called away it may not even have found the server by then.
     code, _, err = until(
-        lambda told: "did not answer" in told[2],
+        lambda told: "did not reply" in told[2],
         lambda: hyphos_cli("service", "call", "never", "--timeout", "0.05", *at),
     )[-1]
     assert code == 1
-    assert "did not answer" in err
+    assert "did not reply" in err
     code, out, _ = hyphos_cli("service", "info", "upper", *at)
     assert code == 0
     assert "answers" in out

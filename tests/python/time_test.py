@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_with_a_reason(
     hyphos_cli("time", "resume", "-d", domain)
     code, _, err = hyphos_cli("time", "step", "1", "-d", domain)
     assert code == 1
-    assert "pause it to step" in err
+    assert "Pause it to step" in err
     code, _, err = hyphos_cli("time", "sim", "-d", domain)
     assert code == 1
     assert "makes the time on channel 'clock' already" in err

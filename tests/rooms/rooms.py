@@ -1,7 +1,7 @@
-"""Reads #include lines and says which of them break the order of the rooms.
+"""Reads #include lines and reports those that break the order of the rooms.
 
 A room may include itself and the rooms above it. A public header belongs to a room and may include
-only public headers of that room and those above; it shows no type of a library underneath.
+only public headers of that room and the rooms above. It exposes no type of a library underneath.
 """
 
 import re
@@ -33,15 +33,14 @@ PUBLIC_HEADERS = {
 }
 MAX_PUBLIC_HEADERS = 25
 
-# Rooms outside the library see it as users do; with the files and folders/ that each may look into
-# besides.
+# Rooms outside the library use its public headers, plus the files and folders/ listed for each.
 USERS: dict[str, tuple[str, ...]] = {
     "examples": (),
     "lab": ("base/",),
     "gateway": ("base/log.hpp", "wire/protobuf.hpp"),
-    # Simulators in other processes are reached through memory that shm/ maps; scenarios are read
-    # as plans are; what nodes send crosses the simulated network as it would a real one; runs are
-    # recorded. Real programs are reached through the laboratory's devices.
+    # shm/ maps the memory that connects simulators in other processes. Scenarios are parsed like
+    # plans. Messages of nodes cross the simulated network in the format of a real one. Runs are
+    # recorded. Real programs are connected through the lab's devices.
     "cosim": (
         "base/",
         "shm/os.hpp",
@@ -55,8 +54,8 @@ USERS: dict[str, tuple[str, ...]] = {
         "netem/tun.hpp",
     ),
     "clients": (),
-    # `hyphos shm` shows the segments themselves; `hyphos keys` makes ZeroMQ's keys; `hyphos record`
-    # and `hyphos bag` write files; robots of the co-simulator may have nodes in Python.
+    # `hyphos shm` lists the segments. `hyphos keys` creates ZeroMQ's keys. `hyphos record` and
+    # `hyphos bag` write files. Robots of the co-simulator may have nodes in Python.
     "python": (
         "shm/tools.hpp",
         "transport/zmq/zmq.hpp",
@@ -82,7 +81,7 @@ def sources(folder: Path) -> Iterator[Path]:
 
 
 def room_of(include: str) -> str | None:
-    """The room that an include path leads to; None if it leads out of the library."""
+    """The room of an include path. None if the path is outside the library."""
     if include in _ROOM_OF_HEADER:
         return _ROOM_OF_HEADER[include]
     first = include.split("/", maxsplit=1)[0]
@@ -96,7 +95,7 @@ def _unknown(include: str) -> bool:
 
 
 def broken_in_room(room: str, text: str) -> list[str]:
-    """What a file of `room` includes against the rules."""
+    """The includes of a file of `room` that break the rules."""
     found = []
     for include in INCLUDE.findall(text):
         target = room_of(include)
@@ -108,7 +107,7 @@ def broken_in_room(room: str, text: str) -> list[str]:
 
 
 def broken_in_public_header(room: str, text: str) -> list[str]:
-    """What a public header that belongs to `room` includes against the rules."""
+    """The includes of a public header of `room` that break the rules."""
     found = broken_in_room(room, text)
     for include in INCLUDE.findall(text):
         if HIDDEN_LIBRARIES.match(include):
@@ -119,10 +118,10 @@ def broken_in_public_header(room: str, text: str) -> list[str]:
 
 
 def broken_in_user(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
-    """What an example or the Python module includes although it is not public."""
+    """The includes of an example or of the Python module that are not public."""
     folders = tuple(name for name in allowed if name.endswith("/"))
     return [
-        f"{include} is inside the library; use include/hyphos"
+        f"{include} is inside the library. Use include/hyphos"
         for include in INCLUDE.findall(text)
         if room_of(include) is not None
         and include not in (*_ROOM_OF_HEADER, *allowed)
@@ -131,7 +130,7 @@ def broken_in_user(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
 
 
 def broken(root: Path) -> list[str]:
-    """Every broken rule in the repository at `root`, one line each."""
+    """All violations in the repository at `root`, one line each."""
     found = []
     for room in ROOMS:
         for path in sources(root / room):

@@ -1,6 +1,6 @@
 """The rooms keep their order, the public headers stay few, the library stays small.
 
-Run by ctest; needs nothing but Python: test_rooms.py <path of libhyphos.so> <path of strip>
+Run by ctest. Needs only Python: test_rooms.py <path of libhyphos.so> <path of strip>
 """
 
 import re
@@ -17,11 +17,11 @@ MAX_LIBRARY_BYTES = 3_000_000
 
 
 class Rules(unittest.TestCase):
-    def test_a_room_may_include_itself_and_what_is_above(self) -> None:
+    def test_a_room_may_include_itself_and_rooms_above(self) -> None:
         text = '#include "base/log.hpp"\n#include "shm/ring.hpp"\n#include <hyphos/codec.hpp>\n'
         self.assertEqual(rooms.broken_in_room("shm", text), [])
 
-    def test_a_room_may_not_include_what_is_below(self) -> None:
+    def test_a_room_may_not_include_rooms_below(self) -> None:
         self.assertEqual(len(rooms.broken_in_room("shm", '  # include "graph/block.hpp"\n')), 1)
         self.assertEqual(len(rooms.broken_in_room("wire", "#include <hyphos/node.hpp>\n")), 1)
 
@@ -29,19 +29,19 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(rooms.broken_in_room("node", "#include <hyphos/other.hpp>\n")), 1)
         self.assertEqual(rooms.broken_in_room("base", '#include "hyphos/msgs/std.pb.h"\n'), [])
 
-    def test_a_public_header_shows_no_library_and_no_inside(self) -> None:
+    def test_a_public_header_exposes_no_library_and_no_internals(self) -> None:
         for include in ("<tbb/flow_graph.h>", "<zmq.hpp>", "<yaml-cpp/yaml.h>", '"base/log.hpp"'):
             text = f"#include {include}\n"
             self.assertEqual(len(rooms.broken_in_public_header("node", text)), 1, include)
         self.assertEqual(rooms.broken_in_public_header("node", "#include <vector>\n"), [])
 
-    def test_users_see_only_public_headers(self) -> None:
+    def test_users_include_only_public_headers(self) -> None:
         self.assertEqual(len(rooms.broken_in_user('#include "graph/channel.hpp"\n')), 1)
         text = '#include "shm/tools.hpp"\n'
         self.assertEqual(rooms.broken_in_user(text, ("shm/tools.hpp",)), [])
         self.assertEqual(rooms.broken_in_user('#include "hyphos/node.hpp"\n#include "a.hpp"\n'), [])
 
-    def test_a_user_may_be_let_into_a_room(self) -> None:
+    def test_a_user_may_be_allowed_into_a_room(self) -> None:
         text = '#include "base/log.hpp"\n#include "wire/packet.hpp"\n'
         self.assertEqual(len(rooms.broken_in_user(text, ("base/",))), 1)
 
@@ -54,7 +54,7 @@ class Repository(unittest.TestCase):
         for room in rooms.ROOMS:
             self.assertTrue(any(rooms.sources(ROOT / room)), room)
 
-    def test_links_in_documents_lead_somewhere(self) -> None:
+    def test_links_in_documents_have_targets(self) -> None:
         folders = ["", "docs", "examples", "examples/*", "proto", "bench", "tests/*"]
         pages = [page for folder in folders for page in ROOT.glob(f"{folder}/*.md".lstrip("/"))]
         self.assertIn(ROOT / "README.md", pages)
@@ -69,13 +69,13 @@ class Repository(unittest.TestCase):
     def test_the_wall_clock_is_read_in_few_places(self) -> None:
         allowed = {
             "base/clock_core.cpp",  # the Clock itself
-            "base/wall_watch.cpp",  # ... and who tells it that the clock was set
-            "base/log.cpp",  # stamps of lines
+            "base/wall_watch.cpp",  # ... and its notification of clock settings
+            "base/log.cpp",  # stamps of log lines
             "base/time.cpp",  # wall_now()
-            "node/time/sim_time.cpp",  # where a simulated time begins, if nobody says
-            "record/recorder.cpp",  # log_time of what is recorded outside a simulation
-            "trace/record.cpp",  # what `hyphos time` shows
-            "transport/host_clock.cpp",  # offsets in heads of packets
+            "node/time/sim_time.cpp",  # default start of simulated time
+            "record/recorder.cpp",  # log_time of recordings outside a simulation
+            "trace/record.cpp",  # shown by `hyphos time`
+            "transport/host_clock.cpp",  # offsets in packet headers
         }
         reads = re.compile(r"\bwall_now\(|CLOCK_REALTIME|system_clock")
         found = {

@@ -26,7 +26,7 @@ class DescriptorRingTest : public ::testing::Test {
   std::uint64_t serial_ = 0;
 };
 
-TEST_F(DescriptorRingTest, DepthIsExact) {
+TEST_F(DescriptorRingTest, the_depth_is_exact) {
   for (const std::uint32_t depth : {1U, 3U, 10U}) {
     DescriptorRing receiver = make(depth);
     DescriptorRing sender = other_side();
@@ -51,7 +51,7 @@ TEST_F(DescriptorRingTest, DepthIsExact) {
   }
 }
 
-TEST_F(DescriptorRingTest, NumbersThatCannotBeAreCorrupt) {
+TEST_F(DescriptorRingTest, impossible_indices_are_reported_as_corrupt) {
   DescriptorRing receiver = make(4);
   DescriptorRing sender = other_side();
   Descriptor got;
@@ -64,8 +64,8 @@ TEST_F(DescriptorRingTest, NumbersThatCannotBeAreCorrupt) {
   EXPECT_EQ(sender.push({}), DescriptorRing::Outcome::corrupt);
 }
 
-// A sender that leaves once its lanes are empty takes its memory with it.
-TEST_F(DescriptorRingTest, WhatAMessageNeedsIsPreparedBeforeItIsTaken) {
+// A sender that leaves once its rings are empty also removes its memory.
+TEST_F(DescriptorRingTest, resources_are_prepared_before_a_message_is_taken) {
   DescriptorRing receiver = make(4);
   DescriptorRing sender = other_side();
   ASSERT_EQ(sender.push({7, 8, true}), DescriptorRing::Outcome::ok);
@@ -86,7 +86,7 @@ TEST_F(DescriptorRingTest, WhatAMessageNeedsIsPreparedBeforeItIsTaken) {
   EXPECT_EQ(prepared, 1);
 }
 
-TEST_F(DescriptorRingTest, RefusesAnotherSendersLane) {
+TEST_F(DescriptorRingTest, a_ring_of_another_sender_is_refused) {
   DescriptorRing receiver = make(4);
   EXPECT_EQ(DescriptorRing::open(self_->domain(), self_->id(), serial_, 78).error().code,
             Code::corrupt);
@@ -97,8 +97,8 @@ TEST_F(DescriptorRingTest, RefusesAnotherSendersLane) {
             Code::corrupt);
 }
 
-// The producer throws the oldest away while the consumer takes: each message goes to one of them.
-TEST_F(DescriptorRingTest, EveryMessageIsTakenOnceUnderDropOldest) {
+// The producer discards the oldest while the consumer takes: each message goes to one of them.
+TEST_F(DescriptorRingTest, drop_oldest_takes_every_message_exactly_once) {
   constexpr std::uint32_t kMessages = 200'000;
   DescriptorRing receiver = make(3);
   DescriptorRing sender = other_side();
@@ -134,7 +134,7 @@ TEST_F(DescriptorRingTest, EveryMessageIsTakenOnceUnderDropOldest) {
   for (std::uint32_t i = 0; i < kMessages; ++i) ASSERT_EQ(taken[i] + thrown[i], 1) << i;
 }
 
-TEST_F(DescriptorRingTest, AWaitingSenderIsWoken) {
+TEST_F(DescriptorRingTest, a_waiting_sender_is_woken) {
   constexpr std::uint32_t kMessages = 20'000;
   DescriptorRing receiver = make(2);
   DescriptorRing sender = other_side();
@@ -158,7 +158,7 @@ TEST_F(DescriptorRingTest, AWaitingSenderIsWoken) {
   producer.join();
 }
 
-TEST_F(DescriptorRingTest, FutexWaitEndsAtItsDeadline) {
+TEST_F(DescriptorRingTest, futex_wait_ends_at_its_deadline) {
   std::atomic<std::uint32_t> word{1};
   const std::int64_t deadline = monotonic_now().ns + 2'000'000;
   while (monotonic_now().ns < deadline) futex_wait(word, 1, deadline);

@@ -19,7 +19,7 @@
 namespace hyphos::shm {
 namespace {
 
-// Runs `body` in a child process and returns its exit status; the child leaves without cleaning up.
+// Runs `body` in a child process and returns its exit status. The child exits without cleanup.
 int in_child(const std::function<int()>& body) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(body());
@@ -29,7 +29,7 @@ int in_child(const std::function<int()>& body) {
 }
 constexpr int kSkipped = 77;
 
-TEST(Domain, NamesAreChecked) {
+TEST(Domain, domain_names_are_checked) {
   const testing::Folder folder;
   for (const char* bad : {"", "a/b", "..", "0123456789012345678901234567890123", "a b"}) {
     EXPECT_EQ(Domain::open(folder.path(), bad).error().code, Code::invalid_config) << bad;
@@ -38,7 +38,7 @@ TEST(Domain, NamesAreChecked) {
   EXPECT_EQ(domains(folder.path()), std::vector<std::string>{"robot-1_A"});
 }
 
-TEST(Domain, IsPrivate) {
+TEST(Domain, the_directory_is_private) {
   const testing::Folder folder;
   const auto domain = Domain::open(folder.path(), "0").or_throw();
   struct stat info{};
@@ -52,7 +52,7 @@ TEST(Domain, IsPrivate) {
   EXPECT_EQ(open.error().where, domain.path());
 }
 
-TEST(Domain, RefusesALinkAndAFile) {
+TEST(Domain, a_link_or_a_file_is_refused) {
   const testing::Folder folder;
   std::filesystem::create_symlink("/tmp",
                                   folder.path() / ("hyphos-" + std::to_string(::geteuid())));
@@ -62,11 +62,11 @@ TEST(Domain, RefusesALinkAndAFile) {
   EXPECT_EQ(Domain::open(folder.path(), "0").error().code, Code::permission);
 }
 
-TEST(Domain, RefusesADirectoryOfAnotherUser) {
+TEST(Domain, a_directory_of_another_user_is_refused) {
   const testing::Folder folder;
   constexpr uid_t kNobody = 65534;
   const auto home = folder.path() / ("hyphos-" + std::to_string(kNobody));
-  std::filesystem::create_directory(home);  // ours, under nobody's name
+  std::filesystem::create_directory(home);  // ours, under the name of nobody's user id
   ::chmod(home.c_str(), 0700);
   ::chmod(folder.path().c_str(), 0777);
   const int status = in_child([&] {
@@ -81,11 +81,11 @@ TEST(Domain, RefusesADirectoryOfAnotherUser) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Domain, FilesAppearCompleteAndAllocated) {
+TEST(Domain, files_appear_complete_and_allocated) {
   const testing::Folder folder;
   const auto domain = Domain::open(folder.path(), "0").or_throw();
   const Fd file = domain.create(10'000, "0123456789abcdef.1.pool").or_throw();
-  EXPECT_EQ(folder.files(), 0U) << "without a name there is nothing to mistake for dead";
+  EXPECT_EQ(folder.files(), 0U) << "an unnamed file cannot be mistaken for a dead one";
   ASSERT_TRUE(domain.publish(file, "0123456789abcdef.1.pool").ok());
   std::uint64_t size = 0;
   EXPECT_TRUE(domain.open_file("0123456789abcdef.1.pool", size).ok());
@@ -93,7 +93,7 @@ TEST(Domain, FilesAppearCompleteAndAllocated) {
   EXPECT_EQ(domain.publish(file, "0123456789abcdef.1.pool").error().code, Code::already_exists);
 }
 
-TEST(Domain, ASparseFileIsRefusedBecauseItCouldRaiseSigbus) {
+TEST(Domain, a_sparse_file_is_refused_because_it_could_raise_sigbus) {
   const testing::Folder folder;
   const auto domain = Domain::open(folder.path(), "0").or_throw();
   const Fd sparse(
@@ -103,7 +103,7 @@ TEST(Domain, ASparseFileIsRefusedBecauseItCouldRaiseSigbus) {
   EXPECT_EQ(domain.open_file("0123456789abcdef.ctl", size).error().code, Code::corrupt);
 }
 
-TEST(Domain, FullFileSystemIsAnErrorThatSaysHowMuch) {
+TEST(Domain, a_full_file_system_is_an_error_with_both_sizes) {
   const testing::Folder folder;
   const int status = in_child([&] {
     if (::unshare(CLONE_NEWNS) != 0 ||
@@ -113,7 +113,7 @@ TEST(Domain, FullFileSystemIsAnErrorThatSaysHowMuch) {
     }
     auto self = folder.join();  // 300 KiB of tables
     if (!self.ok()) return 1;
-    // Slots until there are no more: never a signal, and the rest goes on.
+    // Take slots until none is left: no signal occurs, and the other operations still work.
     std::vector<OwnedSlot*> taken;
     while (OwnedSlot* slot = (*self)->pool().take(4000, *self)) {
       std::memset(slot->segment().payload(slot->slot()), 1, 4000);
@@ -130,7 +130,7 @@ TEST(Domain, FullFileSystemIsAnErrorThatSaysHowMuch) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Domain, LockTellsTheLivingFromTheDead) {
+TEST(Domain, the_lock_distinguishes_live_from_dead_participants) {
   const testing::Folder folder;
   auto domain = Domain::open(folder.path(), "0").or_throw();
   std::array<int, 2> ready{};
@@ -147,7 +147,7 @@ TEST(Domain, LockTellsTheLivingFromTheDead) {
   ASSERT_NE(id, 0U);
   EXPECT_FALSE(domain.is_dead(id));
   ::kill(pid, SIGSTOP);
-  EXPECT_FALSE(domain.is_dead(id)) << "slow is not dead";
+  EXPECT_FALSE(domain.is_dead(id)) << "a stopped process is not dead";
   EXPECT_TRUE(domain.clean().empty());
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
@@ -164,14 +164,14 @@ TEST(Domain, LockTellsTheLivingFromTheDead) {
   ::close(ready[1]);
 }
 
-TEST(Domain, CleanRemovesTheDeadAndOrphansOnly) {
+TEST(Domain, clean_removes_only_dead_participants_and_orphans) {
   const testing::Folder folder;
   const auto alive = folder.join().or_throw();
   const auto touch = [&](const std::string& name) { std::ofstream(folder.domain() / name) << "x"; };
   touch("00000000000000aa.ctl");  // a dead participant
   touch("00000000000000aa.3.pool");
   touch("00000000000000bb.7.lane");  // an orphan
-  touch("notes.txt");                // not ours
+  touch("notes.txt");                // not a Hyphos file
   const std::size_t before = folder.files();
   const auto removed = clean("", folder.path()).or_throw();
   EXPECT_EQ(removed.size(), 3U);
@@ -180,7 +180,7 @@ TEST(Domain, CleanRemovesTheDeadAndOrphansOnly) {
   EXPECT_TRUE(std::filesystem::exists(folder.domain() / control_name(alive->id())));
 }
 
-TEST(Domain, TwoCleanersDoNoHarm) {
+TEST(Domain, two_concurrent_cleaners_do_no_harm) {
   const testing::Folder folder;
   const auto domain = Domain::open(folder.path(), "0").or_throw();
   for (int i = 1; i <= 200; ++i) {
@@ -194,7 +194,7 @@ TEST(Domain, TwoCleanersDoNoHarm) {
   EXPECT_EQ(folder.files(), 0U);
 }
 
-TEST(Domain, TheFolderGoesWithTheLastParticipant) {
+TEST(Domain, the_last_participant_removes_the_folder) {
   const testing::Folder folder;
   auto first = folder.join().or_throw();
   auto second = folder.join().or_throw();
@@ -208,12 +208,12 @@ TEST(Domain, TheFolderGoesWithTheLastParticipant) {
   EXPECT_EQ(Domain::find(folder.path(), "0").error().code, Code::not_found);
   EXPECT_TRUE(list("0", folder.path()).or_throw().participants.empty());
   EXPECT_TRUE(open_metrics("0", folder.path()).or_throw().empty());
-  EXPECT_FALSE(std::filesystem::exists(folder.domain())) << "looking makes nothing";
+  EXPECT_FALSE(std::filesystem::exists(folder.domain())) << "find() creates nothing";
   first = folder.join().or_throw();
   EXPECT_FALSE(first->domain().removed());
 }
 
-TEST(Domain, TheLastToLeaveTakesWhatTheDeadHaveLeft) {
+TEST(Domain, the_last_participant_removes_files_of_the_dead) {
   const testing::Folder folder;
   auto self = folder.join().or_throw();
   std::ofstream(folder.domain() / "00000000000000aa.ctl") << "x";
@@ -222,7 +222,7 @@ TEST(Domain, TheLastToLeaveTakesWhatTheDeadHaveLeft) {
   EXPECT_FALSE(std::filesystem::exists(folder.domain()));
 }
 
-TEST(Domain, CleanRemovesAFolderInWhichNothingIsLeft) {
+TEST(Domain, clean_removes_an_empty_folder) {
   const testing::Folder folder;
   (void)Domain::open(folder.path(), "0").or_throw();
   std::ofstream(folder.domain() / "00000000000000aa.ctl") << "x";
@@ -232,7 +232,7 @@ TEST(Domain, CleanRemovesAFolderInWhichNothingIsLeft) {
   EXPECT_FALSE(std::filesystem::exists(folder.domain()));
 }
 
-TEST(Domain, ManyComeWhileTheLastLeaves) {
+TEST(Domain, many_participants_enter_while_the_last_leaves) {
   const testing::Folder folder;
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
@@ -240,7 +240,7 @@ TEST(Domain, ManyComeWhileTheLastLeaves) {
     threads.emplace_back([&] {
       for (int i = 0; i < 150; ++i) {
         const auto self = folder.join(1 << 20);
-        // Once in, the folder is there, and so is everybody's way to find us.
+        // After the entry, the folder exists under its path, so that others can find us.
         if (!self || (*self)->domain().removed()) ++failed;
       }
     });
@@ -250,7 +250,7 @@ TEST(Domain, ManyComeWhileTheLastLeaves) {
   EXPECT_FALSE(std::filesystem::exists(folder.domain()));
 }
 
-TEST(Control, AnotherVersionIsNamed) {
+TEST(Control, another_layout_version_is_named) {
   const testing::Folder folder;
   const auto self = folder.join().or_throw();
   self->control().header().file.version = 99;
@@ -263,7 +263,7 @@ TEST(Control, AnotherVersionIsNamed) {
   EXPECT_EQ(Control::open(self->domain(), self->id()).error().code, Code::corrupt);
 }
 
-TEST(Control, TablesAreReadWhole) {
+TEST(Control, tables_are_read_without_tearing) {
   const testing::Folder folder;
   const auto self = folder.join().or_throw();
   auto reader = Control::open(self->domain(), self->id()).or_throw();
@@ -294,7 +294,7 @@ TEST(Control, TablesAreReadWhole) {
   EXPECT_TRUE(reader.endpoints()->empty());
 }
 
-TEST(Metrics, AreReadByOthers) {
+TEST(Metrics, metrics_are_readable_by_other_processes) {
   const testing::Folder folder;
   ParticipantOptions options;
   options.base = folder.path();
@@ -311,7 +311,7 @@ TEST(Metrics, AreReadByOthers) {
   EXPECT_EQ(views[0].bytes()[99'999], std::byte{42});
 }
 
-TEST(Os, HexIsExact) {
+TEST(Os, hexadecimal_text_is_parsed_strictly) {
   EXPECT_EQ(to_hex(0xab), "00000000000000ab");
   EXPECT_EQ(from_hex(to_hex(~std::uint64_t{0})), ~std::uint64_t{0});
   for (const char* bad : {"", "ab", "00000000000000AB", "0000000000000xab", "00000000000000abc"}) {

@@ -11,7 +11,7 @@
 
 namespace hyphos::shm::testing {
 
-/// A place of its own for the participants of one test.
+/// A separate folder for the participants of one test.
 class Folder {
  public:
   Folder() {
@@ -26,13 +26,13 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Where the participants of domain "0" have their files.
+  /// The folder of the participants of domain "0".
   [[nodiscard]] std::filesystem::path domain() const {
     return path_ / ("hyphos-" + std::to_string(::geteuid())) / "0";
   }
   [[nodiscard]] std::size_t files() const {
     std::size_t n = 0;
-    std::error_code gone;  // with the last participant
+    std::error_code gone;  // already removed by the last participant
     for (std::filesystem::directory_iterator at(domain(), gone), end; !gone && at != end;
          at.increment(gone)) {
       ++n;

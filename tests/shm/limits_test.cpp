@@ -1,5 +1,5 @@
-// Every fixed limit of shared memory: one below it, at it and one beyond it. Beyond it both sides
-// get an error that names the limit, a counter counts, and the existing users continue.
+// Every fixed limit of shared memory: one below it, at it and one beyond it. Beyond it, both sides
+// get an error that names the limit, a counter is incremented, and the existing users continue.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -49,7 +49,7 @@ class LightReceiver {
   }
   [[nodiscard]] bool refused() const { return ring_.header().refused.load() != 0; }
   [[nodiscard]] std::uint64_t waiting() const { return ring_.waiting(); }
-  /// Takes one message and gives its slot back; true if the bytes are those of sample(number).
+  /// Takes one message and returns its slot. True if the bytes are those of sample(number).
   [[nodiscard]] bool takes(std::uint64_t number) {
     shm::Descriptor next;
     if (ring_.pop(next) != shm::DescriptorRing::Outcome::ok) return false;
@@ -74,7 +74,7 @@ class LightReceiver {
 
 class ShmLimits : public ::testing::Test {
  protected:
-  // Each light receiver has some descriptors of its own, and the publisher two for each.
+  // Each light receiver has some descriptors, and the publisher has two for each.
   void SetUp() override {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -126,7 +126,7 @@ TEST_F(ShmLimits, three_hundred_processes_receive_every_message) {
     all.push_back(std::make_unique<LightReceiver>(folder_, publisher->participant_id(), record));
   }
   ASSERT_TRUE(events_.wait([&] { return send_events.receivers == kReceivers; }));
-  for (std::uint64_t number = 1; number <= 150; ++number) {  // slots come back: there are 128
+  for (std::uint64_t number = 1; number <= 150; ++number) {  // slots are reused: there are 128
     const SendReport report = publisher->send(out, sample(number));
     ASSERT_EQ(report.accepted, kReceivers);
     ASSERT_EQ(report.dropped, 0U);
@@ -176,8 +176,8 @@ TEST_F(ShmLimits, seventy_real_processes_receive_every_message) {
   EXPECT_TRUE(events_.read([&] { return send_events.errors.empty(); }));
 }
 
-TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
-  constexpr std::uint32_t kPlaces = 8;  // the real limit takes too many processes
+TEST_F(ShmLimits, a_receiver_beyond_the_limit_is_refused_on_both_sides) {
+  constexpr std::uint32_t kPlaces = 8;  // the real limit needs too many processes
   TestSendEvents send_events(events_);
   auto publisher = join("publisher", 64 << 20, kPlaces);
   const PortId out =
@@ -201,9 +201,9 @@ TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
       EXPECT_EQ(error.code, Code::exhausted);
       EXPECT_TRUE(has(error.message, std::to_string(kPlaces))) << error.message;
       EXPECT_TRUE(has(error.message, "limit")) << error.message;
-      EXPECT_TRUE(has(error.message, "end some")) << error.message;
+      EXPECT_TRUE(has(error.message, "End some")) << error.message;
     }
-    EXPECT_EQ(sink.publishers, 0) << "of which it would receive something";
+    EXPECT_EQ(sink.publishers, 0) << "it receives from no publisher";
     return 0;
   });
   EXPECT_EQ(send_events.receivers, kPlaces) << "the refused one is not counted";
@@ -212,7 +212,7 @@ TEST_F(ShmLimits, the_receiver_beyond_the_last_is_refused_on_both_sides) {
   EXPECT_FALSE(report.failure);
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_TRUE(all[i]->takes(1)) << i;
 
-  all.pop_back();  // its place goes to the one that waits
+  all.pop_back();  // its place goes to the waiting receiver
   ASSERT_TRUE(events_.wait([&] { return sink.publishers == 1; }));
   ASSERT_TRUE(eventually([&] {
     (void)publisher->send(out, sample(2));
@@ -232,7 +232,7 @@ TEST_F(ShmLimits, a_message_without_a_holder_entry_has_its_own_counter) {
   ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
   ASSERT_FALSE(publisher->send(out, sample(1)).failure);
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
-  // Others take all entries of the next pool file before it is used: as forwarders would.
+  // Other processes take all entries of the next pool file before it is used, as relays would.
   const auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
   WritableBuffer loan = publisher->loan(out, 3000);
   const auto segments = shm::list("0", folder_.path()).or_throw().segments;
@@ -249,12 +249,12 @@ TEST_F(ShmLimits, a_message_without_a_holder_entry_has_its_own_counter) {
   EXPECT_EQ(report.failure, Code::exhausted);
   ASSERT_TRUE(events_.wait([&] { return send_events.drops[Drop::too_many] == 1; }));
   EXPECT_EQ(events_.read([&] { return send_events.drops[Drop::no_memory]; }), 0U);
-  // Messages of other sizes go on.
+  // Messages of other sizes still work.
   EXPECT_FALSE(publisher->send(out, sample(3)).failure);
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 2; }));
 }
 
-TEST_F(ShmLimits, a_process_has_as_many_ends_as_the_limit_says) {
+TEST_F(ShmLimits, a_process_can_open_endpoints_up_to_the_limit) {
   TestSendEvents send_events(events_);
   TestSink sink(events_);
   auto process = join("many");
@@ -269,19 +269,19 @@ TEST_F(ShmLimits, a_process_has_as_many_ends_as_the_limit_says) {
   EXPECT_EQ(refused.error().code, Code::exhausted);
   EXPECT_TRUE(has(refused.error().message, std::to_string(kMaxEndpoints)));
   EXPECT_TRUE(has(refused.error().message, "scope: local"));
-  // The existing receivers go on, and a late receiver takes a place that became free.
+  // The existing receivers continue, and a late receiver takes a free place.
   auto other = join("other");
   const std::string last = "c" + std::to_string(kMaxEndpoints - 1);
   (void)other->open(spec(last), &sink, nullptr).or_throw();
   ASSERT_TRUE(events_.wait([&] { return sink.publishers == 1 && send_events.receivers == 1; }));
   EXPECT_EQ(process->send(ports.back(), sample(1)).accepted, 1U);
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
-  // A place that was given back is one again.
+  // A closed endpoint frees its place.
   process->close(ports.front());
   EXPECT_TRUE(process->open(spec("one more"), nullptr, &send_events));
 }
 
-TEST_F(ShmLimits, guests_ends_leave_room_for_those_of_the_plan) {
+TEST_F(ShmLimits, endpoints_for_tools_leave_room_for_endpoints_of_the_plan) {
   TestSendEvents send_events(events_);
   auto process = join("many");
   ChannelSpec guests = spec("g");
@@ -298,7 +298,7 @@ TEST_F(ShmLimits, guests_ends_leave_room_for_those_of_the_plan) {
   EXPECT_TRUE(process->open(spec("own"), nullptr, &send_events));
 }
 
-TEST_F(ShmLimits, a_queue_beyond_the_last_is_refused_on_both_sides) {
+TEST_F(ShmLimits, a_queue_beyond_the_limit_is_refused_on_both_sides) {
   TestSendEvents send_events(events_);
   TestSink sink(events_);
   Policy policy;
@@ -338,7 +338,7 @@ TEST_F(ShmLimits, a_queue_beyond_the_last_is_refused_on_both_sides) {
   EXPECT_EQ(last->send(out, sample(2)).accepted, 1U);
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
 
-  last.reset();  // its queue goes to the one that waits
+  last.reset();  // its queue goes to the waiting publisher
   ASSERT_TRUE(events_.wait([&] { return late_send_events.receivers == 1; }));
   EXPECT_EQ(late->send(late_out, sample(3)).accepted, 1U);
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 2; }));
@@ -352,7 +352,7 @@ TEST_F(ShmLimits, a_message_that_can_never_fit_fails_at_once) {
   for (const Overflow overflow : {Overflow::drop_oldest, Overflow::drop_newest, Overflow::block}) {
     for (const bool latched : {false, true}) {
       Policy policy = with_overflow(overflow, 4);
-      policy.block_timeout_ms = 0;  // for ever
+      policy.block_timeout_ms = 0;  // no timeout
       policy.latched = latched;
       const std::string name =
           "c" + std::to_string(static_cast<int>(overflow)) + (latched ? "latched" : "");
@@ -375,12 +375,12 @@ TEST_F(ShmLimits, a_message_that_can_never_fit_fails_at_once) {
   EXPECT_EQ(events_.read([&] { return send_events.drops[Drop::no_memory]; }), 0U);
 }
 
-TEST_F(ShmLimits, a_notice_arrives_although_many_stopped_processes_read_none) {
+TEST_F(ShmLimits, a_notice_arrives_although_stopped_processes_read_none) {
   const auto self = folder_.join(1 << 20).or_throw();
   std::vector<std::shared_ptr<shm::Participant>> stopped;
   for (int i = 0; i < 60; ++i) stopped.push_back(folder_.join(1 << 20).or_throw());
   const auto reader = folder_.join(1 << 20).or_throw();
-  for (int i = 0; i < 300; ++i) {  // as many as each of them takes
+  for (int i = 0; i < 300; ++i) {  // as many as each of them accepts
     for (const auto& each : stopped) self->domain().notify(self->socket(), each->id());
   }
   char byte = 0;
@@ -388,7 +388,7 @@ TEST_F(ShmLimits, a_notice_arrives_although_many_stopped_processes_read_none) {
   EXPECT_EQ(::recv(reader->socket().get(), &byte, 1, MSG_DONTWAIT), 1);
 }
 
-TEST_F(ShmLimits, a_table_that_grows_is_read_by_those_who_had_it_before) {
+TEST_F(ShmLimits, a_grown_table_is_read_by_processes_that_mapped_it_before) {
   const auto self = folder_.join().or_throw();
   auto reader = shm::Control::open(self->domain(), self->id()).or_throw();
   const auto file = folder_.domain() / shm::control_name(self->id());
@@ -406,7 +406,7 @@ TEST_F(ShmLimits, a_table_that_grows_is_read_by_those_who_had_it_before) {
   EXPECT_EQ(late->back().serial, 3 * shm::kChunkRecords);
 }
 
-TEST_F(ShmLimits, a_table_that_claims_more_than_its_file_holds_is_not_followed) {
+TEST_F(ShmLimits, a_table_size_beyond_the_file_size_is_ignored) {
   const auto self = folder_.join().or_throw();
   auto reader = shm::Control::open(self->domain(), self->id()).or_throw();
   for (const std::uint32_t claim : {shm::kChunkRecords + 1, kMaxEndpoints, ~std::uint32_t{0}}) {
@@ -447,7 +447,7 @@ TEST_F(HolderGroups, a_file_grows_by_a_group_when_all_entries_are_used) {
   EXPECT_EQ(late->find(100 + kMaxHolders - 1, kOwner).index, kMaxHolders - 1);
 }
 
-TEST_F(HolderGroups, two_claimers_make_one_group) {
+TEST_F(HolderGroups, two_concurrent_claimers_create_one_group) {
   const auto theirs = Segment::open(self_->domain(), self_->id(), 0).or_throw();
   std::vector<std::uint32_t> indices;
   for (std::uint64_t i = 0; i < 2 * kGroupHolders; ++i) {
@@ -458,7 +458,7 @@ TEST_F(HolderGroups, two_claimers_make_one_group) {
   EXPECT_EQ(file_size(), layout_.size + layout_.group_size);
 }
 
-TEST_F(HolderGroups, without_its_file_no_group_is_made_and_the_first_goes_on) {
+TEST_F(HolderGroups, without_its_file_no_group_is_added_and_the_first_works) {
   HolderRef first;
   for (std::uint64_t i = 0; i < kGroupHolders; ++i) first = segment_->claim(100 + i, kOwner);
   std::filesystem::remove(folder_.domain() / pool_name(self_->id(), 0));
@@ -477,7 +477,7 @@ TEST_F(HolderGroups, a_file_with_part_of_a_group_is_refused) {
   EXPECT_EQ(Segment::open(self_->domain(), self_->id(), 0).error().code, Code::corrupt);
 }
 
-// Random claims, holds, releases and deaths through two mappings, beside a plain model of them.
+// Random claims, holds, releases and deaths through two mappings, compared with a plain model.
 TEST_F(HolderGroups, any_sequence_agrees_with_a_model) {
   const auto theirs = Segment::open(self_->domain(), self_->id(), 0).or_throw();
   for (std::uint32_t seed = 1; seed <= 5; ++seed) {

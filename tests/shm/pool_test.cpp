@@ -19,7 +19,7 @@ class PoolTest : public ::testing::Test {
   std::shared_ptr<Participant> self_;
 };
 
-TEST_F(PoolTest, SlotsFitAndWasteLittle) {
+TEST_F(PoolTest, slots_fit_and_waste_little) {
   for (std::size_t size = 1; size < 5'000'000; size += size / 3 + 1) {
     const std::uint64_t slot = Pool::slot_size_for(size);
     EXPECT_GE(slot, size);
@@ -33,7 +33,7 @@ TEST_F(PoolTest, SlotsFitAndWasteLittle) {
   EXPECT_EQ(Pool::slot_size_for(std::size_t{1} << 50), 0U);
 }
 
-TEST_F(PoolTest, AlignmentOfPayloads) {
+TEST_F(PoolTest, payloads_are_aligned) {
   join(64 << 20);
   for (const std::size_t size : {1, 300, 5000, 65536, 1 << 20}) {
     OwnedSlot* slot = take(size);
@@ -44,15 +44,15 @@ TEST_F(PoolTest, AlignmentOfPayloads) {
   }
 }
 
-TEST_F(PoolTest, AReturnedSlotIsTheNextOneTaken) {
+TEST_F(PoolTest, a_returned_slot_is_the_next_one_taken) {
   join(64 << 20);
   OwnedSlot* first = take(1000);
   first->drop_ref();
-  EXPECT_EQ(take(1000), first) << "its memory is still in the cache";
+  EXPECT_EQ(take(1000), first) << "its memory is still cached";
   first->drop_ref();
 }
 
-TEST_F(PoolTest, ASlotIsNotTakenWhileAReceiverHoldsIt) {
+TEST_F(PoolTest, a_slot_is_not_taken_while_a_receiver_holds_it) {
   join(64 << 20);
   OwnedSlot* sent = take(1000);
   const HolderRef entry = sent->segment().claim(42, self_->id());
@@ -73,7 +73,7 @@ TEST_F(PoolTest, ASlotIsNotTakenWhileAReceiverHoldsIt) {
   for (OwnedSlot* slot : again) slot->drop_ref();
 }
 
-TEST_F(PoolTest, LimitHoldsAndLargerSlotsHelpOut) {
+TEST_F(PoolTest, at_the_limit_larger_slots_are_used) {
   join(8 << 20);
   std::vector<OwnedSlot*> taken;
   while (OwnedSlot* slot = take(1 << 20)) taken.push_back(slot);
@@ -84,13 +84,13 @@ TEST_F(PoolTest, LimitHoldsAndLargerSlotsHelpOut) {
   OwnedSlot* smaller = nullptr;
   std::vector<OwnedSlot*> small;
   while ((smaller = take(700'000)) != nullptr) small.push_back(smaller);
-  EXPECT_FALSE(small.empty()) << "the free 1 MiB slot does for 700 kB";
+  EXPECT_FALSE(small.empty()) << "the free 1 MiB slot is used for 700 kB";
   EXPECT_EQ(take(16 << 20), nullptr);
   for (OwnedSlot* slot : small) slot->drop_ref();
   for (OwnedSlot* slot : taken) slot->drop_ref();
 }
 
-TEST_F(PoolTest, AWaitingThreadIsWokenByARelease) {
+TEST_F(PoolTest, a_release_wakes_a_waiting_thread) {
   join(4 << 20);
   std::vector<OwnedSlot*> taken;
   while (OwnedSlot* slot = take(1 << 20)) taken.push_back(slot);
@@ -115,7 +115,7 @@ TEST_F(PoolTest, AWaitingThreadIsWokenByARelease) {
   for (OwnedSlot* slot : taken) slot->drop_ref();
 }
 
-TEST_F(PoolTest, TheHeaderBelongsToTheFirstWhoAsks) {
+TEST_F(PoolTest, the_first_caller_claims_the_header) {
   join(4 << 20);
   OwnedSlot* slot = take(100);
   EXPECT_TRUE(slot->claim_header());
@@ -126,19 +126,19 @@ TEST_F(PoolTest, TheHeaderBelongsToTheFirstWhoAsks) {
   slot->drop_ref();
 }
 
-TEST_F(PoolTest, BuffersOutliveTheParticipantsOwner) {
+TEST_F(PoolTest, buffers_outlive_the_owner_of_the_participant) {
   join(4 << 20);
   OwnedSlot* slot = take(100);
   std::memset(slot->segment().payload(slot->slot()), 7, 100);
   Buffer buffer(slot->segment().payload(slot->slot()), 100, slot);
   self_.reset();
   EXPECT_EQ(buffer.bytes()[99], std::byte{7});
-  EXPECT_GT(folder_.files(), 0U) << "still locked: its holds count as long as it is used";
+  EXPECT_GT(folder_.files(), 0U) << "still locked: its holds count while it is in use";
   buffer = {};
   EXPECT_EQ(folder_.files(), 0U);
 }
 
-TEST_F(PoolTest, ManyThreads) {
+TEST_F(PoolTest, many_threads_take_and_return_slots) {
   join(64 << 20);
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 4; ++t) {

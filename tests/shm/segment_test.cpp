@@ -13,7 +13,7 @@
 namespace hyphos::shm {
 namespace {
 
-constexpr std::uint64_t kOwner = 1;  // ids of participants that exist in these tests only
+constexpr std::uint64_t kOwner = 1;  // ids of participants that exist only in these tests
 constexpr std::uint64_t kReceiver = 2;
 constexpr std::uint64_t kOther = 3;
 
@@ -29,7 +29,7 @@ class SegmentTest : public ::testing::Test {
   std::shared_ptr<Segment> segment_;
 };
 
-TEST(SegmentLayout, RefusesWhatCannotBe) {
+TEST(SegmentLayout, impossible_layouts_are_refused) {
   EXPECT_FALSE(segment_layout(0, 256));
   EXPECT_FALSE(segment_layout(8, 0));
   EXPECT_FALSE(segment_layout(8, 100));
@@ -41,7 +41,7 @@ TEST(SegmentLayout, RefusesWhatCannotBe) {
   EXPECT_GE(layout->payload_offset, layout->control_offset + 3 * sizeof(SlotControl));
 }
 
-TEST_F(SegmentTest, IsHeldUntilTheLastHoldIsReleased) {
+TEST_F(SegmentTest, a_slot_is_held_until_its_last_hold_is_released) {
   const HolderRef entry = segment_->claim(kReceiver, kOwner);
   ASSERT_TRUE(entry.valid());
   EXPECT_TRUE(segment_->find_free(0));
@@ -53,10 +53,10 @@ TEST_F(SegmentTest, IsHeldUntilTheLastHoldIsReleased) {
   EXPECT_FALSE(segment_->find_free(0));
   EXPECT_TRUE(segment_->release_hold(0, entry));
   EXPECT_TRUE(segment_->find_free(0));
-  EXPECT_FALSE(segment_->release_hold(0, entry)) << "there is none any more";
+  EXPECT_FALSE(segment_->release_hold(0, entry)) << "there is no hold any more";
 }
 
-TEST_F(SegmentTest, ClaimIsTheSameForTheSamePair) {
+TEST_F(SegmentTest, the_same_pair_gets_the_same_entry) {
   const HolderRef first = segment_->claim(kReceiver, kOwner);
   const HolderRef again = segment_->claim(kReceiver, kOwner);
   EXPECT_EQ(first.index, again.index);
@@ -67,7 +67,7 @@ TEST_F(SegmentTest, ClaimIsTheSameForTheSamePair) {
   EXPECT_EQ(segment_->holders(), 3U);
 }
 
-TEST_F(SegmentTest, RevokeTakesBackEverythingAtOnce) {
+TEST_F(SegmentTest, revoke_ends_all_holds_at_once) {
   const HolderRef entry = segment_->claim(kReceiver, kOwner);
   for (std::uint32_t slot = 0; slot < segment_->slots(); ++slot) {
     ASSERT_TRUE(segment_->add_hold(slot, entry, false));
@@ -76,16 +76,16 @@ TEST_F(SegmentTest, RevokeTakesBackEverythingAtOnce) {
   for (std::uint32_t slot = 0; slot < segment_->slots(); ++slot) {
     EXPECT_TRUE(segment_->find_free(slot));
   }
-  segment_->revoke(entry);  // whoever else notices
+  segment_->revoke(entry);  // a second revoke has no effect
   EXPECT_EQ(segment_->holders(), 0U);
 }
 
-TEST_F(SegmentTest, LateHoldOfARevokedGenerationDoesNotCount) {
+TEST_F(SegmentTest, a_late_hold_of_a_revoked_generation_does_not_count) {
   const HolderRef old = segment_->claim(kReceiver, kOwner);
   segment_->revoke(old);
   (void)segment_->add_hold(0, old, false);
   EXPECT_TRUE(segment_->find_free(0));
-  // And it cannot undo what the next generation of the same entry holds.
+  // It cannot undo a hold of the next generation of the same entry either.
   const HolderRef next = segment_->claim(kOther, kOwner);
   ASSERT_EQ(next.index, old.index);
   ASSERT_TRUE(segment_->add_hold(1, next, false));
@@ -94,7 +94,7 @@ TEST_F(SegmentTest, LateHoldOfARevokedGenerationDoesNotCount) {
   EXPECT_FALSE(segment_->find_free(1));
 }
 
-TEST_F(SegmentTest, GenerationsNeverComeBack) {
+TEST_F(SegmentTest, generations_never_repeat) {
   HolderRef last;
   std::uint32_t on_first = 0;
   for (int i = 0; i < 70'000; ++i) {
@@ -110,7 +110,7 @@ TEST_F(SegmentTest, GenerationsNeverComeBack) {
   EXPECT_EQ(on_first, 65'535U) << "then the entry is retired and the next one is used";
 }
 
-TEST_F(SegmentTest, AFullTableIsAnAnswer) {
+TEST_F(SegmentTest, a_full_table_returns_an_invalid_entry) {
   for (std::uint64_t i = 0; i < kMaxHolders; ++i) {
     ASSERT_TRUE(segment_->claim(100 + i, kOwner).valid());
   }
@@ -119,8 +119,8 @@ TEST_F(SegmentTest, AFullTableIsAnAnswer) {
   EXPECT_TRUE(segment_->claim(99, kOwner).valid());
 }
 
-TEST_F(SegmentTest, SweepMendsWhatADeadClaimerLeft) {
-  // It died right after claiming the entry: H9.
+TEST_F(SegmentTest, sweep_repairs_entries_of_a_dead_claimer) {
+  // It died right after it claimed the entry: H9.
   HolderEntry& entry =
       reinterpret_cast<SegmentHeader*>(reinterpret_cast<std::byte*>(&segment_->control(0)) -
                                        segment_layout(8, 256)->control_offset)
@@ -128,34 +128,34 @@ TEST_F(SegmentTest, SweepMendsWhatADeadClaimerLeft) {
   entry.via.store(kOther);
   EXPECT_EQ(segment_->claim(kReceiver, kOwner).index, 1U);
   segment_->sweep([](std::uint64_t) { return false; });
-  EXPECT_EQ(segment_->holders(), 2U) << "the living may still be about to use it";
+  EXPECT_EQ(segment_->holders(), 2U) << "a live claimer may still be about to use it";
   segment_->sweep([](std::uint64_t id) { return id == kOther; });
   EXPECT_EQ(segment_->holders(), 1U);
   EXPECT_EQ(segment_->claim(kOther, kOwner).index, 0U);
 }
 
-TEST_F(SegmentTest, ADoneEntryCountsWhileHeldAndIsUsedAgain) {
+TEST_F(SegmentTest, a_done_entry_counts_while_held_and_is_then_reused) {
   const HolderRef entry = segment_->claim(kReceiver, kOther);
   ASSERT_TRUE(segment_->add_hold(2, entry, true));
   segment_->settle(2, entry, 0);
-  EXPECT_TRUE(segment_->find_free(2)) << "the forwarder's hold was never sent";
+  EXPECT_TRUE(segment_->find_free(2)) << "the relay's hold was never sent";
   segment_->mark_done(entry);
   const HolderRef next = segment_->claim(kReceiver, kOwner);
   EXPECT_EQ(next.index, entry.index);
   EXPECT_GT(next.generation, entry.generation);
 }
 
-TEST_F(SegmentTest, SaturatesInsteadOfWrapping) {
+TEST_F(SegmentTest, the_count_saturates_instead_of_wrapping) {
   const HolderRef entry = segment_->claim(kReceiver, kOwner);
   for (int i = 0; i < 65'535; ++i) ASSERT_TRUE(segment_->add_hold(0, entry, false));
   EXPECT_FALSE(segment_->add_hold(0, entry, false));
   EXPECT_FALSE(segment_->find_free(0));
 }
 
-// Slots wander through a random net of holders: each thread is a participant that adds holds for
-// others only while it has one itself, releases at random and now and then dies and returns. The
-// owner looks for free slots all the time. A slot that it finds free must have no holder.
-TEST_F(SegmentTest, ModelOfForwardingFindsNoFalseFree) {
+// Slots move through a random network of holders. Each thread is a participant that adds holds for
+// others only while it has one itself, releases at random, and occasionally dies and returns. The
+// owner searches for free slots all the time. A slot that it finds free must have no holder.
+TEST_F(SegmentTest, random_relaying_never_frees_a_held_slot) {
   constexpr std::uint32_t kThreads = 4;
   constexpr std::uint64_t kMoves = 20000;
   struct Message {
@@ -182,7 +182,7 @@ TEST_F(SegmentTest, ModelOfForwardingFindsNoFalseFree) {
   for (std::uint32_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       std::minstd_rand random(t + 1);
-      while (moved.load() < kMoves) {  // none ends early: its box would keep slots
+      while (moved.load() < kMoves) {  // no thread ends early: its box would keep slots
         Message message{};
         {
           const std::lock_guard lock(boxes[t].mutex);
@@ -229,8 +229,8 @@ TEST_F(SegmentTest, ModelOfForwardingFindsNoFalseFree) {
   for (std::uint32_t slot = 0; slot < 8; ++slot) EXPECT_TRUE(segment_->find_free(slot));
 }
 
-// The same with a receiver whose generation ends at any instant while others add.
-TEST_F(SegmentTest, RevokeRacesWithAdders) {
+// The same with a receiver whose generation ends at any time while others add.
+TEST_F(SegmentTest, revoke_races_safely_with_adders) {
   for (int round = 0; round < 200; ++round) {
     const HolderRef entry = segment_->claim(kReceiver, kOwner);
     std::atomic<bool> go{false};
@@ -248,7 +248,7 @@ TEST_F(SegmentTest, RevokeRacesWithAdders) {
   }
 }
 
-TEST_F(SegmentTest, AnotherParticipantSeesTheSame) {
+TEST_F(SegmentTest, another_participant_sees_the_same_holds) {
   const auto theirs = Segment::open(self_->domain(), self_->id(), 0).or_throw();
   std::memset(segment_->payload(3), 0x5a, 256);
   EXPECT_EQ(theirs->payload(3)[255], std::byte{0x5a});
@@ -261,7 +261,7 @@ TEST_F(SegmentTest, AnotherParticipantSeesTheSame) {
   EXPECT_TRUE(segment_->find_free(3));
 }
 
-TEST_F(SegmentTest, RefusesAFileThatIsNotItsOwn) {
+TEST_F(SegmentTest, a_file_of_another_owner_is_refused) {
   EXPECT_EQ(Segment::open(self_->domain(), self_->id(), 7).error().code, Code::not_found);
   std::filesystem::copy_file(folder_.domain() / pool_name(self_->id(), 0),
                              folder_.domain() / pool_name(self_->id(), 7));

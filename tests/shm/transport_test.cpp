@@ -1,4 +1,4 @@
-// What only the shared-memory transport does; what every transport does is in tests/transport.
+// Properties of the shared-memory transport only. The common ones are in tests/transport.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -56,7 +56,7 @@ class ShmTransportTest : public ::testing::Test {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
-  // The state of other processes cannot signal us: look again until it is so.
+  // The state of other processes gives no signal, so poll it.
   static bool eventually(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!condition()) {
@@ -70,7 +70,7 @@ class ShmTransportTest : public ::testing::Test {
   Events events_;
 };
 
-TEST_F(ShmTransportTest, ALoanedPayloadIsReadWhereItWasWritten) {
+TEST_F(ShmTransportTest, a_loaned_payload_is_read_in_place) {
   TestSendEvents send_events(events_);
   TestSink sink(events_);
   auto publisher = join("publisher");
@@ -86,7 +86,7 @@ TEST_F(ShmTransportTest, ALoanedPayloadIsReadWhereItWasWritten) {
   message.payload = std::move(loan).freeze();
   publisher->send(out, message);
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
-  // Both map the same pages: what is written through one address shows at the other.
+  // Both map the same pages: a write through one address is visible at the other.
   written[69'999] = std::byte{0x7e};
   EXPECT_EQ(sink.messages[0].payload.bytes()[69'999], std::byte{0x7e});
   EXPECT_EQ(sink.messages[0].payload.size(), 70'000U);
@@ -94,7 +94,7 @@ TEST_F(ShmTransportTest, ALoanedPayloadIsReadWhereItWasWritten) {
   EXPECT_EQ(sink.messages[0].payload.bytes()[69'999], std::byte{0x11});
 }
 
-TEST_F(ShmTransportTest, TheSameLoanOnTwoChannelsAtOnce) {
+TEST_F(ShmTransportTest, one_loan_can_be_sent_on_two_channels) {
   TestSendEvents outlet_a(events_);
   TestSendEvents outlet_b(events_);
   TestSink inlet_a(events_);
@@ -130,8 +130,8 @@ TEST_F(ShmTransportTest, TheSameLoanOnTwoChannelsAtOnce) {
   EXPECT_EQ(slots_held(), 0U);
 }
 
-// publisher -> forwarder -> receiver and back to the publisher, without a copy anywhere.
-TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
+// publisher -> relay -> receiver and back to the publisher, without a copy anywhere.
+TEST_F(ShmTransportTest, a_relayed_buffer_is_the_same_memory) {
   TestSendEvents first_out(events_);
   TestSink first_in(events_);
   TestSendEvents second_out(events_);
@@ -157,15 +157,15 @@ TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
   message = {};
   ASSERT_TRUE(events_.wait([&] { return first_in.messages.size() == 1; }));
   forwarder->send(second, first_in.messages[0]);
-  first_in.messages.clear();  // the forwarder is done with it
+  first_in.messages.clear();  // the relay releases it
   ASSERT_TRUE(
       events_.wait([&] { return second_in.messages.size() == 1 && back_in.messages.size() == 1; }));
   EXPECT_TRUE(intact(second_in.messages[0], 100'000));
   written[5] = std::byte{0x42};
   EXPECT_EQ(second_in.messages[0].payload.bytes()[5], std::byte{0x42});
-  EXPECT_EQ(back_in.messages[0].payload.data(), written) << "home again";
+  EXPECT_EQ(back_in.messages[0].payload.data(), written) << "the original memory";
   EXPECT_GT(slots_held(), 0U);
-  // The forwarder goes; what it gave away stays, and is given back by those who have it.
+  // The relay leaves. Its relayed messages stay, and their receivers release them.
   forwarder.reset();
   ASSERT_TRUE(events_.wait([&] { return second_in.publishers == 0 && back_in.publishers == 0; }));
   EXPECT_EQ(second_in.messages[0].payload.bytes()[5], std::byte{0x42});
@@ -175,8 +175,8 @@ TEST_F(ShmTransportTest, AForwardedBufferIsTheSameMemory) {
   EXPECT_TRUE(eventually([&] { return slots_held() == 0; }));
 }
 
-// The forwarder adds a hold for the receiver and is killed before it sends (Segment, H8).
-TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
+// The relay adds a hold for the receiver and is killed before it sends (Segment, H8).
+TEST_F(ShmTransportTest, an_unsent_hold_of_a_dead_relay_is_taken_back) {
   const pid_t pid = child([&] {
     Events events;
     TestSink in(events);
@@ -186,7 +186,7 @@ TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
     const PortId second =
         forwarder->open(spec("second", reliable_policy()), nullptr, &out).or_throw();
     events.wait([&] { return in.messages.size() == 1 && out.receivers == 1; });
-    // Sent once, so that the entry exists; then half of another send.
+    // Send once, so that the entry exists. Then do half of another send.
     forwarder->send(second, in.messages[0]);
     auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
     for (const auto& participant : shm::list("0", folder_.path()).or_throw().participants) {
@@ -199,7 +199,7 @@ TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
         for (std::uint32_t slot = 0; slot < 8; ++slot) (void)segment->add_hold(slot, entry, true);
       }
     }
-    // Tells the test by a message that all is prepared.
+    // A message notifies the test that the setup is complete.
     Envelope done = sample(2, 8);
     forwarder->send(second, done);
     for (;;) ::pause();
@@ -229,10 +229,10 @@ TEST_F(ShmTransportTest, AHoldThatADeadForwarderNeverSentIsTakenBack) {
   EXPECT_TRUE(eventually([&] { return slots_held() == 0; }));
 }
 
-TEST_F(ShmTransportTest, ADeadSubscribersSlotsAndFilesComeBack) {
+TEST_F(ShmTransportTest, slots_and_files_of_a_dead_subscriber_are_reclaimed) {
   const pid_t pid = child([&] {
     Events events;
-    TestSink in(events);  // keeps everything
+    TestSink in(events);  // holds all messages
     auto subscriber = join("subscriber");
     (void)subscriber->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &in, nullptr)
         .or_throw();
@@ -250,14 +250,14 @@ TEST_F(ShmTransportTest, ADeadSubscribersSlotsAndFilesComeBack) {
   kill(pid);
   ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 0; }));
   EXPECT_TRUE(eventually([&] { return slots_held() == 0 && folder_.files() < files; }));
-  // One file goes after the other, that of the participant last.
+  // The files are removed one by one, the control file last.
   EXPECT_TRUE(eventually([&] {
     const auto listing = shm::list("0", folder_.path()).or_throw();
     return std::ranges::all_of(listing.participants, [](const auto& one) { return one.alive; });
   }));
 }
 
-TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
+TEST_F(ShmTransportTest, messages_of_a_dead_publisher_are_still_delivered) {
   std::array<int, 2> sent{};
   ASSERT_EQ(::pipe(sent.data()), 0);
   const pid_t pid = child([&] {
@@ -272,7 +272,7 @@ TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
     for (;;) ::pause();
   });
   TestSink sink(events_);
-  sink.stuck = true;  // holds the receiving thread at the first message
+  sink.stuck = true;  // blocks the receiving thread at the first message
   auto subscriber = join("subscriber");
   (void)subscriber->open(spec("scan", reliable_policy(64)), &sink, nullptr).or_throw();
   char byte = 0;
@@ -283,7 +283,7 @@ TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
     sink.stuck = false;
     events_.changed.notify_all();
   }
-  // Before it is seen there is no publisher either.
+  // Until the death is noticed, there is still a publisher.
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 60 && sink.publishers == 0; }));
   for (std::uint64_t i = 0; i < 60; ++i) {
     EXPECT_EQ(sink.messages[i].meta.sequence, i + 1);
@@ -293,7 +293,7 @@ TEST_F(ShmTransportTest, WhatADeadPublisherSentIsStillDelivered) {
   ::close(sent[1]);
 }
 
-TEST_F(ShmTransportTest, AForkedChildThatHoldsTheLockDoesNotKeepItsParentAlive) {
+TEST_F(ShmTransportTest, a_forked_child_with_the_lock_does_not_hide_a_dead_parent) {
   std::array<int, 2> grandchild{};
   ASSERT_EQ(::pipe(grandchild.data()), 0);
   const pid_t pid = child([&] {
@@ -321,7 +321,7 @@ TEST_F(ShmTransportTest, AForkedChildThatHoldsTheLockDoesNotKeepItsParentAlive) 
   ::close(grandchild[1]);
 }
 
-TEST_F(ShmTransportTest, AForkedChildThatExitsLeavesItsParentAlone) {
+TEST_F(ShmTransportTest, an_exiting_forked_child_does_not_affect_its_parent) {
   TestSendEvents send_events(events_);
   TestSink sink(events_);
   auto publisher = join("publisher");
@@ -344,9 +344,9 @@ TEST_F(ShmTransportTest, AForkedChildThatExitsLeavesItsParentAlone) {
   EXPECT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
 }
 
-TEST_F(ShmTransportTest, StartsOnADirtyMachineAndIgnoresOtherVersions) {
+TEST_F(ShmTransportTest, start_cleans_up_and_ignores_other_versions) {
   auto old = folder_.join().or_throw();
-  old->control().header().file.version = 99;  // alive, but of another release
+  old->control().header().file.version = 99;  // alive, but from another release
   const auto dead = folder_.domain() / shm::control_name(0xdead);
   std::ofstream(dead) << "left by a crash";
   std::ofstream(folder_.domain() / shm::pool_name(0xdead, 0)) << "and this";
@@ -363,7 +363,7 @@ TEST_F(ShmTransportTest, StartsOnADirtyMachineAndIgnoresOtherVersions) {
   EXPECT_TRUE(std::filesystem::exists(folder_.domain() / shm::control_name(old->id())));
 }
 
-TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
+TEST_F(ShmTransportTest, a_broken_sender_is_counted_and_others_are_served) {
   TestSendEvents bad_outlet(events_);
   TestSendEvents good_outlet(events_);
   TestSink sink(events_);
@@ -379,7 +379,7 @@ TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
       events_.wait([&] { return bad_outlet.receivers == 1 && good_outlet.receivers == 1; }));
   bad->send(bad_out, sample(1));
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() == 1; }));
-  // Descriptors and headers full of nonsense, put into the lane as a broken process might.
+  // Invalid descriptors and headers, put into the ring as a broken process might.
   auto domain = shm::Domain::open(folder_.path(), "0").or_throw();
   auto receiver = shm::Control::open(domain, subscriber->participant_id()).or_throw();
   std::uint64_t serial = 0;
@@ -414,7 +414,7 @@ TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
   inject({0, 3, false});
   header.part[0] = {0, 0, 0, 8, ~std::uint64_t{0}};
   inject({0, 3, false});
-  header.part[0] = {12345, 0, 0, 0, 8};  // nobody's pool
+  header.part[0] = {12345, 0, 0, 0, 8};  // no such pool
   inject({0, 3, false});
   header.part[0] = {bad->participant_id(), 0, 4'000'000'000U, 0, 8};
   inject({0, 3, false});
@@ -431,7 +431,7 @@ TEST_F(ShmTransportTest, ABrokenSenderIsCountedAndOthersAreServed) {
   EXPECT_EQ(sink.messages[1].meta.sequence, 2U);
 }
 
-TEST_F(ShmTransportTest, AnEmptyPoolDropsAndCounts) {
+TEST_F(ShmTransportTest, an_exhausted_pool_drops_and_counts) {
   TestSendEvents send_events(events_);
   TestSink sink(events_);
   auto publisher = join("publisher");
@@ -440,7 +440,7 @@ TEST_F(ShmTransportTest, AnEmptyPoolDropsAndCounts) {
   const PortId out = publisher->open(spec("image", policy), nullptr, &send_events).or_throw();
   (void)subscriber->open(spec("image", policy), &sink, nullptr).or_throw();
   ASSERT_TRUE(events_.wait([&] { return send_events.receivers == 1; }));
-  // The inlet keeps every message: 64 MiB are soon used up.
+  // The receive sink holds every message, so 64 MiB are soon used up.
   for (std::uint64_t i = 1; i <= 100; ++i) publisher->send(out, sample(i, 1 << 20));
   ASSERT_TRUE(events_.wait([&] { return sink.messages.size() + send_events.lost() == 100; }));
   EXPECT_GT(send_events.drops[Drop::no_memory], 0U);
@@ -449,7 +449,7 @@ TEST_F(ShmTransportTest, AnEmptyPoolDropsAndCounts) {
   EXPECT_FALSE(publisher->loan(out, 1 << 20).empty());
 }
 
-TEST_F(ShmTransportTest, OtherDomainsAreNotSeen) {
+TEST_F(ShmTransportTest, other_domains_are_not_seen) {
   TestSendEvents send_events(events_);
   TestSink sink(events_);
   TestSink there(events_);
@@ -470,7 +470,7 @@ TEST_F(ShmTransportTest, OtherDomainsAreNotSeen) {
   EXPECT_TRUE(stranger->peers().empty());
 }
 
-TEST_F(ShmTransportTest, ListShowsLanesAndSegments) {
+TEST_F(ShmTransportTest, list_shows_rings_and_segments) {
   TestSendEvents send_events(events_);
   TestSink sink(events_);
   auto publisher = join("publisher");

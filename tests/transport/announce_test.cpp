@@ -41,7 +41,7 @@ class AnnounceTableTest : public ::testing::Test {
   AnnounceTable table_{config_};
 };
 
-TEST_F(AnnounceTableTest, FindsOnceAndExpiresTheSilent) {
+TEST_F(AnnounceTableTest, a_peer_is_found_once_and_expires_when_silent) {
   EXPECT_EQ(table_.hear(bytes(beacon(2)), "10.0.0.2", 0).kind, Kind::found);
   EXPECT_EQ(table_.hear(bytes(beacon(2)), "10.0.0.2", 100 * kMs).kind, Kind::none);
   EXPECT_EQ(table_.next_expiry(), 450 * kMs);
@@ -50,7 +50,7 @@ TEST_F(AnnounceTableTest, FindsOnceAndExpiresTheSilent) {
   EXPECT_TRUE(table_.peers().empty());
 }
 
-TEST_F(AnnounceTableTest, OthersAndItselfAreNotPeers) {
+TEST_F(AnnounceTableTest, other_domains_and_itself_are_not_peers) {
   EXPECT_EQ(table_.hear(bytes(beacon(1)), "10.0.0.1", 0).kind, Kind::none);
   wire::Beacon other = wire::parse_beacon(bytes(beacon(3))).or_throw();
   other.domain = "lab";
@@ -59,15 +59,15 @@ TEST_F(AnnounceTableTest, OthersAndItselfAreNotPeers) {
   EXPECT_TRUE(table_.peers().empty());
 }
 
-TEST_F(AnnounceTableTest, AnyAddressIsWhereTheDatagramCameFrom) {
+TEST_F(AnnounceTableTest, a_wildcard_address_becomes_the_source_address) {
   const auto event = table_.hear(bytes(beacon(2, "tcp://0.0.0.0:5553")), "10.1.2.3", 0);
   EXPECT_EQ(event.peer.endpoints, std::vector<std::string>{"tcp://10.1.2.3:5553"});
   const auto moved = table_.hear(bytes(beacon(2, "tcp://*:5553")), "10.1.2.4", 0);
-  EXPECT_EQ(moved.kind, Kind::found) << "a new address is news";
+  EXPECT_EQ(moved.kind, Kind::found) << "a new address is reported";
   EXPECT_EQ(moved.peer.endpoints[0], "tcp://10.1.2.4:5553");
 }
 
-TEST_F(AnnounceTableTest, LeavingIsBelievedAtOnce) {
+TEST_F(AnnounceTableTest, a_goodbye_removes_the_peer_at_once) {
   (void)table_.hear(bytes(beacon(2)), "10.0.0.2", 0);
   wire::Beacon bye = wire::parse_beacon(bytes(beacon(2))).or_throw();
   bye.leaving = true;
@@ -76,7 +76,7 @@ TEST_F(AnnounceTableTest, LeavingIsBelievedAtOnce) {
   EXPECT_EQ(table_.hear(bytes(datagram), "10.0.0.2", 2).kind, Kind::none);
 }
 
-TEST_F(AnnounceTableTest, TableAndRateAreBounded) {
+TEST_F(AnnounceTableTest, the_table_and_the_rate_are_bounded) {
   for (std::uint64_t session = 2; session < 50; ++session) {
     const auto event = table_.hear(bytes(beacon(session)), "10.0.0.2", 0);
     EXPECT_EQ(event.kind, session < 6 ? Kind::found : Kind::ignored);
@@ -91,14 +91,14 @@ TEST_F(AnnounceTableTest, TableAndRateAreBounded) {
       << "next second";
 }
 
-TEST_F(AnnounceTableTest, GarbageIsIgnored) {
+TEST_F(AnnounceTableTest, garbage_is_ignored) {
   for (const std::string& text :
        {std::string(), std::string("hello"), std::string(1400, '\xff'), std::string(3000, 'x')}) {
     EXPECT_EQ(table_.hear(bytes(text), "10.0.0.2", 0).kind, Kind::ignored);
   }
 }
 
-/// Announcements over the loopback interface, on a port of this test's own.
+/// Announcements over the loopback interface, on a separate port for this test.
 class AnnouncerTest : public ::testing::Test {
  protected:
   AnnounceConfig config(const std::string& process, std::uint64_t session) {
@@ -108,7 +108,7 @@ class AnnouncerTest : public ::testing::Test {
     c.endpoints = {"tcp://127.0.0.1:" + std::to_string(1000 + session)};
     c.interfaces = {"127.0.0.1"};
     c.port = test::own_port();
-    c.period_ms = 1000;  // whoever stands still for some seconds is not taken for gone
+    c.period_ms = 1000;  // a process that stalls for some seconds is not considered lost
     return c;
   }
   Announcer::Callback into(std::vector<AnnouncedPeer>& list) {
@@ -121,7 +121,7 @@ class AnnouncerTest : public ::testing::Test {
   Events events_;
 };
 
-TEST_F(AnnouncerTest, ProcessesFindAndLoseEachOther) {
+TEST_F(AnnouncerTest, processes_find_and_lose_each_other) {
   std::vector<AnnouncedPeer> found_a, lost_a, found_b, lost_b;
   auto a = make_announcer(config("a", 1));
   auto b = make_announcer(config("b", 2));
@@ -143,7 +143,7 @@ TEST_F(AnnouncerTest, ProcessesFindAndLoseEachOther) {
   a->stop();
 }
 
-TEST_F(AnnouncerTest, GarbageIsCountedAndGoodPeersAreStillFound) {
+TEST_F(AnnouncerTest, garbage_is_counted_and_good_peers_are_still_found) {
   std::vector<AnnouncedPeer> found, lost;
   const AnnounceConfig c = config("a", 1);
   auto a = make_announcer(c);
@@ -171,7 +171,7 @@ TEST_F(AnnouncerTest, GarbageIsCountedAndGoodPeersAreStillFound) {
   a->stop();
 }
 
-TEST_F(AnnouncerTest, DiscoveryConnectsTransports) {
+TEST_F(AnnouncerTest, discovery_connects_transports) {
   Events& events = events_;
   TestSink sink(events);
   TestSendEvents send_events(events);
@@ -202,7 +202,7 @@ TEST_F(AnnouncerTest, DiscoveryConnectsTransports) {
   subscriber->stop(0);
 }
 
-TEST_F(AnnouncerTest, WrongConfigurationIsAnErrorAtStart) {
+TEST_F(AnnouncerTest, a_wrong_configuration_fails_at_start) {
   AnnounceConfig c = config("a", 1);
   c.group = "10.0.0.1";
   EXPECT_EQ(make_announcer(c)->start({}, {}).error().code, Code::invalid_config);

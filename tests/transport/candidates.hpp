@@ -10,8 +10,8 @@
 
 namespace hyphos::transport::testing {
 
-/// Every transport that has to pass: all that are registered, the sample of the tests among them,
-/// and some in other surroundings.
+/// All transports to test: every registered one (including the sample of the tests), and some in
+/// other setups.
 inline std::vector<Candidate> candidates() {
   std::vector<Candidate> all;
   for (const std::string_view name : transport_names()) {

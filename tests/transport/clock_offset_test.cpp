@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kUs = 1'000;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Two clocks and the way between them.
+/// Two clocks and the network between them.
 struct World {
   std::int64_t ahead = 123'456'789'012'345;
   double drift_ppm = 0;
@@ -20,7 +20,7 @@ struct World {
   [[nodiscard]] std::int64_t theirs(std::int64_t ours) const {
     return ours + ahead + static_cast<std::int64_t>(drift_ppm * 1e-6 * static_cast<double>(ours));
   }
-  /// A question that takes `there`, and an answer that takes `back`.
+  /// A request that takes `there`, and a reply that takes `back`.
   ClockOffset::Exchange ask(std::int64_t there, std::int64_t back, std::int64_t thinking = kUs) {
     ClockOffset::Exchange e;
     e.asked = now;
@@ -33,7 +33,7 @@ struct World {
   [[nodiscard]] std::int64_t offset() const { return theirs(now) - now; }
 };
 
-TEST(ClockOffset, EqualWaysGiveItExactly) {
+TEST(ClockOffset, equal_delays_give_the_exact_offset) {
   World world;
   ClockOffset offset;
   EXPECT_FALSE(offset.known());
@@ -44,7 +44,7 @@ TEST(ClockOffset, EqualWaysGiveItExactly) {
   EXPECT_LE(offset.uncertainty(world.now), 101 * kUs);
 }
 
-TEST(ClockOffset, TheTruthIsAlwaysWithinTheUncertainty) {
+TEST(ClockOffset, the_true_offset_is_always_within_the_uncertainty) {
   std::mt19937 random(5);
   std::exponential_distribution<double> queueing(1.0 / 300.0);  // us
   for (const double drift : {-14.0, 0.0, 14.0}) {               // within the tolerance of RFC 5905
@@ -56,7 +56,7 @@ TEST(ClockOffset, TheTruthIsAlwaysWithinTheUncertainty) {
       const auto back = (20 + static_cast<std::int64_t>(2 * queueing(random))) * kUs;
       ASSERT_TRUE(offset.add(world.ask(there, back)));
       const std::int64_t error = std::abs(offset.offset(world.now) - world.offset());
-      // A drift line through few points adds its own error, hence the factor.
+      // A drift line through few points adds its own error, so the bound is doubled.
       EXPECT_LE(error, offset.uncertainty(world.now) * (i < 20 ? 2 : 1)) << i << " drift " << drift;
       world.now += kSecond;
     }
@@ -64,7 +64,7 @@ TEST(ClockOffset, TheTruthIsAlwaysWithinTheUncertainty) {
   }
 }
 
-TEST(ClockOffset, AsymmetryIsSeenThroughByTheFastestExchange) {
+TEST(ClockOffset, the_fastest_exchange_outweighs_asymmetric_ones) {
   World world;
   ClockOffset offset;
   offset.add(world.ask(50 * kUs, 50 * kUs));
@@ -73,7 +73,7 @@ TEST(ClockOffset, AsymmetryIsSeenThroughByTheFastestExchange) {
   EXPECT_LT(offset.uncertainty(world.now), 100 * kUs);
 }
 
-TEST(ClockOffset, DriftIsFoundAndFollowed) {
+TEST(ClockOffset, drift_is_estimated_and_extrapolated) {
   World world;
   world.drift_ppm = 40;
   std::mt19937 random(11);
@@ -84,11 +84,11 @@ TEST(ClockOffset, DriftIsFoundAndFollowed) {
     world.now += kSecond;
   }
   EXPECT_NEAR(offset.drift_ppm(), 40, 1);
-  world.now += 10 * kSecond;  // without an answer
+  world.now += 10 * kSecond;  // without a reply
   EXPECT_NEAR(static_cast<double>(offset.offset(world.now) - world.offset()), 0, 50'000);
 }
 
-TEST(ClockOffset, NoDriftIsClaimedFromTooShortATime) {
+TEST(ClockOffset, a_short_time_span_gives_no_drift_estimate) {
   World world;
   ClockOffset offset;
   std::mt19937 random(2);
@@ -97,7 +97,7 @@ TEST(ClockOffset, NoDriftIsClaimedFromTooShortATime) {
   EXPECT_EQ(offset.drift_ppm(), 0);
 }
 
-TEST(ClockOffset, AMachineThatSleptIsNoticed) {
+TEST(ClockOffset, a_clock_that_was_stopped_restarts_the_estimate) {
   World world;
   ClockOffset offset;
   for (int i = 0; i < 10; ++i) {
@@ -106,13 +106,13 @@ TEST(ClockOffset, AMachineThatSleptIsNoticed) {
   }
   world.ahead -= 3'600 * kSecond;
   offset.add(world.ask(100 * kUs, 100 * kUs));
-  EXPECT_EQ(offset.restarts(), 0U) << "one may be a mistake";
+  EXPECT_EQ(offset.restarts(), 0U) << "a single one may be a mistake";
   offset.add(world.ask(100 * kUs, 100 * kUs));
   EXPECT_EQ(offset.restarts(), 1U);
   EXPECT_EQ(offset.offset(world.now), world.ahead);
 }
 
-TEST(ClockOffset, ImpossibleStampsChangeNothing) {
+TEST(ClockOffset, impossible_stamps_change_nothing) {
   World world;
   ClockOffset offset;
   offset.add(world.ask(100 * kUs, 100 * kUs));

@@ -9,18 +9,18 @@
 
 #include "tests/transport/harness.hpp"
 
-/// What every transport must do. Registered transports are put to it by their name; for another
-/// way of making one, write a Factory and add a line to candidates.hpp.
+/// The requirements on every transport. Registered transports are tested by name. For another way
+/// to create one, write a Factory and add a line to candidates.hpp.
 namespace hyphos::transport::testing {
 
-/// Makes started transports that find each other. Each test has a factory of its own.
+/// Makes started transports that find each other. Each test has its own factory.
 class Factory {
  public:
   virtual ~Factory() = default;
-  /// A process that publishes. Called again after the first is gone: the process restarts under
-  /// the same name and address.
+  /// Makes a publishing process. A further call after the first process is gone restarts the
+  /// process under the same name and address.
   virtual std::shared_ptr<Transport> publisher() = 0;
-  /// A process that subscribes to what the publisher has.
+  /// Makes a process that subscribes to the publisher's channels.
   virtual std::shared_ptr<Transport> subscriber(const std::string& name) = 0;
 };
 
@@ -35,7 +35,7 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
  protected:
   Conformance() : factory_(GetParam().make()) {}
 
-  /// Publisher and one subscriber, connected on `channel`.
+  /// Connects the publisher and one subscriber on `channel`.
   void connect(const ChannelSpec& channel) {
     publisher_ = factory_->publisher();
     subscriber_ = factory_->subscriber("subscriber");
@@ -46,7 +46,7 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
   void send_samples(std::uint64_t from, std::uint64_t to, std::size_t size = 64) {
     for (std::uint64_t i = from; i <= to; ++i) publisher_->send(out_, sample(i, size));
   }
-  /// Everything sent to one subscriber was received or counted as lost.
+  /// True once every message sent to one subscriber was received or counted as lost.
   bool wait_until_settled(std::uint64_t sent) {
     return events_.wait(
         [&] { return inlet_.messages.size() + inlet_.lost() + outlet_.lost() >= sent; });
@@ -70,7 +70,7 @@ class Conformance : public ::testing::TestWithParam<Candidate> {
   Events events_;
   TestSink inlet_{events_};
   TestSendEvents outlet_{events_};
-  // Destroyed first: afterwards nothing may call the ends above.
+  // Destroyed first: afterwards, no call reaches the endpoints above.
   std::shared_ptr<Transport> publisher_;
   std::shared_ptr<Transport> subscriber_;
   PortId out_ = 0;

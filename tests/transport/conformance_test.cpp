@@ -9,7 +9,7 @@
 namespace hyphos::transport::testing {
 namespace {
 
-TEST_P(Conformance, DeliversWholeMessagesInOrder) {
+TEST_P(Conformance, messages_arrive_whole_and_in_order) {
   connect(spec("scan", reliable_policy(8)));
   send_samples(1, 300);
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 300; }));
@@ -23,7 +23,7 @@ TEST_P(Conformance, DeliversWholeMessagesInOrder) {
   EXPECT_EQ(inlet_.publishers, 1);
 }
 
-TEST_P(Conformance, ReportsOneReceiverPerMessage) {
+TEST_P(Conformance, the_report_counts_one_receiver_per_message) {
   connect(spec("scan"));
   const SendReport report = publisher_->send(out_, sample(1));
   EXPECT_EQ(report.accepted, 1U);
@@ -31,14 +31,14 @@ TEST_P(Conformance, ReportsOneReceiverPerMessage) {
   EXPECT_FALSE(report.failure.has_value());
 }
 
-TEST_P(Conformance, EmptyPayload) {
+TEST_P(Conformance, an_empty_payload_arrives) {
   connect(spec("scan", reliable_policy()));
   publisher_->send(out_, sample(1, 0));
   ASSERT_TRUE(events_.wait([&] { return !inlet_.messages.empty(); }));
   EXPECT_TRUE(inlet_.messages[0].payload.empty());
 }
 
-TEST_P(Conformance, AttachedBuffersArriveAsTheyAre) {
+TEST_P(Conformance, attached_buffers_arrive_unchanged) {
   connect(spec("image", reliable_policy(4)));
   for (std::uint64_t i = 1; i <= 20; ++i) {
     publisher_->send(out_, sample(i, 3000 * i, i % (kMaxAttachedBuffers + 1)));
@@ -50,21 +50,21 @@ TEST_P(Conformance, AttachedBuffersArriveAsTheyAre) {
   }
 }
 
-TEST_P(Conformance, LargeMessagesSurviveTheTransport) {
+TEST_P(Conformance, received_large_messages_outlive_the_transport) {
   constexpr std::size_t kSize = 6 << 20;
   connect(spec("map", reliable_policy(2)));
   for (std::uint64_t i = 1; i <= 3; ++i) publisher_->send(out_, sample(i, kSize, 1));
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 3; }));
   publisher_.reset();
   subscriber_.reset();
-  // The bytes belong to whoever holds the buffers, not to the transport.
+  // The bytes belong to the holders of the buffers, not to the transport.
   for (const Envelope& message : inlet_.messages) EXPECT_TRUE(intact(message, kSize, 1));
 }
 
-TEST_P(Conformance, LoanedMemoryArrives) {
+TEST_P(Conformance, a_message_in_loaned_memory_arrives) {
   connect(spec("image", reliable_policy()));
   WritableBuffer loan = publisher_->loan(out_, 5000);
-  if (loan.empty()) loan = WritableBuffer::on_heap(5000);  // it has no memory of its own
+  if (loan.empty()) loan = WritableBuffer::on_heap(5000);  // the transport has no memory of its own
   const Envelope model = sample(7, 5000);
   std::memcpy(loan.data(), model.payload.data(), 5000);
   Envelope message = model;
@@ -74,7 +74,7 @@ TEST_P(Conformance, LoanedMemoryArrives) {
   EXPECT_TRUE(intact(inlet_.messages[0], 5000));
 }
 
-TEST_P(Conformance, ReceivedBuffersCanBePublishedOnward) {
+TEST_P(Conformance, received_buffers_can_be_republished) {
   connect(spec("first", reliable_policy()));
   TestSendEvents second_outlet(events_);
   TestSink second_inlet(events_);
@@ -92,7 +92,7 @@ TEST_P(Conformance, ReceivedBuffersCanBePublishedOnward) {
   subscriber_->close(second_in);
 }
 
-TEST_P(Conformance, EverySubscriberGetsEverything) {
+TEST_P(Conformance, every_subscriber_gets_every_message) {
   publisher_ = factory_->publisher();
   out_ = publisher_->open(spec("scan", reliable_policy(8)), nullptr, &outlet_).or_throw();
   std::vector<std::unique_ptr<TestSink>> inlets;
@@ -115,7 +115,7 @@ TEST_P(Conformance, EverySubscriberGetsEverything) {
   }
 }
 
-TEST_P(Conformance, AnotherTypeIsRefusedByNameOnBothSides) {
+TEST_P(Conformance, another_type_is_refused_by_name_on_both_sides) {
   publisher_ = factory_->publisher();
   subscriber_ = factory_->subscriber("subscriber");
   ChannelSpec ours = spec("scan");
@@ -131,7 +131,7 @@ TEST_P(Conformance, AnotherTypeIsRefusedByNameOnBothSides) {
   }
   EXPECT_EQ(outlet_.receivers, 0U);
   publisher_->send(out_, sample(1));
-  // The right type on the same transport still works, and nothing of the other came through.
+  // The right type still works on the same transport, and no message of the other type arrived.
   subscriber_->close(in_);
   TestSink right(events_);
   in_ = subscriber_->open(ours, &right, nullptr).or_throw();
@@ -143,7 +143,7 @@ TEST_P(Conformance, AnotherTypeIsRefusedByNameOnBothSides) {
   subscriber_->close(in_);
 }
 
-TEST_P(Conformance, LateSubscriberGetsTheLatchedValue) {
+TEST_P(Conformance, a_late_subscriber_gets_the_latched_value) {
   Policy policy = reliable_policy();
   policy.latched = true;
   publisher_ = factory_->publisher();
@@ -170,7 +170,7 @@ Envelope end_of(std::uint64_t sender) {
   return notice;
 }
 
-TEST_P(Conformance, LateSubscriberGetsTheLatchedValueOfEachPublisherThatIsThere) {
+TEST_P(Conformance, a_late_subscriber_gets_the_value_of_each_live_publisher) {
   Policy policy = reliable_policy();
   policy.latched = true;
   publisher_ = factory_->publisher();
@@ -236,10 +236,10 @@ TEST_P(Conformance, the_end_of_a_publisher_comes_after_its_messages) {
   ASSERT_GE(inlet_.messages.size(), 2U);
   EXPECT_EQ(inlet_.messages[inlet_.messages.size() - 2].meta.sequence, 50U);
   EXPECT_EQ(inlet_.messages.size() - 1 + inlet_.lost() + outlet_.lost(), 50U)
-      << "the notice is no message: nothing counts it";
+      << "the notice is not a message, so it is not counted";
 }
 
-TEST_P(Conformance, SlowSubscriberUnderDropOldest) {
+TEST_P(Conformance, drop_oldest_keeps_the_newest_for_a_slow_subscriber) {
   connect(spec("scan", with_overflow(Overflow::drop_oldest, 4)));
   set(&TestSink::stuck, true);
   send_samples(1, 2000, 2000);
@@ -249,11 +249,11 @@ TEST_P(Conformance, SlowSubscriberUnderDropOldest) {
   EXPECT_GT(
       events_.read([&] { return inlet_.drops[Drop::overflow] + outlet_.drops[Drop::overflow]; }),
       0U);
-  EXPECT_EQ(inlet_.messages.back().meta.sequence, 2000U) << "the newest is what counts";
+  EXPECT_EQ(inlet_.messages.back().meta.sequence, 2000U) << "the newest is kept";
   expect_ordered_and_intact(2000);
 }
 
-TEST_P(Conformance, SlowSubscriberUnderDropNewest) {
+TEST_P(Conformance, drop_newest_keeps_the_oldest_for_a_slow_subscriber) {
   connect(spec("scan", with_overflow(Overflow::drop_newest, 4)));
   set(&TestSink::stuck, true);
   send_samples(1, 2000, 2000);
@@ -263,11 +263,11 @@ TEST_P(Conformance, SlowSubscriberUnderDropNewest) {
   EXPECT_GT(
       events_.read([&] { return inlet_.drops[Drop::overflow] + outlet_.drops[Drop::overflow]; }),
       0U);
-  EXPECT_EQ(inlet_.messages.front().meta.sequence, 1U) << "the oldest is what counts";
+  EXPECT_EQ(inlet_.messages.front().meta.sequence, 1U) << "the oldest is kept";
   expect_ordered_and_intact(2000);
 }
 
-TEST_P(Conformance, BlockLosesNothing) {
+TEST_P(Conformance, block_loses_no_message) {
   connect(spec("scan", with_overflow(Overflow::block, 4)));
   set(&TestSink::stuck, true);
   std::thread sender([&] { send_samples(1, 2000, 2000); });
@@ -280,7 +280,7 @@ TEST_P(Conformance, BlockLosesNothing) {
   expect_ordered_and_intact(2000);
 }
 
-TEST_P(Conformance, BlockGivesUpAfterItsLimit) {
+TEST_P(Conformance, block_gives_up_after_its_limit) {
   Policy policy = reliable_policy(2);
   policy.block_timeout_ms = 5;
   connect(spec("scan", policy));
@@ -298,7 +298,7 @@ TEST_P(Conformance, BlockGivesUpAfterItsLimit) {
   expect_ordered_and_intact(2000);
 }
 
-TEST_P(Conformance, TellsWhetherBlockWouldWait) {
+TEST_P(Conformance, has_room_predicts_whether_block_would_wait) {
   connect(spec("scan", with_overflow(Overflow::block, 2)));
   EXPECT_TRUE(publisher_->has_room(out_, 2000));
   set(&TestSink::stuck, true);
@@ -309,7 +309,7 @@ TEST_P(Conformance, TellsWhetherBlockWouldWait) {
   }
   EXPECT_LT(sent, 100'000U);
   set(&TestSink::stuck, false);
-  // Not under the lock of events_, which a transport takes under its own.
+  // Not under the lock of events_, which a transport takes while it holds its own lock.
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!publisher_->has_room(out_, 2000)) {
     ASSERT_LT(std::chrono::steady_clock::now(), limit);
@@ -320,7 +320,7 @@ TEST_P(Conformance, TellsWhetherBlockWouldWait) {
   expect_ordered_and_intact(2000);
 }
 
-TEST_P(Conformance, FullInletIsAskedAgainWhenThereIsSpace) {
+TEST_P(Conformance, a_full_inlet_is_retried_after_on_space) {
   connect(spec("scan", with_overflow(Overflow::block, 3)));
   const auto set_capacity = [&](std::size_t capacity) {
     const std::lock_guard lock(events_.mutex);
@@ -340,7 +340,7 @@ TEST_P(Conformance, FullInletIsAskedAgainWhenThereIsSpace) {
   expect_ordered_and_intact(300'000);
 }
 
-TEST_P(Conformance, OneSlowSubscriberDoesNotSlowAnother) {
+TEST_P(Conformance, one_slow_subscriber_does_not_slow_another) {
   connect(spec("scan", with_overflow(Overflow::drop_oldest, 4)));
   TestSink slow(events_);
   slow.stuck = true;
@@ -348,7 +348,8 @@ TEST_P(Conformance, OneSlowSubscriberDoesNotSlowAnother) {
   (void)other->open(spec("scan", with_overflow(Overflow::drop_oldest, 4)), &slow, nullptr)
       .or_throw();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 2; }));
-  // Waiting for the healthy one after every message shows that it gets each in spite of the other.
+  // The wait for the healthy subscriber after every message shows that the slow one does not delay
+  // it.
   for (std::uint64_t i = 1; i <= 500; ++i) {
     publisher_->send(out_, sample(i, 2000));
     ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == i; }));
@@ -363,7 +364,7 @@ TEST_P(Conformance, OneSlowSubscriberDoesNotSlowAnother) {
   }));
 }
 
-TEST_P(Conformance, SendersInManyThreads) {
+TEST_P(Conformance, many_threads_can_send_at_once) {
   connect(spec("scan", reliable_policy(8)));
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < 4; ++t) {
@@ -382,7 +383,7 @@ TEST_P(Conformance, SendersInManyThreads) {
   }
 }
 
-TEST_P(Conformance, ChannelsAreSeparate) {
+TEST_P(Conformance, channels_are_separate) {
   connect(spec("one", reliable_policy()));
   TestSink other_inlet(events_);
   TestSendEvents other_outlet(events_);
@@ -403,11 +404,11 @@ TEST_P(Conformance, ChannelsAreSeparate) {
   subscriber_->close(other_in);
 }
 
-TEST_P(Conformance, ClosedAndOpenedAgain) {
+TEST_P(Conformance, a_closed_subscription_can_be_opened_again) {
   connect(spec("scan", reliable_policy()));
   std::deque<TestSink> inlets;  // each outlives its port
-  // Every change is waited for before the next, or a count of before would be taken for the new
-  // one.
+  // Each change is awaited before the next. Otherwise an earlier count could be mistaken for the
+  // new one.
   const auto open_again = [&](TestSink& sink) {
     subscriber_->close(in_);
     EXPECT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
@@ -425,7 +426,7 @@ TEST_P(Conformance, ClosedAndOpenedAgain) {
   open_again(inlet_);
 }
 
-TEST_P(Conformance, PublisherClosesAndOpensAgain) {
+TEST_P(Conformance, a_closed_publisher_can_be_opened_again) {
   connect(spec("scan", reliable_policy()));
   ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
   publisher_->close(out_);
@@ -437,7 +438,7 @@ TEST_P(Conformance, PublisherClosesAndOpensAgain) {
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
 }
 
-TEST_P(Conformance, SubscriberGoesAndReturns) {
+TEST_P(Conformance, a_subscriber_leaves_and_returns) {
   connect(spec("scan", reliable_policy()));
   subscriber_.reset();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
@@ -450,7 +451,7 @@ TEST_P(Conformance, SubscriberGoesAndReturns) {
   subscriber_->close(in_);
 }
 
-TEST_P(Conformance, PublisherGoesAndReturns) {
+TEST_P(Conformance, a_publisher_leaves_and_returns) {
   connect(spec("scan", reliable_policy()));
   publisher_->send(out_, sample(1));
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() == 1; }));
@@ -466,16 +467,16 @@ TEST_P(Conformance, PublisherGoesAndReturns) {
   publisher_->close(out_);
 }
 
-TEST_P(Conformance, BlockedSenderIsFreedWhenItsReceiverGoes) {
+TEST_P(Conformance, a_blocked_sender_is_freed_when_its_receiver_leaves) {
   connect(spec("scan", reliable_policy(2)));
   {
     const std::lock_guard lock(events_.mutex);
     inlet_.capacity = 0;
   }
   std::uint64_t sent = 0;
-  std::uint64_t promised = 0;  // to a receiver, be it that it was then told of a loss
+  std::uint64_t promised = 0;  // accepted messages, even if lost later
   std::thread sender([&] {
-    // Ends once nobody listens: before that, the window and the queue fill up and it blocks.
+    // Ends once there is no receiver. Before that, the window and the queue fill up and it blocks.
     for (bool heard = true; heard;) {
       const SendReport report = publisher_->send(out_, sample(++sent, 200'000));
       heard = report.accepted > 0;
@@ -489,13 +490,14 @@ TEST_P(Conformance, BlockedSenderIsFreedWhenItsReceiverGoes) {
   subscriber_.reset();
   sender.join();
   ASSERT_TRUE(events_.wait([&] { return outlet_.receivers == 0; }));
-  EXPECT_GE(promised, sent - 1) << "the last may have had nobody";
-  // A receiver that leaves says how far it came, so each is counted at one end. (One that is killed
-  // cannot: then the sender counts what was not confirmed, and nobody is left to count it twice.)
+  EXPECT_GE(promised, sent - 1) << "the last message may have had no receiver";
+  // A receiver that leaves reports its position, so each message is counted on one side. (A killed
+  // receiver cannot. Then the sender counts the messages without acknowledgement, and no receiver
+  // counts them a second time.)
   EXPECT_EQ(outlet_.lost() + inlet_.lost(), promised);
 }
 
-TEST_P(Conformance, StopFlushesReliableChannels) {
+TEST_P(Conformance, stop_flushes_reliable_channels) {
   connect(spec("scan", reliable_policy(64)));
   send_samples(1, 64, 20'000);
   publisher_->stop(20'000);
@@ -505,7 +507,7 @@ TEST_P(Conformance, StopFlushesReliableChannels) {
   publisher_->stop(0);
 }
 
-TEST_P(Conformance, ListsItsPeers) {
+TEST_P(Conformance, peers_lists_both_directions) {
   connect(spec("scan"));
   ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
   const std::vector<PeerStatus> subscribers = publisher_->peers();
@@ -519,7 +521,7 @@ TEST_P(Conformance, ListsItsPeers) {
   EXPECT_TRUE(publishers[0].is_publisher);
 }
 
-TEST_P(Conformance, MarksOfACallTravelAndThePeerIsKnown) {
+TEST_P(Conformance, call_marks_arrive_and_the_peer_is_known) {
   connect(spec("call", reliable_policy(8)));
   ASSERT_TRUE(events_.wait([&] { return inlet_.publishers == 1; }));
   Envelope message = sample(1);
@@ -532,12 +534,12 @@ TEST_P(Conformance, MarksOfACallTravelAndThePeerIsKnown) {
   EXPECT_EQ(marked.call.id, 77U);
   EXPECT_EQ(marked.call.kind, 3U);
   EXPECT_EQ(inlet_.messages[1].meta.call.kind, 0U);
-  // What a message says of its origin is what the inlet was told of the publisher.
+  // The message's origin equals the id that the receive sink got for the publisher.
   EXPECT_NE(inlet_.last_peer_id, 0U);
   EXPECT_EQ(marked.peer, inlet_.last_peer_id);
 }
 
-TEST_P(Conformance, AMessageForAnotherProcessIsNotSent) {
+TEST_P(Conformance, a_message_for_another_process_is_not_sent) {
   connect(spec("call", reliable_policy(8)));
   Envelope elsewhere = sample(1);
   elsewhere.meta.to = 0x0123456789abcdef;
@@ -551,7 +553,7 @@ TEST_P(Conformance, AMessageForAnotherProcessIsNotSent) {
   EXPECT_EQ(inlet_.lost() + outlet_.lost(), 0U);
 }
 
-TEST_P(Conformance, SecondPortOfAChannelIsRefused) {
+TEST_P(Conformance, a_second_port_of_a_channel_is_refused) {
   publisher_ = factory_->publisher();
   out_ = publisher_->open(spec("scan"), nullptr, &outlet_).or_throw();
   TestSendEvents second(events_);

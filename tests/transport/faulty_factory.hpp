@@ -5,7 +5,7 @@
 
 namespace hyphos::transport::testing {
 
-/// Delay and jitter change when a message comes, and nothing else.
+/// Delay and jitter change only the time of arrival.
 class FaultyFactory final : public Factory {
  public:
   std::shared_ptr<Transport> publisher() override { return inner_.publisher(); }

@@ -13,7 +13,7 @@ namespace {
 
 class FaultyTest : public ::testing::Test {
  protected:
-  /// Sends `count` messages through the faults and waits until each came or was counted.
+  /// Sends `count` messages through the faults and waits until each has arrived or was counted.
   std::vector<std::uint64_t> run(const FaultConfig& faults, std::uint64_t count,
                                  std::uint64_t& lost) {
     Events events;
@@ -27,11 +27,11 @@ class FaultyTest : public ::testing::Test {
         publisher->open(spec("scan", reliable_policy()), nullptr, &send_events).or_throw();
     const PortId in = faulty->open(spec("scan", reliable_policy()), &sink, nullptr).or_throw();
     for (std::uint64_t i = 1; i <= count; ++i) publisher->send(out, sample(i));
-    // One at most may still wait for the message that is to overtake it; closing counts it.
+    // At most one message may still wait for the one that is to overtake it. Closing counts it.
     const std::uint64_t waiting = faults.reorder > 0 ? 1 : 0;
     EXPECT_TRUE(events.wait([&] { return sink.messages.size() + sink.lost() + waiting >= count; }));
     faulty->close(in);
-    // The very last may still have been on its way.
+    // The very last message may still have been in flight.
     lost = sink.drops[Drop::injected] + send_events.drops[Drop::disconnected];
     EXPECT_EQ(sink.lost() + send_events.lost(), lost);
     std::vector<std::uint64_t> got;
@@ -43,7 +43,7 @@ class FaultyTest : public ::testing::Test {
   }
 };
 
-TEST_F(FaultyTest, LossIsCountedAndFollowsTheSeed) {
+TEST_F(FaultyTest, loss_is_counted_and_follows_the_seed) {
   FaultConfig faults;
   faults.loss = 0.3;
   faults.seed = 42;
@@ -58,7 +58,7 @@ TEST_F(FaultyTest, LossIsCountedAndFollowsTheSeed) {
   EXPECT_NE(run(faults, 1000, lost_again), first);
 }
 
-TEST_F(FaultyTest, ReorderSwapsNeighboursAndLosesNothing) {
+TEST_F(FaultyTest, reorder_swaps_neighbours_and_loses_nothing) {
   FaultConfig faults;
   faults.reorder = 0.2;
   std::uint64_t lost = 0;
@@ -68,7 +68,7 @@ TEST_F(FaultyTest, ReorderSwapsNeighboursAndLosesNothing) {
   EXPECT_EQ(std::set(got.begin(), got.end()).size(), got.size());
 }
 
-TEST_F(FaultyTest, DuplicateComesTwiceInARow) {
+TEST_F(FaultyTest, a_duplicate_arrives_twice_in_a_row) {
   FaultConfig faults;
   faults.duplicate = 1;
   std::uint64_t lost = 0;
@@ -79,7 +79,7 @@ TEST_F(FaultyTest, DuplicateComesTwiceInARow) {
   EXPECT_EQ(got[1], 1U);
 }
 
-TEST_F(FaultyTest, DelayKeepsOrderAndHoldsBack) {
+TEST_F(FaultyTest, delay_holds_messages_back_and_keeps_the_order) {
   FaultConfig faults;
   faults.delay_us = 2000;
   faults.jitter_us = 3000;
@@ -91,7 +91,7 @@ TEST_F(FaultyTest, DelayKeepsOrderAndHoldsBack) {
   EXPECT_TRUE(std::is_sorted(got.begin(), got.end()));
 }
 
-TEST(Registry, MakesWhatPlansName) {
+TEST(Registry, makes_each_transport_that_plans_name) {
   TransportContext context;
   context.process_name = "test";
   for (const std::string_view name : transport_names()) {
@@ -100,7 +100,7 @@ TEST(Registry, MakesWhatPlansName) {
   context.faults = FaultConfig{};
   const MadeTransport faulty = make_transport("zmq", context).or_throw();
   EXPECT_EQ(faulty.transport->name(), "zmq");
-  EXPECT_NE(faulty.peering, nullptr) << "what a wrapper does not see stays reachable";
+  EXPECT_NE(faulty.peering, nullptr) << "the peering interface stays reachable through the wrapper";
   const auto none = make_transport("pigeon", context);
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, Code::not_found);

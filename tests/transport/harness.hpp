@@ -15,19 +15,19 @@
 
 #include "transport/transport.hpp"
 
-/// Ends of channels that remember what happened, for tests of any transport.
+/// Channel endpoints that record events, for tests of any transport.
 namespace hyphos::transport::testing {
 
-/// One lock and one signal for everything that a test waits for.
+/// One lock and one signal for every event that a test waits for.
 class Events {
  public:
-  /// Waits until `condition` holds; it is looked at again whenever something happened.
-  /// False after 30 s: long enough for a sanitizer build on a loaded machine.
+  /// Waits until `condition` holds. It is checked again after each event. False after 30 s, which
+  /// is long enough for a sanitizer build on a loaded machine.
   bool wait(const std::function<bool()>& condition) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::seconds(30), condition);
   }
-  /// What `look` gives while nobody changes anything.
+  /// The result of `look` under the lock.
   template <typename Look>
   auto read(Look look) {
     const std::lock_guard lock(mutex);
@@ -117,7 +117,7 @@ class TestSendEvents final : public SendEvents {
   }
 
   std::atomic<std::uint32_t> receivers = 0;
-  std::atomic<int> falls = 0;  ///< how often the number of receivers went down
+  std::atomic<int> falls = 0;  ///< how often the number of receivers decreased
   std::map<Drop, std::uint64_t> drops;
   std::vector<Error> errors;
 
@@ -143,7 +143,7 @@ inline Policy with_overflow(Overflow overflow, std::uint32_t depth) {
   return policy;
 }
 
-/// A message whose bytes all follow from `number`, so that any mix-up shows.
+/// A message whose bytes all derive from `number`, so that any mix-up is visible.
 inline Envelope sample(std::uint64_t number, std::size_t size = 64, std::size_t attached = 0) {
   const auto fill = [](std::uint64_t seed, std::size_t bytes) {
     std::vector<std::byte> data(bytes);
@@ -168,7 +168,7 @@ inline bool same_bytes(const Buffer& a, const Buffer& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-/// Is this what sample() with the sequence number of `got` made?
+/// True if sample() with the sequence number of `got` made this message.
 inline bool intact(const Envelope& got, std::size_t size = 64, std::size_t attached = 0) {
   const Envelope want = sample(got.meta.sequence, size, attached);
   if (got.meta.sender != want.meta.sender || got.meta.type_hash != want.meta.type_hash ||

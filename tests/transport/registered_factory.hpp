@@ -12,9 +12,8 @@
 
 namespace hyphos::transport::testing {
 
-/// Makes a transport as a running process does: by its name, from the registry. Processes meet in a
-/// domain of their own and, if the transport needs to be told, at an endpoint in a folder of its
-/// own.
+/// Makes a transport as a running process does: by name, from the registry. The processes connect
+/// in a separate domain. If the transport needs endpoints, they are in a separate folder.
 class RegisteredFactory final : public Factory {
  public:
   explicit RegisteredFactory(std::string name) : name_(std::move(name)) {}

@@ -1,6 +1,6 @@
-/// A whole transport in one file, as an example and as proof that one file and one line are enough:
-/// queues in this process's memory, one thread per subscription, one lock for everything. The line
-/// is added to transport/registry.cpp by tests/transport/CMakeLists.txt.
+/// A complete transport in one file, as an example and as proof that one file and one line are
+/// enough. It has queues in this process's memory, one thread per subscription, and one lock for
+/// everything. tests/transport/CMakeLists.txt adds the line to transport/registry.cpp.
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -23,7 +23,7 @@ class SampleTransport final : public Transport {
  public:
   struct In;
   struct Out;
-  /// What the transports of one domain have in common: the "network".
+  /// The state that the transports of one domain share: the "network".
   struct Hub {
     std::mutex mutex;
     std::condition_variable changed;
@@ -244,7 +244,8 @@ class SampleTransport final : public Transport {
       if (in.closed) return;
       auto next = std::move(in.queue.front());
       in.queue.pop_front();
-      in.full = true;  // an on_space() that comes while the inlet refuses must not be missed
+      in.full =
+          true;  // an on_space() that arrives while the receive sink refuses must not be missed
       lock.unlock();
       hub.changed.notify_all();
       next.first.meta.stamps.arrived = monotonic_now().ns;
@@ -264,7 +265,7 @@ class SampleTransport final : public Transport {
   std::map<PortId, std::shared_ptr<In>> ins_;
 };
 
-/// The hub of a domain, as long as one of its transports lives.
+/// The hub of a domain, for the life of its transports.
 std::shared_ptr<SampleTransport::Hub> hub_of(const std::string& domain) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<SampleTransport::Hub>> hubs;

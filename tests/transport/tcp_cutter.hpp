@@ -18,7 +18,7 @@
 
 namespace hyphos::transport::testing {
 
-/// A cable between a client and a server on loopback that can be cut and mended.
+/// A connection between a client and a server on loopback that can be cut and restored.
 class TcpCutter {
  public:
   explicit TcpCutter(std::uint16_t target) : target_(target), event_(eventfd(0, EFD_CLOEXEC)) {
@@ -42,12 +42,12 @@ class TcpCutter {
   TcpCutter& operator=(const TcpCutter&) = delete;
 
   [[nodiscard]] std::string endpoint() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
-  /// Ends all connections; new ones are accepted again at once.
+  /// Ends all connections. New ones are accepted at once.
   void cut() {
     cuts_wanted_ += 1;
     poke();
   }
-  /// While down, new connections are closed as soon as they come.
+  /// While down, new connections are closed on arrival.
   void set_down(bool down) {
     down_ = down;
     if (down) cut();

@@ -7,7 +7,7 @@
 
 namespace hyphos::transport::testing {
 
-/// A folder that exists as long as the object.
+/// A folder that exists for the life of the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

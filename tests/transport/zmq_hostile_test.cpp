@@ -1,4 +1,4 @@
-// Peers that do not keep to the protocol, played with bare sockets.
+// Peers that violate the protocol, simulated with bare sockets.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -30,7 +30,7 @@ class HostileTest : public ::testing::Test {
                 0);
     }
   }
-  /// The next whole message, as strings; waits for it.
+  /// Waits for the next whole message and returns it as strings.
   static std::vector<std::string> receive(Socket& socket) {
     std::vector<std::string> frames;
     Frame frame;
@@ -49,7 +49,7 @@ class HostileTest : public ::testing::Test {
   Socket raw_;
 };
 
-TEST_F(HostileTest, PublisherSurvivesSubscribersThatTalkNonsense) {
+TEST_F(HostileTest, a_publisher_survives_malformed_subscriber_messages) {
   ZmqConfig config = zmq_config("publisher");
   config.bind = {{"ipc://" + (folder_.path() / "p").string(), std::nullopt}};
   auto publisher = make_zmq(config);
@@ -62,7 +62,7 @@ TEST_F(HostileTest, PublisherSurvivesSubscribersThatTalkNonsense) {
   const auto type = test_type();
   const std::vector<wire::Control> controls = {
       wire::Ack{1, 5},
-      wire::Subscribe{1, "scan", type, 1, 0, true, 0},  // before saying hello
+      wire::Subscribe{1, "scan", type, 1, 0, true, 0},  // before the hello
       wire::Hello{0, "", 0, 77, "", {}},
       wire::Hello{0xbad, "bad", 1, wire::kLinkVersion, "x", {1, 2, 3}},
       wire::Hello{0xbad, "bad", 1, wire::kLinkVersion, "x", {}},
@@ -110,7 +110,7 @@ class FakePublisherTest : public HostileTest {
   void SetUp() override {
     router_ = Socket(context_, ZMQ_ROUTER);
     router_.set(ZMQ_LINGER, 0);
-    router_.set(ZMQ_SNDHWM, 0);  // a ROUTER drops silently beyond it
+    router_.set(ZMQ_SNDHWM, 0);  // a ROUTER silently drops messages beyond it
     const std::string endpoint = "ipc://" + (folder_.path() / "fake").string();
     ASSERT_EQ(zmq_bind(router_.raw(), endpoint.c_str()), 0);
     ZmqConfig config = zmq_config("subscriber");
@@ -159,14 +159,15 @@ class FakePublisherTest : public HostileTest {
     return events_.wait([&] { return inlet_.messages.size() >= messages; });
   }
 
-  /// Waits for a question, and answers as a machine would whose monotonic clock is `ahead` of ours.
+  /// Waits for a clock request, and replies like a machine whose monotonic clock is `ahead` of
+  /// ours.
   void answer(std::int64_t ahead, std::int64_t wall = 0) {
     const auto ask = std::get<wire::Ask>(hear());
     const std::int64_t theirs = monotonic_now().ns + ahead;
     say(wire::Answer{ask.asked_ns, theirs, theirs, wall});
   }
-  /// Answers until so many answers were believed. One that comes when the next question is asked
-  /// already is not.
+  /// Replies until `count` replies were accepted. A reply that arrives after the next request is
+  /// not accepted.
   bool answer_until(std::size_t count, std::int64_t ahead, std::int64_t wall = 0) {
     const auto believed = [&] { return events_.read([&] { return clocks_.size(); }); };
     for (int question = 0; question < 60 && believed() < count; ++question) answer(ahead, wall);
@@ -190,7 +191,7 @@ class FakePublisherTest : public HostileTest {
   std::uint32_t stream_ = 0;
 };
 
-TEST_F(FakePublisherTest, DuplicatesAreDroppedAndGapsCounted) {
+TEST_F(FakePublisherTest, duplicates_are_dropped_and_gaps_counted) {
   data(1);
   data(2);
   data(2);
@@ -206,7 +207,7 @@ TEST_F(FakePublisherTest, DuplicatesAreDroppedAndGapsCounted) {
   EXPECT_EQ(inlet_.lost(), 3U);
 }
 
-TEST_F(FakePublisherTest, CorruptAndForeignMessagesAreCounted) {
+TEST_F(FakePublisherTest, corrupt_and_foreign_messages_are_counted) {
   const std::string good = packet(9);
   data(1);
   send(router_, {connection_, start(2) + good.substr(0, good.size() - 1)});  // body cut off
@@ -230,14 +231,14 @@ TEST_F(FakePublisherTest, CorruptAndForeignMessagesAreCounted) {
   EXPECT_EQ(subscriber_->counters().malformed, 10U);
 }
 
-TEST_F(FakePublisherTest, FlippedBitsNeverCrash) {
+TEST_F(FakePublisherTest, flipped_bits_never_crash) {
   std::mt19937 random(3);
   for (std::uint64_t i = 1; i <= 2000; ++i) {
     std::string frame = start(i) + packet(i);
     frame[random() % frame.size()] ^= static_cast<char>(1U << random() % 8);
     send(router_, {connection_, frame});
   }
-  // The numbering may have been led astray; a new beginning sets it right.
+  // The numbering may be wrong now. A new start position corrects it.
   say(wire::Accepted{stream_, 1'000'000});
   data(1'000'000);
   ASSERT_TRUE(events_.wait([&] {
@@ -246,9 +247,10 @@ TEST_F(FakePublisherTest, FlippedBitsNeverCrash) {
   EXPECT_GT(events_.read([&] { return inlet_.drops[Drop::corrupt]; }), 0U);
 }
 
-TEST_F(FakePublisherTest, StampsOfAnotherMachineAreCorrectedByTheMeasuredOffset) {
+TEST_F(FakePublisherTest, the_measured_offset_corrects_stamps_of_another_machine) {
   constexpr std::int64_t kAhead = 1'000'000'000'000'000;  // eleven days of uptime
-  // Its wall clock is an hour wrong, which is how far off its stamps were without a measurement.
+  // Its wall clock is wrong by one hour. Without a measurement, its stamps would be off by that
+  // much.
   const std::int64_t wall = wall_now().ns - monotonic_now().ns - kAhead + 3'600'000'000'000;
   ASSERT_TRUE(answer_until(4, kAhead, wall));
   const std::int64_t before = monotonic_now().ns;
@@ -262,10 +264,10 @@ TEST_F(FakePublisherTest, StampsOfAnotherMachineAreCorrectedByTheMeasuredOffset)
   EXPECT_EQ(clock.process, "fake");
   EXPECT_EQ(clock.samples, clocks_.size());
   EXPECT_GE(stamps.publish, before - 2 * clock.uncertainty_ns);
-  EXPECT_LE(stamps.publish, stamps.arrived) << "no message comes before it was sent";
+  EXPECT_LE(stamps.publish, stamps.arrived) << "no message arrives before it was sent";
 }
 
-TEST_F(FakePublisherTest, UntilThereIsAMeasurementWallClocksMustDo) {
+TEST_F(FakePublisherTest, wall_clocks_convert_stamps_before_a_measurement) {
   constexpr std::int64_t kAhead = 1'000'000'000'000'000;
   const std::int64_t wall = wall_now().ns - monotonic_now().ns - kAhead;
   stamped(1, kAhead, wall);
@@ -274,15 +276,15 @@ TEST_F(FakePublisherTest, UntilThereIsAMeasurementWallClocksMustDo) {
   EXPECT_NEAR(static_cast<double>(stamps.publish - stamps.arrived), 0, 60e9);
 }
 
-TEST_F(FakePublisherTest, AnswersThatNobodyAskedForAreNotBelieved) {
+TEST_F(FakePublisherTest, unrequested_clock_replies_are_ignored) {
   wire::Ask ask;
   std::int64_t theirs = 0;
   std::uint64_t impossible = 0;
-  do {  // until one is in time: after the next question it is late and looked at no more
+  do {  // until one is in time: after the next request, a reply is late and ignored
     ask = std::get<wire::Ask>(hear());
     say(wire::Answer{ask.asked_ns + 1, 5, 5, 0});
     theirs = monotonic_now().ns;
-    say(wire::Answer{ask.asked_ns, theirs + 10, theirs, 0});  // answered before it was heard
+    say(wire::Answer{ask.asked_ns, theirs + 10, theirs, 0});  // replied before the request arrived
     ++impossible;
   } while (impossible < 60 && subscriber_->counters().malformed == 0);
   ASSERT_TRUE(answer_until(1, 77));
@@ -291,18 +293,18 @@ TEST_F(FakePublisherTest, AnswersThatNobodyAskedForAreNotBelieved) {
   EXPECT_GE(malformed, 1U);
   EXPECT_LE(malformed, impossible);
   say(wire::Answer{ask.asked_ns, theirs, theirs, 0});  // late
-  say(wire::Ask{1});                                   // only subscribers ask
+  say(wire::Ask{1});                                   // only subscribers send requests
   data(1);
   ASSERT_TRUE(settled(1));
   EXPECT_EQ(subscriber_->counters().malformed, malformed + 1);
 }
 
-TEST_F(FakePublisherTest, WhatExceedsTheWindowIsNotKept) {
+TEST_F(FakePublisherTest, messages_beyond_the_window_are_not_kept) {
   {
     const std::lock_guard lock(events_.mutex);
     inlet_.capacity = 0;
   }
-  // 10 messages or 256 KiB may be held; this sender does not care.
+  // 10 messages or 256 KiB may be held. This sender ignores the limit.
   for (std::uint64_t i = 1; i <= 1000; ++i) {
     Envelope big = sample(i, 4000);
     const auto bytes = wire::encode_packet("scan", test_type(), big, {});
@@ -313,7 +315,7 @@ TEST_F(FakePublisherTest, WhatExceedsTheWindowIsNotKept) {
   EXPECT_LT(events_.read([&] { return inlet_.drops[Drop::overflow]; }), 1000U);
 }
 
-TEST_F(FakePublisherTest, NonsenseControlDoesNotEndTheStream) {
+TEST_F(FakePublisherTest, malformed_control_messages_do_not_end_the_stream) {
   say(wire::Ack{stream_, 1});
   say(wire::Hello{});
   say(wire::Accepted{77, 1});

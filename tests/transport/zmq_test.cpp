@@ -34,7 +34,7 @@ ZmqConfig connecting(const std::string& name, const std::string& endpoint) {
   return config;
 }
 
-/// Gives up nobody while a busy machine keeps a thread from connecting again.
+/// Keeps all peers while a busy machine delays a reconnect.
 ZmqConfig patient(ZmqConfig config) {
   config.reconnect_window_ms = 60'000;
   return config;
@@ -52,7 +52,7 @@ class ZmqTest : public ::testing::Test {
 
 // --- Connections that break ----------------------------------------------------------------------
 
-TEST_F(ZmqTest, ReliableSurvivesACutCable) {
+TEST_F(ZmqTest, reliable_survives_a_cut_connection) {
   auto publisher = started(patient(listening("publisher")));
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(patient(connecting("subscriber", cable.endpoint())));
@@ -79,7 +79,7 @@ TEST_F(ZmqTest, ReliableSurvivesACutCable) {
   subscriber->stop(0);
 }
 
-TEST_F(ZmqTest, BestEffortCountsWhatACutCableLoses) {
+TEST_F(ZmqTest, best_effort_counts_the_losses_of_a_cut_connection) {
   auto publisher = started(patient(listening("publisher")));
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(patient(connecting("subscriber", cable.endpoint())));
@@ -112,7 +112,7 @@ TEST_F(ZmqTest, BestEffortCountsWhatACutCableLoses) {
   subscriber->stop(0);
 }
 
-TEST_F(ZmqTest, handed_is_the_instant_of_the_call_of_the_library) {
+TEST_F(ZmqTest, the_handed_stamp_is_the_time_of_the_libzmq_call) {
   auto publisher = started(listening("publisher"));
   auto subscriber = started(connecting("subscriber", publisher->endpoints()[0]));
   const PortId out =
@@ -124,7 +124,7 @@ TEST_F(ZmqTest, handed_is_the_instant_of_the_call_of_the_library) {
     Envelope message = sample(before + 1, size);
     const std::int64_t begin = monotonic_now().ns;
     message.meta.stamps.publish = begin - 2'000'000;
-    message.meta.stamps.submitted = begin - 1'000'000;  // then it waited in a queue of ours
+    message.meta.stamps.submitted = begin - 1'000'000;  // as if it had waited in a queue of ours
     publisher->send(out, message);
     ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() > before; }));
     const Stamps stamps = events_.read([&] { return inlet_.messages.back().meta.stamps; });
@@ -136,9 +136,9 @@ TEST_F(ZmqTest, handed_is_the_instant_of_the_call_of_the_library) {
   subscriber->stop(0);
 }
 
-TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
+TEST_F(ZmqTest, a_peer_that_stays_away_is_given_up) {
   ZmqConfig config = listening("publisher");
-  config.reconnect_window_ms = 6000;  // what is sent below finds it missed, but not given up yet
+  config.reconnect_window_ms = 6000;  // the messages below find it gone, but not given up yet
   auto publisher = started(std::move(config));
   TcpCutter cable(port_of(publisher->endpoints()[0]));
   auto subscriber = started(patient(connecting("subscriber", cable.endpoint())));
@@ -158,17 +158,17 @@ TEST_F(ZmqTest, PeerThatStaysAwayIsGivenUp) {
   if (report.dropped > 0) {
     EXPECT_EQ(report.failure, Code::disconnected);
   }
-  // What was confirmed arrived, everything else is counted.
+  // Acknowledged messages have arrived, and all others are counted.
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() + outlet_.lost() >= promised; }));
   EXPECT_GT(events_.read([&] { return outlet_.drops[Drop::disconnected]; }), 0U);
-  // And it may still come back.
+  // The peer may still return.
   cable.set_down(false);
   ASSERT_TRUE(connected());
   publisher->stop(0);
   subscriber->stop(0);
 }
 
-TEST_F(ZmqTest, TwoWaysToOneProcessDeliverOnce) {
+TEST_F(ZmqTest, two_links_to_one_process_deliver_once) {
   TemporaryFolder folder;
   ZmqConfig config = listening("publisher");
   config.bind.push_back({"ipc://" + (folder.path() / "p").string(), std::nullopt});
@@ -181,7 +181,7 @@ TEST_F(ZmqTest, TwoWaysToOneProcessDeliverOnce) {
   (void)subscriber->open(spec("scan", reliable_policy()), &inlet_, nullptr).or_throw();
   ASSERT_TRUE(connected());
   for (std::uint64_t i = 1; i <= 50; ++i) publisher->send(out, sample(i));
-  cable.set_down(true);  // if tcp was the chosen way, ipc has to take over
+  cable.set_down(true);  // if tcp was in use, ipc must take over
   for (std::uint64_t i = 51; i <= 100; ++i) publisher->send(out, sample(i));
   ASSERT_TRUE(events_.wait([&] { return inlet_.messages.size() >= 100; }));
   for (std::uint64_t i = 0; i < 100; ++i) {
@@ -192,7 +192,7 @@ TEST_F(ZmqTest, TwoWaysToOneProcessDeliverOnce) {
   subscriber->stop(0);
 }
 
-TEST_F(ZmqTest, AProcessDoesNotHearItself) {
+TEST_F(ZmqTest, a_process_does_not_receive_its_own_messages) {
   TemporaryFolder folder;
   ZmqConfig config = zmq_config("both");
   config.bind = {{"ipc://" + (folder.path() / "p").string(), std::nullopt}};
@@ -212,9 +212,9 @@ TEST_F(ZmqTest, AProcessDoesNotHearItself) {
   other->stop(0);
 }
 
-TEST_F(ZmqTest, InletMayPublishUnderBlockFromInsideItsCall) {
-  // "relay" passes on what it hears from inside deliver(), on its only I/O thread, faster than the
-  // far end takes it: the wait for room must not wait for itself.
+TEST_F(ZmqTest, an_inlet_may_publish_under_block_inside_its_call) {
+  // "relay" republishes its messages from inside deliver(), on its only I/O thread, faster than the
+  // receiver accepts them. So the wait for room must not block that thread.
   auto source = started(listening("source"));
   ZmqConfig middle = listening("relay");
   middle.connect = {{source->endpoints()[0], std::nullopt, std::nullopt}};
@@ -245,10 +245,9 @@ TEST_F(ZmqTest, InletMayPublishUnderBlockFromInsideItsCall) {
   sink->stop(0);
 }
 
-// --- What the configuration says
-// -------------------------------------------------------------------
+// --- Configuration -------------------------------------------------------------------------------
 
-TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
+TEST_F(ZmqTest, an_address_in_use_fails_at_start) {
   TemporaryFolder folder;
   ZmqConfig config = listening("first");
   config.bind.push_back({"ipc://" + (folder.path() / "p").string(), std::nullopt});
@@ -263,7 +262,7 @@ TEST_F(ZmqTest, AddressInUseIsAnErrorAtStart) {
   }
 }
 
-TEST_F(ZmqTest, MalformedEndpointsAreErrorsAtStart) {
+TEST_F(ZmqTest, malformed_endpoints_fail_at_start) {
   for (const char* endpoint : {"tcp://127.0.0.1", "pigeon://home", "", "tcp://not a host:1"}) {
     ZmqConfig config = zmq_config("process");
     config.bind = {{endpoint, std::nullopt}};
@@ -275,7 +274,7 @@ TEST_F(ZmqTest, MalformedEndpointsAreErrorsAtStart) {
   ASSERT_FALSE(connected.ok());
 }
 
-TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
+TEST_F(ZmqTest, channels_open_and_close_at_run_time_on_either_side) {
   ZmqConfig config = listening("publisher");
   config.bind[0].channels = {"other"};
   auto publisher = started(std::move(config));
@@ -315,7 +314,7 @@ TEST_F(ZmqTest, ChannelsOpenAndCloseAtRunTimeOnEitherSide) {
   subscriber->stop(0);
 }
 
-TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
+TEST_F(ZmqTest, each_endpoint_offers_its_own_channels) {
   TemporaryFolder folder;
   ZmqConfig config = zmq_config("publisher");
   using Names = std::vector<std::string>;
@@ -349,7 +348,7 @@ TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
              outlets["common"]->receivers == common;
     });
   };
-  // "common" is offered at both doors; the friend takes it through one of them.
+  // Both endpoint groups offer "common". The friend receives it through one of them.
   ASSERT_TRUE(receivers(2, 1, 2));
   const auto send_and_expect = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i <= to; ++i) {
@@ -366,7 +365,7 @@ TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
   };
   send_and_expect(1, 100);
   ASSERT_TRUE(events_.wait([&] { return at_guest["scan"]->messages.size() == 100; }));
-  EXPECT_TRUE(at_guest["image"]->messages.empty()) << "not offered where it connected";
+  EXPECT_TRUE(at_guest["image"]->messages.empty()) << "not offered at its endpoint";
 
   ASSERT_TRUE(events_.wait([&] { return at_friend["scan"]->messages.size() == 100; }));
   friendly->remove_peer(front).or_throw();
@@ -385,7 +384,7 @@ TEST_F(ZmqTest, EachEndpointOffersItsOwnChannels) {
   friendly->stop(0);
 }
 
-TEST_F(ZmqTest, PeersComeAndGoAtRunTime) {
+TEST_F(ZmqTest, peers_are_added_and_removed_at_run_time) {
   auto publisher = started(listening("publisher"));
   auto subscriber = started(zmq_config("subscriber"));
   (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
@@ -403,7 +402,7 @@ TEST_F(ZmqTest, PeersComeAndGoAtRunTime) {
   subscriber->stop(0);
 }
 
-TEST_F(ZmqTest, MessagesBeyondTheLimitAreRefusedAtTheSender) {
+TEST_F(ZmqTest, messages_beyond_the_limit_are_refused_at_the_sender) {
   ZmqConfig config = listening("publisher");
   config.max_message_bytes = 100'000;
   auto publisher = started(std::move(config));
@@ -421,8 +420,7 @@ TEST_F(ZmqTest, MessagesBeyondTheLimitAreRefusedAtTheSender) {
   subscriber->stop(0);
 }
 
-// --- Keys
-// ------------------------------------------------------------------------------------------
+// --- Keys ----------------------------------------------------------------------------------------
 
 class CurveTest : public ZmqTest {
  protected:
@@ -448,7 +446,7 @@ class CurveTest : public ZmqTest {
     config.connect[0].server_key = server_key;
     return started(std::move(config));
   }
-  /// The counters give no signal, so they are asked again and again.
+  /// The counters give no signal, so they are polled.
   static bool wait_refused(const ZmqTransport& at, std::uint64_t more_than = 0) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (at.counters().refused <= more_than && std::chrono::steady_clock::now() < until) {
@@ -461,7 +459,7 @@ class CurveTest : public ZmqTest {
   CurveKeys stranger_;
 };
 
-TEST_F(CurveTest, AllowedKeyIsServed) {
+TEST_F(CurveTest, an_allowed_key_is_served) {
   auto publisher = server();
   auto subscriber = client(publisher->endpoints()[0], client_, server_.public_key);
   const PortId out = publisher->open(spec("scan", reliable_policy()), nullptr, &outlet_).or_throw();
@@ -475,7 +473,7 @@ TEST_F(CurveTest, AllowedKeyIsServed) {
   subscriber->stop(0);
 }
 
-TEST_F(CurveTest, StrangerAndPlaintextAreRefusedAndOthersStillServed) {
+TEST_F(CurveTest, strangers_and_plaintext_are_refused_and_others_served) {
   auto publisher = server();
   const std::string endpoint = publisher->endpoints()[0];
   (void)publisher->open(spec("scan"), nullptr, &outlet_).or_throw();
@@ -506,7 +504,7 @@ TEST_F(CurveTest, StrangerAndPlaintextAreRefusedAndOthersStillServed) {
   publisher->stop(0);
 }
 
-TEST_F(CurveTest, HalfAConfigurationIsAnError) {
+TEST_F(CurveTest, an_incomplete_configuration_fails) {
   ZmqConfig config = connecting("client", "tcp://127.0.0.1:1");
   config.curve = client_;
   EXPECT_EQ(make_zmq(config)->start().error().code, Code::invalid_config) << "no server key";
@@ -518,7 +516,8 @@ TEST_F(CurveTest, HalfAConfigurationIsAnError) {
   config.curve->secret_key = "too short";
   const auto bad_secret = make_zmq(config)->start();
   EXPECT_EQ(bad_secret.error().code, Code::invalid_config);
-  EXPECT_EQ(bad_secret.error().to_string().find("too short"), std::string::npos) << "secrets stay";
+  EXPECT_EQ(bad_secret.error().to_string().find("too short"), std::string::npos)
+      << "the error does not contain the secret";
   config.curve = server_;
   config.curve->allowed.push_back("nonsense");
   EXPECT_EQ(make_zmq(config)->start().error().code, Code::invalid_config);

@@ -3,8 +3,8 @@
 #include "base/log.hpp"
 #include "transport/shm/shm_impl.hpp"
 
-// Which lanes there are: what follows from our endpoints, a peer's endpoints and its lanes. All of
-// this runs under control_mutex_.
+// Determines which descriptor rings exist, from our endpoints, a peer's endpoints and its rings.
+// All of this runs under control_mutex_.
 namespace hyphos::transport::shm_detail {
 namespace {
 
@@ -57,7 +57,7 @@ void Shm::match_publication(const std::shared_ptr<Peer>& peer, const std::shared
   }
 }
 
-// The lowest index that nothing has: of the lanes below `limit`.
+// The lowest free ring index below `limit`.
 std::optional<std::uint32_t> Shm::take_ring(std::uint32_t limit) {
   const auto free = std::find(ring_used_.begin(), ring_used_.end(), false);
   const auto index = static_cast<std::uint32_t>(free - ring_used_.begin());
@@ -72,7 +72,7 @@ std::optional<std::uint32_t> Shm::take_ring(std::uint32_t limit) {
 
 void Shm::free_ring(std::uint32_t index) {
   ring_used_[index] = false;
-  // There may be room now for a refused publication.
+  // A refused publication may fit now.
   if (refusals_.empty()) return;
   ++local_version_;
   signal_control(false);
@@ -89,10 +89,10 @@ void Shm::make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
         peer, port, publication, shm::kRefusedQueues,
         {Code::exhausted,
          "channel '" + port->spec.name + "': " + describe(config_.process_name, self_->id()) +
-             " cannot receive from " + describe(peer->control.process(), peer->id) + ": it has " +
-             std::to_string(shm::kMaxRings) +
-             " queues already, one for each publisher of each channel it subscribes to, "
-             "which is the limit; close subscriptions, or split the process",
+             " cannot receive from " + describe(peer->control.process(), peer->id) +
+             ": the receiver already has " + std::to_string(shm::kMaxRings) +
+             " queues, one for each publisher of each subscribed channel, which is the limit. "
+             "Close subscriptions, or split the process",
          port->spec.name});
     return;
   }
@@ -116,7 +116,7 @@ void Shm::make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
     if (made && rx_rings_.size() < std::size_t{words} * 64) rx_rings_.resize(words * 64);
   }
   if (made) {
-    // Before the sender can know of the lane, the receiving thread does.
+    // The receiving thread must know the ring before the sender can.
     const std::lock_guard rx(rx_mutex_);
     rx_rings_[*index] = ring;
     rx_by_index_[*index].store(ring.get(), std::memory_order_seq_cst);
@@ -143,8 +143,8 @@ void Shm::make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<
   });
 }
 
-// Both sides report the reason: this side here, and the publisher when it finds the record in our
-// table. If the table has no room for it, only this side does.
+// Both sides report the reason: this side now, the publisher when it finds the record in our table.
+// If the table has no room for the record, only this side reports it.
 void Shm::refuse_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                       std::uint64_t publication, std::uint64_t reason, Error error) {
   const Refusal key{peer->id, port->serial, publication};
@@ -177,7 +177,7 @@ void Shm::free_refusals(const std::function<bool(const Refusal&)>& which) {
   }
 }
 
-// A sender may refuse a lane, and take it later.
+// A sender may refuse a ring and accept it later.
 void Shm::look_for_refusals() {
   std::vector<std::shared_ptr<RxRing>> rings;
   {
@@ -190,12 +190,12 @@ void Shm::look_for_refusals() {
   for (const auto& ring : rings) {
     ring->refused = !ring->refused;
     Error error{Code::exhausted,
-                "channel '" + ring->port->spec.name +
-                    "': " + describe(ring->peer->control.process(), ring->peer->id) +
-                    " sends nothing to " + describe(config_.process_name, self_->id()) + ": " +
+                "channel '" + ring->port->spec.name + "': " +
+                    describe(ring->peer->control.process(), ring->peer->id) + " sends nothing to " +
+                    describe(config_.process_name, self_->id()) + ": the sender already has " +
                     std::to_string(ring->ring.header().refused.load()) +
-                    " processes receive from it already, which is the limit; end some of them, or "
-                    "let another process pass its messages on",
+                    " receiving processes, which is the limit. End some of them, or let another "
+                    "process relay its messages",
                 ring->port->spec.name};
     events_.emplace_back([port = ring->port, who = ring->peer->control.process(),
                           id = ring->peer->id, refused = ring->refused, error = std::move(error)] {
@@ -207,7 +207,7 @@ void Shm::look_for_refusals() {
   }
 }
 
-// The lane is empty and nothing more comes.
+// The ring is empty and its sender has left.
 void Shm::finish_rx_ring(std::uint32_t index) {
   std::shared_ptr<RxRing> ring;
   {
@@ -220,7 +220,7 @@ void Shm::finish_rx_ring(std::uint32_t index) {
   free_ring(index);
   self_->domain().remove(shm::ring_name(self_->id(), ring->serial));
   if (!ring->peer->dead()) self_->domain().notify(self_->socket(), ring->peer->id);
-  if (ring->refused) return;  // it was never there
+  if (ring->refused) return;  // the receive sink never saw this peer
   events_.emplace_back(
       [port = ring->port, who = ring->peer->control.process(), id = ring->peer->id] {
         if (const Passage call(port->gate); call) port->sink->peer(kName, who, id, false);
@@ -265,7 +265,8 @@ bool Shm::has_place_for(const Peer& peer) {
   return false;
 }
 
-// With the lane: no room for another receiver here. Without: the receiver has no room for a lane.
+// With a ring: this sender has no room for another receiver. Without: the receiver has no room for
+// a ring.
 void Shm::refuse_receiver(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                           const shm::RingRecord& record) {
   if (!port->refused.insert({peer->id, record.serial}).second) return;
@@ -273,14 +274,14 @@ void Shm::refuse_receiver(const std::shared_ptr<Peer>& peer, const std::shared_p
                     "': " + describe(config_.process_name, self_->id()) + " sends nothing to " +
                     describe(peer->control.process(), peer->id) + ": ";
   if (record.refused == 0) {
-    why += std::to_string(receivers_.size()) +
-           " processes receive from this one already, which is the limit; end some of them, or let "
-           "another process pass its messages on";
+    why += "the sender already has " + std::to_string(receivers_.size()) +
+           " receiving processes, which is the limit. End some of them, or let another process "
+           "relay its messages";
   } else if (record.refused == shm::kRefusedQueues) {
-    why += "it has " + std::to_string(shm::kMaxRings) +
-           " queues already, which is the limit; close subscriptions there, or split it";
+    why += "the receiver already has " + std::to_string(shm::kMaxRings) +
+           " queues, which is the limit. Close subscriptions there, or split that process";
   } else {
-    why += "it found no shared memory for a queue; its log says how much is missing";
+    why += "the receiver found no shared memory for a queue. See its log for the missing size";
   }
   Error error{Code::exhausted, std::move(why), port->spec.name};
   events_.emplace_back([port, error = std::move(error)] {
@@ -302,7 +303,7 @@ void Shm::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord&
   }
   auto opened = shm::DescriptorRing::open(self_->domain(), peer->id, record.serial, self_->id());
   if (!opened) {
-    // Not there any more is normal: it was taken down again, and a notice is on its way.
+    // A missing file is normal: the ring was removed again, and a notice is in flight.
     if (opened.error().code != Code::not_found) log::warn("shm", opened.error().to_string());
     return;
   }
@@ -320,7 +321,7 @@ void Shm::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord&
   ring->ring = std::move(*opened);
   ring->doorbell = &peer->control.header();
   ring->serial = record.serial;
-  // The receiver made it so much longer, unless it is as long as any may be.
+  // The receiver added as many cells, unless the ring has the maximum depth.
   const std::uint32_t most = ring->ring.depth() - 1;
   if (port->spec.policy.latched) ring->spare = std::min(shm::kLatchedCells, most);
   {
@@ -336,7 +337,7 @@ void Shm::make_tx_ring(const std::shared_ptr<Peer>& peer, const shm::RingRecord&
       Prepared again;
       Prepared& ready = kept.prepared.forwards() ? again : kept.prepared;
       if (ready.segment == nullptr && !prepare(kept.message, false, 0, ready)) return;
-      // The lane is new. Without room for all, the newest count.
+      // The ring is new. If not all values fit, the newest are kept.
       (void)push(*ring, ready, As::replay, true, overflowed);
     });
   }
@@ -360,8 +361,8 @@ void Shm::drop_tx_rings(const std::shared_ptr<Port>& port,
     {
       const std::lock_guard producer(ring->producer);
       ring->gone.store(true, std::memory_order_seq_cst);
-      // The receiver takes nothing any more; what it left is lost. If it lives, it cannot give back
-      // holds on what it never took.
+      // The receiver takes no more messages, so the rest is lost. If it is alive, it cannot release
+      // holds on messages that it never took.
       shm::Descriptor left;
       while (ring->ring.pop(left) == shm::DescriptorRing::Outcome::ok) {
         ++lost;
@@ -385,7 +386,8 @@ void Shm::drop_tx_rings(const std::shared_ptr<Port>& port,
   announce_listeners(port);
 }
 
-// The lane goes: its receiver may have been the last that another one waits for.
+// Called when a ring is removed. Its receiver may be the last whose place another receiver waits
+// for.
 void Shm::leave(const TxRing& ring) {
   const auto at = receivers_.find(ring.peer->id);
   if (at == receivers_.end() || --at->second != 0) return;

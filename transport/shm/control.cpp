@@ -17,13 +17,13 @@
 namespace hyphos::transport::shm_detail {
 namespace {
 
-// The dead's files stay for so long, so that receivers can still map what was sent to them.
+// Files of the dead stay for this time, so that receivers can still map messages already sent.
 constexpr std::int64_t kGraceMs = 250;
-// How often a peer is looked at whose death the kernel cannot tell us (another pid namespace).
+// Poll interval for peers whose death the kernel cannot report (another pid namespace).
 constexpr std::int64_t kPollMs = 500;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-// The process has ended, although a child that it forked may still hold the lock it inherited.
+// True if the process has ended. A child that it forked may still hold the inherited lock.
 bool has_exited(const shm::Fd& pid_fd) {
   pollfd ask{};
   ask.fd = pid_fd.get();
@@ -69,7 +69,7 @@ void Shm::control_loop() {
         while (::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
         }
       }
-      // Anything else is the pidfd of a peer: refresh() finds it dead.
+      // Any other descriptor is the pidfd of a peer. refresh() finds the peer dead.
     }
   }
 }
@@ -114,7 +114,7 @@ void Shm::connect(std::uint64_t id) {
   }
   auto control = shm::Control::open(self_->domain(), id);
   if (!control) {
-    // Anything else may pass: it has just left, or we are out of descriptors.
+    // Other errors may be temporary: the peer has just left, or we have no free descriptors.
     const Code code = control.error().code;
     if ((code == Code::unsupported || code == Code::corrupt) && ignored_.insert(id).second) {
       log::warn("shm", control.error().to_string());
@@ -127,7 +127,7 @@ void Shm::connect(std::uint64_t id) {
   auto peer = std::make_shared<Peer>(std::move(*control));
   if (peer->control.pid_space() == shm::pid_namespace()) {
     peer->pid_fd = shm::Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer->control.pid(), 0)));
-    // The pid may have gone to another process before we asked.
+    // Another process may have reused the pid before the call.
     if (shm::process_start(peer->control.pid()) != peer->control.start()) peer->pid_fd = {};
   }
   epoll_event event{};
@@ -142,15 +142,16 @@ void Shm::connect(std::uint64_t id) {
   peers_.emplace(id, std::move(peer));
 }
 
-// There is no notice when room is free again, so this looks at intervals.
+// No event reports that descriptors are free again, so the control thread polls.
 void Shm::log_cannot_connect(const Error& why) {
   if (std::uint64_t more = 0; connect_log_.allow(more)) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    log::error("shm", why.to_string() + ": of the processes of domain '" + self_->domain().name() +
-                          "' this one can reach only " + std::to_string(peers_.size()) +
-                          "; each takes two file descriptors, of which a process may have " +
-                          std::to_string(limit.rlim_cur) + ": raise it with 'ulimit -n'");
+    log::error("shm", why.to_string() + ": this process reaches only " +
+                          std::to_string(peers_.size()) + " processes of domain '" +
+                          self_->domain().name() +
+                          "'. Each takes two file descriptors, and the limit per process is " +
+                          std::to_string(limit.rlim_cur) + ". Raise it with 'ulimit -n'");
   }
   polling_ = true;
   set_timer(poll_timer_.get(), kPollMs, true);
@@ -161,14 +162,14 @@ void Shm::reconcile(const std::shared_ptr<Peer>& peer) {
   if (version != peer->seen_version || local_version_ != peer->seen_local) {
     const auto endpoints = peer->control.endpoints();
     const auto rings = peer->control.rings();
-    if (!endpoints || !rings) return;  // just changing: a notice follows
+    if (!endpoints || !rings) return;  // the tables are changing: a notice follows
     match_publications(peer, *endpoints);
     match_rings(peer, *endpoints, *rings);
     peer->seen_version = version;
     peer->seen_local = local_version_;
   }
   if (!peer->sent_to_us) return;
-  // The pages of its pool are entered here, not in the receiving thread.
+  // The pool's pages are faulted in here, not in the receiving thread.
   const std::uint32_t made = std::min(peer->control.header().segments.load(), shm::kMaxSegments);
   for (; peer->populated < made; ++peer->populated) {
     if (auto segment = segments_.get(self_->domain(), peer->id, peer->populated)) {
@@ -177,7 +178,7 @@ void Shm::reconcile(const std::shared_ptr<Peer>& peer) {
   }
 }
 
-// A peer has died (or has left). Its holds end here; what it sent is still read.
+// A peer has died or left. Its holds end here. Its messages are still read.
 void Shm::reap(const std::shared_ptr<Peer>& peer) {
   peer->mark_dead();
   std::vector<std::shared_ptr<Port>> ports;
@@ -192,11 +193,12 @@ void Shm::reap(const std::shared_ptr<Peer>& peer) {
   const auto is_dead = [&](std::uint64_t id) {
     if (id == self_->id()) return false;
     const auto known = peers_.find(id);
-    // Not every holder is known to us (it may have got the slot from a forwarder): ask the files.
+    // A holder may be unknown here (it may have the slot from a relaying process), so check the
+    // files.
     return known != peers_.end() ? known->second->dead() : self_->domain().is_dead(id);
   };
   for (const auto& segment : self_->pool().segments()) segment->sweep(is_dead);
-  // It may have died between taking a waiter's flag and waking the waiter.
+  // The dead process may have cleared a waiter's flag without waking the waiter.
   shm::wake_all(self_->control().header().pool_waiters);
   const std::lock_guard rx(rx_mutex_);
   for (std::uint32_t i = 0; i < rx_rings_.size(); ++i) {
@@ -205,11 +207,11 @@ void Shm::reap(const std::shared_ptr<Peer>& peer) {
     ring->sender_gone.store(true);
     mark_ready(i);
   }
-  // Even if it sent nothing to us, it may have taken our receiving thread's flag: see R3.
+  // It may also have cleared our receiving thread's flag, even if it sent nothing to us (R3).
   shm::wake_all(self_->control().header().asleep);
 }
 
-// Ends what is left of a dead peer, once nothing of it is in our lanes any more.
+// Releases the rest of a dead peer, once our rings hold nothing from it.
 void Shm::forget(const std::shared_ptr<Peer>& peer) {
   {
     const std::lock_guard rx(rx_mutex_);
@@ -224,7 +226,7 @@ void Shm::forget(const std::shared_ptr<Peer>& peer) {
   peers_.erase(peer->id);
 }
 
-// Segment, H8: in every pool from which the dead may have forwarded something to us.
+// Segment, H8: in every pool from which the dead peer may have relayed messages to us.
 void Shm::settle_forwarder(std::uint64_t dead) {
   std::vector<std::shared_ptr<shm::Segment>> candidates = self_->pool().segments();
   for (const auto& [id, peer] : peers_) {

@@ -20,11 +20,11 @@
 #include "transport/kept.hpp"
 #include "transport/transport.hpp"
 
-/// The pieces that the shared-memory transport is made of (transport/shm_*.cpp only).
+/// The components of the shared-memory transport (transport/shm_*.cpp only).
 namespace hyphos::transport::shm_detail {
 
-/// Lets calls pass until it is closed; closing waits for those that are inside. Entering costs two
-/// atomic increments and may be done again from inside.
+/// A call gate: lets calls pass until it is closed. close() waits for the calls inside. Entering
+/// costs two atomic increments and is allowed again from inside.
 class Gate {
  public:
   [[nodiscard]] bool enter() {
@@ -39,7 +39,7 @@ class Gate {
       inside_.notify_all();
     }
   }
-  /// True if nobody was inside at some instant of this call.
+  /// True if no call was inside at some instant during this call.
   [[nodiscard]] bool idle() const { return inside_.load(std::memory_order_seq_cst) == 0; }
   void close() {
     closed_.store(true, std::memory_order_seq_cst);
@@ -51,7 +51,7 @@ class Gate {
   std::atomic<bool> closed_{false};
 };
 
-/// Holds a gate open for one scope, if it was entered.
+/// Stays inside a gate for one scope, if the call gate was entered.
 class Passage {
  public:
   explicit Passage(Gate& gate) : gate_(gate.enter() ? &gate : nullptr) {}
@@ -66,7 +66,7 @@ class Passage {
   Gate* gate_;
 };
 
-/// A fixed number of zeros. A page takes memory only after its first write.
+/// A fixed number of zeroed items. A page takes memory only after its first write.
 template <typename T>
 class Sparse {
   static_assert(std::is_trivially_destructible_v<T>);
@@ -94,24 +94,24 @@ class Sparse {
 struct Peer {
   explicit Peer(shm::Control file) : control(std::move(file)), id(control.id()) {}
 
-  shm::Control control;  ///< its tables under control_mutex_
+  shm::Control control;  ///< its tables are under control_mutex_
   const std::uint64_t id;
   shm::Fd pid_fd;
-  bool needs_polling = false;  ///< no pidfd to be had: look at the lock now and then
-  bool sent_to_us = false;     ///< it had a lane to us at some time
+  bool needs_polling = false;  ///< no pidfd available: poll its lock
+  bool sent_to_us = false;     ///< it had a descriptor ring to us at some time
   std::uint64_t seen_version = ~std::uint64_t{0};
   std::uint64_t seen_local = ~std::uint64_t{0};
   std::uint32_t populated = 0;  ///< segments whose pages were faulted in
 
   /// Our holder entry for this peer in a segment of our own pool. Lock-free after the first time.
   [[nodiscard]] shm::HolderRef entry(shm::Segment& own, std::uint64_t self);
-  /// The same in somebody else's segment, to forward a slot of it.
+  /// The same in another participant's segment, to relay one of its slots.
   [[nodiscard]] shm::HolderRef foreign_entry(const std::shared_ptr<shm::Segment>& segment,
                                              std::uint64_t self);
-  /// The segment and entry of a slot that was forwarded before; null if it was not.
+  /// The segment and entry of a slot that was relayed before. Null if it was not.
   [[nodiscard]] std::pair<std::shared_ptr<shm::Segment>, shm::HolderRef> relayed(
       std::uint64_t owner, std::uint32_t number);
-  /// No new entries from here on; ends those in other participants' segments.
+  /// Permits no new entries, and ends the entries in other participants' segments.
   void mark_dead();
   [[nodiscard]] bool dead() const { return dead_.load(std::memory_order_acquire); }
 
@@ -132,66 +132,67 @@ struct Prepared {
     std::uint32_t slot = 0;
   };
 
-  Buffer primary;  ///< keeps the slot with the header
+  Buffer primary;  ///< holds the slot with the header
   shm::Segment* segment = nullptr;
   std::uint32_t slot = 0;
   std::array<External, shm::kMaxParts> external;
   std::size_t externals = 0;
 
-  /// A part is in the memory of another participant, which may die.
+  /// True if a part is in the memory of another participant, which may die.
   [[nodiscard]] bool forwards() const {
     return std::any_of(external.begin(), external.begin() + externals,
                        [](const External& one) { return one.shared != nullptr; });
   }
 };
 
-/// The last message of a publisher of a latched channel. From the first receiver on it is in shared
-/// memory once, for any number of late receivers: they and we keep the same slot.
+/// The last message of one publisher of a latched channel. From the first receiver on, it is in
+/// shared memory once, for any number of late receivers. The receivers and this process hold the
+/// same slot.
 struct KeptMessage {
-  Envelope message;  ///< keeps the memory that `prepared.external` points to
+  Envelope message;  ///< holds the memory that `prepared.external` points to
   Prepared prepared;
   static std::uint64_t sender_of(const KeptMessage& kept) { return kept.message.meta.sender; }
 };
 
-/// A queue from us to a peer.
+/// A descriptor ring from this process to a peer.
 struct TxRing {
   std::shared_ptr<Peer> peer;
   shm::DescriptorRing ring;
-  shm::ControlHeader* doorbell = nullptr;  ///< the peer's
+  shm::ControlHeader* doorbell = nullptr;  ///< in the peer's control file
   std::uint64_t serial = 0;
   BriefMutex producer;  ///< L2: one thread at a time
   std::atomic<bool> gone{false};
-  // Of a latched channel. The last value of each publisher goes into a new lane first, whatever its
-  // depth; `spare` cells are for that, and for notices.
+  // For latched channels. A new ring first receives the last value of each publisher, independent
+  // of its depth. The `spare` cells are for these values and for notices.
   std::uint32_t spare = 0;
   std::atomic<std::uint64_t> replays{0};
 
-  /// No room for a message.
+  /// True if there is no room for a message.
   [[nodiscard]] bool full() const {
     return spare == 0 ? ring.full() : ring.full(spare, replays.load(std::memory_order_relaxed));
   }
 };
 using TxRings = std::vector<std::shared_ptr<TxRing>>;
 
-/// A channel that was opened.
+/// An open channel.
 struct Port {
   ChannelSpec spec;
   ReceiveSink* sink = nullptr;
   SendEvents* send_events = nullptr;
   std::uint64_t serial = 0;
-  std::uint32_t endpoint = 0;  ///< where `record` stands in our table
+  std::uint32_t endpoint = 0;  ///< index of `record` in our table
   shm::EndpointRecord record{};
-  Gate gate;  ///< around every call into inlet and outlet
-  std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, said already
-  log::OncePerSecond limit_log;                               ///< of messages that cannot be sent
+  Gate gate;  ///< around every call into the receive sink and the send events
+  std::set<std::pair<std::uint64_t, std::uint64_t>> refused;  ///< peer and serial, already reported
+  log::OncePerSecond limit_log;                               ///< for messages that cannot be sent
 
   // Sending.
   BriefMutex rings_mutex;
   std::shared_ptr<const TxRings> rings = std::make_shared<TxRings>();
-  BriefMutex latch;  ///< a late receiver gets what is kept or the next message, not both
+  BriefMutex latch;  ///< a late receiver gets the cached message or the next one, not both
   LastOfEach<KeptMessage, KeptMessage::sender_of> kept;
 
-  // Receiving: see Receiver::visit.
+  // Receiving: see Shm::visit.
   std::atomic<std::uint64_t> space_epoch{0};
   std::atomic<std::uint32_t> paused{0};
 
@@ -202,29 +203,29 @@ struct Port {
   [[nodiscard]] bool blocks() const { return spec.policy.overflow == Overflow::block; }
 };
 
-/// A segment of a third participant as one receiving lane remembers it.
+/// A segment of a third participant, as one receiving ring caches it.
 struct KnownRelay {
   std::uint64_t owner = 0;
   std::uint32_t number = 0;
   std::shared_ptr<const shm::SegmentHold> segment_hold;
 };
 
-/// A queue from a peer to us.
+/// A descriptor ring from a peer to this process.
 struct RxRing {
   std::shared_ptr<Peer> peer;
   std::shared_ptr<Port> port;
   shm::DescriptorRing ring;
   std::uint64_t serial = 0;
   std::uint64_t publication = 0;
-  std::uint32_t spare = 0;  ///< as the sender's
+  std::uint32_t spare = 0;  ///< the same number as the sender's
   std::atomic<bool> sender_gone{false};
-  std::atomic<bool> finished{false};  ///< the sender is gone and everything it sent was taken
-  bool refused = false;               ///< by the sender: see RingHeader. Of the control thread
+  std::atomic<bool> finished{false};  ///< the sender has left and all its messages were taken
+  bool refused = false;               ///< by the sender: see RingHeader. For the control thread
 
-  // Of the receiving thread.
-  std::vector<std::shared_ptr<const shm::SegmentHold>> segments;  ///< of the sender, by number
+  // For the receiving thread.
+  std::vector<std::shared_ptr<const shm::SegmentHold>> segments;  ///< the sender's, by number
   std::vector<KnownRelay> forwards;
-  std::optional<Envelope> kept;  ///< deliver() said false
+  std::optional<Envelope> kept;  ///< deliver() returned false for it
   std::uint64_t kept_epoch = 0;
 
   [[nodiscard]] bool has_hold(std::uint32_t segment) const {

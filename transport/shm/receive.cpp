@@ -9,31 +9,35 @@
 namespace hyphos::transport::shm_detail {
 namespace {
 
-constexpr int kBatch = 32;  // messages of one lane before the next lane has its turn
-// A message that comes so long after the one before may be run by the thread that has taken it. Of
-// those that come faster, the pool takes several for one wake-up: with 0 or 20 us here, chains of
-// processes carried a sixth less.
+constexpr int kBatch = 32;  // messages from one ring before the next ring is served
+// A message that arrives at least this long after the previous one may be processed by the thread
+// that received it. At a higher rate, the pool takes several messages per wake-up. With 0 or 20 us
+// here, chains of processes carried one sixth fewer messages.
 constexpr std::int64_t kApartNs = 100'000;
 
 }  // namespace
 
-// A lane is visited while it has its bit in the shared words or in `leftover_`:
-//  R1  A sender pushes first and sets the bit then; we take the bit first and look then. So a push
-//      is seen by this visit or causes another.
-//  R2  Before sleeping we say so and look at the bits once more; a sender sets the bit and then
-//      looks whether we sleep. One of the two sees the other.
-//  R3  A sender that dies between taking our sleep flag and waking us leaves us asleep with the
-//      flag down; the control thread wakes us after every death.
-//  R4  Lanes that wait for room have their turn before the others, the longest waiting first: or
-//      those with low numbers would take it all.
-// One thread at a time is active: it goes round the lanes. Of a crew, another stands by:
-//  R5  Both sleep at the doorbell, which names the one that senders wake. That is who was active
-//      last, whose caches are warm. But he may leave, to run a callback, if he names the other, who
-//      stands by, and then looks at the bits once more.
-//  R6  Who finds another active may sleep while the flag is down, for that one looks at all bits
-//      before he sleeps. That it was put up and taken down again in between, he sees by the number
-//      beside it. But it may be up, and taken down by a sender who finds nobody to wake, before the
-//      one who leaves is seen to be no longer active; so he looks for that.
+// Leader/followers (Schmidt et al., POSA2, 2000). A ring is visited while its bit is set in the
+// shared ready words or in `leftover_`.
+//  R1  A sender pushes first and then sets the bit. The leader clears the bit first and then reads
+//      the ring. So this visit sees the push, or the push causes another visit.
+//  R2  Before sleeping, the leader sets the sleep flag and then reads the bits once more. A sender
+//      sets the bit and then reads the flag. So one of the two sees the other.
+//  R3  A sender may die after it cleared the sleep flag and before it woke the sleeper. The
+//      receiver then sleeps with the flag clear, so the control thread wakes it after every death.
+//  R4  Rings that wait for room are served first, the longest waiting before the others. Otherwise
+//      rings with low numbers would take all the room.
+// One thread at a time is the leader (`active_`) and scans the rings. In a receive pool, a second
+// thread is the follower:
+//  R5  Both threads sleep on the doorbell. The doorbell names the thread that senders wake: the
+//      last leader, because its caches are warm. A leader with a callback to run may leave if a
+//      follower stands by. It then names the follower in the doorbell and reads the bits once more.
+//  R6  A follower may sleep while a leader is active and the sleep flag is clear, because the
+//      leader reads all bits before it sleeps. The generation number next to the flag detects a
+//      set-and-clear in between. One case remains: a leaving leader sets the flag, and a sender
+//      clears it before the leader has reset `active_`. That sender finds no sleeper to wake, and
+//      the follower still sees an active leader. So a leaving leader resets `active_` and then
+//      checks the doorbell. If the doorbell has changed, the leader polls again.
 HYPHOS_HOT Crew::Turn Shm::turn(int thread) {
   if (turns_end_.load(std::memory_order_seq_cst)) return Crew::Turn::over;
   const std::uint32_t self = thread == 0 ? 0b010 : 0b100;
@@ -71,10 +75,10 @@ HYPHOS_HOT Crew::Turn Shm::turn(int thread) {
   }
 }
 
-// False: nothing was to be done.
+// Serves all rings once. Returns false if there was nothing to do.
 HYPHOS_HOT bool Shm::go_round() {
   if (rings_retired_.load(std::memory_order_relaxed)) {
-    // Here, between visits, no lane is in use.
+    // Here, between visits, no ring is in use.
     std::vector<std::shared_ptr<RxRing>> retired;
     const std::lock_guard lock(rx_mutex_);
     retired.swap(retired_rings_);
@@ -125,8 +129,8 @@ HYPHOS_HOT bool Shm::go_round() {
   return busy;
 }
 
-// Puts the flag up for the one who is named, and returns what the doorbell is while nobody has rung
-// it. 0: somebody has to be active (R2).
+// Sets the sleep flag for the named thread. Returns the value of the doorbell until a sender rings
+// it. Returns 0 if there is work, so that a leader is needed (R2).
 HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
   constexpr std::uint32_t kBits = shm::kSleepers | 1;
   shm::ControlHeader& header = self_->control().header();
@@ -143,10 +147,10 @@ HYPHOS_HOT std::uint32_t Shm::fall_asleep(std::uint32_t named) {
   return 0;
 }
 
-// On return nobody takes a turn.
+// After the return, no thread polls.
 void Shm::end_turns() {
   turns_end_.store(true, std::memory_order_seq_cst);
-  // One may be about to sleep: until it does there is nobody to wake.
+  // A thread may be about to sleep. Until it sleeps, a wake-up has no effect.
   for (; !turns_->idle(); std::this_thread::sleep_for(std::chrono::microseconds(100))) {
     shm::wake_all(self_->control().header().asleep);
   }
@@ -159,7 +163,8 @@ void Shm::receive_with(Crew& crew) {
   turns_end_.store(false, std::memory_order_seq_cst);
   turns_ = std::make_shared<Gate>();
   crew_ = &crew;
-  // A thread that runs a callback when the turns end asks for one more when we may be gone.
+  // A thread that runs a callback while polling ends may poll once more after this object is gone.
+  // The closed gate rejects that poll.
   crew.serve([this, turns = turns_](int thread) {
     const Passage inside(*turns);
     return inside ? turn(thread) : Crew::Turn::over;
@@ -172,7 +177,7 @@ void Shm::mark_ready(std::uint32_t index) {
   shm::wake_all(header.asleep);  // R3
 }
 
-// Takes a lane out of service; the receiving thread may be visiting it. Under rx_mutex_.
+// Takes a ring out of service while the receiving thread may visit it. Under rx_mutex_.
 std::shared_ptr<RxRing> Shm::take_out(std::uint32_t index) {
   std::shared_ptr<RxRing> ring = std::exchange(rx_rings_[index], nullptr);
   if (ring == nullptr) return ring;
@@ -190,10 +195,10 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
   RxRing& ring = *found;
   ring.ring.prefetch();
   Port& port = *ring.port;
-  // Once the gate is closed nothing is taken out any more: what remains is the sender's to count.
+  // After the call gate is closed, no message is taken. The sender counts the rest.
   const Passage call(port.gate);
   if (!call) return Visit::done;
-  // Whatever rings for a lane that is finished: it was counted, and is about to be taken down.
+  // A finished ring was counted and is about to be removed. Late wake-ups for it have no effect.
   if (ring.finished.load(std::memory_order_relaxed)) return Visit::done;
   const bool gone = ring.sender_gone.load(std::memory_order_acquire);
   Visit full = Visit::waits;
@@ -209,14 +214,14 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
   const std::uint64_t half = (ring.ring.depth() - ring.spare) / 2;
   for (int i = 0; i < kBatch; ++i) {
     shm::Descriptor next;
-    // A sender that leaves takes an empty lane for one whose messages were received, and its files
-    // go with it: the memory of a message is mapped before the message is taken.
+    // A leaving sender deletes its files once its rings are empty, because it then assumes that all
+    // messages were received. So the memory of a message is mapped before the message is taken.
     const shm::DescriptorRing::Outcome outcome =
         ring.ring.pop(next, [&](const shm::Descriptor& message) {
           if (!ring.has_hold(message.segment)) (void)this->segment_hold(ring, message.segment);
         });
     if (outcome != shm::DescriptorRing::Outcome::ok) {
-      // A lane that breaks its rules is finished, whoever broke it (L5).
+      // A ring that breaks its rules is finished, whichever side broke it (L5).
       if (outcome == shm::DescriptorRing::Outcome::corrupt)
         port.sink->dropped(kName, Drop::corrupt, 1);
       ring.ring.made_room();
@@ -240,9 +245,10 @@ HYPHOS_HOT Shm::Visit Shm::visit(std::uint32_t index) {
   return Visit::more;
 }
 
-// False: the queue behind the inlet is full and the lane waits for on_space(). That may be called
-// just before the message is put away: the epoch tells, and is looked at after the lane is counted
-// as paused; on_space() changes the epoch before it looks for paused lanes.
+// Returns false if the queue behind the receive sink is full: the ring then waits for on_space().
+// on_space() may run just before the message is stored in `kept`, and the epoch detects this case.
+// hand_over() counts the ring as paused and then reads the epoch again. on_space() changes the
+// epoch and then looks for paused rings.
 HYPHOS_HOT bool Shm::hand_over(RxRing& ring, Envelope& message) {
   Port& port = *ring.port;
   if (crew_ != nullptr) crew_->hand_on();
@@ -304,7 +310,7 @@ std::shared_ptr<const shm::SegmentHold> Shm::relayed_hold(RxRing& ring, std::uin
   if (number >= shm::kMaxSegments) return nullptr;
   std::shared_ptr<shm::Segment> segment;
   if (owner == self_->id()) {
-    segment = self_->pool().shared_segment(number);  // a message of ours comes back
+    segment = self_->pool().shared_segment(number);  // one of our own messages comes back
   } else if (auto mapped = segments_.get(self_->domain(), owner, number)) {
     segment = *mapped;
   }
@@ -318,11 +324,11 @@ std::shared_ptr<const shm::SegmentHold> Shm::relayed_hold(RxRing& ring, std::uin
   return ring.forwards.back().segment_hold;
 }
 
-// Takes over the hold of a part that lies in another slot than the header.
+// Takes over the hold of a part that is in another slot than the header.
 std::optional<Drop> Shm::take_external(RxRing& ring, const shm::Part& part, Buffer& out) {
   const auto right = part.owner == ring.peer->id ? this->segment_hold(ring, part.segment)
                                                  : relayed_hold(ring, part.owner, part.segment);
-  if (right == nullptr) return Drop::disconnected;  // the pool's owner died on the way
+  if (right == nullptr) return Drop::disconnected;  // the pool's owner died meanwhile
   shm::Segment* const segment = right->segment.get();
   if (part.slot >= segment->slots()) return Drop::corrupt;
   shm::SlotRef* held = self_->held().take(right, part.slot);
@@ -336,7 +342,7 @@ std::optional<Drop> Shm::take_external(RxRing& ring, const shm::Part& part, Buff
 }
 
 // Builds the envelope around the slots. The holds that came with the message are taken over one by
-// one, so that whatever is wrong with the rest, they are given back.
+// one, so that they are released even if the rest of the message is corrupt.
 HYPHOS_HOT std::optional<Drop> Shm::resolve(RxRing& ring, const shm::Descriptor& message,
                                             Envelope& out) {
   const auto right = this->segment_hold(ring, message.segment);

@@ -33,7 +33,7 @@ HYPHOS_HOT Way way_of(const Buffer& buffer, const shm::Participant* self) {
   }
   if (owner->kind() == &shm::SlotRef::kKind) {
     const auto* held = static_cast<const shm::SlotRef*>(owner);
-    // Nobody can map the segments of a dead owner any more: its bytes go on as a copy.
+    // The segments of a dead owner can no longer be mapped by others, so the bytes are copied.
     return held->participant() == self && !held->segment().orphan() ? Way::held : Way::copy;
   }
   return Way::copy;
@@ -107,10 +107,10 @@ bool Shm::has_room(PortId id, std::size_t size) {
   for (const auto& ring : *rings) {
     if (ring->full() && !ring->gone.load(std::memory_order_acquire)) return false;
   }
-  if (!port->blocks()) return true;  // without memory it drops rather than waits
+  if (!port->blocks()) return true;  // without memory it drops instead of waiting
   shm::OwnedSlot* const slot = take_slot(std::max<std::size_t>(size, 1), false, 0);
   if (slot == nullptr) return false;
-  (void)WritableBuffer(slot->segment().payload(slot->slot()), size, slot);  // gives it back
+  (void)WritableBuffer(slot->segment().payload(slot->slot()), size, slot);  // returns the slot
   return true;
 }
 
@@ -127,7 +127,7 @@ HYPHOS_HOT bool Shm::prepare(const Envelope& message, bool wait, std::int64_t de
     ways[i] = way_of(buffer_at(i), self_.get());
     if (ways[i] == Way::copy) to_copy += aligned(buffer_at(i).size()), copies = true;
   }
-  // The payload's own slot carries the header too, if nobody else has used it for that.
+  // The payload's own slot also holds the header, if no other message has claimed it.
   shm::OwnedSlot* slot = nullptr;
   if (ways[0] == Way::owned && !copies) {
     slot = static_cast<shm::OwnedSlot*>(message.payload.owner());
@@ -197,7 +197,7 @@ HYPHOS_HOT bool Shm::prepare(const Envelope& message, bool wait, std::int64_t de
     }
     part.offset =
         static_cast<std::uint64_t>(buffer.data() - external.segment->payload(external.slot));
-    if (external.segment == out.segment && external.slot == out.slot) continue;  // our own slot
+    if (external.segment == out.segment && external.slot == out.slot) continue;  // own slot
     part.owner = external.segment->owner();
     part.segment = external.segment->number();
     part.slot = external.slot;
@@ -229,13 +229,13 @@ HYPHOS_HOT bool Shm::add_holds(Peer& peer, const Prepared& message) {
   return true;
 }
 
-// For a message that the receiver will not take: it left the lane through us.
+// For a message that the receiver will not take, because this sender removed it from the ring.
 void Shm::release_holds(Peer& peer, const shm::Descriptor& message) {
   shm::Segment* segment = self_->pool().segment(message.segment);
   if (segment == nullptr || message.slot >= segment->slots()) return;  // a broken lane
   shm::MessageHeader header;
   const bool sound = shm::read_message(segment->message(message.slot), header);
-  // The header's slot goes last: while it is held the header stays as it is.
+  // Release the header's slot last: the header is stable only while its slot is held.
   for (std::uint32_t i = 0; sound && i < header.parts; ++i) {
     const shm::Part& part = header.part[i];
     if (part.owner == 0) continue;
@@ -267,7 +267,7 @@ HYPHOS_HOT Shm::Pushed Shm::push(TxRing& ring, const Prepared& message, As as, b
   {
     const std::lock_guard lock(ring.producer);
     if (ring.gone.load(std::memory_order_relaxed)) return Pushed::gone;
-    // Only we push, so a lane that has room now still has it below.
+    // Only this thread pushes, so room that is free here is still free below.
     while (as == As::live ? ring.full() : ring.ring.full()) {
       if (!drop_oldest) return Pushed::full;
       shm::Descriptor oldest;
@@ -308,7 +308,7 @@ Shm::Pushed Shm::push_blocking(TxRing& ring, const Prepared& message, std::int64
 // One call of send().
 namespace {
 
-/// Indexes of lanes that were full. Up to `few_`, they take no memory from the heap.
+/// Indexes of rings that were full. Up to `few_` entries need no heap memory.
 class FullRings {
  public:
   void add(std::size_t ring) {
@@ -341,7 +341,7 @@ struct Shm::Sending {
   std::int64_t deadline = 0;
   std::array<std::uint64_t, kDropReasons> lost{};
   std::uint64_t overflowed = 0;
-  bool too_large = false;  ///< there is no message, and never can be
+  bool too_large = false;  ///< the message could not be prepared, and never can be
   FullRings waiting;
 };
 
@@ -374,7 +374,7 @@ HYPHOS_HOT void Shm::note(Sending& now, Pushed result, TxRing& ring) {
   }
 }
 
-// To everybody who has room. Under the latch, if the channel is latched.
+// Pushes to every ring with room. Under the latch, if the channel is latched.
 HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxRings& rings, bool drop_oldest) {
   for (std::size_t i = 0; i < rings.size(); ++i) {
     TxRing& ring = *rings[i];
@@ -393,7 +393,7 @@ HYPHOS_HOT void Shm::push_to_all(Sending& now, const TxRings& rings, bool drop_o
   }
 }
 
-// To the slow ones, after all others have it.
+// Pushes to the full rings, after all others have the message.
 void Shm::push_to_waiting(Sending& now, const TxRings& rings) {
   for (std::size_t at = 0; at < now.waiting.size(); ++at) {
     const std::size_t i = now.waiting[at];
@@ -403,7 +403,7 @@ void Shm::push_to_waiting(Sending& now, const TxRings& rings) {
   }
 }
 
-// A message of which one copy can never fit into the pool, or that has no room otherwise.
+// False if one copy of the message can never fit into the pool.
 bool Shm::can_fit(const Envelope& message) const {
   std::size_t to_copy = 0;
   const auto add = [&](const Buffer& buffer) {
@@ -414,32 +414,33 @@ bool Shm::can_fit(const Envelope& message) const {
   return self_->pool().fits(std::max<std::size_t>(to_copy, 1));
 }
 
-// prepare() found no slot.
+// Called when prepare() found no slot.
 void Shm::explain(Sending& now, Port& port, const Envelope& message) {
   now.too_large = !can_fit(message);
   std::uint64_t suppressed = 0;
   if (!now.too_large || !port.limit_log.allow(suppressed)) return;
   std::size_t size = message.payload.size();
   for (const Buffer& buffer : message.buffers) size += buffer.size();
-  log::error(kName, "channel '" + port.spec.name + "': a message of " + std::to_string(size) +
-                        " bytes can never be sent: the largest in shared memory has " +
-                        std::to_string(self_->pool().largest()) +
-                        " bytes, by the pool's limit of " + std::to_string(self_->pool().limit()) +
-                        "; send it in parts, or make " + self_->domain().path() +
-                        "'s file system larger [too_large]");
+  log::error(kName, "channel '" + port.spec.name + "': cannot send a message of " +
+                        std::to_string(size) + " bytes: the largest message in shared memory has " +
+                        std::to_string(self_->pool().largest()) + " bytes, by the pool limit of " +
+                        std::to_string(self_->pool().limit()) +
+                        " bytes. Send it in parts, or enlarge the file system of " +
+                        self_->domain().path() + " [too_large]");
 }
 
-// Forwarders use entries of a holder table as well, so it can be full in spite of kMaxReceivers.
+// Relaying processes also use entries of a holder table, so it can be full in spite of
+// kMaxReceivers.
 void Shm::log_too_many(Port& port) {
   std::uint64_t suppressed = 0;
   if (!port.limit_log.allow(suppressed)) return;
-  log::error(kName, "channel '" + port.spec.name + "': a receiver gets nothing: all " +
+  log::error(kName, "channel '" + port.spec.name + "': a receiver gets no messages: all " +
                         std::to_string(shm::kMaxHolders) +
-                        " holder entries of the pool are in use, or /dev/shm is full; end some "
-                        "receivers, or let fewer processes pass messages on [exhausted]");
+                        " holder entries of the pool are in use, or /dev/shm is full. End some "
+                        "receivers, or let fewer processes relay messages [exhausted]");
 }
 
-// Says what was lost: to the caller, and to the channel's counters.
+// Reports the losses to the caller and to the channel's counters.
 HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
   auto& lost = now.lost;
   const auto lost_by = [&](Drop why) { return lost[static_cast<std::size_t>(why)] != 0; };
@@ -450,7 +451,7 @@ HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
                          : lost_by(Drop::too_many)   ? Code::exhausted
                                                      : Code::overloaded;
   }
-  // Older messages that made room were taken once, and are lost now.
+  // The older messages that made room were counted as accepted once, and are lost now.
   lost[static_cast<std::size_t>(Drop::overflow)] += now.overflowed;
   for (std::size_t why = 0; why < lost.size(); ++why) {
     if (lost[why] == 0) continue;
@@ -460,7 +461,7 @@ HYPHOS_HOT void Shm::settle(Sending& now, Port& port) {
   }
 }
 
-// The end of a publisher of a latched channel.
+// Announces the end of a publisher of a latched channel.
 void Shm::send_notice(Port& port, const Envelope& notice) {
   Prepared prepared;
   KeptMessage before;
@@ -492,22 +493,22 @@ HYPHOS_HOT SendReport Shm::send(PortId id, const Envelope& message) {
   now.only = message.meta.to;
   const auto is_meant = [&now](const auto& ring) { return ring->peer->id == now.only; };
   if (now.only != 0 && std::none_of(rings->begin(), rings->end(), is_meant)) return now.report;
-  // Fetched while the message is prepared: what the receivers' processors wrote last.
+  // Prefetches the cache lines that receivers wrote last, while the message is prepared.
   constexpr std::size_t kPrefetched = 8;
   for (std::size_t i = 0; i < std::min(rings->size(), kPrefetched); ++i) {
     (*rings)[i]->ring.prefetch();
     __builtin_prefetch(&(*rings)[i]->doorbell->asleep, 1);
   }
-  // Memory is waited for before the latch is locked, and only if somebody listens.
+  // The wait for memory happens before the latch is locked, and only if there is a receiver.
   if (!rings->empty() && !prepare(message, now.blocks, now.deadline, now.message)) {
     explain(now, *port, message);
   }
   if (policy.latched) {
-    KeptMessage before;  // dropped without the lock: it may free slots
+    KeptMessage before;  // destroyed after the unlock, as it may free slots
     const std::lock_guard latch(port->latch);
-    rings = port->tx_rings();  // none joins from here on until all have it
+    rings = port->tx_rings();  // no receiver joins from here until all receivers have the message
     if (!rings->empty() && now.message.segment == nullptr) {
-      // The first receiver came just now.
+      // The first receiver joined just now.
       if (!prepare(message, false, 0, now.message)) explain(now, *port, message);
     }
     before = port->kept.keep({message, now.message});

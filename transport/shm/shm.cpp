@@ -39,17 +39,17 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 
 Error too_many(const std::string& channel) {
   return Error{Code::exhausted,
-               "this process has " + std::to_string(shm::kMaxEndpoints) +
-                   " ends of channels in shared memory already, which is the limit; close some, "
-                   "give those that no other process needs 'scope: local', or split the process",
+               "this process already has " + std::to_string(shm::kMaxEndpoints) +
+                   " endpoints in shared memory, which is the limit. Close some, give channels "
+                   "that no other process needs 'scope: local', or split the process",
                channel};
 }
 
 Error too_many_tools(const std::string& channel) {
   return Error{Code::exhausted,
-               "this process has " + std::to_string(shm::kMaxToolsOnly) +
-                   " ends that the plan carries otherwise and only tools receive here, which is "
-                   "the limit; tools of this machine do not see this one",
+               "this process already has " + std::to_string(shm::kMaxToolsOnly) +
+                   " endpoints in shared memory for tools only, which is the limit. Tools on "
+                   "this machine do not see this endpoint",
                channel};
 }
 
@@ -114,8 +114,8 @@ Result<void> Shm::start() {
 void Shm::stop(std::int64_t linger_ms) {
   if (!started_.load() || stopping_.exchange(true)) return;
   if (self_->control().pid() != ::getpid()) {
-    // In a forked child there are no threads to end, and the files are the parent's. A std::thread
-    // cannot be destroyed there without touching a thread that does not exist: it is left behind.
+    // A forked child has no threads to end, and the files belong to the parent. Destroying a
+    // std::thread there would touch a thread that does not exist, so the object is leaked.
     for (std::thread* thread : {&controller_, &receiver_}) {
       static_cast<void>(std::make_unique<std::thread>(std::move(*thread)).release());
     }
@@ -127,7 +127,7 @@ void Shm::stop(std::int64_t linger_ms) {
     const std::shared_lock lock(ports_mutex_);
     for (const auto& port : ports_) {
       if (port == nullptr) continue;
-      const auto tx_rings = port->tx_rings();  // kept while it is walked
+      const auto tx_rings = port->tx_rings();  // holds the list during the loop
       for (const auto& ring : *tx_rings) {
         ring->gone.store(true);
         shm::wake(ring->ring.header().space_waiters);
@@ -150,7 +150,7 @@ void Shm::stop(std::int64_t linger_ms) {
   end_turns();
   self_->notify_all();
   self_->pool().on_growth({});
-  // The participant itself stays: its metrics may still be in use.
+  // The participant itself stays, because its metrics may still be in use.
   const std::lock_guard lock(control_mutex_);
   peers_.clear();
   segments_.clear();
@@ -165,7 +165,7 @@ void Shm::flush(std::int64_t linger_ms) {
     const std::shared_lock lock(ports_mutex_);
     for (const auto& port : ports_) {
       if (port == nullptr || port->spec.policy.reliability != Reliability::reliable) continue;
-      const auto tx_rings = port->tx_rings();  // kept while it is walked
+      const auto tx_rings = port->tx_rings();  // holds the list during the loop
       rings.insert(rings.end(), tx_rings->begin(), tx_rings->end());
     }
   }
@@ -180,10 +180,10 @@ void Shm::flush(std::int64_t linger_ms) {
 }
 
 Result<PortId> Shm::open(const ChannelSpec& spec, ReceiveSink* sink, SendEvents* send_events) {
-  assert((sink == nullptr) != (send_events == nullptr) && "a port has exactly one side");
+  assert((sink == nullptr) != (send_events == nullptr) && "a port has exactly one direction");
   if (spec.name.empty() || spec.name.size() >= shm::kNameSize) {
     return Error{Code::invalid_config,
-                 "a channel name has 1 to " + std::to_string(shm::kNameSize - 1) + " bytes",
+                 "a channel name must have 1 to " + std::to_string(shm::kNameSize - 1) + " bytes",
                  spec.name};
   }
   if (spec.policy.depth == 0 || spec.policy.depth > shm::kMaxDepth) {
@@ -206,8 +206,8 @@ Result<PortId> Shm::open(const ChannelSpec& spec, ReceiveSink* sink, SendEvents*
       if (other->spec.name != spec.name) continue;
       if ((other->send_events == nullptr) != (send_events == nullptr)) continue;
       return Error{Code::already_exists,
-                   send_events != nullptr ? "this process publishes the channel already"
-                                          : "this process subscribes to the channel already",
+                   send_events != nullptr ? "this process already publishes the channel"
+                                          : "this process already subscribes to the channel",
                    spec.name};
     }
   }
@@ -257,7 +257,7 @@ Result<void> Shm::announce(const std::shared_ptr<Port>& port) {
   return {};
 }
 
-// After this the port gets no new peers.
+// After this, the port gets no new peers.
 void Shm::withdraw(const std::shared_ptr<Port>& port) {
   if (announced_.erase(port->serial) == 0) return;
   (void)self_->control().set_endpoint(port->endpoint, {});
@@ -285,8 +285,8 @@ void Shm::close(PortId id) {
   free_retired();
 }
 
-// A sender is inside the gate before it looks a port up. So when nobody is inside, after the port
-// was taken out of the table, nobody has it.
+// A sender enters the call gate before it looks up a port. So if no sender is inside after the port
+// was removed from the table, no sender uses the port.
 void Shm::free_retired() {
   std::vector<std::shared_ptr<Port>> retired;
   const std::unique_lock lock(ports_mutex_);
@@ -299,8 +299,8 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
     std::unique_lock lock(control_mutex_);
     withdraw(port);
     if (port->send_events != nullptr) {
-      // Receivers read what is in their lanes even when we are gone, if the files are still there.
-      const auto tx_rings = port->tx_rings();  // kept while it is walked
+      // Receivers read the rest of their rings even after we left, if the files still exist.
+      const auto tx_rings = port->tx_rings();  // holds the list during the loop
       for (const auto& ring : *tx_rings) {
         leave(*ring);
         const std::lock_guard producer(ring->producer);
@@ -315,8 +315,8 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
   if (port->send_events != nullptr) {
     if (const Passage call(port->gate); call) port->send_events->listeners(kName, 0);
   }
-  // Waits for a visit of the receiving thread, so without the lock: an inline callback may open a
-  // port.
+  // Waits for a visit of the receiving thread. Called without the lock, because an inline callback
+  // may open a port.
   port->gate.close();
   if (port->sink == nullptr) return;
   const std::lock_guard lock(control_mutex_);
@@ -332,7 +332,7 @@ void Shm::detach(const std::shared_ptr<Port>& port) {
     rx_known_.erase({ring->peer->id, port->serial, ring->publication});
     free_ring(i);
     self_->domain().remove(shm::ring_name(self_->id(), ring->serial));
-    // The sender counts what is left in the lane, and the one that was kept, if it still can.
+    // The sender counts the rest of the ring, and the one kept message, if it still can.
     if (ring->kept.has_value() && ring->sender_gone.load()) ++lost;
     ring->kept.reset();
   }

@@ -16,9 +16,9 @@ namespace hyphos::transport::shm_detail {
 
 inline constexpr std::string_view kName = "shm";
 
-/// The transport. Locks, in the order in which they may be taken together:
-/// control_mutex_ > Port::latch > TxRing::producer > Peer's and pool's own; the others alone.
-/// No lock is held while the graph is called, except that `events_` run one after another.
+/// The transport. Lock order: control_mutex_ > Port::latch > TxRing::producer > Peer's and pool's
+/// own. The other locks are never nested. No lock is held during calls into the graph, except that
+/// `events_` run one after another.
 class Shm final : public ShmTransport {
  public:
   explicit Shm(ShmConfig config) : ShmTransport(kName), config_(std::move(config)) {}
@@ -79,14 +79,14 @@ class Shm final : public ShmTransport {
   [[nodiscard]] bool go_round();
   [[nodiscard]] std::uint32_t fall_asleep(std::uint32_t named);
   void end_turns();
-  // What came of it: the lane wants another one soon, or waits for room behind the inlet, in the
-  // second case after some of its messages found it.
+  // The result of a visit. `more`: the ring needs another visit soon. `waits`: it waits for room
+  // behind the receive sink. `took_and_waits`: the same, after some of its messages were delivered.
   enum class Visit { done, more, waits, took_and_waits };
   [[nodiscard]] Visit visit(std::uint32_t index);
   [[nodiscard]] bool hand_over(RxRing& ring, Envelope& message);
   [[nodiscard]] std::optional<Drop> resolve(RxRing& ring, const shm::Descriptor& message,
                                             Envelope& out);
-  // What we hold of the sender's, or a third one's, segment; null if it cannot be had.
+  // Our hold of a segment of the sender or of a third participant. Null if it is not available.
   [[nodiscard]] std::shared_ptr<const shm::SegmentHold> segment_hold(RxRing& ring,
                                                                      std::uint32_t number);
   [[nodiscard]] std::shared_ptr<const shm::SegmentHold> relayed_hold(RxRing& ring,
@@ -114,7 +114,7 @@ class Shm final : public ShmTransport {
               const shm::EndpointRecord& theirs);
   void make_rx_ring(const std::shared_ptr<Peer>& peer, const std::shared_ptr<Port>& port,
                     const shm::EndpointRecord& theirs);
-  /// A publication that we have no queue for.
+  /// A publication for which this process has no ring.
   struct Refusal {
     std::uint64_t peer = 0;
     std::uint64_t port = 0;
@@ -146,13 +146,13 @@ class Shm final : public ShmTransport {
 
   const ShmConfig config_;
   std::shared_ptr<shm::Participant> self_;
-  Gate senders_;  ///< closed by stop(); whoever is inside may use what find() gave
+  Gate senders_;  ///< closed by stop(). Inside, pointers from find() are valid
   std::atomic<bool> stopping_{false};
   std::atomic<bool> started_{false};
 
   mutable std::shared_mutex ports_mutex_;
   std::vector<std::shared_ptr<Port>> ports_;
-  std::vector<std::shared_ptr<Port>> retired_ports_;  ///< until no sender can be using them
+  std::vector<std::shared_ptr<Port>> retired_ports_;  ///< until no sender can use them
   Sparse<std::atomic<Port*>> ports_by_id_{shm::kMaxEndpoints};
 
   // Under control_mutex_.
@@ -160,48 +160,49 @@ class Shm final : public ShmTransport {
   std::uint64_t next_serial_ = 1;
   std::uint64_t local_version_ = 0;
   std::map<std::uint64_t, std::shared_ptr<Peer>> peers_;
-  std::unordered_set<std::uint64_t> ignored_;         ///< files that are not ours to read
-  std::map<std::uint64_t, std::int64_t> tombstones_;  ///< dead participants, and when seen
-  std::vector<bool> endpoint_used_;                   ///< as far as any was
+  std::unordered_set<std::uint64_t> ignored_;  ///< files that are not ours to read
+  std::map<std::uint64_t, std::int64_t>
+      tombstones_;                   ///< dead participants, with their removal time
+  std::vector<bool> endpoint_used_;  ///< up to the highest index ever used
   std::unordered_map<std::uint64_t, std::shared_ptr<Port>> announced_;   ///< by serial
-  std::unordered_multimap<std::uint64_t, std::shared_ptr<Port>> named_;  ///< the same by channel
-  std::map<Refusal, std::uint32_t> rx_known_;         ///< our queues: the index of each
-  std::map<Refusal, std::uint32_t> refusals_;         ///< refusals in our table: the index of each
-  std::vector<bool> ring_used_;                       ///< by either, as far as any was
-  std::map<std::uint64_t, std::uint32_t> receivers_;  ///< peers that receive: their queues
-  bool receivers_refused_ = false;                    ///< some receivers wait for a place
+  std::unordered_multimap<std::uint64_t, std::shared_ptr<Port>> named_;  ///< the same, by channel
+  std::map<Refusal, std::uint32_t> rx_known_;         ///< the index of each of our rings
+  std::map<Refusal, std::uint32_t> refusals_;         ///< the index of each refusal in our table
+  std::vector<bool> ring_used_;                       ///< by a ring or by a refusal
+  std::map<std::uint64_t, std::uint32_t> receivers_;  ///< number of rings per peer
+  bool receivers_refused_ = false;                    ///< some receivers wait for room
   std::vector<std::function<void()>> events_;         ///< calls into the graph, made unlocked
   bool polling_ = false;
   log::OncePerSecond connect_log_;
 
   mutable std::mutex rx_mutex_;
-  std::vector<std::shared_ptr<RxRing>> rx_rings_;       ///< 64 for each word in use
+  std::vector<std::shared_ptr<RxRing>> rx_rings_;       ///< 64 for each ready word in use
   std::vector<std::shared_ptr<RxRing>> retired_rings_;  ///< until the receiving thread frees them
-  Sparse<std::atomic<RxRing*>> rx_by_index_{shm::kMaxRings};  ///< for that thread
-  std::atomic<std::uint32_t> rx_words_{0};  ///< ready words that have ever had a lane
+  Sparse<std::atomic<RxRing*>> rx_by_index_{shm::kMaxRings};  ///< for the receiving thread
+  std::atomic<std::uint32_t> rx_words_{0};  ///< ready words that have ever had a ring
   std::atomic<bool> rings_retired_{false};
   shm::Segments segments_;
 
-  // Receiving: what one turn leaves to the next. See turn().
-  std::shared_ptr<Gate> turns_ = std::make_shared<Gate>();  ///< around each
-  Crew* crew_ = nullptr;                                    ///< set before its first turn
+  // Receiving: the state that one poll leaves to the next. See turn().
+  std::shared_ptr<Gate> turns_ = std::make_shared<Gate>();  ///< around each poll
+  Crew* crew_ = nullptr;                                    ///< set before its first poll
   std::atomic<bool> turns_end_{false};
   std::atomic<bool> active_{false};
   std::atomic<std::uint32_t> standing_by_{0};
-  bool apart_ = false;             ///< the message taken last came long after the one before
+  bool apart_ = false;             ///< the latest message came long after the previous one
   std::int64_t last_arrived_ = 0;  ///< in ns
   std::array<std::uint64_t, shm::kMaxRings / 64> due_{};
   std::array<std::uint64_t, shm::kMaxRings / 64> leftover_{};
-  std::vector<std::uint32_t> waiting_;  ///< in their order; may name lanes that are gone
+  std::vector<std::uint32_t> waiting_;  ///< in arrival order. May name rings that are gone
   std::vector<std::uint32_t> called_;
-  std::vector<std::uint32_t> behind_;  ///< those that took some
+  std::vector<std::uint32_t> behind_;  ///< rings that took some messages, then waited
 
   shm::Fd epoll_;
   shm::Fd wake_fd_;
   shm::Fd tombstone_timer_;
   shm::Fd poll_timer_;
   std::atomic<bool> notify_peers_{false};
-  std::thread receiver_;  ///< until a crew receives
+  std::thread receiver_;  ///< until a receive pool takes over
   std::thread controller_;
 };
 

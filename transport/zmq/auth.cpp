@@ -17,7 +17,7 @@ constexpr std::size_t kKeyBytes = 32;
 Result<std::string> decode_key(const std::string& text) {
   std::array<std::uint8_t, kKeyBytes> bytes{};
   if (text.size() != kKeyText || zmq_z85_decode(bytes.data(), text.c_str()) == nullptr) {
-    return Error{Code::invalid_config, "a CURVE key is 40 characters of Z85", text};
+    return Error{Code::invalid_config, "a CURVE key must be 40 characters of Z85", text};
   }
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
@@ -75,9 +75,9 @@ Result<void> use_curve(Socket& socket, const CurveKeys& keys,
     return Error{Code::unsupported, "this libzmq was built without CURVE encryption", {}};
   }
   for (const std::string* key : {&keys.public_key, &keys.secret_key}) {
-    // The secret key is not repeated in the message.
+    // The error does not contain the secret key.
     if (!decode_key(*key)) {
-      return Error{Code::invalid_config, "a CURVE key is 40 characters of Z85", {}};
+      return Error{Code::invalid_config, "a CURVE key must be 40 characters of Z85", {}};
     }
   }
   bool ok = socket.set(ZMQ_CURVE_PUBLICKEY, keys.public_key) &&
@@ -88,7 +88,7 @@ Result<void> use_curve(Socket& socket, const CurveKeys& keys,
     socket.set(ZMQ_CURVE_SERVER, 1);
     ok = ok && socket.set(ZMQ_ZAP_DOMAIN, std::string("hyphos"));
   }
-  if (!ok) return last_error("libzmq does not take the CURVE keys", {});
+  if (!ok) return last_error("libzmq does not accept the CURVE keys", {});
   return success();
 }
 
@@ -104,7 +104,7 @@ Monitor::Monitor(const Context& context, Socket& watched, const std::string& nam
 }
 
 Monitor::~Monitor() {
-  // First the writing end: libzmq loses the memory of an event that finds nobody to read it.
+  // Stop the writer first: libzmq leaks the memory of an event without a reader.
   if (watched_ != nullptr) zmq_socket_monitor(watched_, nullptr, 0);
 }
 
@@ -134,7 +134,7 @@ bool ipc_in_use(std::string_view endpoint) {
   std::memcpy(address.sun_path, path.data(), path.size());
   socklen_t size = offsetof(sockaddr_un, sun_path) + static_cast<socklen_t>(path.size());
   if (path[0] == '@') {
-    address.sun_path[0] = '\0';  // abstract: no file, not terminated
+    address.sun_path[0] = '\0';  // abstract: no file, no terminating zero
   } else {
     size += 1;
   }

@@ -10,17 +10,17 @@
 #include "transport/zmq/socket.hpp"
 #include "transport/zmq/zmq.hpp"
 
-/// Who may come in: keys, the authentication handler and the events of a socket's connections.
+/// Authentication: keys, the ZAP handler, and the events of a socket's connections.
 namespace hyphos::transport::zmq {
 
-/// Answers libzmq's question whether the owner of a public key may connect (ZAP, ZeroMQ RFC 27).
-/// Used from one thread.
+/// Decides for libzmq whether the owner of a public key may connect (ZAP, ZeroMQ RFC 27). Used from
+/// one thread.
 class Gatekeeper {
  public:
-  /// Must be bound before any socket of the context that asks.
+  /// Must be bound before any socket of the context sends a request.
   Result<void> open(const Context& context, const CurveKeys& keys);
   [[nodiscard]] const Socket& socket() const { return socket_; }
-  /// Answers all waiting questions; returns how many were answered with no.
+  /// Replies to all waiting requests. Returns the number of refusals.
   std::uint64_t serve();
 
  private:
@@ -28,17 +28,17 @@ class Gatekeeper {
   std::set<std::string> allowed_;  // 32 bytes each
 };
 
-/// Sets up encryption: as the server if `server_key` is empty, else as a client of that server.
-/// Must come before bind and connect.
+/// Configures encryption: as the server if `server_key` is empty, else as a client of that server.
+/// Call before bind and connect.
 [[nodiscard]] Result<void> use_curve(Socket& socket, const CurveKeys& keys,
                                      const std::optional<std::string>& server_key);
 
-/// The comings and goings of a socket's connections.
+/// Reports disconnects and refusals of a socket's connections.
 class Monitor {
  public:
   enum class Event { none, disconnected, refused };
   Monitor() = default;
-  /// `watched` must stay open as long as the monitor is.
+  /// `watched` must stay open while the monitor exists.
   Monitor(const Context& context, Socket& watched, const std::string& name);
   Monitor(Monitor&& other) noexcept
       : watched_(std::exchange(other.watched_, nullptr)), socket_(std::move(other.socket_)) {}
@@ -49,7 +49,7 @@ class Monitor {
   }
   ~Monitor();
   [[nodiscard]] const Socket& socket() const { return socket_; }
-  /// The next event that matters, or `none` if no more are waiting.
+  /// The next relevant event, or `none` if no more are waiting.
   [[nodiscard]] Event next();
 
  private:
@@ -57,8 +57,8 @@ class Monitor {
   Socket socket_;
 };
 
-/// libzmq takes over the path of an ipc socket even if another process listens there. True if one
-/// does.
+/// libzmq takes over the path of an ipc socket even if another process listens there. True if
+/// another process listens.
 [[nodiscard]] bool ipc_in_use(std::string_view endpoint);
 
 }  // namespace hyphos::transport::zmq

@@ -10,7 +10,7 @@ constexpr std::int64_t kLeastMaxMessage = 64 * 1024;
 Result<std::shared_ptr<Dialer::Connection>> Dialer::open(const PeerAddress& peer, LinkId id) const {
   if (config_.curve.has_value() != peer.server_key.has_value()) {
     return Error{Code::invalid_config,
-                 config_.curve ? "this process has keys, so the peer's public key must be given"
+                 config_.curve ? "this process has keys, so the peer's public key is required"
                                : "the peer has a key, so this process needs a key pair as well",
                  peer.endpoint};
   }
@@ -23,8 +23,8 @@ Result<std::shared_ptr<Dialer::Connection>> Dialer::open(const PeerAddress& peer
   set_common(dealer, is_tcp(peer.endpoint) ? config_.heartbeat_ms : 0);
   dealer.set(ZMQ_MAXMSGSIZE,
              std::max(static_cast<std::int64_t>(config_.max_message_bytes), kLeastMaxMessage));
-  dealer.set(ZMQ_IMMEDIATE, 1);     // nothing is queued for a connection that is not there
-  dealer.set(ZMQ_PROBE_ROUTER, 1);  // every new connection introduces itself
+  dealer.set(ZMQ_IMMEDIATE, 1);     // no messages are queued without a connection
+  dealer.set(ZMQ_PROBE_ROUTER, 1);  // every new connection announces itself
   dealer.set(ZMQ_RECONNECT_IVL, 20);
   dealer.set(ZMQ_RECONNECT_IVL_MAX, 500);
   if (config_.curve) {
@@ -42,7 +42,7 @@ Result<std::shared_ptr<Dialer::Connection>> Dialer::connect(const PeerAddress& p
   {
     const std::lock_guard lock(mutex_);
     if (!by_endpoint_.emplace(peer.endpoint, 0).second) {
-      return Error{Code::already_exists, "this peer is connected already", peer.endpoint};
+      return Error{Code::already_exists, "this peer is already connected", peer.endpoint};
     }
     id = next_id_++;
   }

@@ -17,10 +17,10 @@
 
 namespace hyphos::transport::zmq {
 
-/// The connected sockets of a process: one DEALER for each peer it was told of.
+/// The connected sockets of a process: one DEALER for each configured peer.
 ///
-/// Threads: connect() and forget() from any; the rest from the one that waits for the sockets,
-/// which takes over what connect() made by calling add().
+/// Threads: connect() and forget() from any thread. All other functions from the thread that waits
+/// for the sockets. That thread takes over a connected link by calling add().
 class Dialer {
  public:
   struct Connection {
@@ -32,14 +32,14 @@ class Dialer {
 
   Dialer(const Context& context, const ZmqConfig& config) : context_(context), config_(config) {}
 
-  /// Code::already_exists if there is a link to this endpoint; invalid_config if the endpoint or a
-  /// key is malformed, or one side has keys and the other none.
+  /// Returns Code::already_exists if there is a link to this endpoint. Returns invalid_config if
+  /// the endpoint or a key is malformed, or if only one side has keys.
   Result<std::shared_ptr<Connection>> connect(const PeerAddress& peer);
-  /// The link to an endpoint, which may be connected again from here on. Code::not_found.
+  /// Returns the link to an endpoint, which may then be connected again. Code::not_found.
   Result<LinkId> forget(const std::string& endpoint);
 
   void add(std::shared_ptr<Connection> link);
-  /// Ends a link; what was said last has `linger_ms` to leave.
+  /// Ends a link. The last messages have `linger_ms` to leave.
   void remove(LinkId id, int linger_ms);
   void set_linger(int linger_ms);
   void close() { links_.clear(); }
@@ -48,7 +48,7 @@ class Dialer {
   }
   [[nodiscard]] Connection* find(LinkId id) const;
   void add_event_fds(std::vector<pollfd>& to) const;
-  /// False, with `to` unfinished, if a message is waiting already.
+  /// False, with `to` incomplete, if a message is already waiting.
   [[nodiscard]] bool add_data_fds(std::vector<pollfd>& to) const;
 
  private:

@@ -51,7 +51,7 @@ Result<void> Listener::bind(const Context& context, const ZmqConfig& config,
   if (endpoints.too_many) {
     return Error{Code::exhausted,
                  "the endpoints of a process offer more than " + std::to_string(kEndpointMask + 1) +
-                     " different lists of channels; let some of them offer the same",
+                     " different lists of channels. Let some endpoints offer the same list",
                  config.process_name};
   }
   if (config.curve) {

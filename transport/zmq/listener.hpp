@@ -15,36 +15,37 @@
 
 namespace hyphos::transport::zmq {
 
-/// What is offered at the endpoints of a process. libzmq does not tell through which endpoint of a
-/// socket a message came, so endpoints that offer different channels need sockets of their own;
-/// those that offer the same share one, a *door*.
+/// The channels that the endpoints of a process offer. libzmq does not report the endpoint through
+/// which a message arrived. So endpoints with different offers need separate sockets. Endpoints
+/// with the same offer share one socket and form an *endpoint group*.
 struct EndpointMap {
   using Offer = std::optional<std::vector<std::string>>;
-  std::vector<Offer> offers;           ///< by door
+  std::vector<Offer> offers;           ///< by endpoint group
   std::vector<EndpointIndex> of_bind;  ///< by index of the bind point
-  bool too_many = false;               ///< more than a session number can tell apart
+  bool too_many = false;               ///< more than a session number can distinguish
 
   [[nodiscard]] static EndpointMap of(const std::vector<BindPoint>& binds);
 };
 
-/// The bound sockets of a process: one ROUTER for each door, and who may come in.
+/// The bound sockets of a process: one ROUTER for each endpoint group, with authentication.
 ///
-/// A connection is named by one byte for its door and libzmq's name for it. Threads: bind() and
-/// close() from one; write(), receive(), readable() and set_linger() under one lock, the owner's;
-/// the rest from the thread that waits for the sockets.
+/// A connection is named by one byte for its endpoint group, followed by libzmq's name for it.
+/// Threads: bind() and close() from one thread. write(), receive(), readable() and set_linger()
+/// under the owner's lock. All other functions from the thread that waits for the sockets.
 class Listener {
  public:
-  /// Code::already_exists if an endpoint is taken. After an error only close() may be called.
+  /// Code::already_exists if an endpoint is in use. After an error, only close() may be called.
   Result<void> bind(const Context& context, const ZmqConfig& config, const EndpointMap& endpoints);
   void close();
-  /// In the order of the bind points, with the ports that "tcp://…:*" was given.
+  /// In the order of the bind points. Ports requested by "tcp://…:*" are filled in.
   [[nodiscard]] const std::vector<std::string>& endpoints() const { return endpoints_; }
   [[nodiscard]] std::size_t endpoint_count() const { return routers_.size(); }
 
   /// Sends all frames as one message to `connection`, or returns false if it is gone.
   bool write(const std::string& connection, std::span<Frame> frames);
-  /// The next message that came through `door`; false if none is waiting. `count` frames of it are
-  /// kept, as many as there is space for; the rest is taken and dropped.
+  /// Receives the next message of an endpoint group. Returns false if none is waiting. Keeps as
+  /// many frames as `frames` has space for, and stores their number in `count`. Further frames are
+  /// read and discarded.
   [[nodiscard]] bool receive(EndpointIndex endpoint_index, std::string& connection,
                              std::span<Frame> frames, std::size_t& count);
   [[nodiscard]] bool readable(EndpointIndex endpoint_index) const;
@@ -53,10 +54,10 @@ class Listener {
   }
   void set_linger(int linger_ms);
 
-  /// Descriptors that are ready when messages came, and when serve_events() has something to do.
+  /// Descriptors that become ready when messages arrive, and when serve_events() has work to do.
   void add_data_fds(std::vector<pollfd>& to) const;
   void add_event_fds(std::vector<pollfd>& to) const;
-  /// Answers those who knock. Counts who was refused and which connections have ended.
+  /// Replies to authentication requests. Counts refused peers and ended connections.
   struct Events {
     std::uint64_t refused = 0;
     std::uint64_t lost = 0;
@@ -71,7 +72,7 @@ class Listener {
   };
   Result<void> open_room(const Context& context, const ZmqConfig& config, bool tcp);
 
-  std::vector<Room> routers_;  // by door
+  std::vector<Room> routers_;  // by endpoint group
   Gatekeeper gatekeeper_;
   std::vector<std::string> endpoints_;
 };

@@ -9,11 +9,11 @@
 namespace hyphos::transport::zmq {
 
 /// Channels that were permitted or forbidden at run time, by the name of a peer. A peer has several
-/// names: its process, which two robots may share, and endpoints. The latest setting for one of its
-/// names counts. It outweighs a setting for all peers. Not thread-safe.
+/// names: its process, which two robots may share, and its endpoints. The latest setting for one of
+/// its names applies. It overrides a setting for all peers. Not thread-safe.
 class Permissions {
   struct Setting {
-    std::uint64_t order = 0;  // from 1: the first setting is the oldest
+    std::uint64_t order = 0;  // from 1. The first setting is the oldest
     bool allowed = false;
   };
 

@@ -8,7 +8,8 @@
 namespace hyphos::transport::zmq {
 namespace {
 constexpr std::string_view kName = "zmq";
-// More than can be under way between two processes: a larger jump is no gap but a broken number.
+// More than can be in flight between two processes: a larger jump is not a gap but a corrupt
+// number.
 constexpr std::uint64_t kMaxGap = 1 << 20;
 }  // namespace
 
@@ -36,7 +37,7 @@ Result<void> Receiver::open(PortId id, const ChannelSpec& spec, ReceiveSink* sin
   port->sink = sink;
   const std::lock_guard lock(ports_mutex_);
   if (!ports_.emplace(spec.name, port).second) {
-    return Error{Code::already_exists, "the channel is subscribed through this transport already",
+    return Error{Code::already_exists, "this transport already subscribes to the channel",
                  spec.name};
   }
   changed_ = true;
@@ -74,7 +75,7 @@ bool Receiver::is_wanted(const PeerView& link, const Publisher& publisher,
   return !link.channels || link.channels->contains(channel);
 }
 
-/// The channels that come through another door of the same process.
+/// The channels that arrive through another endpoint group of the same process.
 std::set<const Receiver::Port*> Receiver::chosen_elsewhere(const Publisher& publisher) const {
   std::set<const Port*> chosen;
   for (const auto& [session, other] : publishers_) {
@@ -86,14 +87,14 @@ std::set<const Receiver::Port*> Receiver::chosen_elsewhere(const Publisher& publ
   return chosen;
 }
 
-/// A channel that came through one door may now come through another.
+/// After a change in one endpoint group, a channel may now arrive through another one.
 void Receiver::reconcile_siblings(std::uint64_t session) {
   for (auto& [other, publisher] : publishers_) {
     if (other != session && same_process(other, session)) reconcile(*publisher);
   }
 }
 
-/// Makes the subscriptions at one publisher what the open ports and the link's filter ask for.
+/// Makes the subscriptions at one publisher match the open ports and the link's filter.
 void Receiver::reconcile(Publisher& publisher) {
   if (publisher.active == 0) return;
   const PeerView& link = *links_.at(publisher.active);
@@ -130,8 +131,8 @@ void Receiver::reconcile(Publisher& publisher) {
 void Receiver::subscribe(const PeerView& link, Subscription& subscription) {
   const ChannelSpec& spec = subscription.port->spec;
   subscription.accepted = false;
-  // After a reconnect the publisher counts or resends all that was not taken, so what is held here
-  // is let go; keeping it would open the window twice.
+  // After a reconnect, the publisher counts or resends all messages that were not taken. So the
+  // held messages are discarded here. Keeping them would use the window twice.
   subscription.held.clear();
   subscription.held_bytes = 0;
   subscription.received = subscription.taken;
@@ -148,7 +149,8 @@ void Receiver::set_present(Publisher& publisher, Subscription& subscription, boo
 
 void Receiver::allow(const std::string& channel, const std::string& peer, bool allowed) {
   permissions_.set(channel, peer, allowed);
-  // Twice: what ends at one door of a process may begin at another that was looked at before.
+  // Two passes: a channel that ends at one endpoint group may begin at another one that was already
+  // processed.
   for (int pass = 0; pass < 2; ++pass) {
     for (auto& [session, publisher] : publishers_) reconcile(*publisher);
   }
@@ -210,10 +212,10 @@ bool Receiver::data(PeerView& link, std::span<Frame> frames, std::int64_t now_ns
   if (!trailer) return false;
   const std::span<const std::byte> packet = key->rest.subspan(wire::kTrailerBytes);
   Subscription* subscription = find(link, trailer->stream);
-  // Left over from a subscription that ended while this was on its way: the sender counts it.
+  // For a subscription that ended while the message was in flight. The sender counts it.
   if (subscription == nullptr || !subscription->accepted) return true;
   const std::uint64_t sequence = trailer->sequence;
-  if (sequence <= subscription->received) return true;  // never twice
+  if (sequence <= subscription->received) return true;  // never deliver twice
   if (sequence - subscription->received > kMaxGap) return false;
   if (sequence > subscription->received + 1) {
     subscription->dropped(Drop::gap, sequence - subscription->received - 1);
@@ -233,7 +235,7 @@ bool Receiver::data(PeerView& link, std::span<Frame> frames, std::int64_t now_ns
   return true;
 }
 
-/// `packet` begins with the head; a body that is not behind it is in `parts`.
+/// `packet` begins with the header. A body that does not follow it is in `parts`.
 bool Receiver::unpack(const Subscription& subscription, std::span<const std::byte> packet,
                       std::span<Frame> parts, std::int64_t now_ns, Envelope& out) {
   const auto head = wire::read_head(packet, header_);
@@ -253,7 +255,7 @@ bool Receiver::unpack(const Subscription& subscription, std::span<const std::byt
   return true;
 }
 
-/// A small packet came in one frame: its parts are copied to where they are aligned.
+/// A small packet arrived in one frame: copy its parts to aligned memory.
 bool Receiver::split(std::span<const std::byte> body, Envelope& out) const {
   if (body.size() != header_.body_bytes()) return false;
   out.payload = Buffer::copy_of(body.first(header_.payload_bytes));
@@ -277,7 +279,7 @@ void Receiver::accept(Subscription& subscription, Envelope message, std::uint64_
   }
   std::uint64_t bytes = message.payload.size();
   for (const Buffer& buffer : message.buffers) bytes += buffer.size();
-  // An honest sender keeps to the window; what a dishonest one sends beyond it is not kept.
+  // A correct sender respects the window. Messages beyond it are not kept.
   if (subscription.held.size() >= subscription.port->spec.policy.depth &&
       subscription.held_bytes + bytes > kWindowBytes) {
     subscription.dropped(Drop::overflow, 1);
@@ -291,7 +293,7 @@ void Receiver::accept(Subscription& subscription, Envelope message, std::uint64_
 void Receiver::drain(Subscription& subscription) {
   while (!subscription.held.empty()) {
     Subscription::Held& next = subscription.held.front();
-    // Its publisher has gone: late subscribers do not get it.
+    // If its publisher has left, late subscribers do not get the message.
     Latch& latch = next.message.meta.latch;
     if (!subscription.present && latch == Latch::last) latch = Latch::none;
     if (!deliver(*subscription.port, next.message)) return;
@@ -300,12 +302,12 @@ void Receiver::drain(Subscription& subscription) {
     subscription.consumed(next.sequence, due_);
     subscription.held.pop_front();
   }
-  // Whatever was dropped behind the held ones is done with, too.
+  // All messages that were dropped behind the held ones are consumed, too.
   subscription.consumed(subscription.received, due_);
 }
 
 void Receiver::on_space(PortId id) {
-  // The longest waiting first: or one takes all the room there is, and the others never have any.
+  // Longest waiting first. Otherwise one subscription could take all the room.
   std::vector<Subscription*> waiting;
   for (auto& [session, publisher] : publishers_) {
     for (auto& [stream, subscription] : publisher->subscriptions) {
@@ -329,7 +331,7 @@ void Receiver::acknowledge() {
     Publisher& publisher = *subscription->publisher;
     const std::uint64_t pending = subscription->taken - subscription->acked;
     const std::uint32_t depth = subscription->port->spec.policy.depth;
-    // Best effort needs no confirmation, only room in the window before it is used up.
+    // Best effort needs no acknowledgement, except to make room in the window before it is full.
     if (!subscription->reliable() && pending < std::max<std::uint64_t>(1, depth / 2)) continue;
     if (publisher.active == 0 || !subscription->accepted) continue;
     tell(*links_.at(publisher.active), wire::Ack{subscription->stream, subscription->taken});

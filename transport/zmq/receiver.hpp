@@ -23,14 +23,14 @@
 
 namespace hyphos::transport::zmq {
 
-/// A connection to one publishing process, as the receiver sees it.
+/// Identifies a connection to one publishing process, in the receiver.
 using LinkId = std::uint32_t;
 
-/// Where the receiver's control messages go: the DEALER sockets, or a test.
+/// The output for the receiver's control messages: the DEALER sockets, or a test.
 class Uplink {
  public:
-  /// Sends one frame over the link; lost without notice if the link is down, which is always found
-  /// out in another way.
+  /// Sends one frame over the link. The frame is lost without notice if the link is down. The
+  /// receiver always detects that by other means.
   virtual void say(LinkId link, Frame frame) = 0;
 
  protected:
@@ -39,13 +39,14 @@ class Uplink {
 
 /// The subscribing half of the ZeroMQ transport, without sockets or threads of its own.
 ///
-/// Knows the channels wanted here (ports), the links, and the publishers found behind them. Two
-/// links to the same door of a process are one publisher: the second stands by until the first is
-/// lost. Two doors of a process, which may offer different channels, are two publishers; a channel
-/// comes through the first of them that accepts it. So nothing arrives twice.
+/// It manages the subscribed channels (ports), the links, and the publishers behind them. Two links
+/// to the same endpoint group of a process are one publisher: the second link is on standby until
+/// the first is lost. Two endpoint groups of a process, which may offer different channels, are two
+/// publishers. A channel arrives through the first of them that accepts it. So no message arrives
+/// twice.
 ///
-/// Threads: open() and close() from any; everything else from the one thread that reads the
-/// sockets, which is also the thread that calls the inlets (without any lock but the port's own).
+/// Threads: open() and close() from any thread. All other functions from the one thread that reads
+/// the sockets. That thread also calls the receive sinks, holding no lock except the port's own.
 class Receiver {
  public:
   struct Settings {
@@ -53,38 +54,41 @@ class Receiver {
     std::string process;
     std::int64_t reconnect_window_ns = 0;
     std::function<void(const PeerClock&)> on_peer_clock;
-    /// The process that answers at an endpoint to which this one connects.
+    /// Reports which process replied at an endpoint to which this process connects.
     std::function<void(const std::string& endpoint, std::uint64_t session)> on_welcome;
   };
   Receiver(Settings settings, Uplink& uplink);
   ~Receiver();
 
-  /// The port counts from the next call of poll_ports() on.
+  /// The port takes effect at the next call of poll_ports().
   Result<void> open(PortId id, const ChannelSpec& spec, ReceiveSink* sink);
   void close(PortId id);
-  /// Carries out what open() and close() asked for since the last call.
+  /// Applies all open() and close() calls since the last call.
   void poll_ports();
 
-  /// `channels`: subscribe to these only; nullopt: to all that are open here.
+  /// `channels`: subscribe only to these. nullopt: to all open channels.
   void add_link(LinkId id, std::string endpoint, std::optional<std::vector<std::string>> channels);
   void remove_link(LinkId id, std::int64_t now_ns);
   void lost(LinkId id, std::int64_t now_ns);
-  /// One whole message. False if it was malformed. Keeps nothing of `frames` but their bytes.
+  /// Processes one whole message. False if it was malformed. Keeps only the bytes of `frames`.
   bool receive(LinkId id, std::span<Frame> frames, std::int64_t now_ns);
-  /// Sends the acknowledgements that have become due. To be called when nothing more is waiting.
+  /// Sends the acknowledgements that are due. Call it when no more messages are waiting.
   void acknowledge();
-  /// The inlet has room again.
+  /// The receive sink has room again.
   void on_space(PortId id);
-  /// Subscribes to a channel or not, at one peer (process name or endpoint) or (empty) at all.
+  /// Subscribes to a channel or unsubscribes, at one peer (process name or endpoint) or (empty) at
+  /// all.
   void allow(const std::string& channel, const std::string& peer, bool allowed);
   /// Any thread.
   [[nodiscard]] bool knows(const std::string& peer) const;
-  /// Forgets publishers that have been away too long. Returns when to call again, or 0.
+  /// Removes publishers that were disconnected for too long. Returns the time of the next call, or
+  /// 0.
   std::int64_t expire(std::int64_t now_ns);
-  /// Asks machines whose clock is not ours for their time: eight times at once, then every second,
-  /// as long as one of their publishers is there. Returns when to call again, or 0.
+  /// Requests the time from machines with another clock: eight requests in quick succession, then
+  /// one per second, while one of their publishers is connected. Returns the time of the next call,
+  /// or 0.
   std::int64_t ask_clocks(std::int64_t now_ns);
-  /// Unsubscribes everywhere, says goodbye and forgets all ports.
+  /// Unsubscribes everywhere, sends goodbyes and removes all ports.
   void shut_down();
 
   [[nodiscard]] std::vector<PeerStatus> peers() const;
@@ -138,11 +142,11 @@ class Receiver {
   std::map<std::string, PortPtr, std::less<>> ports_;
   bool changed_ = false;
 
-  mutable std::mutex peers_mutex_;  // guards the shape of the two maps for peers()
+  mutable std::mutex peers_mutex_;  // protects the structure of the two maps for peers()
   std::map<LinkId, std::unique_ptr<PeerView>> links_;
   std::map<std::uint64_t, std::unique_ptr<Publisher>> publishers_;  // by session
   Permissions permissions_;
-  std::map<std::uint64_t, std::shared_ptr<HostClock>> host_clocks_;  // by host, not ours
+  std::map<std::uint64_t, std::shared_ptr<HostClock>> host_clocks_;  // by host, not our own
   std::vector<Subscription*> due_;  // with messages taken since the last acknowledgement
   std::uint64_t turns_ = 0;         // see Subscription::turn
 };

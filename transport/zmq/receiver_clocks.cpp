@@ -1,4 +1,4 @@
-// The clocks of other machines: questions, answers, and what they are good for. docs/wire.md,
+// Clock requests to other machines, their replies, and the conversion of stamps. docs/wire.md,
 // "Clocks".
 #include <algorithm>
 #include <array>
@@ -10,10 +10,10 @@
 namespace hyphos::transport::zmq {
 namespace {
 
-constexpr std::uint64_t kAtOnce = 8;  // questions, to have a good answer soon
+constexpr std::uint64_t kAtOnce = 8;  // requests at the start, to have a good estimate soon
 constexpr std::int64_t kSoonNs = 50'000'000;
 constexpr std::int64_t kLaterNs = 1'000'000'000;
-constexpr std::size_t kMaxHosts = 256;  // remembered
+constexpr std::size_t kMaxHosts = 256;  // kept in memory
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::int64_t Receiver::ask_clocks(std::int64_t now_ns) {
     }
     if (next == 0 || clock.next_ns < next) next = clock.next_ns;
   }
-  // Hosts without a publisher are forgotten when they become many: each boot of one is a new one.
+  // Hosts without a publisher are removed when there are many: each boot of a host is a new one.
   if (host_clocks_.size() > kMaxHosts) {
     std::erase_if(host_clocks_, [](const auto& item) { return item.second.use_count() == 1; });
   }
@@ -42,7 +42,7 @@ bool Receiver::take_answer(const PeerView& link, const wire::Answer& answer, std
   if (found == publishers_.end() || !found->second->clock) return false;
   const Publisher& publisher = *found->second;
   HostClock& clock = *publisher.clock;
-  // Too late, or never asked: what it says cannot be trusted, but it harms nobody.
+  // Too late, or never requested: the content cannot be trusted, but it does no harm.
   if (clock.asked_over != link.id || clock.asked_ns != answer.asked_ns) return true;
   clock.asked_ns = 0;
   if (!clock.offset.add({answer.asked_ns, answer.heard_ns, answer.answered_ns, now_ns})) {
@@ -67,8 +67,8 @@ bool Receiver::take_answer(const PeerView& link, const wire::Answer& answer, std
   return true;
 }
 
-/// Makes the stamps of a message those of our clock: with the measured offset as soon as there is
-/// one, by way of the wall clocks until then. No message was sent after it came, whatever the
+/// Converts the stamps of a message to our clock: with the measured offset as soon as there is one,
+/// through the wall clocks until then. No stamp is later than the arrival, in spite of the
 /// uncertainty.
 void Receiver::localize(const Publisher& publisher, Stamps& stamps, std::int64_t now_ns) const {
   const bool measured =

@@ -1,5 +1,5 @@
-// What publishers say, and connections that come and go: the subscriber's side of docs/wire.md,
-// "Links".
+// Messages from publishers, and connections that begin and end: the subscriber's side of
+// docs/wire.md, "Links".
 #include <algorithm>
 
 #include "transport/host_clock.hpp"
@@ -78,7 +78,7 @@ bool Receiver::handle(PeerView& link, const wire::Control& message, std::int64_t
   if (const auto* answer = std::get_if<wire::Answer>(&message)) {
     return take_answer(link, *answer, now_ns);
   }
-  return false;  // only a subscriber says the others
+  return false;  // only subscribers send the other kinds
 }
 
 /// False if the message is malformed.
@@ -87,7 +87,7 @@ bool Receiver::accepted(PeerView& link, const wire::Accepted& message) {
   if (subscription == nullptr || message.first == 0) return subscription == nullptr;
   Publisher& publisher = *subscription->publisher;
   if (!subscription->chosen && chosen_elsewhere(publisher).contains(subscription->port.get())) {
-    reconcile(publisher);  // another door was quicker; this subscription ends
+    reconcile(publisher);  // another endpoint group was faster, so this subscription ends
     return true;
   }
   subscription->accepted = true;
@@ -115,7 +115,7 @@ void Receiver::report_refusal(const PeerView& link, Subscription& subscription,
 void Receiver::welcome(PeerView& link, const wire::Welcome& message, std::int64_t now_ns) {
   if (message.version != wire::kLinkVersion || message.session == 0) return;
   if (same_process(message.session, settings_.session)) return;  // this process itself
-  // The old connection ended without our noticing, or the process behind it is a new one.
+  // The old connection ended unnoticed, or a new process is behind it.
   if (link.session != 0) lost(link.id, now_ns);
   std::vector<std::uint64_t> replaced;
   for (const auto& [session, other] : publishers_) {
@@ -194,7 +194,7 @@ std::int64_t Receiver::expire(std::int64_t now_ns) {
     if (publisher->active != 0 || publisher->said_bye) continue;
     const std::int64_t until = publisher->away_since_ns + settings_.reconnect_window_ns;
     if (until <= now_ns) {
-      publisher->said_bye = true;  // what it left behind may still be taken; then it is forgotten
+      publisher->said_bye = true;  // removed after delivery of its held messages
       if (publisher->drained()) gone.push_back(session);
     } else if (next == 0 || until < next) {
       next = until;

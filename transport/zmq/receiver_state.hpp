@@ -7,7 +7,7 @@
 #include "transport/clock_offset.hpp"
 #include "transport/zmq/receiver.hpp"
 
-/// What Receiver keeps; shared by its two source files only.
+/// The state of Receiver. Used only by the source files of Receiver.
 namespace hyphos::transport::zmq {
 
 struct Receiver::Port {
@@ -15,36 +15,36 @@ struct Receiver::Port {
   ChannelSpec spec;
   std::atomic<bool> closed{false};
 
-  std::mutex calls;             // held during every call of the inlet
-  ReceiveSink* sink = nullptr;  // under `calls`; null once closed
+  std::mutex calls;             // held during every call of the receive sink
+  ReceiveSink* sink = nullptr;  // under `calls`. Null once closed
 };
 
 struct Receiver::PeerView {
   LinkId id = 0;
   std::string endpoint;
   std::optional<std::set<std::string>> channels;
-  std::uint64_t session = 0;  // of the publisher that welcomed us; 0: not connected
+  std::uint64_t session = 0;  // of the publisher that sent the welcome. 0: not connected
 };
 
 struct Receiver::Subscription {
   Publisher* publisher = nullptr;
   PortPtr port;
   std::uint32_t stream = 0;
-  bool accepted = false;             // over the connection that is there now
-  bool chosen = false;               // accepted once: the channel comes through this door
-  std::atomic<bool> present{false};  // as the inlet was told
+  bool accepted = false;             // over the current connection
+  bool chosen = false;               // accepted once: the channel arrives through this group
+  std::atomic<bool> present{false};  // as last reported to the receive sink
   bool due = false;
-  std::uint64_t received = 0;  // link sequence number of the last message that came
-  std::uint64_t taken = 0;     // ... that the inlet took or that was dropped here
+  std::uint64_t received = 0;  // link sequence number of the last message that arrived
+  std::uint64_t taken = 0;     // ... that the receive sink accepted or that was dropped here
   std::uint64_t acked = 0;
   struct Held {
     Envelope message;
     std::uint64_t sequence = 0;
     std::uint64_t bytes = 0;
   };
-  std::deque<Held> held;  // not empty only while the inlet is full
+  std::deque<Held> held;  // not empty only while the receive sink is full
   std::uint64_t held_bytes = 0;
-  std::uint64_t turn = 0;  // when it began to wait, or had its turn last: the lowest is next
+  std::uint64_t turn = 0;  // when it began to wait, or was last served. The lowest is next
 
   [[nodiscard]] bool reliable() const {
     return port->spec.policy.reliability == Reliability::reliable;
@@ -53,12 +53,12 @@ struct Receiver::Subscription {
   void consumed(std::uint64_t sequence, std::vector<Subscription*>& due_list);
 };
 
-/// The clock of another machine. All publishers there share it; it outlives them, so that one that
-/// comes back finds it known.
+/// The clock of another machine. All publishers there share it. It outlives them, so that a
+/// returning publisher finds it known.
 struct Receiver::HostClock {
   ClockOffset offset;
-  std::int64_t wall_ns = 0;   // realtime − monotonic there, as it last said
-  std::int64_t asked_ns = 0;  // question without an answer yet; 0: none
+  std::int64_t wall_ns = 0;   // realtime − monotonic there, as last reported
+  std::int64_t asked_ns = 0;  // send time of the open request. 0: none
   LinkId asked_over = 0;
   std::uint64_t questions = 0;
   std::int64_t next_ns = 0;
@@ -68,13 +68,13 @@ struct Receiver::Publisher {
   std::uint64_t session = 0;
   std::string process;
   std::uint64_t host = 0;
-  std::atomic<LinkId> active{0};  // 0: away
+  std::atomic<LinkId> active{0};  // 0: disconnected
   bool said_bye = false;
   std::int64_t away_since_ns = 0;
-  std::shared_ptr<HostClock> clock;  // null: this machine's
+  std::shared_ptr<HostClock> clock;  // null: this machine's clock
   std::map<std::uint32_t, std::unique_ptr<Subscription>> subscriptions;
 
-  /// Nothing is left that the inlets could still take.
+  /// True if no messages are left that the receive sinks could still accept.
   [[nodiscard]] bool drained() const {
     for (const auto& [id, subscription] : subscriptions) {
       if (!subscription->held.empty()) return false;

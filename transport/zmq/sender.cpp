@@ -12,7 +12,7 @@ namespace hyphos::transport::zmq {
 namespace {
 
 constexpr std::string_view kName = "zmq";
-// Up to here copying the body behind the head costs less than a frame of its own.
+// Up to this size, a copy of the body behind the header costs less than a separate frame.
 constexpr std::uint64_t kOneFrameBytes = 4096;
 
 std::chrono::steady_clock::time_point to_time_point(std::int64_t monotonic_ns) {
@@ -46,7 +46,7 @@ void Sender::Notices::fire() {
     if (send_events == nullptr) continue;
     switch (notice.kind) {
       case Notice::Kind::listeners: {
-        // Counted here, so that of two racing notices the later call tells the newer number.
+        // Counted here, so that of two racing notices the later call reports the newer number.
         std::uint32_t count = 0;
         {
           const std::lock_guard lock(sender_.mutex_);
@@ -147,18 +147,18 @@ SendReport Sender::send(PortId id, const Envelope& message,
   if (std::none_of(port->streams.begin(), port->streams.end(), is_meant)) return report;
 
   Outgoing out;
-  out.now.head.swap(spare_head_);  // its capacity, so that nothing is allocated
+  out.now.head.swap(spare_head_);  // reuse its capacity, to avoid an allocation
   port->pack(message, out.now);
   if (out.now.bytes > settings_.max_message_bytes) {
     report.dropped = static_cast<std::uint32_t>(port->streams.size());
     report.failure = Code::too_large;
     notices.dropped(port, Drop::too_large, report.dropped);
     if (std::uint64_t more = 0; too_large_log_.allow(more)) {
-      log::error(kName, "channel '" + port->spec.name + "': a message of " +
+      log::error(kName, "channel '" + port->spec.name + "': cannot send a message of " +
                             std::to_string(out.now.bytes) +
-                            " bytes can never be sent: the largest between machines has " +
+                            " bytes: the largest message between machines has " +
                             std::to_string(settings_.max_message_bytes) +
-                            " bytes; send it in parts [too_large]");
+                            " bytes. Send it in parts [too_large]");
     }
     return report;
   }
@@ -198,7 +198,7 @@ bool Sender::has_room(PortId id) const {
 
 Sender::Offer Sender::offer(Stream& stream, Outgoing& message, Notices& notices) {
   if (stream.queue.empty() && transmit(stream, message)) return Offer::taken;
-  if (!stream.active()) {  // found gone while sending
+  if (!stream.active()) {  // the write found it disconnected
     notices.dropped(stream.port, Drop::disconnected, 1);
     return Offer::dropped;
   }
@@ -289,7 +289,8 @@ bool Sender::write(Stream& stream, std::uint64_t sequence, EncodedFrame& encoded
   wire::write_trailer({stream.id, sequence}, std::span<std::byte, wire::kTrailerBytes>(
                                                  at + key.size() + 1, wire::kTrailerBytes));
   std::memcpy(at + start, encoded.head.data(), encoded.head.size());
-  // Given to ZeroMQ now: framing and the wait for the window are no part of the transport.
+  // Stamped just before the write: framing and the wait for the window are not part of the
+  // transport.
   if (encoded.submitted_at != 0)
     wire::write_submitted(at + start + encoded.submitted_at, monotonic_now().ns);
   bool written = false;
@@ -374,8 +375,9 @@ void Sender::shut_down() {
     for (auto& [name, subscriber] : subscribers_) {
       for (auto& [id, stream] : subscriber->streams) {
         if (!stream.port) continue;
-        // What a best-effort stream has under way stays in libzmq's hands and is sent while the
-        // sockets linger; what a reliable one has not seen acknowledged is reported as lost.
+        // In-flight messages of a best-effort stream stay in libzmq and are sent while the sockets
+        // linger. In-flight messages of a reliable stream without acknowledgement are reported as
+        // lost.
         notices.dropped(stream.port, Drop::disconnected,
                         stream.waiting() + (stream.reliable ? stream.in_flight.size() : 0));
         stream.queue.clear();

@@ -24,10 +24,11 @@
 
 namespace hyphos::transport::zmq {
 
-/// Where the sender's frames go: the ROUTER sockets, or a test. Called under the sender's lock.
+/// The output for the sender's frames: the ROUTER sockets, or a test. Called under the sender's
+/// lock.
 class Wire {
  public:
-  /// Sends all frames as one message to `connection`, or returns false if it is gone.
+  /// Sends all frames as one message to `connection`. Returns false if it is gone.
   virtual bool write(const std::string& connection, std::span<Frame> frames) = 0;
 
  protected:
@@ -36,23 +37,25 @@ class Wire {
 
 /// The publishing half of the ZeroMQ transport, without sockets or threads of its own.
 ///
-/// Knows the channels published here (ports), the processes that are connected (subscribers) and
-/// for every channel that one of them wants a *stream*: a counted sequence of messages with a
-/// bounded window under way and a bounded queue before it. docs/wire.md, "Links", is the protocol.
+/// It manages the published channels (ports), the connected processes (subscribers), and a *stream*
+/// for every channel to which a subscriber subscribes. A stream is a numbered sequence of messages
+/// with a bounded window in flight and a bounded queue before it. Protocol: docs/wire.md, "Links".
 ///
 /// Invariants, for every stream attached to a port:
 ///   1. taken <= sent, and the messages taken+1 … sent are in `in_flight`, oldest first.
-///   2. `queue` holds messages not yet numbered; it is empty unless the window is full or the
-///      subscriber is away.
-///   3. Each message offered is eventually counted exactly once: taken, or one Drop reason.
+///   2. `queue` holds messages without a number yet. It is empty unless the window is full or the
+///      subscriber is disconnected.
+///   3. Each offered message is eventually counted exactly once: as taken, or under one Drop
+///      reason.
 ///
-/// Thread-safe. Outlets are called without the lock, one call at a time per port.
+/// Thread-safe. Send events are called without the lock, one call at a time per port.
 class Sender {
  public:
   struct Settings {
     std::uint64_t session = 0;
     std::string process;
-    /// What is offered at each door; nullopt: everything. A door beyond the list offers everything.
+    /// The channels offered by each endpoint group. nullopt: all. A group beyond the list offers
+    /// all.
     std::vector<std::optional<std::vector<std::string>>> offers;
     std::uint64_t max_message_bytes = 0;
     std::int64_t reconnect_window_ns = 0;
@@ -62,39 +65,40 @@ class Sender {
 
   Result<void> open(PortId id, const ChannelSpec& spec, SendEvents* send_events);
   void close(PortId id);
-  /// `pump(deadline_ns)` is used instead of waiting when the caller is the thread that would have
-  /// to make room: it lets one round of subscriber messages through.
+  /// `pump(deadline_ns)` replaces the wait when the caller is the thread that would have to make
+  /// room. Each call processes one round of subscriber messages.
   SendReport send(PortId id, const Envelope& message,
                   const std::function<void(std::int64_t)>& pump = nullptr);
   /// False if send() would wait now.
   [[nodiscard]] bool has_room(PortId id) const;
   [[nodiscard]] std::uint64_t largest() const { return settings_.max_message_bytes; }
-  /// Permits or forbids a channel from now on: for one peer or (empty) for all. A peer is named by
-  /// the endpoint at which this process connects to it, by its process name, or by the endpoint to
-  /// which it connected. The latest setting for one of its names counts, and outweighs all.
+  /// Permits or forbids a channel from now on, for one peer or (empty) for all. A peer is named by
+  /// the endpoint to which this process connects, by its process name, or by the endpoint to which
+  /// the peer connected. The latest setting for one of its names applies, and overrides a setting
+  /// for all.
   void allow(const std::string& channel, const std::string& peer, bool allowed);
-  /// This process connects to `endpoint`, and the process `session` answers there.
+  /// Records that this process connects to `endpoint` and that process `session` replied there.
   void reached(const std::string& endpoint, std::uint64_t session);
   [[nodiscard]] bool knows(const std::string& peer) const;
 
-  /// One whole message from a subscriber that came in through `door`. Returns false if it was
-  /// malformed.
+  /// Processes one whole message from a subscriber that arrived through `door`. Returns false if it
+  /// was malformed.
   bool receive(EndpointIndex endpoint_index, const std::string& connection,
                std::span<const Frame> frames);
-  /// Finds out which connections are gone. Needed after the socket reported that one is.
+  /// Finds the connections that are gone. Call it after the socket has reported a disconnect.
   void probe();
-  /// Forgets subscribers that have been away too long. Returns when to call again, or 0.
-  /// `heard_ns`: all that had come by then was given to receive(). Whoever went later may have said
-  /// how far it had come, so it is forgotten only after that was read.
+  /// Removes subscribers that were disconnected for too long. Returns the time of the next call, or
+  /// 0. All messages that had arrived by `heard_ns` were passed to receive(). A subscriber that
+  /// left later may have sent acknowledgements, so it is removed only after these were read.
   std::int64_t expire(std::int64_t now_ns, std::int64_t heard_ns);
 
   /// Waits until all reliable streams are acknowledged, at most until `deadline_ns`.
   void flush(std::int64_t deadline_ns);
-  /// Wakes every waiting send(), says goodbye, counts what is left as lost and forgets all ports.
+  /// Wakes every waiting send(), sends goodbyes, counts the rest as lost and removes all ports.
   void shut_down();
 
   [[nodiscard]] std::vector<PeerStatus> peers() const;
-  /// For the socket's owner, who shares this lock between receiving and sending.
+  /// For the owner of the socket, which uses the same lock for receiving and sending.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
   static constexpr std::size_t kMaxSubscribers = 1024;
@@ -111,14 +115,14 @@ class Sender {
   struct Outgoing;
   using PortPtr = std::shared_ptr<Port>;
 
-  /// A process that came in through two doors is two subscribers, with streams of their own.
-  using SubscriberName = std::pair<std::uint64_t, EndpointIndex>;  // session, door
+  /// A process that connected through two endpoint groups is two subscribers with separate streams.
+  using SubscriberName = std::pair<std::uint64_t, EndpointIndex>;  // session, endpoint group
   struct StreamName {
     SubscriberName who;
     std::uint32_t stream = 0;
   };
 
-  // All of these expect the lock to be held.
+  // All of these require the lock.
   PortPtr find_port(PortId id) const;
   bool is_allowed(const std::string& channel, const Subscriber& who) const;
   /// Attaches and detaches streams of `channel` (all if empty) according to is_allowed() now.
@@ -165,9 +169,9 @@ class Sender {
   std::unordered_map<PortId, PortPtr> ports_;
   std::map<std::string, PortPtr, std::less<>> by_channel_;
   std::map<SubscriberName, std::unique_ptr<Subscriber>> subscribers_;
-  std::unordered_map<std::string, Subscriber*> by_connection_;  // by the name it is known as
+  std::unordered_map<std::string, Subscriber*> by_connection_;  // by its last known connection name
   Permissions permissions_;
-  std::map<std::string, std::uint64_t> behind_;  // by endpoint: the session that answers there
+  std::map<std::string, std::uint64_t> behind_;  // by endpoint: the session that replies there
   std::vector<std::byte> spare_head_;
   bool some_lost_ = false;
   log::OncePerSecond too_large_log_;

@@ -1,4 +1,5 @@
-// What subscribers say, and what follows from it: the publisher's side of docs/wire.md, "Links".
+// Messages from subscribers and the reactions to them: the publisher's side of docs/wire.md,
+// "Links".
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::string_view kName = "zmq";
 
-/// Latched values and notices that wait in one queue beyond its depth.
+/// Latched values and notices that may wait in one queue beyond its depth.
 constexpr std::size_t kMostBeyond = 1024;
 
 }  // namespace
@@ -35,21 +36,21 @@ bool Sender::say(Subscriber& to, const wire::Control& message) {
 void Sender::welcome(EndpointIndex endpoint_index, const std::string& connection) {
   Frame frame = Frame::copy_of(wire::encode_control(
       wire::Welcome{settings_.session | endpoint_index, settings_.process, local_host()}));
-  (void)wire_.write(connection, {&frame, 1});  // gone already: nobody misses it
+  (void)wire_.write(connection, {&frame, 1});  // already gone: nothing to do
 }
 
 void Sender::say_too_many(std::size_t limit, const std::string& of_what) {
   if (std::uint64_t more = 0; limit_log_.allow(more)) {
-    log::error(kName, std::to_string(limit) + " " + of_what +
-                          " already, which is the limit; another gets nothing: close some, or "
-                          "split the process [exhausted]");
+    log::error(kName, "the limit of " + std::to_string(limit) + " " + of_what +
+                          " is reached. The next one gets no messages. Close some, or split the "
+                          "process [exhausted]");
   }
 }
 
 bool Sender::receive(EndpointIndex endpoint_index, const std::string& connection,
                      std::span<const Frame> frames) {
   if (frames.size() != 1) return false;
-  const std::int64_t heard_ns = monotonic_now().ns;  // before waiting for the lock
+  const std::int64_t heard_ns = monotonic_now().ns;  // before the wait for the lock
   Notices notices(*this);
   const std::lock_guard lock(mutex_);
   if (stopping_) return true;
@@ -57,7 +58,7 @@ bool Sender::receive(EndpointIndex endpoint_index, const std::string& connection
     if (by_connection_.size() < kMaxSubscribers) {
       welcome(endpoint_index, connection);
     } else {
-      say_too_many(kMaxSubscribers, "processes of other machines receive from this one");
+      say_too_many(kMaxSubscribers, "receiving processes on other machines");
     }
     return true;
   }
@@ -84,7 +85,7 @@ bool Sender::receive(EndpointIndex endpoint_index, const std::string& connection
   return true;
 }
 
-/// A process that was started again takes the place of its dead predecessor at once.
+/// A restarted process replaces its dead predecessor at once.
 void Sender::replace_predecessor(EndpointIndex endpoint_index, const wire::Hello& hello,
                                  Notices& notices) {
   const auto predecessor = std::find_if(subscribers_.begin(), subscribers_.end(), [&](auto& entry) {
@@ -106,15 +107,15 @@ void Sender::handle(EndpointIndex endpoint_index, const std::string& connection,
   auto& slot = subscribers_[name];
   if (!slot) {
     if (subscribers_.size() > kMaxSubscribers) {
-      say_too_many(kMaxSubscribers, "processes of other machines receive from this one");
+      say_too_many(kMaxSubscribers, "receiving processes on other machines");
       subscribers_.erase(name);
       return;
     }
     slot = std::make_unique<Subscriber>();
     slot->name = name;
   }
-  // The same process over a new connection: what was sent over the old one and not acknowledged is
-  // settled when it subscribes again and says how far it came.
+  // The same process over a new connection. Messages that were sent over the old one without
+  // acknowledgement are settled when the process subscribes again and reports its position.
   by_connection_.erase(slot->known_as);
   slot->process = hello.process;
   slot->host = hello.host;
@@ -148,7 +149,7 @@ void Sender::handle(Subscriber& from, wire::Subscribe& subscribe, Notices& notic
     return;
   }
   if (from.streams.size() >= kMaxStreamsPerSubscriber) {
-    say_too_many(kMaxStreamsPerSubscriber, "channels go to '" + from.process + "'");
+    say_too_many(kMaxStreamsPerSubscriber, "subscribed channels of '" + from.process + "'");
     return;
   }
   Stream& stream = from.streams[subscribe.stream];
@@ -212,22 +213,23 @@ void Sender::replay_latched(Stream& stream) {
     Outgoing out;
     port.pack(again, out.now);
     if (out.now.bytes > settings_.max_message_bytes) return;  // send() has counted it
-    // If the connection broke meanwhile, the next subscribe brings it.
+    // If the connection broke meanwhile, the next subscribe causes the replay.
     offer_beyond(stream, out);
   });
 }
 
-/// Behind all that the stream has; beyond the depth of its queue.
+/// Queues a message behind all others of the stream, beyond the depth of its queue.
 void Sender::offer_beyond(Stream& stream, Outgoing& message) {
   message.encoded().beyond = true;
   if (stream.queue.empty() && transmit(stream, message)) return;
-  // Beyond that a receiver is stuck while publishers start and end: the queue must stay bounded.
+  // Beyond this number, the receiver is stuck while publishers start and end. The queue must stay
+  // bounded.
   const std::size_t most = stream.port->spec.policy.depth + kMostBeyond;
   if (stream.active() && stream.queue.size() < most) stream.queue.push_back(message.keep());
 }
 
 void Sender::detach(Stream& stream, Notices& notices) {
-  // On a living connection what is under way arrives before the Closed does.
+  // On a live connection, in-flight messages arrive before the Closed message.
   const std::uint64_t lost = stream.waiting() + (stream.connected() ? 0 : stream.in_flight.size());
   notices.dropped(stream.port, Drop::disconnected, lost);
   say(*stream.who, wire::Closed{stream.id, stream.sent});
@@ -254,8 +256,7 @@ void Sender::resume(Stream& stream, std::uint64_t taken, Notices& notices) {
     if (!write(stream, first + i, *stream.in_flight[i].encoded)) return;
   }
   flush_queue(stream);
-  // Messages that best effort lost meanwhile and the receiver forgot. The receiver drops
-  // duplicates.
+  // Replays messages that best effort lost meanwhile. The receiver drops duplicates.
   replay_latched(stream);
 }
 

@@ -10,20 +10,20 @@
 #include "transport/kept.hpp"
 #include "transport/zmq/sender.hpp"
 
-/// What Sender keeps; shared by its two source files only.
+/// The state of Sender. Used only by the source files of Sender.
 namespace hyphos::transport::zmq {
 
-/// A message ready to be sent to any number of receivers: its head (and, if it is small, its body)
-/// as bytes, and the parts of a large body as frames.
+/// A message ready to be sent to any number of receivers: its header (and a small body) as bytes,
+/// and the parts of a large body as frames.
 struct Sender::EncodedFrame {
   std::vector<std::byte> head;
-  std::size_t submitted_at = 0;  // where in `head` the stamp `handed` stands; 0: nowhere
+  std::size_t submitted_at = 0;  // offset of the `handed` stamp in `head`. 0: none
   std::vector<Frame> frames;     // empty for a small body
   std::uint64_t bytes = 0;
-  bool beyond = false;  // a latched value sent again, or a notice: needs no room in the queue
+  bool beyond = false;  // a replayed latched value, or a notice: needs no room in the queue
 };
 
-/// A parcel that moves to the heap only if some stream has to keep it.
+/// An encoded frame that moves to the heap only if some stream has to keep it.
 struct Sender::Outgoing {
   EncodedFrame now;
   std::shared_ptr<EncodedFrame> kept;
@@ -42,10 +42,10 @@ struct Sender::Port {
   std::vector<Stream*> streams;
   Kept kept;
 
-  std::mutex calls;                   // held during every call of the outlet
+  std::mutex calls;                   // held during every call of the send events
   SendEvents* send_events = nullptr;  // under `calls`
 
-  /// Encodes the head; large bodies stay where they are.
+  /// Encodes the header. Large bodies stay in place.
   void pack(const Envelope& message, EncodedFrame& out) const;
 };
 
@@ -58,14 +58,14 @@ struct Sender::Stream {
   std::uint64_t window_bytes = 0;
   bool wants_reliable = false;
 
-  PortPtr port;  // null: nothing published under this name and type
+  PortPtr port;  // null: no publisher of this name and type
   bool reliable = false;
-  bool resumed = false;  // subscribed over the connection that is there now
+  bool resumed = false;  // subscribed over the current connection
   std::uint64_t sent = 0;
   std::uint64_t in_flight_bytes = 0;
   struct InFlight {
     std::uint64_t bytes = 0;
-    std::shared_ptr<EncodedFrame> encoded;  // reliable only: to be sent again
+    std::shared_ptr<EncodedFrame> encoded;  // reliable only: for resending
   };
   std::deque<InFlight> in_flight;
   std::deque<std::shared_ptr<EncodedFrame>> queue;
@@ -74,13 +74,13 @@ struct Sender::Stream {
   [[nodiscard]] bool has_room(std::size_t depth) const {
     return queue.size() < depth || waiting() < depth;
   }
-  /// Messages in the queue within its depth.
+  /// Messages in the queue that count towards its depth.
   [[nodiscard]] std::size_t waiting() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(queue, [](const auto& one) { return !one->beyond; }));
   }
   [[nodiscard]] bool connected() const;
-  /// Counts as a receiver: it is there, or it will be given what it misses.
+  /// True if it counts as a receiver: it is connected, or missed messages will be resent to it.
   [[nodiscard]] bool active() const { return connected() || reliable; }
 };
 
@@ -89,14 +89,14 @@ struct Sender::Subscriber {
   std::string process;
   std::uint64_t host = 0;
   std::string via;
-  std::string connection;  // empty: away
-  /// The last one it had. What it said there before it went may still be waiting to be read.
+  std::string connection;  // empty: disconnected
+  /// The last connection. Its final messages may still be unread after it ended.
   std::string known_as;
   std::int64_t away_since_ns = 0;
   bool settled = true;  // false: just lost, its best-effort streams still hold messages
   std::map<std::uint32_t, Stream> streams;
 
-  /// An ipc connection ends only when the process does: there is nobody to wait for.
+  /// An ipc connection ends only with its process, so there is no return to wait for.
   [[nodiscard]] bool can_return() const { return !via.starts_with("ipc://"); }
 };
 
@@ -110,7 +110,7 @@ struct Sender::Notice {
   Error error;
 };
 
-/// Calls of outlets, collected under the lock and made without it.
+/// Calls of send events, collected under the lock and made without it.
 class Sender::Notices {
  public:
   explicit Notices(Sender& sender) : sender_(sender) {}

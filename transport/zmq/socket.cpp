@@ -25,7 +25,7 @@ Frame Frame::of(const Buffer& buffer) {
   Frame frame;
   BufferOwner* owner = buffer.owner();
   if (owner != nullptr) owner->add_ref();
-  // libzmq only reads what it sends; its interface merely forgets to say so.
+  // libzmq only reads sent data, although its interface is not const.
   auto* data = const_cast<std::byte*>(buffer.data());
   const auto release = [](void*, void* hint) {
     if (hint != nullptr) static_cast<BufferOwner*>(hint)->drop_ref();
@@ -43,7 +43,7 @@ Frame Frame::share() {
   return other;
 }
 
-/// Lives until the pool and all owners that are out are gone.
+/// Lives until the pool and all outstanding owners are gone.
 struct FramePool::Shared {
   std::mutex mutex;
   Owner* free = nullptr;
@@ -115,7 +115,7 @@ Buffer FramePool::take(Frame frame) {
   }
   if (owner == nullptr) owner = new Owner(shared_);
   owner->hold(std::move(frame));
-  // Asked again: a very small frame lies inside the zmq_msg_t itself and has moved with it.
+  // Read again: a very small frame is inside the zmq_msg_t itself and has moved with it.
   const std::span<const std::byte> held = owner->frame().bytes();
   return {held.data(), held.size(), owner};
 }
@@ -169,7 +169,7 @@ Error last_error(std::string what, std::string endpoint) {
 }
 
 void set_common(Socket& socket, std::int64_t heartbeat_ms) {
-  socket.set(ZMQ_SNDHWM, 0);  // bounded by the windows of the streams instead
+  socket.set(ZMQ_SNDHWM, 0);  // the windows of the streams bound it instead
   socket.set(ZMQ_RCVHWM, kReceiveHighWater);
   socket.set(ZMQ_LINGER, 0);
   socket.set(ZMQ_HANDSHAKE_IVL, 5000);
@@ -180,8 +180,8 @@ void set_common(Socket& socket, std::int64_t heartbeat_ms) {
     socket.set(ZMQ_HEARTBEAT_TIMEOUT, 3 * interval);
     socket.set(ZMQ_HEARTBEAT_TTL, 3 * interval);
   }
-  // Socket buffers stay as they are: the kernel tunes those of TCP itself, and larger ones for Unix
-  // sockets made 1 KB to 4 MB no faster (measured).
+  // Socket buffers keep their defaults: the kernel tunes those of TCP itself, and larger ones for
+  // Unix sockets made messages of 1 KB to 4 MB no faster (measured).
 }
 
 }  // namespace hyphos::transport::zmq

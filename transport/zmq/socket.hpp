@@ -13,10 +13,10 @@
 #include "hyphos/buffer.hpp"
 #include "hyphos/result.hpp"
 
-/// Owners for what libzmq hands out. Nothing here knows of channels or links.
+/// RAII owners of libzmq objects. This file has no knowledge of channels or links.
 namespace hyphos::transport::zmq {
 
-/// One frame. Move-only; `share()` gives a second frame on the same bytes.
+/// One frame. Move-only. `share()` returns a second frame on the same bytes.
 class Frame {
  public:
   Frame() { zmq_msg_init(&msg_); }
@@ -32,15 +32,15 @@ class Frame {
   Frame& operator=(const Frame&) = delete;
   ~Frame() { zmq_msg_close(&msg_); }
 
-  /// A frame of uninitialised bytes, to be written through data().
+  /// A frame of uninitialised bytes. Write through data().
   [[nodiscard]] static Frame of_size(std::size_t size);
   /// A frame with a copy of `bytes`.
   [[nodiscard]] static Frame copy_of(std::span<const std::byte> bytes);
   [[nodiscard]] static Frame copy_of(std::string_view text) {
     return copy_of(std::as_bytes(std::span(text.data(), text.size())));
   }
-  /// A frame on the memory of `buffer`, held until the last byte is on the wire. Small buffers are
-  /// copied: below kCopyBelow that costs less than counting references across threads.
+  /// A frame on the memory of `buffer`, which is held until the last byte is on the wire. Buffers
+  /// below kCopyBelow are copied, because that costs less than counting references across threads.
   [[nodiscard]] static Frame of(const Buffer& buffer);
   [[nodiscard]] Frame share();
 
@@ -55,11 +55,11 @@ class Frame {
   static constexpr std::size_t kCopyBelow = 1024;
 
  private:
-  mutable zmq_msg_t msg_;  // libzmq takes no const pointers, though reading changes nothing
+  mutable zmq_msg_t msg_;  // libzmq takes no const pointers, although reading changes nothing
 };
 
-/// Turns received frames into Buffers. The owners are recycled, so that a message costs no heap
-/// allocation of ours; Buffers may outlive the pool and go back to it from any thread.
+/// Converts received frames into Buffers. The owners are recycled, so that a message costs no heap
+/// allocation of ours. Buffers may outlive the pool and return to it from any thread.
 class FramePool {
  public:
   FramePool();
@@ -67,8 +67,8 @@ class FramePool {
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
-  /// The frame's bytes, aligned to at least kAlignment: small frames that libzmq left at an odd
-  /// address inside its receive buffer are copied.
+  /// The frame's bytes, aligned to at least kAlignment. Small frames that libzmq left at an
+  /// unaligned address inside its receive buffer are copied.
   [[nodiscard]] Buffer take(Frame frame);
 
   static constexpr std::size_t kAlignment = 8;
@@ -108,12 +108,13 @@ class Socket {
   explicit operator bool() const { return raw_ != nullptr; }
   void set(int option, int value) { zmq_setsockopt(raw_, option, &value, sizeof value); }
   void set(int option, std::int64_t value) { zmq_setsockopt(raw_, option, &value, sizeof value); }
-  /// False if libzmq does not accept the text (a malformed key, an encryption not built in).
+  /// False if libzmq does not accept the text (a malformed key, or an encryption that is not built
+  /// in).
   [[nodiscard]] bool set(int option, const std::string& value) {
     return zmq_setsockopt(raw_, option, value.data(), value.size()) == 0;
   }
   [[nodiscard]] int fd() const;
-  /// Is there something to receive? Also does libzmq's own housekeeping for the socket.
+  /// True if a message can be received. Also does libzmq's own housekeeping for the socket.
   [[nodiscard]] bool readable() const;
   [[nodiscard]] std::string last_endpoint() const;
   /// Receives the next frame if there is one.
@@ -128,26 +129,28 @@ class Socket {
   void* raw_ = nullptr;
 };
 
-/// Messages that may wait in a socket for each connection.
+/// The receive high-water mark: messages that may wait in a socket for each connection.
 inline constexpr int kReceiveHighWater = 1000;
 
-/// Sets what ROUTER and DEALER sockets have in common. `heartbeat_ms`: 0: none.
+/// Sets the options common to ROUTER and DEALER sockets. A `heartbeat_ms` of 0 disables heartbeats.
 void set_common(Socket& socket, std::int64_t heartbeat_ms);
 
 [[nodiscard]] inline bool is_tcp(std::string_view endpoint) {
   return endpoint.starts_with("tcp://");
 }
 
-/// A number for the endpoints of this process that offer the same channels (zmq_listener.hpp).
+/// The index of an endpoint group: endpoints of this process with the same channels
+/// (zmq_listener.hpp).
 using EndpointIndex = std::uint8_t;
 
-/// Sessions that differ in their last byte only are doors of one process (docs/wire.md, "Links").
+/// Sessions that differ only in their last byte are endpoint groups of one process (docs/wire.md,
+/// "Links").
 inline constexpr std::uint64_t kEndpointMask = 0xff;
 [[nodiscard]] constexpr bool same_process(std::uint64_t a, std::uint64_t b) {
   return (a & ~kEndpointMask) == (b & ~kEndpointMask);
 }
 
-/// libzmq's errno as an Error about `endpoint`.
+/// Converts libzmq's errno into an Error about `endpoint`.
 [[nodiscard]] Error last_error(std::string what, std::string endpoint);
 
 }  // namespace hyphos::transport::zmq

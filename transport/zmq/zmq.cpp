@@ -29,11 +29,11 @@ using zmq::Frame;
 using zmq::LinkId;
 using zmq::Monitor;
 
-constexpr std::size_t kMaxFrames = 2 + kMaxAttachedBuffers;  // head, payload, buffers
-constexpr int kBatch = 64;  // messages from one socket before the others get their turn
+constexpr std::size_t kMaxFrames = 2 + kMaxAttachedBuffers;  // header, payload, buffers
+constexpr int kBatch = 64;  // messages from one socket before the next socket is served
 constexpr int kMostWaiting = zmq::kReceiveHighWater;
 constexpr std::int64_t kMs = 1'000'000;
-// A connection's end is announced before the socket has forgotten it; so it is looked for again.
+// The monitor reports a disconnect before the socket has removed the connection, so probe again.
 constexpr std::array<std::int64_t, 3> kProbeAgain = {5 * kMs, 50 * kMs, 500 * kMs};
 
 class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
@@ -85,7 +85,7 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   void count_refused(const std::string& where, std::uint64_t count);
 
   const ZmqConfig config_;
-  // The last byte is that of a door; never 0.
+  // The last byte is the index of an endpoint group. Never 0.
   const std::uint64_t session_ = (random_id() | (zmq::kEndpointMask + 1)) & ~zmq::kEndpointMask;
   zmq::Context context_;
   const zmq::EndpointMap endpoints_;
@@ -106,8 +106,8 @@ class Zmq final : public ZmqTransport, private zmq::Wire, private zmq::Uplink {
   bool stopped_ = false;
   // Used by the I/O thread only.
   bool ending_ = false;
-  bool events_ready_ = true;   // a monitor or the gatekeeper has something to say
-  std::int64_t heard_ns_ = 0;  // all that subscribers had said by then was read
+  bool events_ready_ = true;   // a monitor or the authenticator has events
+  std::int64_t heard_ns_ = 0;  // all subscriber messages up to this time were read
   int busy_turns_ = 0;
   std::vector<std::int64_t> probe_at_;
   std::vector<pollfd> fds_;
@@ -158,7 +158,7 @@ void Zmq::stop(std::int64_t linger_ms) {
     post([this, linger_ms] {
       ending_ = true;
       receiver_.shut_down();
-      // Even without patience the goodbyes deserve a moment, or peers would wait for our return.
+      // Goodbyes get a minimum time even without linger, or peers would wait for our return.
       const int patience = static_cast<int>(std::clamp<std::int64_t>(linger_ms, 100, 60'000));
       dialer_.set_linger(patience);
       const std::lock_guard lock(sender_.mutex());
@@ -202,11 +202,11 @@ Result<void> Zmq::remove_peer(const std::string& endpoint) {
 // --- Called by the graph -----------------------------------------------------------------------
 
 Result<PortId> Zmq::open(const ChannelSpec& spec, ReceiveSink* sink, SendEvents* send_events) {
-  assert((sink == nullptr) != (send_events == nullptr) && "exactly one end per port");
+  assert((sink == nullptr) != (send_events == nullptr) && "exactly one direction per port");
   if (!wire::is_channel_name(spec.name) || spec.type.name.size() > wire::kMaxTypeNameBytes) {
     return Error{Code::invalid_config,
-                 "a channel name has 1 to 255 bytes without control characters, a type name at "
-                 "most 512",
+                 "a channel name must have 1 to 255 bytes without control characters, and a type "
+                 "name at most 512",
                  spec.name};
   }
   const PortId id = next_port_++;
@@ -258,8 +258,8 @@ ZmqCounters Zmq::counters() const { return {malformed_, refused_, disconnects_};
 
 bool Zmq::write(const std::string& connection, std::span<Frame> frames) {
   if (!listener_.write(connection, frames)) return false;
-  // Sending also does the socket's housekeeping and may swallow the wake-up that the I/O thread
-  // waits for; so ask, and pass it on.
+  // Sending also does the socket's housekeeping, which may consume the wake-up of the I/O thread.
+  // So check, and wake that thread.
   if (!on_io_thread() && listener_.readable(zmq::Listener::endpoint_of(connection))) wake();
   return true;
 }
@@ -310,7 +310,7 @@ void Zmq::run_commands() {
   for (const auto& command : commands) command();
 }
 
-/// One turn over all sockets. True if some may have more.
+/// Serves all sockets once. Returns true if some may have more messages.
 bool Zmq::serve() {
   if (std::exchange(events_ready_, false)) {
     serve_listener_events();
@@ -328,8 +328,8 @@ bool Zmq::serve_doors() {
        ++endpoint_index) {
     busy |= serve_endpoint(static_cast<zmq::EndpointIndex>(endpoint_index));
   }
-  // Somebody who never stops talking must not keep the dead alive: after so many turns all has been
-  // read that can have waited (ZMQ_RCVHWM).
+  // A subscriber that sends without pause must not delay the removal of dead ones. After this many
+  // rounds, all messages that could have been queued then (ZMQ_RCVHWM) have been read.
   if (!busy || ++busy_turns_ > kMostWaiting / kBatch) {
     heard_ns_ = now;
     busy_turns_ = 0;
@@ -365,12 +365,12 @@ bool Zmq::serve_link(zmq::Dialer::Connection& link) {
 }
 
 bool Zmq::receive_rest(zmq::Dialer::Connection& link, Frame first, std::int64_t now_ns) {
-  std::array<Frame, kMaxFrames + 1> frames;  // one more than allowed, to see that it is too much
+  std::array<Frame, kMaxFrames + 1> frames;  // one more than allowed, to detect an excess
   frames[0] = std::move(first);
   std::size_t count = 1;
   for (bool more = true; more;) {
     Frame frame;
-    if (!link.dealer.receive(frame)) return false;  // libzmq hands out whole messages only
+    if (!link.dealer.receive(frame)) return false;  // libzmq delivers whole messages only
     more = frame.more();
     if (count < frames.size()) frames[count++] = std::move(frame);
   }
@@ -384,7 +384,7 @@ void Zmq::count_refused(const std::string& where, std::uint64_t count) {
   log::warn("zmq", where + ": connection refused, keys or encryption do not match");
 }
 
-/// Those who come to the bound endpoints. Touches nothing of the receiver.
+/// Serves the events of the bound endpoints. Does not access the receiver.
 void Zmq::serve_listener_events() {
   const zmq::Listener::Events events = listener_.serve_events();
   if (events.refused > 0) count_refused("a client", events.refused);
@@ -409,7 +409,7 @@ void Zmq::serve_link_events() {
   }
 }
 
-/// Returns when to come back, 0 for never.
+/// Returns the time of the next call, or 0 for never.
 std::int64_t Zmq::run_sender_timers() {
   const std::int64_t now = monotonic_now().ns;
   if (!probe_at_.empty() && probe_at_.front() <= now) {
@@ -436,7 +436,7 @@ void Zmq::wait(std::int64_t until_ns, bool subscribers_only) {
   listener_.add_event_fds(fds_);
   if (!subscribers_only) dialer_.add_event_fds(fds_);
   const std::size_t events_to = fds_.size();
-  // Acknowledging may have swallowed a wake-up of the same socket, hence the question.
+  // An acknowledgement may have consumed a wake-up of the same socket, so check.
   if (!subscribers_only && !dialer_.add_data_fds(fds_)) return;
   timespec timeout{};
   if (until_ns != 0) {
@@ -452,10 +452,11 @@ void Zmq::wait(std::int64_t until_ns, bool subscribers_only) {
   }
 }
 
-/// For a send() under `block` from inside an inlet's call: this thread is the one that reads the
-/// confirmations, so it reads them here. The receiver is in the middle of a message: hands off.
+/// For a send() under `block` from inside a receive sink's call. This thread is the reader of
+/// acknowledgements, so it reads them here. It must not touch the receiver, which is processing a
+/// message.
 void Zmq::serve_subscribers_until(std::int64_t deadline_ns) {
-  if (events_ready_) serve_listener_events();  // stays set: the links have not been asked
+  if (events_ready_) serve_listener_events();  // stays set: the links are not served yet
   if (serve_doors()) return;
   const std::int64_t now = monotonic_now().ns;
   const std::int64_t next = run_sender_timers();
@@ -468,7 +469,7 @@ void Zmq::count_malformed(const std::string& where) {
   ++malformed_;
   std::uint64_t more = 0;
   if (!malformed_log_.allow(more)) return;
-  log::warn("zmq", where + ": a message that cannot be read was dropped" +
+  log::warn("zmq", where + ": dropped a malformed message" +
                        (more > 0 ? ", and " + std::to_string(more) + " before it" : ""));
 }
 
